@@ -1,0 +1,70 @@
+// What the catalog knows: databases, containers, their throughput, and which physical partition
+// owns which range of placement keys. Plain values; the objects handed out are immutable snapshots.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "value/path.h"
+#include "value/placement.h"
+#include "value/terms.h"
+
+namespace orrery::catalog {
+
+// Request units a second. Autoscale moves between a tenth of `rus` and `rus`.
+struct Throughput {
+  uint32_t rus = 400;
+  bool autoscale = false;
+  bool operator==(const Throughput&) const = default;
+};
+
+// One physical partition of a container. `id` is never used twice within a container.
+struct PartitionRange {
+  uint32_t id = 0;
+  std::string min;  // placement keys, [min, max)
+  std::string max;
+  std::vector<uint32_t> parents;  // all ancestors, oldest first
+  std::string volume_name;        // its name in the volume
+};
+
+// Ranges in order, without gap or overlap, from placement_min() to placement_max().
+struct PartitionMap {
+  uint64_t version = 1;  // grows with every change of this container's map
+  uint32_t next_id = 0;
+  std::vector<PartitionRange> ranges;
+};
+
+// What a face decides about a container. `face_json` is the face's own: kept, not interpreted.
+struct ContainerSpec {
+  std::string name;
+  value::KeyDefinition key;
+  bool indexed = true;                          // false: nothing but the system's own terms
+  std::vector<value::IndexRule> index_rules;
+  std::optional<int32_t> default_ttl_s;         // unset: TTL off; -1: on, items never expire by default
+  std::vector<std::vector<value::Path>> unique_keys;
+  std::string face_json;
+};
+
+struct Database {
+  uint32_t number = 0;  // unique in the account; never used twice
+  std::string name;
+  int64_t changed_s = 0;  // Unix time
+  std::string etag;
+  std::optional<Throughput> throughput;  // set: shared by the containers that have none of their own
+};
+
+struct Container {
+  uint32_t database = 0;
+  uint32_t number = 0;  // unique in the account; never used twice
+  ContainerSpec spec;
+  uint32_t index_version = 1;  // grows when spec.index_rules change
+  int64_t changed_s = 0;
+  std::string etag;
+  std::optional<Throughput> throughput;  // unset: the database's
+  std::shared_ptr<const PartitionMap> map;
+};
+
+}  // namespace orrery::catalog

@@ -1,0 +1,69 @@
+// What a face of the server sees of HTTP: a request as views, a response to fill, and a Responder
+// to send it with, at once or later and from any thread.
+//
+// Lifetime: everything a Request points to stays in place until its Responder has sent (or has been
+// destroyed, which answers 500: no request goes unanswered).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace orrery::net {
+
+struct Header {
+  std::string_view name;  // as sent
+  std::string_view value;
+};
+
+struct Request {
+  std::string_view method;
+  std::string_view target;  // path and query, as sent
+  std::vector<Header> headers;
+  std::string_view body;
+  bool tls = false;
+  std::string_view peer;  // the client's address, for logs
+
+  // The first header with this name (compared without case), or empty.
+  std::string_view header(std::string_view name) const;
+};
+
+struct Response {
+  int status = 200;
+  std::string headers;  // complete lines, "name: value\r\n"; Content-Length is added when sending
+  std::string body;
+  bool close = false;  // close the connection after it
+
+  void add(std::string_view name, std::string_view value);
+};
+
+// Where a response goes. Implemented by a connection.
+class ResponseSink {
+ public:
+  virtual ~ResponseSink() = default;
+  virtual void send(Response&& response) = 0;  // once; thread-safe
+};
+
+class Responder {
+ public:
+  explicit Responder(std::shared_ptr<ResponseSink> sink) : sink_(std::move(sink)) {}
+  Responder(Responder&&) noexcept = default;
+  Responder& operator=(Responder&&) noexcept = default;
+  ~Responder();
+
+  void send(Response&& response);
+
+ private:
+  std::shared_ptr<ResponseSink> sink_;
+};
+
+// Implemented by a face. Called on an event-loop thread: must not block for long.
+class Handler {
+ public:
+  virtual ~Handler() = default;
+  virtual void handle(const Request& request, Responder responder) = 0;
+};
+
+}  // namespace orrery::net

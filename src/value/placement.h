@@ -1,0 +1,67 @@
+// Where an item belongs: from the values of its partition key to a placement key, an opaque byte
+// string that sorts. Ranges of placement keys are what physical partitions own.
+//
+// Hash placement gives the effective partition key of the Cosmos DB clients (raw bytes here, upper
+// case hexadecimal on the wire), so that clients which hash by themselves agree with us:
+//   hash_v2     Murmur3 x64-128 (seed 0) over type-tagged components, reversed, top two bits clear
+//   hash_v1     Murmur3 x86-32 as a number, followed by the encoded components
+//   multi_hash  one hash_v2 a level, concatenated: a prefix of the levels is a range
+// Range placement keeps the order of the values themselves.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "value/json.h"
+#include "value/path.h"
+
+namespace orrery::value {
+
+struct KeyPart {
+  Type type = Type::undefined;  // undefined, null, boolean, number or string
+  bool boolean = false;
+  double number = 0;
+  std::string text;
+  bool operator==(const KeyPart&) const = default;
+};
+using PartitionKey = std::vector<KeyPart>;
+
+enum class Placement : uint8_t { hash_v1, hash_v2, multi_hash, range };
+
+struct KeyDefinition {
+  Placement placement = Placement::hash_v2;
+  std::vector<Path> paths;  // empty: a fixed container, whose items all share the key None
+  bool operator==(const KeyDefinition&) const = default;
+};
+
+inline constexpr size_t kMaxKeyLevels = 3;
+
+// The values at the definition's paths. A missing value is `undefined`; an array or an object is
+// an error, since it cannot be a key.
+Result<PartitionKey> extract_key(const Node& item, const KeyDefinition& definition);
+
+// The placement key of a whole key (as many parts as there are paths; one undefined part, or none,
+// for a fixed container).
+std::string place(const KeyDefinition& definition, const PartitionKey& key);
+
+// [min, max) of the placement keys that a whole key (one logical partition) or, for multi_hash and
+// range, a prefix of its levels can have.
+std::pair<std::string, std::string> place_prefix(const KeyDefinition& definition,
+                                                 const PartitionKey& prefix);
+
+// The whole space [min, max) and its division into `count` even ranges (their inner boundaries, so
+// count - 1 of them). Range placement cannot be divided in advance and gives none.
+std::string_view placement_min();  // ""
+std::string_view placement_max();  // one byte FF
+std::vector<std::string> divide_evenly(Placement placement, uint32_t count);
+// A boundary in the middle of [min, max) of a hash space, or empty when there is none.
+std::string middle_of(Placement placement, std::string_view min, std::string_view max);
+
+// For people and for error messages: ["Redmond",5].
+std::string to_json(const PartitionKey& key);
+
+}  // namespace orrery::value

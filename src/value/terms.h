@@ -1,0 +1,55 @@
+// Index terms: what the index says about an item. One term for each indexed scalar, and one for
+// each array and object so that "is it defined", "is it an array" can be asked of the index.
+//
+//   term   = path value
+//   path   = for each step: a property name as ordered bytes after a 02 byte, or 03 for "an
+//            element of an array"; then 01 (so a path sorts before the paths that continue it)
+//   value  = 01 null | 02 false | 03 true | 04 + number | 05 + ordered bytes (a string, cut at
+//            kMaxTermText bytes) | 06 a cut string: its first kMaxTermText bytes as ordered bytes,
+//            then 8 bytes of hash of the whole | 07 array | 08 object
+// A cut string's 06 would break the order among long strings that share their first kMaxTermText
+// bytes: a reader that needs their order must compare the items themselves.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "value/json.h"
+#include "value/path.h"
+
+namespace orrery::value {
+
+inline constexpr size_t kMaxTermText = 1024;
+
+struct IndexRule {
+  IndexPath path;
+  bool include = true;
+};
+
+// Which paths are indexed. The most precise rule wins: the longest path, and of two equally long
+// ones `/?` before `/*`. Paths in `always` are indexed whatever the rules say (the partition key).
+class IndexPolicy {
+ public:
+  IndexPolicy();  // indexes nothing but `always`
+  IndexPolicy(const std::vector<IndexRule>& rules, const std::vector<Path>& always);
+  static IndexPolicy everything();
+
+  // Calls `emit` with every term of the item; the view is valid during the call only.
+  // Terms of one item may repeat (two equal elements of an array).
+  void each_term(const Node& item, const std::function<void(std::string_view)>& emit) const;
+
+ private:
+  struct Trie;
+  std::shared_ptr<const Trie> trie_;
+};
+
+// One term, by hand: for system properties, and for readers of the index.
+std::string term_path(const Path& path);
+void append_term_value(std::string& out, const Node& scalar);
+void append_term_value(std::string& out, std::string_view text);
+void append_term_value(std::string& out, double number);
+
+}  // namespace orrery::value
