@@ -1,0 +1,190 @@
+// See bytes.h. Tables are made at compile time; nothing here depends on the locale.
+#include "base/bytes.h"
+
+#include <array>
+
+namespace orrery {
+
+namespace {
+
+constexpr std::string_view kHexUpper = "0123456789ABCDEF";
+constexpr std::string_view kBase64 =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr uint8_t kNoDigit = 0xFF;
+
+constexpr std::array<uint8_t, 256> make_base64_values() {
+  std::array<uint8_t, 256> values{};
+  values.fill(kNoDigit);
+  for (size_t i = 0; i < kBase64.size(); ++i) {
+    values[static_cast<uint8_t>(kBase64[i])] = static_cast<uint8_t>(i);
+  }
+  return values;
+}
+constexpr auto kBase64Values = make_base64_values();
+
+uint8_t hex_digit(char c) {
+  if (c >= '0' && c <= '9') return static_cast<uint8_t>(c - '0');
+  if (c >= 'A' && c <= 'F') return static_cast<uint8_t>(c - 'A' + 10);
+  if (c >= 'a' && c <= 'f') return static_cast<uint8_t>(c - 'a' + 10);
+  return kNoDigit;
+}
+
+char ascii_lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool needs_no_escape(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '_' || c == '.' || c == '~';
+}
+
+}  // namespace
+
+std::string to_hex_upper(std::string_view bytes) {
+  std::string out;
+  out.reserve(bytes.size() * 2);
+  for (const char c : bytes) {
+    const auto byte = static_cast<uint8_t>(c);
+    out.push_back(kHexUpper[byte >> 4]);
+    out.push_back(kHexUpper[byte & 15]);
+  }
+  return out;
+}
+
+Result<std::string> from_hex(std::string_view hex) {
+  if (hex.size() % 2 != 0) {
+    return fail(Code::invalid, "hexadecimal text has an odd number of digits (" +
+                                   std::to_string(hex.size()) + ")");
+  }
+  std::string out;
+  out.reserve(hex.size() / 2);
+  for (size_t i = 0; i < hex.size(); i += 2) {
+    const uint8_t high = hex_digit(hex[i]);
+    const uint8_t low = hex_digit(hex[i + 1]);
+    if (high == kNoDigit || low == kNoDigit) {
+      return fail(Code::invalid, "not a hexadecimal digit at offset " +
+                                     std::to_string(high == kNoDigit ? i : i + 1));
+    }
+    out.push_back(static_cast<char>(high << 4 | low));
+  }
+  return out;
+}
+
+std::string to_base64(std::string_view bytes) {
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  size_t i = 0;
+  const auto at = [&](size_t index) { return uint32_t{static_cast<uint8_t>(bytes[index])}; };
+  for (; i + 3 <= bytes.size(); i += 3) {
+    const uint32_t group = at(i) << 16 | at(i + 1) << 8 | at(i + 2);
+    out.push_back(kBase64[group >> 18]);
+    out.push_back(kBase64[group >> 12 & 63]);
+    out.push_back(kBase64[group >> 6 & 63]);
+    out.push_back(kBase64[group & 63]);
+  }
+  const size_t rest = bytes.size() - i;
+  if (rest == 1) {
+    const uint32_t group = at(i) << 16;
+    out.push_back(kBase64[group >> 18]);
+    out.push_back(kBase64[group >> 12 & 63]);
+    out.append("==");
+  } else if (rest == 2) {
+    const uint32_t group = at(i) << 16 | at(i + 1) << 8;
+    out.push_back(kBase64[group >> 18]);
+    out.push_back(kBase64[group >> 12 & 63]);
+    out.push_back(kBase64[group >> 6 & 63]);
+    out.push_back('=');
+  }
+  return out;
+}
+
+Result<std::string> from_base64(std::string_view text) {
+  if (text.size() % 4 != 0) {
+    return fail(Code::invalid,
+                "base64 text must have a multiple of 4 characters, padded with =; "
+                "it has " +
+                    std::to_string(text.size()));
+  }
+  size_t padding = 0;
+  while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
+  const std::string_view digits = text.substr(0, text.size() - padding);
+
+  std::string out;
+  out.reserve(text.size() / 4 * 3);
+  uint32_t held = 0;
+  int held_bits = 0;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    const uint8_t value = kBase64Values[static_cast<uint8_t>(digits[i])];
+    if (value == kNoDigit) {
+      return fail(Code::invalid, "not a base64 digit at offset " + std::to_string(i));
+    }
+    held = held << 6 | value;
+    held_bits += 6;
+    if (held_bits >= 8) {
+      held_bits -= 8;
+      out.push_back(static_cast<char>(held >> held_bits & 0xFF));
+      held &= (1U << held_bits) - 1;
+    }
+  }
+  if (held != 0) {
+    return fail(Code::invalid, "base64 text ends in bits that belong to no byte");
+  }
+  return out;
+}
+
+std::string percent_encode(std::string_view bytes) {
+  std::string out;
+  out.reserve(bytes.size());
+  for (const char c : bytes) {
+    if (needs_no_escape(c)) {
+      out.push_back(c);
+    } else {
+      const auto byte = static_cast<uint8_t>(c);
+      out.push_back('%');
+      out.push_back(kHexUpper[byte >> 4]);
+      out.push_back(kHexUpper[byte & 15]);
+    }
+  }
+  return out;
+}
+
+Result<std::string> percent_decode(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out.push_back(text[i]);
+      continue;
+    }
+    const bool has_two = text.size() - i > 2;
+    const uint8_t high = has_two ? hex_digit(text[i + 1]) : kNoDigit;
+    const uint8_t low = has_two ? hex_digit(text[i + 2]) : kNoDigit;
+    if (high == kNoDigit || low == kNoDigit) {
+      return fail(Code::invalid, "% at offset " + std::to_string(i) +
+                                     " is not followed by two hexadecimal digits");
+    }
+    out.push_back(static_cast<char>(high << 4 | low));
+    i += 2;
+  }
+  return out;
+}
+
+bool equal_constant_time(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  // volatile: the compiler may not turn the loop into one that stops early.
+  volatile uint8_t difference = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    difference = difference | static_cast<uint8_t>(a[i] ^ b[i]);
+  }
+  return difference == 0;
+}
+
+bool equals_ignore_case(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] != b[i] && ascii_lower(a[i]) != ascii_lower(b[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace orrery
