@@ -1,0 +1,123 @@
+"""Which folder of src may include which, and which folder may touch which library.
+
+The folders' rules are the USES lists of the root CMakeLists.txt, and what those use in turn. The
+libraries' rules are below: only one room knows a storage engine or an event loop by name.
+"""
+
+import os
+import re
+
+import tree
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+# Header prefixes, the folders of src that may include them, and why nobody else may.
+LIBRARIES = [
+    (("rocksdb/",), ("partition", "volume"),
+     "no RocksDB type above src/partition; give src/partition a function that says what is wanted"),
+    (("rados/", "radospp/"), ("volume",),
+     "no librados type outside src/volume; put it behind the Volume interface"),
+    (("boost/asio", "boost/beast"), ("net",),
+     "the event loop is src/net's; give src/net a function that says what is wanted"),
+]
+# Signals arrive at the program, not at a listener.
+EXCEPTIONS = {("cli", "boost/asio/signal_set.hpp"), ("cli", "boost/asio/io_context.hpp")}
+
+
+def uses_lists(cmake):
+    """{folder: folders it USES} from the orrery_library(...) calls, and {library: folder}."""
+    folder_of, uses = {}, {}
+    cmake = re.sub(r"#.*", "", cmake)
+    for call in re.findall(r"^orrery_library\(([^)]*)\)", cmake, re.MULTILINE):
+        words = call.split()
+        folder_of[words[0]] = words[1]
+        used, taking = [], False
+        for word in words[2:]:
+            if word in ("USES", "LINKS"):
+                taking = word == "USES"
+            elif taking:
+                used.append(word)
+        uses[words[0]] = used
+    return folder_of, uses
+
+
+def closure(name, uses, path=()):
+    """Every library that `name` may reach. Raises ValueError on a cycle."""
+    if name in path:
+        raise ValueError(" -> ".join(path[path.index(name):] + (name,)))
+    reached = set()
+    for used in uses.get(name, []):
+        reached |= {used} | closure(used, uses, path + (name,))
+    return reached
+
+
+def room(path, folders):
+    """The longest known folder that `path` (from src) is in, or None."""
+    inside = [f for f in folders if path.startswith(f + "/")]
+    return max(inside, key=len, default=None)
+
+
+def main():
+    top = tree.root()
+    findings = []
+    folder_of, uses = uses_lists(tree.read(top, "CMakeLists.txt"))
+    folders = set(folder_of.values())
+    allowed = {}
+    for name, folder in folder_of.items():
+        for used in uses[name]:
+            if used not in folder_of:
+                findings.append(("CMakeLists.txt", 1, f"{name} USES {used}, which is no library"))
+        try:
+            reached = closure(name, uses)
+        except ValueError as cycle:
+            findings.append(("CMakeLists.txt", 1, f"the libraries use one another in a circle: {cycle}"))
+            tree.finish(findings)
+        allowed[folder] = {folder} | {folder_of[r] for r in reached if r in folder_of}
+
+    for folder in sorted(folders):
+        if folder.startswith("api/"):
+            for other in sorted(f for f in allowed[folder] if f.startswith("api/") and f != folder):
+                findings.append(("CMakeLists.txt", 1,
+                                 f"src/{folder} may not use src/{other}: faces never include one "
+                                 "another; move what both need below them"))
+
+    for path in tree.files(top, ".h", ".cc", under=("src", "bench", "tests")):
+        text = tree.read(top, path)
+        in_src = path.startswith("src/")
+        home = room(path[len("src/"):], folders) if in_src else None
+        if in_src and home is None:
+            findings.append((path, 1, "in no library: add an orrery_library(...) line for its "
+                                      "folder to CMakeLists.txt"))
+        for match in INCLUDE.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            quoted, header = match.group(1) == '"', match.group(2)
+            findings += [(path, line, message)
+                         for message in judge(top, path, in_src, home, folders, allowed, quoted, header)]
+    tree.finish(findings)
+
+
+def judge(top, path, in_src, home, folders, allowed, quoted, header):
+    for prefixes, rooms, why in LIBRARIES:
+        if not header.startswith(prefixes) or (home, header) in EXCEPTIONS:
+            continue
+        if in_src and not (home or "").startswith(rooms):
+            yield f"<{header}>: {why}"
+        if not in_src and not path.startswith("bench/"):
+            yield f"<{header}>: {why}"
+    if not in_src or not quoted or home is None:
+        return
+    if header.startswith(("../", "./")) or "/" not in header:
+        yield f'"{header}": name it from src, as in "{home}/{os.path.basename(header)}"'
+        return
+    target = room(header, folders)
+    if target is None:
+        yield f'"{header}" is in no folder of src that CMakeLists.txt knows'
+    elif target not in allowed[home]:
+        yield (f'src/{home} may not include "{header}": {target} is not among what it USES in '
+               "CMakeLists.txt; pass it in from above, or move what is needed below")
+    elif not os.path.exists(os.path.join(top, "src", header)):
+        yield f'"{header}" does not exist'
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+# The steps of ./test and of ./dev test: each runs one kind of test, prints one line when all is
+# well and everything that failed otherwise, and adds to the counts that `finish` prints.
+# To be sourced after tools/shell.sh.
+# shellcheck shell=bash
+
+passed=0
+failed=0
+logs=build/test-logs
+
+# step NAME PASSED FAILED SECONDS
+step() {
+  passed=$((passed + $2))
+  failed=$((failed + $3))
+  if (($3 == 0)); then
+    good "$1: $2 passed (${4}s)"
+  else
+    bad "$1: $2 passed, $3 failed (${4}s)"
+  fi
+}
+
+finish() {
+  printf '%s passed, %s failed\n' "$passed" "$failed"
+  ((failed == 0 && passed > 0))
+}
+
+run_build() {
+  local start=$SECONDS
+  [[ -f build/build.ninja ]] || say "Building; the first time takes some minutes"
+  if build_release all; then
+    step build 1 0 $((SECONDS - start))
+  else
+    step build 0 1 $((SECONDS - start))
+    finish
+    exit 1
+  fi
+}
+
+run_format_check() {
+  local start=$SECONDS
+  if ./dev fmt --check; then
+    step format 1 0 $((SECONDS - start))
+  else
+    step format 0 1 $((SECONDS - start))
+  fi
+}
+
+# run_ctest FOLDER [CTEST ARGUMENT...]
+run_ctest() {
+  local folder=$1 start=$SECONDS log=$logs/ctest.log total bad_ones
+  shift
+  mkdir -p "$logs"
+  ctest --test-dir "$folder" -j"$(cores)" --output-on-failure --no-tests=ignore "$@" \
+    >"$log" 2>&1 || true
+  # "97% tests passed, 1 tests failed out of 30"
+  read -r bad_ones total < <(
+    sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests? failed out of ([0-9]+).*/\1 \2/p' "$log"
+    grep -q '^No tests were found' "$log" && echo 0 0
+    echo 1 1
+  )
+  ((bad_ones == 0)) || grep -vE '(Passed +[0-9.]+ sec|^ +Start +[0-9]+:)' "$log" >&2
+  step "unit tests and checks" $((total - bad_ones)) "$bad_ones" $((SECONDS - start))
+}
+
+# Installs the SDK's packages as tests/sdk/package-lock.json names them, when that has changed.
+install_sdk() {
+  local stamp=tests/sdk/node_modules/.installed
+  [[ -f $stamp && ! tests/sdk/package-lock.json -nt $stamp ]] && return 0
+  (cd tests/sdk && npm ci --no-audit --no-fund --loglevel=error) >&2 && touch "$stamp"
+}
+
+# run_sdk_tests [FILE...]: all of tests/sdk unless files are named.
+run_sdk_tests() {
+  local start=$SECONDS log=$logs/sdk.log status=0 ok not_ok
+  mkdir -p "$logs"
+  (($# > 0)) || set -- tests/sdk/*.test.mjs
+  if ! install_sdk; then
+    step "SDK tests" 0 1 $((SECONDS - start))
+    return 0
+  fi
+  # Two files at a time: each has a server of its own.
+  node --test --test-concurrency=2 --test-reporter=tap "$@" >"$log" 2>&1 || status=$?
+  ok=$(tap_count "$log" pass)
+  not_ok=$(($(tap_count "$log" fail) + $(tap_count "$log" cancelled)))
+  ((status != 0 && not_ok == 0)) && not_ok=1
+  ((not_ok == 0)) || show_tap_failures "$log"
+  step "SDK tests" "$ok" "$not_ok" $((SECONDS - start))
+}
+
+# The last "# pass 12" of a TAP log: node's total.
+tap_count() { awk -v word="$2" '$1 == "#" && $2 == word { n = $3 } END { print n + 0 }' "$1"; }
+
+# Every test that failed with its details, without those that passed.
+show_tap_failures() {
+  awk '
+    /^ *ok [0-9]+ / { show = 0; skip = 1; next }
+    /^ *not ok [0-9]+ / { show = 1; skip = 0 }
+    /^ *# Subtest: / { next }
+    skip && /^ *(---|\.\.\.|duration_ms|type:)/ { next }
+    show || !/^ *(TAP version|1\.\.|# )/ { print }
+  ' "$1" >&2
+  say "All of it: $1"
+}
+
+# run_crash_test KILLS: kills a loaded server that often and looks for lost writes.
+run_crash_test() {
+  local start=$SECONDS log=$logs/crash.log
+  [[ -f tests/crash/run.mjs ]] || return 0
+  mkdir -p "$logs"
+  if install_sdk && node tests/crash/run.mjs "$1" >"$log" 2>&1; then
+    step "crash test, $1 kills" 1 0 $((SECONDS - start))
+  else
+    cat "$log" >&2
+    step "crash test, $1 kills" 0 1 $((SECONDS - start))
+  fi
+}
