@@ -44,6 +44,7 @@ struct ContainerSpec {
   bool indexed = true;                          // false: nothing but the system's own terms
   std::vector<value::IndexRule> index_rules;
   std::optional<int32_t> default_ttl_s;         // unset: TTL off; -1: on, items never expire by default
+  std::vector<value::Path> always_indexed;      // whatever the rules say: the key, the id, …
   std::vector<std::vector<value::Path>> unique_keys;
   std::string face_json;
 };

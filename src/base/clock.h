@@ -1,0 +1,52 @@
+// Time comes in through a constructor, so that tests can move it.
+//
+// Wall time (now_s) stamps items and decides expiry: it may jump. Steady time (steady_us) fills
+// token buckets and measures: it never goes back.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace orrery {
+
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  virtual int64_t now_s() const = 0;
+  virtual int64_t steady_us() const = 0;
+};
+
+class RealClock final : public Clock {
+ public:
+  int64_t now_s() const override {
+    using std::chrono::system_clock;
+    return std::chrono::duration_cast<std::chrono::seconds>(system_clock::now().time_since_epoch())
+        .count();
+  }
+  int64_t steady_us() const override {
+    using std::chrono::steady_clock;
+    return std::chrono::duration_cast<std::chrono::microseconds>(
+               steady_clock::now().time_since_epoch())
+        .count();
+  }
+};
+
+// For tests: stands still until it is moved.
+class ManualClock final : public Clock {
+ public:
+  int64_t now_s() const override { return now_s_.load(); }
+  int64_t steady_us() const override { return steady_us_.load(); }
+  void set_now_s(int64_t now_s) { now_s_ = now_s; }
+  void advance_ms(int64_t ms) {
+    steady_us_ += ms * 1000;
+    now_s_ = base_s_ + steady_us_.load() / 1'000'000;
+  }
+
+ private:
+  static constexpr int64_t base_s_ = 1'700'000'000;
+  std::atomic<int64_t> steady_us_{0};
+  std::atomic<int64_t> now_s_{base_s_};
+};
+
+}  // namespace orrery

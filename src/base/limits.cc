@@ -1,0 +1,118 @@
+// The table that ties each limit's name to its field.
+#include "base/limits.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <limits>
+
+namespace orrery {
+namespace {
+
+struct Row {
+  std::string_view name;
+  uint64_t Limits::* field;
+  uint64_t least;
+  std::string_view help;
+};
+
+constexpr std::array kRows = {
+    Row{"logical-partition-bytes", &Limits::logical_partition_bytes, 1024,
+        "most bytes of items that share one partition key value"},
+    Row{"physical-partition-bytes", &Limits::physical_partition_bytes, 1024,
+        "bytes at which a physical partition is split"},
+    Row{"partition-throughput", &Limits::partition_throughput, 1,
+        "request units a second that one physical partition serves"},
+    Row{"split-throughput-min", &Limits::split_throughput_min, 0,
+        "a container with less does not split by itself"},
+    Row{"write-queue", &Limits::write_queue, 1, "writes that may wait for one partition"},
+    Row{"open-partitions", &Limits::open_partitions, 8,
+        "partitions kept open; beyond it, idle ones are closed"},
+    Row{"container-bytes", &Limits::container_bytes, 1024, "storage quota of one container"},
+    Row{"container-throughput-min", &Limits::container_throughput_min, 1,
+        "least throughput of a container or database"},
+    Row{"partitioned-throughput-min", &Limits::partitioned_throughput_min, 1,
+        "least throughput of a container that has a partition key"},
+    Row{"container-throughput-max", &Limits::container_throughput_max, 1,
+        "throughput quota of one container or database"},
+    Row{"fixed-throughput-max", &Limits::fixed_throughput_max, 1,
+        "most throughput of a container without a partition key"},
+    Row{"throughput-step", &Limits::throughput_step, 1, "throughput is a multiple of this"},
+    Row{"autoscale-throughput-min", &Limits::autoscale_throughput_min, 1,
+        "least maximum of an autoscale container; also its step"},
+    Row{"account-databases", &Limits::account_databases, 1, "databases in the account"},
+    Row{"database-containers", &Limits::database_containers, 1, "containers in one database"},
+    Row{"shared-throughput-containers", &Limits::shared_throughput_containers, 1,
+        "containers that share one database's throughput"},
+    Row{"item-bytes", &Limits::item_bytes, 256, "size of one item"},
+    Row{"item-id-characters", &Limits::item_id_characters, 1, "length of an item's id"},
+    Row{"partition-key-bytes", &Limits::partition_key_bytes, 1, "size of a partition key value"},
+    Row{"response-bytes", &Limits::response_bytes, 1024, "size of one page of a feed"},
+    Row{"feed-items", &Limits::feed_items, 1, "items on one page of a feed"},
+    Row{"request-body-bytes", &Limits::request_body_bytes, 1024, "size of a request's body"},
+    Row{"request-header-bytes", &Limits::request_header_bytes, 1024, "size of a request's headers"},
+    Row{"connections", &Limits::connections, 1, "open client connections"},
+    Row{"block-cache-bytes", &Limits::block_cache_bytes, 1 << 20, "memory for cached reads"},
+    Row{"write-buffer-bytes", &Limits::write_buffer_bytes, 1 << 20,
+        "memory for writes not yet in files"},
+};
+
+Result<uint64_t> parse_size(std::string_view name, std::string_view text) {
+  uint64_t factor = 1;
+  std::string_view digits = text;
+  if (!digits.empty()) {
+    switch (digits.back()) {
+      case 'K': factor = 1ULL << 10; break;
+      case 'M': factor = 1ULL << 20; break;
+      case 'G': factor = 1ULL << 30; break;
+      default: break;
+    }
+    if (factor != 1) digits.remove_suffix(1);
+  }
+  uint64_t number = 0;
+  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc() || end != digits.data() + digits.size() ||
+      number > std::numeric_limits<uint64_t>::max() / factor) {
+    return fail(Code::invalid,
+                fmt::format("limit {}: '{}' is not a whole number (K, M and G may follow it)", name,
+                            text));
+  }
+  return number * factor;
+}
+
+}  // namespace
+
+Status Limits::set(std::string_view name, std::string_view text) {
+  for (const Row& row : kRows) {
+    if (row.name != name) continue;
+    auto number = parse_size(name, text);
+    if (!number) return pass(number.error());
+    if (*number < row.least) {
+      return fail(Code::invalid, fmt::format("limit {}: {} is below the least that works, {}", name,
+                                             *number, row.least));
+    }
+    this->*row.field = *number;
+    return {};
+  }
+  std::string known;
+  for (const Row& row : kRows) known += fmt::format("{}{}", known.empty() ? "" : ", ", row.name);
+  return fail(Code::invalid, fmt::format("there is no limit '{}'; the limits are: {}", name, known));
+}
+
+Status Limits::set(std::string_view assignment) {
+  size_t equals = assignment.find('=');
+  if (equals == std::string_view::npos) {
+    return fail(Code::invalid,
+                fmt::format("'{}' is not of the form NAME=VALUE, such as item-bytes=2M", assignment));
+  }
+  return set(assignment.substr(0, equals), assignment.substr(equals + 1));
+}
+
+std::vector<Limits::Entry> Limits::list() const {
+  std::vector<Entry> entries;
+  for (const Row& row : kRows) entries.push_back({row.name, row.help, this->*row.field});
+  return entries;
+}
+
+}  // namespace orrery

@@ -1,0 +1,59 @@
+// Every limit of the system in one place, each with a name that `--limit NAME=VALUE` and the
+// configuration file use. The defaults are the published ones; docs/limits.md explains each.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace orrery {
+
+struct Limits {
+  // Partitions
+  uint64_t logical_partition_bytes = 10ULL << 30;
+  uint64_t physical_partition_bytes = 50ULL << 30;
+  uint64_t partition_throughput = 10'000;  // request units a second that one partition serves
+  uint64_t split_throughput_min = 0;       // below it a container does not split by itself
+  uint64_t write_queue = 4'096;            // writes waiting for one partition
+  uint64_t open_partitions = 2'000;        // beyond it, idle ones are closed
+  // Containers and throughput
+  uint64_t container_bytes = 250ULL << 30;
+  uint64_t container_throughput_min = 400;
+  uint64_t partitioned_throughput_min = 400;  // for containers with a partition key
+  uint64_t container_throughput_max = 250'000;
+  uint64_t fixed_throughput_max = 10'000;  // for containers without a partition key
+  uint64_t throughput_step = 100;
+  uint64_t autoscale_throughput_min = 1'000;
+  uint64_t account_databases = 500;
+  uint64_t database_containers = 5'000;
+  uint64_t shared_throughput_containers = 25;
+  // Items and requests
+  uint64_t item_bytes = 2ULL << 20;
+  uint64_t item_id_characters = 255;
+  uint64_t partition_key_bytes = 2'048;
+  uint64_t response_bytes = 4ULL << 20;
+  uint64_t feed_items = 1'000;  // the most that one page of a feed holds
+  uint64_t request_body_bytes = 4ULL << 20;
+  uint64_t request_header_bytes = 64ULL << 10;
+  uint64_t connections = 10'000;
+  // Memory
+  uint64_t block_cache_bytes = 256ULL << 20;
+  uint64_t write_buffer_bytes = 256ULL << 20;
+
+  // Sets one by name. The text is a whole number, optionally with K, M or G (powers of 1024).
+  Status set(std::string_view name, std::string_view text);
+  // `NAME=VALUE`, as on the command line.
+  Status set(std::string_view assignment);
+
+  struct Entry {
+    std::string_view name;
+    std::string_view help;
+    uint64_t value;
+  };
+  std::vector<Entry> list() const;
+};
+
+}  // namespace orrery

@@ -1,0 +1,53 @@
+// The fence of one claim on a local partition: see local_volume.h for how it works.
+//
+// Thread-safe. The flock belongs to this object's own file description; many threads share it by
+// counting, since unlocking in one would unlock for all.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "base/thread_annotations.h"
+
+namespace orrery::volume {
+
+class Fence {
+ public:
+  // Takes the partition at `place` over (a directory that is there).
+  static Result<std::shared_ptr<Fence>> take_over(const std::string& place);
+  ~Fence();
+  Fence(const Fence&) = delete;
+  Fence& operator=(const Fence&) = delete;
+
+  uint64_t epoch() const { return epoch_; }
+
+  // While one of these is alive and ok(), nobody can take over.
+  class Pass {
+   public:
+    explicit Pass(Fence& fence) : fence_(fence), ok_(fence.enter()) {}
+    ~Pass() {
+      if (ok_) fence_.leave();
+    }
+    Pass(const Pass&) = delete;
+    Pass& operator=(const Pass&) = delete;
+    bool ok() const { return ok_; }
+
+   private:
+    Fence& fence_;
+    bool ok_;
+  };
+
+ private:
+  Fence(int fd, uint64_t epoch) : fd_(fd), epoch_(epoch) {}
+  bool enter();
+  void leave();
+
+  const int fd_;
+  const uint64_t epoch_;
+  Mutex mutex_;
+  int inside_ ORRERY_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace orrery::volume

@@ -1,0 +1,22 @@
+// A volume in a directory of the local disk.
+//
+//   ROOT/partitions/NAME/EPOCH    the newest epoch, 8 bytes little-endian; locked as below
+//   ROOT/partitions/NAME/CLAIM    empty; locked by whoever is taking over
+//   ROOT/partitions/NAME/db/      the database
+//
+// Fencing: a mutation holds a shared flock on EPOCH and checks that the file still says its own
+// epoch. Taking over writes the next epoch first (so that no new mutation of the old owner gets
+// past its check) and then waits for the exclusive flock once (so that those already past it have
+// ended). CLAIM keeps two takers apart.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "volume/volume.h"
+
+namespace orrery::volume {
+
+Result<std::unique_ptr<Volume>> open_local_volume(const std::string& root);
+
+}  // namespace orrery::volume
