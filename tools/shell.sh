@@ -103,4 +103,7 @@ build_release() {
 }
 
 # The C++ files, one a line.
-cxx_files() { find src tests bench -name node_modules -prune -o -name '*.cc' -print -o -name '*.h' -print | sort; }
+cxx_files() {
+  find src tests bench -name node_modules -prune -o -name '*.cc' -print -o -name '*.h' -print \
+    2>/dev/null | sort
+}
