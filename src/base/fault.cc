@@ -87,8 +87,9 @@ Status arm_from_environment() {
       count_ok = error == std::errc() && end == one.data() + one.size() && on_pass > 0;
     }
     if ((action != "kill" && action != "error") || !count_ok) {
-      return fail(Code::invalid,
-                  fmt::format("ORRERY_FAULT: '{}' is not NAME=kill or NAME=error, with @COUNT", one));
+      return fail(
+          Code::invalid,
+          fmt::format("ORRERY_FAULT: '{}' is not NAME=kill or NAME=error, with @COUNT", one));
     }
     arm(one.substr(0, equals), action == "kill" ? Action::kill : Action::error, on_pass);
   }

@@ -63,10 +63,17 @@ Result<uint64_t> parse_size(std::string_view name, std::string_view text) {
   std::string_view digits = text;
   if (!digits.empty()) {
     switch (digits.back()) {
-      case 'K': factor = 1ULL << 10; break;
-      case 'M': factor = 1ULL << 20; break;
-      case 'G': factor = 1ULL << 30; break;
-      default: break;
+      case 'K':
+        factor = 1ULL << 10;
+        break;
+      case 'M':
+        factor = 1ULL << 20;
+        break;
+      case 'G':
+        factor = 1ULL << 30;
+        break;
+      default:
+        break;
     }
     if (factor != 1) digits.remove_suffix(1);
   }
@@ -74,9 +81,9 @@ Result<uint64_t> parse_size(std::string_view name, std::string_view text) {
   auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc() || end != digits.data() + digits.size() ||
       number > std::numeric_limits<uint64_t>::max() / factor) {
-    return fail(Code::invalid,
-                fmt::format("limit {}: '{}' is not a whole number (K, M and G may follow it)", name,
-                            text));
+    return fail(
+        Code::invalid,
+        fmt::format("limit {}: '{}' is not a whole number (K, M and G may follow it)", name, text));
   }
   return number * factor;
 }
@@ -97,14 +104,16 @@ Status Limits::set(std::string_view name, std::string_view text) {
   }
   std::string known;
   for (const Row& row : kRows) known += fmt::format("{}{}", known.empty() ? "" : ", ", row.name);
-  return fail(Code::invalid, fmt::format("there is no limit '{}'; the limits are: {}", name, known));
+  return fail(Code::invalid,
+              fmt::format("there is no limit '{}'; the limits are: {}", name, known));
 }
 
 Status Limits::set(std::string_view assignment) {
   size_t equals = assignment.find('=');
   if (equals == std::string_view::npos) {
-    return fail(Code::invalid,
-                fmt::format("'{}' is not of the form NAME=VALUE, such as item-bytes=2M", assignment));
+    return fail(
+        Code::invalid,
+        fmt::format("'{}' is not of the form NAME=VALUE, such as item-bytes=2M", assignment));
   }
   return set(assignment.substr(0, equals), assignment.substr(equals + 1));
 }

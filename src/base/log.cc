@@ -15,8 +15,8 @@ std::atomic<Format> format_now{Format::text};
 
 spdlog::logger& logger() {
   static const std::shared_ptr<spdlog::logger> instance = [] {
-    auto made = std::make_shared<spdlog::logger>(
-        "orrery", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    auto made = std::make_shared<spdlog::logger>("orrery",
+                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
     made->set_level(spdlog::level::debug);
     made->flush_on(spdlog::level::debug);
     return made;
@@ -52,11 +52,10 @@ bool plain(std::string_view text) {
 void configure(Level level, Format format) {
   level_now = level;
   format_now = format;
-  logger().set_pattern(
-      format == Format::json
-          ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})"
-          : "%Y-%m-%dT%H:%M:%S.%eZ %l %v",
-      spdlog::pattern_time_type::utc);
+  logger().set_pattern(format == Format::json
+                           ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})"
+                           : "%Y-%m-%dT%H:%M:%S.%eZ %l %v",
+                       spdlog::pattern_time_type::utc);
 }
 
 Result<Level> parse_level(std::string_view text) {

@@ -1,14 +1,16 @@
 // Index terms: what the index says about an item. One term for each indexed scalar, and one for
-// each array and object so that "is it defined", "is it an array" can be asked of the index.
+// each array and object below the root so that "is it defined", "is it an array" can be asked of
+// the index. (The root is always there: it has no term.)
 //
 //   term   = path value
 //   path   = for each step: a property name as ordered bytes after a 02 byte, or 03 for "an
 //            element of an array"; then 01 (so a path sorts before the paths that continue it)
-//   value  = 01 null | 02 false | 03 true | 04 + number | 05 + ordered bytes (a string, cut at
-//            kMaxTermText bytes) | 06 a cut string: its first kMaxTermText bytes as ordered bytes,
-//            then 8 bytes of hash of the whole | 07 array | 08 object
-// A cut string's 06 would break the order among long strings that share their first kMaxTermText
-// bytes: a reader that needs their order must compare the items themselves.
+//   value  = 01 null | 02 false | 03 true | 04 + number | 05 + ordered bytes (a string) |
+//            07 array | 08 object
+// A string longer than kMaxTermText bytes is cut: its first kMaxTermText bytes as ordered bytes,
+// but ending in 00 02 instead of 00 01, then 8 bytes of hash of the whole. So strings keep their
+// order, but for long ones that share their first kMaxTermText bytes: a reader that needs the order
+// of those must compare the items themselves.
 #pragma once
 
 #include <functional>
@@ -51,5 +53,8 @@ std::string term_path(const Path& path);
 void append_term_value(std::string& out, const Node& scalar);
 void append_term_value(std::string& out, std::string_view text);
 void append_term_value(std::string& out, double number);
+
+// How many bytes at the front of `key` are one term; an error (Code::corrupt) when they are none.
+Result<size_t> term_size(std::string_view key);
 
 }  // namespace orrery::value

@@ -85,9 +85,9 @@ class FencedFileSystem final : public rocksdb::FileSystemWrapper {
   IOStatus NewWritableFile(const std::string& name, const FileOptions& options,
                            std::unique_ptr<FSWritableFile>* result,
                            IODebugContext* debug) override {
-    return wrap(guarded(*fence_,
-                        [&] { return target()->NewWritableFile(name, options, result, debug); }),
-                result);
+    return wrap(
+        guarded(*fence_, [&] { return target()->NewWritableFile(name, options, result, debug); }),
+        result);
   }
   IOStatus ReopenWritableFile(const std::string& name, const FileOptions& options,
                               std::unique_ptr<FSWritableFile>* result,
@@ -99,15 +99,14 @@ class FencedFileSystem final : public rocksdb::FileSystemWrapper {
   IOStatus ReuseWritableFile(const std::string& name, const std::string& old_name,
                              const FileOptions& options, std::unique_ptr<FSWritableFile>* result,
                              IODebugContext* debug) override {
-    return wrap(guarded(*fence_,
-                        [&] {
-                          return target()->ReuseWritableFile(name, old_name, options, result,
-                                                             debug);
-                        }),
-                result);
+    return wrap(
+        guarded(
+            *fence_,
+            [&] { return target()->ReuseWritableFile(name, old_name, options, result, debug); }),
+        result);
   }
-  IOStatus NewRandomRWFile(const std::string&, const FileOptions&,
-                           std::unique_ptr<FSRandomRWFile>*, IODebugContext*) override {
+  IOStatus NewRandomRWFile(const std::string&, const FileOptions&, std::unique_ptr<FSRandomRWFile>*,
+                           IODebugContext*) override {
     return IOStatus::NotSupported("files that are rewritten in place are not used here");
   }
   IOStatus DeleteFile(const std::string& name, const IOOptions& options,

@@ -95,7 +95,9 @@ class LocalVolume final : public Volume {
     return fail(Code::invalid, fmt::format("'{}' is not a name for a partition's files", name));
   }
 
-  std::string place_of(std::string_view name) const { return fmt::format("{}/{}", partitions_, name); }
+  std::string place_of(std::string_view name) const {
+    return fmt::format("{}/{}", partitions_, name);
+  }
 
   Result<std::string> make_place(std::string_view name) const {
     if (!is_valid_name(name)) return bad_name(name);

@@ -1,0 +1,71 @@
+// The published figures are points of two curves, joined by straight lines and continued beyond the
+// last point with its slope; below the first point the curve is flat.
+#include "partition/charge.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace orrery::partition {
+namespace {
+
+struct Point {
+  double kilobytes;
+  double read;
+  double write;
+};
+
+constexpr std::array kCurve = {
+    Point{1, 1.00, 4.95},      Point{2, 1.04, 6.29},     Point{4, 1.14, 6.67},
+    Point{8, 1.33, 7.04},      Point{16, 1.67, 9.52},    Point{32, 2.19, 11.23},
+    Point{64, 4.76, 22.67},    Point{128, 9.95, 48.19},  Point{256, 20.28, 98.29},
+    Point{512, 40.95, 184.57}, Point{1024, 145.90, 625}, Point{2048, 291.80, 1250},
+};
+constexpr double kPerTerm = 0.2;
+constexpr double kPerFeedItem = 0.05;
+
+double along(uint64_t bytes, double Point::* field) {
+  const double kilobytes = static_cast<double>(bytes) / 1024.0;
+  if (kilobytes <= kCurve.front().kilobytes) return kCurve.front().*field;
+  size_t end = 1;
+  while (end + 1 < kCurve.size() && kilobytes > kCurve[end].kilobytes) ++end;
+  const Point& a = kCurve[end - 1];
+  const Point& b = kCurve[end];
+  const double slope = (b.*field - a.*field) / (b.kilobytes - a.kilobytes);
+  return a.*field + slope * (kilobytes - a.kilobytes);
+}
+
+// Charges are told with two decimals; rounding here keeps what is told and what is taken the same.
+double rounded(double charge) {
+  return std::round(charge * 100) / 100;
+}
+
+}  // namespace
+
+double read_charge(uint64_t bytes) {
+  return rounded(along(bytes, &Point::read));
+}
+
+double miss_charge() {
+  return 1;
+}
+
+double create_charge(uint64_t bytes, uint32_t terms) {
+  return rounded(along(bytes, &Point::write) + kPerTerm * terms);
+}
+
+double replace_charge(uint64_t new_bytes, uint32_t terms_removed, uint32_t terms_added) {
+  return rounded(2 * along(new_bytes, &Point::write) +
+                 kPerTerm * (static_cast<double>(terms_removed) + terms_added));
+}
+
+double remove_charge(uint64_t old_bytes, uint32_t terms_removed) {
+  return rounded(along(old_bytes, &Point::write) + kPerTerm * terms_removed);
+}
+
+double feed_charge(uint64_t bytes, uint64_t items) {
+  return rounded(std::max(1.0, along(bytes, &Point::read)) +
+                 kPerFeedItem * static_cast<double>(items));
+}
+
+}  // namespace orrery::partition

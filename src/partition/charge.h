@@ -1,0 +1,21 @@
+// Request charges: what an operation costs in request units, from what it did and nothing else, so
+// that the same request on the same data always costs the same. docs/request-units.md publishes
+// the formula.
+#pragma once
+
+#include <cstdint>
+
+namespace orrery::partition {
+
+// Reading one item of this size. Strong and bounded-staleness reads cost twice this.
+double read_charge(uint64_t bytes);
+// A read that finds nothing, or whose If-None-Match says that the client has it already.
+double miss_charge();
+
+double create_charge(uint64_t bytes, uint32_t terms);
+double replace_charge(uint64_t new_bytes, uint32_t terms_removed, uint32_t terms_added);
+double remove_charge(uint64_t old_bytes, uint32_t terms_removed);
+// A page of a feed: every item as if read together, not one by one.
+double feed_charge(uint64_t bytes, uint64_t items);
+
+}  // namespace orrery::partition

@@ -1,0 +1,201 @@
+// See format.h.
+#include "partition/format.h"
+
+#include <fmt/format.h>
+
+#include "base/bytes.h"
+#include "value/ordered.h"
+
+namespace orrery::partition {
+namespace {
+
+constexpr size_t kItemHeaderBytes = 40;
+constexpr uint8_t kItemFormat = 1;
+constexpr uint8_t kHasTtl = 1;
+
+std::unexpected<Error> damaged(std::string_view what) {
+  return fail(Code::corrupt, fmt::format("a stored {} does not have the form it should", what));
+}
+
+void append_u32(std::string& out, uint32_t number) {
+  char bytes[4];
+  store_u32_le(bytes, number);
+  out.append(bytes, sizeof bytes);
+}
+
+void append_u64_le(std::string& out, uint64_t number) {
+  char bytes[8];
+  store_u64_le(bytes, number);
+  out.append(bytes, sizeof bytes);
+}
+
+// Takes fixed-width fields off the front; `ok` turns false when the input is too short.
+struct Reader {
+  std::string_view in;
+  bool ok = true;
+
+  uint32_t u32() {
+    if (in.size() < 4) return ok = false, 0;
+    uint32_t number = load_u32_le(in.data());
+    in.remove_prefix(4);
+    return number;
+  }
+  uint64_t u64() {
+    if (in.size() < 8) return ok = false, 0;
+    uint64_t number = load_u64_le(in.data());
+    in.remove_prefix(8);
+    return number;
+  }
+  std::string text() {
+    uint32_t size = u32();
+    if (!ok || in.size() < size) return ok = false, "";
+    std::string bytes(in.substr(0, size));
+    in.remove_prefix(size);
+    return bytes;
+  }
+};
+
+}  // namespace
+
+std::string item_key(std::string_view placement, std::string_view row) {
+  std::string key;
+  key.reserve(placement.size() + row.size() + 4);
+  value::append_ordered_bytes(key, placement);
+  key += row;
+  return key;
+}
+
+Result<ItemKey> parse_item_key(std::string_view key) {
+  auto placement = value::take_ordered_bytes(key);
+  if (!placement) return pass(placement.error());
+  return ItemKey{std::move(*placement), std::string(key)};
+}
+
+std::string items_from(std::string_view placement) {
+  std::string key;
+  value::append_ordered_bytes(key, placement);
+  return key;
+}
+
+// header: format (1), flags (1), unused (2), ttl (4), lsn (8), time (4), range (4), origin lsn (8),
+// origin range (4), index version (4).
+std::string encode_item(const Item& item) {
+  std::string out(kItemHeaderBytes, '\0');
+  out.reserve(kItemHeaderBytes + item.body.size());
+  char* at = out.data();
+  at[0] = static_cast<char>(kItemFormat);
+  at[1] = static_cast<char>(item.ttl_s ? kHasTtl : 0);
+  store_u32_le(at + 4, static_cast<uint32_t>(item.ttl_s.value_or(0)));
+  store_u64_le(at + 8, item.version.lsn);
+  store_u32_le(at + 16, item.version.time_s);
+  store_u32_le(at + 20, item.version.range);
+  store_u64_le(at + 24, item.origin.lsn);
+  store_u32_le(at + 32, item.origin.range);
+  store_u32_le(at + 36, item.index_version);
+  out += item.body;
+  return out;
+}
+
+Result<Item> decode_item(std::string_view stored) {
+  if (stored.size() < kItemHeaderBytes || stored[0] != static_cast<char>(kItemFormat)) {
+    return damaged("item");
+  }
+  const char* at = stored.data();
+  Item item;
+  if ((at[1] & kHasTtl) != 0) item.ttl_s = static_cast<int32_t>(load_u32_le(at + 4));
+  item.version = {load_u64_le(at + 8), load_u32_le(at + 16), load_u32_le(at + 20)};
+  item.origin = {load_u32_le(at + 32), load_u64_le(at + 24)};
+  item.index_version = load_u32_le(at + 36);
+  item.body.assign(stored.substr(kItemHeaderBytes));
+  return item;
+}
+
+std::string change_key(uint64_t lsn) {
+  std::string key;
+  value::append_u64(key, lsn);
+  return key;
+}
+
+std::string size_key(std::string_view placement) {
+  std::string key = "s";
+  value::append_ordered_bytes(key, placement);
+  return key;
+}
+
+std::string unique_range(std::string_view placement) {
+  std::string key = "u";
+  value::append_ordered_bytes(key, placement);
+  return key;
+}
+
+std::string unique_key(std::string_view placement, size_t index, std::string_view unique_value) {
+  std::string key = unique_range(placement);
+  key += static_cast<char>(index);
+  key += unique_value;
+  return key;
+}
+
+std::string encode_size(const LogicalSize& size) {
+  std::string out;
+  append_u64_le(out, size.bytes);
+  append_u64_le(out, size.items);
+  out += size.key_text;
+  return out;
+}
+
+Result<LogicalSize> decode_size(std::string_view stored) {
+  Reader reader{stored};
+  LogicalSize size;
+  size.bytes = reader.u64();
+  size.items = reader.u64();
+  if (!reader.ok) return damaged("logical partition size");
+  size.key_text = reader.in;
+  return size;
+}
+
+std::string encode_record(const PartitionRecord& record) {
+  std::string out;
+  append_u32(out, record.format);
+  append_u32(out, record.range);
+  append_u64_le(out, record.lsn);
+  append_u32(out, record.time_s);
+  append_u64_le(out, record.bytes);
+  append_u64_le(out, record.items);
+  append_u32(out, record.trimmed ? 1 : 0);
+  append_u32(out, static_cast<uint32_t>(record.min.size()));
+  out += record.min;
+  append_u32(out, static_cast<uint32_t>(record.max.size()));
+  out += record.max;
+  return out;
+}
+
+Result<PartitionRecord> decode_record(std::string_view stored) {
+  Reader reader{stored};
+  PartitionRecord record;
+  record.format = reader.u32();
+  if (reader.ok && record.format > kFormatVersion) {
+    return fail(Code::corrupt,
+                fmt::format("the partition was written by a newer version of this program (format "
+                            "{}, this one reads up to {}): use that version",
+                            record.format, kFormatVersion));
+  }
+  record.range = reader.u32();
+  record.lsn = reader.u64();
+  record.time_s = reader.u32();
+  record.bytes = reader.u64();
+  record.items = reader.u64();
+  record.trimmed = reader.u32() != 0;
+  record.min = reader.text();
+  record.max = reader.text();
+  if (!reader.ok || !reader.in.empty()) return damaged("partition record");
+  return record;
+}
+
+Result<std::string> placement_of_term(std::string_view term_key) {
+  auto size = value::term_size(term_key);
+  if (!size) return pass(size.error());
+  term_key.remove_prefix(*size);
+  return value::take_ordered_bytes(term_key);
+}
+
+}  // namespace orrery::partition

@@ -1,0 +1,71 @@
+// The bytes of a partition: keys and records of each column family. Pure. docs/formats/partition.md
+// says the same in prose.
+//
+//   items    ordered(placement) row            → item header (40 bytes), body
+//   terms    term ordered(placement) row       → nothing
+//   changes  lsn (8, big-endian)               → ordered(placement) row: the item whose newest
+//                                                write this is (an older write's entry goes when
+//                                                the item is written again)
+//   default  'm'                               → partition record
+//            's' ordered(placement)            → bytes (8), items (8), key text
+//            'u' ordered(placement) index(1) value → row that has this unique value
+//
+// Fixed-width integers in values are little-endian. ordered() is value::append_ordered_bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "partition/item.h"
+
+namespace orrery::partition {
+
+inline constexpr uint32_t kFormatVersion = 1;
+
+std::string item_key(std::string_view placement, std::string_view row);
+Result<ItemKey> parse_item_key(std::string_view key);
+
+// Everything of the items whose placement is in [min, max) lies in [items_from(min),
+// items_from(max)).
+std::string items_from(std::string_view placement);
+
+std::string encode_item(const Item& item);
+Result<Item> decode_item(std::string_view value);
+
+std::string change_key(uint64_t lsn);
+
+std::string size_key(std::string_view placement);
+std::string unique_key(std::string_view placement, size_t index, std::string_view value);
+// The first key that unique values of `placement` and those after it can have.
+std::string unique_range(std::string_view placement);
+
+struct LogicalSize {
+  uint64_t bytes = 0;
+  uint64_t items = 0;
+  std::string key_text;  // the partition key as people write it
+};
+std::string encode_size(const LogicalSize& size);
+Result<LogicalSize> decode_size(std::string_view value);
+
+// The state of the partition itself; written with every commit.
+struct PartitionRecord {
+  uint32_t format = kFormatVersion;
+  uint32_t range = 0;
+  uint64_t lsn = 0;     // of the newest commit
+  uint32_t time_s = 0;  // of the newest commit
+  uint64_t bytes = 0;   // of the items in [min, max)
+  uint64_t items = 0;
+  bool trimmed = true;  // false: the files still hold what is outside [min, max)
+  std::string min;
+  std::string max;
+};
+inline constexpr std::string_view kRecordKey = "m";
+std::string encode_record(const PartitionRecord& record);
+Result<PartitionRecord> decode_record(std::string_view value);
+
+// The placement key in a term's key, to tell whether it is in range. The term is skipped over.
+Result<std::string> placement_of_term(std::string_view term_key);
+
+}  // namespace orrery::partition

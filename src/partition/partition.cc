@@ -1,0 +1,238 @@
+// Opening and reading. Writing is in writer.cc and run.cc, splitting in split.cc.
+#include "partition/partition.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <queue>
+
+#include "partition/format.h"
+#include "partition/store.h"
+#include "partition/writer.h"
+#include "value/ordered.h"
+
+namespace orrery::partition {
+
+Result<std::shared_ptr<Partition>> Partition::open(Shared& shared, volume::Volume& volume,
+                                                   std::string_view volume_name,
+                                                   const Identity& identity) {
+  auto claim = volume.claim(volume_name);
+  if (!claim) return pass(claim.error());
+  PartitionRecord fresh;
+  fresh.range = identity.range;
+  fresh.min = identity.min;
+  fresh.max = identity.max;
+  auto store = Store::open(shared, std::move(*claim), fresh);
+  if (!store) return pass(store.error());
+  const PartitionRecord& record = (*store)->record();
+  if (record.range != identity.range || record.min != identity.min || record.max != identity.max) {
+    return fail(
+        Code::corrupt,
+        fmt::format("the files of '{}' belong to range {}, not to range {} that the catalog "
+                    "expects there",
+                    volume_name, record.range, identity.range));
+  }
+  if (!record.trimmed) (*store)->filter().activate(record.min, record.max);
+  return std::shared_ptr<Partition>(new Partition(shared, volume, identity, std::move(*store)));
+}
+
+Partition::Partition(Shared& shared, volume::Volume& volume, Identity identity,
+                     std::unique_ptr<Store> store)
+    : shared_(shared),
+      volume_(volume),
+      identity_(std::move(identity)),
+      store_(std::move(store)),
+      writer_(std::make_unique<Writer>(*this, shared_, *store_)) {}
+
+Partition::~Partition() = default;
+
+uint64_t Partition::lsn() const {
+  return writer_->record().lsn;
+}
+
+Usage Partition::usage() const {
+  PartitionRecord record = writer_->record();
+  return {record.bytes, record.items};
+}
+
+std::string Partition::read_only_reason() const {
+  return writer_->read_only_reason();
+}
+
+void Partition::submit(std::vector<Write> transaction, Completion done) {
+  writer_->submit(std::move(transaction), std::move(done));
+}
+
+void Partition::drain() {
+  writer_->drain();
+}
+
+Result<std::optional<Item>> Partition::read(std::string_view placement,
+                                            std::string_view row) const {
+  rocksdb::PinnableSlice stored;
+  rocksdb::Status got =
+      store_->db().Get(rocksdb::ReadOptions(), store_->items(), item_key(placement, row), &stored);
+  if (got.IsNotFound()) return std::nullopt;
+  if (!got.ok()) return pass(store_->translate(got, "reading an item"));
+  return decode_item(stored.ToStringView());
+}
+
+Result<Page> Partition::scan(std::string_view min, std::string_view max, const ItemKey* after,
+                             size_t items_max, size_t bytes_max, const Schema& schema) const {
+  Page page;
+  page.lsn = lsn();  // before the iterator's snapshot, so never more than it shows
+  const std::string upper = items_from(std::min(max, std::string_view(identity_.max)));
+  const rocksdb::Slice upper_bound = upper;
+  rocksdb::ReadOptions options;
+  options.iterate_upper_bound = &upper_bound;
+  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->items()));
+  std::string from = items_from(std::max(min, std::string_view(identity_.min)));
+  if (after != nullptr) {
+    std::string next = item_key(after->placement, after->row) + '\0';
+    from = std::max(from, next);
+  }
+  const int64_t now_s = shared_.clock.now_s();
+  size_t bytes = 0;
+  for (it->Seek(from); it->Valid(); it->Next()) {
+    auto item = decode_item(it->value().ToStringView());
+    if (!item) return pass(item.error());
+    if (is_expired(*item, schema, now_s)) continue;
+    if (page.items.size() >= items_max || bytes >= bytes_max) {
+      page.more = true;
+      break;
+    }
+    auto key = parse_item_key(it->key().ToStringView());
+    if (!key) return pass(key.error());
+    bytes += item->body.size();
+    page.items.emplace_back(std::move(*key), std::move(*item));
+  }
+  if (!it->status().ok()) return pass(store_->translate(it->status(), "reading items"));
+  return page;
+}
+
+Result<ChangePage> Partition::changes(uint64_t after_lsn, size_t items_max,
+                                      size_t bytes_max) const {
+  ChangePage page;
+  page.lsn = std::max(after_lsn, lsn());
+  // One snapshot, so that an entry and its item are of the same moment.
+  rocksdb::ManagedSnapshot snapshot(&store_->db());
+  rocksdb::ReadOptions options;
+  options.snapshot = snapshot.snapshot();
+  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->changes()));
+  size_t bytes = 0;
+  for (it->Seek(change_key(after_lsn + 1)); it->Valid(); it->Next()) {
+    std::string_view position = it->key().ToStringView();
+    auto lsn = value::take_u64(position);
+    auto key = parse_item_key(it->value().ToStringView());
+    if (!lsn) return pass(lsn.error());
+    if (!key) return pass(key.error());
+    if (key->placement < identity_.min || key->placement >= identity_.max) continue;
+    if (page.changes.size() >= items_max || bytes >= bytes_max) {
+      page.more = true;
+      page.lsn = page.changes.back().lsn;
+      break;
+    }
+    auto stored = store_->get(store_->items(), it->value().ToStringView(), snapshot.snapshot());
+    if (!stored) return pass(stored.error());
+    if (!*stored) {
+      return fail(Code::corrupt, fmt::format("change {} names an item that is not there", *lsn));
+    }
+    auto item = decode_item(**stored);
+    if (!item) return pass(item.error());
+    bytes += item->body.size();
+    page.changes.push_back({*lsn, std::move(*key), std::move(*item)});
+  }
+  if (!it->status().ok()) return pass(store_->translate(it->status(), "reading changes"));
+  return page;
+}
+
+Result<std::optional<ItemKey>> Partition::find_by_term(std::string_view term) const {
+  std::unique_ptr<rocksdb::Iterator> it(
+      store_->db().NewIterator(rocksdb::ReadOptions(), store_->terms()));
+  for (it->Seek(term); it->Valid() && it->key().starts_with(term); it->Next()) {
+    auto key = parse_item_key(it->key().ToStringView().substr(term.size()));
+    if (!key) return pass(key.error());
+    if (key->placement >= identity_.min && key->placement < identity_.max) return std::move(*key);
+  }
+  if (!it->status().ok()) return pass(store_->translate(it->status(), "reading the index"));
+  return std::nullopt;
+}
+
+Result<std::vector<std::pair<std::string, ItemKey>>> Partition::all_terms() const {
+  std::vector<std::pair<std::string, ItemKey>> all;
+  std::unique_ptr<rocksdb::Iterator> it(
+      store_->db().NewIterator(rocksdb::ReadOptions(), store_->terms()));
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    std::string_view entry = it->key().ToStringView();
+    auto size = value::term_size(entry);
+    if (!size) return pass(size.error());
+    auto key = parse_item_key(entry.substr(*size));
+    if (!key) return pass(key.error());
+    if (key->placement < identity_.min || key->placement >= identity_.max) continue;
+    all.emplace_back(entry.substr(0, *size), std::move(*key));
+  }
+  if (!it->status().ok()) return pass(store_->translate(it->status(), "reading the index"));
+  return all;
+}
+
+Result<std::vector<Partition::LogicalPartition>> Partition::largest(size_t count) const {
+  auto smaller_first = [](const LogicalPartition& a, const LogicalPartition& b) {
+    return a.usage.bytes > b.usage.bytes;
+  };
+  std::priority_queue<LogicalPartition, std::vector<LogicalPartition>, decltype(smaller_first)> top(
+      smaller_first);
+  const std::string upper = size_key(identity_.max);
+  const rocksdb::Slice upper_bound = upper;
+  rocksdb::ReadOptions options;
+  options.iterate_upper_bound = &upper_bound;
+  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->ledger()));
+  for (it->Seek(size_key(identity_.min)); it->Valid(); it->Next()) {
+    auto size = decode_size(it->value().ToStringView());
+    if (!size) return pass(size.error());
+    if (top.size() == count && (count == 0 || size->bytes <= top.top().usage.bytes)) continue;
+    if (top.size() == count) top.pop();
+    top.push({std::move(size->key_text), {size->bytes, size->items}});
+  }
+  if (!it->status().ok()) return pass(store_->translate(it->status(), "reading sizes"));
+  std::vector<LogicalPartition> out;
+  for (; !top.empty(); top.pop()) out.push_back(top.top());
+  std::ranges::reverse(out);
+  return out;
+}
+
+Result<size_t> Partition::collect_expired(const std::shared_ptr<const Schema>& schema,
+                                          size_t examine_max) {
+  const std::string upper = items_from(identity_.max);
+  const rocksdb::Slice upper_bound = upper;
+  rocksdb::ReadOptions options;
+  options.iterate_upper_bound = &upper_bound;
+  options.fill_cache = false;
+  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->items()));
+  const int64_t now_s = shared_.clock.now_s();
+  std::vector<Write> expired;
+  size_t examined = 0;
+  for (it->Seek(expiry_cursor_.empty() ? items_from(identity_.min) : expiry_cursor_);
+       it->Valid() && examined < examine_max; it->Next(), ++examined) {
+    auto item = decode_item(it->value().ToStringView());
+    auto key = parse_item_key(it->key().ToStringView());
+    if (!item) return pass(item.error());
+    if (!key) return pass(key.error());
+    if (!is_expired(*item, *schema, now_s)) continue;
+    Write& write = expired.emplace_back();
+    write.verb = Verb::expire;
+    write.placement = std::move(key->placement);
+    write.row = std::move(key->row);
+    write.schema = schema;
+  }
+  if (!it->status().ok()) return pass(store_->translate(it->status(), "looking for expired items"));
+  expiry_cursor_ = it->Valid() ? it->key().ToString() : "";
+  const size_t count = expired.size();
+  for (Write& write : expired) {
+    std::vector<Write> one;
+    one.push_back(std::move(write));
+    submit(std::move(one), [](const Outcome&) {});
+  }
+  return count;
+}
+
+}  // namespace orrery::partition

@@ -1,0 +1,220 @@
+// One physical partition: the items whose placement key lies in [min, max), their index terms,
+// their changes, and what they weigh.
+//
+// Invariants
+//  - One writer: transactions wait in a bounded queue; a worker takes a run of them, validates each
+//    in order against the state that the ones before it leave, commits the run as one synced write,
+//    and only then completes the callers. An acknowledged write is on disk.
+//  - Every write takes the partition's next LSN. No LSN is ever given twice, across splits either:
+//    children go on from their parent's.
+//  - A transaction is applied whole or not at all.
+//  - Readers never wait for the writer, and see committed states only.
+//  - After a write fails on the disk, the partition takes no writes (Code::read_only) until the
+//    disk takes them again; it never answers success for what it could not keep.
+//  - Once a split has been published the partition answers every further write with Code::moved.
+//
+// Threading: all public functions may be called from any thread. Completions run on a worker.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/result.h"
+#include "base/worker_pool.h"
+#include "partition/item.h"
+#include "volume/volume.h"
+
+namespace orrery::partition {
+
+class Store;
+class Writer;
+
+// What partitions of one process share: caches, background threads, the pool that runs writers.
+class Shared {
+ public:
+  Shared(const Limits& limits, const Clock& clock, bool sync_commits = true);
+  ~Shared();
+
+  const Limits limits;
+  const Clock& clock;
+  const bool sync_commits;
+  WorkerPool writers;
+  struct Caches;
+  const std::unique_ptr<Caches> caches;
+};
+
+// Completes an item's body with what depends on the write (its version), for faces that keep such
+// things inside the body. Called by the writer.
+class Finisher {
+ public:
+  virtual ~Finisher() = default;
+  // `body` is a JSON object's text; returns the text to store.
+  virtual std::string finish(std::string_view body, const Version& version,
+                             const Origin& origin) const = 0;
+};
+
+enum class Verb : uint8_t {
+  create,   // must not be there
+  upsert,   // either
+  replace,  // must be there
+  remove,   // must be there
+  expire,   // remove if it has expired; otherwise nothing
+};
+
+struct Write {
+  Verb verb = Verb::create;
+  std::string placement;
+  std::string row;
+  std::string body;                 // for create, upsert, replace
+  std::string key_text;             // the partition key as people write it
+  std::optional<int32_t> ttl_s;     // the item's own
+  std::optional<Version> if_match;  // it must be in this state
+  bool if_absent = false;           // it must not be there (upsert with If-None-Match: *)
+  std::optional<uint64_t>
+      seen_lsn;  // a transaction read it at this LSN (0: saw that it was not there)
+  std::shared_ptr<const Schema> schema;
+  std::shared_ptr<const Finisher> finisher;  // null: the body is stored as it is
+};
+
+// What a write did.
+struct Written {
+  Version version;
+  Item item;  // as stored; empty body after a removal
+  bool replaced = false;
+  uint64_t old_bytes = 0;  // of the item that was there
+  uint64_t new_bytes = 0;
+  uint32_t terms_added = 0;
+  uint32_t terms_removed = 0;
+};
+
+struct Outcome {
+  std::optional<Error> error;
+  size_t failed_write = 0;       // which write of the transaction, when there is an error
+  std::vector<Written> written;  // one for each write, when there is none
+  uint64_t lsn = 0;              // the partition's newest at that moment
+};
+using Completion = std::move_only_function<void(Outcome)>;
+
+struct Page {
+  std::vector<std::pair<ItemKey, Item>> items;
+  bool more = false;
+  uint64_t lsn = 0;  // everything up to this LSN was visible
+};
+
+struct Change {
+  uint64_t lsn = 0;
+  ItemKey key;
+  Item item;
+};
+struct ChangePage {
+  std::vector<Change> changes;
+  bool more = false;
+  uint64_t lsn = 0;  // go on after this one
+};
+
+struct Usage {
+  uint64_t bytes = 0;
+  uint64_t items = 0;
+};
+
+// A place to cut the partition in two: left gets the placements below `at`.
+struct Cut {
+  std::string at;
+  Usage left;
+  Usage right;
+};
+
+struct ChildSpec {
+  uint32_t range = 0;
+  std::string volume_name;
+};
+
+class Partition : public std::enable_shared_from_this<Partition> {
+ public:
+  struct Identity {
+    uint32_t range = 0;
+    std::string min;
+    std::string max;
+  };
+  // Opens the partition's files, making them when there are none.
+  static Result<std::shared_ptr<Partition>> open(Shared& shared, volume::Volume& volume,
+                                                 std::string_view volume_name,
+                                                 const Identity& identity);
+  ~Partition();
+
+  const Identity& identity() const { return identity_; }
+  uint64_t lsn() const;  // of the newest commit
+  Usage usage() const;
+  // Why it takes no writes, or empty.
+  std::string read_only_reason() const;
+
+  // Queues a transaction. `done` is called exactly once, possibly before this returns (queue full,
+  // moved).
+  void submit(std::vector<Write> transaction, Completion done);
+
+  Result<std::optional<Item>> read(std::string_view placement, std::string_view row) const;
+  // Items with placement in [min, max), in key order, after `after` when given, that have not
+  // expired. Stops at `items_max`, or once the bodies pass `bytes_max`.
+  Result<Page> scan(std::string_view min, std::string_view max, const ItemKey* after,
+                    size_t items_max, size_t bytes_max, const Schema& schema) const;
+  // The newest write of every item that was written after `after_lsn`, in LSN order.
+  Result<ChangePage> changes(uint64_t after_lsn, size_t items_max, size_t bytes_max) const;
+  // The key of the item that has this index term.
+  Result<std::optional<ItemKey>> find_by_term(std::string_view term) const;
+  // All index entries, for tests and tools: term and key.
+  Result<std::vector<std::pair<std::string, ItemKey>>> all_terms() const;
+  // Logical partitions by size, largest first, at most `count`.
+  struct LogicalPartition {
+    std::string key_text;
+    Usage usage;
+  };
+  Result<std::vector<LogicalPartition>> largest(size_t count) const;
+
+  // Removes expired items; `examine_max` bounds the work. Returns how many it queued for removal.
+  Result<size_t> collect_expired(const std::shared_ptr<const Schema>& schema, size_t examine_max);
+
+  // A split, in three steps; see split.cc. Only one at a time.
+  // 1. Chooses the cut that halves the bytes without cutting a logical partition. Code::conflict
+  //    when all items share one key; an empty partition has no cut by bytes: `fallback` is used.
+  Result<Cut> begin_split(std::string_view fallback);
+  // 2. Pauses writes, clones the files for both children, opens them, calls `publish` (which makes
+  //    the new map durable), and from then on answers Code::moved. On failure the partition goes on
+  //    as before and the children are gone. Blocks; not to be called on a writer thread.
+  using Children = std::pair<std::shared_ptr<Partition>, std::shared_ptr<Partition>>;
+  struct SplitTimes {
+    int64_t pause_us = 0;
+  };
+  Result<SplitTimes> finish_split(const Cut& cut, const ChildSpec& left, const ChildSpec& right,
+                                  const std::function<Status(const Children&)>& publish);
+  void abandon_split();
+  // 3. In each child, later: drops what is out of its range.
+  Status trim();
+
+  // Waits until the queue is empty and nothing is being written.
+  void drain();
+
+ private:
+  friend class Writer;
+  Partition(Shared& shared, volume::Volume& volume, Identity identity,
+            std::unique_ptr<Store> store);
+  static Result<std::shared_ptr<Partition>> open_child(Shared& shared, volume::Volume& volume,
+                                                       std::string_view volume_name,
+                                                       const Identity& identity,
+                                                       const Usage& usage);
+
+  Shared& shared_;
+  volume::Volume& volume_;
+  const Identity identity_;
+  std::unique_ptr<Store> store_;
+  std::unique_ptr<Writer> writer_;
+  std::string expiry_cursor_;
+};
+
+}  // namespace orrery::partition

@@ -1,0 +1,363 @@
+// See run.h.
+#include "partition/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+#include "value/json.h"
+#include "value/ordered.h"
+
+namespace orrery::partition {
+namespace {
+
+// The distinct terms of one item, sorted.
+class TermSet {
+ public:
+  static TermSet of(const value::Node& item, const value::IndexPolicy& policy) {
+    TermSet set;
+    std::vector<std::pair<size_t, size_t>> places;
+    policy.each_term(item, [&](std::string_view term) {
+      places.emplace_back(set.bytes_.size(), term.size());
+      set.bytes_ += term;
+    });
+    set.terms_.reserve(places.size());
+    for (auto [at, size] : places) set.terms_.push_back({set.bytes_.data() + at, size});
+    std::ranges::sort(set.terms_);
+    auto repeated = std::ranges::unique(set.terms_);
+    set.terms_.erase(repeated.begin(), repeated.end());
+    return set;
+  }
+  TermSet() = default;
+  TermSet(TermSet&& other) noexcept { *this = std::move(other); }
+  TermSet& operator=(TermSet&& other) noexcept {
+    // Short buffers move their bytes: the views have to follow.
+    const char* before = other.bytes_.data();
+    bytes_ = std::move(other.bytes_);
+    terms_ = std::move(other.terms_);
+    for (auto& term : terms_) term = {bytes_.data() + (term.data() - before), term.size()};
+    return *this;
+  }
+  const std::vector<std::string_view>& terms() const { return terms_; }
+
+ private:
+  std::string bytes_;
+  std::vector<std::string_view> terms_;
+};
+
+// The values of one unique key in one item. Missing values count as one value, as the vendor's do.
+std::string unique_value(const value::Node& item, const std::vector<value::Path>& paths) {
+  std::string out;
+  for (const value::Path& path : paths) {
+    const value::Node* node = value::find(item, path);
+    if (node == nullptr) {
+      out += '\0';
+    } else {
+      value::append_term_value(out, *node);
+      if (node->type == value::Type::array || node->type == value::Type::object) {
+        auto hash = murmur3_x64_128(node->raw, 0);
+        out.append(reinterpret_cast<const char*>(hash.data()), hash.size());
+      }
+    }
+  }
+  return out;
+}
+
+std::string paths_text(const std::vector<value::Path>& paths) {
+  std::string out;
+  for (const value::Path& path : paths) {
+    out += fmt::format("{}{}", out.empty() ? "" : ", ", to_string(path));
+  }
+  return out;
+}
+
+uint32_t chargeable(const std::vector<std::string_view>& terms, const Schema& schema) {
+  return static_cast<uint32_t>(std::ranges::count_if(terms, [&](std::string_view term) {
+    return std::ranges::none_of(schema.free_paths,
+                                [&](const std::string& path) { return term.starts_with(path); });
+  }));
+}
+
+uint64_t weight(const Write& write, std::string_view body) {
+  return write.row.size() + body.size();
+}
+
+}  // namespace
+
+Run::Run(Store& store, const Partition::Identity& identity, const PartitionRecord& record,
+         int64_t now_s)
+    : store_(store), identity_(identity), now_s_(now_s), record_(record) {}
+
+std::expected<std::vector<Written>, Run::Failure> Run::apply(std::vector<Write>& transaction) {
+  items_.mark();
+  sizes_.mark();
+  uniques_.mark();
+  batch_.SetSavePoint();
+  const PartitionRecord before = record_;
+  const size_t deltas_before = deltas_.size();
+  std::vector<Written> written;
+  written.reserve(transaction.size());
+  for (size_t i = 0; i < transaction.size(); ++i) {
+    auto one = apply_one(transaction[i]);
+    if (!one) {
+      items_.roll_back();
+      sizes_.roll_back();
+      uniques_.roll_back();
+      batch_.RollbackToSavePoint();
+      record_ = before;
+      deltas_.resize(deltas_before);
+      return std::unexpected(Failure{std::move(one.error()), i});
+    }
+    written.push_back(std::move(*one));
+  }
+  batch_.PopSavePoint();
+  return written;
+}
+
+rocksdb::WriteBatch& Run::finish() {
+  batch_.Put(store_.ledger(), kRecordKey, encode_record(record_));
+  return batch_;
+}
+
+Result<std::optional<Item>> Run::current_item(const std::string& key) {
+  if (const auto* written = items_.find(key)) return *written;
+  auto stored = store_.get(store_.items(), key);
+  if (!stored) return pass(stored.error());
+  if (!*stored) return std::nullopt;
+  return decode_item(**stored);
+}
+
+Result<LogicalSize> Run::current_size(const std::string& key) {
+  if (const auto* written = sizes_.find(key)) return *written;
+  auto stored = store_.get(store_.ledger(), key);
+  if (!stored) return pass(stored.error());
+  if (!*stored) return LogicalSize{};
+  return decode_size(**stored);
+}
+
+Result<std::optional<std::string>> Run::current_holder(const std::string& key) {
+  if (const auto* written = uniques_.find(key)) return *written;
+  return store_.get(store_.ledger(), key);
+}
+
+Status Run::check(const Write& write, const std::optional<Item>& current, bool live) const {
+  if (write.seen_lsn && *write.seen_lsn != (live ? current->version.lsn : 0)) {
+    return fail(Code::retry, fmt::format("item '{}' was changed by another transaction in the "
+                                         "meantime: run the transaction again",
+                                         write.row));
+  }
+  switch (write.verb) {
+    case Verb::create:
+      if (live) {
+        return fail(Code::conflict,
+                    fmt::format("an item with id '{}' exists already under the partition key {}",
+                                write.row, write.key_text));
+      }
+      break;
+    case Verb::replace:
+    case Verb::remove:
+      if (!live) {
+        return fail(Code::not_found,
+                    fmt::format("there is no item with id '{}' under the partition key {}",
+                                write.row, write.key_text));
+      }
+      break;
+    case Verb::upsert:
+    case Verb::expire:
+      break;
+  }
+  if (write.if_match && live && current->version != *write.if_match) {
+    return fail(Code::precondition_failed,
+                fmt::format("the item's etag is now \"{}\", not the \"{}\" that If-Match asks for: "
+                            "read it again and retry",
+                            to_text(current->version), to_text(*write.if_match)));
+  }
+  if (write.if_absent && live) {
+    return fail(Code::precondition_failed,
+                fmt::format("the item exists, with etag \"{}\", and If-None-Match: * asks that it "
+                            "does not",
+                            to_text(current->version)));
+  }
+  return {};
+}
+
+Result<Written> Run::apply_one(Write& write) {
+  if (write.placement < identity_.min || write.placement >= identity_.max) {
+    return fail(Code::moved, "the key belongs to another partition");
+  }
+  const Schema& schema = *write.schema;
+  const std::string key = item_key(write.placement, write.row);
+  auto found = current_item(key);
+  if (!found) return pass(found.error());
+  std::optional<Item>& current = *found;
+  const bool live = current && !is_expired(*current, schema, now_s_);
+  if (auto checked = check(write, current, live); !checked) return pass(checked.error());
+
+  Written written;
+  written.replaced = live;
+  written.old_bytes = current ? weight(write, current->body) : 0;
+  if (write.verb == Verb::expire && (!current || live)) {
+    written.version = current ? current->version : Version{};
+    return written;
+  }
+
+  const bool removal = write.verb == Verb::remove || write.verb == Verb::expire;
+  const uint32_t time_s =
+      std::max(record_.time_s, static_cast<uint32_t>(std::max<int64_t>(now_s_, 0)));
+  Item& next = written.item;
+  next.version = {record_.lsn + 1, time_s, identity_.range};
+  next.origin = live ? current->origin : Origin{identity_.range, next.version.lsn};
+  next.ttl_s = write.ttl_s;
+  next.index_version = schema.index_version;
+  if (!removal) {
+    next.body = write.finisher ? write.finisher->finish(write.body, next.version, next.origin)
+                               : std::move(write.body);
+    written.new_bytes = weight(write, next.body);
+  }
+
+  // Terms and unique values: what goes, what comes.
+  if (schema.indexed) {
+    std::optional<value::JsonDocument> old_json, new_json;
+    if (current) {
+      auto parsed = value::JsonDocument::parse(current->body);
+      if (!parsed)
+        return fail(Code::corrupt, "a stored item is not JSON: " + parsed.error().message);
+      old_json = std::move(*parsed);
+    }
+    if (!removal) {
+      auto parsed = value::JsonDocument::parse(next.body);
+      if (!parsed) return pass(parsed.error());
+      new_json = std::move(*parsed);
+    }
+    if (auto unique = put_unique(write, old_json ? &old_json->root() : nullptr,
+                                 new_json ? &new_json->root() : nullptr);
+        !unique) {
+      return pass(unique.error());
+    }
+    TermSet gone, come;
+    if (old_json) {
+      // Terms made by other rules may be on paths that the rules of today leave out.
+      gone = TermSet::of(old_json->root(), current->index_version == schema.index_version
+                                               ? schema.index
+                                               : value::IndexPolicy::everything());
+    }
+    if (new_json) come = TermSet::of(new_json->root(), schema.index);
+    const bool same_rules = current && current->index_version == schema.index_version;
+    std::vector<std::string_view> removed, added;
+    std::ranges::set_difference(gone.terms(), come.terms(), std::back_inserter(removed));
+    if (same_rules) {
+      std::ranges::set_difference(come.terms(), gone.terms(), std::back_inserter(added));
+    } else {
+      added = come.terms();
+    }
+    auto parts_of = [&key](std::string_view term, rocksdb::Slice(&parts)[2]) {
+      parts[0] = term;
+      parts[1] = key;
+    };
+    rocksdb::Slice parts[2];
+    for (std::string_view term : removed) {
+      parts_of(term, parts);
+      batch_.Delete(store_.terms(), rocksdb::SliceParts(parts, 2));
+    }
+    const rocksdb::Slice nothing;
+    for (std::string_view term : added) {
+      parts_of(term, parts);
+      batch_.Put(store_.terms(), rocksdb::SliceParts(parts, 2), rocksdb::SliceParts(&nothing, 1));
+    }
+    written.terms_removed = chargeable(removed, schema);
+    written.terms_added = chargeable(added, schema);
+  }
+
+  const int64_t grown =
+      static_cast<int64_t>(written.new_bytes) - static_cast<int64_t>(written.old_bytes);
+  const int64_t more = (removal ? 0 : 1) - (current ? 1 : 0);
+  if (auto sized = change_size(write, grown, more, schema.logical_bytes_max); !sized) {
+    return pass(sized.error());
+  }
+
+  if (current) batch_.Delete(store_.changes(), change_key(current->version.lsn));
+  if (removal) {
+    batch_.Delete(store_.items(), key);
+    items_.set(key, std::nullopt);
+  } else {
+    batch_.Put(store_.items(), key, encode_item(next));
+    batch_.Put(store_.changes(), change_key(next.version.lsn), key);
+    items_.set(key, next);
+  }
+  record_.lsn = next.version.lsn;
+  record_.time_s = time_s;
+  written.version = next.version;
+  return written;
+}
+
+Status Run::put_unique(const Write& write, const value::Node* before, const value::Node* after) {
+  const auto& unique_keys = write.schema->unique_keys;
+  for (size_t i = 0; i < unique_keys.size(); ++i) {
+    std::optional<std::string> old_key, new_key;
+    if (before != nullptr) {
+      old_key = unique_key(write.placement, i, unique_value(*before, unique_keys[i]));
+    }
+    if (after != nullptr) {
+      new_key = unique_key(write.placement, i, unique_value(*after, unique_keys[i]));
+    }
+    if (old_key == new_key) continue;
+    if (new_key) {
+      auto holder = current_holder(*new_key);
+      if (!holder) return pass(holder.error());
+      if (*holder && **holder != write.row) {
+        // An expired holder that has not been collected yet does not count.
+        auto other = current_item(item_key(write.placement, **holder));
+        if (!other) return pass(other.error());
+        if (*other && !is_expired(**other, *write.schema, now_s_)) {
+          return fail(
+              Code::conflict,
+              fmt::format("unique key ({}): another item, with id '{}', has the same values "
+                          "under the partition key {}",
+                          paths_text(unique_keys[i]), **holder, write.key_text));
+        }
+      }
+      batch_.Put(store_.ledger(), *new_key, write.row);
+      uniques_.set(*new_key, write.row);
+    }
+    if (old_key) {
+      // An item that expired may have lost its value to another one already.
+      auto holder = current_holder(*old_key);
+      if (!holder) return pass(holder.error());
+      if (*holder != write.row) continue;
+      batch_.Delete(store_.ledger(), *old_key);
+      uniques_.set(*old_key, std::nullopt);
+    }
+  }
+  return {};
+}
+
+Status Run::change_size(const Write& write, int64_t bytes, int64_t items, uint64_t limit) {
+  const std::string key = size_key(write.placement);
+  auto size = current_size(key);
+  if (!size) return pass(size.error());
+  const uint64_t grown = size->bytes + static_cast<uint64_t>(bytes);
+  if (bytes > 0 && grown > limit) {
+    return fail(
+        Code::partition_full,
+        fmt::format("the logical partition of key {} is full: it holds {} bytes, this write "
+                    "would make it {}, and the limit is {}. Delete items of this key, or "
+                    "choose a partition key with more distinct values",
+                    write.key_text, size->bytes, grown, limit));
+  }
+  size->bytes = grown;
+  size->items += static_cast<uint64_t>(items);
+  size->key_text = write.key_text;
+  if (size->items == 0) {
+    batch_.Delete(store_.ledger(), key);
+  } else {
+    batch_.Put(store_.ledger(), key, encode_size(*size));
+  }
+  sizes_.set(key, std::move(*size));
+  record_.bytes += static_cast<uint64_t>(bytes);
+  record_.items += static_cast<uint64_t>(items);
+  deltas_.push_back({write.placement, bytes, items});
+  return {};
+}
+
+}  // namespace orrery::partition

@@ -1,0 +1,98 @@
+// A run: the transactions that one commit takes, being validated and turned into one write batch.
+//
+// Each write sees the state that the writes before it in the run leave, through overlays over the
+// database. A transaction that fails leaves the batch and the overlays as they were before it.
+//
+// Threading: used by one writer thread at a time.
+#pragma once
+
+#include <rocksdb/write_batch.h>
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "partition/format.h"
+#include "partition/partition.h"
+#include "partition/store.h"
+
+namespace orrery::partition {
+
+// Values that a run has written, over those in the database; can be taken back to a mark.
+template <class T>
+class Overlay {
+ public:
+  const T* find(const std::string& key) const {
+    auto found = values_.find(key);
+    return found == values_.end() ? nullptr : &found->second;
+  }
+  void set(const std::string& key, T next) {
+    auto [at, fresh] = values_.try_emplace(key);
+    undo_.emplace_back(key, fresh ? std::nullopt : std::optional<T>(std::move(at->second)));
+    at->second = std::move(next);
+  }
+  void mark() { undo_.clear(); }
+  void roll_back() {
+    while (!undo_.empty()) {
+      auto& [key, before] = undo_.back();
+      if (before) {
+        values_[key] = std::move(*before);
+      } else {
+        values_.erase(key);
+      }
+      undo_.pop_back();
+    }
+  }
+
+ private:
+  std::unordered_map<std::string, T> values_;
+  std::vector<std::pair<std::string, std::optional<T>>> undo_;
+};
+
+struct SizeDelta {
+  std::string placement;
+  int64_t bytes = 0;
+  int64_t items = 0;
+};
+
+class Run {
+ public:
+  Run(Store& store, const Partition::Identity& identity, const PartitionRecord& record,
+      int64_t now_s);
+
+  // Appends a transaction. On error nothing of it remains.
+  struct Failure {
+    Error error;
+    size_t write = 0;
+  };
+  std::expected<std::vector<Written>, Failure> apply(std::vector<Write>& transaction);
+
+  bool empty() const { return batch_.Count() == 0; }
+  // The batch, completed with the partition's record.
+  rocksdb::WriteBatch& finish();
+  const PartitionRecord& record() const { return record_; }
+  const std::vector<SizeDelta>& deltas() const { return deltas_; }
+
+ private:
+  Result<Written> apply_one(Write& write);
+  Status check(const Write& write, const std::optional<Item>& current, bool live) const;
+  Result<std::optional<Item>> current_item(const std::string& key);
+  Result<LogicalSize> current_size(const std::string& key);
+  Result<std::optional<std::string>> current_holder(const std::string& unique_key);
+  Status put_unique(const Write& write, const value::Node* before, const value::Node* after);
+  Status change_size(const Write& write, int64_t bytes, int64_t items, uint64_t limit);
+
+  Store& store_;
+  const Partition::Identity& identity_;
+  const int64_t now_s_;
+  rocksdb::WriteBatch batch_;
+  PartitionRecord record_;
+  Overlay<std::optional<Item>> items_;
+  Overlay<LogicalSize> sizes_;
+  Overlay<std::optional<std::string>> uniques_;
+  std::vector<SizeDelta> deltas_;
+};
+
+}  // namespace orrery::partition

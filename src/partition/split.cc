@@ -1,0 +1,204 @@
+// Splitting a partition without copying it.
+//
+// begin_split    a snapshot's sizes are read to choose the cut, while writes go on; how sizes
+// change
+//                meanwhile is tracked from that snapshot on. Memtables are flushed, so that the
+//                pause has little left to flush.
+// finish_split   writes pause; two clones of the files (links, not copies) are made, opened, and
+//                given their ranges and totals; `publish` makes the new map durable: that is the
+//                moment of the split. Before it, a crash leaves the old map, and the clones are
+//                files that no map names; after it, the parent's files are.
+// trim           later, in each child: what is out of its range is dropped. Until then reads ignore
+//                it.
+//
+// Fault points, in order: split.begin, split.cloned_left, split.cloned_right, split.opened,
+// split.published (in the caller, after the map), split.trimmed.
+#include <rocksdb/convenience.h>
+
+#include "base/fault.h"
+#include "base/log.h"
+#include "partition/format.h"
+#include "partition/partition.h"
+#include "partition/store.h"
+#include "partition/writer.h"
+
+namespace orrery::partition {
+namespace {
+
+void add(Usage& usage, int64_t bytes, int64_t items) {
+  usage.bytes += static_cast<uint64_t>(bytes);
+  usage.items += static_cast<uint64_t>(items);
+}
+
+uint64_t distance(uint64_t a, uint64_t b) {
+  return a > b ? a - b : b - a;
+}
+
+}  // namespace
+
+Result<Cut> Partition::begin_split(std::string_view fallback) {
+  if (auto injected = fault::point("split.begin"); !injected) return pass(injected.error());
+  writer_->pause();
+  rocksdb::ManagedSnapshot snapshot(&store_->db());
+  const PartitionRecord record = writer_->record();
+  writer_->track_sizes(true);
+  writer_->resume();
+
+  const std::string upper = size_key(identity_.max);
+  const rocksdb::Slice upper_bound = upper;
+  rocksdb::ReadOptions options;
+  options.snapshot = snapshot.snapshot();
+  options.iterate_upper_bound = &upper_bound;
+  options.fill_cache = false;
+  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->ledger()));
+  Cut best;
+  Usage left;
+  size_t keys = 0;
+  for (it->Seek(size_key(identity_.min)); it->Valid(); it->Next()) {
+    auto size = decode_size(it->value().ToStringView());
+    auto placement = parse_item_key(it->key().ToStringView().substr(1));
+    if (!size || !placement) {
+      abandon_split();
+      return pass(!size ? size.error() : placement.error());
+    }
+    // A cut here puts everything seen so far on the left.
+    if (keys > 0 && (best.at.empty() || distance(left.bytes, record.bytes / 2) <
+                                            distance(best.left.bytes, record.bytes / 2))) {
+      best.at = placement->placement;
+      best.left = left;
+    }
+    add(left, static_cast<int64_t>(size->bytes), static_cast<int64_t>(size->items));
+    ++keys;
+  }
+  if (!it->status().ok()) {
+    abandon_split();
+    return pass(store_->translate(it->status(), "reading sizes"));
+  }
+  if (keys == 1) {
+    abandon_split();
+    return fail(Code::conflict,
+                "all items of the partition share one partition key, which cannot be split");
+  }
+  if (keys == 0) {
+    if (fallback.empty()) {
+      abandon_split();
+      return fail(Code::conflict, "the partition's range is too small to be split");
+    }
+    best.at = fallback;
+  }
+  best.right = {record.bytes - best.left.bytes, record.items - best.left.items};
+  if (auto flushed = store_->flush(); !flushed) {
+    abandon_split();
+    return pass(flushed.error());
+  }
+  return best;
+}
+
+void Partition::abandon_split() {
+  writer_->pause();
+  writer_->track_sizes(false);
+  writer_->resume();
+}
+
+Result<std::shared_ptr<Partition>> Partition::open_child(Shared& shared, volume::Volume& volume,
+                                                         std::string_view volume_name,
+                                                         const Identity& identity,
+                                                         const Usage& usage) {
+  auto claim = volume.claim(volume_name);
+  if (!claim) return pass(claim.error());
+  auto store = Store::open(shared, std::move(*claim), {});
+  if (!store) return pass(store.error());
+  PartitionRecord record = (*store)->record();
+  record.range = identity.range;
+  record.min = identity.min;
+  record.max = identity.max;
+  record.bytes = usage.bytes;
+  record.items = usage.items;
+  record.trimmed = false;
+  (*store)->filter().activate(record.min, record.max);
+  if (auto put = (*store)->put_record(record); !put) return pass(put.error());
+  return std::shared_ptr<Partition>(new Partition(shared, volume, identity, std::move(*store)));
+}
+
+Result<Partition::SplitTimes> Partition::finish_split(
+    const Cut& cut, const ChildSpec& left, const ChildSpec& right,
+    const std::function<Status(const Children&)>& publish) {
+  const int64_t started_us = shared_.clock.steady_us();
+  writer_->pause();
+
+  auto attempt = [&]() -> Status {
+    Usage left_usage = cut.left;
+    Usage right_usage = cut.right;
+    for (const SizeDelta& delta : writer_->tracked()) {
+      add(delta.placement < cut.at ? left_usage : right_usage, delta.bytes, delta.items);
+    }
+    auto clone = [&](const ChildSpec& child, std::string_view point) -> Status {
+      auto target = volume_.clone_target(child.volume_name);
+      if (!target) return pass(target.error());
+      if (auto cloned = store_->clone_to(*target); !cloned) return cloned;
+      return fault::point(point);
+    };
+    if (auto cloned = clone(left, "split.cloned_left"); !cloned) return cloned;
+    if (auto cloned = clone(right, "split.cloned_right"); !cloned) return cloned;
+    auto left_child = open_child(shared_, volume_, left.volume_name,
+                                 {left.range, identity_.min, cut.at}, left_usage);
+    if (!left_child) return pass(left_child.error());
+    auto right_child = open_child(shared_, volume_, right.volume_name,
+                                  {right.range, cut.at, identity_.max}, right_usage);
+    if (!right_child) return pass(right_child.error());
+    if (auto injected = fault::point("split.opened"); !injected) return injected;
+    return publish({std::move(*left_child), std::move(*right_child)});
+  };
+
+  Status done = attempt();
+  writer_->track_sizes(false);
+  if (!done) {
+    writer_->resume();
+    for (const ChildSpec& child : {left, right}) {
+      if (auto removed = volume_.remove(child.volume_name); !removed) {
+        log::warn("cannot remove what an abandoned split left", {{"name", child.volume_name}});
+      }
+    }
+    return pass(done.error());
+  }
+  SplitTimes times{.pause_us = shared_.clock.steady_us() - started_us};
+  writer_->mark_moved();
+  return times;
+}
+
+Status Partition::trim() {
+  if (writer_->record().trimmed) return {};
+  rocksdb::DB& db = store_->db();
+  struct Gap {
+    rocksdb::ColumnFamilyHandle* family;
+    std::string from;
+    std::string to;
+  };
+  const std::vector<Gap> gaps = {
+      {store_->items(), "", items_from(identity_.min)},
+      {store_->items(), items_from(identity_.max), "\xFF\xFF"},
+      {store_->ledger(), size_key(""), size_key(identity_.min)},
+      {store_->ledger(), size_key(identity_.max), "t"},
+      {store_->ledger(), unique_range(""), unique_range(identity_.min)},
+      {store_->ledger(), unique_range(identity_.max), "v"},
+  };
+  for (const Gap& gap : gaps) {
+    if (gap.from >= gap.to) continue;
+    const rocksdb::Slice from = gap.from;
+    const rocksdb::Slice to = gap.to;
+    rocksdb::Status dropped = rocksdb::DeleteFilesInRange(&db, gap.family, &from, &to, false);
+    if (dropped.ok()) dropped = db.DeleteRange(rocksdb::WriteOptions(), gap.family, from, to);
+    if (!dropped.ok()) return pass(store_->translate(dropped, "trimming"));
+  }
+  rocksdb::CompactRangeOptions compact;
+  compact.exclusive_manual_compaction = false;
+  compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
+  for (rocksdb::ColumnFamilyHandle* family : {store_->terms(), store_->changes()}) {
+    rocksdb::Status compacted = db.CompactRange(compact, family, nullptr, nullptr);
+    if (!compacted.ok()) return pass(store_->translate(compacted, "trimming the index"));
+  }
+  if (auto injected = fault::point("split.trimmed"); !injected) return injected;
+  return writer_->mark_trimmed();
+}
+
+}  // namespace orrery::partition

@@ -1,0 +1,213 @@
+// See writer.h.
+#include "partition/writer.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "base/fault.h"
+#include "base/log.h"
+
+namespace orrery::partition {
+namespace {
+
+// A run is bounded so that the first of many waiting callers is not kept until the last is done.
+constexpr size_t kRunTransactions = 256;
+constexpr size_t kRunBytes = 4ULL << 20;
+constexpr int64_t kAttemptEveryUs = 1'000'000;
+
+Error moved_error() {
+  return Error{.code = Code::moved, .message = "the partition was split"};
+}
+
+}  // namespace
+
+Writer::Writer(Partition& partition, Shared& shared, Store& store)
+    : partition_(partition), shared_(shared), store_(store), record_(store.record()) {}
+
+void Writer::submit(std::vector<Write> transaction, Completion done) {
+  std::optional<Error> refused;
+  {
+    MutexLock lock(mutex_);
+    if (moved_) {
+      refused = moved_error();
+    } else if (queue_.size() >= shared_.limits.write_queue) {
+      refused =
+          Error{.code = Code::overloaded,
+                .message = fmt::format("{} writes are waiting for this partition, which is its "
+                                       "limit (write-queue): send fewer at a time",
+                                       queue_.size()),
+                .retry_after_ms = 100};
+    } else {
+      queue_.push_back({std::move(transaction), std::move(done)});
+      schedule();
+      return;
+    }
+  }
+  done(Outcome{.error = std::move(refused), .failed_write = 0, .written = {}, .lsn = 0});
+}
+
+void Writer::schedule() {
+  if (running_ || paused_ || queue_.empty()) return;
+  running_ = true;
+  shared_.writers.post([self = partition_.shared_from_this(), this] { work(); });
+}
+
+void Writer::work() {
+  std::vector<Entry> entries;
+  {
+    MutexLock lock(mutex_);
+    size_t bytes = 0;
+    while (!queue_.empty() && entries.size() < kRunTransactions && bytes < kRunBytes) {
+      for (const Write& write : queue_.front().transaction) bytes += write.body.size();
+      entries.push_back(std::move(queue_.front()));
+      queue_.pop_front();
+    }
+  }
+  commit(entries);
+  MutexLock lock(mutex_);
+  running_ = false;
+  if (paused_ || queue_.empty()) {
+    idle_.notify_all();
+  } else {
+    schedule();
+  }
+}
+
+void Writer::commit(std::vector<Entry>& entries) {
+  if (!writable()) {
+    fail_all(entries, Error{.code = Code::read_only,
+                            .message = "the partition takes no writes now: " + read_only_reason()});
+    return;
+  }
+  Run run(store_, partition_.identity(), record(), shared_.clock.now_s());
+  std::vector<Outcome> outcomes(entries.size());
+  for (size_t i = 0; i < entries.size(); ++i) {
+    auto applied = run.apply(entries[i].transaction);
+    if (applied) {
+      outcomes[i].written = std::move(*applied);
+    } else {
+      outcomes[i].error = std::move(applied.error().error);
+      outcomes[i].failed_write = applied.error().write;
+    }
+  }
+  if (!run.empty()) {
+    rocksdb::WriteOptions options;
+    options.sync = shared_.sync_commits;
+    Status injected = fault::point("partition.commit");
+    rocksdb::Status written = injected ? store_.db().Write(options, &run.finish())
+                                       : rocksdb::Status::IOError(injected.error().message);
+    if (!written.ok()) {
+      Error error = store_.translate(written, "committing");
+      error.code = Code::read_only;
+      log::error("a partition has stopped taking writes", {{"error", error.message}});
+      {
+        MutexLock lock(mutex_);
+        read_only_reason_ = error.message;
+        next_attempt_us_ = shared_.clock.steady_us() + kAttemptEveryUs;
+      }
+      for (size_t i = 0; i < entries.size(); ++i) {
+        if (!outcomes[i].error) outcomes[i].error = error;
+      }
+    } else {
+      MutexLock lock(mutex_);
+      record_ = run.record();
+      if (tracking_) {
+        tracked_.insert(tracked_.end(), run.deltas().begin(), run.deltas().end());
+      }
+    }
+  }
+  const uint64_t lsn = record().lsn;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    outcomes[i].lsn = lsn;
+    if (outcomes[i].error) {
+      outcomes[i].written.clear();
+    } else if (!outcomes[i].written.empty()) {
+      outcomes[i].lsn = outcomes[i].written.back().version.lsn;
+    }
+    entries[i].done(std::move(outcomes[i]));
+  }
+}
+
+bool Writer::writable() {
+  {
+    MutexLock lock(mutex_);
+    if (read_only_reason_.empty()) return true;
+    if (shared_.clock.steady_us() < next_attempt_us_) return false;
+    next_attempt_us_ = shared_.clock.steady_us() + kAttemptEveryUs;
+  }
+  rocksdb::Status resumed = store_.db().Resume();
+  if (!resumed.ok()) return false;
+  log::info("a partition takes writes again", {{"range", partition_.identity().range}});
+  MutexLock lock(mutex_);
+  read_only_reason_.clear();
+  return true;
+}
+
+void Writer::fail_all(std::vector<Entry>& entries, const Error& error) {
+  const uint64_t lsn = record().lsn;
+  for (Entry& entry : entries) {
+    entry.done(Outcome{.error = error, .failed_write = 0, .written = {}, .lsn = lsn});
+  }
+}
+
+void Writer::pause() {
+  MutexLock lock(mutex_);
+  paused_ = true;
+  while (running_) idle_.wait(mutex_);
+}
+
+void Writer::resume() {
+  MutexLock lock(mutex_);
+  paused_ = false;
+  schedule();
+}
+
+void Writer::mark_moved() {
+  std::vector<Entry> waiting;
+  {
+    MutexLock lock(mutex_);
+    moved_ = true;
+    waiting.assign(std::make_move_iterator(queue_.begin()), std::make_move_iterator(queue_.end()));
+    queue_.clear();
+    paused_ = false;
+  }
+  fail_all(waiting, moved_error());
+}
+
+void Writer::drain() {
+  MutexLock lock(mutex_);
+  while (running_ || (!queue_.empty() && !paused_)) idle_.wait(mutex_);
+}
+
+Status Writer::mark_trimmed() {
+  pause();  // the record is written by runs too
+  PartitionRecord trimmed = record();
+  trimmed.trimmed = true;
+  Status put = store_.put_record(trimmed);
+  if (put) {
+    store_.filter().deactivate();
+    MutexLock lock(mutex_);
+    record_ = trimmed;
+  }
+  resume();
+  return put;
+}
+
+PartitionRecord Writer::record() const {
+  MutexLock lock(mutex_);
+  return record_;
+}
+
+std::string Writer::read_only_reason() const {
+  MutexLock lock(mutex_);
+  return read_only_reason_;
+}
+
+void Writer::track_sizes(bool on) {
+  tracking_ = on;
+  tracked_.clear();
+}
+
+}  // namespace orrery::partition

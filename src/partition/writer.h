@@ -1,0 +1,76 @@
+// The writer of a partition: a bounded queue of transactions and the job that commits them in runs.
+//
+// States: idle, running (a job is posted or at work), paused (a split is cutting over: transactions
+// wait), moved (for good: they fail with Code::moved). At most one job exists at a time, which is
+// what makes it a single writer without a thread of its own.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/thread_annotations.h"
+#include "partition/partition.h"
+#include "partition/run.h"
+
+namespace orrery::partition {
+
+class Writer {
+ public:
+  Writer(Partition& partition, Shared& shared, Store& store);
+
+  void submit(std::vector<Write> transaction, Completion done);
+
+  // Waits for the run at work to end and keeps further ones from starting.
+  void pause();
+  void resume();
+  // Only while paused: fails what waits, and all that comes, with Code::moved.
+  void mark_moved();
+  void drain();
+
+  // Notes that nothing out of range is left in the files.
+  Status mark_trimmed();
+
+  PartitionRecord record() const;
+  std::string read_only_reason() const;
+
+  // While on, remembers how sizes change, so that a split's totals can be brought up to date.
+  // Switched while paused; taken while paused.
+  void track_sizes(bool on);
+  const std::vector<SizeDelta>& tracked() const { return tracked_; }
+
+ private:
+  struct Entry {
+    std::vector<Write> transaction;
+    Completion done;
+  };
+
+  void schedule() ORRERY_REQUIRES(mutex_);
+  void work();
+  void commit(std::vector<Entry>& entries);
+  // Whether the disk takes writes (again).
+  bool writable();
+  void fail_all(std::vector<Entry>& entries, const Error& error);
+
+  Partition& partition_;
+  Shared& shared_;
+  Store& store_;
+
+  mutable Mutex mutex_;
+  CondVar idle_;
+  std::deque<Entry> queue_ ORRERY_GUARDED_BY(mutex_);
+  bool running_ ORRERY_GUARDED_BY(mutex_) = false;
+  bool paused_ ORRERY_GUARDED_BY(mutex_) = false;
+  bool moved_ ORRERY_GUARDED_BY(mutex_) = false;
+  PartitionRecord record_ ORRERY_GUARDED_BY(mutex_);  // of the newest commit
+  std::string read_only_reason_ ORRERY_GUARDED_BY(mutex_);
+  int64_t next_attempt_us_ ORRERY_GUARDED_BY(mutex_) = 0;
+
+  // Touched by the one job only, or while paused.
+  bool tracking_ = false;
+  std::vector<SizeDelta> tracked_;
+};
+
+}  // namespace orrery::partition
