@@ -1,0 +1,205 @@
+// See terms.h, which has the byte formats. A policy is kept as a trie over the steps of its paths
+// and walked in step with the item, so that the cost of a term does not depend on the number of
+// rules. Immutable once made: any number of threads may use one policy.
+#include "value/terms.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/hash.h"
+#include "value/ordered.h"
+
+namespace orrery::value {
+
+namespace {
+
+constexpr char kPathEnd = 0x01;
+constexpr char kPropertyStep = 0x02;
+constexpr char kElementStep = 0x03;
+
+constexpr char kNullTerm = 0x01;
+constexpr char kFalseTerm = 0x02;
+constexpr char kTrueTerm = 0x03;
+constexpr char kNumberTerm = 0x04;
+constexpr char kTextTerm = 0x05;
+constexpr char kArrayTerm = 0x07;
+constexpr char kObjectTerm = 0x08;
+
+constexpr size_t kHashBytesOfCutText = 8;
+
+void append_property_step(std::string& out, std::string_view name) {
+  out.push_back(kPropertyStep);
+  append_ordered_bytes(out, name);
+}
+
+}  // namespace
+
+struct IndexPolicy::Trie {
+  std::optional<bool> value;    // what `/?` here says
+  std::optional<bool> subtree;  // what `/*` here says
+  bool always = false;
+  std::vector<std::pair<std::string, std::unique_ptr<Trie>>> properties;  // by name
+  std::unique_ptr<Trie> elements;
+
+  bool has_children() const { return !properties.empty() || elements != nullptr; }
+
+  const Trie* property(std::string_view name) const {
+    const auto at =
+        std::ranges::lower_bound(properties, name, {}, &decltype(properties)::value_type::first);
+    return at != properties.end() && at->first == name ? at->second.get() : nullptr;
+  }
+
+  Trie& at(const Path& path) {
+    Trie* trie = this;
+    for (const Path::Step& step : path.steps) {
+      auto* child = &trie->elements;
+      if (!step.array) {
+        auto& list = trie->properties;
+        auto place =
+            std::ranges::lower_bound(list, step.name, {}, &decltype(properties)::value_type::first);
+        if (place == list.end() || place->first != step.name) {
+          place = list.emplace(place, step.name, nullptr);
+        }
+        child = &place->second;
+      }
+      if (*child == nullptr) *child = std::make_unique<Trie>();
+      trie = child->get();
+    }
+    return *trie;
+  }
+};
+
+namespace {
+
+// Walks an item along with a trie. `term` holds the path of the node being visited.
+template <class Trie, class Emit>
+class TermWalk {
+ public:
+  explicit TermWalk(const Emit& emit) : emit_(emit) { term_.reserve(256); }
+
+  // `trie` is null below the last rule; `inherited` is what the nearest `/*` above says.
+  void visit(const Node& node, const Trie* trie, bool inherited, bool is_root) {
+    bool here = inherited;
+    if (trie != nullptr) {
+      inherited = trie->subtree.value_or(inherited);
+      here = trie->always || trie->value.value_or(inherited);
+      if (!trie->has_children()) trie = nullptr;
+    }
+    if (here && !is_root) {
+      const size_t size = term_.size();
+      term_.push_back(kPathEnd);
+      append_term_value(term_, node);
+      emit_(term_);
+      term_.resize(size);
+    }
+    if (!inherited && trie == nullptr) return;
+    if (node.type == Type::object) {
+      visit_members(node, trie, inherited);
+    } else if (node.type == Type::array) {
+      visit_elements(node, trie, inherited);
+    }
+  }
+
+ private:
+  void visit_members(const Node& node, const Trie* trie, bool inherited) {
+    const size_t size = term_.size();
+    for (const Node* member = node.first; member != nullptr; member = member->next) {
+      const Trie* below = trie != nullptr ? trie->property(member->name) : nullptr;
+      if (!inherited && below == nullptr) continue;
+      append_property_step(term_, member->name);
+      visit(*member, below, inherited, false);
+      term_.resize(size);
+    }
+  }
+
+  void visit_elements(const Node& node, const Trie* trie, bool inherited) {
+    const Trie* below = trie != nullptr ? trie->elements.get() : nullptr;
+    if (!inherited && below == nullptr) return;
+    const size_t size = term_.size();
+    term_.push_back(kElementStep);
+    for (const Node* element = node.first; element != nullptr; element = element->next) {
+      visit(*element, below, inherited, false);
+    }
+    term_.resize(size);
+  }
+
+  const Emit& emit_;
+  std::string term_;
+};
+
+}  // namespace
+
+IndexPolicy::IndexPolicy() : trie_(std::make_shared<Trie>()) {}
+
+IndexPolicy::IndexPolicy(const std::vector<IndexRule>& rules, const std::vector<Path>& always) {
+  auto trie = std::make_shared<Trie>();
+  for (const IndexRule& rule : rules) {
+    Trie& at = trie->at(rule.path.path);
+    (rule.path.tail == Tail::value ? at.value : at.subtree) = rule.include;
+  }
+  for (const Path& path : always) trie->at(path).always = true;
+  trie_ = std::move(trie);
+}
+
+IndexPolicy IndexPolicy::everything() {
+  return IndexPolicy({{.path = {.path = {}, .tail = Tail::subtree}, .include = true}}, {});
+}
+
+void IndexPolicy::each_term(const Node& item,
+                            const std::function<void(std::string_view)>& emit) const {
+  TermWalk<Trie, std::function<void(std::string_view)>>(emit).visit(item, trie_.get(), false, true);
+}
+
+std::string term_path(const Path& path) {
+  std::string out;
+  for (const Path::Step& step : path.steps) {
+    if (step.array) {
+      out.push_back(kElementStep);
+    } else {
+      append_property_step(out, step.name);
+    }
+  }
+  out.push_back(kPathEnd);
+  return out;
+}
+
+void append_term_value(std::string& out, const Node& scalar) {
+  switch (scalar.type) {
+    case Type::undefined:
+      break;  // what is not there has no term
+    case Type::null:
+      out.push_back(kNullTerm);
+      break;
+    case Type::boolean:
+      out.push_back(scalar.boolean ? kTrueTerm : kFalseTerm);
+      break;
+    case Type::number:
+      append_term_value(out, scalar.number);
+      break;
+    case Type::string:
+      append_term_value(out, scalar.text);
+      break;
+    case Type::array:
+      out.push_back(kArrayTerm);
+      break;
+    case Type::object:
+      out.push_back(kObjectTerm);
+      break;
+  }
+}
+
+void append_term_value(std::string& out, std::string_view text) {
+  out.push_back(kTextTerm);
+  append_ordered_bytes(out, text.substr(0, kMaxTermText));
+  if (text.size() <= kMaxTermText) return;
+  out.back() = 0x02;
+  const auto hash = murmur3_x64_128(text, 0);
+  out.append(reinterpret_cast<const char*>(hash.data()), kHashBytesOfCutText);
+}
+
+void append_term_value(std::string& out, double number) {
+  out.push_back(kNumberTerm);
+  append_ordered_number(out, number);
+}
+
+}  // namespace orrery::value
