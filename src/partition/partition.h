@@ -95,10 +95,11 @@ struct Written {
 };
 
 struct Outcome {
-  std::optional<Error> error;
-  size_t failed_write = 0;       // which write of the transaction, when there is an error
-  std::vector<Written> written;  // one for each write, when there is none
-  uint64_t lsn = 0;              // the partition's newest at that moment
+  std::optional<Error> error = {};
+  size_t failed_write = 0;            // which write of the transaction, when there is an error
+  std::vector<Written> written = {};  // one for each write, when there is none
+  uint64_t lsn = 0;                   // the partition's newest at that moment
+  std::vector<Write> returned = {};   // the transaction, untouched, when the error is Code::moved
 };
 using Completion = std::move_only_function<void(Outcome)>;
 

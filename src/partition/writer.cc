@@ -45,7 +45,9 @@ void Writer::submit(std::vector<Write> transaction, Completion done) {
       return;
     }
   }
-  done(Outcome{.error = std::move(refused), .failed_write = 0, .written = {}, .lsn = 0});
+  Outcome outcome{.error = std::move(refused)};
+  outcome.returned = std::move(transaction);
+  done(std::move(outcome));
 }
 
 void Writer::schedule() {
@@ -148,7 +150,9 @@ bool Writer::writable() {
 void Writer::fail_all(std::vector<Entry>& entries, const Error& error) {
   const uint64_t lsn = record().lsn;
   for (Entry& entry : entries) {
-    entry.done(Outcome{.error = error, .failed_write = 0, .written = {}, .lsn = lsn});
+    Outcome outcome{.error = error, .lsn = lsn};
+    if (error.code == Code::moved) outcome.returned = std::move(entry.transaction);
+    entry.done(std::move(outcome));
   }
 }
 
