@@ -71,8 +71,7 @@ describe("items", () => {
   it("A22: ids in any script, with anything a path can carry", async () => {
     const container = await at.container();
     for (const id of ["naïve", "日本語", "عربى", "emoji 😀", "a b", "a+b", "a%20b", "100%", "a&b=c",
-      "it's", 'say "so"', "a;b,c", "a:b@c", "~tilde", "(x)", "[x]", "{x}", "<x>", "back`tick", "..", ".x"]) {
-      if (id === "..") continue; // no client can write that path
+      "it's", 'say "so"', "a;b,c", "a:b@c", "~tilde", "(x)", "[x]", "{x}", "<x>", "back`tick", ".x"]) {
       await container.items.create({ id, pk: id, at: id });
       assert.equal((await container.item(id, id).read()).resource?.at, id, id);
       await container.item(id, id).replace({ id, pk: id, at: "there" });

@@ -1,0 +1,55 @@
+// GET /metrics, as Prometheus reads it.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { shared } from "./server.mjs";
+
+// {name: sum over its labels}
+function parse(text) {
+  const sums = {};
+  for (const line of text.split("\n")) {
+    if (line === "" || line.startsWith("#")) continue;
+    const found = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(\{.*\})? (\S+)$/.exec(line);
+    assert.ok(found, `not a metric: ${line}`);
+    assert.ok(found[3] === "+Inf" || !Number.isNaN(Number(found[3])), line);
+    sums[found[1]] = (sums[found[1]] ?? 0) + Number(found[3]);
+  }
+  return sums;
+}
+
+describe("metrics", () => {
+  const at = shared();
+  const read = async () => {
+    const answer = await at.rest("GET", "/metrics", { key: null });
+    assert.equal(answer.status, 200, answer.text);
+    assert.match(answer.headers["content-type"], /^text\/plain/);
+    return parse(answer.text);
+  };
+
+  it("requests, latencies and charges are counted", async () => {
+    const container = await at.container();
+    const before = await read();
+    for (let i = 0; i < 10; ++i) await container.items.create({ id: `${i}`, pk: "a" });
+    for (let i = 0; i < 10; ++i) await container.item(`${i}`, "a").read();
+    const after = await read();
+    const grown = Object.keys(after).filter((name) => after[name] > (before[name] ?? 0));
+    const requests = grown.filter((name) => /requests?(_total)?$/.test(name));
+    assert.ok(requests.some((name) => after[name] - (before[name] ?? 0) >= 20), `${grown}`);
+    assert.ok(grown.some((name) => /(seconds|latency).*_count$/.test(name)), `${grown}`);
+    assert.ok(grown.some((name) => /charge|request_unit/.test(name)), `${grown}`);
+    assert.ok(Object.keys(after).every((name) => name.startsWith("orrery_") || name.startsWith("process_")), "all of them are ours");
+  });
+
+  it("each partition has its own figures", async () => {
+    const container = await at.container({ throughput: 20_000 });
+    for (let i = 0; i < 20; ++i) await container.items.create({ id: `${i}`, pk: `${i}` });
+    const { text } = await at.rest("GET", "/metrics", { key: null });
+    const lines = text.split("\n").filter((line) => /partition(_id)?="/.test(line) && line.includes(container.id));
+    assert.ok(lines.length >= 2, text.slice(0, 2000));
+  });
+
+  it("no key is in them", async () => {
+    const { text } = await at.rest("GET", "/metrics", { key: null });
+    assert.ok(!text.includes(at.server.key));
+  });
+});

@@ -1,0 +1,96 @@
+// What is not offered yet says so by name: never a wrong result. And newer clients are welcome.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { answers } from "./expect.mjs";
+import { keyHeader } from "./rest.mjs";
+import { shared } from "./server.mjs";
+
+describe("not offered yet", () => {
+  const at = shared();
+  let docs;
+  let path;
+  const prepare = async () => {
+    if (docs) return;
+    const container = await at.container();
+    path = `/dbs/db/colls/${container.id}`;
+    docs = `${path}/docs`;
+    await container.items.create({ id: "1", pk: "a", n: 1 });
+  };
+  const query = (text, headers = {}) => at.rest("POST", docs, {
+    body: { query: text, parameters: [] },
+    headers: { "content-type": "application/query+json", "x-ms-documentdb-isquery": "True", ...headers },
+  });
+
+  it("queries with a filter, an order or an aggregate are refused by name", async () => {
+    await prepare();
+    for (const text of ["SELECT VALUE COUNT(1) FROM c", "SELECT * FROM c WHERE c.n = 2", "SELECT * FROM c ORDER BY c.n DESC", "SELECT c.id FROM c"]) {
+      answers(await query(text, { "x-ms-documentdb-query-enablecrosspartition": "True" }), [400, 501], { message: /quer/i });
+    }
+    answers(await query("SELECT * FROM c WHERE c.n = 2", { "x-ms-cosmos-is-query-plan-request": "True" }), [400, 501], { message: /quer/i });
+  });
+
+  it("stored procedures, triggers and functions are refused by name", async () => {
+    await prepare();
+    for (const [kind, word] of [["sprocs", /stored procedure/i], ["triggers", /trigger/i], ["udfs", /function/i]]) {
+      answers(await at.rest("POST", `${path}/${kind}`, { body: { id: "x", body: "function () {}" } }), [400, 501], { message: word });
+      answers(await at.rest("GET", `${path}/${kind}`), [400, 501], { message: word });
+    }
+    answers(await at.rest("POST", `${path}/sprocs/x`, { body: [], headers: keyHeader("a") }), [400, 501]);
+  });
+
+  it("a trigger that a write asks for is not left out silently", async () => {
+    await prepare();
+    answers(await at.rest("POST", docs, {
+      body: { id: "triggered", pk: "a" }, headers: { ...keyHeader("a"), "x-ms-documentdb-pre-trigger-include": "check" },
+    }), [400, 501], { message: /trigger/i });
+    answers(await at.rest("GET", `${docs}/triggered`, { headers: keyHeader("a") }), 404);
+  });
+
+  it("batch, bulk and patch are refused by name, and change nothing", async () => {
+    await prepare();
+    const operations = [{ operationType: "Create", resourceBody: { id: "batched", pk: "a" } }];
+    for (const atomic of ["True", "False"]) {
+      answers(await at.rest("POST", docs, {
+        body: operations,
+        headers: { ...keyHeader("a"), "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": atomic },
+      }), [400, 501], { message: /batch/i });
+    }
+    answers(await at.rest("PATCH", `${docs}/1`,
+      { body: { operations: [{ op: "set", path: "/n", value: 9 }] }, headers: keyHeader("a") }), [400, 405, 501], { message: /patch/i });
+    assert.equal(answers(await at.rest("GET", `${docs}/1`, { headers: keyHeader("a") }), 200).body.n, 1);
+    answers(await at.rest("GET", `${docs}/batched`, { headers: keyHeader("a") }), 404);
+  });
+
+  it("the change feed is refused by name, not answered with everything", async () => {
+    await prepare();
+    for (const mode of ["Incremental Feed", "Incremental feed", "Full-Fidelity Feed"]) {
+      answers(await at.rest("GET", docs, { headers: { "a-im": mode } }), [400, 501], { message: /change feed/i });
+    }
+  });
+
+  it("users, permissions and tokens for them are refused by name", async () => {
+    answers(await at.rest("POST", "/dbs/db/users", { body: { id: "u" } }), [400, 501], { message: /user/i });
+    answers(await at.rest("GET", "/dbs/db/users"), [400, 501], { message: /user/i });
+    answers(await at.rest("GET", "/dbs/db/users/u/permissions"), [400, 501], { message: /user|permission/i });
+  });
+
+  it("newer versions of the protocol than are known are accepted", async () => {
+    await prepare();
+    for (const version of ["2015-12-16", "2018-12-31", "2020-07-15", "2024-11-30", "2035-01-01"]) {
+      answers(await at.rest("GET", `${docs}/1`, { version, headers: keyHeader("a") }), 200);
+      answers(await at.rest("GET", "/", { version }), 200);
+    }
+    for (const version of ["", "yesterday"]) {
+      answers(await at.rest("GET", `${docs}/1`, { version, headers: keyHeader("a") }), [200, 400]);
+    }
+  });
+
+  it("headers that nobody knows change nothing", async () => {
+    await prepare();
+    answers(await at.rest("GET", `${docs}/1`, {
+      headers: { ...keyHeader("a"), "x-ms-cosmos-invented-later": "1", "x-ms-cosmos-sdk-supportedcapabilities": "255",
+        "x-ms-cosmos-priority-level": "High", "x-ms-dedicatedgateway-max-age": "5" },
+    }), 200);
+  });
+});

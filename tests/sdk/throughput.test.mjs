@@ -1,0 +1,201 @@
+// Provisioned throughput: offers, autoscale, sharing by a database, and what happens beyond it.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { answers, eventually, fails, pause, ranges, together } from "./expect.mjs";
+import { keyHeader } from "./rest.mjs";
+import { shared } from "./server.mjs";
+
+describe("throughput", () => {
+  const at = shared({ limits: { "partition-throughput": 1000, "shared-throughput-containers": 2 } });
+
+  it("A24: throughput given at creation is in the container's offer", async () => {
+    const container = await at.container({ throughput: 700 });
+    const { resource: offer } = await container.readOffer();
+    const { resource } = await container.read();
+    assert.equal(offer.content.offerThroughput, 700);
+    assert.equal(offer.offerVersion, "V2");
+    assert.equal(offer.resource, resource._self);
+    assert.equal(offer.offerResourceId, resource._rid);
+    for (const name of ["id", "_rid", "_self", "_etag"]) assert.equal(typeof offer[name], "string", name);
+    answers(await at.rest("POST", "/dbs/db/colls", {
+      body: { id: "byheader", partitionKey: { paths: ["/pk"], kind: "Hash" } },
+      headers: { "x-ms-offer-throughput": "800" },
+    }), 201);
+    assert.equal((await at.db.container("byheader").readOffer()).resource.content.offerThroughput, 800);
+  });
+
+  it("A17: without a word a container gets the minimum", async () => {
+    const { resource: offer } = await (await at.container()).readOffer();
+    assert.equal(offer.content.offerThroughput, 400);
+  });
+
+  it("A13: throughput is changed at any time by replacing the offer", async () => {
+    const container = await at.container({ throughput: 400 });
+    const { resource, offer } = await container.readOffer();
+    const replaced = await offer.replace({ ...resource, content: { ...resource.content, offerThroughput: 900 } });
+    assert.equal(replaced.statusCode, 200);
+    assert.equal(replaced.resource.content.offerThroughput, 900);
+    assert.equal((await container.readOffer()).resource.content.offerThroughput, 900);
+    assert.equal((await at.client.offer(resource.id).read()).resource.content.offerThroughput, 900);
+    const { resources } = await at.client.offers.readAll().fetchAll();
+    assert.equal(resources.filter((one) => one.id === resource.id).length, 1);
+  });
+
+  it("A12: more than t·N splits partitions until it is supported, and loses nothing", async () => {
+    const container = await at.container({ throughput: 400 });
+    await together(8, Array.from({ length: 100 }, (_, i) => () => container.items.create({ id: `${i}`, pk: `${i}` })));
+    const { resource, offer } = await container.readOffer();
+    await offer.replace({ ...resource, content: { ...resource.content, offerThroughput: 4000 } });
+    const list = await eventually(async () => {
+      const now = await ranges(at.rest, container);
+      return now.length >= 4 && now;
+    }, { what: "splitting for throughput" });
+    assert.equal(list.length, 4);
+    for (let i = 0; i < 100; ++i) assert.equal((await container.item(`${i}`, `${i}`).read()).statusCode, 200);
+    assert.equal((await container.readOffer()).resource.content.offerThroughput, 4000);
+  });
+
+  it("A17: too little, too much and odd steps are refused, saying what is allowed", async () => {
+    const create = (throughput) => at.rest("POST", "/dbs/db/colls", {
+      body: { id: "refused", partitionKey: { paths: ["/pk"], kind: "Hash" } },
+      headers: { "x-ms-offer-throughput": String(throughput) },
+    });
+    answers(await create(300), 400, { message: /400/ });
+    answers(await create(450), 400, { message: /100/ });
+    answers(await create(250_100), [400, 403], { message: /250000|250,000/ });
+    for (const bad of ["x", "-400", "400.5", "0", ""]) answers(await create(bad), 400);
+
+    const container = await at.container({ throughput: 400 });
+    const { resource, offer } = await container.readOffer();
+    for (const offerThroughput of [300, 450, -1, "400"]) {
+      await fails(offer.replace({ ...resource, content: { ...resource.content, offerThroughput } }), 400);
+    }
+    assert.equal((await container.readOffer()).resource.content.offerThroughput, 400);
+  });
+
+  it("autoscale: created, read, changed", async () => {
+    const container = await at.container({ maxThroughput: 2000 });
+    const { resource, offer } = await container.readOffer();
+    assert.equal(resource.content.offerAutopilotSettings.maxThroughput, 2000);
+    assert.equal(resource.content.offerThroughput, 200, "a tenth of the maximum when idle");
+    const changed = await offer.replace(
+      { ...resource, content: { ...resource.content, offerAutopilotSettings: { maxThroughput: 3000 } } });
+    assert.equal(changed.resource.content.offerAutopilotSettings.maxThroughput, 3000);
+    for (const maxThroughput of [500, 1500]) {
+      await fails(at.db.containers.create({ id: "refused", partitionKey: "/pk", maxThroughput }), 400,
+        { message: /1000|1,000/ });
+    }
+    answers(await at.rest("POST", "/dbs/db/colls", {
+      body: { id: "refused", partitionKey: { paths: ["/pk"], kind: "Hash" } },
+      headers: { "x-ms-offer-throughput": "400", "x-ms-cosmos-offer-autopilot-settings": '{"maxThroughput":1000}' },
+    }), 400);
+  });
+
+  it("A13: from manual to autoscale and back", async () => {
+    const container = await at.container({ throughput: 400 });
+    const { resource: offer } = await container.readOffer();
+    const put = (headers) => at.rest("PUT", `/offers/${offer.id}`, { headers, body: offer });
+    const scaled = answers(await put({ "x-ms-cosmos-migrate-offer-to-autopilot": "true" }), 200);
+    assert.equal(scaled.body.content.offerAutopilotSettings.maxThroughput, 1000);
+    const manual = answers(await put({ "x-ms-cosmos-migrate-offer-to-manual-throughput": "true" }), 200);
+    assert.equal(manual.body.content.offerAutopilotSettings, undefined);
+    assert.ok(manual.body.content.offerThroughput >= 400);
+  });
+
+  it("a database's throughput is shared by its containers without their own", async () => {
+    const { database } = await at.client.databases.create({ id: "sharing", throughput: 1000 });
+    assert.equal((await database.readOffer()).resource.content.offerThroughput, 1000);
+    for (const id of ["a", "b"]) await database.containers.create({ id, partitionKey: "/pk" });
+    assert.equal((await database.container("a").readOffer()).resource, undefined);
+    await database.container("a").items.create({ id: "1", pk: "a" });
+    await fails(database.containers.create({ id: "c", partitionKey: "/pk" }), 400, { message: /\b2\b/ });
+    await database.containers.create({ id: "own", partitionKey: "/pk", throughput: 400 });
+    assert.equal((await database.container("own").readOffer()).resource.content.offerThroughput, 400);
+    const { resource, offer } = await database.readOffer();
+    await offer.replace({ ...resource, content: { ...resource.content, offerThroughput: 2000 } });
+    assert.equal((await database.readOffer()).resource.content.offerThroughput, 2000);
+    const { resource: none } = await at.db.readOffer();
+    assert.equal(none, undefined);
+  });
+
+  it("offers go with their containers", async () => {
+    const container = await at.container({ throughput: 400 });
+    const { resource } = await container.readOffer();
+    await container.delete();
+    answers(await at.rest("GET", `/offers/${resource.id}`), 404);
+  });
+
+  it("A14: serve --dev refuses nothing", async () => {
+    const container = await at.container({ throughput: 400 });
+    const all = await Promise.all(Array.from({ length: 300 }, (_, i) =>
+      at.rest("POST", `/dbs/db/colls/${container.id}/docs`, { body: { id: `${i}`, pk: "a" } })));
+    assert.deepEqual([...new Set(all.map((answer) => answer.status))], [201]);
+  });
+});
+
+describe("throttling", () => {
+  const at = shared({ dev: false, limits: { "partition-throughput": 400 } });
+
+  // Sends creates for one key until some are refused; the answers.
+  async function overload(container, pk) {
+    const all = [];
+    for (let round = 0; round < 20; ++round) {
+      all.push(...await Promise.all(Array.from({ length: 50 }, (_, i) =>
+        at.rest("POST", `/dbs/db/colls/${container.id}/docs`,
+          { body: { id: `${pk}-${round}-${i}`, pk }, headers: keyHeader(pk) }))));
+      if (all.some((answer) => answer.status === 429)) return all;
+    }
+    return assert.fail("1,000 creates at once were not too many for 400 RU/s");
+  }
+
+  it("A14: beyond the budget: 429/3200 with the time to wait, and waiting that long helps", async () => {
+    const container = await at.container({ throughput: 400 });
+    const all = await overload(container, "a");
+    const refused = all.filter((answer) => answer.status === 429);
+    for (const answer of all) assert.ok([201, 429].includes(answer.status), answer.text);
+    for (const answer of refused) {
+      answers(answer, 429, { substatus: 3200 });
+      const wait_ms = Number(answer.headers["x-ms-retry-after-ms"]);
+      assert.ok(wait_ms >= 1 && wait_ms <= 10_000, `${wait_ms}`);
+    }
+    await pause(Math.max(...refused.map((answer) => Number(answer.headers["x-ms-retry-after-ms"]))) + 50);
+    answers(await at.rest("POST", `/dbs/db/colls/${container.id}/docs`,
+      { body: { id: "later", pk: "a" }, headers: keyHeader("a") }), 201);
+    const written = all.filter((answer) => answer.status === 201).length;
+    assert.ok(written >= 40, `${written} of about 70 that the first second allows`);
+  });
+
+  it("A14: one key has its partition's share and takes nothing from another's", async () => {
+    const container = await at.container({ throughput: 800 });
+    const list = await ranges(at.rest, container);
+    assert.equal(list.length, 2);
+    // Find a key for each range by asking where its session token is from.
+    const keyOf = new Map();
+    for (let i = 0; keyOf.size < 2 && i < 64; ++i) {
+      const answer = answers(await at.rest("POST", `/dbs/db/colls/${container.id}/docs`,
+        { body: { id: "probe", pk: `p${i}` }, headers: keyHeader(`p${i}`) }), 201);
+      keyOf.set(answer.headers["x-ms-session-token"].split(":")[0], `p${i}`);
+    }
+    const [hot, cold] = [...keyOf.values()];
+    await overload(container, hot);
+    answers(await at.rest("POST", `/dbs/db/colls/${container.id}/docs`,
+      { body: { id: "cold", pk: cold }, headers: keyHeader(cold) }), 201);
+  });
+
+  it("A14: the SDK waits and tries again, so the application only gets slower", async () => {
+    const container = await at.container({ throughput: 400 });
+    await overload(container, "a");
+    const patient = at.server.client({ connectionPolicy: { retryOptions: { maxRetryAttemptCount: 100 } } });
+    const items = patient.database("db").container(container.id).items;
+    await together(10, Array.from({ length: 30 }, (_, i) => () => items.create({ id: `sdk${i}`, pk: "a" })));
+  });
+
+  it("A13: more throughput helps at once", async () => {
+    const container = await at.container({ throughput: 400 });
+    await overload(container, "a");
+    const { resource, offer } = await container.readOffer();
+    await offer.replace({ ...resource, content: { ...resource.content, offerThroughput: 4000 } });
+    await eventually(async () => (await ranges(at.rest, container)).length >= 10, { what: "ten partitions" });
+  });
+});
