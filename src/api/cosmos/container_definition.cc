@@ -1,0 +1,348 @@
+#include "api/cosmos/container_definition.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "api/cosmos/container_policies.h"
+#include "api/cosmos/definition_fields.h"
+#include "api/cosmos/indexing_policy.h"
+
+namespace orrery::cosmos {
+namespace {
+
+using value::JsonDocument;
+using value::Node;
+using value::Type;
+
+// What a container without a partition key is returned with: a key that the system supplies.
+constexpr std::string_view kFixedKey =
+    R"({"paths":["/_partitionKey"],"kind":"Hash","systemKey":true})";
+
+struct KeyPolicy {
+  value::KeyDefinition key;
+  std::string json;
+};
+
+Result<KeyPolicy> parse_partition_key(const Node* policy) {
+  constexpr std::string_view kWhere = "partitionKey";
+  KeyPolicy out;
+  if (policy == nullptr) {
+    out.json = kFixedKey;
+    return out;
+  }
+  auto system_key = optional_member(*policy, kWhere, "systemKey", Type::boolean);
+  if (!system_key) return pass(system_key.error());
+  if (*system_key != nullptr && (*system_key)->boolean) {
+    out.json = kFixedKey;
+    return out;
+  }
+  auto paths = required_member(*policy, kWhere, "paths", Type::array);
+  if (!paths) return pass(paths.error());
+  auto kind = choice_member(*policy, kWhere, "kind", {"Hash", "MultiHash", "Range"}, "Hash");
+  if (!kind) return pass(kind.error());
+  auto version = integer_member(*policy, kWhere, "version", 1, 2);
+  if (!version) return pass(version.error());
+
+  const bool several = *kind == "MultiHash";
+  const size_t most = several ? value::kMaxKeyLevels : 1;
+  const std::string where = join(kWhere, "paths");
+  if ((*paths)->count == 0) {
+    return bad_field(where, **paths, "give the path of the property to partition by, like /city.");
+  }
+  if ((*paths)->count > most) {
+    return bad_field(where, **paths,
+                     several ? "a hierarchical key has at most 3 paths."
+                             : "a key of kind Hash has one path; use kind MultiHash for several.");
+  }
+  const int64_t used_version = version->value_or(several ? 2 : 1);
+  if (several && used_version != 2) {
+    return bad_field(join(kWhere, "version"), *policy->find("version"),
+                     "a key of kind MultiHash needs version 2.");
+  }
+  for (const Node* text = (*paths)->first; text != nullptr; text = text->next) {
+    const std::string here = element(where, out.key.paths.size());
+    if (text->type != Type::string) return bad_field(here, *text, "give a path like /city.");
+    auto path = value::parse_property_path(text->text);
+    if (!path) {
+      return bad_field(here, *text,
+                       "give the path of one property, like /city, /address/city or "
+                       "/\"home city\"; a wildcard cannot be a key. (" +
+                           path.error().message + ")");
+    }
+    if (std::ranges::find(out.key.paths, *path) != out.key.paths.end()) {
+      return bad_field(here, *text, "the path is in the key twice.");
+    }
+    out.key.paths.push_back(std::move(*path));
+  }
+  out.key.placement = several             ? value::Placement::multi_hash
+                      : used_version == 2 ? value::Placement::hash_v2
+                                          : value::Placement::hash_v1;
+  out.json = "{";
+  append_member(out.json, "paths", (*paths)->raw);
+  append_member(out.json, "kind", quoted(several ? "MultiHash" : "Hash"));
+  append_member(out.json, "version", std::to_string(used_version));
+  out.json += '}';
+  return out;
+}
+
+// A vector or full-text index is only possible on what the container's policies describe, and the
+// shape of spatial indexes depends on the geometry.
+Status check_agreement(const IndexingPolicy& indexing, const VectorEmbeddingPolicy& vectors,
+                       const FullTextPolicy& texts, bool geometry) {
+  for (const VectorIndex& index : indexing.vector_indexes) {
+    const auto embedding =
+        std::ranges::find(vectors.embeddings, index.path, &VectorEmbedding::path);
+    if (embedding == vectors.embeddings.end()) {
+      return fail(Code::invalid, "indexingPolicy.vectorIndexes names " + index.path +
+                                     ", which vectorEmbeddingPolicy does not: describe the vector "
+                                     "there first.");
+    }
+    if (index.type == "flat" && embedding->dimensions > kMaxFlatVectorDimensions) {
+      return fail(Code::invalid,
+                  "indexingPolicy.vectorIndexes has a flat index on " + index.path + " with " +
+                      std::to_string(embedding->dimensions) + " dimensions: flat takes at most " +
+                      std::to_string(kMaxFlatVectorDimensions) + "; use quantizedFlat or diskANN.");
+    }
+  }
+  for (const std::string& path : indexing.full_text_paths) {
+    if (std::ranges::find(texts.paths, path) == texts.paths.end()) {
+      return fail(Code::invalid, "indexingPolicy.fullTextIndexes names " + path +
+                                     ", which fullTextPolicy does not: add it to fullTextPaths.");
+    }
+  }
+  if (geometry && indexing.has_spatial_indexes && !indexing.all_spatial_indexes_are_boxed) {
+    return fail(Code::invalid,
+                "indexingPolicy.spatialIndexes: with geospatialConfig.type Geometry, each spatial "
+                "index needs a boundingBox {xmin, ymin, xmax, ymax}.");
+  }
+  if (!geometry && indexing.any_spatial_index_is_boxed) {
+    return fail(Code::invalid,
+                "indexingPolicy.spatialIndexes: a boundingBox needs geospatialConfig.type "
+                "Geometry; leave it out for Geography.");
+  }
+  return {};
+}
+
+Result<const Node*> checked_root(const Result<JsonDocument>& document) {
+  if (!document) {
+    return fail(Code::invalid, "The request body is not JSON: " + document.error().message);
+  }
+  const Node& root = document->root();
+  if (root.type != Type::object) {
+    return fail(Code::invalid, "The request body is " + std::string(root.raw.substr(0, 80)) +
+                                   ": give an object like {\"id\":\"name\"}.");
+  }
+  return &root;
+}
+
+Result<std::string> parse_name(const Node& root) {
+  auto id = required_member(root, "", "id", Type::string);
+  if (!id) return pass(id.error());
+  if (auto checked = check_resource_name((*id)->text); !checked) return pass(checked.error());
+  return std::string((*id)->text);
+}
+
+Result<std::optional<int32_t>> parse_default_ttl(const Node& root) {
+  auto ttl = integer_member(root, "", "defaultTtl", -1, std::numeric_limits<int32_t>::max());
+  if (!ttl) return pass(ttl.error());
+  if (!*ttl) return std::nullopt;
+  if (**ttl == 0) {
+    return bad_field("defaultTtl", *root.find("defaultTtl"),
+                     "give seconds, or -1 for items that live until deleted unless they have a ttl "
+                     "of their own; leave it out to switch expiry off.");
+  }
+  return static_cast<int32_t>(**ttl);
+}
+
+// The member as an object or an array of whatever shape; null when it is absent.
+const Node* given(const Node& root, std::string_view name) {
+  const Node* member = root.find(name);
+  return member == nullptr || member->type == Type::null ? nullptr : member;
+}
+
+// The members that are kept for the clients and mean nothing to the engine. Appends to `json`.
+Status parse_kept_members(const Node& root, const IndexingPolicy& indexing, std::string& json) {
+  std::string conflicts = default_conflict_resolution_policy();
+  if (const Node* policy = given(root, "conflictResolutionPolicy")) {
+    auto text = parse_conflict_resolution_policy(*policy);
+    if (!text) return pass(text.error());
+    conflicts = std::move(*text);
+  }
+  append_member(json, "conflictResolutionPolicy", conflicts);
+
+  auto geo = optional_member(root, "", "geospatialConfig", Type::object);
+  if (!geo) return pass(geo.error());
+  std::string_view geo_type = "Geography";
+  if (*geo != nullptr) {
+    auto type =
+        choice_member(**geo, "geospatialConfig", "type", {"Geography", "Geometry"}, "Geography");
+    if (!type) return pass(type.error());
+    geo_type = *type;
+  }
+  append_member(json, "geospatialConfig", "{\"type\":" + quoted(geo_type) + "}");
+
+  VectorEmbeddingPolicy vectors;
+  if (const Node* policy = given(root, "vectorEmbeddingPolicy")) {
+    auto parsed = parse_vector_embedding_policy(*policy);
+    if (!parsed) return pass(parsed.error());
+    vectors = std::move(*parsed);
+    append_member(json, "vectorEmbeddingPolicy", vectors.json);
+  }
+  FullTextPolicy texts;
+  if (const Node* policy = given(root, "fullTextPolicy")) {
+    auto parsed = parse_full_text_policy(*policy);
+    if (!parsed) return pass(parsed.error());
+    texts = std::move(*parsed);
+    append_member(json, "fullTextPolicy", texts.json);
+  }
+  if (auto agreed = check_agreement(indexing, vectors, texts, geo_type == "Geometry"); !agreed) {
+    return agreed;
+  }
+
+  using Parser = Result<std::string> (*)(const Node&);
+  for (const auto& [name, parse] : std::initializer_list<std::pair<std::string_view, Parser>>{
+           {"computedProperties", parse_computed_properties},
+           {"clientEncryptionPolicy", parse_client_encryption_policy},
+           {"changeFeedPolicy", parse_change_feed_policy}}) {
+    const Node* member = given(root, name);
+    if (member == nullptr) continue;
+    auto text = parse(*member);
+    if (!text) return pass(text.error());
+    append_member(json, name, *text);
+  }
+  auto analytical =
+      integer_member(root, "", "analyticalStorageTtl", -1, std::numeric_limits<int32_t>::max());
+  if (!analytical) return pass(analytical.error());
+  if (*analytical) append_member(json, "analyticalStorageTtl", std::to_string(**analytical));
+  return {};
+}
+
+// A kept member of a stored definition, as text; empty when it has none.
+std::string kept(const JsonDocument& document, std::string_view name) {
+  const Node* member = document.root().find(name);
+  return member == nullptr ? std::string() : std::string(member->raw);
+}
+
+}  // namespace
+
+Status check_resource_name(std::string_view name) {
+  size_t characters = 0;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte & 0xC0) != 0x80) ++characters;
+    if (c == '/' || c == '\\' || c == '#' || c == '?' || byte < 0x20 || byte == 0x7F) {
+      return fail(Code::invalid, "The id " + quoted(name.substr(0, 300)) +
+                                     " has a character that names cannot have: leave out /, \\, #, "
+                                     "? and control characters.");
+    }
+  }
+  if (characters == 0 || characters > kMaxNameCharacters) {
+    return fail(Code::invalid, "The id has " + std::to_string(characters) +
+                                   " characters: give 1 to " + std::to_string(kMaxNameCharacters) +
+                                   ".");
+  }
+  if (name.ends_with(' ')) {
+    return fail(Code::invalid,
+                "The id " + quoted(name.substr(0, 300)) + " ends with a space: take it off.");
+  }
+  return {};
+}
+
+Result<std::string> parse_database_definition(std::string_view body) {
+  const auto document = JsonDocument::parse(body);
+  auto root = checked_root(document);
+  if (!root) return pass(root.error());
+  return parse_name(**root);
+}
+
+Result<catalog::ContainerSpec> parse_container_definition(std::string_view body) {
+  const auto document = JsonDocument::parse(body);
+  auto checked = checked_root(document);
+  if (!checked) return pass(checked.error());
+  const Node& root = **checked;
+
+  catalog::ContainerSpec spec;
+  auto name = parse_name(root);
+  if (!name) return pass(name.error());
+  spec.name = std::move(*name);
+  if (given(root, "materializedViewDefinition") != nullptr) {
+    return fail(Code::unsupported,
+                "materializedViewDefinition: materialized views are not supported. Create the "
+                "container without it.");
+  }
+
+  auto indexing = parse_indexing_policy(given(root, "indexingPolicy"));
+  if (!indexing) return pass(indexing.error());
+  append_member(spec.face_json, "indexingPolicy", indexing->json);
+  spec.indexed = indexing->indexed;
+  spec.index_rules = std::move(indexing->rules);
+
+  auto key_policy = optional_member(root, "", "partitionKey", Type::object);
+  if (!key_policy) return pass(key_policy.error());
+  auto key = parse_partition_key(*key_policy);
+  if (!key) return pass(key.error());
+  append_member(spec.face_json, "partitionKey", key->json);
+  spec.key = std::move(key->key);
+
+  auto ttl = parse_default_ttl(root);
+  if (!ttl) return pass(ttl.error());
+  spec.default_ttl_s = *ttl;
+  if (*ttl) append_member(spec.face_json, "defaultTtl", std::to_string(**ttl));
+
+  if (const Node* policy = given(root, "uniqueKeyPolicy")) {
+    auto unique = parse_unique_key_policy(*policy);
+    if (!unique) return pass(unique.error());
+    append_member(spec.face_json, "uniqueKeyPolicy", unique->json);
+    spec.unique_keys = std::move(unique->keys);
+  }
+  if (auto rest = parse_kept_members(root, *indexing, spec.face_json); !rest) {
+    return pass(rest.error());
+  }
+  return spec;
+}
+
+Status check_replacement(const catalog::ContainerSpec& old, const catalog::ContainerSpec& updated) {
+  auto fixed = [](std::string_view what, std::string_view was, std::string_view is) {
+    return fail(Code::invalid, std::string(what) + " of a container cannot be changed: it is " +
+                                   std::string(was) + ", and the replacement says " +
+                                   std::string(is) +
+                                   ". Send it as it was read, or create a new container.");
+  };
+  if (old.name != updated.name) return fixed("The id", quoted(old.name), quoted(updated.name));
+
+  const auto before = JsonDocument::parse("{" + old.face_json + "}");
+  const auto after = JsonDocument::parse("{" + updated.face_json + "}");
+  if (!before || !after) {
+    return fail(Code::corrupt,
+                "The stored definition of container " + quoted(old.name) + " cannot be read.");
+  }
+  auto changed = [&](std::string_view what, std::string_view member) {
+    const std::string was = kept(*before, member);
+    const std::string is = kept(*after, member);
+    return fixed(what, was.empty() ? "not set" : was, is.empty() ? "nothing" : is);
+  };
+  if (old.key != updated.key) return changed("The partition key", "partitionKey");
+  if (old.unique_keys != updated.unique_keys)
+    return changed("The uniqueKeyPolicy", "uniqueKeyPolicy");
+  if (kept(*before, "conflictResolutionPolicy") != kept(*after, "conflictResolutionPolicy")) {
+    return changed("The conflictResolutionPolicy", "conflictResolutionPolicy");
+  }
+  if (const Node* policy = before->root().find("vectorEmbeddingPolicy")) {
+    const Node* list = policy->find("vectorEmbeddings");
+    const Node* new_policy = after->root().find("vectorEmbeddingPolicy");
+    const Node* new_list = new_policy == nullptr ? nullptr : new_policy->find("vectorEmbeddings");
+    for (const Node* entry = list == nullptr ? nullptr : list->first; entry != nullptr;
+         entry = entry->next) {
+      bool found = false;
+      for (const Node* other = new_list == nullptr ? nullptr : new_list->first; other != nullptr;
+           other = other->next) {
+        found = found || other->raw == entry->raw;
+      }
+      if (!found) return changed("The vectorEmbeddingPolicy", "vectorEmbeddingPolicy");
+    }
+  }
+  return {};
+}
+
+}  // namespace orrery::cosmos

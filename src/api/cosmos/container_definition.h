@@ -1,0 +1,34 @@
+// Definitions of databases and containers: from the JSON of a create or a replace to what the
+// catalog keeps, checked as the vendor checks it. The resources as they are returned are written
+// by resource_json.h.
+//
+// spec.face_json holds the members that only this face understands, as the text between the braces
+// of an object: "indexingPolicy":{…},"partitionKey":{…},…  with all defaults written out.
+//
+// Pure; any thread may call.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "catalog/model.h"
+
+namespace orrery::cosmos {
+
+inline constexpr size_t kMaxNameCharacters = 255;
+
+// The id of a database or a container: 1 to 255 characters, none of / \ # ?, no space at the end.
+Status check_resource_name(std::string_view name);
+
+// The body of POST /dbs: the name. Other members are not kept.
+Result<std::string> parse_database_definition(std::string_view body);
+
+// The body of POST or PUT …/colls.
+Result<catalog::ContainerSpec> parse_container_definition(std::string_view body);
+
+// Code::invalid when `updated` changes what is fixed for the life of a container: its id, its
+// partition key, its unique keys, how conflicts are resolved, and the vectors it already has.
+Status check_replacement(const catalog::ContainerSpec& old, const catalog::ContainerSpec& updated);
+
+}  // namespace orrery::cosmos

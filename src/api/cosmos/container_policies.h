@@ -1,0 +1,51 @@
+// The smaller policies of a container, each from what a client sends to the form that is kept and
+// returned. Every function takes the policy's value (never null) and gives Code::invalid with the
+// member, its value and the advice when something is wrong.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "value/json.h"
+#include "value/path.h"
+
+namespace orrery::cosmos {
+
+inline constexpr size_t kMaxUniqueKeys = 10;
+inline constexpr size_t kMaxUniqueKeyPaths = 16;  // over all unique keys of a container
+inline constexpr size_t kMaxComputedProperties = 20;
+inline constexpr size_t kMaxVectorEmbeddings = 100;
+inline constexpr int64_t kMaxVectorDimensions = 4096;
+inline constexpr int64_t kMaxFlatVectorDimensions = 505;
+
+struct UniqueKeyPolicy {
+  std::vector<std::vector<value::Path>> keys;
+  std::string json;
+};
+Result<UniqueKeyPolicy> parse_unique_key_policy(const value::Node& policy);
+
+struct VectorEmbedding {
+  std::string path;
+  int64_t dimensions = 0;
+};
+struct VectorEmbeddingPolicy {
+  std::vector<VectorEmbedding> embeddings;
+  std::string json;
+};
+Result<VectorEmbeddingPolicy> parse_vector_embedding_policy(const value::Node& policy);
+
+struct FullTextPolicy {
+  std::vector<std::string> paths;
+  std::string json;
+};
+Result<FullTextPolicy> parse_full_text_policy(const value::Node& policy);
+
+// Each gives the JSON to keep.
+Result<std::string> parse_conflict_resolution_policy(const value::Node& policy);
+std::string default_conflict_resolution_policy();
+Result<std::string> parse_computed_properties(const value::Node& properties);
+Result<std::string> parse_client_encryption_policy(const value::Node& policy);
+Result<std::string> parse_change_feed_policy(const value::Node& policy);
+
+}  // namespace orrery::cosmos

@@ -1,0 +1,141 @@
+#include "api/cosmos/continuation.h"
+
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+#include "base/bytes.h"
+
+namespace orrery::cosmos {
+namespace {
+
+constexpr char kVersion = 1;
+constexpr char kItems = 1;
+constexpr char kNames = 2;
+constexpr size_t kHeadBytes = 2;
+constexpr size_t kSealBytes = 8;
+
+std::unexpected<Error> not_ours(std::string_view token, std::string_view reason) {
+  return fail(Code::invalid, "The continuation token \"" + std::string(token.substr(0, 64)) +
+                                 (token.size() > 64 ? "…" : "") +
+                                 "\" cannot be used: " + std::string(reason) +
+                                 " Send x-ms-continuation back as it was returned, or leave it out "
+                                 "to start again.");
+}
+
+std::array<char, kSealBytes> seal_of(std::string_view secret, std::string_view bytes) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
+       reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data(), &size);
+  std::array<char, kSealBytes> seal;
+  std::copy_n(digest.begin(), kSealBytes, seal.begin());
+  return seal;
+}
+
+void append_string(std::string& out, std::string_view text) {
+  assert(text.size() <= 0xFFFF);
+  const size_t at = out.size();
+  out.resize(at + 2);
+  store_u16_be(out.data() + at, static_cast<uint16_t>(text.size()));
+  out += text;
+}
+
+bool take_string(std::string_view& in, std::string& out) {
+  if (in.size() < 2) return false;
+  const size_t size = load_u16_be(in.data());
+  if (in.size() - 2 < size) return false;
+  out = in.substr(2, size);
+  in.remove_prefix(2 + size);
+  return true;
+}
+
+}  // namespace
+
+std::string Continuations::sealed(std::string bytes) const {
+  const auto seal = seal_of(secret_, bytes);
+  bytes.append(seal.data(), seal.size());
+  std::string text = to_base64(bytes);
+  while (text.ends_with('=')) text.pop_back();
+  std::ranges::replace(text, '+', '-');
+  std::ranges::replace(text, '/', '_');
+  return text;
+}
+
+Result<std::string> Continuations::opened(std::string_view token, uint8_t kind) const {
+  if (token.size() > kMaxContinuationBytes) {
+    return not_ours(token, "it has more than " + std::to_string(kMaxContinuationBytes) + " bytes.");
+  }
+  if (token.find_first_of("+/=") != std::string_view::npos) {
+    return not_ours(token, "it was not made by this server.");
+  }
+  std::string text(token);
+  std::ranges::replace(text, '-', '+');
+  std::ranges::replace(text, '_', '/');
+  text.append((4 - text.size() % 4) % 4, '=');
+  auto bytes = from_base64(text);
+  if (!bytes || bytes->size() < kHeadBytes + kSealBytes) {
+    return not_ours(token, "it was not made by this server.");
+  }
+  const std::string_view whole = *bytes;
+  const std::string_view body = whole.substr(0, whole.size() - kSealBytes);
+  const auto seal = seal_of(secret_, body);
+  if (!equal_constant_time({seal.data(), seal.size()}, whole.substr(body.size()))) {
+    return not_ours(token, "it was changed, or made by another account.");
+  }
+  if (body[0] != kVersion) return not_ours(token, "it was made by another version of the server.");
+  if (body[1] != static_cast<char>(kind))
+    return not_ours(token, "it belongs to another kind of feed.");
+  return std::string(body.substr(kHeadBytes));
+}
+
+std::string Continuations::encode(const FeedPosition& position) const {
+  std::string bytes;
+  bytes.reserve(kHeadBytes + 8 + position.after_placement.size() + position.after_row.size() +
+                kSealBytes);
+  bytes += kVersion;
+  bytes += kItems;
+  bytes.resize(kHeadBytes + 4);
+  store_u32_be(bytes.data() + kHeadBytes, position.container);
+  append_string(bytes, position.after_placement);
+  append_string(bytes, position.after_row);
+  return sealed(std::move(bytes));
+}
+
+Result<FeedPosition> Continuations::decode(std::string_view token, uint32_t container) const {
+  auto bytes = opened(token, kItems);
+  if (!bytes) return pass(bytes.error());
+  std::string_view in = *bytes;
+  FeedPosition position;
+  if (in.size() < 4) return not_ours(token, "it is cut short.");
+  position.container = load_u32_be(in.data());
+  in.remove_prefix(4);
+  if (!take_string(in, position.after_placement) || !take_string(in, position.after_row) ||
+      !in.empty()) {
+    return not_ours(token, "it is cut short.");
+  }
+  if (position.container != container) return not_ours(token, "it belongs to another container.");
+  return position;
+}
+
+std::string Continuations::encode_name(std::string_view after) const {
+  std::string bytes;
+  bytes += kVersion;
+  bytes += kNames;
+  append_string(bytes, after);
+  return sealed(std::move(bytes));
+}
+
+Result<std::string> Continuations::decode_name(std::string_view token) const {
+  auto bytes = opened(token, kNames);
+  if (!bytes) return pass(bytes.error());
+  std::string_view in = *bytes;
+  std::string after;
+  if (!take_string(in, after) || !in.empty()) return not_ours(token, "it is cut short.");
+  return after;
+}
+
+}  // namespace orrery::cosmos

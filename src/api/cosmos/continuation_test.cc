@@ -1,0 +1,63 @@
+#include "api/cosmos/continuation.h"
+
+#include <gtest/gtest.h>
+
+namespace orrery::cosmos {
+namespace {
+
+TEST(Continuation, ReadsBackWhatItWrites) {
+  const Continuations tokens("secret");
+  for (const size_t size : {0U, 1U, 2U, 3U, 255U, 1023U}) {
+    const FeedPosition position{.container = 7,
+                                .after_placement = std::string("\x00\xFF\x3F", 3),
+                                .after_row = std::string(size, '\xFE')};
+    auto back = tokens.decode(tokens.encode(position), 7);
+    ASSERT_TRUE(back.has_value()) << size;
+    EXPECT_EQ(*back, position);
+  }
+  auto name = tokens.decode_name(tokens.encode_name("orders"));
+  ASSERT_TRUE(name.has_value());
+  EXPECT_EQ(*name, "orders");
+}
+
+TEST(Continuation, IsShortAndSafeInAHeader) {
+  const Continuations tokens("secret");
+  const std::string token = tokens.encode({.container = 0xFFFFFFFF,
+                                           .after_placement = std::string(48, '\xFF'),
+                                           .after_row = std::string(255, '\xFF')});
+  EXPECT_EQ(token.size(), 428U);
+  for (const char c : token) {
+    EXPECT_TRUE(isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_') << c;
+  }
+}
+
+TEST(Continuation, RefusesEveryChange) {
+  const Continuations tokens("secret");
+  const std::string token =
+      tokens.encode({.container = 1, .after_placement = "abc", .after_row = "row"});
+  for (size_t i = 0; i < token.size(); ++i) {
+    std::string changed = token;
+    changed[i] = changed[i] == 'A' ? 'B' : 'A';
+    EXPECT_FALSE(tokens.decode(changed, 1).has_value()) << i;
+    EXPECT_FALSE(tokens.decode(token.substr(0, i), 1).has_value()) << i;
+  }
+  EXPECT_FALSE(tokens.decode(token + "A", 1).has_value());
+  EXPECT_FALSE(tokens.decode(token + "=", 1).has_value());
+}
+
+TEST(Continuation, RefusesForeignOnes) {
+  const Continuations tokens("secret");
+  const std::string token =
+      tokens.encode({.container = 1, .after_placement = "abc", .after_row = "row"});
+  auto other_container = tokens.decode(token, 2);
+  ASSERT_FALSE(other_container.has_value());
+  EXPECT_EQ(other_container.error().code, Code::invalid);
+  EXPECT_FALSE(Continuations("other").decode(token, 1).has_value());
+  EXPECT_FALSE(tokens.decode_name(token).has_value());
+  EXPECT_FALSE(tokens.decode(tokens.encode_name("x"), 1).has_value());
+  EXPECT_FALSE(tokens.decode("{\"token\":\"+RID:~abc#RT:1\"}", 1).has_value());
+  EXPECT_FALSE(tokens.decode(std::string(kMaxContinuationBytes + 1, 'A'), 1).has_value());
+}
+
+}  // namespace
+}  // namespace orrery::cosmos

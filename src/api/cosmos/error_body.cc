@@ -1,0 +1,129 @@
+#include "api/cosmos/error_body.h"
+
+#include <algorithm>
+
+#include "value/json.h"
+
+namespace orrery::cosmos {
+namespace {
+
+uint32_t substatus_of(Code code) {
+  switch (code) {
+    case Code::partition_full:
+      return kSubstatusPartitionFull;
+    case Code::throttled:
+      return kSubstatusOverBudget;
+    case Code::moved:
+      return kSubstatusRangeGone;
+    case Code::session_behind:
+      return kSubstatusSessionBehind;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+int http_status(Code code) {
+  switch (code) {
+    case Code::invalid:
+      return 400;
+    case Code::unauthorized:
+      return 401;
+    case Code::forbidden:
+    case Code::partition_full:
+    case Code::quota_exceeded:
+      return 403;
+    case Code::not_found:
+    case Code::session_behind:
+      return 404;
+    case Code::conflict:
+      return 409;
+    case Code::moved:
+      return 410;
+    case Code::precondition_failed:
+      return 412;
+    case Code::too_large:
+      return 413;
+    case Code::throttled:
+      return 429;
+    case Code::retry:
+      return 449;
+    case Code::read_only:
+    case Code::corrupt:
+    case Code::overloaded:
+      return 503;
+    case Code::unsupported:
+      return 501;
+    case Code::internal:
+      return 500;
+  }
+  return 500;
+}
+
+std::string_view status_name(int status) {
+  switch (status) {
+    case 400:
+      return "BadRequest";
+    case 401:
+      return "Unauthorized";
+    case 403:
+      return "Forbidden";
+    case 404:
+      return "NotFound";
+    case 405:
+      return "MethodNotAllowed";
+    case 408:
+      return "RequestTimeout";
+    case 409:
+      return "Conflict";
+    case 410:
+      return "Gone";
+    case 412:
+      return "PreconditionFailed";
+    case 413:
+      return "RequestEntityTooLarge";
+    case 429:
+      return "TooManyRequests";
+    case 449:
+      return "RetryWith";
+    case 501:
+      return "NotImplemented";
+    case 503:
+      return "ServiceUnavailable";
+    default:
+      return "InternalServerError";
+  }
+}
+
+std::string error_body(std::string_view code_name, std::string_view message,
+                       std::string_view activity_id) {
+  std::string text(message);
+  if (!activity_id.empty()) {
+    text += "\r\nActivityId: ";
+    text += activity_id;
+    text += ", Orrery";
+  }
+  std::string body = "{\"code\":";
+  value::append_json_string(body, code_name);
+  body += ",\"message\":";
+  value::append_json_string(body, text);
+  body += '}';
+  return body;
+}
+
+ErrorReply error_reply(const Error& error, std::string_view activity_id, uint32_t substatus) {
+  ErrorReply reply;
+  reply.status = http_status(error.code);
+  reply.substatus = substatus != 0 ? substatus : substatus_of(error.code);
+  reply.retry_after_ms = error.retry_after_ms;
+  // A client that is told to come back at once comes back at once.
+  if (error.code == Code::throttled) reply.retry_after_ms = std::max(error.retry_after_ms, 1U);
+  // Old clients compare the name of this one with the number.
+  const std::string_view name =
+      error.code == Code::throttled ? std::string_view("429") : status_name(reply.status);
+  reply.body = error_body(name, error.message, activity_id);
+  return reply;
+}
+
+}  // namespace orrery::cosmos

@@ -1,0 +1,38 @@
+// How an Error looks on the wire: HTTP status, x-ms-substatus, and the body
+// {"code":"NotFound","message":"…\r\nActivityId: …"} that the clients read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace orrery::cosmos {
+
+// Substatus codes that clients act on, beyond those that a Code alone decides.
+inline constexpr uint32_t kSubstatusKeyMismatch = 1001;     // with 400
+inline constexpr uint32_t kSubstatusSessionBehind = 1002;   // with 404
+inline constexpr uint32_t kSubstatusRangeGone = 1002;       // with 410
+inline constexpr uint32_t kSubstatusOwnerNotFound = 1003;   // with 404
+inline constexpr uint32_t kSubstatusCrossPartition = 1004;  // with 400
+inline constexpr uint32_t kSubstatusPartitionFull = 1014;   // with 403
+inline constexpr uint32_t kSubstatusOverBudget = 3200;      // with 429
+
+struct ErrorReply {
+  int status = 500;
+  uint32_t substatus = 0;       // 0: no header
+  uint32_t retry_after_ms = 0;  // 0: no header
+  std::string body;
+};
+
+int http_status(Code code);
+// The vendor's name of a status: "NotFound" for 404.
+std::string_view status_name(int status);
+std::string error_body(std::string_view code_name, std::string_view message,
+                       std::string_view activity_id);
+
+// `substatus` takes the place of the one that the code alone would have.
+ErrorReply error_reply(const Error& error, std::string_view activity_id, uint32_t substatus = 0);
+
+}  // namespace orrery::cosmos

@@ -1,0 +1,65 @@
+#include "api/cosmos/error_body.h"
+
+#include <gtest/gtest.h>
+
+namespace orrery::cosmos {
+namespace {
+
+TEST(ErrorBody, MapsEveryCode) {
+  struct Row {
+    Code code;
+    int status;
+    uint32_t substatus;
+    const char* name;
+  };
+  for (const Row& row : {
+           Row{Code::invalid, 400, 0, "BadRequest"},
+           Row{Code::unauthorized, 401, 0, "Unauthorized"},
+           Row{Code::forbidden, 403, 0, "Forbidden"},
+           Row{Code::not_found, 404, 0, "NotFound"},
+           Row{Code::conflict, 409, 0, "Conflict"},
+           Row{Code::precondition_failed, 412, 0, "PreconditionFailed"},
+           Row{Code::too_large, 413, 0, "RequestEntityTooLarge"},
+           Row{Code::partition_full, 403, 1014, "Forbidden"},
+           Row{Code::quota_exceeded, 403, 0, "Forbidden"},
+           Row{Code::throttled, 429, 3200, "429"},
+           Row{Code::retry, 449, 0, "RetryWith"},
+           Row{Code::moved, 410, 1002, "Gone"},
+           Row{Code::session_behind, 404, 1002, "NotFound"},
+           Row{Code::read_only, 503, 0, "ServiceUnavailable"},
+           Row{Code::corrupt, 503, 0, "ServiceUnavailable"},
+           Row{Code::overloaded, 503, 0, "ServiceUnavailable"},
+           Row{Code::unsupported, 501, 0, "NotImplemented"},
+           Row{Code::internal, 500, 0, "InternalServerError"},
+       }) {
+    const ErrorReply reply = error_reply(Error{.code = row.code, .message = "m"}, "");
+    EXPECT_EQ(reply.status, row.status);
+    EXPECT_EQ(reply.substatus, row.substatus);
+    EXPECT_EQ(reply.body, std::string("{\"code\":\"") + row.name + "\",\"message\":\"m\"}");
+  }
+}
+
+TEST(ErrorBody, CarriesTheActivityAndEscapes) {
+  const ErrorReply reply =
+      error_reply(Error{.code = Code::not_found, .message = "no \"x\"\n"}, "11-22");
+  EXPECT_EQ(reply.body,
+            R"({"code":"NotFound","message":"no \"x\"\n\r\nActivityId: 11-22, Orrery"})");
+}
+
+TEST(ErrorBody, SaysWhenToComeBack) {
+  ErrorReply reply =
+      error_reply(Error{.code = Code::throttled, .message = "m", .retry_after_ms = 12}, "");
+  EXPECT_EQ(reply.retry_after_ms, 12U);
+  reply = error_reply(Error{.code = Code::throttled, .message = "m"}, "");
+  EXPECT_EQ(reply.retry_after_ms, 1U);
+}
+
+TEST(ErrorBody, TakesASubstatusFromTheCaller) {
+  const ErrorReply reply =
+      error_reply(Error{.code = Code::invalid, .message = "m"}, "", kSubstatusKeyMismatch);
+  EXPECT_EQ(reply.status, 400);
+  EXPECT_EQ(reply.substatus, 1001U);
+}
+
+}  // namespace
+}  // namespace orrery::cosmos

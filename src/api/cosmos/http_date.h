@@ -1,0 +1,17 @@
+// Dates in headers. No locale, no time zone but GMT. Pure; any thread may call.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace orrery::cosmos {
+
+// Dates as HTTP writes them: "Sun, 06 Nov 1994 08:49:37 GMT". Reading also takes the two obsolete
+// forms that HTTP names, and any case.
+std::string http_date(time_t unix_s);
+std::optional<int64_t> parse_http_date(std::string_view text);
+
+}  // namespace orrery::cosmos

@@ -1,0 +1,64 @@
+// Offers: the throughput of a database or a container as a resource of its own, the way clients
+// read and change it; and the headers that set it at creation.
+//
+// Steps and shapes are checked here; whether an amount is within the account's limits is the
+// engine's to say.
+//
+// Pure; any thread may call.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "catalog/model.h"
+
+namespace orrery::cosmos {
+
+inline constexpr uint32_t kThroughputStep = 100;
+inline constexpr uint32_t kAutoscaleStep = 1000;
+inline constexpr size_t kMaxOfferQueryBytes = 16 * 1024;
+
+struct OfferSubject {
+  std::string rid;         // of the offer
+  std::string owner_rid;   // of the database or the container
+  std::string owner_self;  // dbs/…/ or dbs/…/colls/…/
+  catalog::Throughput throughput;
+  int64_t changed_s = 0;
+  std::string etag;  // with its quotes, if it has some
+  uint64_t stored_kb = 0;
+  uint32_t most_ever_rus = 0;  // 0: not known, the present amount is shown
+};
+
+OfferSubject offer_of(const catalog::Database& database);    // database.throughput must be set
+OfferSubject offer_of(const catalog::Container& container);  // container.throughput must be set
+std::string offer_json(const OfferSubject& subject);
+
+// The body of PUT /offers/{id}. offerAutopilotSettings decides when it is there.
+struct OfferReplacement {
+  catalog::Throughput throughput;
+  std::string id;                 // empty when the body has none
+  std::string offer_resource_id;  // empty when the body has none
+};
+Result<OfferReplacement> parse_offer_replacement(std::string_view body);
+
+// x-ms-offer-throughput and x-ms-cosmos-offer-autopilot-settings; empty: not sent. Nothing when
+// neither was sent; both at once are an error.
+Result<std::optional<catalog::Throughput>> parse_throughput_headers(std::string_view manual,
+                                                                    std::string_view autoscale);
+
+// The queries that clients send to /offers: all of them, or those whose one property equals a text.
+struct OfferFilter {
+  enum class Field : uint8_t { all, resource, offer_resource_id, id, rid, self };
+  Field field = Field::all;
+  std::string text;
+
+  bool matches(const OfferSubject& subject) const;
+};
+// `body` is {"query":…,"parameters":[…]} or, with other content types, the bare text of the query.
+// Code::unsupported for any other query.
+Result<OfferFilter> parse_offer_query(std::string_view body);
+
+}  // namespace orrery::cosmos

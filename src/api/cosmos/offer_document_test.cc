@@ -1,0 +1,138 @@
+#include "api/cosmos/offer_document.h"
+
+#include <gtest/gtest.h>
+
+#include "value/json.h"
+
+namespace orrery::cosmos {
+namespace {
+
+TEST(OfferDocument, Manual) {
+  catalog::Container container;
+  container.database = 1;
+  container.number = 1;
+  container.throughput = catalog::Throughput{.rus = 400, .autoscale = false};
+  container.changed_s = 5;
+  container.etag = "\"e\"";
+  EXPECT_EQ(offer_json(offer_of(container)),
+            R"({"offerVersion":"V2","offerType":"Invalid","content":{"offerThroughput":400,)"
+            R"("offerIsRUPerMinuteThroughputEnabled":false,"offerMinimumThroughputParameters":)"
+            R"({"maxThroughputEverProvisioned":400,"maxConsumedStorageEverInKB":0},)"
+            R"("offerLastReplaceTimestamp":5},"resource":"dbs/AAAAAQ==/colls/AAAAAYAAAAE=/",)"
+            R"("offerResourceId":"AAAAAYAAAAE=","id":"AwAA","_rid":"AwAA","_self":"offers/AwAA/",)"
+            R"("_etag":"\"e\"","_ts":5})");
+}
+
+TEST(OfferDocument, Autoscale) {
+  catalog::Database database;
+  database.number = 1;
+  database.throughput = catalog::Throughput{.rus = 4000, .autoscale = true};
+  const std::string text = offer_json(offer_of(database));
+  auto document = value::JsonDocument::parse(text);
+  ASSERT_TRUE(document.has_value());
+  const value::Node* content = document->root().find("content");
+  EXPECT_EQ(content->find("offerThroughput")->number, 400);
+  EXPECT_EQ(content->find("offerAutopilotSettings")->find("maxThroughput")->number, 4000);
+  EXPECT_EQ(document->root().find("resource")->text, "dbs/AAAAAQ==/");
+  auto back = parse_offer_replacement(text);
+  ASSERT_TRUE(back.has_value());
+  EXPECT_EQ(back->throughput, *database.throughput);
+  EXPECT_EQ(back->offer_resource_id, "AAAAAQ==");
+}
+
+TEST(OfferDocument, Replacements) {
+  auto manual = parse_offer_replacement(
+      R"({"id":"x","content":{"offerThroughput":1000,"offerAutopilotSettings":null}})");
+  ASSERT_TRUE(manual.has_value());
+  EXPECT_EQ(manual->throughput, (catalog::Throughput{.rus = 1000, .autoscale = false}));
+  EXPECT_EQ(manual->id, "x");
+  for (const char* body :
+       {"", "[]", "{}", R"({"content":{}})", R"({"content":{"offerThroughput":450}})",
+        R"({"content":{"offerThroughput":"400"}})", R"({"content":{"offerThroughput":-100}})",
+        R"({"content":{"offerAutopilotSettings":{}}})",
+        R"({"content":{"offerAutopilotSettings":{"maxThroughput":4100}}})"}) {
+    auto refused = parse_offer_replacement(body);
+    ASSERT_FALSE(refused.has_value()) << body;
+    EXPECT_EQ(refused.error().code, Code::invalid);
+  }
+}
+
+TEST(OfferDocument, Headers) {
+  auto none = parse_throughput_headers("", "");
+  ASSERT_TRUE(none.has_value());
+  EXPECT_FALSE(none->has_value());
+  auto manual_rus = parse_throughput_headers("400", "");
+  ASSERT_TRUE(manual_rus.has_value() && manual_rus->has_value());
+  EXPECT_EQ(**manual_rus, (catalog::Throughput{.rus = 400, .autoscale = false}));
+  auto most_rus = parse_throughput_headers("", R"({"maxThroughput": 4000})");
+  ASSERT_TRUE(most_rus.has_value() && most_rus->has_value());
+  EXPECT_EQ(**most_rus, (catalog::Throughput{.rus = 4000, .autoscale = true}));
+  EXPECT_FALSE(parse_throughput_headers("400", R"({"maxThroughput":4000})").has_value());
+  for (const char* manual : {"450", "0", "-400", "4e2", "abc", "400 ", "99999999999999999999"}) {
+    EXPECT_FALSE(parse_throughput_headers(manual, "").has_value()) << manual;
+  }
+  for (const char* autoscale :
+       {"4000", "{}", "{", R"({"maxThroughput":4100})", R"({"maxThroughput":"x"})"}) {
+    EXPECT_FALSE(parse_throughput_headers("", autoscale).has_value()) << autoscale;
+  }
+}
+
+TEST(OfferDocument, QueriesOfTheSdks) {
+  using Field = OfferFilter::Field;
+  struct Row {
+    const char* body;
+    Field field;
+    const char* text;
+  };
+  for (
+      const Row& row : {
+          Row{R"({"query":"SELECT * from root where root.resource = \"dbs/a/\""})", Field::resource,
+              "dbs/a/"},
+          Row{R"({"query":"SELECT * FROM root r WHERE r.resource=@link","parameters":[{"name":"@link","value":"dbs/a/"}]})",
+              Field::resource, "dbs/a/"},
+          Row{R"({"query":"select * from root r where r.offerResourceId= @targetRID","parameters":[{"name":"@targetRID","value":"abcd"}]})",
+              Field::offer_resource_id, "abcd"},
+          Row{R"({"query":"SELECT * FROM c WHERE c.offerResourceId = 'abcd'"})",
+              Field::offer_resource_id, "abcd"},
+          Row{R"json({"query":"SELECT VALUE root FROM root WHERE (root[\"resource\"] = \"dbs/a/\")"})json",
+              Field::resource, "dbs/a/"},
+          Row{R"({"query":"SELECT * FROM r WHERE r.id = 'x'","parameters":null})", Field::id, "x"},
+          Row{R"({"query":"SELECT * FROM c"})", Field::all, ""},
+          Row{"SELECT * FROM c AS d WHERE d._rid = 'x';", Field::rid, "x"},
+      }) {
+    auto filter = parse_offer_query(row.body);
+    ASSERT_TRUE(filter.has_value()) << row.body << ": " << filter.error().message;
+    EXPECT_EQ(filter->field, row.field) << row.body;
+    EXPECT_EQ(filter->text, row.text) << row.body;
+  }
+  for (const char* body :
+       {"", "SELECT", "SELECT c.id FROM c", "SELECT * FROM c WHERE c.content = 'x'",
+        "SELECT * FROM c WHERE c.id = 'x' AND c.id = 'y'", "SELECT * FROM c WHERE d.id = 'x'",
+        "SELECT * FROM c WHERE c.id = @p", "SELECT * FROM c WHERE (c.id = 'x'",
+        "SELECT * FROM c WHERE c.id = 'x", "SELECT * FROM c ORDER BY c.id",
+        R"({"query":"SELECT * FROM c WHERE c.id = @p","parameters":[{"name":"@p","value":5}]})"}) {
+    auto filter = parse_offer_query(body);
+    ASSERT_FALSE(filter.has_value()) << body;
+    EXPECT_EQ(filter.error().code, Code::unsupported) << body;
+  }
+  EXPECT_FALSE(parse_offer_query(R"({"parameters":[]})").has_value());
+}
+
+TEST(OfferDocument, FiltersMatch) {
+  catalog::Database database;
+  database.number = 1;
+  database.throughput = catalog::Throughput{};
+  const OfferSubject subject = offer_of(database);
+  using Field = OfferFilter::Field;
+  EXPECT_TRUE((OfferFilter{.field = Field::all, .text = {}}.matches(subject)));
+  EXPECT_TRUE((OfferFilter{.field = Field::resource, .text = "dbs/AAAAAQ==/"}.matches(subject)));
+  EXPECT_TRUE(
+      (OfferFilter{.field = Field::offer_resource_id, .text = "AAAAAQ=="}.matches(subject)));
+  EXPECT_TRUE((OfferFilter{.field = Field::id, .text = subject.rid}.matches(subject)));
+  EXPECT_TRUE(
+      (OfferFilter{.field = Field::self, .text = "offers/" + subject.rid + "/"}.matches(subject)));
+  EXPECT_FALSE((OfferFilter{.field = Field::id, .text = "x"}.matches(subject)));
+}
+
+}  // namespace
+}  // namespace orrery::cosmos

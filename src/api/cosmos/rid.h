@@ -1,0 +1,85 @@
+// Resource ids as the Cosmos DB clients know them. A client takes them apart (to find the container
+// of an item, to follow a partition range), so they must be genuine.
+//
+//   database        4 bytes  number, big-endian
+//   container       8 bytes  database, container number with its high bit set
+//   item           16 bytes  container, u64 = (range id << 36 | lsn) << 8
+//   range          16 bytes  container, u64 = id << 8 | 50
+//   offer           3 bytes  number, little-endian
+// In the 16-byte forms the high nibble of the last byte tells the kind (item 0, range 5; scripts,
+// conflicts and users have their own and are only recognised here). The text is padded base64 in
+// which `/` is written `-`, and each id has exactly one spelling.
+//
+// Pure; any thread may call.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace orrery::cosmos {
+
+enum class RidKind : uint8_t {
+  database,
+  container,
+  item,
+  partition_range,
+  stored_procedure,
+  trigger,
+  user_function,
+  conflict,
+  user,
+  permission,
+  attachment,
+  offer,
+};
+
+inline constexpr int kRidRangeBits = 20;
+inline constexpr int kRidLsnBits = 36;
+inline constexpr uint32_t kMaxOfferNumber = (1U << 24) - 1;
+
+struct Rid {
+  RidKind kind = RidKind::database;
+  uint32_t database = 0;
+  uint32_t container = 0;  // without the high bit; a user's number for users and permissions
+  uint64_t child = 0;      // the last 8 bytes of a 16-byte form
+  uint32_t offer = 0;
+
+  // Of an item: where and when it was first written. Of a partition range: its id.
+  uint32_t range_id() const;
+  uint64_t lsn() const;
+  bool operator==(const Rid&) const = default;
+};
+
+std::string database_rid(uint32_t database);
+std::string container_rid(uint32_t database, uint32_t container);
+std::string item_rid(uint32_t database, uint32_t container, uint32_t range_id, uint64_t lsn);
+std::string pkrange_rid(uint32_t database, uint32_t container, uint32_t id);
+
+// An offer belongs to a database or to a container; its number says which.
+std::string database_offer_rid(uint32_t database);
+std::string container_offer_rid(uint32_t container);
+struct OfferOwner {
+  bool is_container = false;
+  uint32_t number = 0;  // of the database or of the container
+};
+OfferOwner offer_owner(const Rid& offer);
+
+// The same, put at the end of a string: for the writers of items.
+void append_database_rid(std::string& out, uint32_t database);
+void append_container_rid(std::string& out, uint32_t database, uint32_t container);
+void append_item_rid(std::string& out, uint32_t database, uint32_t container, uint32_t range_id,
+                     uint64_t lsn);
+
+// `dbs/{rid}/`, `dbs/{rid}/colls/{rid}/`, `dbs/{rid}/colls/{rid}/docs/{rid}/`
+std::string database_self(uint32_t database);
+std::string container_self(uint32_t database, uint32_t container);
+void append_item_self(std::string& out, uint32_t database, uint32_t container, uint32_t range_id,
+                      uint64_t lsn);
+
+// What a string is, if it is a resource id at all (Code::invalid otherwise).
+Result<Rid> parse_rid(std::string_view text);
+
+}  // namespace orrery::cosmos

@@ -1,0 +1,93 @@
+#include "api/cosmos/rid.h"
+
+#include <gtest/gtest.h>
+
+namespace orrery::cosmos {
+namespace {
+
+TEST(Rid, WritesTheBytesOfEachForm) {
+  EXPECT_EQ(database_rid(1), "AAAAAQ==");
+  EXPECT_EQ(container_rid(1, 1), "AAAAAYAAAAE=");
+  EXPECT_EQ(item_rid(1, 1, 0, 1), "AAAAAYAAAAEAAAAAAAABAA==");
+  EXPECT_EQ(pkrange_rid(1, 1, 0), "AAAAAYAAAAEAAAAAAAAAUA==");
+}
+
+TEST(Rid, WritesSlashAsDash) {
+  EXPECT_EQ(database_rid(0xFFFFFFFF), "-----w==");
+  auto rid = parse_rid("-----w==");
+  ASSERT_TRUE(rid.has_value());
+  EXPECT_EQ(rid->database, 0xFFFFFFFFU);
+  EXPECT_FALSE(parse_rid("/////w==").has_value());
+}
+
+TEST(Rid, ReadsBackWhatItWrites) {
+  for (const uint32_t database : {1U, 255U, 0x7FFFFFFFU, 0xFFFFFFFFU}) {
+    auto rid = parse_rid(database_rid(database));
+    ASSERT_TRUE(rid.has_value());
+    EXPECT_EQ(rid->kind, RidKind::database);
+    EXPECT_EQ(rid->database, database);
+    for (const uint32_t container : {0U, 1U, 0x7FFFFFFFU}) {
+      rid = parse_rid(container_rid(database, container));
+      ASSERT_TRUE(rid.has_value());
+      EXPECT_EQ(rid->kind, RidKind::container);
+      EXPECT_EQ(rid->database, database);
+      EXPECT_EQ(rid->container, container);
+      for (const uint32_t range : {0U, 7U, (1U << kRidRangeBits) - 1}) {
+        const uint64_t lsn = (uint64_t{1} << kRidLsnBits) - 1;
+        rid = parse_rid(item_rid(database, container, range, lsn));
+        ASSERT_TRUE(rid.has_value());
+        EXPECT_EQ(rid->kind, RidKind::item);
+        EXPECT_EQ(rid->range_id(), range);
+        EXPECT_EQ(rid->lsn(), lsn);
+        rid = parse_rid(pkrange_rid(database, container, range));
+        ASSERT_TRUE(rid.has_value());
+        EXPECT_EQ(rid->kind, RidKind::partition_range);
+        EXPECT_EQ(rid->range_id(), range);
+      }
+    }
+  }
+}
+
+TEST(Rid, OfferNamesItsOwner) {
+  const std::string of_database = database_offer_rid(77);
+  const std::string of_container = container_offer_rid(77);
+  EXPECT_EQ(of_database.size(), 4U);
+  EXPECT_NE(of_database, of_container);
+  auto rid = parse_rid(of_container);
+  ASSERT_TRUE(rid.has_value());
+  EXPECT_EQ(rid->kind, RidKind::offer);
+  EXPECT_TRUE(offer_owner(*rid).is_container);
+  EXPECT_EQ(offer_owner(*rid).number, 77U);
+  rid = parse_rid(of_database);
+  ASSERT_TRUE(rid.has_value());
+  EXPECT_FALSE(offer_owner(*rid).is_container);
+  EXPECT_EQ(offer_owner(*rid).number, 77U);
+}
+
+TEST(Rid, Selfs) {
+  EXPECT_EQ(database_self(1), "dbs/AAAAAQ==/");
+  EXPECT_EQ(container_self(1, 1), "dbs/AAAAAQ==/colls/AAAAAYAAAAE=/");
+  std::string self;
+  append_item_self(self, 1, 1, 0, 1);
+  EXPECT_EQ(self, "dbs/AAAAAQ==/colls/AAAAAYAAAAE=/docs/AAAAAYAAAAEAAAAAAAABAA==/");
+}
+
+TEST(Rid, RecognisesTheOtherKinds) {
+  auto rid = parse_rid("AAAAAQAAAAI=");  // second number without the high bit
+  ASSERT_TRUE(rid.has_value());
+  EXPECT_EQ(rid->kind, RidKind::user);
+  rid = parse_rid("AAAAAYAAAAEAAAAAAAABgA==");
+  ASSERT_TRUE(rid.has_value());
+  EXPECT_EQ(rid->kind, RidKind::stored_procedure);
+}
+
+TEST(Rid, RefusesWhatIsNone) {
+  for (const char* text : {"", "A", "AAAA=", "AAAAAQ=", "AAAAAA==", "AAAAAR==", "database",
+                           "AAAA!Q==", "====", "AAAAAQAAAAEAAAAAAAABAAAAAAAAAAAAAAAA",
+                           "AAAAAYAAAAEAAAAAAAAB8A==", "orders--", "A==="}) {
+    EXPECT_FALSE(parse_rid(text).has_value()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace orrery::cosmos

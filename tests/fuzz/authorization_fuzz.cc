@@ -1,0 +1,60 @@
+// The authorization header, the date and the request path, one to a line. The path is the last, so
+// that it may hold anything.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "api/cosmos/authorization.h"
+
+namespace {
+
+orrery::cosmos::Authorizer make() {
+  orrery::cosmos::Keys keys;
+  keys.primary =
+      "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
+  keys.primary_readonly = "AAAA";
+  auto made = orrery::cosmos::Authorizer::create(keys);
+  if (!made) std::abort();
+  return std::move(*made);
+}
+
+std::string_view take_line(std::string_view& rest) {
+  const size_t end = rest.find('\n');
+  const std::string_view line = rest.substr(0, end);
+  rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+  return line;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace orrery::cosmos;
+  static const Authorizer authorizer = make();
+  std::string_view rest(reinterpret_cast<const char*>(data), size);
+  const std::string_view header = take_line(rest);
+  const std::string_view date = take_line(rest);
+
+  const auto time = parse_http_date(date);
+  if (time && *time >= 0 && parse_http_date(http_date(*time)) != *time) std::abort();
+
+  const auto address = address_of(rest);
+  if (!address) return 0;
+  if (address->count > kMaxPathSegments) std::abort();
+  AuthRequest request;
+  request.verb = "GET";
+  request.authorization = header;
+  request.date = date;
+  request.address = &*address;
+  request.now_s = 1'794'717'000;
+  (void)authorizer.verify(request);
+
+  // What is signed for this address is accepted, if the date is one and near.
+  const std::string own =
+      authorizer.sign("GET", address->resource_type, address->resource_link, date);
+  request.authorization = own;
+  const bool accepted = authorizer.verify(request).has_value();
+  const bool near =
+      time && *time >= request.now_s - kMaxClockSkewS && *time <= request.now_s + kMaxClockSkewS;
+  if (accepted != near) std::abort();
+  return 0;
+}
