@@ -41,10 +41,10 @@ struct PartitionMap {
 struct ContainerSpec {
   std::string name;
   value::KeyDefinition key;
-  bool indexed = true;                          // false: nothing but the system's own terms
+  bool indexed = true;  // false: nothing but the system's own terms
   std::vector<value::IndexRule> index_rules;
-  std::optional<int32_t> default_ttl_s;         // unset: TTL off; -1: on, items never expire by default
-  std::vector<value::Path> always_indexed;      // whatever the rules say: the key, the id, …
+  std::optional<int32_t> default_ttl_s;     // unset: TTL off; -1: on, items never expire by default
+  std::vector<value::Path> always_indexed;  // whatever the rules say: the key, the id, …
   std::vector<std::vector<value::Path>> unique_keys;
   std::string face_json;
 };
@@ -54,7 +54,8 @@ struct Database {
   std::string name;
   int64_t changed_s = 0;  // Unix time
   std::string etag;
-  std::optional<Throughput> throughput;  // set: shared by the containers that have none of their own
+  std::optional<Throughput>
+      throughput;  // set: shared by the containers that have none of their own
 };
 
 struct Container {

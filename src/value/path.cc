@@ -157,6 +157,10 @@ std::string to_string(const Path& path) {
   return out;
 }
 
+std::string to_string(const IndexPath& index) {
+  return to_string(index.path) + (index.tail == Tail::value ? "/?" : "/*");
+}
+
 const Node* find(const Node& root, const Path& path) {
   const Node* node = &root;
   for (const Path::Step& step : path.steps) {

@@ -36,6 +36,7 @@ struct IndexPath {
   Tail tail = Tail::subtree;
   bool operator==(const IndexPath&) const = default;
 };
+std::string to_string(const IndexPath& path);
 Result<IndexPath> parse_index_path(std::string_view text);
 
 }  // namespace orrery::value

@@ -1,0 +1,309 @@
+// See catalog.h. Records: placement "databases" or "containers" with the number as row, and
+// placement "account", row "next-number".
+#include "catalog/catalog.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <future>
+#include <mutex>
+
+#include "catalog/codec.h"
+#include "value/placement.h"
+
+namespace orrery::catalog {
+namespace {
+
+constexpr std::string_view kDatabases = "databases";
+constexpr std::string_view kContainers = "containers";
+constexpr std::string_view kAccount = "account";
+constexpr std::string_view kNextNumber = "next-number";
+
+std::shared_ptr<const partition::Schema> catalog_schema() {
+  auto schema = std::make_shared<partition::Schema>();
+  schema->indexed = false;
+  return schema;
+}
+
+}  // namespace
+
+bool covers_everything(const PartitionMap& map) {
+  if (map.ranges.empty() || map.ranges.front().min != value::placement_min() ||
+      map.ranges.back().max != value::placement_max()) {
+    return false;
+  }
+  for (size_t i = 0; i < map.ranges.size(); ++i) {
+    if (map.ranges[i].min >= map.ranges[i].max) return false;
+    if (i > 0 && map.ranges[i].min != map.ranges[i - 1].max) return false;
+  }
+  return true;
+}
+
+Result<std::unique_ptr<Catalog>> Catalog::open(partition::Shared& shared, volume::Volume& volume) {
+  auto partition = partition::Partition::open(
+      shared, volume, kCatalogVolumeName,
+      {0, std::string(value::placement_min()), std::string(value::placement_max())});
+  if (!partition) return pass(partition.error());
+  std::unique_ptr<Catalog> catalog(new Catalog(std::move(*partition), shared.clock));
+  if (auto loaded = catalog->load(); !loaded) return pass(loaded.error());
+  return catalog;
+}
+
+Catalog::Catalog(std::shared_ptr<partition::Partition> partition, const Clock& clock)
+    : partition_(std::move(partition)), clock_(clock), schema_(catalog_schema()) {}
+
+Status Catalog::load() {
+  MutexLock change(change_mutex_);
+  std::optional<partition::ItemKey> after;
+  for (bool more = true; more;) {
+    auto page = partition_->scan(value::placement_min(), value::placement_max(),
+                                 after ? &*after : nullptr, 1000, SIZE_MAX, *schema_);
+    if (!page) return pass(page.error());
+    for (const auto& [key, item] : page->items) {
+      if (key.placement == kDatabases) {
+        auto database = decode_database(item.body);
+        if (!database) return pass(database.error());
+        insert(std::make_shared<const Database>(std::move(*database)));
+      } else if (key.placement == kContainers) {
+        auto container = decode_container(item.body);
+        if (!container) return pass(container.error());
+        if (!covers_everything(*container->map)) {
+          return fail(Code::corrupt, fmt::format("the partition map of container '{}' has a gap or "
+                                                 "an overlap",
+                                                 container->spec.name));
+        }
+        insert(std::make_shared<const Container>(std::move(*container)));
+      } else if (key.row == kNextNumber) {
+        std::from_chars(item.body.data(), item.body.data() + item.body.size(), next_number_);
+      }
+    }
+    more = page->more;
+    if (!page->items.empty()) after = page->items.back().first;
+  }
+  return {};
+}
+
+Status Catalog::commit(std::vector<partition::Write> writes) {
+  std::promise<partition::Outcome> promise;
+  auto future = promise.get_future();
+  partition_->submit(std::move(writes), [&promise](partition::Outcome outcome) {
+    promise.set_value(std::move(outcome));
+  });
+  partition::Outcome outcome = future.get();
+  if (outcome.error) return pass(std::move(*outcome.error));
+  return {};
+}
+
+partition::Write Catalog::put(std::string_view kind, uint32_t number, std::string body) const {
+  partition::Write write;
+  write.verb = partition::Verb::upsert;
+  write.placement = kind;
+  write.row = std::to_string(number);
+  write.body = std::move(body);
+  write.schema = schema_;
+  return write;
+}
+
+partition::Write Catalog::remove(std::string_view kind, uint32_t number) const {
+  partition::Write write = put(kind, number, "");
+  write.verb = partition::Verb::remove;
+  return write;
+}
+
+uint32_t Catalog::take_number(std::vector<partition::Write>& writes) {
+  uint32_t number = next_number_++;
+  partition::Write write = put(kAccount, 0, std::to_string(next_number_));
+  write.row = kNextNumber;
+  writes.push_back(std::move(write));
+  return number;
+}
+
+std::string Catalog::next_etag() {
+  return to_text(partition::Version{
+      .lsn = partition_->lsn() + 1, .time_s = static_cast<uint32_t>(clock_.now_s()), .range = 0});
+}
+
+DatabasePtr Catalog::database(std::string_view name) const {
+  std::shared_lock lock(lookup_mutex_);
+  auto found = databases_by_name_.find(name);
+  return found == databases_by_name_.end() ? nullptr : found->second;
+}
+
+DatabasePtr Catalog::database(uint32_t number) const {
+  std::shared_lock lock(lookup_mutex_);
+  auto found = databases_.find(number);
+  return found == databases_.end() ? nullptr : found->second;
+}
+
+std::vector<DatabasePtr> Catalog::databases() const {
+  std::shared_lock lock(lookup_mutex_);
+  std::vector<DatabasePtr> all;
+  for (const auto& [name, database] : databases_by_name_) all.push_back(database);
+  return all;
+}
+
+ContainerPtr Catalog::container(uint32_t database, std::string_view name) const {
+  std::shared_lock lock(lookup_mutex_);
+  auto found = by_database_.find(database);
+  if (found == by_database_.end()) return nullptr;
+  auto container = found->second.find(name);
+  return container == found->second.end() ? nullptr : container->second;
+}
+
+ContainerPtr Catalog::container(uint32_t number) const {
+  std::shared_lock lock(lookup_mutex_);
+  auto found = containers_.find(number);
+  return found == containers_.end() ? nullptr : found->second;
+}
+
+std::vector<ContainerPtr> Catalog::containers(uint32_t database) const {
+  std::shared_lock lock(lookup_mutex_);
+  std::vector<ContainerPtr> all;
+  auto found = by_database_.find(database);
+  if (found == by_database_.end()) return all;
+  for (const auto& [name, container] : found->second) all.push_back(container);
+  return all;
+}
+
+std::vector<ContainerPtr> Catalog::all_containers() const {
+  std::shared_lock lock(lookup_mutex_);
+  std::vector<ContainerPtr> all;
+  for (const auto& [number, container] : containers_) all.push_back(container);
+  return all;
+}
+
+void Catalog::insert(DatabasePtr database) {
+  std::unique_lock lock(lookup_mutex_);
+  databases_[database->number] = database;
+  databases_by_name_[database->name] = std::move(database);
+}
+
+void Catalog::insert(ContainerPtr container) {
+  std::unique_lock lock(lookup_mutex_);
+  containers_[container->number] = container;
+  by_database_[container->database][container->spec.name] = std::move(container);
+}
+
+void Catalog::erase_container(uint32_t number) {
+  std::unique_lock lock(lookup_mutex_);
+  auto found = containers_.find(number);
+  if (found == containers_.end()) return;
+  by_database_[found->second->database].erase(found->second->spec.name);
+  containers_.erase(found);
+}
+
+Result<DatabasePtr> Catalog::create_database(std::string_view name,
+                                             std::optional<Throughput> throughput) {
+  MutexLock change(change_mutex_);
+  if (database(name)) {
+    return fail(Code::conflict, fmt::format("a database with id '{}' exists already", name));
+  }
+  std::vector<partition::Write> writes;
+  auto made = std::make_shared<Database>();
+  made->number = take_number(writes);
+  made->name = name;
+  made->changed_s = clock_.now_s();
+  made->etag = next_etag();
+  made->throughput = throughput;
+  writes.push_back(put(kDatabases, made->number, encode(*made)));
+  if (auto committed = commit(std::move(writes)); !committed) return pass(committed.error());
+  insert(made);
+  return made;
+}
+
+Status Catalog::remove_database(uint32_t number) {
+  MutexLock change(change_mutex_);
+  DatabasePtr gone = database(number);
+  if (!gone) return fail(Code::not_found, "the database is not there");
+  std::vector<partition::Write> writes;
+  writes.push_back(remove(kDatabases, number));
+  const std::vector<ContainerPtr> inside = containers(number);
+  for (const ContainerPtr& container : inside) {
+    writes.push_back(remove(kContainers, container->number));
+  }
+  if (auto committed = commit(std::move(writes)); !committed) return committed;
+  for (const ContainerPtr& container : inside) erase_container(container->number);
+  std::unique_lock lock(lookup_mutex_);
+  by_database_.erase(number);
+  databases_by_name_.erase(gone->name);
+  databases_.erase(number);
+  return {};
+}
+
+Result<DatabasePtr> Catalog::set_throughput(uint32_t number, const Throughput& throughput) {
+  MutexLock change(change_mutex_);
+  DatabasePtr before = database(number);
+  if (!before) return fail(Code::not_found, "the database is not there");
+  auto after = std::make_shared<Database>(*before);
+  after->throughput = throughput;
+  std::vector<partition::Write> writes;
+  writes.push_back(put(kDatabases, number, encode(*after)));
+  if (auto committed = commit(std::move(writes)); !committed) return pass(committed.error());
+  insert(after);
+  return after;
+}
+
+Result<ContainerPtr> Catalog::create_container(uint32_t database_number, ContainerSpec spec,
+                                               std::optional<Throughput> throughput,
+                                               const std::vector<std::string>& boundaries) {
+  MutexLock change(change_mutex_);
+  if (!database(database_number)) return fail(Code::not_found, "the database is not there");
+  if (container(database_number, spec.name)) {
+    return fail(Code::conflict, fmt::format("a container with id '{}' exists already", spec.name));
+  }
+  std::vector<partition::Write> writes;
+  auto made = std::make_shared<Container>();
+  made->database = database_number;
+  made->number = take_number(writes);
+  made->spec = std::move(spec);
+  made->changed_s = clock_.now_s();
+  made->etag = next_etag();
+  made->throughput = throughput;
+  auto map = std::make_shared<PartitionMap>();
+  for (size_t i = 0; i <= boundaries.size(); ++i) {
+    PartitionRange& range = map->ranges.emplace_back();
+    range.id = map->next_id++;
+    range.min = i == 0 ? value::placement_min() : std::string_view(boundaries[i - 1]);
+    range.max = i == boundaries.size() ? value::placement_max() : std::string_view(boundaries[i]);
+    range.volume_name = fmt::format("c{}-p{}", made->number, range.id);
+  }
+  if (!covers_everything(*map)) {
+    return fail(Code::internal, "the boundaries of a new container are out of order");
+  }
+  made->map = std::move(map);
+  writes.push_back(put(kContainers, made->number, encode(*made)));
+  if (auto committed = commit(std::move(writes)); !committed) return pass(committed.error());
+  insert(made);
+  return made;
+}
+
+Status Catalog::remove_container(uint32_t number) {
+  MutexLock change(change_mutex_);
+  if (!container(number)) return fail(Code::not_found, "the container is not there");
+  std::vector<partition::Write> writes;
+  writes.push_back(remove(kContainers, number));
+  if (auto committed = commit(std::move(writes)); !committed) return committed;
+  erase_container(number);
+  return {};
+}
+
+Result<ContainerPtr> Catalog::update_container(uint32_t number,
+                                               const std::function<Status(Container&)>& change) {
+  MutexLock serial(change_mutex_);
+  ContainerPtr before = container(number);
+  if (!before) return fail(Code::not_found, "the container is not there");
+  auto after = std::make_shared<Container>(*before);
+  after->changed_s = clock_.now_s();
+  after->etag = next_etag();
+  if (auto changed = change(*after); !changed) return pass(changed.error());
+  if (!covers_everything(*after->map) || after->spec.name != before->spec.name) {
+    return fail(Code::internal, "a change to a container's record does not keep its invariants");
+  }
+  std::vector<partition::Write> writes;
+  writes.push_back(put(kContainers, number, encode(*after)));
+  if (auto committed = commit(std::move(writes)); !committed) return pass(committed.error());
+  insert(after);
+  return after;
+}
+
+}  // namespace orrery::catalog

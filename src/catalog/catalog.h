@@ -1,0 +1,91 @@
+// The catalog: which databases and containers there are and how containers are partitioned. It is
+// kept in a partition of its own, so that a change is one durable transaction, and wholly in memory
+// for lookups.
+//
+// Invariants: names are unique (databases in the account, containers in their database); numbers
+// are never used twice; a partition map covers the whole placement space without gap or overlap
+// (checked on every store). A change is visible to lookups only once it is durable.
+//
+// Threading: lookups from any thread, returning immutable snapshots. Changes are serialised inside
+// and block until durable: not for event-loop threads.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "base/thread_annotations.h"
+#include "catalog/model.h"
+#include "partition/partition.h"
+
+namespace orrery::catalog {
+
+using DatabasePtr = std::shared_ptr<const Database>;
+using ContainerPtr = std::shared_ptr<const Container>;
+
+inline constexpr std::string_view kCatalogVolumeName = "catalog";
+
+class Catalog {
+ public:
+  static Result<std::unique_ptr<Catalog>> open(partition::Shared& shared, volume::Volume& volume);
+
+  DatabasePtr database(std::string_view name) const;
+  DatabasePtr database(uint32_t number) const;
+  std::vector<DatabasePtr> databases() const;  // by name
+  ContainerPtr container(uint32_t database, std::string_view name) const;
+  ContainerPtr container(uint32_t number) const;
+  std::vector<ContainerPtr> containers(uint32_t database) const;  // by name
+  std::vector<ContainerPtr> all_containers() const;
+
+  Result<DatabasePtr> create_database(std::string_view name, std::optional<Throughput> throughput);
+  Status remove_database(uint32_t number);  // and its containers
+  Result<DatabasePtr> set_throughput(uint32_t database, const Throughput& throughput);
+
+  // `boundaries` cut the placement space; see value::divide_evenly.
+  Result<ContainerPtr> create_container(uint32_t database, ContainerSpec spec,
+                                        std::optional<Throughput> throughput,
+                                        const std::vector<std::string>& boundaries);
+  Status remove_container(uint32_t number);
+  // Stores a changed copy of a container; number, version stamps and names' uniqueness are handled
+  // here. `change` may refuse.
+  Result<ContainerPtr> update_container(uint32_t number,
+                                        const std::function<Status(Container&)>& change);
+
+ private:
+  explicit Catalog(std::shared_ptr<partition::Partition> partition, const Clock& clock);
+  Status load();
+  Status commit(std::vector<partition::Write> writes);
+  partition::Write put(std::string_view kind, uint32_t number, std::string body) const;
+  partition::Write remove(std::string_view kind, uint32_t number) const;
+  // The next number, and the write that keeps it from being used again.
+  uint32_t take_number(std::vector<partition::Write>& writes) ORRERY_REQUIRES(change_mutex_);
+  std::string next_etag();
+  void insert(DatabasePtr database);
+  void insert(ContainerPtr container);
+  void erase_container(uint32_t number);
+
+  const std::shared_ptr<partition::Partition> partition_;
+  const Clock& clock_;
+  const std::shared_ptr<const partition::Schema> schema_;
+
+  Mutex change_mutex_;  // held through a whole change
+  uint32_t next_number_ ORRERY_GUARDED_BY(change_mutex_) = 1;
+
+  mutable std::shared_mutex lookup_mutex_;
+  std::map<std::string, DatabasePtr, std::less<>> databases_by_name_;
+  std::unordered_map<uint32_t, DatabasePtr> databases_;
+  std::unordered_map<uint32_t, std::map<std::string, ContainerPtr, std::less<>>> by_database_;
+  std::unordered_map<uint32_t, ContainerPtr> containers_;
+};
+
+// Whether the ranges cover the whole space in order, without gap or overlap.
+bool covers_everything(const PartitionMap& map);
+
+}  // namespace orrery::catalog

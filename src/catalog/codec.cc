@@ -1,0 +1,309 @@
+// See codec.h.
+#include "catalog/codec.h"
+
+#include <fmt/format.h>
+
+#include "base/bytes.h"
+#include "value/json.h"
+
+namespace orrery::catalog {
+namespace {
+
+using value::Node;
+using value::Type;
+
+// Builds one JSON object.
+class ObjectWriter {
+ public:
+  ObjectWriter& text(std::string_view name, std::string_view text) {
+    key(name);
+    value::append_json_string(out_, text);
+    return *this;
+  }
+  ObjectWriter& number(std::string_view name, int64_t number) {
+    key(name);
+    out_ += std::to_string(number);
+    return *this;
+  }
+  ObjectWriter& boolean(std::string_view name, bool truth) {
+    key(name);
+    out_ += truth ? "true" : "false";
+    return *this;
+  }
+  ObjectWriter& raw(std::string_view name, std::string_view json) {
+    key(name);
+    out_ += json;
+    return *this;
+  }
+  std::string done() { return (out_.empty() ? "{" : out_) + "}"; }
+
+ private:
+  void key(std::string_view name) {
+    out_ += out_.empty() ? '{' : ',';
+    value::append_json_string(out_, name);
+    out_ += ':';
+  }
+  std::string out_;
+};
+
+template <class List, class Encode>
+std::string array_of(const List& list, const Encode& encode_one) {
+  std::string out = "[";
+  for (const auto& element : list) {
+    if (out.size() > 1) out += ',';
+    out += encode_one(element);
+  }
+  return out + "]";
+}
+
+std::string quoted(std::string_view text) {
+  std::string out;
+  value::append_json_string(out, text);
+  return out;
+}
+
+std::string encode(const Throughput& throughput) {
+  return ObjectWriter()
+      .number("rus", throughput.rus)
+      .boolean("autoscale", throughput.autoscale)
+      .done();
+}
+
+std::string encode_paths(const std::vector<value::Path>& paths) {
+  return array_of(paths, [](const value::Path& path) { return quoted(to_string(path)); });
+}
+
+std::string encode(const PartitionMap& map) {
+  return ObjectWriter()
+      .number("version", static_cast<int64_t>(map.version))
+      .number("nextId", map.next_id)
+      .raw("ranges", array_of(map.ranges,
+                              [](const PartitionRange& range) {
+                                return ObjectWriter()
+                                    .number("id", range.id)
+                                    .text("min", to_hex_upper(range.min))
+                                    .text("max", to_hex_upper(range.max))
+                                    .raw("parents",
+                                         array_of(range.parents,
+                                                  [](uint32_t id) { return std::to_string(id); }))
+                                    .text("volume", range.volume_name)
+                                    .done();
+                              }))
+      .done();
+}
+
+std::string_view placement_name(value::Placement placement) {
+  switch (placement) {
+    case value::Placement::hash_v1:
+      return "hash1";
+    case value::Placement::hash_v2:
+      return "hash2";
+    case value::Placement::multi_hash:
+      return "multihash";
+    case value::Placement::range:
+      return "range";
+  }
+  return "";
+}
+
+// Reads members; the first thing that is missing or of the wrong type is remembered.
+class ObjectReader {
+ public:
+  explicit ObjectReader(const Node& node) : node_(node) {}
+
+  std::string text(std::string_view name) {
+    const Node* member = get(name, Type::string);
+    return member == nullptr ? "" : std::string(member->text);
+  }
+  uint64_t number(std::string_view name) {
+    const Node* member = get(name, Type::number);
+    return member == nullptr ? 0 : static_cast<uint64_t>(member->number);
+  }
+  uint32_t number32(std::string_view name) { return static_cast<uint32_t>(number(name)); }
+  bool boolean(std::string_view name) {
+    const Node* member = get(name, Type::boolean);
+    return member != nullptr && member->boolean;
+  }
+  std::string hex(std::string_view name) {
+    auto bytes = from_hex(text(name));
+    if (!bytes) wrong(name);
+    return bytes ? *bytes : "";
+  }
+  const Node* optional(std::string_view name) const { return node_.find(name); }
+  // Calls `each` with the elements.
+  template <class Each>
+  void array(std::string_view name, const Each& each) {
+    const Node* member = get(name, Type::array);
+    if (member == nullptr) return;
+    for (const Node* element = member->first; element != nullptr; element = element->next) {
+      each(*element);
+    }
+  }
+  void paths(std::string_view name, std::vector<value::Path>& out) {
+    array(name, [&](const Node& element) { add_path(name, element, out); });
+  }
+  void add_path(std::string_view name, const Node& element, std::vector<value::Path>& out) {
+    auto path = value::parse_property_path(element.text);
+    if (!path) return wrong(name);
+    out.push_back(std::move(*path));
+  }
+  void wrong(std::string_view name) {
+    if (problem_.empty()) problem_ = name;
+  }
+  void adopt(const ObjectReader& inner) {
+    if (problem_.empty()) problem_ = inner.problem_;
+  }
+  const std::string& problem() const { return problem_; }
+
+ private:
+  const Node* get(std::string_view name, Type type) {
+    const Node* member = node_.find(name);
+    if (member == nullptr || member->type != type) {
+      wrong(name);
+      return nullptr;
+    }
+    return member;
+  }
+  const Node& node_;
+  std::string problem_;
+};
+
+std::unexpected<Error> damaged(std::string_view what, std::string_view member) {
+  return fail(Code::corrupt,
+              fmt::format("the catalog's record of a {} is damaged at '{}'", what, member));
+}
+
+std::optional<Throughput> read_throughput(ObjectReader& in) {
+  const Node* node = in.optional("throughput");
+  if (node == nullptr) return std::nullopt;
+  ObjectReader inner(*node);
+  Throughput throughput{.rus = inner.number32("rus"), .autoscale = inner.boolean("autoscale")};
+  in.adopt(inner);
+  return throughput;
+}
+
+void read_map(ObjectReader& in, PartitionMap& map) {
+  const Node* node = in.optional("map");
+  if (node == nullptr) return in.wrong("map");
+  ObjectReader reader(*node);
+  map.version = reader.number("version");
+  map.next_id = reader.number32("nextId");
+  reader.array("ranges", [&](const Node& element) {
+    ObjectReader one(element);
+    PartitionRange& range = map.ranges.emplace_back();
+    range.id = one.number32("id");
+    range.min = one.hex("min");
+    range.max = one.hex("max");
+    one.array("parents",
+              [&](const Node& id) { range.parents.push_back(static_cast<uint32_t>(id.number)); });
+    range.volume_name = one.text("volume");
+    reader.adopt(one);
+  });
+  in.adopt(reader);
+}
+
+void read_key(ObjectReader& in, value::KeyDefinition& key) {
+  const std::string name = in.text("placement");
+  bool known = false;
+  for (auto placement : {value::Placement::hash_v1, value::Placement::hash_v2,
+                         value::Placement::multi_hash, value::Placement::range}) {
+    if (placement_name(placement) == name) {
+      key.placement = placement;
+      known = true;
+    }
+  }
+  if (!known) in.wrong("placement");
+  in.paths("keyPaths", key.paths);
+}
+
+}  // namespace
+
+std::string encode(const Database& database) {
+  ObjectWriter out;
+  out.number("number", database.number).text("name", database.name);
+  out.number("changed", database.changed_s).text("etag", database.etag);
+  if (database.throughput) out.raw("throughput", encode(*database.throughput));
+  return out.done();
+}
+
+std::string encode(const Container& container) {
+  const ContainerSpec& spec = container.spec;
+  ObjectWriter out;
+  out.number("database", container.database).number("number", container.number);
+  out.text("name", spec.name).number("changed", container.changed_s).text("etag", container.etag);
+  out.text("placement", placement_name(spec.key.placement));
+  out.raw("keyPaths", encode_paths(spec.key.paths));
+  out.boolean("indexed", spec.indexed).number("indexVersion", container.index_version);
+  out.raw("indexRules", array_of(spec.index_rules, [](const value::IndexRule& rule) {
+            return ObjectWriter()
+                .text("path", value::to_string(rule.path))
+                .boolean("include", rule.include)
+                .done();
+          }));
+  out.raw("alwaysIndexed", encode_paths(spec.always_indexed));
+  if (spec.default_ttl_s) out.number("defaultTtl", *spec.default_ttl_s);
+  out.raw("uniqueKeys", array_of(spec.unique_keys, encode_paths));
+  if (container.throughput) out.raw("throughput", encode(*container.throughput));
+  out.raw("map", encode(*container.map));
+  out.text("face", spec.face_json);
+  return out.done();
+}
+
+Result<Database> decode_database(std::string_view text) {
+  auto document = value::JsonDocument::parse(text);
+  if (!document) return damaged("database", document.error().message);
+  ObjectReader in(document->root());
+  Database database;
+  database.number = in.number32("number");
+  database.name = in.text("name");
+  database.changed_s = static_cast<int64_t>(in.number("changed"));
+  database.etag = in.text("etag");
+  database.throughput = read_throughput(in);
+  if (!in.problem().empty()) return damaged("database", in.problem());
+  return database;
+}
+
+Result<Container> decode_container(std::string_view text) {
+  auto document = value::JsonDocument::parse(text);
+  if (!document) return damaged("container", document.error().message);
+  ObjectReader in(document->root());
+  Container container;
+  ContainerSpec& spec = container.spec;
+  container.database = in.number32("database");
+  container.number = in.number32("number");
+  spec.name = in.text("name");
+  container.changed_s = static_cast<int64_t>(in.number("changed"));
+  container.etag = in.text("etag");
+  read_key(in, spec.key);
+  spec.indexed = in.boolean("indexed");
+  container.index_version = in.number32("indexVersion");
+  in.array("indexRules", [&](const Node& element) {
+    ObjectReader one(element);
+    auto path = value::parse_index_path(one.text("path"));
+    if (path) {
+      spec.index_rules.push_back({std::move(*path), one.boolean("include")});
+    } else {
+      one.wrong("path");
+    }
+    in.adopt(one);
+  });
+  in.paths("alwaysIndexed", spec.always_indexed);
+  if (const Node* ttl = in.optional("defaultTtl")) {
+    spec.default_ttl_s = static_cast<int32_t>(ttl->number);
+  }
+  in.array("uniqueKeys", [&](const Node& element) {
+    std::vector<value::Path>& paths = spec.unique_keys.emplace_back();
+    for (const Node* path = element.first; path != nullptr; path = path->next) {
+      in.add_path("uniqueKeys", *path, paths);
+    }
+  });
+  container.throughput = read_throughput(in);
+  auto map = std::make_shared<PartitionMap>();
+  read_map(in, *map);
+  container.map = std::move(map);
+  spec.face_json = in.text("face");
+  if (!in.problem().empty()) return damaged("container", in.problem());
+  return container;
+}
+
+}  // namespace orrery::catalog
