@@ -17,8 +17,11 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <limits>
+#include <new>
+#include <type_traits>
 #include <vector>
 
 #include "base/bytes.h"
@@ -28,34 +31,42 @@ namespace orrery::value {
 namespace {
 
 // Up to here the names of an object are compared pair by pair; beyond, they are sorted.
-constexpr uint32_t kMaxPairwiseNames = 16;
+constexpr uint32_t kMaxPairwiseNames = 32;
 // Bytes after the text that string scanning may read.
 constexpr size_t kPadding = 8;
 constexpr size_t kMinNodesInChunk = 8;
 constexpr size_t kMaxNodesInChunk = 1024;
 
+// Nodes that never move and are freed together. Memory becomes nodes one at a time, so that the
+// unused end of a chunk costs nothing.
 class NodeArena {
  public:
   explicit NodeArena(size_t text_bytes)
-      : next_size_(std::clamp(text_bytes / 24, kMinNodesInChunk, kMaxNodesInChunk)) {}
+      : next_size_(std::clamp(text_bytes / 16, kMinNodesInChunk, kMaxNodesInChunk)) {}
 
   Node* add() {
     if (free_ == end_) grow();
-    return free_++;
+    std::byte* const at = free_;
+    free_ += sizeof(Node);
+    return new (at) Node;
   }
 
  private:
+  static_assert(std::is_trivially_destructible_v<Node>);
+  static_assert(alignof(Node) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
+
   void grow() {
-    chunks_.push_back(std::make_unique<Node[]>(next_size_));
+    const size_t bytes = next_size_ * sizeof(Node);
+    chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
     free_ = chunks_.back().get();
-    end_ = free_ + next_size_;
+    end_ = free_ + bytes;
     next_size_ = std::min(next_size_ * 2, kMaxNodesInChunk);
   }
 
   size_t next_size_;
-  Node* free_ = nullptr;
-  Node* end_ = nullptr;
-  std::vector<std::unique_ptr<Node[]>> chunks_;
+  std::byte* free_ = nullptr;
+  std::byte* end_ = nullptr;
+  std::vector<std::unique_ptr<std::byte[]>> chunks_;
 };
 
 bool is_space(char c) {
@@ -65,13 +76,27 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// Whether one of the 8 bytes ends plain string text: a quote, a backslash, a control character.
-bool has_special_byte(uint64_t bytes) {
+// How many of 8 bytes, read little-endian, are plain string text: neither a quote, nor a backslash,
+// nor a control character.
+size_t count_plain_bytes(uint64_t bytes) {
   constexpr uint64_t kOnes = 0x0101010101010101U;
   constexpr uint64_t kHighs = 0x8080808080808080U;
-  const auto has_zero = [](uint64_t x) { return (x - kOnes) & ~x & kHighs; };
-  const uint64_t control = (bytes - kOnes * 0x20) & ~bytes & kHighs;
-  return (control | has_zero(bytes ^ kOnes * '"') | has_zero(bytes ^ kOnes * '\\')) != 0;
+  // Each marks the high bit of the bytes looked for. A borrow can mark a byte wrongly, but only
+  // above one that is marked rightly, and the lowest is all that counts.
+  const auto mark_zeros = [](uint64_t x) { return (x - kOnes) & ~x & kHighs; };
+  const uint64_t controls = (bytes - kOnes * 0x20) & ~bytes & kHighs;
+  const uint64_t special =
+      controls | mark_zeros(bytes ^ kOnes * '"') | mark_zeros(bytes ^ kOnes * '\\');
+  return static_cast<size_t>(std::countr_zero(special)) / 8;
+}
+
+// Which of 64 bits stands for a name: names of different bits differ.
+uint64_t bit_of_name(std::string_view name) {
+  if (name.empty()) return 1;
+  const size_t mixed = name.size() * 7 + static_cast<uint8_t>(name.back()) * 3 +
+                       static_cast<uint8_t>(name[name.size() / 2]) * 11 +
+                       static_cast<uint8_t>(name.front());
+  return uint64_t{1} << (mixed & 63);
 }
 
 // Where UTF-8 first goes wrong in text known to be invalid.
@@ -329,18 +354,20 @@ class Parser {
     const char* from = in_++;
     bool escaped = false;
     for (;;) {
-      while (end_ - in_ >= 8 && !has_special_byte(load_u64_le(in_))) in_ += 8;
+      size_t plain = 0;
+      do {
+        plain = count_plain_bytes(load_u64_le(in_));  // The 0 after the text ends this.
+        in_ += plain;
+      } while (plain == 8);
       const char c = *in_;
       if (c == '"') break;
       if (c == '\\') {
         escaped = true;
         in_ += 2;  // At most one past the end: then the 0 after the text was escaped.
         if (in_ > end_) return stop("a string is not closed", from);
-      } else if (static_cast<uint8_t>(c) < 0x20) {
+      } else {
         if (in_ == end_) return stop("a string is not closed", from);
         return stop("a control character in a string must be escaped", in_);
-      } else {
-        ++in_;
       }
     }
     ++in_;
@@ -422,14 +449,18 @@ class Parser {
     skip_space();
     if (*in_ != '}') {
       const Node** link = &node.first;
+      uint64_t names = 0;  // the bits of the names so far
       for (;;) {
         if (*in_ != '"') return stop_expecting("a property name in quotes");
         Node* member = nodes_.add();
         const char* const name_at = in_;
         if (!parse_string(member->raw_name, member->name)) return false;
-        if (node.count < kMaxPairwiseNames && node.find(member->name) != nullptr) {
+        const uint64_t bit = bit_of_name(member->name);
+        if ((names & bit) != 0 && node.count < kMaxPairwiseNames &&
+            node.find(member->name) != nullptr) {
           return stop_duplicate(member->name, name_at);
         }
+        names |= bit;
         *link = member;
         link = &member->next;
         ++node.count;
