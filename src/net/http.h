@@ -9,9 +9,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace orrery::net {
+
+// ASCII only, as header names and tokens are.
+bool equals_ignoring_case(std::string_view a, std::string_view b);
 
 struct Header {
   std::string_view name;  // as sent
@@ -36,6 +40,7 @@ struct Response {
   std::string body;
   bool close = false;  // close the connection after it
 
+  // Control characters in `value` become spaces: no value can end its line or start another header.
   void add(std::string_view name, std::string_view value);
 };
 
@@ -50,7 +55,7 @@ class Responder {
  public:
   explicit Responder(std::shared_ptr<ResponseSink> sink) : sink_(std::move(sink)) {}
   Responder(Responder&&) noexcept = default;
-  Responder& operator=(Responder&&) noexcept = default;
+  Responder& operator=(Responder&& other) noexcept;  // answers 500 for what it held unsent
   ~Responder();
 
   void send(Response&& response);

@@ -1,0 +1,97 @@
+// One client connection: reads requests, gives them to the handler one at a time, writes the
+// responses in order.
+//
+// It alternates: read until a request is complete; hand it over; take the response; parse the next
+// from what was already read; when there is none, write all responses gathered so far at once; read
+// again. While a response is unsent or being prepared nothing is read or parsed, so a client that
+// does not take its answers is the only one to wait for them, and memory stays bounded.
+//
+// Threading: the loop's thread, but for send(). While closed_ is false the loop holds the
+// connection; closing happens on the loop's thread, so destruction elsewhere (by a late Responder)
+// finds the socket closed already.
+#pragma once
+
+#include <boost/asio/ssl/stream.hpp>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "net/event_loop.h"
+#include "net/http.h"
+#include "net/input_buffer.h"
+#include "net/parser.h"
+
+namespace orrery::net {
+
+class Connection final : public ResponseSink, public std::enable_shared_from_this<Connection> {
+ public:
+  // `refused`: over the connection limit; is told so and closed.
+  Connection(std::shared_ptr<EventLoop> loop, Socket socket, bool refused);
+
+  void start();
+  void send(Response&& response) override;  // any thread
+  void close();
+  void on_tick(SteadyTime now);
+  void on_stopping();
+  bool refused() const { return refused_; }
+
+ private:
+  friend class EventLoop;
+  using TlsStream = asio::ssl::stream<Socket&>;
+
+  // What the time limit in deadline_ is for.
+  enum class Waiting : uint8_t { nothing, idle, handshake, header, body, write, linger };
+
+  void on_first_byte();
+  void begin_tls();
+
+  void read();
+  void on_read(const boost::system::error_code& failed, size_t size);
+  void process();
+  bool dispatch();  // false: the response will come later
+  void reject(int status, std::string_view message);
+
+  void append_response(Response& response);
+  void take_response(Response&& response);
+
+  bool flush();  // true: all written; false: goes on later, or the connection is over
+  void on_writable(const boost::system::error_code& failed, size_t size);
+  void advance(size_t size);
+  bool unsent() const { return out_done_ < out_.size() || body_done_ < body_.size(); }
+
+  void linger();
+  void drain();
+  void wait(Waiting what, std::chrono::milliseconds limit);
+
+  std::shared_ptr<EventLoop> loop_;
+  Socket socket_;
+  std::unique_ptr<TlsStream> tls_;
+  std::list<std::shared_ptr<Connection>>::iterator place_;
+  std::string peer_;
+
+  InputBuffer input_;
+  RequestParser parser_;
+  Request request_;
+
+  std::string out_;   // heads and small bodies, in order
+  std::string body_;  // one large body, which follows out_
+  size_t out_done_ = 0;
+  size_t body_done_ = 0;
+  std::optional<Response> waiting_response_;  // came while earlier ones were still being written
+
+  SteadyTime deadline_;
+  size_t drained_bytes_ = 0;
+  Waiting waiting_ = Waiting::nothing;
+  bool refused_;
+  bool in_handler_ = false;
+  bool awaiting_response_ = false;  // a request is with the handler
+  bool reading_ = false;
+  bool writing_ = false;
+  bool sent_continue_ = false;
+  bool close_after_flush_ = false;
+  bool lingering_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace orrery::net

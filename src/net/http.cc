@@ -1,0 +1,70 @@
+#include "net/http.h"
+
+namespace orrery::net {
+namespace {
+
+char to_lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
+
+bool is_control(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (byte < 0x20 && byte != '\t') || byte == 0x7f;
+}
+
+void answer_unsent(const std::shared_ptr<ResponseSink>& sink) {
+  if (!sink) return;
+  Response response;
+  response.status = 500;
+  response.add("Content-Type", "application/json");
+  response.body =
+      R"({"code":"InternalServerError","message":"The server gave no answer to this request."})";
+  sink->send(std::move(response));
+}
+
+}  // namespace
+
+bool equals_ignoring_case(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (to_lower(a[i]) != to_lower(b[i])) return false;
+  }
+  return true;
+}
+
+std::string_view Request::header(std::string_view name) const {
+  for (const Header& header : headers) {
+    if (equals_ignoring_case(header.name, name)) return header.value;
+  }
+  return {};
+}
+
+void Response::add(std::string_view name, std::string_view value) {
+  headers.append(name).append(": ");
+  const size_t start = headers.size();
+  headers.append(value);
+  for (size_t i = start; i < headers.size(); ++i) {
+    if (is_control(headers[i])) headers[i] = ' ';
+  }
+  headers.append("\r\n");
+}
+
+Responder& Responder::operator=(Responder&& other) noexcept {
+  if (this != &other) {
+    const std::shared_ptr<ResponseSink> held = std::exchange(sink_, std::move(other.sink_));
+    answer_unsent(held);
+  }
+  return *this;
+}
+
+Responder::~Responder() {
+  answer_unsent(sink_);
+}
+
+void Responder::send(Response&& response) {
+  // Let go first: whatever the sink does, this request is answered once.
+  const std::shared_ptr<ResponseSink> sink = std::move(sink_);
+  if (sink) sink->send(std::move(response));
+}
+
+}  // namespace orrery::net

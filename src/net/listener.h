@@ -1,0 +1,46 @@
+// Accepts connections and hands them to the loops in turn. Runs on the first loop's thread.
+//
+// One listening socket rather than one a thread: turns spread few connections evenly, and a second
+// server on the same port is an error instead of a silent sharing of it.
+#pragma once
+
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "net/event_loop.h"
+
+namespace orrery::net {
+
+class Listener {
+ public:
+  Listener(std::vector<std::shared_ptr<EventLoop>> loops, std::shared_ptr<ServerShared> shared);
+
+  Status open();  // binds and listens, before the loops run
+  uint16_t port() const { return port_; }
+
+  // On the first loop's thread.
+  void accept_next();
+  void close();  // after taking what the kernel has accepted already
+
+ private:
+  enum class Taken : uint8_t { all, out_of_resources };
+
+  Taken take_waiting();
+  void pause();
+
+  std::vector<std::shared_ptr<EventLoop>> loops_;
+  std::shared_ptr<ServerShared> shared_;
+  asio::basic_socket_acceptor<asio::ip::tcp, asio::io_context::executor_type> acceptor_;
+  asio::basic_waitable_timer<std::chrono::steady_clock,
+                             asio::wait_traits<std::chrono::steady_clock>,
+                             asio::io_context::executor_type>
+      pause_timer_;
+  asio::ip::tcp protocol_ = asio::ip::tcp::v4();
+  uint16_t port_ = 0;
+  size_t next_loop_ = 0;
+};
+
+}  // namespace orrery::net

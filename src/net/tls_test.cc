@@ -1,0 +1,177 @@
+// TLS on the port that also speaks plain HTTP; and the certificate made for it.
+#include <gtest/gtest.h>
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "net/certificate.h"
+#include "net/server.h"
+#include "net/test_client.h"
+#include "net/test_handler.h"
+
+namespace orrery::net {
+namespace {
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class TlsTest : public testing::Test {
+ protected:
+  TlsTest() {
+    char pattern[] = "/tmp/orrery-tls-XXXXXX";
+    folder_ = mkdtemp(pattern);
+    cert_ = folder_ + "/cert.pem";
+    key_ = folder_ + "/key.pem";
+  }
+  ~TlsTest() override {
+    SSL_CTX_free(context_);
+    std::filesystem::remove_all(folder_);
+  }
+
+  void start() {
+    ASSERT_TRUE(ensure_certificate(cert_, key_).has_value());
+    ServerOptions options;
+    options.port = 0;
+    options.threads = 2;
+    options.certificate_file = cert_;
+    options.private_key_file = key_;
+    options.header_timeout = std::chrono::milliseconds(500);
+    auto started = Server::start(options, handler_);
+    ASSERT_TRUE(started.has_value()) << started.error().message;
+    server_ = std::move(*started);
+    ASSERT_EQ(SSL_CTX_load_verify_locations(context_, cert_.c_str(), nullptr), 1);
+    SSL_CTX_set_verify(context_, SSL_VERIFY_PEER, nullptr);
+  }
+
+  std::string folder_;
+  std::string cert_;
+  std::string key_;
+  SSL_CTX* context_ = SSL_CTX_new(TLS_client_method());
+  TestHandler handler_;
+  std::unique_ptr<Server> server_;
+};
+
+TEST_F(TlsTest, PlainAndTlsOnOnePort) {
+  start();
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    SSL_CTX_set_min_proto_version(context_, version);
+    SSL_CTX_set_max_proto_version(context_, version);
+    TestClient secure(server_->port());
+    ASSERT_TRUE(secure.start_tls(context_)) << ERR_error_string(ERR_peek_error(), nullptr);
+    EXPECT_EQ(SSL_version(secure.ssl()), version);
+    EXPECT_EQ(secure.ask(get("/echo")).body, "GET /echo  tls");
+    TestClient plain(server_->port());
+    EXPECT_EQ(plain.ask(get("/echo")).body, "GET /echo ");
+    EXPECT_EQ(secure.ask(get("/deferred")).body, "late ");
+    secure.send(get("/echo/1") + get("/large") + get("/echo/2"));
+    EXPECT_EQ(secure.receive().body, "GET /echo/1  tls");
+    EXPECT_EQ(secure.receive().body.size(), 10'000'000U);
+    EXPECT_EQ(secure.receive().body, "GET /echo/2  tls");
+    EXPECT_EQ(secure.ask(get("/close")).status, 200);
+    EXPECT_TRUE(secure.at_end());
+  }
+  EXPECT_EQ(server_->counters().tls_failures, 0U);
+}
+
+TEST_F(TlsTest, RefusesMalformedRequestsToo) {
+  start();
+  TestClient client(server_->port());
+  ASSERT_TRUE(client.start_tls(context_));
+  EXPECT_EQ(client.ask("nonsense\r\n\r\n").status, 400);
+  EXPECT_TRUE(client.at_end());
+}
+
+TEST_F(TlsTest, ResumesSessions) {
+  start();
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    SSL_CTX_set_min_proto_version(context_, version);
+    SSL_CTX_set_max_proto_version(context_, version);
+    SSL_SESSION* session = nullptr;
+    {
+      TestClient client(server_->port());
+      ASSERT_TRUE(client.start_tls(context_));
+      EXPECT_EQ(client.ask(get("/echo")).status, 200);
+      EXPECT_EQ(SSL_session_reused(client.ssl()), 0);
+      session = SSL_get1_session(client.ssl());
+    }
+    TestClient client(server_->port());
+    ASSERT_TRUE(client.start_tls(context_, session));
+    EXPECT_EQ(SSL_session_reused(client.ssl()), 1);
+    EXPECT_EQ(client.ask(get("/echo")).status, 200);
+    SSL_SESSION_free(session);
+  }
+}
+
+TEST_F(TlsTest, BrokenAndSlowHandshakesEnd) {
+  start();
+  TestClient broken(server_->port());
+  broken.send(std::string("\x16\x03\x01\x00\x05hello, world", 17));
+  EXPECT_NE(broken.receive().status, 200);
+  TestClient slow(server_->port());
+  slow.send("\x16");
+  EXPECT_TRUE(slow.at_end());
+  EXPECT_EQ(server_->counters().tls_failures, 2U);
+}
+
+TEST_F(TlsTest, WithoutCertificateTlsIsRefused) {
+  ServerOptions options;
+  options.port = 0;
+  auto server = Server::start(options, handler_);
+  ASSERT_TRUE(server.has_value());
+  TestClient client((*server)->port());
+  EXPECT_FALSE(client.start_tls(context_));
+  EXPECT_EQ((*server)->counters().tls_failures, 1U);
+}
+
+TEST_F(TlsTest, UnusableFilesAreNamed) {
+  std::ofstream(cert_) << "not a certificate";
+  std::ofstream(key_) << "not a key";
+  ServerOptions options;
+  options.port = 0;
+  options.certificate_file = cert_;
+  options.private_key_file = key_;
+  const auto server = Server::start(options, handler_);
+  ASSERT_FALSE(server.has_value());
+  EXPECT_NE(server.error().message.find(cert_), std::string::npos);
+}
+
+TEST_F(TlsTest, CertificateIsMadeOnceAndForThisMachine) {
+  ASSERT_TRUE(ensure_certificate(cert_, key_).has_value());
+  const std::string made = read_file(cert_);
+  struct stat info{};
+  ASSERT_EQ(stat(key_.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600U);
+
+  BIO* bio = BIO_new_mem_buf(made.data(), static_cast<int>(made.size()));
+  X509* certificate = PEM_read_bio_X509(bio, nullptr, nullptr, nullptr);
+  ASSERT_NE(certificate, nullptr);
+  EXPECT_EQ(X509_check_host(certificate, "localhost", 0, 0, nullptr), 1);
+  EXPECT_EQ(X509_check_ip_asc(certificate, "127.0.0.1", 0), 1);
+  EXPECT_EQ(X509_check_ip_asc(certificate, "::1", 0), 1);
+  EXPECT_EQ(X509_check_host(certificate, "example.com", 0, 0, nullptr), 0);
+  int days = 0;
+  int seconds = 0;
+  ASN1_TIME_diff(&days, &seconds, nullptr, X509_get0_notAfter(certificate));
+  EXPECT_GT(days, 3640);
+  X509_free(certificate);
+  BIO_free(bio);
+
+  ASSERT_TRUE(ensure_certificate(cert_, key_).has_value());
+  EXPECT_EQ(read_file(cert_), made);
+  size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(folder_)) ++files;
+  EXPECT_EQ(files, 2U) << "no temporary files are left";
+
+  std::filesystem::remove(key_);
+  EXPECT_FALSE(ensure_certificate(cert_, key_).has_value());
+  EXPECT_EQ(read_file(cert_), made);
+  EXPECT_FALSE(ensure_certificate(folder_ + "/no/cert", folder_ + "/no/key").has_value());
+}
+
+}  // namespace
+}  // namespace orrery::net
