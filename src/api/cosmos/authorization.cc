@@ -308,12 +308,18 @@ Result<ResourceAddress> address_of(std::string_view path) {
     address.resource_type = "colls";
   }
 
+  size_t sent_size = 0;  // where the linked parts of the path end
+  for (size_t i = 0; i < linked; ++i) sent_size = path.find('/', sent_size + (i == 0 ? 0 : 1));
+  const std::string_view sent = path.substr(0, sent_size);
   std::string link;
-  size_t sent_size = 0;  // the same parts of the path as sent
-  for (size_t i = 0; i < linked; ++i) {
-    if (i != 0) link += '/';
-    link += segments[i];
-    sent_size = path.find('/', sent_size + (i == 0 ? 0 : 1));
+  if (!escaped) {
+    link = sent;
+  } else {
+    link.reserve(sent.size());
+    for (size_t i = 0; i < linked; ++i) {
+      if (i != 0) link += '/';
+      link += segments[i];
+    }
   }
   if (segments[0] == "offers") {
     address.resource_link = linked == 2 ? lowered(segments[1]) : std::string();
@@ -337,7 +343,7 @@ Result<ResourceAddress> address_of(std::string_view path) {
     address.has_other = true;
   } else if (escaped && linked != 0) {
     address.other_type = address.resource_type;
-    address.other_link = path.substr(0, sent_size);
+    address.other_link = sent;
     address.has_other = true;
   }
   return address;

@@ -22,6 +22,38 @@ uint32_t substatus_of(Code code) {
   }
 }
 
+// How many bytes of `text` are one well-formed UTF-8 character; 0 when it starts with none.
+size_t character_size(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const size_t size = first >= 0xC2 && first <= 0xDF   ? 2
+                      : first >= 0xE0 && first <= 0xEF ? 3
+                      : first >= 0xF0 && first <= 0xF4 ? 4
+                                                       : 0;
+  if (size == 0 || text.size() < size) return 0;
+  for (size_t i = 1; i < size; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  const bool too_long = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xF0 && byte(1) < 0x90);
+  const bool not_scalar = (first == 0xED && byte(1) > 0x9F) || (first == 0xF4 && byte(1) > 0x8F);
+  return too_long || not_scalar ? 0 : size;
+}
+
+// Messages show what a client sent, cut at some byte: make sure that the body is UTF-8 all the
+// same.
+void append_well_formed(std::string& out, std::string_view text) {
+  while (!text.empty()) {
+    const size_t size = character_size(text);
+    if (size == 0) {
+      out += "\xEF\xBF\xBD";
+    } else {
+      out += text.substr(0, size);
+    }
+    text.remove_prefix(std::max<size_t>(size, 1));
+  }
+}
+
 }  // namespace
 
 int http_status(Code code) {
@@ -98,10 +130,11 @@ std::string_view status_name(int status) {
 
 std::string error_body(std::string_view code_name, std::string_view message,
                        std::string_view activity_id) {
-  std::string text(message);
+  std::string text;
+  append_well_formed(text, message);
   if (!activity_id.empty()) {
     text += "\r\nActivityId: ";
-    text += activity_id;
+    append_well_formed(text, activity_id);
     text += ", Orrery";
   }
   std::string body = "{\"code\":";

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "value/json.h"
+
 namespace orrery::cosmos {
 namespace {
 
@@ -44,6 +46,18 @@ TEST(ErrorBody, CarriesTheActivityAndEscapes) {
       error_reply(Error{.code = Code::not_found, .message = "no \"x\"\n"}, "11-22");
   EXPECT_EQ(reply.body,
             R"({"code":"NotFound","message":"no \"x\"\n\r\nActivityId: 11-22, Orrery"})");
+}
+
+TEST(ErrorBody, IsUtf8WhateverTheClientSent) {
+  auto shown = [](std::string_view message) { return error_body("c", message, ""); };
+  EXPECT_EQ(shown("caf\xC3\xA9 \xF0\x9F\x98\x80"),
+            "{\"code\":\"c\",\"message\":\"caf\xC3\xA9 \xF0\x9F\x98\x80\"}");
+  for (const char* bad : {"\xC3", "\xFF", "\x80", "\xC0", "\xF5"}) {
+    EXPECT_EQ(shown(bad), "{\"code\":\"c\",\"message\":\"\xEF\xBF\xBD\"}") << bad;
+  }
+  for (const char* bad : {"a\xE2\x82", "\xED\xA0\x80", "\xE0\x80\x80", "\xF4\x90\x80\x80"}) {
+    EXPECT_TRUE(value::JsonDocument::parse(shown(bad)).has_value()) << bad;
+  }
 }
 
 TEST(ErrorBody, SaysWhenToComeBack) {
