@@ -78,7 +78,8 @@ run_sdk_tests() {
     return 0
   fi
   # Two files at a time: each has a server of its own.
-  node --test --test-concurrency=2 --test-reporter=tap "$@" >"$log" 2>&1 || status=$?
+  timeout -k 10 900 node --test --test-concurrency=2 --test-reporter=tap "$@" >"$log" 2>&1 ||
+    status=$?
   ok=$(tap_count "$log" pass)
   not_ok=$(($(tap_count "$log" fail) + $(tap_count "$log" cancelled)))
   ((status != 0 && not_ok == 0)) && not_ok=1

@@ -15,7 +15,7 @@ describe("account", () => {
       assert.equal(typeof locations[0].name, "string");
       assert.equal(new URL(locations[0].databaseAccountEndpoint).origin, at.server.url);
     }
-    assert.equal(account.enableMultipleWritableLocations, false);
+    assert.ok(!account.enableMultipleWritableLocations);
   });
 
   it("A31: the default consistency is session", async () => {

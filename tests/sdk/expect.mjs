@@ -21,13 +21,14 @@ export async function fails(promise, code, { substatus, message } = {}) {
 // The REST answer has this status, a body of the vendor's shape if it is an error, and so on.
 export function answers(answer, status, { substatus, message } = {}) {
   const allowed = [status].flat();
+  const said = answer.text.length > 300 ? `${answer.text.slice(0, 300)}…` : answer.text;
   assert.ok(allowed.includes(answer.status),
-    `${answer.status} instead of ${allowed.join(" or ")}: ${answer.text}`);
+    `${answer.status} instead of ${allowed.join(" or ")}: ${said}`);
   if (answer.status >= 400) {
-    assert.equal(typeof answer.body?.code, "string", `an error has a code: ${answer.text}`);
-    assert.equal(typeof answer.body?.message, "string", `an error has a message: ${answer.text}`);
+    assert.equal(typeof answer.body?.code, "string", `an error has a code: ${said}`);
+    assert.equal(typeof answer.body?.message, "string", `an error has a message: ${said}`);
   }
-  if (substatus !== undefined) assert.equal(answer.substatus, substatus, answer.text);
+  if (substatus !== undefined) assert.equal(answer.substatus, substatus, said);
   if (message !== undefined) assert.match(answer.body.message, message);
   return answer;
 }

@@ -70,6 +70,7 @@ function send(over, server, method, path, headers, bytes) {
       },
     );
     request.on("error", reject);
+    request.setTimeout(30_000, () => request.destroy(new Error(`${method} ${path}: no answer in 30 s`)));
     request.end(bytes);
   });
 }

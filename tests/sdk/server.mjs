@@ -139,7 +139,9 @@ class Server {
       key,
       // With an agent of one's own the client refuses plain http; its default one is fine there.
       ...(over === "https" ? { agent: this.agents.https } : {}),
-      connectionPolicy: { enableBackgroundEndpointRefreshing: false, ...connectionPolicy },
+      connectionPolicy: {
+        enableBackgroundEndpointRefreshing: false, requestTimeout: 30_000, ...connectionPolicy,
+      },
       ...options,
     });
     this.clients.push(client);
@@ -214,7 +216,8 @@ class Server {
 
 export function runProgram(args, { timeout_ms = 20_000 } = {}) {
   return new Promise((resolve) => {
-    execFile(program, args, { timeout: timeout_ms }, (error, stdout, stderr) =>
+    // SIGKILL, since a server that should not have started ends with 0 when asked politely.
+    execFile(program, args, { timeout: timeout_ms, killSignal: "SIGKILL" }, (error, stdout, stderr) =>
       resolve({ code: error ? (error.code ?? error.signal) : 0, out: stdout + stderr }),
     );
   });

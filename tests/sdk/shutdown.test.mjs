@@ -11,8 +11,9 @@ import { freePort, runProgram, shared, start } from "./server.mjs";
 describe("starting and stopping", () => {
   const at = shared();
 
-  it("SIGTERM ends an idle server at once with 0, open connections or not", async () => {
+  it("SIGTERM ends an idle server at once with 0, open connections or not", async (t) => {
     const server = await start();
+    t.after(() => server.close());
     const rest = server.rest();
     answers(await rest("GET", "/dbs"), 200);
     const begin = Date.now();
@@ -22,11 +23,11 @@ describe("starting and stopping", () => {
     assert.equal(code, 0);
     assert.ok(Date.now() - begin < 5000, "idle connections hold nothing up");
     server.process = undefined;
-    await server.close();
   });
 
-  it("SIGTERM finishes what was accepted: every request is answered or was never taken", async () => {
+  it("SIGTERM finishes what was accepted: every request is answered or was never taken", async (t) => {
     const server = await start();
+    t.after(() => server.close());
     const rest = server.rest();
     answers(await rest("POST", "/dbs", { body: { id: "db" } }), 201);
     answers(await rest("POST", "/dbs/db/colls", { body: { id: "c", partitionKey: { paths: ["/pk"], kind: "Hash" } } }), 201);
@@ -52,7 +53,6 @@ describe("starting and stopping", () => {
     await server.launch();
     const key = { "x-ms-documentdb-partitionkey": '["a"]' };
     for (const id of acknowledged) answers(await rest("GET", `/dbs/db/colls/c/docs/${id}`, { headers: key }), 200);
-    await server.close();
   });
 
   it("a second server on the same folder, or on the same port, says why it cannot start", async () => {
