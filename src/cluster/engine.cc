@@ -1,0 +1,540 @@
+// Opening, routing, budgets, and the operations on items. Databases and containers are in
+// engine_manage.cc, splits in engine_split.cc, background work in engine_upkeep.cc.
+#include "cluster/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_set>
+
+#include "base/log.h"
+#include "partition/charge.h"
+
+namespace orrery::cluster {
+namespace {
+
+using partition::Partition;
+using partition::Write;
+
+constexpr int kRouteAttempts = 16;
+
+std::string name_key(std::string_view database, std::string_view container) {
+  return fmt::format("{}\n{}", database, container);
+}
+
+double charge_of(const Write& write, const partition::Written& written) {
+  using partition::Verb;
+  if (write.verb == Verb::remove) {
+    return partition::remove_charge(written.old_bytes, written.terms_removed);
+  }
+  return written.replaced ? partition::replace_charge(written.new_bytes, written.terms_removed,
+                                                      written.terms_added)
+                          : partition::create_charge(written.new_bytes, written.terms_added);
+}
+
+Status check_demand(const LsnDemand& demand, const catalog::PartitionRange& range, uint64_t lsn) {
+  if (!demand) return {};
+  auto needed = demand(range);
+  if (!needed || *needed <= lsn) return {};
+  return fail(Code::session_behind,
+              fmt::format("the session token asks for LSN {} of range {}, which is at {}", *needed,
+                          range.id, lsn));
+}
+
+}  // namespace
+
+Engine::Engine(volume::Volume& volume, const Clock& clock, const EngineOptions& options)
+    : volume_(volume),
+      clock_(clock),
+      options_(options),
+      shared_(options.limits, clock, options.sync_commits),
+      openers_("opener", 2),
+      splitter_("splitter", 1),
+      trimmer_("trimmer", 1),
+      control_("control", 4) {}
+
+Result<std::unique_ptr<Engine>> Engine::open(volume::Volume& volume, const Clock& clock,
+                                             const EngineOptions& options) {
+  std::unique_ptr<Engine> engine(new Engine(volume, clock, options));
+  auto catalog = catalog::Catalog::open(engine->shared_, volume);
+  if (!catalog) return pass(catalog.error());
+  engine->catalog_ = std::move(*catalog);
+  for (const catalog::ContainerPtr& container : engine->catalog_->all_containers()) {
+    engine->install(engine->make_routing(container, nullptr));
+  }
+  if (auto removed = engine->remove_orphans(); !removed) return pass(removed.error());
+  engine->upkeep_ = std::thread([raw = engine.get()] { raw->upkeep_loop(); });
+  return engine;
+}
+
+Engine::~Engine() {
+  {
+    MutexLock lock(upkeep_mutex_);
+    stopping_ = true;
+    upkeep_wake_.notify_all();
+  }
+  if (upkeep_.joinable()) upkeep_.join();
+  control_.stop();
+  splitter_.stop();
+  trimmer_.stop();
+  openers_.stop();
+  each_open([](const Routing&, const Slot&, const Partition& partition) {
+    const_cast<Partition&>(partition).drain();
+  });
+}
+
+// Files that no map names: a split or a removal that a crash interrupted left them.
+Status Engine::remove_orphans() {
+  std::unordered_set<std::string> named = {std::string(catalog::kCatalogVolumeName)};
+  for (const auto& [number, routing] : by_number_) {
+    for (const auto& slot : routing->slots) named.insert(slot->range.volume_name);
+  }
+  auto names = volume_.list();
+  if (!names) return pass(names.error());
+  for (const std::string& name : *names) {
+    if (named.contains(name)) continue;
+    log::info("removing files that no container owns", {{"name", name}});
+    if (auto removed = volume_.remove(name); !removed) {
+      log::warn("cannot remove them", {{"name", name}, {"error", removed.error().message}});
+    }
+  }
+  return {};
+}
+
+// --- routing ------------------------------------------------------------------------------------
+
+RoutingPtr Engine::find(std::string_view database, std::string_view container) const {
+  const std::string key = name_key(database, container);
+  std::shared_lock lock(routing_mutex_);
+  auto found = by_name_.find(key);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
+RoutingPtr Engine::find(uint32_t container) const {
+  std::shared_lock lock(routing_mutex_);
+  auto found = by_number_.find(container);
+  return found == by_number_.end() ? nullptr : found->second;
+}
+
+RoutingPtr Engine::make_routing(const catalog::ContainerPtr& container, const Routing* before) {
+  auto routing = std::make_shared<Routing>();
+  routing->container = container;
+  routing->database = catalog_->database(container->database);
+
+  const catalog::ContainerSpec& spec = container->spec;
+  auto schema = std::make_shared<partition::Schema>();
+  schema->index = value::IndexPolicy(
+      spec.indexed ? spec.index_rules : std::vector<value::IndexRule>{}, spec.always_indexed);
+  schema->index_version = container->index_version;
+  for (const value::Path& path : spec.always_indexed) {
+    schema->free_paths.push_back(value::term_path(path));
+  }
+  schema->unique_keys = spec.unique_keys;
+  schema->default_ttl_s = spec.default_ttl_s;
+  // A partition of one key cannot be split, so it cannot outgrow a physical partition either.
+  schema->logical_bytes_max =
+      std::min(options_.limits.logical_partition_bytes, options_.limits.physical_partition_bytes);
+  routing->schema = std::move(schema);
+
+  const int64_t now_us = clock_.steady_us();
+  const double share = container->throughput
+                           ? static_cast<double>(container->throughput->rus) /
+                                 static_cast<double>(container->map->ranges.size())
+                           : 1;
+  for (const catalog::PartitionRange& range : container->map->ranges) {
+    std::shared_ptr<Slot> slot;
+    if (before != nullptr) {
+      for (const auto& old : before->slots) {
+        if (old->range.id == range.id) slot = old;
+      }
+    }
+    if (slot) {
+      slot->own_budget->set_rate(share, now_us);
+    } else {
+      slot = std::make_shared<Slot>(range);
+      slot->own_budget = std::make_shared<TokenBucket>(share, now_us);
+    }
+    routing->slots.push_back(std::move(slot));
+  }
+  if (!container->throughput && routing->database && routing->database->throughput) {
+    std::unique_lock lock(routing_mutex_);
+    auto& budget = database_budgets_[container->database];
+    if (!budget) {
+      budget = std::make_shared<TokenBucket>(routing->database->throughput->rus, now_us);
+    }
+    routing->shared_budget = budget;
+  }
+  return routing;
+}
+
+void Engine::install(const RoutingPtr& routing) {
+  std::unique_lock lock(routing_mutex_);
+  by_number_[routing->container->number] = routing;
+  by_name_[name_key(routing->database->name, routing->container->spec.name)] = routing;
+}
+
+void Engine::uninstall(const Routing& routing) {
+  {
+    std::unique_lock lock(routing_mutex_);
+    by_number_.erase(routing.container->number);
+    by_name_.erase(name_key(routing.database->name, routing.container->spec.name));
+  }
+  for (const auto& slot : routing.slots) {
+    std::shared_ptr<Partition> partition;
+    {
+      MutexLock opening(slot->open_mutex);
+      slot->gone = true;
+      MutexLock lock(slot->mutex);
+      partition = std::move(slot->partition);
+      slot->partition = nullptr;
+    }
+    retire(std::move(partition), slot->range.volume_name);
+  }
+}
+
+void Engine::rebuild(uint32_t container) {
+  RoutingPtr before = find(container);
+  catalog::ContainerPtr record = catalog_->container(container);
+  if (before && record) install(make_routing(record, before.get()));
+}
+
+// --- opening ------------------------------------------------------------------------------------
+
+Result<std::shared_ptr<Partition>> Engine::open_slot(Slot& slot) {
+  MutexLock opening(slot.open_mutex);
+  if (auto open = slot.opened()) return open;
+  if (slot.gone) return fail(Code::moved, "the partition is gone");
+  auto partition = Partition::open(shared_, volume_, slot.range.volume_name,
+                                   {slot.range.id, slot.range.min, slot.range.max});
+  if (!partition) {
+    log::error("cannot open a partition",
+               {{"name", slot.range.volume_name}, {"error", partition.error().message}});
+    return pass(partition.error());
+  }
+  slot.last_used_us = clock_.steady_us();
+  {
+    MutexLock lock(slot.mutex);
+    slot.partition = *partition;
+  }
+  trim_later(*partition);
+  return partition;
+}
+
+Result<std::shared_ptr<Partition>> Engine::open_if_there(Slot& slot) {
+  if (auto open = slot.opened()) return open;
+  if (!volume_.exists(slot.range.volume_name)) return nullptr;
+  return open_slot(slot);
+}
+
+template <class Job>
+void Engine::with_partition(const std::shared_ptr<Slot>& slot, bool make, Job job) {
+  if (auto open = slot->opened()) {
+    job(std::move(open));
+    return;
+  }
+  openers_.post([this, slot, make, job = std::move(job)]() mutable {
+    job(make ? open_slot(*slot) : open_if_there(*slot));
+  });
+}
+
+// --- budgets ------------------------------------------------------------------------------------
+
+// How long the operation would have to wait (0: may start), or an error when that is enforced.
+Result<uint32_t> Engine::admit(const Routing& routing, Slot& slot) {
+  TokenBucket& budget = routing.budget(slot);
+  const uint32_t wait_ms = budget.wait_ms(clock_.steady_us());
+  if (wait_ms == 0) return 0;
+  slot.counters.throttled.fetch_add(1, std::memory_order_relaxed);
+  if (options_.throttling == Throttling::report) return wait_ms;
+  return std::unexpected(Error{
+      .code = Code::throttled,
+      .message = fmt::format("the request rate is too large: partition key range {} may use {} "
+                             "request units a second. Retry after {} ms, or raise the "
+                             "throughput",
+                             slot.range.id, budget.rate(), wait_ms),
+      .retry_after_ms = wait_ms});
+}
+
+void Engine::pay(const Routing& routing, Slot& slot, double charge) {
+  routing.budget(slot).pay(charge, clock_.steady_us());
+  slot.counters.charge.fetch_add(charge, std::memory_order_relaxed);
+}
+
+// --- items --------------------------------------------------------------------------------------
+
+void Engine::write(RoutingPtr routing, std::vector<Write> transaction,
+                   std::move_only_function<void(WriteReply)> done) {
+  write_again(std::move(routing), std::move(transaction), std::move(done), 0);
+}
+
+void Engine::write_again(RoutingPtr routing, std::vector<Write> transaction,
+                         std::move_only_function<void(WriteReply)> done, int attempt) {
+  const std::shared_ptr<Slot> slot = routing->slot_of(transaction.front().placement);
+  WriteReply refused;
+  refused.receipt.range = slot->range.id;
+  auto admitted = admit(*routing, *slot);
+  if (admitted && std::ranges::any_of(transaction, [](const Write& write) {
+        return write.verb != partition::Verb::remove;
+      })) {
+    uint64_t bytes = 0;
+    for (const auto& each : routing->slots) {
+      if (auto open = each->opened()) bytes += open->usage().bytes;
+    }
+    if (bytes >= options_.limits.container_bytes) {
+      admitted =
+          fail(Code::quota_exceeded,
+               fmt::format("container '{}' holds {} bytes and its quota is {}: delete items, "
+                           "or raise the server's limit container-bytes",
+                           routing->container->spec.name, bytes, options_.limits.container_bytes));
+    }
+  }
+  if (!admitted) {
+    refused.error = std::move(admitted.error());
+    return done(std::move(refused));
+  }
+  const uint32_t would_throttle_ms = *admitted;
+
+  auto go_on = [this, routing, slot, would_throttle_ms, attempt,
+                transaction = std::move(transaction),
+                done = std::move(done)](Result<std::shared_ptr<Partition>> opened) mutable {
+    auto again = [this, number = routing->container->number, attempt](
+                     std::vector<Write> returned, std::move_only_function<void(WriteReply)> then) {
+      WriteReply reply;
+      RoutingPtr fresh = find(number);
+      if (fresh && attempt < kRouteAttempts) {
+        return write_again(std::move(fresh), std::move(returned), std::move(then), attempt + 1);
+      }
+      reply.error = fresh ? Error{.code = Code::overloaded,
+                                  .message = "the partition keeps moving: try again"}
+                          : Error{.code = Code::not_found,
+                                  .message = "the container was deleted in the meantime"};
+      then(std::move(reply));
+    };
+    if (!opened) {
+      if (opened.error().code == Code::moved) {
+        return again(std::move(transaction), std::move(done));
+      }
+      WriteReply reply;
+      reply.error = std::move(opened.error());
+      return done(std::move(reply));
+    }
+    slot->last_used_us.store(clock_.steady_us(), std::memory_order_relaxed);
+    std::shared_ptr<Partition> partition = std::move(*opened);
+    std::vector<partition::Verb> verbs;
+    for (const Write& write : transaction) verbs.push_back(write.verb);
+    partition->submit(
+        std::move(transaction),
+        [this, routing, slot, would_throttle_ms, partition, verbs = std::move(verbs),
+         again = std::move(again), done = std::move(done)](partition::Outcome outcome) mutable {
+          if (outcome.error && outcome.error->code == Code::moved) {
+            return again(std::move(outcome.returned), std::move(done));
+          }
+          WriteReply reply;
+          reply.receipt = {slot->range.id, outcome.lsn, 0, would_throttle_ms};
+          if (outcome.error) {
+            reply.error = std::move(outcome.error);
+            reply.failed_write = outcome.failed_write;
+            reply.receipt.charge = partition::miss_charge();
+          } else {
+            Write verb_only;
+            for (size_t i = 0; i < outcome.written.size(); ++i) {
+              verb_only.verb = verbs[i];
+              reply.receipt.charge += charge_of(verb_only, outcome.written[i]);
+            }
+            reply.written = std::move(outcome.written);
+          }
+          slot->counters.writes.fetch_add(1, std::memory_order_relaxed);
+          pay(*routing, *slot, reply.receipt.charge);
+          after_write(routing, slot, *partition);
+          done(std::move(reply));
+        });
+  };
+  with_partition(slot, true, std::move(go_on));
+}
+
+void Engine::after_write(const RoutingPtr& routing, const std::shared_ptr<Slot>& slot,
+                         const Partition& partition) {
+  if (partition.usage().bytes < options_.limits.physical_partition_bytes) return;
+  if (!may_split_by_itself(*routing)) return;
+  if (clock_.steady_us() < slot->split_not_before_us.load(std::memory_order_relaxed)) return;
+  if (slot->split_wanted.exchange(true)) return;
+  splitter_.post([this, number = routing->container->number, slot] {
+    auto report = split_slot(number, slot->range.id);
+    if (!report) {
+      constexpr int64_t kRetryUs = 1'000'000;
+      slot->split_not_before_us = clock_.steady_us() + kRetryUs;
+      slot->split_wanted = false;
+    }
+  });
+}
+
+void Engine::read(RoutingPtr routing, std::string placement, std::string row,
+                  const LsnDemand& demand, std::move_only_function<void(Result<ReadReply>)> done) {
+  const std::shared_ptr<Slot> slot = routing->slot_of(placement);
+  auto admitted = admit(*routing, *slot);
+  if (!admitted) return done(pass(admitted.error()));
+  const uint32_t would_throttle_ms = *admitted;
+  auto go_on = [this, routing, slot, would_throttle_ms, placement = std::move(placement),
+                row = std::move(row), demand,
+                done = std::move(done)](Result<std::shared_ptr<Partition>> opened) mutable {
+    if (!opened) {
+      if (opened.error().code == Code::moved) {
+        RoutingPtr fresh = find(routing->container->number);
+        if (fresh)
+          return read(std::move(fresh), std::move(placement), std::move(row), demand,
+                      std::move(done));
+        return done(fail(Code::not_found, "the container was deleted in the meantime"));
+      }
+      return done(pass(opened.error()));
+    }
+    const Partition* partition = opened->get();
+    const uint64_t lsn = partition == nullptr ? 0 : partition->lsn();
+    if (auto checked = check_demand(demand, slot->range, lsn); !checked) {
+      return done(pass(checked.error()));
+    }
+    std::optional<partition::Item> item;
+    if (partition != nullptr) {
+      slot->last_used_us.store(clock_.steady_us(), std::memory_order_relaxed);
+      auto found = partition->read(placement, row);
+      if (!found) return done(pass(found.error()));
+      if (*found && !partition::is_expired(**found, *routing->schema, clock_.now_s())) {
+        item = std::move(*found);
+      }
+    }
+    done(finish_read(*routing, *slot, would_throttle_ms, lsn, std::move(item)));
+  };
+  with_partition(slot, false, std::move(go_on));
+}
+
+ReadReply Engine::finish_read(const Routing& routing, Slot& slot, uint32_t would_throttle_ms,
+                              uint64_t lsn, std::optional<partition::Item> item) {
+  ReadReply reply;
+  const double charge = item ? partition::read_charge(item->body.size()) : partition::miss_charge();
+  reply.receipt = {slot.range.id, lsn, charge, would_throttle_ms};
+  reply.item = std::move(item);
+  slot.counters.reads.fetch_add(1, std::memory_order_relaxed);
+  pay(routing, slot, charge);
+  return reply;
+}
+
+Result<FeedReply> Engine::feed(const RoutingPtr& routing, std::string_view min,
+                               std::string_view max, const partition::ItemKey* after,
+                               size_t items_max, const LsnDemand& demand) {
+  const std::string_view from =
+      after == nullptr ? min : std::max(min, std::string_view(after->placement));
+  auto [begin, end] = routing->slots_of(from, max);
+  FeedReply reply;
+  for (size_t i = begin; i < end; ++i) {
+    Slot& slot = *routing->slots[i];
+    reply.receipt.range = slot.range.id;
+    auto admitted = admit(*routing, slot);
+    if (!admitted) return pass(admitted.error());
+    reply.receipt.would_throttle_ms = std::max(reply.receipt.would_throttle_ms, *admitted);
+    auto opened = open_if_there(slot);
+    if (!opened) {
+      if (opened.error().code != Code::moved) return pass(opened.error());
+      RoutingPtr fresh = find(routing->container->number);
+      if (!fresh) return fail(Code::not_found, "the container was deleted in the meantime");
+      return feed(fresh, min, max, after, items_max, demand);
+    }
+    const uint64_t lsn = *opened ? (*opened)->lsn() : 0;
+    if (auto checked = check_demand(demand, slot.range, lsn); !checked) {
+      return pass(checked.error());
+    }
+    if (*opened) {
+      slot.last_used_us.store(clock_.steady_us(), std::memory_order_relaxed);
+      auto page = (*opened)->scan(min, max, after, items_max, options_.limits.response_bytes,
+                                  *routing->schema);
+      if (!page) return pass(page.error());
+      reply.page = std::move(*page);
+    }
+    reply.page.lsn = lsn;
+    reply.receipt.lsn = lsn;
+    slot.counters.reads.fetch_add(1, std::memory_order_relaxed);
+    if (!reply.page.items.empty() || i + 1 == end) {
+      reply.page.more = reply.page.more || i + 1 < end;
+      uint64_t bytes = 0;
+      for (const auto& [key, item] : reply.page.items) bytes += item.body.size();
+      reply.receipt.charge = partition::feed_charge(bytes, reply.page.items.size());
+      pay(*routing, slot, reply.receipt.charge);
+      break;
+    }
+  }
+  return reply;
+}
+
+Result<std::optional<partition::ItemKey>> Engine::find_by_term(const RoutingPtr& routing,
+                                                               std::string_view term) {
+  for (const auto& slot : routing->slots) {
+    auto opened = open_if_there(*slot);
+    if (!opened) return pass(opened.error());
+    if (!*opened) continue;
+    auto found = (*opened)->find_by_term(term);
+    if (!found || *found) return found;
+  }
+  return std::nullopt;
+}
+
+Result<uint64_t> Engine::lsn(const Slot& slot) {
+  auto opened = open_if_there(const_cast<Slot&>(slot));
+  if (!opened) return pass(opened.error());
+  return *opened ? (*opened)->lsn() : 0;
+}
+
+void Engine::each_open(
+    const std::function<void(const Routing&, const Slot&, const Partition&)>& visit) const {
+  std::vector<RoutingPtr> all;
+  {
+    std::shared_lock lock(routing_mutex_);
+    for (const auto& [number, routing] : by_number_) all.push_back(routing);
+  }
+  for (const RoutingPtr& routing : all) {
+    for (const auto& slot : routing->slots) {
+      if (auto partition = slot->opened()) visit(*routing, *slot, *partition);
+    }
+  }
+}
+
+Result<std::vector<PartitionStatus>> Engine::status(uint32_t container) {
+  RoutingPtr routing = find(container);
+  if (!routing) return fail(Code::not_found, "the container is not there");
+  std::vector<PartitionStatus> all;
+  for (const auto& slot : routing->slots) {
+    PartitionStatus& one = all.emplace_back();
+    one.range = slot->range;
+    one.reads = slot->counters.reads;
+    one.writes = slot->counters.writes;
+    one.throttled = slot->counters.throttled;
+    one.charge = slot->counters.charge;
+    auto opened = open_if_there(*slot);
+    if (!opened) {
+      one.read_only_reason = opened.error().message;
+    } else if (*opened) {
+      one.open = true;
+      one.usage = (*opened)->usage();
+      one.lsn = (*opened)->lsn();
+      one.read_only_reason = (*opened)->read_only_reason();
+    }
+  }
+  return all;
+}
+
+Result<std::vector<Partition::LogicalPartition>> Engine::largest(uint32_t container, size_t count) {
+  RoutingPtr routing = find(container);
+  if (!routing) return fail(Code::not_found, "the container is not there");
+  std::vector<Partition::LogicalPartition> all;
+  for (const auto& slot : routing->slots) {
+    auto opened = open_if_there(*slot);
+    if (!opened) return pass(opened.error());
+    if (!*opened) continue;
+    auto some = (*opened)->largest(count);
+    if (!some) return pass(some.error());
+    std::ranges::move(*some, std::back_inserter(all));
+  }
+  std::ranges::sort(all, std::greater<>(), [](const auto& one) { return one.usage.bytes; });
+  if (all.size() > count) all.resize(count);
+  return all;
+}
+
+}  // namespace orrery::cluster

@@ -1,0 +1,227 @@
+// The engine of one node: everything a face asks for, by container and placement key. It routes to
+// the partition, keeps budgets, and splits partitions when they are full or asked to serve more.
+//
+// Threading: any thread. Operations on items complete inline when the partition is open (reads) or
+// on a writer's thread (writes); a partition whose files are not open yet is opened on a thread of
+// the engine's and the operation goes on there. Operations on databases and containers block until
+// durable: call them on a thread that may block, such as those of control().
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/result.h"
+#include "base/thread_annotations.h"
+#include "base/worker_pool.h"
+#include "catalog/catalog.h"
+#include "cluster/routing.h"
+#include "partition/partition.h"
+#include "volume/volume.h"
+
+namespace orrery::cluster {
+
+enum class Throttling : uint8_t {
+  enforce,  // over budget: Code::throttled
+  report,   // over budget: served, and said so
+};
+
+struct EngineOptions {
+  Limits limits;
+  Throttling throttling = Throttling::enforce;
+  bool sync_commits = true;
+};
+
+// What every answered operation tells.
+struct Receipt {
+  uint32_t range = 0;
+  uint64_t lsn = 0;                // of the partition
+  double charge = 0;               // request units
+  uint32_t would_throttle_ms = 0;  // Throttling::report: how long it would have had to wait
+};
+
+struct WriteReply {
+  std::optional<Error> error;
+  size_t failed_write = 0;
+  std::vector<partition::Written> written;
+  Receipt receipt;
+};
+
+struct ReadReply {
+  std::optional<partition::Item> item;
+  Receipt receipt;
+};
+
+struct FeedReply {
+  partition::Page page;
+  Receipt receipt;
+};
+
+// What a session token demands of a range: called with it, gives the LSN that must have been
+// reached, if any.
+using LsnDemand = std::function<std::optional<uint64_t>(const catalog::PartitionRange&)>;
+
+struct SplitReport {
+  uint32_t parent = 0;
+  uint32_t left = 0;
+  uint32_t right = 0;
+  int64_t pause_us = 0;
+  int64_t total_us = 0;
+};
+
+struct PartitionStatus {
+  catalog::PartitionRange range;
+  bool open = false;
+  partition::Usage usage;
+  uint64_t lsn = 0;
+  std::string read_only_reason;
+  uint64_t reads = 0;
+  uint64_t writes = 0;
+  uint64_t throttled = 0;
+  double charge = 0;
+};
+
+class Engine {
+ public:
+  static Result<std::unique_ptr<Engine>> open(volume::Volume& volume, const Clock& clock,
+                                              const EngineOptions& options);
+  ~Engine();  // finishes what was queued
+
+  const Limits& limits() const { return options_.limits; }
+  const catalog::Catalog& catalog() const { return *catalog_; }
+  // For operations that block: databases, containers, feeds.
+  WorkerPool& control() { return control_; }
+
+  // --- containers, by name and by number -------------------------------------------------------
+  RoutingPtr find(std::string_view database, std::string_view container) const;
+  RoutingPtr find(uint32_t container) const;
+
+  Result<catalog::DatabasePtr> create_database(std::string_view name,
+                                               std::optional<catalog::Throughput> throughput);
+  Status remove_database(uint32_t number);
+  Result<RoutingPtr> create_container(uint32_t database, catalog::ContainerSpec spec,
+                                      std::optional<catalog::Throughput> throughput);
+  // Replaces what may change: index rules, TTL, and what the face keeps.
+  Result<RoutingPtr> replace_container(uint32_t number, catalog::ContainerSpec spec);
+  Status remove_container(uint32_t number);
+  // Splits follow by themselves; see is_scaling.
+  Status set_container_throughput(uint32_t number, const catalog::Throughput& throughput);
+  Status set_database_throughput(uint32_t number, const catalog::Throughput& throughput);
+  // Whether partitions are still being split towards the throughput that was set.
+  bool is_scaling(uint32_t container) const;
+
+  // --- items
+  // -------------------------------------------------------------------------------------- All
+  // writes of one transaction have the same placement key.
+  void write(RoutingPtr routing, std::vector<partition::Write> transaction,
+             std::move_only_function<void(WriteReply)> done);
+  void read(RoutingPtr routing, std::string placement, std::string row, const LsnDemand& demand,
+            std::move_only_function<void(Result<ReadReply>)> done);
+  // One page of the items in [min, max) after `after`. Reads one partition at most; a page may be
+  // short, and is the last one when `page.more` is false. Blocks.
+  Result<FeedReply> feed(const RoutingPtr& routing, std::string_view min, std::string_view max,
+                         const partition::ItemKey* after, size_t items_max,
+                         const LsnDemand& demand);
+  // The item with this index term. Blocks.
+  Result<std::optional<partition::ItemKey>> find_by_term(const RoutingPtr& routing,
+                                                         std::string_view term);
+
+  // --- partitions
+  // --------------------------------------------------------------------------------- Splits one
+  // partition now (the largest when no range is named). Blocks.
+  Result<SplitReport> split(uint32_t container, std::optional<uint32_t> range);
+  // Opens partitions that have files, to tell. Blocks.
+  Result<std::vector<PartitionStatus>> status(uint32_t container);
+  Result<std::vector<partition::Partition::LogicalPartition>> largest(uint32_t container,
+                                                                      size_t count);
+  // The partition's newest LSN; 0 when it has no files.
+  Result<uint64_t> lsn(const Slot& slot);
+  // For metrics: what is open now, without opening anything.
+  void each_open(const std::function<void(const Routing&, const Slot&,
+                                          const partition::Partition&)>& visit) const;
+
+ private:
+  Engine(volume::Volume& volume, const Clock& clock, const EngineOptions& options);
+
+  // opening (engine.cc)
+  Result<std::shared_ptr<partition::Partition>> open_slot(Slot& slot);
+  // Null when there are no files and none are wanted.
+  Result<std::shared_ptr<partition::Partition>> open_if_there(Slot& slot);
+  template <class Job>
+  void with_partition(const std::shared_ptr<Slot>& slot, bool make, Job job);
+  Status remove_orphans();
+
+  // routing
+  RoutingPtr make_routing(const catalog::ContainerPtr& container, const Routing* before);
+  void install(const RoutingPtr& routing);
+  void uninstall(const Routing& routing);
+  void rebuild(uint32_t container);
+
+  // budgets
+  Result<uint32_t> admit(const Routing& routing, Slot& slot);
+  void pay(const Routing& routing, Slot& slot, double charge);
+  ReadReply finish_read(const Routing& routing, Slot& slot, uint32_t would_throttle_ms,
+                        uint64_t lsn, std::optional<partition::Item> item);
+  void after_write(const RoutingPtr& routing, const std::shared_ptr<Slot>& slot,
+                   const partition::Partition& partition);
+  void write_again(RoutingPtr routing, std::vector<partition::Write> transaction,
+                   std::move_only_function<void(WriteReply)> done, int attempt);
+
+  // splitting (engine_split.cc)
+  Result<SplitReport> split_slot(uint32_t container, uint32_t range);
+  bool may_split_by_itself(const Routing& routing) const;
+  void scale(uint32_t container);
+  Result<SplitReport> split_empty(const RoutingPtr& routing, Slot& slot);
+  // Replaces a range by its two halves in a copy of the map.
+  static catalog::PartitionMap split_map(const catalog::PartitionMap& map, uint32_t range,
+                                         const std::string& cut);
+  void trim_later(const std::shared_ptr<partition::Partition>& child);
+
+  // upkeep (engine_upkeep.cc)
+  void retire(std::shared_ptr<partition::Partition> partition, std::string volume_name);
+  void upkeep_loop();
+  void remove_retired();
+  void collect_expired();
+  void close_idle();
+
+  volume::Volume& volume_;
+  const Clock& clock_;
+  const EngineOptions options_;
+  partition::Shared shared_;
+  std::unique_ptr<catalog::Catalog> catalog_;
+
+  mutable std::shared_mutex routing_mutex_;
+  std::unordered_map<std::string, RoutingPtr> by_name_;
+  std::unordered_map<uint32_t, RoutingPtr> by_number_;
+  std::unordered_map<uint32_t, std::shared_ptr<TokenBucket>> database_budgets_;
+
+  Mutex change_mutex_;  // one change to containers and maps at a time
+  mutable Mutex scaling_mutex_;
+  std::unordered_map<uint32_t, uint32_t> scaling_ ORRERY_GUARDED_BY(scaling_mutex_);
+
+  Mutex upkeep_mutex_;
+  CondVar upkeep_wake_;
+  bool stopping_ ORRERY_GUARDED_BY(upkeep_mutex_) = false;
+  struct Retired {
+    std::shared_ptr<partition::Partition> partition;  // may be null: only files
+    std::string volume_name;
+  };
+  std::vector<Retired> retired_ ORRERY_GUARDED_BY(upkeep_mutex_);
+  std::thread upkeep_;
+
+  // Destroyed first, so that no job outlives what it uses.
+  WorkerPool openers_;
+  WorkerPool splitter_;  // one thread: one split at a time
+  WorkerPool trimmer_;
+  WorkerPool control_;
+};
+
+}  // namespace orrery::cluster

@@ -1,0 +1,109 @@
+// Background work of the engine, once a second: files of partitions that are gone are removed when
+// nobody uses them any more, expired items are collected, idle partitions are closed when too many
+// are open.
+#include <algorithm>
+#include <chrono>
+
+#include "base/log.h"
+#include "cluster/engine.h"
+
+namespace orrery::cluster {
+namespace {
+
+constexpr size_t kExpiryExamineMax = 10'000;
+constexpr int64_t kIdleUs = 10'000'000;
+
+}  // namespace
+
+void Engine::retire(std::shared_ptr<partition::Partition> partition, std::string volume_name) {
+  MutexLock lock(upkeep_mutex_);
+  retired_.push_back({std::move(partition), std::move(volume_name)});
+  upkeep_wake_.notify_all();
+}
+
+void Engine::upkeep_loop() {
+  for (;;) {
+    {
+      MutexLock lock(upkeep_mutex_);
+      if (stopping_) break;
+      upkeep_wake_.wait_for(upkeep_mutex_, std::chrono::seconds(1));
+      if (stopping_) break;
+    }
+    remove_retired();
+    collect_expired();
+    close_idle();
+  }
+  remove_retired();
+}
+
+void Engine::remove_retired() {
+  std::vector<Retired> ready;
+  {
+    MutexLock lock(upkeep_mutex_);
+    auto in_use = [](const Retired& one) {
+      return one.partition != nullptr && one.partition.use_count() > 1;
+    };
+    auto split = std::ranges::partition(retired_, in_use);
+    ready.assign(std::make_move_iterator(split.begin()), std::make_move_iterator(split.end()));
+    retired_.erase(split.begin(), split.end());
+  }
+  for (Retired& one : ready) {
+    one.partition.reset();
+    if (auto removed = volume_.remove(one.volume_name); !removed) {
+      log::warn("cannot remove a partition's files; the next start tries again",
+                {{"name", one.volume_name}, {"error", removed.error().message}});
+    }
+  }
+}
+
+void Engine::collect_expired() {
+  std::vector<RoutingPtr> with_ttl;
+  {
+    std::shared_lock lock(routing_mutex_);
+    for (const auto& [number, routing] : by_number_) {
+      if (routing->schema->default_ttl_s) with_ttl.push_back(routing);
+    }
+  }
+  for (const RoutingPtr& routing : with_ttl) {
+    for (const auto& slot : routing->slots) {
+      auto partition = slot->opened();
+      if (!partition) continue;
+      auto collected = partition->collect_expired(routing->schema, kExpiryExamineMax);
+      if (!collected) {
+        log::warn("cannot collect expired items", {{"error", collected.error().message}});
+      }
+    }
+  }
+}
+
+void Engine::close_idle() {
+  std::vector<std::pair<int64_t, std::shared_ptr<Slot>>> open;
+  {
+    std::shared_lock lock(routing_mutex_);
+    for (const auto& [number, routing] : by_number_) {
+      for (const auto& slot : routing->slots) {
+        if (slot->opened()) open.emplace_back(slot->last_used_us.load(), slot);
+      }
+    }
+  }
+  if (open.size() <= limits().open_partitions) return;
+  std::ranges::sort(open, {}, [](const auto& one) { return one.first; });
+  const int64_t idle_before_us = clock_.steady_us() - kIdleUs;
+  size_t excess = open.size() - limits().open_partitions;
+  for (auto& [used_us, slot] : open) {
+    if (excess == 0 || used_us > idle_before_us) break;
+    MutexLock opening(slot->open_mutex);
+    std::shared_ptr<partition::Partition> closing;
+    {
+      MutexLock lock(slot->mutex);
+      // Nobody but the slot holds it, and nobody can get it while the lock is held.
+      if (slot->partition.use_count() != 1) continue;
+      closing = std::move(slot->partition);
+      slot->partition = nullptr;
+    }
+    closing.reset();
+    --excess;
+  }
+}
+
+}  // namespace orrery::cluster

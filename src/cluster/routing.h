@@ -1,0 +1,65 @@
+// From a container and a placement key to the partition that owns it, on this node.
+//
+// A Routing is an immutable snapshot of one container: its catalog record and a slot for each of
+// its ranges. A change (split, new policy, new throughput) makes a new Routing; slots of ranges
+// that stay are shared between the old and the new one.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "base/thread_annotations.h"
+#include "catalog/catalog.h"
+#include "cluster/token_bucket.h"
+#include "partition/partition.h"
+
+namespace orrery::cluster {
+
+struct SlotCounters {
+  std::atomic<uint64_t> reads{0};
+  std::atomic<uint64_t> writes{0};
+  std::atomic<uint64_t> throttled{0};
+  std::atomic<double> charge{0};
+};
+
+// One physical partition of a container. Its files are opened when they are first needed.
+struct Slot {
+  explicit Slot(catalog::PartitionRange range_in) : range(std::move(range_in)) {}
+
+  const catalog::PartitionRange range;
+  std::shared_ptr<TokenBucket> own_budget;  // set before the slot is shared
+  SlotCounters counters;
+  std::atomic<int64_t> last_used_us{0};
+  std::atomic<bool> split_wanted{false};        // a split is queued or running
+  std::atomic<int64_t> split_not_before_us{0};  // after one that could not be done
+  std::atomic<bool> gone{false};  // split or removed: its files must not be made again
+
+  std::shared_ptr<partition::Partition> opened() const {
+    MutexLock lock(mutex);
+    return partition;
+  }
+
+  mutable Mutex mutex;
+  Mutex open_mutex;  // held while opening, so that it happens once
+  std::shared_ptr<partition::Partition> partition ORRERY_GUARDED_BY(mutex);
+};
+
+struct Routing {
+  catalog::DatabasePtr database;
+  catalog::ContainerPtr container;
+  std::shared_ptr<const partition::Schema> schema;
+  std::vector<std::shared_ptr<Slot>> slots;    // in the order of the map
+  std::shared_ptr<TokenBucket> shared_budget;  // the database's, when the container has none
+
+  const std::shared_ptr<Slot>& slot_of(std::string_view placement) const;
+  // The slots whose range meets [min, max), as a pair of indexes.
+  std::pair<size_t, size_t> slots_of(std::string_view min, std::string_view max) const;
+  TokenBucket& budget(const Slot& slot) const {
+    return shared_budget ? *shared_budget : *slot.own_budget;
+  }
+};
+using RoutingPtr = std::shared_ptr<const Routing>;
+
+}  // namespace orrery::cluster

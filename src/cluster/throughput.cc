@@ -1,0 +1,54 @@
+// See throughput.h.
+#include "cluster/throughput.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace orrery::cluster {
+
+uint32_t least_throughput(Subject subject, const Limits& limits) {
+  return static_cast<uint32_t>(subject == Subject::partitioned_container
+                                   ? limits.partitioned_throughput_min
+                                   : limits.container_throughput_min);
+}
+
+Status check_throughput(const catalog::Throughput& throughput, Subject subject,
+                        const Limits& limits) {
+  const uint64_t rus = throughput.rus;
+  const uint64_t least =
+      throughput.autoscale ? limits.autoscale_throughput_min : least_throughput(subject, limits);
+  const uint64_t step =
+      throughput.autoscale ? limits.autoscale_throughput_min : limits.throughput_step;
+  const char* what = throughput.autoscale ? "autoscale maximum throughput" : "throughput";
+  if (rus < least) {
+    return fail(Code::invalid,
+                fmt::format("the {} {} is below the minimum of {} request units a second", what,
+                            rus, least));
+  }
+  if (rus % step != 0) {
+    return fail(Code::invalid, fmt::format("the {} {} is not a multiple of {}: use {} or {}", what,
+                                           rus, step, rus / step * step, (rus / step + 1) * step));
+  }
+  if (subject == Subject::fixed_container && rus > limits.fixed_throughput_max) {
+    return fail(Code::invalid,
+                fmt::format("a container without a partition key has at most {} request units a "
+                            "second, not {}: create it with a partition key to go beyond",
+                            limits.fixed_throughput_max, rus));
+  }
+  if (rus > limits.container_throughput_max) {
+    return fail(
+        Code::quota_exceeded,
+        fmt::format("the {} {} is over the quota of {} request units a second; the server's "
+                    "limit container-throughput-max raises it",
+                    what, rus, limits.container_throughput_max));
+  }
+  return {};
+}
+
+uint32_t partitions_for(const catalog::Throughput& throughput, const Limits& limits) {
+  return static_cast<uint32_t>(std::max<uint64_t>(
+      1, (throughput.rus + limits.partition_throughput - 1) / limits.partition_throughput));
+}
+
+}  // namespace orrery::cluster

@@ -1,0 +1,25 @@
+// Rules of provisioned throughput: what may be asked for, and how many physical partitions it
+// takes.
+#pragma once
+
+#include <cstdint>
+
+#include "base/limits.h"
+#include "base/result.h"
+#include "catalog/model.h"
+
+namespace orrery::cluster {
+
+enum class Subject : uint8_t { database, partitioned_container, fixed_container };
+
+// Refuses with the value, the bound and what to do.
+Status check_throughput(const catalog::Throughput& throughput, Subject subject,
+                        const Limits& limits);
+
+// N = T / t, rounded up: each partition serves at most t.
+uint32_t partitions_for(const catalog::Throughput& throughput, const Limits& limits);
+
+// The least that the subject may be set to.
+uint32_t least_throughput(Subject subject, const Limits& limits);
+
+}  // namespace orrery::cluster
