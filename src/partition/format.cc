@@ -173,6 +173,7 @@ Result<PartitionRecord> decode_record(std::string_view stored) {
   Reader reader{stored};
   PartitionRecord record;
   record.format = reader.u32();
+  if (reader.ok && record.format == 0) return damaged("partition record");
   if (reader.ok && record.format > kFormatVersion) {
     return fail(Code::corrupt,
                 fmt::format("the partition was written by a newer version of this program (format "

@@ -51,11 +51,11 @@ struct ItemKey {
 // What a partition has to know of its container to write and read items. An immutable snapshot;
 // each write carries the one that was current when it was made.
 struct Schema {
-  bool indexed = true;  // false: no terms at all (and no unique keys)
+  bool indexed = true;  // false: no terms at all, and the body need not be JSON
   value::IndexPolicy index;
   uint32_t index_version = 1;
   std::vector<std::string> free_paths;  // term paths that every item has, which cost nothing extra
-  std::vector<std::vector<value::Path>> unique_keys;
+  std::vector<std::vector<value::Path>> unique_keys;  // never changes; at most 255
   std::optional<int32_t> default_ttl_s;  // unset: nothing expires; -1: only items with their own
   uint64_t logical_bytes_max = UINT64_MAX;
 };

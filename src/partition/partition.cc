@@ -69,6 +69,11 @@ void Partition::drain() {
 
 Result<std::optional<Item>> Partition::read(std::string_view placement,
                                             std::string_view row) const {
+  if (placement < identity_.min || placement >= identity_.max) {
+    return fail(Code::moved, "the key belongs to another partition");
+  }
+  Store::Use use(*store_);
+  if (auto ok = use.ok(); !ok) return pass(ok.error());
   rocksdb::PinnableSlice stored;
   rocksdb::Status got =
       store_->db().Get(rocksdb::ReadOptions(), store_->items(), item_key(placement, row), &stored);
@@ -79,6 +84,8 @@ Result<std::optional<Item>> Partition::read(std::string_view placement,
 
 Result<Page> Partition::scan(std::string_view min, std::string_view max, const ItemKey* after,
                              size_t items_max, size_t bytes_max, const Schema& schema) const {
+  Store::Use use(*store_);
+  if (auto ok = use.ok(); !ok) return pass(ok.error());
   Page page;
   page.lsn = lsn();  // before the iterator's snapshot, so never more than it shows
   const std::string upper = items_from(std::min(max, std::string_view(identity_.max)));
@@ -112,6 +119,9 @@ Result<Page> Partition::scan(std::string_view min, std::string_view max, const I
 
 Result<ChangePage> Partition::changes(uint64_t after_lsn, size_t items_max,
                                       size_t bytes_max) const {
+  Store::Use use(*store_);
+  if (auto ok = use.ok(); !ok) return pass(ok.error());
+  items_max = std::max<size_t>(items_max, 1);  // a page that takes nothing would never get on
   ChangePage page;
   page.lsn = std::max(after_lsn, lsn());
   // One snapshot, so that an entry and its item are of the same moment.
@@ -143,10 +153,14 @@ Result<ChangePage> Partition::changes(uint64_t after_lsn, size_t items_max,
     page.changes.push_back({*lsn, std::move(*key), std::move(*item)});
   }
   if (!it->status().ok()) return pass(store_->translate(it->status(), "reading changes"));
+  // What was committed between reading the position and the snapshot is on the page too.
+  if (!page.more && !page.changes.empty()) page.lsn = std::max(page.lsn, page.changes.back().lsn);
   return page;
 }
 
 Result<std::optional<ItemKey>> Partition::find_by_term(std::string_view term) const {
+  Store::Use use(*store_);
+  if (auto ok = use.ok(); !ok) return pass(ok.error());
   std::unique_ptr<rocksdb::Iterator> it(
       store_->db().NewIterator(rocksdb::ReadOptions(), store_->terms()));
   for (it->Seek(term); it->Valid() && it->key().starts_with(term); it->Next()) {
@@ -159,6 +173,8 @@ Result<std::optional<ItemKey>> Partition::find_by_term(std::string_view term) co
 }
 
 Result<std::vector<std::pair<std::string, ItemKey>>> Partition::all_terms() const {
+  Store::Use use(*store_);
+  if (auto ok = use.ok(); !ok) return pass(ok.error());
   std::vector<std::pair<std::string, ItemKey>> all;
   std::unique_ptr<rocksdb::Iterator> it(
       store_->db().NewIterator(rocksdb::ReadOptions(), store_->terms()));
@@ -176,6 +192,8 @@ Result<std::vector<std::pair<std::string, ItemKey>>> Partition::all_terms() cons
 }
 
 Result<std::vector<Partition::LogicalPartition>> Partition::largest(size_t count) const {
+  Store::Use use(*store_);
+  if (auto ok = use.ok(); !ok) return pass(ok.error());
   auto smaller_first = [](const LogicalPartition& a, const LogicalPartition& b) {
     return a.usage.bytes > b.usage.bytes;
   };
@@ -202,36 +220,43 @@ Result<std::vector<Partition::LogicalPartition>> Partition::largest(size_t count
 
 Result<size_t> Partition::collect_expired(const std::shared_ptr<const Schema>& schema,
                                           size_t examine_max) {
-  const std::string upper = items_from(identity_.max);
-  const rocksdb::Slice upper_bound = upper;
-  rocksdb::ReadOptions options;
-  options.iterate_upper_bound = &upper_bound;
-  options.fill_cache = false;
-  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->items()));
-  const int64_t now_s = shared_.clock.now_s();
-  std::vector<Write> expired;
-  size_t examined = 0;
-  for (it->Seek(expiry_cursor_.empty() ? items_from(identity_.min) : expiry_cursor_);
-       it->Valid() && examined < examine_max; it->Next(), ++examined) {
-    auto item = decode_item(it->value().ToStringView());
-    auto key = parse_item_key(it->key().ToStringView());
-    if (!item) return pass(item.error());
-    if (!key) return pass(key.error());
-    if (!is_expired(*item, *schema, now_s)) continue;
-    Write& write = expired.emplace_back();
-    write.verb = Verb::expire;
-    write.placement = std::move(key->placement);
-    write.row = std::move(key->row);
-    write.schema = schema;
+  // Grouped, so that many of them take few places in the queue; each is checked again there.
+  constexpr size_t kGroup = 100;
+  std::vector<std::vector<Write>> groups;
+  size_t count = 0;
+  {
+    MutexLock lock(expiry_mutex_);
+    Store::Use use(*store_);
+    if (auto ok = use.ok(); !ok) return pass(ok.error());
+    const std::string upper = items_from(identity_.max);
+    const rocksdb::Slice upper_bound = upper;
+    rocksdb::ReadOptions options;
+    options.iterate_upper_bound = &upper_bound;
+    options.fill_cache = false;
+    std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->items()));
+    const int64_t now_s = shared_.clock.now_s();
+    size_t examined = 0;
+    for (it->Seek(expiry_cursor_.empty() ? items_from(identity_.min) : expiry_cursor_);
+         it->Valid() && examined < examine_max; it->Next(), ++examined) {
+      auto item = decode_item(it->value().ToStringView());
+      auto key = parse_item_key(it->key().ToStringView());
+      if (!item) return pass(item.error());
+      if (!key) return pass(key.error());
+      if (!is_expired(*item, *schema, now_s)) continue;
+      if (count++ % kGroup == 0) groups.emplace_back();
+      Write& write = groups.back().emplace_back();
+      write.verb = Verb::expire;
+      write.placement = std::move(key->placement);
+      write.row = std::move(key->row);
+      write.schema = schema;
+    }
+    if (!it->status().ok()) {
+      return pass(store_->translate(it->status(), "looking for expired items"));
+    }
+    expiry_cursor_ = it->Valid() ? it->key().ToString() : "";
   }
-  if (!it->status().ok()) return pass(store_->translate(it->status(), "looking for expired items"));
-  expiry_cursor_ = it->Valid() ? it->key().ToString() : "";
-  const size_t count = expired.size();
-  for (Write& write : expired) {
-    std::vector<Write> one;
-    one.push_back(std::move(write));
-    submit(std::move(one), [](const Outcome&) {});
-  }
+  // One that fails is found again the next time round.
+  for (std::vector<Write>& group : groups) submit(std::move(group), [](const Outcome&) {});
   return count;
 }
 

@@ -10,12 +10,15 @@
 //  - A transaction is applied whole or not at all.
 //  - Readers never wait for the writer, and see committed states only.
 //  - After a write fails on the disk, the partition takes no writes (Code::read_only) until the
-//    disk takes them again; it never answers success for what it could not keep.
+//    disk takes them again; it never answers success for what it could not keep, and what failed
+//    is not there when writes go on. (Only if the process ends before that can a restart find such
+//    a write in the log.)
 //  - Once a split has been published the partition answers every further write with Code::moved.
 //
 // Threading: all public functions may be called from any thread. Completions run on a worker.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -27,6 +30,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/result.h"
+#include "base/thread_annotations.h"
 #include "base/worker_pool.h"
 #include "partition/item.h"
 #include "volume/volume.h"
@@ -45,9 +49,9 @@ class Shared {
   const Limits limits;
   const Clock& clock;
   const bool sync_commits;
-  WorkerPool writers;
   struct Caches;
   const std::unique_ptr<Caches> caches;
+  WorkerPool writers;  // last: its jobs use the rest until it has ended
 };
 
 // Completes an item's body with what depends on the write (its version), for faces that keep such
@@ -160,6 +164,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
   // moved).
   void submit(std::vector<Write> transaction, Completion done);
 
+  // The item, expired or not. Code::moved when the placement is not in [min, max).
   Result<std::optional<Item>> read(std::string_view placement, std::string_view row) const;
   // Items with placement in [min, max), in key order, after `after` when given, that have not
   // expired. Stops at `items_max`, or once the bodies pass `bytes_max`.
@@ -181,7 +186,8 @@ class Partition : public std::enable_shared_from_this<Partition> {
   // Removes expired items; `examine_max` bounds the work. Returns how many it queued for removal.
   Result<size_t> collect_expired(const std::shared_ptr<const Schema>& schema, size_t examine_max);
 
-  // A split, in three steps; see split.cc. Only one at a time.
+  // A split, in three steps; see split.cc. Only one at a time (Code::conflict); one that was begun
+  // is finished or abandoned.
   // 1. Chooses the cut that halves the bytes without cutting a logical partition. Code::conflict
   //    when all items share one key; an empty partition has no cut by bytes: `fallback` is used.
   Result<Cut> begin_split(std::string_view fallback);
@@ -195,7 +201,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
   Result<SplitTimes> finish_split(const Cut& cut, const ChildSpec& left, const ChildSpec& right,
                                   const std::function<Status(const Children&)>& publish);
   void abandon_split();
-  // 3. In each child, later: drops what is out of its range.
+  // 3. In each child, later: drops what is out of its range. Waits for a step of a split at work.
   Status trim();
 
   // Waits until the queue is empty and nothing is being written.
@@ -203,6 +209,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
 
  private:
   friend class Writer;
+  friend class Transaction;
   Partition(Shared& shared, volume::Volume& volume, Identity identity,
             std::unique_ptr<Store> store);
   static Result<std::shared_ptr<Partition>> open_child(Shared& shared, volume::Volume& volume,
@@ -215,7 +222,9 @@ class Partition : public std::enable_shared_from_this<Partition> {
   const Identity identity_;
   std::unique_ptr<Store> store_;
   std::unique_ptr<Writer> writer_;
-  std::string expiry_cursor_;
+  std::atomic<bool> splitting_{false};  // between begin_split and its end
+  Mutex expiry_mutex_;
+  std::string expiry_cursor_ ORRERY_GUARDED_BY(expiry_mutex_);  // where to go on looking
 };
 
 }  // namespace orrery::partition

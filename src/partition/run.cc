@@ -89,7 +89,8 @@ Run::Run(Store& store, const Partition::Identity& identity, const PartitionRecor
          int64_t now_s)
     : store_(store), identity_(identity), now_s_(now_s), record_(record) {}
 
-std::expected<std::vector<Written>, Run::Failure> Run::apply(std::vector<Write>& transaction) {
+std::expected<std::vector<Written>, Run::Failure> Run::apply(
+    const std::vector<Write>& transaction) {
   items_.mark();
   sizes_.mark();
   uniques_.mark();
@@ -182,7 +183,7 @@ Status Run::check(const Write& write, const std::optional<Item>& current, bool l
   return {};
 }
 
-Result<Written> Run::apply_one(Write& write) {
+Result<Written> Run::apply_one(const Write& write) {
   if (write.placement < identity_.min || write.placement >= identity_.max) {
     return fail(Code::moved, "the key belongs to another partition");
   }
@@ -211,62 +212,15 @@ Result<Written> Run::apply_one(Write& write) {
   next.ttl_s = write.ttl_s;
   next.index_version = schema.index_version;
   if (!removal) {
-    next.body = write.finisher ? write.finisher->finish(write.body, next.version, next.origin)
-                               : std::move(write.body);
+    next.body =
+        write.finisher ? write.finisher->finish(write.body, next.version, next.origin) : write.body;
     written.new_bytes = weight(write, next.body);
   }
 
-  // Terms and unique values: what goes, what comes.
-  if (schema.indexed) {
-    std::optional<value::JsonDocument> old_json, new_json;
-    if (current) {
-      auto parsed = value::JsonDocument::parse(current->body);
-      if (!parsed)
-        return fail(Code::corrupt, "a stored item is not JSON: " + parsed.error().message);
-      old_json = std::move(*parsed);
-    }
-    if (!removal) {
-      auto parsed = value::JsonDocument::parse(next.body);
-      if (!parsed) return pass(parsed.error());
-      new_json = std::move(*parsed);
-    }
-    if (auto unique = put_unique(write, old_json ? &old_json->root() : nullptr,
-                                 new_json ? &new_json->root() : nullptr);
-        !unique) {
-      return pass(unique.error());
-    }
-    TermSet gone, come;
-    if (old_json) {
-      // Terms made by other rules may be on paths that the rules of today leave out.
-      gone = TermSet::of(old_json->root(), current->index_version == schema.index_version
-                                               ? schema.index
-                                               : value::IndexPolicy::everything());
-    }
-    if (new_json) come = TermSet::of(new_json->root(), schema.index);
-    const bool same_rules = current && current->index_version == schema.index_version;
-    std::vector<std::string_view> removed, added;
-    std::ranges::set_difference(gone.terms(), come.terms(), std::back_inserter(removed));
-    if (same_rules) {
-      std::ranges::set_difference(come.terms(), gone.terms(), std::back_inserter(added));
-    } else {
-      added = come.terms();
-    }
-    auto parts_of = [&key](std::string_view term, rocksdb::Slice(&parts)[2]) {
-      parts[0] = term;
-      parts[1] = key;
-    };
-    rocksdb::Slice parts[2];
-    for (std::string_view term : removed) {
-      parts_of(term, parts);
-      batch_.Delete(store_.terms(), rocksdb::SliceParts(parts, 2));
-    }
-    const rocksdb::Slice nothing;
-    for (std::string_view term : added) {
-      parts_of(term, parts);
-      batch_.Put(store_.terms(), rocksdb::SliceParts(parts, 2), rocksdb::SliceParts(&nothing, 1));
-    }
-    written.terms_removed = chargeable(removed, schema);
-    written.terms_added = chargeable(added, schema);
+  if (auto indexed =
+          reindex(write, key, current ? &*current : nullptr, removal ? nullptr : &next, written);
+      !indexed) {
+    return pass(indexed.error());
   }
 
   const int64_t grown =
@@ -291,6 +245,86 @@ Result<Written> Run::apply_one(Write& write) {
   return written;
 }
 
+Status Run::reindex(const Write& write, const std::string& key, const Item* before,
+                    const Item* after, Written& written) {
+  const Schema& schema = *write.schema;
+  const bool same_rules = before != nullptr && before->index_version == schema.index_version;
+  // Terms made by other rules may be there even if today's rules make none.
+  const bool stale = before != nullptr && !same_rules;
+  if (!schema.indexed && schema.unique_keys.empty() && !stale) return {};
+
+  std::optional<value::JsonDocument> old_json, new_json;
+  if (before != nullptr) {
+    auto parsed = value::JsonDocument::parse(before->body);
+    if (parsed) {
+      old_json = std::move(*parsed);
+    } else if (schema.indexed || !schema.unique_keys.empty()) {
+      return fail(Code::corrupt, fmt::format("the stored item '{}' is not JSON: {}", write.row,
+                                             parsed.error().message));
+    }
+  }
+  if (after != nullptr && (schema.indexed || !schema.unique_keys.empty())) {
+    auto parsed = value::JsonDocument::parse(after->body);
+    if (!parsed) return pass(parsed.error());
+    new_json = std::move(*parsed);
+  }
+  if (auto unique = put_unique(write, old_json ? &old_json->root() : nullptr,
+                               new_json ? &new_json->root() : nullptr);
+      !unique) {
+    return unique;
+  }
+
+  TermSet gone, come;
+  if (old_json && stale) {
+    gone = TermSet::of(old_json->root(), value::IndexPolicy::everything());
+  } else if (old_json && schema.indexed) {
+    gone = TermSet::of(old_json->root(), schema.index);
+  }
+  if (new_json && schema.indexed) come = TermSet::of(new_json->root(), schema.index);
+  std::vector<std::string_view> removed, added;
+  std::ranges::set_difference(gone.terms(), come.terms(), std::back_inserter(removed));
+  if (same_rules) {
+    std::ranges::set_difference(come.terms(), gone.terms(), std::back_inserter(added));
+  } else {
+    added = come.terms();
+  }
+  rocksdb::Slice parts[2] = {{}, key};
+  for (std::string_view term : removed) {
+    parts[0] = term;
+    batch_.Delete(store_.terms(), rocksdb::SliceParts(parts, 2));
+  }
+  const rocksdb::Slice nothing;
+  for (std::string_view term : added) {
+    parts[0] = term;
+    batch_.Put(store_.terms(), rocksdb::SliceParts(parts, 2), rocksdb::SliceParts(&nothing, 1));
+  }
+  written.terms_removed = chargeable(removed, schema);
+  written.terms_added = chargeable(added, schema);
+  return {};
+}
+
+Status Run::evict(const Write& cause, const std::string& row, const Item& item) {
+  Write gone;
+  gone.verb = Verb::expire;
+  gone.placement = cause.placement;
+  gone.row = row;
+  gone.key_text = cause.key_text;
+  gone.schema = cause.schema;
+  const std::string key = item_key(gone.placement, row);
+  Written ignored;
+  if (auto indexed = reindex(gone, key, &item, nullptr, ignored); !indexed) return indexed;
+  if (auto sized = change_size(gone, -static_cast<int64_t>(weight(gone, item.body)), -1,
+                               gone.schema->logical_bytes_max);
+      !sized) {
+    return sized;
+  }
+  // It takes no LSN of its own: the write that wants its place takes one.
+  batch_.Delete(store_.changes(), change_key(item.version.lsn));
+  batch_.Delete(store_.items(), key);
+  items_.set(key, std::nullopt);
+  return {};
+}
+
 Status Run::put_unique(const Write& write, const value::Node* before, const value::Node* after) {
   const auto& unique_keys = write.schema->unique_keys;
   for (size_t i = 0; i < unique_keys.size(); ++i) {
@@ -306,7 +340,6 @@ Status Run::put_unique(const Write& write, const value::Node* before, const valu
       auto holder = current_holder(*new_key);
       if (!holder) return pass(holder.error());
       if (*holder && **holder != write.row) {
-        // An expired holder that has not been collected yet does not count.
         auto other = current_item(item_key(write.placement, **holder));
         if (!other) return pass(other.error());
         if (*other && !is_expired(**other, *write.schema, now_s_)) {
@@ -316,12 +349,16 @@ Status Run::put_unique(const Write& write, const value::Node* before, const valu
                           "under the partition key {}",
                           paths_text(unique_keys[i]), **holder, write.key_text));
         }
+        // Expired and not collected yet. It must go now: should it come back to life (the clock or
+        // the container's TTL may change), two items would have the value.
+        if (*other) {
+          if (auto gone = evict(write, std::string(**holder), **other); !gone) return gone;
+        }
       }
       batch_.Put(store_.ledger(), *new_key, write.row);
       uniques_.set(*new_key, write.row);
     }
     if (old_key) {
-      // An item that expired may have lost its value to another one already.
       auto holder = current_holder(*old_key);
       if (!holder) return pass(holder.error());
       if (*holder != write.row) continue;
@@ -347,7 +384,7 @@ Status Run::change_size(const Write& write, int64_t bytes, int64_t items, uint64
   }
   size->bytes = grown;
   size->items += static_cast<uint64_t>(items);
-  size->key_text = write.key_text;
+  if (!write.key_text.empty()) size->key_text = write.key_text;  // expiry does not know it
   if (size->items == 0) {
     batch_.Delete(store_.ledger(), key);
   } else {

@@ -62,12 +62,12 @@ class Run {
   Run(Store& store, const Partition::Identity& identity, const PartitionRecord& record,
       int64_t now_s);
 
-  // Appends a transaction. On error nothing of it remains.
+  // Appends a transaction, which stays as it is. On error nothing of it remains.
   struct Failure {
     Error error;
     size_t write = 0;
   };
-  std::expected<std::vector<Written>, Failure> apply(std::vector<Write>& transaction);
+  std::expected<std::vector<Written>, Failure> apply(const std::vector<Write>& transaction);
 
   bool empty() const { return batch_.Count() == 0; }
   // The batch, completed with the partition's record.
@@ -76,12 +76,18 @@ class Run {
   const std::vector<SizeDelta>& deltas() const { return deltas_; }
 
  private:
-  Result<Written> apply_one(Write& write);
+  Result<Written> apply_one(const Write& write);
   Status check(const Write& write, const std::optional<Item>& current, bool live) const;
   Result<std::optional<Item>> current_item(const std::string& key);
   Result<LogicalSize> current_size(const std::string& key);
   Result<std::optional<std::string>> current_holder(const std::string& unique_key);
+  // Terms and unique values: takes those of `before` away and puts those of `after`, either of
+  // which may be null.
+  Status reindex(const Write& write, const std::string& key, const Item* before, const Item* after,
+                 Written& written);
   Status put_unique(const Write& write, const value::Node* before, const value::Node* after);
+  // Takes an expired item of the same logical partition away, since its unique value is wanted.
+  Status evict(const Write& cause, const std::string& row, const Item& item);
   Status change_size(const Write& write, int64_t bytes, int64_t items, uint64_t limit);
 
   Store& store_;

@@ -1,7 +1,6 @@
 // Splitting a partition without copying it.
 //
-// begin_split    a snapshot's sizes are read to choose the cut, while writes go on; how sizes
-// change
+// begin_split    a snapshot's sizes are read to choose the cut, while writes go on; how they change
 //                meanwhile is tracked from that snapshot on. Memtables are flushed, so that the
 //                pause has little left to flush.
 // finish_split   writes pause; two clones of the files (links, not copies) are made, opened, and
@@ -38,6 +37,14 @@ uint64_t distance(uint64_t a, uint64_t b) {
 
 Result<Cut> Partition::begin_split(std::string_view fallback) {
   if (auto injected = fault::point("split.begin"); !injected) return pass(injected.error());
+  MutexLock lock(store_->maintenance());
+  if (splitting_.exchange(true)) {
+    return fail(Code::conflict, "a split of this partition is under way already");
+  }
+  if (auto ok = store_->is_open(); !ok) {
+    splitting_ = false;
+    return pass(ok.error());
+  }
   writer_->pause();
   rocksdb::ManagedSnapshot snapshot(&store_->db());
   const PartitionRecord record = writer_->record();
@@ -80,7 +87,7 @@ Result<Cut> Partition::begin_split(std::string_view fallback) {
                 "all items of the partition share one partition key, which cannot be split");
   }
   if (keys == 0) {
-    if (fallback.empty()) {
+    if (fallback <= identity_.min || fallback >= identity_.max) {
       abandon_split();
       return fail(Code::conflict, "the partition's range is too small to be split");
     }
@@ -91,13 +98,18 @@ Result<Cut> Partition::begin_split(std::string_view fallback) {
     abandon_split();
     return pass(flushed.error());
   }
+  writer_->pause();
+  writer_->track_sides(best.at);
+  writer_->resume();
   return best;
 }
 
 void Partition::abandon_split() {
+  if (!splitting_) return;
   writer_->pause();
   writer_->track_sizes(false);
   writer_->resume();
+  splitting_ = false;
 }
 
 Result<std::shared_ptr<Partition>> Partition::open_child(Shared& shared, volume::Volume& volume,
@@ -123,7 +135,13 @@ Result<std::shared_ptr<Partition>> Partition::open_child(Shared& shared, volume:
 Result<Partition::SplitTimes> Partition::finish_split(
     const Cut& cut, const ChildSpec& left, const ChildSpec& right,
     const std::function<Status(const Children&)>& publish) {
+  if (!splitting_) return fail(Code::internal, "no split of this partition was begun");
+  if (cut.at <= identity_.min || cut.at >= identity_.max) {
+    abandon_split();
+    return fail(Code::internal, "the cut is not within the partition");
+  }
   const int64_t started_us = shared_.clock.steady_us();
+  MutexLock lock(store_->maintenance());
   writer_->pause();
 
   auto attempt = [&]() -> Status {
@@ -132,6 +150,7 @@ Result<Partition::SplitTimes> Partition::finish_split(
     for (const SizeDelta& delta : writer_->tracked()) {
       add(delta.placement < cut.at ? left_usage : right_usage, delta.bytes, delta.items);
     }
+    if (auto ok = store_->is_open(); !ok) return ok;
     auto clone = [&](const ChildSpec& child, std::string_view point) -> Status {
       auto target = volume_.clone_target(child.volume_name);
       if (!target) return pass(target.error());
@@ -154,6 +173,7 @@ Result<Partition::SplitTimes> Partition::finish_split(
   writer_->track_sizes(false);
   if (!done) {
     writer_->resume();
+    splitting_ = false;
     for (const ChildSpec& child : {left, right}) {
       if (auto removed = volume_.remove(child.volume_name); !removed) {
         log::warn("cannot remove what an abandoned split left", {{"name", child.volume_name}});
@@ -167,7 +187,9 @@ Result<Partition::SplitTimes> Partition::finish_split(
 }
 
 Status Partition::trim() {
+  MutexLock lock(store_->maintenance());
   if (writer_->record().trimmed) return {};
+  if (auto ok = store_->is_open(); !ok) return ok;
   rocksdb::DB& db = store_->db();
   struct Gap {
     rocksdb::ColumnFamilyHandle* family;

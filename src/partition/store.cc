@@ -44,6 +44,43 @@ class ChangesFilter final : public rocksdb::CompactionFilter {
   const RangeFilter& range_;
 };
 
+// Ends the replay of the log at the first commit after `lsn`: one that failed.
+class CommitsUpTo final : public rocksdb::WalFilter {
+ public:
+  explicit CommitsUpTo(uint64_t lsn) : lsn_(lsn) {}
+  const char* Name() const override { return "orrery.commits_up_to"; }
+  WalProcessingOption LogRecordFound(unsigned long long, const std::string&,
+                                     const rocksdb::WriteBatch& batch, rocksdb::WriteBatch*,
+                                     bool*) override {
+    FindRecord found;
+    if (!batch.Iterate(&found).ok()) return WalProcessingOption::kCorruptedRecord;
+    return found.lsn > lsn_ ? WalProcessingOption::kStopReplay
+                            : WalProcessingOption::kContinueProcessing;
+  }
+
+ private:
+  // Every run's batch has the partition's record, in the default family.
+  struct FindRecord final : rocksdb::WriteBatch::Handler {
+    uint64_t lsn = 0;
+    rocksdb::Status PutCF(uint32_t family, const rocksdb::Slice& key,
+                          const rocksdb::Slice& value) override {
+      if (family != 0 || key.ToStringView() != kRecordKey) return rocksdb::Status::OK();
+      auto record = decode_record(value.ToStringView());
+      if (!record) return rocksdb::Status::Corruption(record.error().message);
+      lsn = record->lsn;
+      return rocksdb::Status::OK();
+    }
+    rocksdb::Status DeleteCF(uint32_t, const rocksdb::Slice&) override {
+      return rocksdb::Status::OK();
+    }
+    rocksdb::Status DeleteRangeCF(uint32_t, const rocksdb::Slice&, const rocksdb::Slice&) override {
+      return rocksdb::Status::OK();
+    }
+    void LogData(const rocksdb::Slice&) override {}
+  };
+  const uint64_t lsn_;
+};
+
 rocksdb::ColumnFamilyOptions family_options(const Shared& shared, bool point_reads) {
   rocksdb::ColumnFamilyOptions options;
   options.write_buffer_size = 32ULL << 20;
@@ -86,6 +123,7 @@ rocksdb::DBOptions database_options(const Shared& shared, rocksdb::Env* env) {
   options.skip_stats_update_on_db_open = true;
   options.skip_checking_sst_file_sizes_on_db_open = true;
   options.bytes_per_sync = 1ULL << 20;
+  options.max_bgerror_resume_count = 0;  // recovering is the writer's: see Store::reopen
   return options;
 }
 
@@ -95,8 +133,8 @@ Shared::Shared(const Limits& limits_in, const Clock& clock_in, bool sync_commits
     : limits(limits_in),
       clock(clock_in),
       sync_commits(sync_commits_in),
-      writers("writer", 4),
-      caches(std::make_unique<Caches>()) {
+      caches(std::make_unique<Caches>()),
+      writers("writer", 4) {
   caches->blocks = rocksdb::NewLRUCache(limits.block_cache_bytes);
   caches->write_buffers = std::make_shared<rocksdb::WriteBufferManager>(limits.write_buffer_bytes);
   rocksdb::Env::Default()->SetBackgroundThreads(2, rocksdb::Env::LOW);
@@ -114,53 +152,129 @@ void RangeFilter::activate(std::string min, std::string max) {
 Result<std::unique_ptr<Store>> Store::open(const Shared& shared,
                                            std::unique_ptr<volume::Claim> claim,
                                            const PartitionRecord& fresh) {
-  std::unique_ptr<Store> store(new Store());
+  std::unique_ptr<Store> store(new Store(shared));
   store->claim_ = std::move(claim);
   store->env_ = rocksdb::NewCompositeEnv(store->claim_->file_system());
   store->terms_filter_ = std::make_unique<TermsFilter>(store->filter_);
   store->changes_filter_ = std::make_unique<ChangesFilter>(store->filter_);
-
-  rocksdb::ColumnFamilyOptions terms = family_options(shared, false);
-  terms.compaction_filter = store->terms_filter_.get();
-  rocksdb::ColumnFamilyOptions changes = family_options(shared, false);
-  changes.compaction_filter = store->changes_filter_.get();
-  std::vector<rocksdb::ColumnFamilyDescriptor> families = {
-      {rocksdb::kDefaultColumnFamilyName, family_options(shared, true)},
-      {"items", family_options(shared, true)},
-      {"terms", terms},
-      {"changes", changes},
-  };
-  std::vector<rocksdb::ColumnFamilyHandle*> handles;
-  rocksdb::DB* db = nullptr;
-  rocksdb::Status opened = rocksdb::DB::Open(database_options(shared, store->env_.get()),
-                                             store->claim_->directory(), families, &handles, &db);
-  if (!opened.ok()) return pass(store->translate(opened, "opening the partition's files"));
-  store->db_.reset(db);
-  db->DestroyColumnFamilyHandle(handles[0]);  // DefaultColumnFamily() serves for it
-  store->items_ = handles[1];
-  store->terms_ = handles[2];
-  store->changes_ = handles[3];
-
-  auto stored = store->get(store->ledger(), kRecordKey);
-  if (!stored) return pass(stored.error());
-  if (*stored) {
-    auto record = decode_record(**stored);
-    if (!record) return pass(record.error());
-    store->record_ = std::move(*record);
+  auto found = store->open_database(Mode::write, nullptr);
+  if (!found) return pass(found.error());
+  if (*found) {
+    store->record_ = std::move(**found);
+  } else if (store->db().GetLatestSequenceNumber() > 0) {
+    return fail(Code::corrupt, fmt::format("the files in {} have lost their partition record",
+                                           store->claim_->directory()));
   } else {
     if (auto put = store->put_record(fresh); !put) return pass(put.error());
   }
   return store;
 }
 
-Store::~Store() {
+Result<std::optional<PartitionRecord>> Store::open_database(Mode mode, rocksdb::WalFilter* filter) {
+  rocksdb::ColumnFamilyOptions terms = family_options(shared_, false);
+  terms.compaction_filter = terms_filter_.get();
+  rocksdb::ColumnFamilyOptions changes = family_options(shared_, false);
+  changes.compaction_filter = changes_filter_.get();
+  const std::vector<rocksdb::ColumnFamilyDescriptor> families = {
+      {rocksdb::kDefaultColumnFamilyName, family_options(shared_, true)},
+      {"items", family_options(shared_, true)},
+      {"terms", terms},
+      {"changes", changes},
+  };
+  rocksdb::DBOptions options = database_options(shared_, env_.get());
+  options.wal_filter = filter;
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
+  rocksdb::DB* db = nullptr;
+  const rocksdb::Status opened =
+      mode == Mode::write
+          ? rocksdb::DB::Open(options, claim_->directory(), families, &handles, &db)
+          : rocksdb::DB::OpenForReadOnly(options, claim_->directory(), families, &handles, &db);
+  if (!opened.ok()) return pass(translate(opened, "opening the partition's files"));
+  db_.reset(db);
+  db->DestroyColumnFamilyHandle(handles[0]);  // DefaultColumnFamily() serves for it
+  items_ = handles[1];
+  terms_ = handles[2];
+  changes_ = handles[3];
+  auto stored = get(ledger(), kRecordKey);
+  if (!stored) return pass(stored.error());
+  if (!*stored) return std::nullopt;
+  auto record = decode_record(**stored);
+  if (!record) return pass(record.error());
+  return std::move(*record);
+}
+
+void Store::close_database() {
   if (!db_) return;
   rocksdb::CancelAllBackgroundWork(db_.get(), /*wait=*/true);
   for (rocksdb::ColumnFamilyHandle* handle : {items_, terms_, changes_}) {
     if (handle != nullptr) db_->DestroyColumnFamilyHandle(handle);
   }
+  items_ = terms_ = changes_ = nullptr;
   rocksdb::Status closed = db_->Close();
   if (!closed.ok()) log::warn("closing a partition's files", {{"error", closed.ToString()}});
+  db_.reset();
+}
+
+Store::~Store() {
+  close_database();
+}
+
+Status Store::is_open() const {
+  if (db_) return {};
+  return fail(Code::read_only, "the partition's files cannot be opened: the disk reports errors");
+}
+
+Status Store::probe() {
+  const std::string path = claim_->directory() + "/PROBE";
+  const std::string bytes(64ULL << 10, '\0');
+  const std::shared_ptr<rocksdb::FileSystem>& files = claim_->file_system();
+  std::unique_ptr<rocksdb::FSWritableFile> file;
+  rocksdb::IOStatus status =
+      files->NewWritableFile(path, rocksdb::FileOptions(), &file, /*dbg=*/nullptr);
+  const rocksdb::IOOptions options;
+  if (status.ok()) status = file->Append(bytes, options, nullptr);
+  if (status.ok()) status = file->Sync(options, nullptr);
+  if (status.ok()) status = file->Close(options, nullptr);
+  rocksdb::IOStatus deleted = files->DeleteFile(path, options, nullptr);
+  if (status.ok()) status = deleted;
+  if (!status.ok()) return pass(translate(status, "trying the disk"));
+  return {};
+}
+
+Status Store::reopen(uint64_t lsn) {
+  if (auto probed = probe(); !probed) return probed;
+  if (!maintenance_.try_lock()) {
+    return fail(Code::read_only, "the partition is being split or trimmed: trying again later");
+  }
+  gate_.close();
+  {
+    MutexLock lock(snapshots_mutex_);
+    for (const rocksdb::Snapshot* snapshot : snapshots_) db_->ReleaseSnapshot(snapshot);
+    snapshots_.clear();
+    ++generation_;
+  }
+  close_database();
+  CommitsUpTo filter(lsn);
+  auto found = open_database(Mode::write, &filter);
+  Status status;
+  if (!found) {
+    status = pass(found.error());
+  } else if (!*found || (*found)->lsn != lsn) {
+    status = fail(Code::corrupt,
+                  fmt::format("{} has lost commits: it should be at {} and is at {}",
+                              claim_->directory(), lsn, *found ? (*found)->lsn : uint64_t{0}));
+  } else {
+    record_ = std::move(**found);
+  }
+  if (!status) {
+    close_database();
+    // Not being able to do this either leaves the store closed, which Use::ok tells.
+    auto readable = open_database(Mode::read_only, &filter);
+    if (!readable) log::error("cannot read a partition", {{"error", readable.error().message}});
+  }
+  gate_.open();
+  maintenance_.unlock();
+  return status;
 }
 
 Status Store::put_record(const PartitionRecord& record) {
@@ -182,6 +296,25 @@ Result<std::optional<std::string>> Store::get(rocksdb::ColumnFamilyHandle* famil
   if (got.IsNotFound()) return std::nullopt;
   if (!got.ok()) return pass(translate(got, "reading"));
   return std::string(stored.data(), stored.size());
+}
+
+Store::SnapshotId Store::take_snapshot() {
+  MutexLock lock(snapshots_mutex_);
+  const rocksdb::Snapshot* snapshot = db_->GetSnapshot();
+  if (snapshot != nullptr) snapshots_.insert(snapshot);
+  return {snapshot, generation_};
+}
+
+const rocksdb::Snapshot* Store::find(const SnapshotId& id) const {
+  MutexLock lock(snapshots_mutex_);
+  return id.generation == generation_ ? id.snapshot : nullptr;
+}
+
+void Store::release(const SnapshotId& id) {
+  Use use(*this);
+  MutexLock lock(snapshots_mutex_);
+  if (id.generation != generation_ || snapshots_.erase(id.snapshot) == 0) return;
+  db_->ReleaseSnapshot(id.snapshot);
 }
 
 Status Store::flush() {
@@ -207,6 +340,9 @@ Error Store::translate(const rocksdb::Status& status, std::string_view doing) co
   if (status.IsCorruption()) {
     code = Code::corrupt;
     advice = "stored bytes are damaged: restore this partition's files from a copy";
+  } else if (status.IsIOFenced()) {
+    code = Code::read_only;
+    advice = "this process no longer serves the partition";
   } else if (status.IsNoSpace() || status.subcode() == rocksdb::Status::kNoSpace ||
              status.subcode() == rocksdb::Status::kSpaceLimit) {
     code = Code::read_only;

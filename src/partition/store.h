@@ -5,15 +5,20 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/compaction_filter.h>
 #include <rocksdb/db.h>
+#include <rocksdb/wal_filter.h>
 #include <rocksdb/write_buffer_manager.h>
 
 #include <atomic>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "base/thread_annotations.h"
 #include "partition/format.h"
+#include "partition/gate.h"
 #include "partition/partition.h"
 #include "volume/volume.h"
 
@@ -48,6 +53,23 @@ class Store {
                                              const PartitionRecord& fresh);
   ~Store();
 
+  // Holds the database in place. Every reader takes one first, for the length of one call; the
+  // writer needs none, since it alone reopens, nor does maintenance, which excludes reopening.
+  class Use {
+   public:
+    explicit Use(const Store& store) : store_(store), shard_(store.gate_.enter()) {}
+    ~Use() { store_.gate_.leave(shard_); }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    Status ok() const { return store_.is_open(); }
+
+   private:
+    const Store& store_;
+    const size_t shard_;
+  };
+
+  // Fails when the disk does not even let the database be read. Ask inside a Use.
+  Status is_open() const;
   rocksdb::DB& db() const { return *db_; }
   rocksdb::ColumnFamilyHandle* items() const { return items_; }
   rocksdb::ColumnFamilyHandle* terms() const { return terms_; }
@@ -55,14 +77,34 @@ class Store {
   rocksdb::ColumnFamilyHandle* ledger() const { return db_->DefaultColumnFamily(); }
   RangeFilter& filter() { return filter_; }
 
+  // Held while files are cloned or trimmed: neither at the same time as the other, nor as
+  // reopening.
+  Mutex& maintenance() __attribute__((lock_returned(maintenance_))) { return maintenance_; }
+
   // As found when it was opened.
   const PartitionRecord& record() const { return record_; }
   // Writes a record outside of a run: when a child is made, and after trimming.
   Status put_record(const PartitionRecord& record);
 
+  // After a commit failed: tries whether the disk takes writes, and if so closes and opens the
+  // database, which gives up whatever of the failed commit reached the log (commits after `lsn`).
+  // On failure the database can still be read, if the disk lets it, but not written. Only by the
+  // writer. (RocksDB's own Resume() gives up after errors in the log, and would leave the failed
+  // commit to a later recovery.)
+  Status reopen(uint64_t lsn);
+
   // Nothing when there is no such key.
   Result<std::optional<std::string>> get(rocksdb::ColumnFamilyHandle* family, std::string_view key,
                                          const rocksdb::Snapshot* snapshot = nullptr) const;
+
+  // Snapshots that outlive one call. Reopening ends them: find() then gives null.
+  struct SnapshotId {
+    const rocksdb::Snapshot* snapshot = nullptr;
+    uint64_t generation = 0;
+  };
+  SnapshotId take_snapshot();
+  void release(const SnapshotId& id);  // not inside a Use
+  const rocksdb::Snapshot* find(const SnapshotId& id) const;
 
   Status flush();
   // A clone of all committed state in `directory`, which must not be there.
@@ -71,7 +113,21 @@ class Store {
   Error translate(const rocksdb::Status& status, std::string_view doing) const;
 
  private:
-  Store() = default;
+  enum class Mode : uint8_t { write, read_only };
+
+  explicit Store(const Shared& shared) : shared_(shared) {}
+  // Opens and reads the record; nothing when there is none yet.
+  Result<std::optional<PartitionRecord>> open_database(Mode mode, rocksdb::WalFilter* filter);
+  void close_database();
+  // Whether the disk takes a small file.
+  Status probe();
+
+  const Shared& shared_;
+  mutable Gate gate_;
+  Mutex maintenance_;
+  mutable Mutex snapshots_mutex_;
+  std::set<const rocksdb::Snapshot*> snapshots_ ORRERY_GUARDED_BY(snapshots_mutex_);
+  uint64_t generation_ ORRERY_GUARDED_BY(snapshots_mutex_) = 0;
 
   // Destroyed in reverse: the database before what it stands on.
   std::unique_ptr<volume::Claim> claim_;

@@ -41,18 +41,25 @@ void Writer::submit(std::vector<Write> transaction, Completion done) {
                 .retry_after_ms = 100};
     } else {
       queue_.push_back({std::move(transaction), std::move(done)});
-      schedule();
-      return;
+      if (!take_turn()) return;
     }
+  }
+  if (!refused) {
+    post();
+    return;
   }
   Outcome outcome{.error = std::move(refused)};
   outcome.returned = std::move(transaction);
   done(std::move(outcome));
 }
 
-void Writer::schedule() {
-  if (running_ || paused_ || queue_.empty()) return;
+bool Writer::take_turn() {
+  if (running_ || paused_ || queue_.empty()) return false;
   running_ = true;
+  return true;
+}
+
+void Writer::post() {
   shared_.writers.post([self = partition_.shared_from_this(), this] { work(); });
 }
 
@@ -68,13 +75,15 @@ void Writer::work() {
     }
   }
   commit(entries);
-  MutexLock lock(mutex_);
-  running_ = false;
-  if (paused_ || queue_.empty()) {
-    idle_.notify_all();
-  } else {
-    schedule();
+  {
+    MutexLock lock(mutex_);
+    running_ = false;
+    if (!take_turn()) {
+      idle_.notify_all();
+      return;
+    }
   }
+  post();
 }
 
 void Writer::commit(std::vector<Entry>& entries) {
@@ -102,7 +111,7 @@ void Writer::commit(std::vector<Entry>& entries) {
                                        : rocksdb::Status::IOError(injected.error().message);
     if (!written.ok()) {
       Error error = store_.translate(written, "committing");
-      error.code = Code::read_only;
+      if (error.code != Code::corrupt) error.code = Code::read_only;
       log::error("a partition has stopped taking writes", {{"error", error.message}});
       {
         MutexLock lock(mutex_);
@@ -113,11 +122,9 @@ void Writer::commit(std::vector<Entry>& entries) {
         if (!outcomes[i].error) outcomes[i].error = error;
       }
     } else {
+      track(run.deltas());
       MutexLock lock(mutex_);
       record_ = run.record();
-      if (tracking_) {
-        tracked_.insert(tracked_.end(), run.deltas().begin(), run.deltas().end());
-      }
     }
   }
   const uint64_t lsn = record().lsn;
@@ -139,10 +146,13 @@ bool Writer::writable() {
     if (shared_.clock.steady_us() < next_attempt_us_) return false;
     next_attempt_us_ = shared_.clock.steady_us() + kAttemptEveryUs;
   }
-  rocksdb::Status resumed = store_.db().Resume();
-  if (!resumed.ok()) return false;
+  if (auto reopened = store_.reopen(record().lsn); !reopened) {
+    log::debug("a partition still takes no writes", {{"error", reopened.error().message}});
+    return false;
+  }
   log::info("a partition takes writes again", {{"range", partition_.identity().range}});
   MutexLock lock(mutex_);
+  record_ = store_.record();
   read_only_reason_.clear();
   return true;
 }
@@ -163,9 +173,15 @@ void Writer::pause() {
 }
 
 void Writer::resume() {
-  MutexLock lock(mutex_);
-  paused_ = false;
-  schedule();
+  {
+    MutexLock lock(mutex_);
+    paused_ = false;
+    if (!take_turn()) {
+      idle_.notify_all();
+      return;
+    }
+  }
+  post();
 }
 
 void Writer::mark_moved() {
@@ -211,7 +227,29 @@ std::string Writer::read_only_reason() const {
 
 void Writer::track_sizes(bool on) {
   tracking_ = on;
+  cut_.reset();
   tracked_.clear();
+}
+
+void Writer::track_sides(std::string_view cut) {
+  const std::vector<SizeDelta> before = std::move(tracked_);
+  cut_ = cut;
+  tracked_ = {{.placement = "", .bytes = 0, .items = 0},
+              {.placement = *cut_, .bytes = 0, .items = 0}};
+  track(before);
+}
+
+void Writer::track(const std::vector<SizeDelta>& deltas) {
+  if (!tracking_) return;
+  if (!cut_) {
+    tracked_.insert(tracked_.end(), deltas.begin(), deltas.end());
+    return;
+  }
+  for (const SizeDelta& delta : deltas) {
+    SizeDelta& side = tracked_[delta.placement < *cut_ ? 0 : 1];
+    side.bytes += delta.bytes;
+    side.items += delta.items;
+  }
 }
 
 }  // namespace orrery::partition

@@ -36,9 +36,10 @@ class Writer {
   PartitionRecord record() const;
   std::string read_only_reason() const;
 
-  // While on, remembers how sizes change, so that a split's totals can be brought up to date.
-  // Switched while paused; taken while paused.
+  // While on, remembers how sizes change, so that a split's totals can be brought up to date: of
+  // each logical partition until the cut is known, then only of its two sides. Called while paused.
   void track_sizes(bool on);
+  void track_sides(std::string_view cut);
   const std::vector<SizeDelta>& tracked() const { return tracked_; }
 
  private:
@@ -47,8 +48,11 @@ class Writer {
     Completion done;
   };
 
-  void schedule() ORRERY_REQUIRES(mutex_);
+  // Whether a job is to be posted, after unlocking (posting may run it at once).
+  bool take_turn() ORRERY_REQUIRES(mutex_);
+  void post();
   void work();
+  void track(const std::vector<SizeDelta>& deltas);
   void commit(std::vector<Entry>& entries);
   // Whether the disk takes writes (again).
   bool writable();
@@ -70,6 +74,7 @@ class Writer {
 
   // Touched by the one job only, or while paused.
   bool tracking_ = false;
+  std::optional<std::string> cut_;  // tracked_ has two entries: the left side's and the right's
   std::vector<SizeDelta> tracked_;
 };
 

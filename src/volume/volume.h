@@ -7,8 +7,9 @@
 //    files already open or new ones, fails and is never visible.
 //  - file_system()->LinkFile between directories of the volume copies no data, so that a RocksDB
 //    checkpoint into another partition's directory costs the same for any size.
-//  - remove() of a name makes it as if it had never been there; a crash in the middle leaves
-//    something that list() still shows, to be removed again.
+//  - remove() deposes the owner and makes it as if the name had never been there; a crash in the
+//    middle leaves either something that list() still shows, to be removed again, or only space
+//    that the volume reclaims by itself.
 //
 // RocksDB types stop at src/partition: nothing above it includes this file's users' internals.
 #pragma once

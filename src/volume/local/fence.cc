@@ -4,12 +4,16 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <optional>
 #include <system_error>
+#include <utility>
+
+#include "base/bytes.h"
 
 namespace orrery::volume {
 namespace {
@@ -24,6 +28,7 @@ class Descriptor {
   ~Descriptor() {
     if (fd_ >= 0) ::close(fd_);
   }
+  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   int get() const { return fd_; }
@@ -41,48 +46,84 @@ int lock_retrying(int fd, int how) {
   return result;
 }
 
-// Nothing when the file is too short (just made) or cannot be read.
+// Nothing when it cannot be read. A file that was just made says 0.
 std::optional<uint64_t> read_epoch(int fd) {
   std::array<unsigned char, 8> bytes{};
-  if (::pread(fd, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    return std::nullopt;
-  }
-  uint64_t epoch = 0;
-  for (size_t i = bytes.size(); i-- > 0;) epoch = epoch << 8 | bytes[i];
-  return epoch;
+  const ssize_t got = ::pread(fd, bytes.data(), bytes.size(), 0);
+  if (got == 0) return 0;
+  if (got != static_cast<ssize_t>(bytes.size())) return std::nullopt;
+  return load_u64_le(bytes.data());
 }
 
 bool write_epoch(int fd, uint64_t epoch) {
   std::array<unsigned char, 8> bytes{};
-  for (unsigned char& byte : bytes) {
-    byte = static_cast<unsigned char>(epoch & 0xFF);
-    epoch >>= 8;
-  }
+  store_u64_le(bytes.data(), epoch);
   return ::pwrite(fd, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()) &&
          ::fdatasync(fd) == 0;
+}
+
+std::unexpected<Error> cannot(std::string_view what, const std::string& path, int error) {
+  const Code code = error == ENOENT ? Code::not_found
+                    : error == ENOSPC || error == EDQUOT || error == EIO || error == EROFS
+                        ? Code::read_only
+                        : Code::internal;
+  return fail(code, fmt::format("cannot {} {}: {}", what, path, error_text(error)));
+}
+
+// The files of a place, with CLAIM locked: nobody else takes over or removes until it is closed.
+struct Taking {
+  Descriptor claim;
+  Descriptor epoch_file;
+  uint64_t epoch = 0;  // as found
+};
+
+Result<Taking> start_taking(const std::string& place) {
+  const std::string claim_path = place + "/CLAIM";
+  const std::string epoch_path = place + "/EPOCH";
+  Descriptor claim(::open(claim_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (claim.get() < 0) return cannot("open", claim_path, errno);
+  if (lock_retrying(claim.get(), LOCK_EX) != 0) return cannot("lock", claim_path, errno);
+  // Whoever held the lock before may have removed the place: then this file is nobody's.
+  struct stat status = {};
+  if (::fstat(claim.get(), &status) != 0) return cannot("examine", claim_path, errno);
+  if (status.st_nlink == 0) return cannot("use", claim_path, ENOENT);
+  Descriptor epoch_file(::open(epoch_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (epoch_file.get() < 0) return cannot("open", epoch_path, errno);
+  const auto epoch = read_epoch(epoch_file.get());
+  if (!epoch) return fail(Code::corrupt, fmt::format("{} does not hold an epoch", epoch_path));
+  return Taking{std::move(claim), std::move(epoch_file), *epoch};
+}
+
+// From here on whoever owned the place is deposed.
+Status raise_epoch(const Taking& taking, const std::string& place) {
+  if (!write_epoch(taking.epoch_file.get(), taking.epoch + 1)) {
+    return cannot("write", place + "/EPOCH", errno);
+  }
+  if (lock_retrying(taking.epoch_file.get(), LOCK_EX) != 0 ||
+      lock_retrying(taking.epoch_file.get(), LOCK_UN) != 0) {
+    return cannot("lock", place + "/EPOCH", errno);
+  }
+  return {};
 }
 
 }  // namespace
 
 Result<std::shared_ptr<Fence>> Fence::take_over(const std::string& place) {
-  const std::string epoch_path = place + "/EPOCH";
-  Descriptor taker(::open((place + "/CLAIM").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  Descriptor epoch_file(::open(epoch_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (taker.get() < 0 || epoch_file.get() < 0) {
-    return fail(Code::internal, fmt::format("cannot open {}: {}", epoch_path, error_text(errno)));
-  }
-  if (lock_retrying(taker.get(), LOCK_EX) != 0) {
-    return fail(Code::internal, fmt::format("cannot lock {}: {}", place, error_text(errno)));
-  }
-  const uint64_t epoch = read_epoch(epoch_file.get()).value_or(0) + 1;
-  if (!write_epoch(epoch_file.get(), epoch)) {
-    return fail(Code::read_only, fmt::format("cannot write {}: {}", epoch_path, error_text(errno)));
-  }
-  if (lock_retrying(epoch_file.get(), LOCK_EX) != 0 ||
-      lock_retrying(epoch_file.get(), LOCK_UN) != 0) {
-    return fail(Code::internal, fmt::format("cannot lock {}: {}", epoch_path, error_text(errno)));
-  }
-  return std::shared_ptr<Fence>(new Fence(epoch_file.release(), epoch));
+  auto taking = start_taking(place);
+  if (!taking) return pass(taking.error());
+  if (auto raised = raise_epoch(*taking, place); !raised) return pass(raised.error());
+  // The directory's entries (EPOCH when it is new, and a clone that was just renamed to its place)
+  // must outlive a power cut, or epochs would start again from the beginning.
+  Descriptor directory(::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.get() < 0 || ::fsync(directory.get()) != 0) return cannot("sync", place, errno);
+  return std::shared_ptr<Fence>(new Fence(taking->epoch_file.release(), taking->epoch + 1));
+}
+
+Status Fence::depose(const std::string& place, const std::function<Status()>& remove) {
+  auto taking = start_taking(place);
+  if (!taking) return pass(taking.error());
+  if (auto raised = raise_epoch(*taking, place); !raised) return raised;
+  return remove();
 }
 
 Fence::~Fence() {

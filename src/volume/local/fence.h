@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -15,8 +16,12 @@ namespace orrery::volume {
 
 class Fence {
  public:
-  // Takes the partition at `place` over (a directory that is there).
+  // Takes the partition at `place` over. Code::not_found when the directory is not there, or was
+  // removed while this waited for another taker.
   static Result<std::shared_ptr<Fence>> take_over(const std::string& place);
+  // Deposes whoever owns `place` and calls `remove` while nobody can take it over; what was taken
+  // over before stays deposed even if a place of the same name is made afterwards.
+  static Status depose(const std::string& place, const std::function<Status()>& remove);
   ~Fence();
   Fence(const Fence&) = delete;
   Fence& operator=(const Fence&) = delete;

@@ -17,9 +17,7 @@ using rocksdb::IOStatus;
 using rocksdb::Slice;
 
 IOStatus deposed() {
-  IOStatus status = IOStatus::IOError("fenced: another owner has taken this partition over");
-  status.SetRetryable(false);
-  return status;
+  return IOStatus::IOFenced("another owner has taken this partition over");
 }
 
 template <class Call>
@@ -59,6 +57,10 @@ class FencedWritableFile final : public rocksdb::FSWritableFileOwnerWrapper {
     Fence::Pass pass(*fence_);
     IOStatus status = target()->Close(options, debug);
     return pass.ok() ? status : deposed();
+  }
+  IOStatus Allocate(uint64_t offset, uint64_t size, const IOOptions& options,
+                    IODebugContext* debug) override {
+    return guarded(*fence_, [&] { return target()->Allocate(offset, size, options, debug); });
   }
   IOStatus Flush(const IOOptions& options, IODebugContext* debug) override {
     return guarded(*fence_, [&] { return target()->Flush(options, debug); });

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -44,14 +46,20 @@ Status sync_directory(const std::string& path) {
 
 class LocalVolume final : public Volume {
  public:
-  explicit LocalVolume(std::string partitions) : partitions_(std::move(partitions)) {}
+  LocalVolume(std::string partitions, std::string removed)
+      : partitions_(std::move(partitions)), removed_(std::move(removed)) {}
 
   Result<std::unique_ptr<Claim>> claim(std::string_view name) override {
-    auto place = make_place(name);
-    if (!place) return pass(place.error());
-    auto fence = Fence::take_over(*place);
-    if (!fence) return pass(fence.error());
-    return std::make_unique<LocalClaim>(std::move(*fence), *place + "/db");
+    // Somebody may be removing the place just now: then it is made anew.
+    for (int attempt = 0;; ++attempt) {
+      auto place = make_place(name);
+      if (!place) return pass(place.error());
+      auto fence = Fence::take_over(*place);
+      if (fence) return std::make_unique<LocalClaim>(std::move(*fence), *place + "/db");
+      if (fence.error().code != Code::not_found || attempt == kClaimAttempts) {
+        return pass(fence.error());
+      }
+    }
   }
 
   bool exists(std::string_view name) const override {
@@ -64,21 +72,38 @@ class LocalVolume final : public Volume {
     std::vector<std::string> names;
     for (fs::directory_iterator it(partitions_, error), end; !error && it != end;
          it.increment(error)) {
-      names.push_back(it->path().filename().string());
+      std::string name = it->path().filename().string();
+      if (is_valid_name(name)) names.push_back(std::move(name));
     }
     if (error) {
       return fail(Code::internal, fmt::format("cannot list {}: {}", partitions_, error.message()));
     }
+    std::ranges::sort(names);
     return names;
   }
 
   Status remove(std::string_view name) override {
     if (!is_valid_name(name)) return bad_name(name);
+    const std::string place = place_of(name);
+    std::string grave;
+    Status moved = Fence::depose(place, [&]() -> Status {
+      grave = fmt::format("{}/{}.{}.{}", removed_, name, ::getpid(), graves_.fetch_add(1));
+      std::error_code error;
+      fs::remove_all(grave, error);  // of an earlier process with this id
+      fs::rename(place, grave, error);
+      if (error) {
+        return fail(Code::internal, fmt::format("cannot remove {}: {}", place, error.message()));
+      }
+      return sync_directory(partitions_);
+    });
+    if (!moved) {
+      if (moved.error().code == Code::not_found) return {};
+      return moved;
+    }
     std::error_code error;
-    fs::remove_all(place_of(name), error);
+    fs::remove_all(grave, error);
     if (error) {
-      return fail(Code::internal,
-                  fmt::format("cannot remove {}: {}", place_of(name), error.message()));
+      return fail(Code::internal, fmt::format("cannot delete {}: {}", grave, error.message()));
     }
     return {};
   }
@@ -91,8 +116,13 @@ class LocalVolume final : public Volume {
   }
 
  private:
+  static constexpr int kClaimAttempts = 100;
+
   static std::unexpected<Error> bad_name(std::string_view name) {
-    return fail(Code::invalid, fmt::format("'{}' is not a name for a partition's files", name));
+    return fail(Code::invalid,
+                fmt::format("'{}' is not a name for a partition's files: use 1 to 64 lower-case "
+                            "letters, digits and hyphens",
+                            name));
   }
 
   std::string place_of(std::string_view name) const {
@@ -114,19 +144,30 @@ class LocalVolume final : public Volume {
   }
 
   const std::string partitions_;
+  const std::string removed_;
+  std::atomic<uint64_t> graves_{0};
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Volume>> open_local_volume(const std::string& root) {
-  std::error_code error;
-  std::string partitions = root + "/partitions";
-  fs::create_directories(partitions, error);
-  if (error) {
-    return fail(Code::invalid, fmt::format("cannot make {}: {}", partitions, error.message()));
+  const std::string partitions = root + "/partitions";
+  const std::string removed = root + "/removed";
+  for (const std::string& path : {partitions, removed}) {
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (error) {
+      return fail(Code::invalid, fmt::format("cannot make {}: {}", path, error.message()));
+    }
   }
   if (auto synced = sync_directory(root); !synced) return pass(synced.error());
-  return std::make_unique<LocalVolume>(std::move(partitions));
+  std::error_code ignored;  // what stays is tried again the next time
+  for (fs::directory_iterator it(removed, ignored), end; !ignored && it != end;
+       it.increment(ignored)) {
+    std::error_code kept;
+    fs::remove_all(it->path(), kept);
+  }
+  return std::make_unique<LocalVolume>(partitions, removed);
 }
 
 }  // namespace orrery::volume

@@ -1,0 +1,52 @@
+#include "partition/charge.h"
+
+#include <gtest/gtest.h>
+
+namespace orrery::partition {
+namespace {
+
+TEST(Charge, IsThePublishedOneAtThePublishedSizes) {
+  struct Published {
+    uint64_t kilobytes;
+    double read;
+    double write;
+  };
+  for (const Published& row :
+       {Published{1, 1.00, 4.95}, Published{2, 1.04, 6.29}, Published{4, 1.14, 6.67},
+        Published{8, 1.33, 7.04}, Published{16, 1.67, 9.52}, Published{32, 2.19, 11.23},
+        Published{64, 4.76, 22.67}, Published{128, 9.95, 48.19}, Published{256, 20.28, 98.29},
+        Published{512, 40.95, 184.57}, Published{1024, 145.90, 625},
+        Published{2048, 291.80, 1250}}) {
+    EXPECT_DOUBLE_EQ(read_charge(row.kilobytes * 1024), row.read) << row.kilobytes;
+    EXPECT_DOUBLE_EQ(create_charge(row.kilobytes * 1024, 0), row.write) << row.kilobytes;
+  }
+}
+
+TEST(Charge, NeverFallsAsSizesAndTermsGrow) {
+  for (uint64_t bytes = 0; bytes < 3'000'000; bytes += 997) {
+    EXPECT_LE(read_charge(bytes), read_charge(bytes + 997));
+    EXPECT_LE(create_charge(bytes, 3), create_charge(bytes + 997, 3));
+    EXPECT_LT(create_charge(bytes, 3), create_charge(bytes, 4));
+    EXPECT_LE(replace_charge(bytes, 1, 1), replace_charge(bytes + 997, 1, 1));
+    EXPECT_LT(replace_charge(bytes, 1, 1), replace_charge(bytes, 1, 2));
+    EXPECT_LE(remove_charge(bytes, 3), remove_charge(bytes + 997, 3));
+    EXPECT_LE(feed_charge(bytes, 5), feed_charge(bytes + 997, 5));
+    EXPECT_LT(feed_charge(bytes, 5), feed_charge(bytes, 6));
+  }
+}
+
+TEST(Charge, IsAtLeastOneForAnyRead) {
+  EXPECT_GE(read_charge(0), 1);
+  EXPECT_GE(miss_charge(), 1);
+  EXPECT_GE(feed_charge(0, 0), 1);
+}
+
+TEST(Charge, HasTwoDecimals) {
+  for (uint64_t bytes = 0; bytes < 100'000; bytes += 61) {
+    const double hundredths = create_charge(bytes, 7) * 100;
+    EXPECT_NEAR(hundredths, static_cast<double>(static_cast<int64_t>(hundredths + 0.5)), 1e-6);
+  }
+}
+
+}  // namespace
+}  // namespace orrery::partition

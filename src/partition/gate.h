@@ -1,0 +1,56 @@
+// Keeps the database of a partition in place while it is being read, so that it can be closed and
+// opened again after the disk failed.
+//
+// Readers enter for the length of one call, without a lock that they share: each thread counts in
+// its own shard. Closing keeps new readers waiting and waits for those inside. A thread that is
+// inside must not enter again.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <thread>
+
+namespace orrery::partition {
+
+class Gate {
+ public:
+  size_t enter() {
+    const size_t shard = std::hash<std::thread::id>()(std::this_thread::get_id()) % kShards;
+    for (;;) {
+      inside_[shard].count.fetch_add(1);
+      if (!closed_.load()) return shard;
+      leave(shard);
+      closed_.wait(true);
+    }
+  }
+  void leave(size_t shard) {
+    if (inside_[shard].count.fetch_sub(1) == 1 && closed_.load()) inside_[shard].count.notify_all();
+  }
+
+  // One thread at a time.
+  void close() {
+    closed_.store(true);
+    for (Shard& shard : inside_) {
+      for (uint32_t count = shard.count.load(); count != 0; count = shard.count.load()) {
+        shard.count.wait(count);
+      }
+    }
+  }
+  void open() {
+    closed_.store(false);
+    closed_.notify_all();
+  }
+
+ private:
+  static constexpr size_t kShards = 16;
+  struct alignas(64) Shard {
+    std::atomic<uint32_t> count{0};
+  };
+  std::array<Shard, kShards> inside_;
+  std::atomic<bool> closed_{false};
+};
+
+}  // namespace orrery::partition

@@ -1,0 +1,212 @@
+// What the tests of this folder share: a partition in a temporary directory, a clock that stands
+// still, and writes that wait for their outcome. Included by tests only.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <future>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/limits.h"
+#include "partition/format.h"
+#include "partition/partition.h"
+#include "value/placement.h"
+#include "value/terms.h"
+#include "volume/local/local_volume.h"
+
+namespace orrery::partition {
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "orrery-XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+inline value::Path path_of(std::string_view text) {
+  return value::parse_property_path(text).value();
+}
+
+inline value::IndexPolicy policy_of(const std::vector<std::pair<std::string, bool>>& rules) {
+  std::vector<value::IndexRule> parsed;
+  for (const auto& [text, include] : rules) {
+    parsed.push_back({.path = value::parse_index_path(text).value(), .include = include});
+  }
+  return value::IndexPolicy(parsed, {});
+}
+
+inline std::shared_ptr<Schema> indexing_everything() {
+  auto schema = std::make_shared<Schema>();
+  schema->index = value::IndexPolicy::everything();
+  return schema;
+}
+
+// A body with an id and further members, as JSON members without braces: `"n":1`.
+inline std::string body_of(std::string_view row, std::string_view members = "") {
+  std::string body = "{\"id\":\"" + std::string(row) + "\"";
+  if (!members.empty()) body += "," + std::string(members);
+  return body + "}";
+}
+
+// The placement is the key itself here: a partition only sorts it.
+inline Write write_of(Verb verb, std::string_view key, std::string_view row,
+                      const std::shared_ptr<const Schema>& schema, std::string_view members = "") {
+  Write write;
+  write.verb = verb;
+  write.placement = key;
+  write.row = row;
+  if (verb != Verb::remove && verb != Verb::expire) write.body = body_of(row, members);
+  write.key_text = "[\"" + std::string(key) + "\"]";
+  write.schema = schema;
+  return write;
+}
+
+inline std::vector<Write> one(Write write) {
+  std::vector<Write> transaction;
+  transaction.push_back(std::move(write));
+  return transaction;
+}
+
+template <class... Writes>
+std::vector<Write> all_of(Writes... writes) {
+  std::vector<Write> transaction;
+  (transaction.push_back(std::move(writes)), ...);
+  return transaction;
+}
+
+inline Outcome commit(Partition& partition, std::vector<Write> transaction) {
+  std::promise<Outcome> promise;
+  std::future<Outcome> outcome = promise.get_future();
+  partition.submit(std::move(transaction),
+                   [&promise](Outcome done) { promise.set_value(std::move(done)); });
+  return outcome.get();
+}
+
+inline Outcome commit(Partition& partition, Write write) {
+  return commit(partition, one(std::move(write)));
+}
+
+inline std::optional<Code> code_of(const Outcome& outcome) {
+  return outcome.error ? std::optional(outcome.error->code) : std::nullopt;
+}
+
+using Terms = std::vector<std::pair<std::string, ItemKey>>;
+
+inline bool operator<(const ItemKey& a, const ItemKey& b) {
+  return std::tie(a.placement, a.row) < std::tie(b.placement, b.row);
+}
+
+// Everything in the partition, for comparing.
+inline std::map<ItemKey, Item> items_of(const Partition& partition) {
+  std::map<ItemKey, Item> items;
+  Page page = partition.scan("", "\xFF", nullptr, 1'000'000, SIZE_MAX, Schema{}).value();
+  for (auto& [key, item] : page.items) items.emplace(std::move(key), std::move(item));
+  return items;
+}
+
+// The terms that the stored bodies should have.
+inline Terms expected_terms(const Partition& partition, const value::IndexPolicy& policy) {
+  Terms terms;
+  for (const auto& [key, item] : items_of(partition)) {
+    auto json = value::JsonDocument::parse(item.body);
+    EXPECT_TRUE(json.has_value());
+    policy.each_term(json->root(), [&](std::string_view term) { terms.emplace_back(term, key); });
+  }
+  std::ranges::sort(terms);
+  auto repeated = std::ranges::unique(terms);
+  terms.erase(repeated.begin(), repeated.end());
+  return terms;
+}
+
+inline Terms sorted_terms(const Partition& partition) {
+  Terms terms = partition.all_terms().value();
+  std::ranges::sort(terms);
+  return terms;
+}
+
+inline Usage recomputed_usage(const Partition& partition) {
+  Usage usage;
+  for (const auto& [key, item] : items_of(partition)) {
+    usage.bytes += key.row.size() + item.body.size();
+    ++usage.items;
+  }
+  return usage;
+}
+
+class PartitionTest : public testing::Test {
+ protected:
+  PartitionTest() {
+    limits_.block_cache_bytes = 8ULL << 20;
+    limits_.write_buffer_bytes = 8ULL << 20;
+    volume_ = volume::open_local_volume(directory_.path()).value();
+    shared_ = std::make_unique<Shared>(limits_, clock_);
+    schema_ = indexing_everything();
+  }
+  ~PartitionTest() override { fault::disarm_all(); }
+
+  Result<std::shared_ptr<Partition>> try_open(std::string_view name = "p1") {
+    return Partition::open(*shared_, *volume_, name, identity_);
+  }
+  std::shared_ptr<Partition> open(std::string_view name = "p1") {
+    auto opened = try_open(name);
+    EXPECT_TRUE(opened.has_value()) << opened.error().message;
+    return opened.value_or(nullptr);
+  }
+
+  Write create(std::string_view key, std::string_view row, std::string_view members = "") const {
+    return write_of(Verb::create, key, row, schema_, members);
+  }
+  Write upsert(std::string_view key, std::string_view row, std::string_view members = "") const {
+    return write_of(Verb::upsert, key, row, schema_, members);
+  }
+  Write replace(std::string_view key, std::string_view row, std::string_view members = "") const {
+    return write_of(Verb::replace, key, row, schema_, members);
+  }
+  Write remove(std::string_view key, std::string_view row) const {
+    return write_of(Verb::remove, key, row, schema_);
+  }
+
+  std::string database_of(std::string_view name) const {
+    return directory_.path() + "/partitions/" + std::string(name) + "/db";
+  }
+  // Files of the partition's database whose names end so.
+  std::vector<std::string> files_of(std::string_view name, std::string_view ending) const {
+    std::vector<std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(database_of(name))) {
+      if (entry.path().string().ends_with(ending)) files.push_back(entry.path().string());
+    }
+    std::ranges::sort(files);
+    return files;
+  }
+
+  TemporaryDirectory directory_;
+  ManualClock clock_;
+  Limits limits_;
+  std::unique_ptr<volume::Volume> volume_;
+  std::unique_ptr<Shared> shared_;
+  std::shared_ptr<Schema> schema_;
+  Partition::Identity identity_{.range = 7, .min = "", .max = "\xFF"};
+};
+
+}  // namespace orrery::partition
