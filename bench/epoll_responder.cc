@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -24,7 +25,7 @@ namespace {
 
 struct Peer {
   int fd = -1;
-  unsigned matched = 0;  // characters of "\r\n\r\n" seen at the end of what was read
+  std::string tail;  // the last bytes read, at most three
   std::string unsent;
 };
 
@@ -60,20 +61,21 @@ bool flush(Peer& peer) {
 bool serve(Peer& peer, std::string_view reply) {
   static constexpr std::string_view kEnd = "\r\n\r\n";
   std::array<char, 16384> input;
-  size_t got = input.size();
-  while (got ==
-         input.size()) {  // a short read has emptied the socket: epoll tells of the next bytes
-    const ssize_t n = recv(peer.fd, input.data(), input.size(), 0);
+  bool emptied = false;
+  while (!emptied) {
+    // What is left of the last read may hold the start of an end.
+    const size_t kept = peer.tail.copy(input.data(), peer.tail.size());
+    const ssize_t n = recv(peer.fd, input.data() + kept, input.size() - kept, 0);
     if (n < 0) return errno == EAGAIN || errno == EINTR;
     if (n == 0) return false;
-    got = static_cast<size_t>(n);
-    for (const char c : std::string_view(input.data(), got)) {
-      peer.matched = c == kEnd[peer.matched] ? peer.matched + 1 : (c == '\r' ? 1 : 0);
-      if (peer.matched == kEnd.size()) {
-        peer.matched = 0;
-        peer.unsent.append(reply);
-      }
+    // A short read has emptied the socket: epoll tells of the next bytes.
+    emptied = static_cast<size_t>(n) < input.size() - kept;
+    std::string_view rest(input.data(), kept + static_cast<size_t>(n));
+    for (size_t at = rest.find(kEnd); at != std::string_view::npos; at = rest.find(kEnd)) {
+      rest.remove_prefix(at + kEnd.size());
+      peer.unsent.append(reply);
     }
+    peer.tail = rest.substr(rest.size() - std::min(rest.size(), kEnd.size() - 1));
     if (!flush(peer)) return false;
   }
   return true;
@@ -96,7 +98,7 @@ void loop(int listener, const std::string& reply) {
         const int on = 1;
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         event.events = EPOLLIN | EPOLLOUT | EPOLLET;
-        event.data.ptr = new Peer{.fd = fd, .matched = 0, .unsent = {}};
+        event.data.ptr = new Peer{.fd = fd, .tail = {}, .unsent = {}};
         epoll_ctl(poll, EPOLL_CTL_ADD, fd, &event);
       } else if (!flush(*peer) || !serve(*peer, reply)) {
         close(peer->fd);
