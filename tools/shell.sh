@@ -92,10 +92,13 @@ configure() {
 
 # build FOLDER [TARGET...]: progress on a terminal, otherwise only what fails.
 build() {
-  local folder=$1 quiet=(--quiet)
+  local folder=$1
   shift
-  [[ -t 1 ]] && quiet=()
-  ninja -C "$folder" "${quiet[@]}" "$@" >&2
+  if [[ -t 1 ]]; then
+    ninja -C "$folder" "$@"
+  else
+    ninja -C "$folder" --quiet "$@" | { grep -v '^ninja: no work to do' >&2 || true; }
+  fi
 }
 
 build_release() {
