@@ -256,6 +256,27 @@ Result<std::string> parse_database_definition(std::string_view body) {
   return parse_name(**root);
 }
 
+namespace {
+
+// What is indexed, and what is not, whatever the policy says: requests find items by key, id and
+// resource id; links are never searched for.
+void index_system_properties(catalog::ContainerSpec& spec) {
+  spec.always_indexed = spec.key.paths;
+  for (const char* name : {"id", "_rid", "_ts"}) {
+    value::Path path{.steps = {{.name = name}}};
+    if (std::ranges::find(spec.always_indexed, path) == spec.always_indexed.end()) {
+      spec.always_indexed.push_back(std::move(path));
+    }
+  }
+  for (const char* name : {"_self", "_attachments"}) {
+    spec.index_rules.push_back(
+        {.path = {.path = {.steps = {{.name = name}}}, .tail = value::Tail::value},
+         .include = false});
+  }
+}
+
+}  // namespace
+
 Result<catalog::ContainerSpec> parse_container_definition(std::string_view body) {
   const auto document = JsonDocument::parse(body);
   auto checked = checked_root(document);
@@ -299,6 +320,7 @@ Result<catalog::ContainerSpec> parse_container_definition(std::string_view body)
   if (auto rest = parse_kept_members(root, *indexing, spec.face_json); !rest) {
     return pass(rest.error());
   }
+  index_system_properties(spec);
   return spec;
 }
 

@@ -1,0 +1,122 @@
+// What an operator asks of a running server beyond the vendor's API, for the command line and the
+// console: POST /admin/split, GET /admin/partitions. Signed like any other request, with resource
+// type "admin" and an empty link, by a read-write key.
+#include <fmt/format.h>
+
+#include "api/cosmos/service.h"
+#include "base/bytes.h"
+#include "value/json.h"
+
+namespace orrery::cosmos {
+namespace {
+
+using value::Node;
+using value::Type;
+
+// The value of one parameter of the target's query.
+std::string parameter(std::string_view target, std::string_view name) {
+  size_t question = target.find('?');
+  std::string_view rest =
+      question == std::string_view::npos ? std::string_view() : target.substr(question + 1);
+  while (!rest.empty()) {
+    std::string_view one = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
+    size_t equals = one.find('=');
+    if (equals != std::string_view::npos && one.substr(0, equals) == name) {
+      auto decoded = percent_decode(one.substr(equals + 1));
+      return decoded ? *decoded : "";
+    }
+  }
+  return "";
+}
+
+std::string quoted(std::string_view text) {
+  std::string out;
+  value::append_json_string(out, text);
+  return out;
+}
+
+Error no_such_container(std::string_view database, std::string_view container) {
+  return Error{
+      .code = Code::not_found,
+      .message = fmt::format("there is no container '{}' in database '{}'", container, database)};
+}
+
+}  // namespace
+
+void Service::admin(CallPtr call) {
+  call->operation = Operation::admin;
+  const std::string_view path = call->target.substr(0, call->target.find('?'));
+  if (path == "/admin/split" && call->method == "POST") {
+    return later(std::move(call), &Service::admin_split);
+  }
+  if (path == "/admin/partitions" && call->method == "GET") {
+    return later(std::move(call), &Service::admin_partitions);
+  }
+  call->fail(Error{.code = Code::invalid,
+                   .message = fmt::format("there is no {} {}: there are POST /admin/split and GET "
+                                          "/admin/partitions",
+                                          call->method, path)});
+}
+
+// {"database":…,"container":…,"range":n}; without range the largest partition is split.
+void Service::admin_split(CallPtr call) {
+  auto document = value::JsonDocument::parse(call->body);
+  if (!document) return call->fail(document.error());
+  const Node* database = document->root().find("database");
+  const Node* container = document->root().find("container");
+  const Node* range = document->root().find("range");
+  if (database == nullptr || database->type != Type::string || container == nullptr ||
+      container->type != Type::string ||
+      (range != nullptr &&
+       (range->type != Type::number || range->number < 0 || range->number > UINT32_MAX))) {
+    return call->fail(Error{.code = Code::invalid,
+                            .message = "the body is to be {\"database\":NAME,\"container\":NAME} "
+                                       "with, if wanted, \"range\":NUMBER"});
+  }
+  cluster::RoutingPtr routing = engine_.find(database->text, container->text);
+  if (!routing) return call->fail(no_such_container(database->text, container->text));
+  std::optional<uint32_t> id;
+  if (range != nullptr) id = static_cast<uint32_t>(range->number);
+  auto report = engine_.split(routing->container->number, id);
+  if (!report) return call->fail(report.error());
+  call->charge(0);
+  call->reply(200, fmt::format(R"({{"parent":{},"children":[{},{}],"pauseMs":{},"totalMs":{}}})",
+                               report->parent, report->left, report->right,
+                               static_cast<double>(report->pause_us) / 1000,
+                               static_cast<double>(report->total_us) / 1000));
+}
+
+// How storage and load are spread over a container's physical partitions, and its largest keys.
+void Service::admin_partitions(CallPtr call) {
+  constexpr size_t kLargestKeys = 10;
+  const std::string database = parameter(call->target, "database");
+  const std::string container = parameter(call->target, "container");
+  cluster::RoutingPtr routing = engine_.find(database, container);
+  if (!routing) return call->fail(no_such_container(database, container));
+  auto statuses = engine_.status(routing->container->number);
+  if (!statuses) return call->fail(statuses.error());
+  auto largest = engine_.largest(routing->container->number, kLargestKeys);
+  if (!largest) return call->fail(largest.error());
+  std::string json = "{\"partitions\":[";
+  for (const cluster::PartitionStatus& one : *statuses) {
+    if (json.back() != '[') json += ',';
+    json +=
+        fmt::format(R"({{"id":{},"min":"{}","max":"{}","bytes":{},"items":{},"lsn":{},"reads":{},)"
+                    R"("writes":{},"throttled":{},"requestUnits":{:.2f},"problem":{}}})",
+                    one.range.id, to_hex_upper(one.range.min), to_hex_upper(one.range.max),
+                    one.usage.bytes, one.usage.items, one.lsn, one.reads, one.writes, one.throttled,
+                    one.charge, quoted(one.read_only_reason));
+  }
+  json += "],\"largestKeys\":[";
+  for (const auto& one : *largest) {
+    if (json.back() != '[') json += ',';
+    json += fmt::format(R"({{"key":{},"bytes":{},"items":{}}})", quoted(one.key_text),
+                        one.usage.bytes, one.usage.items);
+  }
+  json += "]}";
+  call->charge(0);
+  call->reply(200, std::move(json));
+}
+
+}  // namespace orrery::cosmos

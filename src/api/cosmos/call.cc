@@ -1,0 +1,157 @@
+// See call.h.
+#include "api/cosmos/call.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <random>
+
+#include "api/cosmos/error_body.h"
+#include "api/cosmos/rid.h"
+#include "api/cosmos/session_token.h"
+#include "value/json.h"
+
+namespace orrery::cosmos {
+namespace {
+
+constexpr size_t kMaxActivityIdBytes = 64;
+
+int64_t steady_us() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+// Random enough to tell requests apart in logs; nothing depends on it being hard to guess.
+std::string make_activity_id() {
+  thread_local std::mt19937_64 generator{std::random_device{}()};
+  const uint64_t a = generator();
+  const uint64_t b = generator();
+  std::array<char, 36> text{};
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  uint64_t bits = a;
+  size_t digit = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (i == 8 || i == 13 || i == 18 || i == 23) {
+      text[i] = '-';
+      continue;
+    }
+    if (digit == 16) bits = b;
+    text[i] = kDigits[bits & 0xF];
+    bits >>= 4;
+    ++digit;
+  }
+  text[14] = '4';
+  text[19] = kDigits[8 | (b & 3)];
+  return {text.data(), text.size()};
+}
+
+bool is_plain_token(std::string_view text) {
+  return !text.empty() && text.size() <= kMaxActivityIdBytes &&
+         std::ranges::all_of(text, [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                  c == '-';
+         });
+}
+
+}  // namespace
+
+void append_number_header(std::string& out, std::string_view name, double number) {
+  out += name;
+  out += ": ";
+  value::append_json_number(out, number);
+  out += "\r\n";
+}
+
+Call::Call(const net::Request& request, net::Responder responder_in, Metrics& metrics_in,
+           int64_t started_us_in)
+    : method(request.method),
+      target(request.target),
+      body(request.body),
+      tls(request.tls),
+      headers(RequestHeaders::of(request.headers)),
+      responder_(std::move(responder_in)),
+      metrics_(metrics_in),
+      started_us_(started_us_in) {
+  activity_id =
+      is_plain_token(headers.activity_id) ? std::string(headers.activity_id) : make_activity_id();
+  response.headers.reserve(512);
+}
+
+void Call::charge(double request_units) {
+  append_number_header(response.headers, "x-ms-request-charge", request_units);
+  metrics_.charge(operation, request_units);
+}
+
+void Call::receipt(const cluster::Receipt& receipt, const cluster::Routing& routing) {
+  charge(receipt.charge);
+  std::string& out = response.headers;
+  out += "x-ms-session-token: ";
+  append_session_token(out, receipt.range, receipt.lsn);
+  fmt::format_to(std::back_inserter(out),
+                 "\r\nlsn: {}\r\nx-ms-documentdb-partitionkeyrangeid: {}\r\n", receipt.lsn,
+                 receipt.range);
+  out += "x-ms-content-path: ";
+  append_container_rid(out, routing.container->database, routing.container->number);
+  out += "\r\n";
+  // Names may have any character; a header may not.
+  std::string path =
+      fmt::format("dbs/{}/colls/{}", routing.database->name, routing.container->spec.name);
+  response.add("x-ms-alt-content-path", path);
+  if (receipt.would_throttle_ms > 0) {
+    fmt::format_to(std::back_inserter(out), "x-orrery-would-throttle-ms: {}\r\n",
+                   receipt.would_throttle_ms);
+  }
+}
+
+void Call::etag(std::string_view version_text) {
+  response.headers += "etag: \"";
+  response.headers += version_text;
+  response.headers += "\"\r\n";
+}
+
+void Call::finish(int status) {
+  response.status = status;
+  std::string& out = response.headers;
+  out += "x-ms-activity-id: ";
+  out += activity_id;
+  out +=
+      "\r\nx-ms-schemaversion: 1.18\r\nx-ms-serviceversion: version=2.14.0.0\r\n"
+      "x-ms-gatewayversion: version=2.14.0\r\n";
+  metrics_.done(operation, status, steady_us() - started_us_);
+  responder_.send(std::move(response));
+}
+
+void Call::reply(int status, std::string json_body) {
+  response.headers += "content-type: application/json\r\n";
+  response.body = std::move(json_body);
+  finish(status);
+}
+
+void Call::reply_text() {
+  finish(200);
+}
+
+void Call::reply_empty(int status) {
+  response.body.clear();
+  finish(status);
+}
+
+void Call::fail(const Error& error, uint32_t substatus) {
+  ErrorReply reply = error_reply(error, activity_id, substatus);
+  if (reply.substatus != 0) {
+    fmt::format_to(std::back_inserter(response.headers), "x-ms-substatus: {}\r\n", reply.substatus);
+  }
+  if (reply.retry_after_ms != 0) {
+    fmt::format_to(std::back_inserter(response.headers), "x-ms-retry-after-ms: {}\r\n",
+                   reply.retry_after_ms);
+  }
+  if (response.headers.find("x-ms-request-charge") == std::string::npos) charge(0);
+  response.headers += "content-type: application/json\r\n";
+  response.body = std::move(reply.body);
+  finish(reply.status);
+}
+
+}  // namespace orrery::cosmos

@@ -1,0 +1,58 @@
+// One request on its way through the face: what was asked, and the means to answer it once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "api/cosmos/authorization.h"
+#include "api/cosmos/metrics.h"
+#include "api/cosmos/request_headers.h"
+#include "cluster/engine.h"
+#include "net/http.h"
+
+namespace orrery::cosmos {
+
+struct Call {
+  Call(const net::Request& request, net::Responder responder_in, Metrics& metrics_in,
+       int64_t started_us_in);
+
+  // Views into the request, which stays in place until the answer is sent.
+  std::string_view method;
+  std::string_view target;
+  std::string_view body;
+  bool tls = false;
+  RequestHeaders headers;
+
+  ResourceAddress address;
+  Operation operation = Operation::other;
+  std::string activity_id;
+  net::Response response;  // filled in on the way
+
+  void charge(double request_units);
+  // x-ms-session-token and what goes with it.
+  void receipt(const cluster::Receipt& receipt, const cluster::Routing& routing);
+  // The whole of an item read's headers at once: this is the hottest path there is.
+  void etag(std::string_view version_text);
+
+  void reply(int status, std::string json_body);
+  void reply_empty(int status);
+  // The body is in `response` already, with its content type.
+  void reply_text();
+  void fail(const Error& error, uint32_t substatus = 0);
+
+ private:
+  void finish(int status);
+
+  net::Responder responder_;
+  Metrics& metrics_;
+  int64_t started_us_;
+};
+using CallPtr = std::unique_ptr<Call>;
+
+// Appends "name: number\r\n" with at most two decimals.
+void append_number_header(std::string& out, std::string_view name, double number);
+
+}  // namespace orrery::cosmos

@@ -1,0 +1,125 @@
+// Containers: create, list, read, replace, delete.
+#include <fmt/format.h>
+
+#include "api/cosmos/container_definition.h"
+#include "api/cosmos/feed_json.h"
+#include "api/cosmos/item_body.h"
+#include "api/cosmos/offer_document.h"
+#include "api/cosmos/resource_json.h"
+#include "api/cosmos/rid.h"
+#include "api/cosmos/service.h"
+#include "partition/charge.h"
+
+namespace orrery::cosmos {
+namespace {
+
+// If-Match on the container itself.
+Status check_etag(const RequestHeaders& headers, const catalog::Container& container) {
+  if (headers.if_match.empty() || headers.if_match == "*") return {};
+  auto asked = parse_etag_condition(headers.if_match);
+  if (!asked || asked == partition::parse_version(container.etag)) return {};
+  return fail(Code::precondition_failed,
+              fmt::format("the container's etag is now \"{}\", not the {} that If-Match asks for",
+                          container.etag, headers.if_match));
+}
+
+}  // namespace
+
+void Service::create_container(CallPtr call) {
+  catalog::DatabasePtr database = database_of(call);
+  if (!database) return;
+  auto spec = parse_container_definition(call->body);
+  if (!spec) return call->fail(spec.error());
+  auto throughput =
+      parse_throughput_headers(call->headers.offer_throughput, call->headers.autoscale);
+  if (!throughput) return call->fail(throughput.error());
+  auto made = engine_.create_container(database->number, std::move(*spec), *throughput);
+  if (!made) return call->fail(made.error());
+  const catalog::Container& container = *(*made)->container;
+  call->etag(container.etag);
+  call->charge(partition::create_charge(0, 0));
+  call->response.add("x-ms-alt-content-path", "dbs/" + database->name);
+  call->reply(201, container_json(*database, container));
+}
+
+void Service::list_containers(CallPtr call) {
+  catalog::DatabasePtr database = database_of(call);
+  if (!database) return;
+  auto page = page_of_names(
+      call->headers, continuations_, engine_.catalog().containers(database->number),
+      [](const catalog::ContainerPtr& one) -> std::string_view { return one->spec.name; });
+  if (!page) return call->fail(page.error());
+  std::string json = feed_head(database_rid(database->number), "DocumentCollections");
+  for (const catalog::ContainerPtr& one : page->resources) {
+    append_feed_element(json, container_json(*database, *one));
+  }
+  if (!page->continuation.empty()) call->response.add("x-ms-continuation", page->continuation);
+  call->charge(partition::feed_charge(json.size(), page->resources.size()));
+  finish_feed(json, page->resources.size());
+  call->response.add("x-ms-item-count", std::to_string(page->resources.size()));
+  call->reply(200, std::move(json));
+}
+
+void Service::read_container(CallPtr call) {
+  cluster::RoutingPtr routing = container_of(call);
+  if (!routing) return;
+  const catalog::Container& container = *routing->container;
+  if (is_true(call->headers.populate_quota)) {
+    auto statuses = engine_.status(container.number);
+    if (!statuses) return call->fail(statuses.error());
+    uint64_t bytes = 0;
+    uint64_t items = 0;
+    for (const cluster::PartitionStatus& one : *statuses) {
+      bytes += one.usage.bytes;
+      items += one.usage.items;
+    }
+    const uint64_t quota_kb = engine_.limits().container_bytes / 1024;
+    call->response.add("x-ms-resource-quota",
+                       fmt::format("documentSize={};documentsSize={};documentsCount=-1;"
+                                   "collectionSize={};",
+                                   engine_.limits().item_bytes / 1024, quota_kb, quota_kb));
+    call->response.add("x-ms-resource-usage",
+                       fmt::format("documentSize={};documentsSize={};documentsCount={};"
+                                   "collectionSize={};",
+                                   bytes / 1024, bytes / 1024, items, bytes / 1024));
+    call->response.add("x-ms-documentdb-collection-index-transformation-progress", "100");
+  }
+  call->etag(container.etag);
+  call->charge(partition::read_charge(0));
+  call->response.add("x-ms-alt-content-path", "dbs/" + routing->database->name);
+  call->reply(200, container_json(*routing->database, container));
+}
+
+void Service::replace_container(CallPtr call) {
+  cluster::RoutingPtr routing = container_of(call);
+  if (!routing) return;
+  auto spec = parse_container_definition(call->body);
+  if (!spec) return call->fail(spec.error());
+  if (auto checked = check_replacement(routing->container->spec, *spec); !checked) {
+    return call->fail(checked.error());
+  }
+  if (auto checked = check_etag(call->headers, *routing->container); !checked) {
+    return call->fail(checked.error());
+  }
+  auto replaced = engine_.replace_container(routing->container->number, std::move(*spec));
+  if (!replaced) return call->fail(replaced.error());
+  const catalog::Container& container = *(*replaced)->container;
+  call->etag(container.etag);
+  call->charge(partition::replace_charge(0, 0, 0));
+  call->reply(200, container_json(*routing->database, container));
+}
+
+void Service::delete_container(CallPtr call) {
+  cluster::RoutingPtr routing = container_of(call);
+  if (!routing) return;
+  if (auto checked = check_etag(call->headers, *routing->container); !checked) {
+    return call->fail(checked.error());
+  }
+  if (auto removed = engine_.remove_container(routing->container->number); !removed) {
+    return call->fail(removed.error());
+  }
+  call->charge(partition::remove_charge(0, 0));
+  call->reply_empty(204);
+}
+
+}  // namespace orrery::cosmos

@@ -1,0 +1,53 @@
+// Items between the wire and the partition: reading what a client sent, and the system properties
+// that a stored body carries.
+//
+// Pure; any thread may call. On the path of every write.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/limits.h"
+#include "base/result.h"
+#include "partition/partition.h"
+#include "value/placement.h"
+
+namespace orrery::cosmos {
+
+// An item as sent, checked.
+struct IncomingItem {
+  std::string id;
+  value::PartitionKey key;  // from the body
+  std::string body;         // minified, without system properties
+  std::optional<int32_t> ttl_s;
+};
+
+Result<IncomingItem> parse_item(std::string_view body, const value::KeyDefinition& definition,
+                                const Limits& limits);
+
+// The rules for ids: 1 to item-id-characters characters, none of / \ ? #.
+Status check_item_id(std::string_view id, const Limits& limits);
+// The rules for key values: size, and for hash_v1 the length that still tells keys apart.
+Status check_key(const value::KeyDefinition& definition, const value::PartitionKey& key,
+                 const Limits& limits);
+
+// Adds _rid, _self, _etag, _attachments and _ts.
+class ItemFinisher final : public partition::Finisher {
+ public:
+  ItemFinisher(uint32_t database, uint32_t container)
+      : database_(database), container_(container) {}
+  std::string finish(std::string_view body, const partition::Version& version,
+                     const partition::Origin& origin) const override;
+
+ private:
+  uint32_t database_;
+  uint32_t container_;
+};
+
+// If-Match and the like: `"etag"`, `etag`, or `*` (nothing: any). An etag that we never gave out
+// matches no item.
+std::optional<partition::Version> parse_etag_condition(std::string_view header);
+
+}  // namespace orrery::cosmos

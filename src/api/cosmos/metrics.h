@@ -1,0 +1,49 @@
+// What the face counts, for Prometheus: requests by operation and status, how long they took, what
+// they were charged; and, when asked, the state of every open partition.
+//
+// Threading: any thread. Counting is a few atomic additions.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "cluster/engine.h"
+#include "net/server.h"
+
+namespace orrery::cosmos {
+
+enum class Operation : uint8_t {
+  account,
+  database,
+  container,
+  partition_ranges,
+  offer,
+  item_create,
+  item_upsert,
+  item_read,
+  item_replace,
+  item_delete,
+  item_feed,
+  admin,
+  other,
+};
+inline constexpr size_t kOperations = static_cast<size_t>(Operation::other) + 1;
+
+class Metrics {
+ public:
+  Metrics();
+  ~Metrics();
+
+  void done(Operation operation, int status, int64_t took_us);
+  void charge(Operation operation, double request_units);
+
+  // The text that Prometheus reads.
+  std::string render(const cluster::Engine& engine, const net::ServerCounters& server) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace orrery::cosmos

@@ -1,0 +1,121 @@
+// Offers: the throughput of databases and containers, read and changed.
+#include <fmt/format.h>
+
+#include "api/cosmos/feed_json.h"
+#include "api/cosmos/offer_document.h"
+#include "api/cosmos/rid.h"
+#include "api/cosmos/service.h"
+#include "cluster/throughput.h"
+#include "partition/charge.h"
+
+namespace orrery::cosmos {
+namespace {
+
+// The database or container that an offer's id names; exactly one is set when it is there.
+struct Owner {
+  catalog::DatabasePtr database;
+  catalog::ContainerPtr container;
+};
+
+Owner owner_of(const catalog::Catalog& catalog, std::string_view id) {
+  Owner owner;
+  auto rid = parse_rid(id);
+  if (!rid || rid->kind != RidKind::offer) return owner;
+  const OfferOwner named = offer_owner(*rid);
+  if (named.is_container) {
+    owner.container = catalog.container(named.number);
+    if (owner.container && !owner.container->throughput) owner.container = nullptr;
+  } else {
+    owner.database = catalog.database(named.number);
+    if (owner.database && !owner.database->throughput) owner.database = nullptr;
+  }
+  return owner;
+}
+
+Error no_such_offer(std::string_view id) {
+  return Error{.code = Code::not_found, .message = fmt::format("there is no offer '{}'", id)};
+}
+
+void add_headers(Call& call, const Owner& owner, const cluster::Engine& engine) {
+  const auto subject = !owner.container ? cluster::Subject::database
+                       : owner.container->spec.key.paths.empty()
+                           ? cluster::Subject::fixed_container
+                           : cluster::Subject::partitioned_container;
+  call.response.add("x-ms-cosmos-min-throughput",
+                    std::to_string(cluster::least_throughput(subject, engine.limits())));
+  const bool pending = owner.container && engine.is_scaling(owner.container->number);
+  call.response.add("x-ms-offer-replace-pending", pending ? "True" : "False");
+}
+
+std::string json_of(const Owner& owner) {
+  return offer_json(owner.container ? offer_of(*owner.container) : offer_of(*owner.database));
+}
+
+}  // namespace
+
+std::string Service::offers_json(const std::function<bool(const OfferSubject&)>& wanted) const {
+  std::string json = feed_head("", "Offers");
+  size_t count = 0;
+  auto add = [&](const OfferSubject& subject) {
+    if (!wanted(subject)) return;
+    append_feed_element(json, offer_json(subject));
+    ++count;
+  };
+  for (const catalog::DatabasePtr& database : engine_.catalog().databases()) {
+    if (database->throughput) add(offer_of(*database));
+    for (const catalog::ContainerPtr& container : engine_.catalog().containers(database->number)) {
+      if (container->throughput) add(offer_of(*container));
+    }
+  }
+  finish_feed(json, count);
+  return json;
+}
+
+void Service::list_offers(CallPtr call) {
+  std::string json = offers_json([](const OfferSubject&) { return true; });
+  call->charge(partition::feed_charge(json.size(), 0));
+  call->reply(200, std::move(json));
+}
+
+void Service::query_offers(CallPtr call) {
+  if (!is_true(call->headers.is_query)) {
+    return call->fail(Error{.code = Code::invalid,
+                            .message = "offers cannot be created: set throughput when creating a "
+                                       "database or a container, and change it with PUT"});
+  }
+  auto filter = parse_offer_query(call->body);
+  if (!filter) return call->fail(filter.error());
+  std::string json =
+      offers_json([&](const OfferSubject& subject) { return filter->matches(subject); });
+  call->charge(partition::feed_charge(json.size(), 0));
+  call->reply(200, std::move(json));
+}
+
+void Service::read_offer(CallPtr call) {
+  const std::string_view id = call->address.segments[1];
+  Owner owner = owner_of(engine_.catalog(), id);
+  if (!owner.container && !owner.database) return call->fail(no_such_offer(id));
+  add_headers(*call, owner, engine_);
+  call->charge(partition::read_charge(0));
+  call->reply(200, json_of(owner));
+}
+
+void Service::replace_offer(CallPtr call) {
+  const std::string_view id = call->address.segments[1];
+  Owner owner = owner_of(engine_.catalog(), id);
+  if (!owner.container && !owner.database) return call->fail(no_such_offer(id));
+  auto replacement = parse_offer_replacement(call->body);
+  if (!replacement) return call->fail(replacement.error());
+  Status set =
+      owner.container
+          ? engine_.set_container_throughput(owner.container->number, replacement->throughput)
+          : engine_.set_database_throughput(owner.database->number, replacement->throughput);
+  if (!set) return call->fail(set.error());
+  owner = owner_of(engine_.catalog(), id);
+  if (!owner.container && !owner.database) return call->fail(no_such_offer(id));
+  add_headers(*call, owner, engine_);
+  call->charge(partition::replace_charge(0, 0, 0));
+  call->reply(200, json_of(owner));
+}
+
+}  // namespace orrery::cosmos

@@ -1,0 +1,47 @@
+// The request headers that this face reads, collected in one pass over what was sent.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "net/http.h"
+
+namespace orrery::cosmos {
+
+// Each is empty when it was not sent. Views into the request.
+struct RequestHeaders {
+  std::string_view a_im;
+  std::string_view activity_id;
+  std::string_view authorization;
+  std::string_view autoscale;
+  std::string_view consistency;
+  std::string_view continuation;
+  std::string_view date;
+  std::string_view end_epk;
+  std::string_view host;
+  std::string_view if_match;
+  std::string_view if_none_match;
+  std::string_view indexing_directive;
+  std::string_view is_batch;
+  std::string_view is_query;
+  std::string_view is_query_plan;
+  std::string_view is_upsert;
+  std::string_view max_item_count;
+  std::string_view offer_throughput;
+  std::string_view partition_key;
+  std::string_view partition_key_range;
+  std::string_view populate_quota;
+  std::string_view post_trigger;
+  std::string_view pre_trigger;
+  std::string_view prefer;
+  std::string_view session_token;
+  std::string_view start_epk;
+  std::string_view xms_date;
+
+  static RequestHeaders of(const std::vector<net::Header>& headers);
+};
+
+// "true" in any case: how clients write switches.
+bool is_true(std::string_view header);
+
+}  // namespace orrery::cosmos

@@ -1,0 +1,316 @@
+// Dispatch: from method and path to the operation. See service.h.
+#include "api/cosmos/service.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "api/cosmos/error_body.h"
+#include "api/cosmos/rid.h"
+#include "api/cosmos/session_token.h"
+
+namespace orrery::cosmos {
+namespace {
+
+constexpr std::array<std::string_view, 5> kConsistencyNames = {
+    "Strong", "BoundedStaleness", "Session", "ConsistentPrefix", "Eventual"};
+
+std::string_view path_of(std::string_view target) {
+  return target.substr(0, target.find('?'));
+}
+
+bool is_write(const Call& call) {
+  if (call.method == "GET" || call.method == "HEAD") return false;
+  // Queries are posted, and only read.
+  return !(call.method == "POST" &&
+           (is_true(call.headers.is_query) || is_true(call.headers.is_query_plan)));
+}
+
+}  // namespace
+
+Result<Consistency> parse_consistency(std::string_view text) {
+  for (size_t i = 0; i < kConsistencyNames.size(); ++i) {
+    if (kConsistencyNames[i] == text) return static_cast<Consistency>(i);
+  }
+  return fail(Code::invalid,
+              fmt::format("consistency level '{}' is not one of Strong, BoundedStaleness, Session, "
+                          "ConsistentPrefix, Eventual",
+                          text));
+}
+
+std::string_view to_string(Consistency level) {
+  return kConsistencyNames[static_cast<size_t>(level)];
+}
+
+Service::Service(cluster::Engine& engine, const Clock& clock, Authorizer authorizer,
+                 std::string continuation_secret, ServiceOptions options)
+    : engine_(engine),
+      clock_(clock),
+      authorizer_(std::move(authorizer)),
+      continuations_(std::move(continuation_secret)),
+      options_(std::move(options)) {}
+
+void Service::handle(const net::Request& request, net::Responder responder) {
+  auto call = std::make_unique<Call>(request, std::move(responder), metrics_, clock_.steady_us());
+  const std::string_view path = path_of(call->target);
+  if (path == "/metrics" && call->method == "GET") {
+    call->operation = Operation::admin;
+    call->response.headers += "content-type: text/plain; version=0.0.4\r\n";
+    call->response.body =
+        metrics_.render(engine_, server_ != nullptr ? server_->counters() : net::ServerCounters{});
+    return call->reply_text();
+  }
+  if (path == "/healthz" && call->method == "GET") {
+    call->operation = Operation::admin;
+    return call->reply(200, "{\"status\":\"ok\"}");
+  }
+  const bool is_admin = path.starts_with("/admin/");
+  if (!is_admin) {
+    auto address = address_of(call->target);
+    if (!address) return call->fail(address.error());
+    call->address = std::move(*address);
+  }
+  if (auto authorized = authorize(*call, is_admin); !authorized) {
+    return call->fail(authorized.error());
+  }
+  if (is_admin) return admin(std::move(call));
+  dispatch(std::move(call));
+}
+
+Status Service::authorize(Call& call, bool admin) const {
+  if (admin) {
+    call.address.resource_type = "admin";
+    call.address.resource_link.clear();
+  }
+  AuthRequest request;
+  request.verb = call.method;
+  request.authorization = call.headers.authorization;
+  request.date = call.headers.xms_date.empty() ? call.headers.date : call.headers.xms_date;
+  request.address = &call.address;
+  request.now_s = clock_.now_s();
+  auto access = authorizer_.verify(request);
+  if (!access) return pass(access.error());
+  if (*access == Access::read_only && (admin || is_write(call))) {
+    return fail(Code::forbidden,
+                fmt::format("this key may only read, and {} {} writes: use a read-write key",
+                            call.method, path_of(call.target)));
+  }
+  return {};
+}
+
+void Service::later(CallPtr call, Job job) {
+  engine_.control().post(
+      [this, call = std::move(call), job]() mutable { (this->*job)(std::move(call)); });
+}
+
+void Service::unsupported(CallPtr call, std::string_view what) {
+  call->fail(Error{.code = Code::unsupported,
+                   .message = fmt::format("{} are not supported by this version of Orrery", what)});
+}
+
+void Service::dispatch(CallPtr call) {
+  const ResourceAddress& address = call->address;
+  const std::string_view method = call->method;
+  auto no_such_method = [](CallPtr refused) {
+    const std::string message =
+        fmt::format("{} is not possible on {}", refused->method, path_of(refused->target));
+    refused->fail(Error{.code = Code::invalid, .message = message});
+  };
+
+  if (address.count == 0) {
+    call->operation = Operation::account;
+    if (method == "GET") return read_account(std::move(call));
+    return no_such_method(std::move(call));
+  }
+  const std::string_view root = address.segments[0];
+  if (root == "offers") {
+    call->operation = Operation::offer;
+    if (address.count == 1 && method == "GET") return later(std::move(call), &Service::list_offers);
+    if (address.count == 1 && method == "POST") {
+      return later(std::move(call), &Service::query_offers);
+    }
+    if (address.count == 2 && method == "GET") return later(std::move(call), &Service::read_offer);
+    if (address.count == 2 && method == "PUT") {
+      return later(std::move(call), &Service::replace_offer);
+    }
+    return no_such_method(std::move(call));
+  }
+  if (root != "dbs") {
+    return call->fail(Error{.code = Code::invalid,
+                            .message = fmt::format("the path {} is not one of this API: it begins "
+                                                   "with /dbs or /offers",
+                                                   path_of(call->target))});
+  }
+  if (address.count <= 2) {
+    call->operation = Operation::database;
+    if (address.count == 1) {
+      if (method == "GET") return later(std::move(call), &Service::list_databases);
+      if (method == "POST" && is_true(call->headers.is_query)) {
+        return unsupported(std::move(call), "queries over databases");
+      }
+      if (method == "POST") return later(std::move(call), &Service::create_database);
+    } else {
+      if (method == "GET") return later(std::move(call), &Service::read_database);
+      if (method == "DELETE") return later(std::move(call), &Service::delete_database);
+    }
+    return no_such_method(std::move(call));
+  }
+  if (address.segments[2] != "colls") {
+    return unsupported(std::move(call),
+                       address.segments[2] == "users"
+                           ? "users and permissions"
+                           : fmt::format("resources of type '{}'", address.segments[2]));
+  }
+  if (address.count <= 4) {
+    call->operation = Operation::container;
+    if (address.count == 3) {
+      if (method == "GET") return later(std::move(call), &Service::list_containers);
+      if (method == "POST" && is_true(call->headers.is_query)) {
+        return unsupported(std::move(call), "queries over containers");
+      }
+      if (method == "POST") return later(std::move(call), &Service::create_container);
+    } else {
+      if (method == "GET") return later(std::move(call), &Service::read_container);
+      if (method == "PUT") return later(std::move(call), &Service::replace_container);
+      if (method == "DELETE") return later(std::move(call), &Service::delete_container);
+    }
+    return no_such_method(std::move(call));
+  }
+  dispatch_in_container(std::move(call));
+}
+
+void Service::dispatch_in_container(CallPtr call) {
+  const ResourceAddress& address = call->address;
+  const std::string_view method = call->method;
+  const std::string_view kind = address.segments[4];
+  if (kind == "pkranges" && address.count == 5 && method == "GET") {
+    call->operation = Operation::partition_ranges;
+    return later(std::move(call), &Service::read_partition_ranges);
+  }
+  if (kind != "docs") {
+    if (kind == "sprocs" || kind == "triggers" || kind == "udfs") {
+      return unsupported(std::move(call), "stored procedures, triggers and user-defined functions");
+    }
+    return unsupported(std::move(call), fmt::format("resources of type '{}'", kind));
+  }
+  if (address.count > 6) return unsupported(std::move(call), "attachments");
+  if (!call->headers.pre_trigger.empty() || !call->headers.post_trigger.empty()) {
+    return unsupported(std::move(call), "triggers");
+  }
+  if (address.count == 5) {
+    if (method == "GET") {
+      call->operation = Operation::item_feed;
+      if (!call->headers.a_im.empty()) return unsupported(std::move(call), "change feeds");
+      return later(std::move(call), &Service::read_item_feed);
+    }
+    if (method == "POST") {
+      if (is_true(call->headers.is_query_plan)) {
+        return unsupported(std::move(call), "query plans");
+      }
+      if (is_true(call->headers.is_query)) return unsupported(std::move(call), "queries");
+      if (is_true(call->headers.is_batch)) {
+        return unsupported(std::move(call), "transactional batches and bulk requests");
+      }
+      const bool upsert = is_true(call->headers.is_upsert);
+      call->operation = upsert ? Operation::item_upsert : Operation::item_create;
+      return create_item(std::move(call), upsert);
+    }
+  } else {
+    if (method == "GET") {
+      call->operation = Operation::item_read;
+      // By resource id the item has to be looked for, which may block.
+      if (address.by_rid) return later(std::move(call), &Service::read_item);
+      return read_item(std::move(call));
+    }
+    if (method == "PUT") {
+      call->operation = Operation::item_replace;
+      if (address.by_rid) return later(std::move(call), &Service::replace_item);
+      return replace_item(std::move(call));
+    }
+    if (method == "DELETE") {
+      call->operation = Operation::item_delete;
+      if (address.by_rid) return later(std::move(call), &Service::delete_item);
+      return delete_item(std::move(call));
+    }
+    if (method == "PATCH") return unsupported(std::move(call), "patches");
+  }
+  const std::string message =
+      fmt::format("{} is not possible on {}", method, path_of(call->target));
+  call->fail(Error{.code = Code::invalid, .message = message});
+}
+
+catalog::DatabasePtr Service::database_of(CallPtr& call) const {
+  const std::string_view name = call->address.database();
+  catalog::DatabasePtr database = engine_.catalog().database(name);
+  if (!database) {
+    if (auto rid = parse_rid(name); rid && rid->kind == RidKind::database) {
+      database = engine_.catalog().database(rid->database);
+    }
+  }
+  if (!database) {
+    call->fail(
+        Error{.code = Code::not_found, .message = fmt::format("there is no database '{}'", name)},
+        call->address.count > 2 ? kSubstatusOwnerNotFound : 0);
+    call = nullptr;
+  }
+  return database;
+}
+
+cluster::RoutingPtr Service::container_of(CallPtr& call) const {
+  const ResourceAddress& address = call->address;
+  cluster::RoutingPtr routing = engine_.find(address.database(), address.container());
+  if (routing) return routing;
+  auto rid = parse_rid(address.container());
+  if (rid && rid->kind == RidKind::container) {
+    routing = engine_.find(rid->container);
+    if (routing && routing->container->database == rid->database) return routing;
+  }
+  const std::string message = engine_.catalog().database(address.database()) || address.by_rid
+                                  ? fmt::format("there is no container '{}' in database '{}'",
+                                                address.container(), address.database())
+                                  : fmt::format("there is no database '{}'", address.database());
+  call->fail(Error{.code = Code::not_found, .message = message},
+             address.count > 4 ? kSubstatusOwnerNotFound : 0);
+  call = nullptr;
+  return nullptr;
+}
+
+Result<double> Service::consistency_factor(const Call& call) const {
+  Consistency level = options_.consistency;
+  if (!call.headers.consistency.empty()) {
+    auto asked = parse_consistency(call.headers.consistency);
+    if (!asked) return pass(asked.error());
+    if (*asked < options_.consistency) {
+      return fail(Code::invalid,
+                  fmt::format("the request asks for {} consistency, which is stronger than the "
+                              "account's default, {}: ask for that or a weaker one",
+                              to_string(*asked), to_string(options_.consistency)));
+    }
+    level = *asked;
+  }
+  return level <= Consistency::bounded_staleness ? 2 : 1;
+}
+
+Result<cluster::LsnDemand> demand_of(std::string_view session_token) {
+  if (session_token.empty()) return nullptr;
+  // Checked as a whole here, so that the demand below cannot fail.
+  if (auto checked = lsn_required(session_token, 0, {}); !checked) return pass(checked.error());
+  return [session_token](const catalog::PartitionRange& range) -> std::optional<uint64_t> {
+    auto needed = lsn_required(session_token, range.id, range.parents);
+    return needed ? *needed : std::nullopt;
+  };
+}
+
+Result<size_t> page_size(std::string_view header, size_t default_size, size_t most) {
+  if (header.empty()) return default_size;
+  int64_t count = 0;
+  auto [end, error] = std::from_chars(header.data(), header.data() + header.size(), count);
+  if (error != std::errc() || end != header.data() + header.size() || count < -1 || count == 0) {
+    return fail(Code::invalid,
+                fmt::format("x-ms-max-item-count '{}' is not a positive number or -1", header));
+  }
+  if (count == -1) return default_size;
+  return std::min(static_cast<size_t>(count), most);
+}
+
+}  // namespace orrery::cosmos
