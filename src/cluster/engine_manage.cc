@@ -87,8 +87,8 @@ Result<RoutingPtr> Engine::create_container(uint32_t database, catalog::Containe
                       sharing, owner->name));
     }
   }
-  auto made = catalog_->create_container(database, std::move(spec), throughput,
-                                         value::divide_evenly(spec.key.placement, partitions));
+  const auto boundaries = value::divide_evenly(spec.key.placement, partitions);
+  auto made = catalog_->create_container(database, std::move(spec), throughput, boundaries);
   if (!made) return pass(made.error());
   RoutingPtr routing = make_routing(*made, nullptr);
   install(routing);

@@ -1,0 +1,25 @@
+// Talks to a running server for the commands that act on one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace orrery::cli {
+
+// Where the server is and with which key; what is not given is found in the data folder.
+struct ServerAddress {
+  std::string data = "./orrery-data";
+  std::string host;   // empty: from the data folder
+  uint16_t port = 0;  // 0: from the data folder
+  std::string key;    // empty: from the data folder
+};
+
+// Sends one signed request to /admin/… and returns the body of a 200. Any other answer is an error
+// with the server's message.
+Result<std::string> call_admin(const ServerAddress& address, std::string_view method,
+                               std::string_view target, std::string_view body);
+
+}  // namespace orrery::cli

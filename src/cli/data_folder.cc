@@ -1,0 +1,183 @@
+// See data_folder.h.
+#include "cli/data_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <openssl/rand.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <system_error>
+
+#include "base/bytes.h"
+#include "value/json.h"
+
+namespace orrery::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kKeyBytes = 64;
+constexpr size_t kSecretBytes = 32;
+
+std::string error_text(int error) {
+  return std::generic_category().message(error);
+}
+
+Result<std::string> random_bytes(size_t count) {
+  std::string bytes(count, '\0');
+  if (RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(count)) != 1) {
+    return fail(Code::internal, "the system's random number generator does not work");
+  }
+  return bytes;
+}
+
+// All or nothing, durable, and never readable by others, not even for a moment.
+Status write_private_file(const std::string& path, std::string_view text) {
+  const std::string temporary = path + ".new";
+  int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (fd < 0) {
+    return fail(Code::invalid, fmt::format("cannot write {}: {}", temporary, error_text(errno)));
+  }
+  bool ok = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
+            ::fsync(fd) == 0;
+  const int error = errno;
+  ::close(fd);
+  if (!ok || std::rename(temporary.c_str(), path.c_str()) != 0) {
+    return fail(Code::invalid,
+                fmt::format("cannot write {}: {}", path, error_text(ok ? errno : error)));
+  }
+  return {};
+}
+
+Result<std::string> read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) return fail(Code::not_found, fmt::format("cannot read {}", path));
+  return text.str();
+}
+
+bool is_there(const std::string& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+std::string text_member(const value::Node& root, std::string_view name) {
+  const value::Node* member = root.find(name);
+  return member != nullptr && member->type == value::Type::string ? std::string(member->text) : "";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    return fail(Code::invalid,
+                fmt::format("cannot make the data folder {}: {}", folder, error.message()));
+  }
+  const std::string path = folder + "/LOCK";
+  int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  if (fd < 0)
+    return fail(Code::invalid, fmt::format("cannot open {}: {}", path, error_text(errno)));
+  if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    ::close(fd);
+    return fail(
+        Code::conflict,
+        fmt::format("the data folder {} is in use by another server: stop that one, or choose "
+                    "another folder with --data",
+                    folder));
+  }
+  return std::unique_ptr<FolderLock>(new FolderLock(fd));
+}
+
+FolderLock::~FolderLock() {
+  ::close(fd_);
+}
+
+Result<cosmos::Keys> read_keys(const std::string& folder) {
+  const std::string path = folder + "/keys.json";
+  auto text = read_file(path);
+  if (!text) return pass(text.error());
+  auto document = value::JsonDocument::parse(*text);
+  if (!document) {
+    return fail(Code::corrupt, fmt::format("{} is not JSON: {}", path, document.error().message));
+  }
+  const value::Node& root = document->root();
+  cosmos::Keys keys{text_member(root, "primary"), text_member(root, "secondary"),
+                    text_member(root, "primaryReadonly"), text_member(root, "secondaryReadonly")};
+  if (keys.primary.empty()) {
+    return fail(Code::corrupt, fmt::format("{} has no \"primary\" key", path));
+  }
+  return keys;
+}
+
+Result<cosmos::Keys> ensure_keys(const std::string& folder) {
+  if (is_there(folder + "/keys.json")) return read_keys(folder);
+  std::array<std::string, 4> made;
+  for (std::string& key : made) {
+    auto bytes = random_bytes(kKeyBytes);
+    if (!bytes) return pass(bytes.error());
+    key = to_base64(*bytes);
+  }
+  const std::string json = fmt::format(
+      "{{\n  \"primary\": \"{}\",\n  \"secondary\": \"{}\",\n  \"primaryReadonly\": \"{}\",\n"
+      "  \"secondaryReadonly\": \"{}\"\n}}\n",
+      made[0], made[1], made[2], made[3]);
+  if (auto written = write_private_file(folder + "/keys.json", json); !written) {
+    return pass(written.error());
+  }
+  return cosmos::Keys{made[0], made[1], made[2], made[3]};
+}
+
+Result<std::string> ensure_secret(const std::string& folder) {
+  const std::string path = folder + "/secret";
+  if (is_there(path)) {
+    auto text = read_file(path);
+    if (text && text->size() == kSecretBytes) return text;
+    return fail(Code::corrupt,
+                fmt::format("{} is damaged: remove it (continuation tokens given out "
+                            "before become invalid)",
+                            path));
+  }
+  auto bytes = random_bytes(kSecretBytes);
+  if (!bytes) return pass(bytes.error());
+  if (auto written = write_private_file(path, *bytes); !written) return pass(written.error());
+  return bytes;
+}
+
+Status write_running_server(const std::string& folder, const RunningServer& server) {
+  return write_private_file(
+      folder + "/server.json",
+      fmt::format("{{\"address\":\"{}\",\"port\":{},\"dev\":{},\"pid\":{}}}\n", server.address,
+                  server.port, server.dev, ::getpid()));
+}
+
+Result<RunningServer> read_running_server(const std::string& folder) {
+  auto text = read_file(folder + "/server.json");
+  if (!text) {
+    return fail(Code::not_found, fmt::format("no server is running on the data folder {}", folder));
+  }
+  auto document = value::JsonDocument::parse(*text);
+  if (!document) return pass(document.error());
+  RunningServer server;
+  server.address = text_member(document->root(), "address");
+  if (const value::Node* port = document->root().find("port")) {
+    server.port = static_cast<uint16_t>(port->number);
+  }
+  if (const value::Node* dev = document->root().find("dev")) server.dev = dev->boolean;
+  return server;
+}
+
+void remove_running_server(const std::string& folder) {
+  std::error_code error;
+  fs::remove(folder + "/server.json", error);
+}
+
+}  // namespace orrery::cli

@@ -1,0 +1,51 @@
+// The data folder of a server: who may use it, its keys, and where the server that runs on it is.
+//
+//   LOCK         held while a server runs on the folder
+//   keys.json    the account's keys, made on first start, readable by the owner alone
+//   secret       what continuation tokens are sealed with; likewise
+//   server.json  the running server's address, for the other commands
+//   cert.pem, key.pem   the certificate, made on first start unless one is given
+//   partitions/  the data (see volume/local)
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "api/cosmos/authorization.h"
+#include "base/result.h"
+
+namespace orrery::cli {
+
+// The key that the vendor's emulator is known by; public, so good for nothing but development.
+inline constexpr const char* kEmulatorKey =
+    "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
+
+// The exclusive use of a data folder, until destroyed.
+class FolderLock {
+ public:
+  static Result<std::unique_ptr<FolderLock>> take(const std::string& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  explicit FolderLock(int fd) : fd_(fd) {}
+  int fd_;
+};
+
+// Reads the keys, or makes them when there are none.
+Result<cosmos::Keys> ensure_keys(const std::string& folder);
+Result<cosmos::Keys> read_keys(const std::string& folder);
+Result<std::string> ensure_secret(const std::string& folder);
+
+struct RunningServer {
+  std::string address;
+  uint16_t port = 0;
+  bool dev = false;
+};
+Status write_running_server(const std::string& folder, const RunningServer& server);
+Result<RunningServer> read_running_server(const std::string& folder);
+void remove_running_server(const std::string& folder);
+
+}  // namespace orrery::cli

@@ -1,0 +1,102 @@
+// The program: reads the command line (and the configuration file) and runs one command.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "base/limits.h"
+#include "cli/partition_commands.h"
+#include "cli/serve.h"
+
+namespace {
+
+using orrery::cli::ServeOptions;
+using orrery::cli::ServerAddress;
+
+std::string limits_help() {
+  std::string text = "\nLimits (--limit NAME=VALUE; K, M and G may follow a number):\n";
+  for (const auto& entry : orrery::Limits().list()) {
+    std::string line = "  " + std::string(entry.name);
+    line.resize(std::max<size_t>(line.size() + 1, 32), ' ');
+    line += std::string(entry.help) + " [" + std::to_string(entry.value) + "]\n";
+    text += line;
+  }
+  return text;
+}
+
+void add_serve_options(CLI::App& command, ServeOptions& options) {
+  command.add_option("--data", options.data, "Folder of the data; made when it is not there")
+      ->capture_default_str();
+  command.add_option("--port", options.port, "Port for http and https; 0: any free one")
+      ->capture_default_str();
+  command.add_option("--address", options.address, "Address to listen on")->capture_default_str();
+  command.add_flag("--dev", options.dev,
+                   "For development: the emulator's well-known key, this machine only, and "
+                   "throttling reported instead of enforced");
+  command.add_option("--limit", options.limits, "Set a limit, NAME=VALUE; may be repeated")
+      ->allow_extra_args(false);
+  command.add_option("--cert", options.certificate,
+                     "Certificate chain (PEM); made on first start when not given");
+  command.add_option("--cert-key", options.private_key, "The certificate's private key (PEM)");
+  command.add_option("--throttling", options.throttling,
+                     "What to do with requests over budget: on (429) or report (serve, and say so "
+                     "in x-orrery-would-throttle-ms) [on; report with --dev]");
+  command
+      .add_option("--durability", options.durability,
+                  "sync: a write is on disk before it is acknowledged; relaxed: soon after")
+      ->capture_default_str();
+  command.add_option("--consistency", options.consistency, "The account's default consistency")
+      ->capture_default_str();
+  command.add_option("--account", options.account, "The account's name")->capture_default_str();
+  command.add_option("--region", options.region, "The name of the region")->capture_default_str();
+  command.add_option("--threads", options.threads, "Event-loop threads; 0: one a core")
+      ->capture_default_str();
+  command
+      .add_option("--grace", options.grace_s,
+                  "Seconds that accepted requests get to finish at a stop")
+      ->capture_default_str();
+  command.add_option("--log-level", options.log_level, "debug, info, warn, error or off")
+      ->capture_default_str();
+  command.add_option("--log-format", options.log_format, "text or json")->capture_default_str();
+  command.set_config("--config", "", "Configuration file: one NAME = VALUE a line, the same names");
+  command.footer(limits_help());
+}
+
+void add_server_options(CLI::App& command, ServerAddress& address) {
+  command.add_option("--data", address.data, "Data folder of the running server")
+      ->capture_default_str();
+  command.add_option("--host", address.host, "Where the server is [found in the data folder]");
+  command.add_option("--port", address.port, "Its port [found in the data folder]");
+  command.add_option("--key", address.key, "A read-write key [found in the data folder]");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{
+      "Orrery: an elastic, partitioned, multi-model database that speaks Azure Cosmos DB's "
+      "protocol."};
+  app.set_version_flag("--version", "orrery " ORRERY_VERSION);
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::simple);
+
+  ServeOptions serve_options;
+  CLI::App* serve = app.add_subcommand("serve", "Run the server");
+  add_serve_options(*serve, serve_options);
+
+  ServerAddress server;
+  std::string container;
+  std::optional<uint32_t> range;
+  CLI::App* split = app.add_subcommand("split", "Split a physical partition of a container now");
+  split->add_option("container", container, "DB/CONTAINER")->required();
+  split->add_option("range", range, "The partition key range to split [the largest]");
+  add_server_options(*split, server);
+
+  CLI::App* partitions = app.add_subcommand(
+      "partitions", "Show how a container's items are spread over its physical partitions");
+  partitions->add_option("container", container, "DB/CONTAINER")->required();
+  add_server_options(*partitions, server);
+
+  CLI11_PARSE(app, argc, argv);
+  if (serve->parsed()) return orrery::cli::serve(serve_options);
+  if (split->parsed()) return orrery::cli::split(server, container, range);
+  return orrery::cli::partitions(server, container);
+}

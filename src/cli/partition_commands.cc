@@ -1,0 +1,117 @@
+// See partition_commands.h.
+#include "cli/partition_commands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "base/bytes.h"
+#include "value/json.h"
+
+namespace orrery::cli {
+namespace {
+
+Result<std::pair<std::string, std::string>> split_name(const std::string& container) {
+  const size_t slash = container.find('/');
+  if (slash == 0 || slash == std::string::npos || slash + 1 == container.size()) {
+    return fail(
+        Code::invalid,
+        fmt::format("'{}' is not of the form DB/CONTAINER, such as shop/orders", container));
+  }
+  return std::pair(container.substr(0, slash), container.substr(slash + 1));
+}
+
+int complain(std::string_view command, const Error& error) {
+  fmt::print(stderr, "orrery {}: {}\n", command, error.message);
+  return 1;
+}
+
+std::string quoted(std::string_view text) {
+  std::string out;
+  value::append_json_string(out, text);
+  return out;
+}
+
+double number(const value::Node& object, std::string_view name) {
+  const value::Node* member = object.find(name);
+  return member == nullptr ? 0 : member->number;
+}
+
+std::string size_text(double bytes) {
+  constexpr const char* kUnits[] = {"B", "KB", "MB", "GB", "TB"};
+  size_t unit = 0;
+  while (bytes >= 1024 && unit + 1 < std::size(kUnits)) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, kUnits[unit]);
+}
+
+}  // namespace
+
+int split(const ServerAddress& server, const std::string& container,
+          std::optional<uint32_t> range) {
+  auto name = split_name(container);
+  if (!name) return complain("split", name.error());
+  std::string body =
+      fmt::format("{{\"database\":{},\"container\":{}", quoted(name->first), quoted(name->second));
+  if (range) body += fmt::format(",\"range\":{}", *range);
+  body += "}";
+  auto reply = call_admin(server, "POST", "/admin/split", body);
+  if (!reply) return complain("split", reply.error());
+  auto document = value::JsonDocument::parse(*reply);
+  if (!document) return complain("split", document.error());
+  const value::Node& root = document->root();
+  const value::Node* children = root.find("children");
+  if (children == nullptr || children->count != 2) {
+    return complain("split", {Code::internal, "the server's answer has no children"});
+  }
+  fmt::print("split range {} of {} into {} and {}: writes paused for {:.1f} ms, {:.1f} ms in all\n",
+             number(root, "parent"), container, children->first->number,
+             children->first->next->number, number(root, "pauseMs"), number(root, "totalMs"));
+  return 0;
+}
+
+int partitions(const ServerAddress& server, const std::string& container) {
+  auto name = split_name(container);
+  if (!name) return complain("partitions", name.error());
+  auto reply = call_admin(server, "GET",
+                          fmt::format("/admin/partitions?database={}&container={}",
+                                      percent_encode(name->first), percent_encode(name->second)),
+                          "");
+  if (!reply) return complain("partitions", reply.error());
+  auto document = value::JsonDocument::parse(*reply);
+  if (!document) return complain("partitions", document.error());
+  const value::Node* ranges = document->root().find("partitions");
+  const value::Node* keys = document->root().find("largestKeys");
+  if (ranges == nullptr || keys == nullptr) {
+    return complain("partitions", {Code::internal, "the server's answer has no partitions"});
+  }
+  double most = 1;
+  for (const value::Node* one = ranges->first; one != nullptr; one = one->next) {
+    most = std::max(most, number(*one, "bytes"));
+  }
+  constexpr int kBarWidth = 30;
+  fmt::print("{:>6}  {:>10}  {:>10}  {:<{}}  {:>12}\n", "range", "items", "stored", "", kBarWidth,
+             "RU so far");
+  for (const value::Node* one = ranges->first; one != nullptr; one = one->next) {
+    const double bytes = number(*one, "bytes");
+    const std::string bar(static_cast<size_t>(bytes / most * kBarWidth), '#');
+    fmt::print("{:>6}  {:>10}  {:>10}  {:<{}}  {:>12.0f}\n", number(*one, "id"),
+               number(*one, "items"), size_text(bytes), bar, kBarWidth,
+               number(*one, "requestUnits"));
+    const value::Node* problem = one->find("problem");
+    if (problem != nullptr && !problem->text.empty()) fmt::print("        ! {}\n", problem->text);
+  }
+  if (keys->count > 0) fmt::print("\nlargest partition keys\n");
+  for (const value::Node* one = keys->first; one != nullptr; one = one->next) {
+    const value::Node* key = one->find("key");
+    fmt::print("  {:>10}  {:>10} items  {}\n", size_text(number(*one, "bytes")),
+               number(*one, "items"), key == nullptr ? "" : key->text);
+  }
+  return 0;
+}
+
+}  // namespace orrery::cli

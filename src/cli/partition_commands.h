@@ -1,0 +1,16 @@
+// `orrery split` and `orrery partitions`: what one does to a running server's partitions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/admin_client.h"
+
+namespace orrery::cli {
+
+// `container` is DB/CONTAINER. Both return the process's exit code.
+int split(const ServerAddress& server, const std::string& container, std::optional<uint32_t> range);
+int partitions(const ServerAddress& server, const std::string& container);
+
+}  // namespace orrery::cli

@@ -1,0 +1,185 @@
+// See serve.h. Start: check options, take the folder, open the engine, listen, say so. Stop: accept
+// no more, answer what was accepted, finish writes, close.
+#include "cli/serve.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstdio>
+#include <thread>
+
+#include "api/cosmos/service.h"
+#include "base/clock.h"
+#include "base/fault.h"
+#include "base/log.h"
+#include "cli/data_folder.h"
+#include "cluster/engine.h"
+#include "net/certificate.h"
+#include "net/server.h"
+#include "volume/local/local_volume.h"
+
+namespace orrery::cli {
+namespace {
+
+bool is_loopback(const std::string& address) {
+  return address == "localhost" || address == "::1" || address.starts_with("127.");
+}
+
+// Thousands of partitions and connections need more descriptors than shells give.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+struct Settings {
+  cluster::EngineOptions engine;
+  cosmos::ServiceOptions service;
+  log::Level log_level = log::Level::info;
+  log::Format log_format = log::Format::text;
+};
+
+Result<Settings> settings_of(const ServeOptions& options) {
+  Settings settings;
+  for (const std::string& assignment : options.limits) {
+    if (auto set = settings.engine.limits.set(assignment); !set) return pass(set.error());
+  }
+  if (options.dev && !is_loopback(options.address)) {
+    return fail(
+        Code::invalid,
+        fmt::format("--dev uses a key that everybody knows, so it serves this machine only: "
+                    "--address {} is not a loopback address. Leave out --dev to serve others",
+                    options.address));
+  }
+  const std::string throttling =
+      options.throttling.empty() ? (options.dev ? "report" : "on") : options.throttling;
+  if (throttling != "on" && throttling != "report") {
+    return fail(Code::invalid,
+                fmt::format("--throttling '{}' is not one of on, report", throttling));
+  }
+  settings.engine.throttling =
+      throttling == "on" ? cluster::Throttling::enforce : cluster::Throttling::report;
+  if (options.durability != "sync" && options.durability != "relaxed") {
+    return fail(Code::invalid,
+                fmt::format("--durability '{}' is not one of sync, relaxed", options.durability));
+  }
+  settings.engine.sync_commits = options.durability == "sync";
+  auto consistency = cosmos::parse_consistency(options.consistency);
+  if (!consistency) return pass(consistency.error());
+  settings.service.consistency = *consistency;
+  settings.service.account = options.account;
+  settings.service.region = options.region;
+  if (options.certificate.empty() != options.private_key.empty()) {
+    return fail(Code::invalid, "--cert and --cert-key go together: give both or neither");
+  }
+  auto level = log::parse_level(options.log_level);
+  if (!level) return pass(level.error());
+  settings.log_level = *level;
+  auto format = log::parse_format(options.log_format);
+  if (!format) return pass(format.error());
+  settings.log_format = *format;
+  return settings;
+}
+
+Status run(const ServeOptions& options, const Settings& settings, const sigset_t& stop_signals) {
+  auto lock = FolderLock::take(options.data);
+  if (!lock) return pass(lock.error());
+
+  auto keys = options.dev ? Result<cosmos::Keys>(cosmos::Keys{kEmulatorKey, "", "", ""})
+                          : ensure_keys(options.data);
+  if (!keys) return pass(keys.error());
+  auto authorizer = cosmos::Authorizer::create(*keys);
+  if (!authorizer) return pass(authorizer.error());
+  auto secret = ensure_secret(options.data);
+  if (!secret) return pass(secret.error());
+
+  net::ServerOptions listen;
+  listen.address = options.address;
+  listen.port = options.port;
+  listen.threads = options.threads;
+  listen.certificate_file = options.certificate;
+  listen.private_key_file = options.private_key;
+  if (options.certificate.empty()) {
+    listen.certificate_file = options.data + "/cert.pem";
+    listen.private_key_file = options.data + "/key.pem";
+    if (auto made = net::ensure_certificate(listen.certificate_file, listen.private_key_file);
+        !made) {
+      return made;
+    }
+  }
+  const Limits& limits = settings.engine.limits;
+  listen.connections_max = static_cast<uint32_t>(limits.connections);
+  listen.header_bytes_max = static_cast<uint32_t>(limits.request_header_bytes);
+  listen.body_bytes_max = limits.request_body_bytes;
+
+  const RealClock clock;
+  auto volume = volume::open_local_volume(options.data);
+  if (!volume) return pass(volume.error());
+  auto engine = cluster::Engine::open(**volume, clock, settings.engine);
+  if (!engine) return pass(engine.error());
+  cosmos::Service service(**engine, clock, std::move(*authorizer), std::move(*secret),
+                          settings.service);
+  auto server = net::Server::start(listen, service);
+  if (!server) return pass(server.error());
+  service.set_server(server->get());
+  const uint16_t port = (*server)->port();
+  if (auto written = write_running_server(options.data, {options.address, port, options.dev});
+      !written) {
+    return written;
+  }
+  if (!settings.engine.sync_commits) {
+    log::warn("durability is relaxed: writes acknowledged just before a crash may be lost");
+  }
+  const std::string host = options.address.find(':') == std::string::npos
+                               ? options.address
+                               : "[" + options.address + "]";
+  fmt::print("orrery ready on http://{}:{} and https://{}:{}\n", host, port, host, port);
+  std::fflush(stdout);
+
+  int signal = 0;
+  sigwait(&stop_signals, &signal);
+  log::info("stopping: finishing what was accepted", {{"grace_s", options.grace_s}});
+  // A second signal does not wait.
+  std::thread([stop_signals] {
+    int again = 0;
+    sigwait(&stop_signals, &again);
+    std::_Exit(130);
+  }).detach();
+  (*server)->stop(std::chrono::seconds(options.grace_s));
+  service.set_server(nullptr);
+  server->reset();
+  engine->reset();
+  remove_running_server(options.data);
+  log::info("stopped");
+  return {};
+}
+
+}  // namespace
+
+int serve(const ServeOptions& options) {
+  auto settings = settings_of(options);
+  Status armed = fault::arm_from_environment();
+  if (!settings || !armed) {
+    fmt::print(stderr, "orrery serve: {}\n",
+               settings ? armed.error().message : settings.error().message);
+    return 2;
+  }
+  log::configure(settings->log_level, settings->log_format);
+  raise_descriptor_limit();
+  // Blocked before any thread starts, so that only sigwait sees them.
+  sigset_t stop_signals;
+  sigemptyset(&stop_signals);
+  sigaddset(&stop_signals, SIGTERM);
+  sigaddset(&stop_signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &stop_signals, nullptr);
+  if (auto ran = run(options, *settings, stop_signals); !ran) {
+    fmt::print(stderr, "orrery serve: {}\n", ran.error().message);
+    return 1;
+  }
+  return 0;
+}
+
+}  // namespace orrery::cli

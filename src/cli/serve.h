@@ -1,0 +1,34 @@
+// `orrery serve`: the server.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/limits.h"
+
+namespace orrery::cli {
+
+struct ServeOptions {
+  std::string data = "./orrery-data";
+  std::string address = "127.0.0.1";
+  uint16_t port = 8081;
+  bool dev = false;
+  std::vector<std::string> limits;  // NAME=VALUE
+  std::string certificate;
+  std::string private_key;
+  std::string throttling;  // on, report; empty: on, or report with dev
+  std::string durability = "sync";
+  std::string consistency = "Session";
+  std::string account = "orrery";
+  std::string region = "Local";
+  std::string log_level = "info";
+  std::string log_format = "text";
+  uint32_t threads = 0;
+  uint32_t grace_s = 30;
+};
+
+// Serves until SIGTERM or SIGINT. Returns the process's exit code.
+int serve(const ServeOptions& options);
+
+}  // namespace orrery::cli
