@@ -132,6 +132,9 @@ void Writer::commit(std::vector<Entry>& entries) {
     outcomes[i].lsn = lsn;
     if (outcomes[i].error) {
       outcomes[i].written.clear();
+      if (outcomes[i].error->code == Code::moved) {
+        outcomes[i].returned = std::move(entries[i].transaction);
+      }
     } else if (!outcomes[i].written.empty()) {
       outcomes[i].lsn = outcomes[i].written.back().version.lsn;
     }

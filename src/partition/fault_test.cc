@@ -1,0 +1,386 @@
+// What the disk or the process can do to a partition: being killed, damaged files, a disk that is
+// full or fails, a new owner.
+#include <rocksdb/db.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "partition/faulty_volume.h"
+#include "partition/partition_fixture.h"
+
+namespace orrery::partition {
+namespace {
+
+using testing::HasSubstr;
+
+class FaultTest : public PartitionTest {
+ protected:
+  static std::string slurp(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  static void spit(const std::string& path, const std::string& bytes) {
+    std::ofstream out(path, std::ios::binary | std::ios::trunc);
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  }
+  // The log that is being written.
+  std::string newest_log(std::string_view name) const { return files_of(name, ".log").back(); }
+  // Closes it for sure: the writer's job may hold the last reference for a moment.
+  void close(std::shared_ptr<Partition>& partition) {
+    partition.reset();
+    shared_.reset();
+    shared_ = std::make_unique<Shared>(limits_, clock_);
+  }
+};
+
+// A child process writes and tells each acknowledgement through a pipe, until it is killed.
+TEST_F(FaultTest, EveryAcknowledgedWriteSurvivesKillMinusNine) {
+  std::mt19937 random(4);
+  std::set<std::string> acknowledged;
+  uint64_t lsn = 0;
+  for (int round = 0; round < 4; ++round) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    // The child has no threads of ours: those of this process are made after the fork.
+    shared_.reset();
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::close(ends[0]);
+      Shared shared(limits_, clock_);
+      auto partition = Partition::open(shared, *volume_, "p1", identity_);
+      if (!partition) ::_exit(1);
+      for (uint32_t i = 0;; ++i) {
+        const uint32_t number = static_cast<uint32_t>(round) << 24 | i;
+        (*partition)
+            ->submit(one(create("k", std::to_string(number))), [&, number](const Outcome& outcome) {
+              if (outcome.error || ::write(ends[1], &number, sizeof number) != sizeof number)
+                ::_exit(2);
+            });
+        if (i % 64 == 63) (*partition)->drain();
+      }
+    }
+    ::close(ends[1]);
+    const size_t wanted = 200 + random() % 300;
+    size_t got = 0;
+    uint32_t number = 0;
+    while (got < wanted && ::read(ends[0], &number, sizeof number) == sizeof number) {
+      acknowledged.insert(std::to_string(number));
+      ++got;
+    }
+    ::kill(child, SIGKILL);
+    while (::read(ends[0], &number, sizeof number) == sizeof number) {
+      acknowledged.insert(std::to_string(number));
+    }
+    ::close(ends[0]);
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status)) << WEXITSTATUS(status);
+    ASSERT_GE(got, wanted);
+
+    shared_ = std::make_unique<Shared>(limits_, clock_);
+    auto partition = open();
+    const auto items = items_of(*partition);
+    for (const std::string& row : acknowledged) {
+      EXPECT_TRUE(items.contains({"k", row})) << row;
+    }
+    EXPECT_EQ(sorted_terms(*partition), expected_terms(*partition, schema_->index));
+    EXPECT_EQ(partition->usage().bytes, recomputed_usage(*partition).bytes);
+    EXPECT_EQ(partition->usage().items, items.size());
+    EXPECT_GT(partition->lsn(), lsn);
+    lsn = partition->lsn();
+    close(partition);
+  }
+}
+
+TEST_F(FaultTest, ALogThatEndsInTheMiddleOfACommitOpens) {
+  auto partition = open();
+  for (int i = 0; i < 20; ++i)
+    ASSERT_FALSE(commit(*partition, create("k", std::to_string(i))).error);
+  close(partition);
+  const std::string log = newest_log("p1");
+  const std::string whole = slurp(log);
+  ASSERT_GT(whole.size(), 100U);
+  spit(log, whole.substr(0, whole.size() - 30));
+  partition = open();
+  ASSERT_TRUE(partition);
+  EXPECT_EQ(items_of(*partition).size(), 19U) << "the last one was cut";
+  EXPECT_EQ(partition->lsn(), 19U);
+  EXPECT_EQ(partition->usage().items, 19U);
+  EXPECT_EQ(sorted_terms(*partition), expected_terms(*partition, schema_->index));
+}
+
+TEST_F(FaultTest, DamageInTheMiddleOfTheLogIsSeen) {
+  auto partition = open();
+  for (int i = 0; i < 50; ++i)
+    ASSERT_FALSE(commit(*partition, create("k", std::to_string(i))).error);
+  close(partition);
+  const std::string log = newest_log("p1");
+  std::string bytes = slurp(log);
+  bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x40);
+  spit(log, bytes);
+  auto opened = try_open();
+  ASSERT_FALSE(opened) << "opened with damage";
+  EXPECT_EQ(opened.error().code, Code::corrupt);
+  EXPECT_THAT(opened.error().message, HasSubstr("damaged"));
+  EXPECT_THAT(opened.error().message, HasSubstr(database_of("p1")));
+}
+
+TEST_F(FaultTest, DamageInATableIsSeenByReaders) {
+  auto partition = open();
+  const std::string text = "\"t\":\"" + std::string(2'000, 'x') + "\"";
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_FALSE(commit(*partition, create("k" + std::to_string(i), "a", text)).error);
+  }
+  // A split that is begun flushes; giving it up leaves the tables.
+  ASSERT_TRUE(partition->begin_split("m"));
+  partition->abandon_split();
+  close(partition);
+  const auto tables = files_of("p1", ".sst");
+  ASSERT_FALSE(tables.empty());
+  const auto largest = std::ranges::max_element(
+      tables, {}, [](const std::string& path) { return std::filesystem::file_size(path); });
+  for (const std::string& table : tables) {
+    std::string bytes = slurp(table);
+    for (size_t at = 10; at < bytes.size() / 2; at += 500)
+      bytes[at] = static_cast<char>(bytes[at] ^ 1);
+    spit(table, bytes);
+  }
+  ASSERT_NE(largest, tables.end());
+  // Fresh caches, or the blocks would be served from memory.
+  shared_ = std::make_unique<Shared>(limits_, clock_);
+  auto opened = try_open();
+  if (!opened) {
+    EXPECT_EQ(opened.error().code, Code::corrupt);
+    return;
+  }
+  auto read = (*opened)->read("k5", "a");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, Code::corrupt);
+  EXPECT_THAT(read.error().message, HasSubstr("damaged"));
+  EXPECT_EQ((*opened)->scan("", "\xFF", nullptr, 1'000, SIZE_MAX, *schema_).error().code,
+            Code::corrupt);
+  EXPECT_EQ(code_of(commit(**opened, replace("k5", "a"))), Code::corrupt);
+}
+
+TEST_F(FaultTest, ALostRecordIsNotTakenForANewPartition) {
+  auto partition = open();
+  ASSERT_FALSE(commit(*partition, create("k", "a")).error);
+  close(partition);
+  {
+    rocksdb::DB* db = nullptr;
+    std::vector<rocksdb::ColumnFamilyHandle*> handles;
+    std::vector<rocksdb::ColumnFamilyDescriptor> families;
+    for (const char* name : {"default", "items", "terms", "changes"})
+      families.push_back({name, {}});
+    ASSERT_TRUE(rocksdb::DB::Open({}, database_of("p1"), families, &handles, &db).ok());
+    ASSERT_TRUE(db->Delete({}, kRecordKey).ok());
+    for (auto* handle : handles) db->DestroyColumnFamilyHandle(handle);
+    delete db;
+  }
+  auto opened = try_open();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, Code::corrupt);
+  EXPECT_THAT(opened.error().message, HasSubstr("record"));
+}
+
+class DiskTest : public FaultTest {
+ protected:
+  DiskTest() { volume_ = std::make_unique<FaultyVolume>(std::move(volume_), disk_); }
+
+  // The disk fails, is refused, recovers. Whatever failed is not there, whatever was acknowledged
+  // is.
+  void fail_and_recover(std::atomic<DiskFault::Error>& which, DiskFault::Error error,
+                        std::string_view message) {
+    schema_->unique_keys = {{path_of("/u")}};
+    auto partition = open();
+    for (int i = 0; i < 10; ++i) {
+      ASSERT_FALSE(
+          commit(*partition, create("k", std::to_string(i), "\"u\":" + std::to_string(i))).error);
+    }
+    which = error;
+    const Outcome failed = commit(*partition, create("k", "lost", "\"u\":100"));
+    ASSERT_TRUE(failed.error);
+    EXPECT_EQ(failed.error->code, Code::read_only);
+    EXPECT_THAT(failed.error->message, HasSubstr(message));
+    EXPECT_GT(disk_->hits, 0);
+    EXPECT_THAT(partition->read_only_reason(), HasSubstr(message));
+    // Reads go on, writes are refused.
+    EXPECT_EQ(items_of(*partition).size(), 10U);
+    EXPECT_FALSE(partition->read("k", "lost").value());
+    int hits = disk_->hits;
+    const Outcome refused = commit(*partition, create("k", "refused", "\"u\":101"));
+    EXPECT_EQ(code_of(refused), Code::read_only);
+    EXPECT_THAT(refused.error->message, HasSubstr("takes no writes now"));
+    // Still failing at the next attempts.
+    for (int i = 0; i < 3; ++i) {
+      clock_.advance_ms(1'001);
+      EXPECT_EQ(code_of(commit(*partition, create("k", "refused", "\"u\":102"))), Code::read_only);
+      EXPECT_GT(disk_->hits, hits);
+      hits = disk_->hits;
+      EXPECT_EQ(items_of(*partition).size(), 10U);
+    }
+    which = DiskFault::Error::none;
+    EXPECT_EQ(code_of(commit(*partition, create("k", "early", "\"u\":103"))), Code::read_only);
+    clock_.advance_ms(1'001);
+    const Outcome recovered = commit(*partition, create("k", "after", "\"u\":100"));
+    ASSERT_FALSE(recovered.error) << recovered.error->message;
+    EXPECT_EQ(recovered.lsn, 11U);
+    EXPECT_EQ(partition->read_only_reason(), "");
+    for (int opened = 0; opened < 2; ++opened) {
+      const auto items = items_of(*partition);
+      EXPECT_EQ(items.size(), 11U);
+      EXPECT_TRUE(items.contains({"k", "after"}));
+      EXPECT_FALSE(items.contains({"k", "lost"})) << "a failed write came back";
+      EXPECT_EQ(partition->lsn(), 11U);
+      EXPECT_EQ(partition->usage().bytes, recomputed_usage(*partition).bytes);
+      EXPECT_EQ(partition->usage().items, 11U);
+      EXPECT_EQ(sorted_terms(*partition), expected_terms(*partition, schema_->index));
+      EXPECT_EQ(partition->changes(0, 100, SIZE_MAX)->changes.size(), 11U);
+      close(partition);
+      partition = open();
+    }
+    for (int i = 0; i < 10; ++i) {
+      EXPECT_FALSE(
+          commit(*partition, replace("k", std::to_string(i), "\"u\":" + std::to_string(i))).error);
+    }
+  }
+
+  std::shared_ptr<DiskFault> disk_ = std::make_shared<DiskFault>();
+};
+
+TEST_F(DiskTest, AFullDiskStopsWritesUntilThereIsSpace) {
+  fail_and_recover(disk_->append, DiskFault::Error::no_space, "free space");
+}
+TEST_F(DiskTest, AFailingDiskStopsWritesUntilItRecovers) {
+  fail_and_recover(disk_->append, DiskFault::Error::io, "disk reports errors");
+}
+TEST_F(DiskTest, ASyncThatFailsIsNotAcknowledgedThoughItsBytesAreInTheLog) {
+  fail_and_recover(disk_->sync, DiskFault::Error::io, "disk reports errors");
+}
+TEST_F(DiskTest, ASyncWithoutSpaceIsNotAcknowledgedEither) {
+  fail_and_recover(disk_->sync, DiskFault::Error::no_space, "free space");
+}
+
+TEST_F(DiskTest, AnInjectedFailureThatRocksDbNeverSawRecoversToo) {
+  auto partition = open();
+  ASSERT_FALSE(commit(*partition, create("k", "a")).error);
+  fault::arm("partition.commit", fault::Action::error);
+  EXPECT_EQ(code_of(commit(*partition, create("k", "b"))), Code::read_only);
+  fault::disarm_all();
+  EXPECT_EQ(code_of(commit(*partition, create("k", "b"))), Code::read_only);
+  clock_.advance_ms(1'001);
+  EXPECT_FALSE(commit(*partition, create("k", "b")).error);
+  EXPECT_EQ(partition->lsn(), 2U);
+}
+
+TEST_F(DiskTest, ReadersAndWritersLiveThroughFailures) {
+  auto partition = open();
+  std::atomic<bool> stop = false;
+  std::set<std::string> acknowledged;
+  std::set<std::string> failed;
+  std::vector<std::jthread> readers;
+  for (int t = 0; t < 2; ++t) {
+    readers.emplace_back([&] {
+      while (!stop) {
+        auto page = partition->scan("", "\xFF", nullptr, 50, SIZE_MAX, Schema{});
+        ASSERT_TRUE(page) << page.error().message;
+        for (const auto& [key, item] : page->items) {
+          auto read = partition->read(key.placement, key.row);
+          ASSERT_TRUE(read) << read.error().message;
+          EXPECT_TRUE(read->has_value());
+        }
+        ASSERT_TRUE(partition->changes(0, 50, SIZE_MAX));
+      }
+    });
+  }
+  std::mt19937 random(5);
+  for (int round = 0; round < 6; ++round) {
+    for (int i = 0; i < 20; ++i) {
+      const std::string row = std::to_string(round) + "-" + std::to_string(i);
+      if (i == 10) (round % 2 == 0 ? disk_->append : disk_->sync) = DiskFault::Error::io;
+      (commit(*partition, create("k", row)).error ? failed : acknowledged).insert(row);
+    }
+    disk_->append = disk_->sync = DiskFault::Error::none;
+    clock_.advance_ms(1'001);
+  }
+  ASSERT_FALSE(commit(*partition, create("k", "last")).error);
+  acknowledged.insert("last");
+  stop = true;
+  readers.clear();
+  std::set<std::string> rows;
+  for (const auto& [key, item] : items_of(*partition)) rows.insert(key.row);
+  EXPECT_EQ(rows, acknowledged);
+  EXPECT_EQ(failed.size(), 60U);
+}
+
+TEST_F(DiskTest, ASplitOnAFullDiskLeavesThePartitionAsItWas) {
+  auto partition = open();
+  for (int i = 0; i < 10; ++i)
+    ASSERT_FALSE(commit(*partition, create(std::to_string(i), "a")).error);
+  auto cut = partition->begin_split("m");
+  ASSERT_TRUE(cut);
+  ASSERT_FALSE(commit(*partition, create("5", "b")).error);
+  disk_->append = DiskFault::Error::no_space;
+  auto finished =
+      partition->finish_split(*cut, {8, "c8"}, {9, "c9"}, [](const auto&) { return Status(); });
+  ASSERT_FALSE(finished);
+  EXPECT_EQ(finished.error().code, Code::read_only);
+  disk_->append = DiskFault::Error::none;
+  EXPECT_FALSE(volume_->exists("c8"));
+  EXPECT_FALSE(volume_->exists("c9"));
+  commit(*partition, create("5", "c"));
+  clock_.advance_ms(1'001);
+  EXPECT_FALSE(commit(*partition, create("5", "d")).error);
+  EXPECT_TRUE(items_of(*partition).contains({"5", "b"}));
+}
+
+TEST_F(FaultTest, ADeposedPartitionCannotWriteAndItsWritesAreNeverSeen) {
+  auto old_owner = open();
+  ASSERT_FALSE(commit(*old_owner, create("k", "a")).error);
+  auto new_owner = open();
+  EXPECT_TRUE(items_of(*new_owner).contains({"k", "a"}));
+  for (int i = 0; i < 3; ++i) {
+    const Outcome outcome = commit(*old_owner, create("k", "old" + std::to_string(i)));
+    EXPECT_EQ(code_of(outcome), Code::read_only);
+    EXPECT_THAT(outcome.error->message, HasSubstr("another owner has taken this partition over"));
+    clock_.advance_ms(1'001);
+  }
+  ASSERT_FALSE(commit(*new_owner, create("k", "b")).error);
+  EXPECT_EQ(items_of(*new_owner).size(), 2U);
+  EXPECT_EQ(items_of(*old_owner).size(), 1U) << "it may still read what it had";
+  old_owner.reset();
+  close(new_owner);
+  EXPECT_EQ(items_of(*open()).size(), 2U);
+}
+
+TEST_F(FaultTest, OwnersThatFightLoseNothingThatWasAcknowledged) {
+  std::set<std::string> acknowledged;
+  std::shared_ptr<Partition> owner = open();
+  for (int round = 0; round < 5; ++round) {
+    std::atomic<bool> stop = false;
+    std::vector<std::string> mine;
+    std::jthread writer([&, old = owner] {
+      for (int i = 0; !stop; ++i) {
+        const std::string row = std::to_string(round) + "-" + std::to_string(i);
+        if (!commit(*old, create("k", row)).error) mine.push_back(row);
+      }
+    });
+    while (owner->usage().items < acknowledged.size() + 5) std::this_thread::yield();
+    auto next = open();
+    const auto items = items_of(*next);
+    stop = true;
+    writer.join();
+    for (const std::string& row : mine) EXPECT_TRUE(items.contains({"k", row})) << row;
+    for (const std::string& row : acknowledged) EXPECT_TRUE(items.contains({"k", row})) << row;
+    for (const auto& [key, item] : items) acknowledged.insert(key.row);
+    EXPECT_EQ(items_of(*next).size(), items.size()) << "a deposed write became visible";
+    owner = next;
+  }
+}
+
+}  // namespace
+}  // namespace orrery::partition

@@ -1,0 +1,134 @@
+// A volume whose disk can be made to fail, for tests: over a local volume, every append or sync of
+// the claims' files fails with the chosen error while it is set.
+#pragma once
+
+#include <rocksdb/file_system.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "volume/volume.h"
+
+namespace orrery::partition {
+
+struct DiskFault {
+  enum class Error : uint8_t { none, no_space, io };
+  std::atomic<Error> append = Error::none;  // new files, appends and renames
+  std::atomic<Error> sync = Error::none;    // after an append that reached the file
+  std::atomic<int> hits = 0;
+
+  rocksdb::IOStatus take(const std::atomic<Error>& which) {
+    switch (which.load()) {
+      case Error::none:
+        return rocksdb::IOStatus::OK();
+      case Error::no_space:
+        ++hits;
+        return rocksdb::IOStatus::NoSpace("no space left on the test's device");
+      case Error::io:
+        ++hits;
+        return rocksdb::IOStatus::IOError("the test's device failed");
+    }
+    return rocksdb::IOStatus::OK();
+  }
+};
+
+class FaultyFile final : public rocksdb::FSWritableFileOwnerWrapper {
+ public:
+  FaultyFile(std::unique_ptr<rocksdb::FSWritableFile> file, std::shared_ptr<DiskFault> fault)
+      : FSWritableFileOwnerWrapper(std::move(file)), fault_(std::move(fault)) {}
+
+  rocksdb::IOStatus Append(const rocksdb::Slice& data, const rocksdb::IOOptions& options,
+                           rocksdb::IODebugContext* debug) override {
+    if (auto failed = fault_->take(fault_->append); !failed.ok()) {
+      // A full disk takes a part.
+      (void)target()->Append(rocksdb::Slice(data.data(), data.size() / 2), options, debug);
+      return failed;
+    }
+    return target()->Append(data, options, debug);
+  }
+  rocksdb::IOStatus Append(const rocksdb::Slice& data, const rocksdb::IOOptions& options,
+                           const rocksdb::DataVerificationInfo&,
+                           rocksdb::IODebugContext* debug) override {
+    return Append(data, options, debug);
+  }
+  rocksdb::IOStatus Sync(const rocksdb::IOOptions& options,
+                         rocksdb::IODebugContext* debug) override {
+    if (auto failed = fault_->take(fault_->sync); !failed.ok()) return failed;
+    return target()->Sync(options, debug);
+  }
+  rocksdb::IOStatus Fsync(const rocksdb::IOOptions& options,
+                          rocksdb::IODebugContext* debug) override {
+    if (auto failed = fault_->take(fault_->sync); !failed.ok()) return failed;
+    return target()->Fsync(options, debug);
+  }
+
+ private:
+  std::shared_ptr<DiskFault> fault_;
+};
+
+class FaultyFileSystem final : public rocksdb::FileSystemWrapper {
+ public:
+  FaultyFileSystem(std::shared_ptr<rocksdb::FileSystem> base, std::shared_ptr<DiskFault> fault)
+      : FileSystemWrapper(std::move(base)), fault_(std::move(fault)) {}
+  const char* Name() const override { return "FaultyFileSystem"; }
+
+  rocksdb::IOStatus NewWritableFile(const std::string& name, const rocksdb::FileOptions& options,
+                                    std::unique_ptr<rocksdb::FSWritableFile>* file,
+                                    rocksdb::IODebugContext* debug) override {
+    if (auto failed = fault_->take(fault_->append); !failed.ok()) return failed;
+    rocksdb::IOStatus made = target()->NewWritableFile(name, options, file, debug);
+    if (made.ok()) *file = std::make_unique<FaultyFile>(std::move(*file), fault_);
+    return made;
+  }
+  rocksdb::IOStatus RenameFile(const std::string& from, const std::string& to,
+                               const rocksdb::IOOptions& options,
+                               rocksdb::IODebugContext* debug) override {
+    if (auto failed = fault_->take(fault_->append); !failed.ok()) return failed;
+    return target()->RenameFile(from, to, options, debug);
+  }
+
+ private:
+  std::shared_ptr<DiskFault> fault_;
+};
+
+class FaultyVolume final : public volume::Volume {
+ public:
+  FaultyVolume(std::unique_ptr<volume::Volume> base, std::shared_ptr<DiskFault> fault)
+      : base_(std::move(base)), fault_(std::move(fault)) {}
+
+  Result<std::unique_ptr<volume::Claim>> claim(std::string_view name) override {
+    auto claimed = base_->claim(name);
+    if (!claimed) return claimed;
+    return std::make_unique<FaultyClaim>(std::move(*claimed), fault_);
+  }
+  bool exists(std::string_view name) const override { return base_->exists(name); }
+  Result<std::vector<std::string>> list() const override { return base_->list(); }
+  Status remove(std::string_view name) override { return base_->remove(name); }
+  Result<std::string> clone_target(std::string_view name) override {
+    return base_->clone_target(name);
+  }
+
+ private:
+  class FaultyClaim final : public volume::Claim {
+   public:
+    FaultyClaim(std::unique_ptr<volume::Claim> base, const std::shared_ptr<DiskFault>& fault)
+        : base_(std::move(base)),
+          file_system_(std::make_shared<FaultyFileSystem>(base_->file_system(), fault)) {}
+    uint64_t epoch() const override { return base_->epoch(); }
+    const std::shared_ptr<rocksdb::FileSystem>& file_system() const override {
+      return file_system_;
+    }
+    const std::string& directory() const override { return base_->directory(); }
+
+   private:
+    std::unique_ptr<volume::Claim> base_;
+    std::shared_ptr<rocksdb::FileSystem> file_system_;
+  };
+
+  std::unique_ptr<volume::Volume> base_;
+  std::shared_ptr<DiskFault> fault_;
+};
+
+}  // namespace orrery::partition

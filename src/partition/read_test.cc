@@ -1,0 +1,244 @@
+// Reading: pages of items, pages of changes, sizes, and that opening again gives the same. Also the
+// comparison with a model over random writes.
+#include <random>
+#include <thread>
+
+#include "partition/partition_fixture.h"
+
+namespace orrery::partition {
+namespace {
+
+class ReadTest : public PartitionTest {
+ protected:
+  std::shared_ptr<Partition> partition_ = open();
+};
+
+TEST_F(ReadTest, ScanPagesThroughARangeInKeyOrder) {
+  std::vector<ItemKey> expected;
+  for (char key = 'a'; key < 'f'; ++key) {
+    for (int row = 0; row < 7; ++row) {
+      expected.push_back({std::string(1, key), std::to_string(row)});
+      ASSERT_FALSE(
+          commit(*partition_, create(expected.back().placement, expected.back().row)).error);
+    }
+  }
+  std::erase_if(expected,
+                [](const ItemKey& key) { return key.placement < "b" || key.placement >= "e"; });
+  for (size_t items_max : {1, 2, 3, 7, 20, 21, 22, 100}) {
+    std::vector<ItemKey> got;
+    std::optional<ItemKey> after;
+    for (;;) {
+      auto page =
+          partition_->scan("b", "e", after ? &*after : nullptr, items_max, SIZE_MAX, *schema_);
+      ASSERT_TRUE(page);
+      EXPECT_LE(page->items.size(), items_max);
+      EXPECT_EQ(page->lsn, 35U);
+      for (auto& [key, item] : page->items) got.push_back(key);
+      EXPECT_EQ(page->more, got.size() < expected.size());
+      if (!page->more) break;
+      after = got.back();
+    }
+    EXPECT_EQ(got, expected) << items_max;
+  }
+  auto page = partition_->scan("b", "e", nullptr, 100, 2 * body_of("0").size(), *schema_);
+  EXPECT_EQ(page->items.size(), 2U) << "bounded by bytes";
+  EXPECT_TRUE(page->more);
+  EXPECT_TRUE(partition_->scan("e", "b", nullptr, 100, SIZE_MAX, *schema_)->items.empty());
+}
+
+TEST_F(ReadTest, ChangesComeOnceEachInOrder) {
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_FALSE(commit(*partition_, create("k", std::to_string(i))).error);
+  }
+  ASSERT_FALSE(commit(*partition_, replace("k", "3", "\"n\":1")).error);
+  ASSERT_FALSE(commit(*partition_, remove("k", "5")).error);
+  std::vector<uint64_t> lsns;
+  uint64_t after = 0;
+  for (;;) {
+    auto page = partition_->changes(after, 2, SIZE_MAX);
+    ASSERT_TRUE(page);
+    for (const Change& change : page->changes) {
+      EXPECT_EQ(change.item.version.lsn, change.lsn);
+      lsns.push_back(change.lsn);
+    }
+    after = page->lsn;
+    if (!page->more) break;
+  }
+  EXPECT_THAT(lsns, testing::ElementsAre(1, 2, 3, 5, 7, 8, 9, 10, 11));
+  EXPECT_EQ(after, 12U);
+  EXPECT_TRUE(partition_->changes(after, 2, SIZE_MAX)->changes.empty());
+  EXPECT_EQ(partition_->changes(100, 2, SIZE_MAX)->lsn, 100U) << "never back";
+  EXPECT_EQ(partition_->changes(0, 0, SIZE_MAX)->changes.size(), 1U) << "always gets on";
+}
+
+TEST_F(ReadTest, AFollowerOfChangesMissesNothingWhileOthersWrite) {
+  std::atomic<bool> stop = false;
+  std::jthread writer([&] {
+    for (int i = 0; i < 500; ++i) {
+      ASSERT_FALSE(
+          commit(*partition_, upsert("k", std::to_string(i % 37), "\"n\":" + std::to_string(i)))
+              .error);
+    }
+    stop = true;
+  });
+  std::map<ItemKey, uint64_t> seen;
+  uint64_t after = 0;
+  for (bool last = false; !last;) {
+    last = stop;
+    for (bool more = true; more;) {
+      auto page = partition_->changes(after, 5, SIZE_MAX);
+      ASSERT_TRUE(page) << page.error().message;
+      for (const Change& change : page->changes) {
+        EXPECT_GT(change.lsn, after);
+        after = change.lsn;
+        seen[change.key] = change.lsn;
+      }
+      EXPECT_GE(page->lsn, after);
+      after = page->lsn;
+      more = page->more;
+    }
+  }
+  std::map<ItemKey, uint64_t> expected;
+  for (const auto& [key, item] : items_of(*partition_)) expected[key] = item.version.lsn;
+  EXPECT_EQ(seen, expected);
+}
+
+TEST_F(ReadTest, LargestGivesTheLargestFirst) {
+  for (int i = 1; i <= 9; ++i) {
+    ASSERT_FALSE(
+        commit(
+            *partition_,
+            create(std::to_string(i), "a",
+                   "\"t\":\"" + std::string(static_cast<size_t>((i * 7) % 10) * 100, 'x') + "\""))
+            .error);
+  }
+  auto largest = partition_->largest(3).value();
+  ASSERT_EQ(largest.size(), 3U);
+  EXPECT_EQ(largest[0].key_text, "[\"7\"]");
+  EXPECT_EQ(largest[1].key_text, "[\"4\"]");
+  EXPECT_EQ(largest[2].key_text, "[\"1\"]");
+  EXPECT_EQ(largest[0].usage.items, 1U);
+  EXPECT_EQ(partition_->largest(100)->size(), 9U);
+  EXPECT_TRUE(partition_->largest(0)->empty());
+}
+
+TEST_F(ReadTest, FilesOfAnotherRangeAreRefused) {
+  partition_.reset();
+  identity_.range = 8;
+  auto opened = try_open();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, Code::corrupt);
+  EXPECT_THAT(opened.error().message, testing::HasSubstr("range 7"));
+}
+
+// Random transactions against a model: items, terms, sizes, uniques, changes, and all of it again
+// after opening again.
+TEST_F(ReadTest, AgreesWithAModelOverRandomWrites) {
+  struct Entry {
+    std::string body;
+    uint64_t lsn;
+  };
+  for (uint32_t seed : {1U, 2U, 3U}) {
+    std::mt19937 random(seed);
+    const std::string name = "model-" + std::to_string(seed);
+    partition_ = open(name);
+    schema_ = indexing_everything();
+    schema_->unique_keys = {{path_of("/u")}};
+    std::map<ItemKey, Entry> model;
+    uint64_t lsn = 0;
+    auto members = [&] {
+      std::string out = "\"u\":" + std::to_string(random() % 12);
+      if (random() % 2 != 0) out += ",\"n\":" + std::to_string(random() % 3);
+      if (random() % 3 == 0) out += ",\"list\":[1,1," + std::to_string(random() % 2) + "]";
+      if (random() % 5 == 0) out += ",\"o\":{\"p\":\"" + std::string(random() % 2'000, 'y') + "\"}";
+      return out;
+    };
+    for (int step = 0; step < 400; ++step) {
+      if (step % 100 == 99) {
+        schema_ = std::make_shared<Schema>(*schema_);
+        ++schema_->index_version;
+        schema_->index = random() % 2 != 0 ? value::IndexPolicy::everything()
+                                           : policy_of({{"/*", true}, {"/o/*", false}});
+        // Every item is written again, as a rebuild of the index does.
+        for (auto& [key, entry] : model) {
+          Write again = upsert(key.placement, key.row);
+          again.body = entry.body;
+          Outcome outcome = commit(*partition_, again);
+          ASSERT_FALSE(outcome.error) << outcome.error->message;
+          entry.lsn = outcome.lsn;
+          ++lsn;
+        }
+      }
+      auto next = model;
+      uint64_t next_lsn = lsn;
+      bool valid = true;
+      std::vector<Write> transaction;
+      for (size_t i = 0, count = 1 + random() % 3; i < count; ++i) {
+        const ItemKey key{std::string(1, static_cast<char>('a' + random() % 3)),
+                          std::to_string(random() % 8)};
+        const Verb verb =
+            std::array{Verb::create, Verb::upsert, Verb::replace, Verb::remove}[random() % 4];
+        Write write = write_of(verb, key.placement, key.row, schema_, members());
+        const bool there = next.contains(key);
+        if ((verb == Verb::create && there) ||
+            ((verb == Verb::replace || verb == Verb::remove) && !there))
+          valid = false;
+        if (verb == Verb::remove) {
+          next.erase(key);
+        } else {
+          const std::string mark = write.body.substr(write.body.find("\"u\":"));
+          const std::string unique = mark.substr(0, mark.find_first_of(",}"));
+          for (const auto& [other, entry] : next) {
+            if (other.placement == key.placement && other.row != key.row &&
+                (entry.body.find(unique + ",") != std::string::npos ||
+                 entry.body.find(unique + "}") != std::string::npos)) {
+              valid = false;
+            }
+          }
+          next[key] = {write.body, next_lsn + 1};
+        }
+        ++next_lsn;
+        transaction.push_back(std::move(write));
+      }
+      const Outcome outcome = commit(*partition_, std::move(transaction));
+      ASSERT_EQ(!outcome.error, valid)
+          << "step " << step << (outcome.error ? outcome.error->message : "");
+      if (valid) {
+        model = std::move(next);
+        lsn = next_lsn;
+      }
+    }
+    for (int opened = 0; opened < 2; ++opened) {
+      EXPECT_EQ(partition_->lsn(), lsn);
+      const auto items = items_of(*partition_);
+      ASSERT_EQ(items.size(), model.size());
+      std::map<uint64_t, ItemKey> changes;
+      for (const auto& [key, entry] : model) {
+        ASSERT_TRUE(items.contains(key));
+        EXPECT_EQ(items.at(key).body, entry.body);
+        EXPECT_EQ(items.at(key).version.lsn, entry.lsn);
+        changes[entry.lsn] = key;
+      }
+      EXPECT_EQ(sorted_terms(*partition_), expected_terms(*partition_, schema_->index));
+      EXPECT_EQ(partition_->usage().bytes, recomputed_usage(*partition_).bytes);
+      EXPECT_EQ(partition_->usage().items, model.size());
+      std::map<uint64_t, ItemKey> listed;
+      for (const Change& change : partition_->changes(0, 1'000, SIZE_MAX)->changes) {
+        listed[change.lsn] = change.key;
+      }
+      EXPECT_EQ(listed, changes);
+      Usage by_key;
+      for (const auto& logical : partition_->largest(100).value()) {
+        by_key.bytes += logical.usage.bytes;
+        by_key.items += logical.usage.items;
+      }
+      EXPECT_EQ(by_key.bytes, partition_->usage().bytes);
+      EXPECT_EQ(by_key.items, model.size());
+      partition_.reset();
+      partition_ = open(name);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace orrery::partition
