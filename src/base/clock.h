@@ -40,13 +40,13 @@ class ManualClock final : public Clock {
   void set_now_s(int64_t now_s) { now_s_ = now_s; }
   void advance_ms(int64_t ms) {
     steady_us_ += ms * 1000;
-    now_s_ = base_s_ + steady_us_.load() / 1'000'000;
+    now_s_ = kBaseS + steady_us_.load() / 1'000'000;
   }
 
  private:
-  static constexpr int64_t base_s_ = 1'700'000'000;
+  static constexpr int64_t kBaseS = 1'700'000'000;
   std::atomic<int64_t> steady_us_{0};
-  std::atomic<int64_t> now_s_{base_s_};
+  std::atomic<int64_t> now_s_{kBaseS};
 };
 
 }  // namespace orrery
