@@ -1,3 +1,4 @@
+// The published charges, and that charges only ever grow with what is done.
 #include "partition/charge.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Round trips and the exact bytes of keys and records, and that damaged ones are refused.
 #include "partition/format.h"
 
 #include <gtest/gtest.h>

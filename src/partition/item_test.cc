@@ -1,3 +1,4 @@
+// Versions as text, and when an item has expired.
 #include "partition/item.h"
 
 #include <gtest/gtest.h>

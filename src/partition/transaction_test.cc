@@ -1,3 +1,4 @@
+// Snapshot transactions: what they see, what they refuse, and what they do to one another.
 #include "partition/transaction.h"
 
 #include <random>

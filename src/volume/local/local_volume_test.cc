@@ -1,3 +1,4 @@
+// The local volume against the contract of all volumes, and what is particular to it.
 #include "volume/local/local_volume.h"
 
 #include <gtest/gtest.h>
