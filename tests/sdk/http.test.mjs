@@ -109,7 +109,8 @@ describe("http", () => {
       "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n",
       `GET / HTTP/1.1\r\nx: ${"y".repeat(200_000)}\r\n\r\n`]) {
       const text = await talk([bytes], () => false);
-      assert.match(text, /^HTTP\/1\.1 4\d\d/, bytes.slice(0, 60));
+      const refusal = bytes.includes("HTTP/9.9") ? /^HTTP\/1\.1 505/ : /^HTTP\/1\.1 4\d\d/;
+      assert.match(text, refusal, bytes.slice(0, 60));
     }
     assert.deepEqual(statuses(await talk([head("GET", "/dbs/db")], has(1))), [200]);
   });

@@ -44,8 +44,11 @@ describe("metrics", () => {
     const container = await at.container({ throughput: 20_000 });
     for (let i = 0; i < 20; ++i) await container.items.create({ id: `${i}`, pk: `${i}` });
     const { text } = await at.rest("GET", "/metrics", { key: null });
-    const lines = text.split("\n").filter((line) => /partition(_id)?="/.test(line) && line.includes(container.id));
-    assert.ok(lines.length >= 2, text.slice(0, 2000));
+    const lines = text.split("\n").filter((line) => /range="\d+"/.test(line) && line.includes(`"${container.id}"`));
+    const named = (name) => lines.filter((line) => line.startsWith(`orrery_partition_${name}{`));
+    assert.equal(named("bytes").length, 2, text.slice(0, 2000));
+    const items = named("items").reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
+    assert.equal(items, 20);
   });
 
   it("no key is in them", async () => {

@@ -8,6 +8,7 @@
 #include "api/cosmos/feed_json.h"
 #include "api/cosmos/partition_key_header.h"
 #include "api/cosmos/rid.h"
+#include "api/cosmos/select_all.h"
 #include "api/cosmos/service.h"
 #include "base/bytes.h"
 
@@ -83,6 +84,19 @@ std::expected<Bounds, Refusal> bounds_of(const RequestHeaders& headers,
 }
 
 }  // namespace
+
+// Clients read whole feeds with the query that asks for everything; any other has to wait for the
+// query engine.
+void Service::query_items(CallPtr call) {
+  auto all = is_select_all(call->body);
+  if (!all) return call->fail(all.error());
+  if (!*all) {
+    return unsupported(std::move(call),
+                       "queries other than SELECT * FROM c, which reads all items,");
+  }
+  call->operation = Operation::item_feed;
+  later(std::move(call), &Service::read_item_feed);
+}
 
 void Service::read_item_feed(CallPtr call) {
   cluster::RoutingPtr routing = container_of(call);

@@ -1,4 +1,8 @@
+// See offer_document.h. The few queries that clients send to find an offer are read here by hand:
+// they have to work before, and without, the query engine.
 #include "api/cosmos/offer_document.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -190,7 +194,7 @@ OfferSubject offer_of(const catalog::Database& database) {
           .owner_self = database_self(database.number),
           .throughput = database.throughput.value_or(catalog::Throughput{}),
           .changed_s = database.changed_s,
-          .etag = database.etag};
+          .etag = fmt::format("\"{}\"", database.etag)};
 }
 
 OfferSubject offer_of(const catalog::Container& container) {
@@ -199,7 +203,7 @@ OfferSubject offer_of(const catalog::Container& container) {
           .owner_self = container_self(container.database, container.number),
           .throughput = container.throughput.value_or(catalog::Throughput{}),
           .changed_s = container.changed_s,
-          .etag = container.etag};
+          .etag = fmt::format("\"{}\"", container.etag)};
 }
 
 std::string offer_json(const OfferSubject& subject) {

@@ -27,7 +27,7 @@ struct OfferSubject {
   std::string owner_self;  // dbs/…/ or dbs/…/colls/…/
   catalog::Throughput throughput;
   int64_t changed_s = 0;
-  std::string etag;  // with its quotes, if it has some
+  std::string etag;  // with its quotes
   uint64_t stored_kb = 0;
   uint32_t most_ever_rus = 0;  // 0: not known, the present amount is shown
 };

@@ -47,6 +47,28 @@ void add_headers(Call& call, const Owner& owner, const cluster::Engine& engine) 
   call.response.add("x-ms-offer-replace-pending", pending ? "True" : "False");
 }
 
+// What a replacement asks for. Moving between manual and autoscale is asked for with a header, and
+// then the system chooses the amount: the least autoscale maximum that serves what manual did, or
+// all of the maximum as manual throughput.
+Result<catalog::Throughput> throughput_asked(const Call& call, const Owner& owner,
+                                             const Limits& limits) {
+  catalog::Throughput now =
+      owner.container ? *owner.container->throughput : *owner.database->throughput;
+  if (is_true(call.headers.migrate_to_autoscale)) {
+    if (now.autoscale) return now;
+    const uint64_t step = limits.autoscale_throughput_min;
+    return catalog::Throughput{.rus = static_cast<uint32_t>((now.rus + step - 1) / step * step),
+                               .autoscale = true};
+  }
+  if (is_true(call.headers.migrate_to_manual)) {
+    now.autoscale = false;
+    return now;
+  }
+  auto replacement = parse_offer_replacement(call.body);
+  if (!replacement) return pass(replacement.error());
+  return replacement->throughput;
+}
+
 std::string json_of(const Owner& owner) {
   return offer_json(owner.container ? offer_of(*owner.container) : offer_of(*owner.database));
 }
@@ -104,12 +126,11 @@ void Service::replace_offer(CallPtr call) {
   const std::string_view id = call->address.segments[1];
   Owner owner = owner_of(engine_.catalog(), id);
   if (!owner.container && !owner.database) return call->fail(no_such_offer(id));
-  auto replacement = parse_offer_replacement(call->body);
-  if (!replacement) return call->fail(replacement.error());
-  Status set =
-      owner.container
-          ? engine_.set_container_throughput(owner.container->number, replacement->throughput)
-          : engine_.set_database_throughput(owner.database->number, replacement->throughput);
+  auto throughput = throughput_asked(*call, owner, engine_.limits());
+  if (!throughput) return call->fail(throughput.error());
+  Status set = owner.container
+                   ? engine_.set_container_throughput(owner.container->number, *throughput)
+                   : engine_.set_database_throughput(owner.database->number, *throughput);
   if (!set) return call->fail(set.error());
   owner = owner_of(engine_.catalog(), id);
   if (!owner.container && !owner.database) return call->fail(no_such_offer(id));

@@ -21,11 +21,15 @@ void Service::read_partition_ranges(CallPtr call) {
   if (known.size() >= 2 && known.front() == '"') known = known.substr(1, known.size() - 2);
   if (!call->headers.a_im.empty() && known == etag) return call->reply_empty(304);
   call->response.add("x-ms-item-count", std::to_string(container.map->ranges.size()));
-  call->reply(200, pkranges_json(container, [&](const catalog::PartitionRange& range) {
-                // Of those that are open; others have taken no write since the start.
-                auto partition = routing->slot_of(range.min)->opened();
-                return partition ? partition->lsn() : 0;
-              }));
+  call->reply(200,
+              pkranges_json(container,
+                            [&](const catalog::PartitionRange& range) -> std::optional<uint64_t> {
+                              // Reading the map is no reason to open files: only those that are
+                              // open tell.
+                              auto partition = routing->slot_of(range.min)->opened();
+                              if (!partition) return std::nullopt;
+                              return partition->lsn();
+                            }));
 }
 
 }  // namespace orrery::cosmos

@@ -43,6 +43,8 @@ constexpr std::array kKnown = {
     Known{"x-ms-documentdb-pre-trigger-include", &RequestHeaders::pre_trigger},
     Known{"x-ms-cosmos-offer-autopilot-settings", &RequestHeaders::autoscale},
     Known{"x-ms-documentdb-post-trigger-include", &RequestHeaders::post_trigger},
+    Known{"x-ms-cosmos-migrate-offer-to-autopilot", &RequestHeaders::migrate_to_autoscale},
+    Known{"x-ms-cosmos-migrate-offer-to-manual-throughput", &RequestHeaders::migrate_to_manual},
 };
 
 constexpr bool sorted_by_length() {

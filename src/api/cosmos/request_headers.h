@@ -27,6 +27,8 @@ struct RequestHeaders {
   std::string_view is_query_plan;
   std::string_view is_upsert;
   std::string_view max_item_count;
+  std::string_view migrate_to_autoscale;
+  std::string_view migrate_to_manual;
   std::string_view offer_throughput;
   std::string_view partition_key;
   std::string_view partition_key_range;

@@ -1,4 +1,7 @@
+// See resource_json.h. Members come in the order that the vendor's own answers have.
 #include "api/cosmos/resource_json.h"
+
+#include <fmt/format.h>
 
 #include "api/cosmos/definition_fields.h"
 #include "api/cosmos/rid.h"
@@ -14,7 +17,7 @@ void append_system(std::string& out, std::string_view rid, int64_t changed_s, st
   append_member(out, "_rid", quoted(rid));
   append_member(out, "_ts", std::to_string(changed_s));
   append_member(out, "_self", quoted(self));
-  append_member(out, "_etag", quoted(etag));
+  append_member(out, "_etag", quoted(fmt::format("\"{}\"", etag)));
 }
 
 // A boundary of the placement space as clients write it.
@@ -53,8 +56,7 @@ std::string container_json(const catalog::Database& database, const catalog::Con
   return out;
 }
 
-std::string pkranges_json(const catalog::Container& container,
-                          const std::function<uint64_t(const catalog::PartitionRange&)>& lsn_of) {
+std::string pkranges_json(const catalog::Container& container, const LsnOf& lsn_of) {
   const std::string container_id = container_rid(container.database, container.number);
   const std::string self = container_self(container.database, container.number) + "pkranges/";
   std::string out = "{\"_rid\":" + quoted(container_id) + ",\"PartitionKeyRanges\":[";
@@ -68,7 +70,7 @@ std::string pkranges_json(const catalog::Container& container,
     out += '{';
     append_member(out, "_rid", quoted(rid));
     append_member(out, "id", quoted(std::to_string(range.id)));
-    append_member(out, "_etag", quoted(container.etag));
+    append_member(out, "_etag", quoted(fmt::format("\"{}\"", container.etag)));
     append_member(out, "minInclusive", boundary(range.min));
     append_member(out, "maxExclusive", boundary(range.max));
     append_member(out, "ridPrefix", std::to_string(range.id));
@@ -83,7 +85,7 @@ std::string pkranges_json(const catalog::Container& container,
     append_member(out, "parents", parents + "]");
     append_member(out, "ownedArchivalPKRangeIds", "[]");
     append_member(out, "_ts", std::to_string(container.changed_s));
-    append_member(out, "lsn", std::to_string(lsn_of(range)));
+    if (auto lsn = lsn_of(range)) append_member(out, "lsn", std::to_string(*lsn));
     out += '}';
   }
   out += "],\"_count\":" + std::to_string(ranges.size()) + "}";

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "catalog/model.h"
@@ -14,8 +15,10 @@ namespace orrery::cosmos {
 std::string database_json(const catalog::Database& database);
 std::string container_json(const catalog::Database& database, const catalog::Container& container);
 
+// The newest LSN of a range, when it is known without opening its files.
+using LsnOf = std::function<std::optional<uint64_t>(const catalog::PartitionRange&)>;
+
 // {"_rid":…,"PartitionKeyRanges":[…],"_count":n}: all ranges of the container, in order.
-std::string pkranges_json(const catalog::Container& container,
-                          const std::function<uint64_t(const catalog::PartitionRange&)>& lsn_of);
+std::string pkranges_json(const catalog::Container& container, const LsnOf& lsn_of);
 
 }  // namespace orrery::cosmos

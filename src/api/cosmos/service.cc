@@ -207,7 +207,7 @@ void Service::dispatch_in_container(CallPtr call) {
       if (is_true(call->headers.is_query_plan)) {
         return unsupported(std::move(call), "query plans");
       }
-      if (is_true(call->headers.is_query)) return unsupported(std::move(call), "queries");
+      if (is_true(call->headers.is_query)) return query_items(std::move(call));
       if (is_true(call->headers.is_batch)) {
         return unsupported(std::move(call), "transactional batches and bulk requests");
       }
