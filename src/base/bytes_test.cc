@@ -1,3 +1,4 @@
+// Hexadecimal, base64 and percent encodings read back; what is malformed is refused.
 #include "base/bytes.h"
 
 #include <gtest/gtest.h>

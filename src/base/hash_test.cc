@@ -1,3 +1,4 @@
+// Murmur3 against the verification value of its authors, and known hashes.
 #include "base/hash.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Limits are set by name, with units, and refused with a word on what would work.
 #include "base/limits.h"
 
 #include <gtest/gtest.h>

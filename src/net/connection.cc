@@ -1,3 +1,5 @@
+// The life of a connection: handshake, read, hand over, write, linger, close. See connection.h for
+// the order in which it alternates and for who may touch what.
 #include "net/connection.h"
 
 #include <fmt/format.h>

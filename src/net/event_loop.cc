@@ -1,3 +1,5 @@
+// Running, stopping and sweeping a loop: one timer looks at every connection's deadline, so that a
+// request sets no timer of its own. See event_loop.h.
 #include "net/event_loop.h"
 
 #include <unistd.h>

@@ -1,3 +1,5 @@
+// What a face calls on requests and responses, and the promise that every request is answered once:
+// see http.h.
 #include "net/http.h"
 
 namespace orrery::net {

@@ -1,3 +1,5 @@
+// Binding and accepting: see listener.h. When the process runs out of descriptors, accepting waits
+// a little instead of spinning.
 #include "net/listener.h"
 
 #include <fmt/format.h>

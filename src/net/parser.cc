@@ -1,3 +1,5 @@
+// The parser, line by line: request line, headers, then a body by length or in chunks. See parser.h
+// for what it refuses and why.
 #include "net/parser.h"
 
 #include <algorithm>

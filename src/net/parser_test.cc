@@ -1,3 +1,5 @@
+// Requests whole and in pieces, every bound, and the malformed ones that smuggle requests
+// elsewhere.
 #include "net/parser.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Formatting heads without streams or allocation beyond the output: on the path of every response.
+// See response_head.h.
 #include "net/response_head.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The choice of protocol versions and session settings, and errors that name the file: see tls.h.
 #include "net/tls.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// JSON that is accepted and what it becomes, JSON that is refused, and writing it back.
 #include "value/json.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Order-preserving encodings: bytes compare as the values do, and read back.
 #include "value/ordered.h"
 
 #include <gtest/gtest.h>

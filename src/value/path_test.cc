@@ -1,3 +1,4 @@
+// Paths to properties: plain, quoted, nested, with wildcards; and what is no path.
 #include "value/path.h"
 
 #include <gmock/gmock.h>

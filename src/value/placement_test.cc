@@ -1,3 +1,5 @@
+// Effective partition keys against the published vectors, prefixes of hierarchical keys, and where
+// ranges are cut.
 #include "value/placement.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Which index terms an item has under a policy, their bytes, and their order.
 #include "value/terms.h"
 
 #include <gmock/gmock.h>

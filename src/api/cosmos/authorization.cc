@@ -1,3 +1,5 @@
+// Reading the authorization header and the path it covers, and checking the signature: see
+// authorization.h. Signatures are compared in constant time, and against every key of the account.
 #include "api/cosmos/authorization.h"
 
 #include <openssl/evp.h>

@@ -1,3 +1,5 @@
+// Signatures: known ones are accepted, and whatever differs in one part is not; and which resource
+// a path names.
 #include "api/cosmos/authorization.h"
 
 #include <gtest/gtest.h>

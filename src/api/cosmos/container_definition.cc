@@ -1,3 +1,5 @@
+// Reads a definition member by member and writes out the defaults: see container_definition.h. Also
+// says what a replacement may not change.
 #include "api/cosmos/container_definition.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Definitions of databases and containers: what is kept, which defaults appear, what is refused,
+// and what a replacement may change.
 #include "api/cosmos/container_definition.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,6 @@
+// Unique keys, conflict resolution, computed properties, and the vector, full-text, encryption and
+// change-feed policies: each is checked and written out with its defaults. See
+// container_policies.h.
 #include "api/cosmos/container_policies.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Making and taking back continuation tokens: see continuation.h for their bytes. The tag is
+// checked before anything in a token is believed.
 #include "api/cosmos/continuation.h"
 
 #include <openssl/evp.h>

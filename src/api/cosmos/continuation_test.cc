@@ -1,3 +1,4 @@
+// Continuation tokens read back as they were made; damaged, foreign and overlong ones do not.
 #include "api/cosmos/continuation.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// The texts of these errors are part of the face: they name the member by its path, show its value
+// cut short, and say what is expected. See definition_fields.h.
 #include "api/cosmos/definition_fields.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// The one table from our codes to the vendor's statuses, substatuses and names: see error_body.h.
 #include "api/cosmos/error_body.h"
 
 #include <algorithm>

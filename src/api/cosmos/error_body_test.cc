@@ -1,3 +1,4 @@
+// Every code has its status, substatus and name; a body is JSON whatever the message holds.
 #include "api/cosmos/error_body.h"
 
 #include <gtest/gtest.h>

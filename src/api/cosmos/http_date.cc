@@ -1,3 +1,5 @@
+// Dates by arithmetic on days since 1970 rather than by the C library, whose functions follow the
+// locale and the time zone. See http_date.h.
 #include "api/cosmos/http_date.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Dates in the three forms of HTTP, read and written, and what is not a date.
 #include "api/cosmos/http_date.h"
 
 #include <gtest/gtest.h>

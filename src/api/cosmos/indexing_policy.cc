@@ -1,3 +1,5 @@
+// Checks the paths of a policy against one another and turns them into the engine's rules: see
+// indexing_policy.h.
 #include "api/cosmos/indexing_policy.h"
 
 #include <algorithm>

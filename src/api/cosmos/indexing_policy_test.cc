@@ -1,3 +1,4 @@
+// Indexing policies: defaults, which paths are indexed in the end, and what is refused.
 #include "api/cosmos/indexing_policy.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Offers as they are returned and replaced, the throughput headers, and the queries that find one.
 #include "api/cosmos/offer_document.h"
 
 #include <gtest/gtest.h>

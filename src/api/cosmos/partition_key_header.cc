@@ -1,3 +1,5 @@
+// A key header is a small JSON array: it is bounded before it is parsed, and its values become the
+// parts of a key. See partition_key_header.h.
 #include "api/cosmos/partition_key_header.h"
 
 #include <algorithm>

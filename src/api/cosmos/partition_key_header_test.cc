@@ -1,3 +1,4 @@
+// Key headers of every type and number of levels, and what is refused.
 #include "api/cosmos/partition_key_header.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Databases, containers and partition key ranges as they are returned.
 #include "api/cosmos/resource_json.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Taking resource ids apart and putting them together: see rid.h for their bytes. Reading refuses
+// any spelling that writing would not give.
 #include "api/cosmos/rid.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Resource ids: their bytes, that they read back, and that each has one spelling only.
 #include "api/cosmos/rid.h"
 
 #include <gtest/gtest.h>

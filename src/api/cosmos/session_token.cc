@@ -1,3 +1,5 @@
+// A scanner over lists of session tokens, without copies: see session_token.h for the grammar. What
+// is demanded of a range that was split is demanded of its children.
 #include "api/cosmos/session_token.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Session tokens of every form, lists of them, ancestors of a range, and malformed ones.
 #include "api/cosmos/session_token.h"
 
 #include <gtest/gtest.h>
