@@ -51,6 +51,26 @@ describe("authorization", () => {
     assert.equal((await container.item("1", "a").read()).statusCode, 200);
   });
 
+  it("a read-only key writes nothing by calling it a query", async () => {
+    const container = await at.container();
+    await container.items.create({ id: "1", pk: "a" });
+    const key = at.server.keys.primaryReadonly;
+    const docs = `/dbs/db/colls/${container.id}/docs`;
+    for (const header of ["x-ms-documentdb-isquery", "x-ms-cosmos-is-query-plan-request"]) {
+      const headers = { [header]: "True" };
+      for (const [path, body] of [["/dbs", { id: "never" }], ["/dbs/db/colls", { id: "never", partitionKey: { paths: ["/pk"] } }],
+        [docs, { id: "never", pk: "a" }]]) {
+        answers(await at.rest("POST", path, { key, headers, body }), [400, 403, 501]);
+      }
+      answers(await at.rest("PUT", `${docs}/1`, { key, headers, body: { id: "1", pk: "a" } }), 403);
+    }
+    answers(await at.rest("GET", "/dbs/never"), 404);
+    answers(await at.rest("GET", "/dbs/db/colls/never"), 404);
+    const all = answers(await at.rest("POST", docs, { key, body: { query: "SELECT * FROM c" },
+      headers: { "x-ms-documentdb-isquery": "True" } }), 200);
+    assert.deepEqual(all.body.Documents.map((item) => item.id), ["1"]);
+  });
+
   it("a wrong key, the emulator's key, and no key at all: 401", async () => {
     const wrong = Buffer.alloc(64, 7).toString("base64");
     for (const key of [wrong, devKey, null]) {

@@ -248,6 +248,26 @@ describe("containers", () => {
     answers(await at.rest("GET", `${self}/docs`, { rid: true }), 200);
   });
 
+  it("A38: how much a container holds, when asked for, growing and shrinking", async () => {
+    const container = await at.container();
+    const quota = async () => {
+      const { headers } = await container.read({ populateQuotaInfo: true });
+      const part = (text, name) => Number(new RegExp(`${name}=(-?\\d+)`).exec(text)[1]);
+      assert.equal(part(headers["x-ms-resource-quota"], "collectionSize"), 250 * 1024 * 1024);
+      assert.equal(headers["x-ms-documentdb-collection-index-transformation-progress"], "100");
+      const usage = headers["x-ms-resource-usage"];
+      return { kb: part(usage, "collectionSize"), items: part(usage, "documentsCount") };
+    };
+    assert.deepEqual(await quota(), { kb: 0, items: 0 });
+    for (let i = 0; i < 5; ++i) await container.items.create({ id: `${i}`, pk: "a", pad: "x".repeat(10_000) });
+    const full = await quota();
+    assert.equal(full.items, 5);
+    assert.ok(full.kb >= 48 && full.kb <= 55, `${full.kb}`);
+    for (let i = 0; i < 5; ++i) await container.item(`${i}`, "a").delete();
+    assert.deepEqual(await quota(), { kb: 0, items: 0 });
+    assert.equal((await container.read()).headers["x-ms-resource-usage"], undefined);
+  });
+
   it("a deleted container is gone with its items; its name starts afresh", async () => {
     const container = await at.container();
     await container.items.create({ id: "1", pk: "a" });

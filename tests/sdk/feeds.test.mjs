@@ -92,6 +92,39 @@ describe("feeds", () => {
     assert.equal(one.resources.length, count / 40);
   });
 
+  it("readAll goes on from a continuation, with another client, after a split", async () => {
+    const container = await filled(400);
+    const first = await container.items.readAll({ maxItemCount: 30 }).fetchNext();
+    assert.equal(first.resources.length, 30);
+    assert.equal((await at.server.split(container)).code, 0);
+    const items = at.server.client().database("db").container(container.id).items;
+    const rest = await items.readAll({ continuationToken: first.continuationToken }).fetchAll();
+    assert.deepEqual([...first.resources, ...rest.resources].map((item) => item.id).sort(), ids);
+  });
+
+  it("a feed of a prefix of a hierarchical key", async () => {
+    const container = await at.container({ throughput: 4000,
+      partitionKey: { paths: ["/tenant", "/user"], kind: "MultiHash", version: 2 } });
+    for (let i = 0; i < 30; ++i) await container.items.create({ id: `${i}`, tenant: `t${i % 3}`, user: `u${i}` });
+    const tenant = await readFeed(at.rest, docs(container), "Documents",
+      { headers: { ...keyHeader("t1"), "x-ms-max-item-count": "4" } });
+    assert.deepEqual(new Set(tenant.items.map((item) => item.tenant)), new Set(["t1"]));
+    assert.equal(tenant.items.length, 10);
+    const user = await readFeed(at.rest, docs(container), "Documents", { headers: keyHeader("t1", "u4") });
+    assert.deepEqual(user.items.map((item) => item.id), ["4"]);
+  });
+
+  it("a feed of a part of a range, by effective partition keys", async () => {
+    const container = await filled(400);
+    const [low, high] = [{ "x-ms-end-epk": "20" }, { "x-ms-start-epk": "20" }].map((bounds) => ({
+      headers: { ...bounds, "x-ms-read-key-type": "EffectivePartitionKeyRange" } }));
+    const below = (await readFeed(at.rest, docs(container), "Documents", low)).items;
+    const above = (await readFeed(at.rest, docs(container), "Documents", high)).items;
+    assert.ok(below.length > 0 && above.length > 0);
+    assert.deepEqual([...below, ...above].map((item) => item.id).sort(), ids);
+    answers(await at.rest("GET", docs(container), { headers: { "x-ms-start-epk": "xyz" } }), 400);
+  });
+
   it("A10: a continuation taken before a split goes on after it, each item once", async () => {
     const container = await filled(400);
     const seen = [];

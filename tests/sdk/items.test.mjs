@@ -196,6 +196,28 @@ describe("items", () => {
     assert.equal(answer.text, "");
   });
 
+  it("an upsert with If-Match of an item that is not there creates it, as the vendor's does", async () => {
+    const container = await at.container();
+    const when = { accessCondition: { type: "IfMatch", condition: '"never"' } };
+    assert.equal((await container.items.upsert({ id: "1", pk: "a" }, when)).statusCode, 201);
+    await fails(container.items.upsert({ id: "1", pk: "a" }, when), 412);
+    await fails(container.items.upsert({ id: "1", pk: "a" },
+      { accessCondition: { type: "IfNoneMatch", condition: "*" } }), 412);
+  });
+
+  it("HEAD answers as GET does, without the body", async () => {
+    const container = await at.container();
+    const { resource } = await container.items.create({ id: "1", pk: "a" });
+    const head = await at.rest("HEAD", `${docs(container)}/1`, { headers: keyHeader("a") });
+    assert.equal(head.status, 200);
+    assert.equal(head.text, "");
+    assert.equal(head.headers.etag, resource._etag);
+    const get = await at.rest("GET", `${docs(container)}/1`, { headers: keyHeader("a") });
+    assert.equal(head.headers["content-length"], String(Buffer.byteLength(get.text)));
+    assert.equal((await at.rest("HEAD", `${docs(container)}/2`, { headers: keyHeader("a") })).status, 404);
+    assert.equal((await at.rest("HEAD", `/dbs/db/colls/${container.id}`)).status, 200);
+  });
+
   it("Prefer: return=minimal answers without the item", async () => {
     const container = await at.container();
     const headers = { ...keyHeader("a"), prefer: "return=minimal" };
@@ -231,6 +253,20 @@ describe("items", () => {
     await container.items.create({ id: "1", pk: "a" });
     answers(await at.rest("PUT", `${docs(container)}/1`, { body: { id: "2", pk: "a" }, headers: keyHeader("a") }), 400);
     assert.equal((await container.item("2", "a").read()).statusCode, 404);
+  });
+
+  it("by RID: an item is found without an index, after a split, and not under another container", async () => {
+    const container = await at.container({ indexingPolicy: { indexingMode: "none", automatic: false } });
+    const made = [];
+    for (let i = 0; i < 20; ++i) made.push((await container.items.create({ id: `${i}`, pk: `${i}` })).resource);
+    const { code, out } = await at.server.split(container);
+    assert.equal(code, 0, out);
+    for (const [i, { _self }] of made.entries()) {
+      const read = await at.rest("GET", `/${_self.replace(/\/$/, "")}`, { rid: true, headers: keyHeader(`${i}`) });
+      assert.equal(answers(read, 200).body.id, `${i}`);
+    }
+    const other = (await (await at.container()).read()).resource;
+    answers(await at.rest("GET", `/${other._self}docs/${made[0]._rid}`, { rid: true, headers: keyHeader("0") }), 404);
   });
 
   it("by RID: read, replace and delete an item by its _self link", async () => {

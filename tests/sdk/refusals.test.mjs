@@ -27,6 +27,8 @@ describe("not offered yet", () => {
     for (const text of ["SELECT VALUE COUNT(1) FROM c", "SELECT * FROM c WHERE c.n = 2", "SELECT * FROM c ORDER BY c.n DESC", "SELECT c.id FROM c"]) {
       answers(await query(text, { "x-ms-documentdb-query-enablecrosspartition": "True" }), [400, 501], { message: /quer/i });
     }
+    assert.equal(answers(await query(" select *\nFROM anything "), 200).body.Documents[0].id, "1");
+    answers(await at.rest("POST", docs, { body: {}, headers: { "x-ms-documentdb-isquery": "True" } }), 400, { message: /query/ });
     answers(await query("SELECT * FROM c WHERE c.n = 2", { "x-ms-cosmos-is-query-plan-request": "True" }), [400, 501], { message: /quer/i });
   });
 

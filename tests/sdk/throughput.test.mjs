@@ -135,6 +135,48 @@ describe("throughput", () => {
   });
 });
 
+describe("the rules of 2016, as settings", () => {
+  const at = shared({ limits: {
+    "partitioned-throughput-min": 1000, "split-throughput-min": 1000, "physical-partition-bytes": 200_000,
+  } });
+  const create = (id, throughput, partitionKey) => at.rest("POST", "/dbs/db/colls", {
+    body: { id, ...(partitionKey ? { partitionKey } : {}) },
+    headers: throughput === undefined ? {} : { "x-ms-offer-throughput": String(throughput) },
+  });
+  const key = { paths: ["/pk"], kind: "Hash", version: 2 };
+  const offered = async (id) => (await at.db.container(id).readOffer()).resource.content.offerThroughput;
+
+  it("A16: a fixed container has 400 to 10,000 RU/s", async () => {
+    answers(await create("fixed", 300), 400, { message: /400/ });
+    answers(await create("fixed", 10_100), 400, { message: /10000|10,000/ });
+    answers(await create("fixed", 400), 201);
+    answers(await create("fixed-most", 10_000), 201);
+    answers(await create("fixed-default"), 201);
+    assert.equal(await offered("fixed-default"), 400);
+  });
+
+  it("A17: a container with a key has at least 1,000 RU/s, in steps of 100, and at most 250,000", async () => {
+    answers(await create("open", 900, key), 400, { message: /1000|1,000/ });
+    answers(await create("open", 1050, key), 400, { message: /100/ });
+    answers(await create("open", 250_100, key), [400, 403], { message: /250000|250,000/ });
+    answers(await create("open", 1000, key), 201);
+    answers(await create("open-default", undefined, key), 201);
+    assert.equal(await offered("open-default"), 1000);
+    const { resource, offer } = await at.db.container("open").readOffer();
+    await fails(offer.replace({ ...resource, content: { ...resource.content, offerThroughput: 900 } }), 400);
+    const { headers } = await offer.read();
+    assert.equal(headers["x-ms-cosmos-min-throughput"], "1000");
+  });
+
+  it("A18: with a key and 1,000 RU/s a full partition splits by itself", async () => {
+    answers(await create("grows", 1000, key), 201);
+    const container = at.db.container("grows");
+    const pad = "x".repeat(4000);
+    await together(8, Array.from({ length: 80 }, (_, i) => () => container.items.create({ id: `${i}`, pk: `${i}`, pad })));
+    await eventually(async () => (await ranges(at.rest, container)).length >= 2, { what: "a split" });
+  });
+});
+
 describe("throttling", () => {
   const at = shared({ dev: false, limits: { "partition-throughput": 400 } });
 

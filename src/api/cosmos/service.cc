@@ -19,11 +19,15 @@ std::string_view path_of(std::string_view target) {
   return target.substr(0, target.find('?'));
 }
 
+// Queries are posted, and only read. Whoever asks this decides by it: what a read-only key may send
+// and what dispatch takes for a query must be the same.
+bool is_query(const Call& call) {
+  return call.method == "POST" &&
+         (is_true(call.headers.is_query) || is_true(call.headers.is_query_plan));
+}
+
 bool is_write(const Call& call) {
-  if (call.method == "GET" || call.method == "HEAD") return false;
-  // Queries are posted, and only read.
-  return !(call.method == "POST" &&
-           (is_true(call.headers.is_query) || is_true(call.headers.is_query_plan)));
+  return call.method != "GET" && call.method != "HEAD" && !is_query(call);
 }
 
 }  // namespace
@@ -73,6 +77,8 @@ void Service::handle(const net::Request& request, net::Responder responder) {
   if (auto authorized = authorize(*call, is_admin); !authorized) {
     return call->fail(authorized.error());
   }
+  // The same answer; the connection leaves its body out.
+  if (call->method == "HEAD") call->method = "GET";
   if (is_admin) return admin(std::move(call));
   dispatch(std::move(call));
 }
@@ -145,9 +151,7 @@ void Service::dispatch(CallPtr call) {
     call->operation = Operation::database;
     if (address.count == 1) {
       if (method == "GET") return later(std::move(call), &Service::list_databases);
-      if (method == "POST" && is_true(call->headers.is_query)) {
-        return unsupported(std::move(call), "queries over databases");
-      }
+      if (is_query(*call)) return unsupported(std::move(call), "queries over databases");
       if (method == "POST") return later(std::move(call), &Service::create_database);
     } else {
       if (method == "GET") return later(std::move(call), &Service::read_database);
@@ -165,9 +169,7 @@ void Service::dispatch(CallPtr call) {
     call->operation = Operation::container;
     if (address.count == 3) {
       if (method == "GET") return later(std::move(call), &Service::list_containers);
-      if (method == "POST" && is_true(call->headers.is_query)) {
-        return unsupported(std::move(call), "queries over containers");
-      }
+      if (is_query(*call)) return unsupported(std::move(call), "queries over containers");
       if (method == "POST") return later(std::move(call), &Service::create_container);
     } else {
       if (method == "GET") return later(std::move(call), &Service::read_container);
