@@ -22,6 +22,8 @@ constexpr std::array kCurve = {
     Point{512, 40.95, 184.57}, Point{1024, 145.90, 625}, Point{2048, 291.80, 1250},
 };
 constexpr double kPerTerm = 0.2;
+// The system properties of a face, generously.
+constexpr uint64_t kSystemBytes = 256;
 constexpr double kPerFeedItem = 0.05;
 
 double along(uint64_t bytes, double Point::* field) {
@@ -41,6 +43,10 @@ double rounded(double charge) {
 }
 
 }  // namespace
+
+uint64_t charged_bytes(uint64_t stored_bytes) {
+  return stored_bytes - std::min(stored_bytes, kSystemBytes);
+}
 
 double read_charge(uint64_t bytes) {
   return rounded(along(bytes, &Point::read));

@@ -7,6 +7,10 @@
 
 namespace orrery::partition {
 
+// The size that an item is charged for: what is stored (its id, too, for writes) without what the
+// system adds to every item, so that an item of 1 KB as its author wrote it costs what 1 KB costs.
+uint64_t charged_bytes(uint64_t stored_bytes);
+
 // Reading one item of this size. Strong and bounded-staleness reads cost twice this.
 double read_charge(uint64_t bytes);
 // A read that finds nothing, or whose If-None-Match says that the client has it already.

@@ -204,14 +204,20 @@ Status Partition::trim() {
       {store_->ledger(), unique_range(""), unique_range(identity_.min)},
       {store_->ledger(), unique_range(identity_.max), "v"},
   };
+  rocksdb::WriteBatch deletions;
   for (const Gap& gap : gaps) {
     if (gap.from >= gap.to) continue;
     const rocksdb::Slice from = gap.from;
     const rocksdb::Slice to = gap.to;
     rocksdb::Status dropped = rocksdb::DeleteFilesInRange(&db, gap.family, &from, &to, false);
-    if (dropped.ok()) dropped = db.DeleteRange(rocksdb::WriteOptions(), gap.family, from, to);
+    if (dropped.ok()) dropped = deletions.DeleteRange(gap.family, from, to);
     if (!dropped.ok()) return pass(store_->translate(dropped, "trimming"));
   }
+  // Even this goes in between two runs: there is one writer.
+  writer_->pause();
+  rocksdb::Status deleted = db.Write(rocksdb::WriteOptions(), &deletions);
+  writer_->resume();
+  if (!deleted.ok()) return pass(store_->translate(deleted, "trimming"));
   rocksdb::CompactRangeOptions compact;
   compact.exclusive_manual_compaction = false;
   compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
