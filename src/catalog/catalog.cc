@@ -74,11 +74,33 @@ Status Catalog::load() {
         }
         insert(std::make_shared<const Container>(std::move(*container)));
       } else if (key.row == kNextNumber) {
-        std::from_chars(item.body.data(), item.body.data() + item.body.size(), next_number_);
+        const char* end = item.body.data() + item.body.size();
+        auto [read_to, error] = std::from_chars(item.body.data(), end, next_number_);
+        if (error != std::errc() || read_to != end) {
+          return fail(Code::corrupt, "the catalog's record of the next number is damaged");
+        }
       }
     }
     more = page->more;
     if (!page->items.empty()) after = page->items.back().first;
+  }
+  return check_loaded();
+}
+
+// What no record can show by itself.
+Status Catalog::check_loaded() const {
+  auto refuse = [](std::string_view what, uint32_t number, std::string_view problem) {
+    return fail(Code::corrupt,
+                fmt::format("the catalog is damaged: {} {} {}", what, number, problem));
+  };
+  for (const auto& [number, database] : databases_) {
+    if (number >= next_number_) return refuse("database", number, "is beyond the next number");
+  }
+  for (const auto& [number, container] : containers_) {
+    if (number >= next_number_) return refuse("container", number, "is beyond the next number");
+    if (!databases_.contains(container->database)) {
+      return refuse("container", number, "belongs to a database that is not there");
+    }
   }
   return {};
 }

@@ -61,6 +61,7 @@ class Catalog {
  private:
   explicit Catalog(std::shared_ptr<partition::Partition> partition, const Clock& clock);
   Status load();
+  Status check_loaded() const ORRERY_REQUIRES(change_mutex_);
   Status commit(std::vector<partition::Write> writes);
   partition::Write put(std::string_view kind, uint32_t number, std::string body) const;
   partition::Write remove(std::string_view kind, uint32_t number) const;

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "base/bytes.h"
 #include "value/json.h"
 
@@ -115,11 +117,22 @@ class ObjectReader {
     const Node* member = get(name, Type::string);
     return member == nullptr ? "" : std::string(member->text);
   }
-  uint64_t number(std::string_view name) {
+  // A whole number in [least, most]; all are small enough for JSON to keep them exactly.
+  int64_t number(std::string_view name, int64_t least = 0, int64_t most = kExactMax) {
     const Node* member = get(name, Type::number);
-    return member == nullptr ? 0 : static_cast<uint64_t>(member->number);
+    return member == nullptr ? least : whole(name, *member, least, most);
   }
-  uint32_t number32(std::string_view name) { return static_cast<uint32_t>(number(name)); }
+  uint32_t number32(std::string_view name) {
+    return static_cast<uint32_t>(number(name, 0, UINT32_MAX));
+  }
+  int64_t whole(std::string_view name, const Node& node, int64_t least, int64_t most) {
+    if (node.type == Type::number && node.number >= static_cast<double>(least) &&
+        node.number <= static_cast<double>(most) && node.number == std::trunc(node.number)) {
+      return static_cast<int64_t>(node.number);
+    }
+    wrong(name);
+    return least;
+  }
   bool boolean(std::string_view name) {
     const Node* member = get(name, Type::boolean);
     return member != nullptr && member->boolean;
@@ -143,6 +156,7 @@ class ObjectReader {
     array(name, [&](const Node& element) { add_path(name, element, out); });
   }
   void add_path(std::string_view name, const Node& element, std::vector<value::Path>& out) {
+    if (element.type != Type::string) return wrong(name);
     auto path = value::parse_property_path(element.text);
     if (!path) return wrong(name);
     out.push_back(std::move(*path));
@@ -156,6 +170,8 @@ class ObjectReader {
   const std::string& problem() const { return problem_; }
 
  private:
+  static constexpr int64_t kExactMax = int64_t{1} << 53;
+
   const Node* get(std::string_view name, Type type) {
     const Node* member = node_.find(name);
     if (member == nullptr || member->type != type) {
@@ -186,7 +202,7 @@ void read_map(ObjectReader& in, PartitionMap& map) {
   const Node* node = in.optional("map");
   if (node == nullptr) return in.wrong("map");
   ObjectReader reader(*node);
-  map.version = reader.number("version");
+  map.version = static_cast<uint64_t>(reader.number("version", 1));
   map.next_id = reader.number32("nextId");
   reader.array("ranges", [&](const Node& element) {
     ObjectReader one(element);
@@ -194,9 +210,11 @@ void read_map(ObjectReader& in, PartitionMap& map) {
     range.id = one.number32("id");
     range.min = one.hex("min");
     range.max = one.hex("max");
-    one.array("parents",
-              [&](const Node& id) { range.parents.push_back(static_cast<uint32_t>(id.number)); });
+    one.array("parents", [&](const Node& id) {
+      range.parents.push_back(static_cast<uint32_t>(one.whole("parents", id, 0, UINT32_MAX)));
+    });
     range.volume_name = one.text("volume");
+    if (range.id >= map.next_id) one.wrong("id");
     reader.adopt(one);
   });
   in.adopt(reader);
@@ -256,7 +274,7 @@ Result<Database> decode_database(std::string_view text) {
   Database database;
   database.number = in.number32("number");
   database.name = in.text("name");
-  database.changed_s = static_cast<int64_t>(in.number("changed"));
+  database.changed_s = in.number("changed");
   database.etag = in.text("etag");
   database.throughput = read_throughput(in);
   if (!in.problem().empty()) return damaged("database", in.problem());
@@ -272,7 +290,7 @@ Result<Container> decode_container(std::string_view text) {
   container.database = in.number32("database");
   container.number = in.number32("number");
   spec.name = in.text("name");
-  container.changed_s = static_cast<int64_t>(in.number("changed"));
+  container.changed_s = in.number("changed");
   container.etag = in.text("etag");
   read_key(in, spec.key);
   spec.indexed = in.boolean("indexed");
@@ -289,10 +307,11 @@ Result<Container> decode_container(std::string_view text) {
   });
   in.paths("alwaysIndexed", spec.always_indexed);
   if (const Node* ttl = in.optional("defaultTtl")) {
-    spec.default_ttl_s = static_cast<int32_t>(ttl->number);
+    spec.default_ttl_s = static_cast<int32_t>(in.whole("defaultTtl", *ttl, -1, INT32_MAX));
   }
   in.array("uniqueKeys", [&](const Node& element) {
     std::vector<value::Path>& paths = spec.unique_keys.emplace_back();
+    if (element.type != Type::array) return in.wrong("uniqueKeys");
     for (const Node* path = element.first; path != nullptr; path = path->next) {
       in.add_path("uniqueKeys", *path, paths);
     }

@@ -18,6 +18,8 @@ using partition::Partition;
 using partition::Write;
 
 constexpr int kRouteAttempts = 16;
+constexpr int64_t kOpenAgainUs = 1'000'000;
+constexpr int64_t kSplitAgainUs = 1'000'000;
 
 std::string name_key(std::string_view database, std::string_view container) {
   return fmt::format("{}\n{}", database, container);
@@ -25,12 +27,14 @@ std::string name_key(std::string_view database, std::string_view container) {
 
 double charge_of(const Write& write, const partition::Written& written) {
   using partition::Verb;
+  const uint64_t old_bytes = partition::charged_bytes(written.old_bytes);
+  const uint64_t new_bytes = partition::charged_bytes(written.new_bytes);
   if (write.verb == Verb::remove) {
-    return partition::remove_charge(written.old_bytes, written.terms_removed);
+    return partition::remove_charge(old_bytes, written.terms_removed);
   }
-  return written.replaced ? partition::replace_charge(written.new_bytes, written.terms_removed,
-                                                      written.terms_added)
-                          : partition::create_charge(written.new_bytes, written.terms_added);
+  return written.replaced
+             ? partition::replace_charge(new_bytes, written.terms_removed, written.terms_added)
+             : partition::create_charge(new_bytes, written.terms_added);
 }
 
 Status check_demand(const LsnDemand& demand, const catalog::PartitionRange& range, uint64_t lsn) {
@@ -65,6 +69,10 @@ Result<std::unique_ptr<Engine>> Engine::open(volume::Volume& volume, const Clock
   }
   if (auto removed = engine->remove_orphans(); !removed) return pass(removed.error());
   engine->upkeep_ = std::thread([raw = engine.get()] { raw->upkeep_loop(); });
+  // Scaling that the last process did not finish.
+  for (const catalog::ContainerPtr& container : engine->catalog_->all_containers()) {
+    engine->scale(container->number);
+  }
   return engine;
 }
 
@@ -79,9 +87,22 @@ Engine::~Engine() {
   splitter_.stop();
   trimmer_.stop();
   openers_.stop();
-  each_open([](const Routing&, const Slot&, const Partition& partition) {
-    const_cast<Partition&>(partition).drain();
-  });
+  // Whatever a writer still completes uses this engine. Nothing new comes: callers are gone.
+  shared_.writers.stop();
+  close_all();
+  remove_retired();
+}
+
+// So that a routing that somebody still holds keeps no files open.
+void Engine::close_all() {
+  std::unique_lock lock(routing_mutex_);
+  for (const auto& [number, routing] : by_number_) {
+    for (const auto& slot : routing->slots) {
+      slot->gone = true;
+      MutexLock guard(slot->mutex);
+      slot->partition = nullptr;
+    }
+  }
 }
 
 // Files that no map names: a split or a removal that a crash interrupted left them.
@@ -201,29 +222,40 @@ void Engine::rebuild(uint32_t container) {
 
 // --- opening ------------------------------------------------------------------------------------
 
-Result<std::shared_ptr<Partition>> Engine::open_slot(Slot& slot) {
-  MutexLock opening(slot.open_mutex);
-  if (auto open = slot.opened()) return open;
-  if (slot.gone) return fail(Code::moved, "the partition is gone");
-  auto partition = Partition::open(shared_, volume_, slot.range.volume_name,
-                                   {slot.range.id, slot.range.min, slot.range.max});
+Result<std::shared_ptr<Partition>> Engine::open_slot(const std::shared_ptr<Slot>& slot) {
+  MutexLock opening(slot->open_mutex);
+  if (auto open = slot->opened()) return open;
+  if (slot->gone) return fail(Code::moved, "the partition is gone");
+  const int64_t now_us = clock_.steady_us();
+  if (slot->open_error && now_us < slot->open_again_us) return pass(*slot->open_error);
+  const catalog::PartitionRange& range = slot->range;
+  auto partition =
+      Partition::open(shared_, volume_, range.volume_name, {range.id, range.min, range.max});
   if (!partition) {
     log::error("cannot open a partition",
-               {{"name", slot.range.volume_name}, {"error", partition.error().message}});
+               {{"name", range.volume_name}, {"error", partition.error().message}});
+    slot->open_error = partition.error();
+    slot->open_again_us = now_us + kOpenAgainUs;
     return pass(partition.error());
   }
-  slot.last_used_us = clock_.steady_us();
+  slot->open_error.reset();
+  slot->last_used_us = now_us;
+  slot->bytes = (*partition)->usage().bytes;
   {
-    MutexLock lock(slot.mutex);
-    slot.partition = *partition;
+    MutexLock lock(slot->mutex);
+    slot->partition = *partition;
   }
-  trim_later(*partition);
+  trim_later(slot);
   return partition;
 }
 
-Result<std::shared_ptr<Partition>> Engine::open_if_there(Slot& slot) {
-  if (auto open = slot.opened()) return open;
-  if (!volume_.exists(slot.range.volume_name)) return nullptr;
+Result<std::shared_ptr<Partition>> Engine::open_if_there(const std::shared_ptr<Slot>& slot) {
+  if (auto open = slot->opened()) return open;
+  if (!volume_.exists(slot->range.volume_name)) {
+    // Asked in this order: a slot is marked before its files are removed.
+    if (slot->gone) return fail(Code::moved, "the partition is gone");
+    return nullptr;
+  }
   return open_slot(slot);
 }
 
@@ -234,7 +266,7 @@ void Engine::with_partition(const std::shared_ptr<Slot>& slot, bool make, Job jo
     return;
   }
   openers_.post([this, slot, make, job = std::move(job)]() mutable {
-    job(make ? open_slot(*slot) : open_if_there(*slot));
+    job(make ? open_slot(slot) : open_if_there(slot));
   });
 }
 
@@ -277,17 +309,7 @@ void Engine::write_again(RoutingPtr routing, std::vector<Write> transaction,
   if (admitted && std::ranges::any_of(transaction, [](const Write& write) {
         return write.verb != partition::Verb::remove;
       })) {
-    uint64_t bytes = 0;
-    for (const auto& each : routing->slots) {
-      if (auto open = each->opened()) bytes += open->usage().bytes;
-    }
-    if (bytes >= options_.limits.container_bytes) {
-      admitted =
-          fail(Code::quota_exceeded,
-               fmt::format("container '{}' holds {} bytes and its quota is {}: delete items, "
-                           "or raise the server's limit container-bytes",
-                           routing->container->spec.name, bytes, options_.limits.container_bytes));
-    }
+    if (auto within = check_quota(*routing); !within) admitted = pass(within.error());
   }
   if (!admitted) {
     refused.error = std::move(admitted.error());
@@ -353,19 +375,30 @@ void Engine::write_again(RoutingPtr routing, std::vector<Write> transaction,
   with_partition(slot, true, std::move(go_on));
 }
 
+// Partitions that were not opened since the start are not counted yet.
+Status Engine::check_quota(const Routing& routing) const {
+  uint64_t bytes = 0;
+  for (const auto& slot : routing.slots) bytes += slot->bytes.load(std::memory_order_relaxed);
+  if (bytes < options_.limits.container_bytes) return {};
+  return fail(Code::quota_exceeded,
+              fmt::format("container '{}' holds {} bytes and its quota is {}: delete items, or "
+                          "raise the server's limit container-bytes",
+                          routing.container->spec.name, bytes, options_.limits.container_bytes));
+}
+
 void Engine::after_write(const RoutingPtr& routing, const std::shared_ptr<Slot>& slot,
                          const Partition& partition) {
-  if (partition.usage().bytes < options_.limits.physical_partition_bytes) return;
-  if (!may_split_by_itself(*routing)) return;
+  const uint64_t bytes = partition.usage().bytes;
+  slot->bytes.store(bytes, std::memory_order_relaxed);
+  if (bytes < options_.limits.physical_partition_bytes) return;
+  // While stopping a pool runs jobs in the caller: here the writer, which a split waits for.
+  if (stopping_ || !may_split_by_itself(*routing)) return;
   if (clock_.steady_us() < slot->split_not_before_us.load(std::memory_order_relaxed)) return;
   if (slot->split_wanted.exchange(true)) return;
   splitter_.post([this, number = routing->container->number, slot] {
-    auto report = split_slot(number, slot->range.id);
-    if (!report) {
-      constexpr int64_t kRetryUs = 1'000'000;
-      slot->split_not_before_us = clock_.steady_us() + kRetryUs;
-      slot->split_wanted = false;
-    }
+    if (stopping_ || split_slot(number, slot->range.id, partition::CutBy::bytes)) return;
+    slot->split_not_before_us = clock_.steady_us() + kSplitAgainUs;
+    slot->split_wanted = false;
   });
 }
 
@@ -410,7 +443,8 @@ void Engine::read(RoutingPtr routing, std::string placement, std::string row,
 ReadReply Engine::finish_read(const Routing& routing, Slot& slot, uint32_t would_throttle_ms,
                               uint64_t lsn, std::optional<partition::Item> item) {
   ReadReply reply;
-  const double charge = item ? partition::read_charge(item->body.size()) : partition::miss_charge();
+  const double charge = item ? partition::read_charge(partition::charged_bytes(item->body.size()))
+                             : partition::miss_charge();
   reply.receipt = {slot.range.id, lsn, charge, would_throttle_ms};
   reply.item = std::move(item);
   slot.counters.reads.fetch_add(1, std::memory_order_relaxed);
@@ -418,26 +452,41 @@ ReadReply Engine::finish_read(const Routing& routing, Slot& slot, uint32_t would
   return reply;
 }
 
-Result<FeedReply> Engine::feed(const RoutingPtr& routing, std::string_view min,
-                               std::string_view max, const partition::ItemKey* after,
-                               size_t items_max, const LsnDemand& demand) {
+template <class Job>
+auto Engine::follow(RoutingPtr routing, const Job& job) -> decltype(job(*routing)) {
+  const uint32_t number = routing->container->number;
+  for (int attempt = 0; attempt < kRouteAttempts; ++attempt) {
+    auto result = job(*routing);
+    if (result || result.error().code != Code::moved) return result;
+    routing = find(number);
+    if (!routing) return fail(Code::not_found, "the container was deleted in the meantime");
+  }
+  return fail(Code::overloaded, "the partition keeps moving: try again");
+}
+
+Result<FeedReply> Engine::feed(RoutingPtr routing, std::string_view min, std::string_view max,
+                               const partition::ItemKey* after, size_t items_max,
+                               const LsnDemand& demand) {
+  return follow(std::move(routing), [&](const Routing& now) {
+    return feed_once(now, min, max, after, items_max, demand);
+  });
+}
+
+Result<FeedReply> Engine::feed_once(const Routing& routing, std::string_view min,
+                                    std::string_view max, const partition::ItemKey* after,
+                                    size_t items_max, const LsnDemand& demand) {
   const std::string_view from =
       after == nullptr ? min : std::max(min, std::string_view(after->placement));
-  auto [begin, end] = routing->slots_of(from, max);
+  auto [begin, end] = routing.slots_of(from, max);
   FeedReply reply;
   for (size_t i = begin; i < end; ++i) {
-    Slot& slot = *routing->slots[i];
+    Slot& slot = *routing.slots[i];
     reply.receipt.range = slot.range.id;
-    auto admitted = admit(*routing, slot);
+    auto admitted = admit(routing, slot);
     if (!admitted) return pass(admitted.error());
     reply.receipt.would_throttle_ms = std::max(reply.receipt.would_throttle_ms, *admitted);
-    auto opened = open_if_there(slot);
-    if (!opened) {
-      if (opened.error().code != Code::moved) return pass(opened.error());
-      RoutingPtr fresh = find(routing->container->number);
-      if (!fresh) return fail(Code::not_found, "the container was deleted in the meantime");
-      return feed(fresh, min, max, after, items_max, demand);
-    }
+    auto opened = open_if_there(routing.slots[i]);
+    if (!opened) return pass(opened.error());
     const uint64_t lsn = *opened ? (*opened)->lsn() : 0;
     if (auto checked = check_demand(demand, slot.range, lsn); !checked) {
       return pass(checked.error());
@@ -445,7 +494,7 @@ Result<FeedReply> Engine::feed(const RoutingPtr& routing, std::string_view min,
     if (*opened) {
       slot.last_used_us.store(clock_.steady_us(), std::memory_order_relaxed);
       auto page = (*opened)->scan(min, max, after, items_max, options_.limits.response_bytes,
-                                  *routing->schema);
+                                  *routing.schema);
       if (!page) return pass(page.error());
       reply.page = std::move(*page);
     }
@@ -455,86 +504,30 @@ Result<FeedReply> Engine::feed(const RoutingPtr& routing, std::string_view min,
     if (!reply.page.items.empty() || i + 1 == end) {
       reply.page.more = reply.page.more || i + 1 < end;
       uint64_t bytes = 0;
-      for (const auto& [key, item] : reply.page.items) bytes += item.body.size();
+      for (const auto& [key, item] : reply.page.items) {
+        bytes += partition::charged_bytes(item.body.size());
+      }
       reply.receipt.charge = partition::feed_charge(bytes, reply.page.items.size());
-      pay(*routing, slot, reply.receipt.charge);
+      pay(routing, slot, reply.receipt.charge);
       break;
     }
   }
   return reply;
 }
 
-Result<std::optional<partition::ItemKey>> Engine::find_by_term(const RoutingPtr& routing,
+Result<std::optional<partition::ItemKey>> Engine::find_by_term(RoutingPtr routing,
                                                                std::string_view term) {
-  for (const auto& slot : routing->slots) {
-    auto opened = open_if_there(*slot);
-    if (!opened) return pass(opened.error());
-    if (!*opened) continue;
-    auto found = (*opened)->find_by_term(term);
-    if (!found || *found) return found;
-  }
-  return std::nullopt;
-}
-
-Result<uint64_t> Engine::lsn(const Slot& slot) {
-  auto opened = open_if_there(const_cast<Slot&>(slot));
-  if (!opened) return pass(opened.error());
-  return *opened ? (*opened)->lsn() : 0;
-}
-
-void Engine::each_open(
-    const std::function<void(const Routing&, const Slot&, const Partition&)>& visit) const {
-  std::vector<RoutingPtr> all;
-  {
-    std::shared_lock lock(routing_mutex_);
-    for (const auto& [number, routing] : by_number_) all.push_back(routing);
-  }
-  for (const RoutingPtr& routing : all) {
-    for (const auto& slot : routing->slots) {
-      if (auto partition = slot->opened()) visit(*routing, *slot, *partition);
+  using Found = Result<std::optional<partition::ItemKey>>;
+  return follow(std::move(routing), [&](const Routing& now) -> Found {
+    for (const auto& slot : now.slots) {
+      auto opened = open_if_there(slot);
+      if (!opened) return pass(opened.error());
+      if (!*opened) continue;
+      auto found = (*opened)->find_by_term(term);
+      if (!found || *found) return found;
     }
-  }
-}
-
-Result<std::vector<PartitionStatus>> Engine::status(uint32_t container) {
-  RoutingPtr routing = find(container);
-  if (!routing) return fail(Code::not_found, "the container is not there");
-  std::vector<PartitionStatus> all;
-  for (const auto& slot : routing->slots) {
-    PartitionStatus& one = all.emplace_back();
-    one.range = slot->range;
-    one.reads = slot->counters.reads;
-    one.writes = slot->counters.writes;
-    one.throttled = slot->counters.throttled;
-    one.charge = slot->counters.charge;
-    auto opened = open_if_there(*slot);
-    if (!opened) {
-      one.read_only_reason = opened.error().message;
-    } else if (*opened) {
-      one.open = true;
-      one.usage = (*opened)->usage();
-      one.lsn = (*opened)->lsn();
-      one.read_only_reason = (*opened)->read_only_reason();
-    }
-  }
-  return all;
-}
-
-Result<std::vector<Partition::LogicalPartition>> Engine::largest(uint32_t container, size_t count) {
-  RoutingPtr routing = find(container);
-  if (!routing) return fail(Code::not_found, "the container is not there");
-  std::vector<Partition::LogicalPartition> all;
-  for (const auto& slot : routing->slots) {
-    auto opened = open_if_there(*slot);
-    if (!opened) return pass(opened.error());
-    if (!*opened) continue;
-    auto some = (*opened)->largest(count);
-    if (!some) return pass(some.error());
-    std::ranges::move(*some, std::back_inserter(all));
-  }
-  std::ranges::sort(all, std::greater<>(), [](const auto& one) { return one.usage.bytes; });
-  if (all.size() > count) all.resize(count);
-  return all;
+    return std::nullopt;
+  });
 }
 
 }  // namespace orrery::cluster

@@ -7,6 +7,7 @@
 // durable: call them on a thread that may block, such as those of control().
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -93,7 +94,8 @@ class Engine {
  public:
   static Result<std::unique_ptr<Engine>> open(volume::Volume& volume, const Clock& clock,
                                               const EngineOptions& options);
-  ~Engine();  // finishes what was queued
+  // Finishes what was queued; splits and trims that have not begun are left to the next start.
+  ~Engine();
 
   const Limits& limits() const { return options_.limits; }
   const catalog::Catalog& catalog() const { return *catalog_; }
@@ -118,32 +120,28 @@ class Engine {
   // Whether partitions are still being split towards the throughput that was set.
   bool is_scaling(uint32_t container) const;
 
-  // --- items
-  // -------------------------------------------------------------------------------------- All
-  // writes of one transaction have the same placement key.
+  // --- items -----------------------------------------------------------------------------------
+  // All writes of one transaction have the same placement key.
   void write(RoutingPtr routing, std::vector<partition::Write> transaction,
              std::move_only_function<void(WriteReply)> done);
   void read(RoutingPtr routing, std::string placement, std::string row, const LsnDemand& demand,
             std::move_only_function<void(Result<ReadReply>)> done);
   // One page of the items in [min, max) after `after`. Reads one partition at most; a page may be
   // short, and is the last one when `page.more` is false. Blocks.
-  Result<FeedReply> feed(const RoutingPtr& routing, std::string_view min, std::string_view max,
+  Result<FeedReply> feed(RoutingPtr routing, std::string_view min, std::string_view max,
                          const partition::ItemKey* after, size_t items_max,
                          const LsnDemand& demand);
   // The item with this index term. Blocks.
-  Result<std::optional<partition::ItemKey>> find_by_term(const RoutingPtr& routing,
-                                                         std::string_view term);
+  Result<std::optional<partition::ItemKey>> find_by_term(RoutingPtr routing, std::string_view term);
 
-  // --- partitions
-  // --------------------------------------------------------------------------------- Splits one
-  // partition now (the largest when no range is named). Blocks.
+  // --- partitions ------------------------------------------------------------------------------
+  // Splits one partition now (the largest when no range is named). Blocks.
   Result<SplitReport> split(uint32_t container, std::optional<uint32_t> range);
-  // Opens partitions that have files, to tell. Blocks.
+  // Opens partitions that have files, to tell. One that cannot be opened is told of by status(),
+  // and left out by largest(). Blocks.
   Result<std::vector<PartitionStatus>> status(uint32_t container);
   Result<std::vector<partition::Partition::LogicalPartition>> largest(uint32_t container,
                                                                       size_t count);
-  // The partition's newest LSN; 0 when it has no files.
-  Result<uint64_t> lsn(const Slot& slot);
   // For metrics: what is open now, without opening anything.
   void each_open(const std::function<void(const Routing&, const Slot&,
                                           const partition::Partition&)>& visit) const;
@@ -152,11 +150,18 @@ class Engine {
   Engine(volume::Volume& volume, const Clock& clock, const EngineOptions& options);
 
   // opening (engine.cc)
-  Result<std::shared_ptr<partition::Partition>> open_slot(Slot& slot);
+  Result<std::shared_ptr<partition::Partition>> open_slot(const std::shared_ptr<Slot>& slot);
   // Null when there are no files and none are wanted.
-  Result<std::shared_ptr<partition::Partition>> open_if_there(Slot& slot);
+  Result<std::shared_ptr<partition::Partition>> open_if_there(const std::shared_ptr<Slot>& slot);
   template <class Job>
   void with_partition(const std::shared_ptr<Slot>& slot, bool make, Job job);
+  // Does a job that takes a routing, again with a newer one when a partition moved meanwhile.
+  template <class Job>
+  auto follow(RoutingPtr routing, const Job& job) -> decltype(job(*routing));
+  Result<FeedReply> feed_once(const Routing& routing, std::string_view min, std::string_view max,
+                              const partition::ItemKey* after, size_t items_max,
+                              const LsnDemand& demand);
+  void close_all();
   Status remove_orphans();
 
   // routing
@@ -172,18 +177,26 @@ class Engine {
                         uint64_t lsn, std::optional<partition::Item> item);
   void after_write(const RoutingPtr& routing, const std::shared_ptr<Slot>& slot,
                    const partition::Partition& partition);
+  Status check_quota(const Routing& routing) const;
   void write_again(RoutingPtr routing, std::vector<partition::Write> transaction,
                    std::move_only_function<void(WriteReply)> done, int attempt);
 
   // splitting (engine_split.cc)
-  Result<SplitReport> split_slot(uint32_t container, uint32_t range);
+  Result<SplitReport> split_slot(uint32_t container, uint32_t range, partition::CutBy by);
   bool may_split_by_itself(const Routing& routing) const;
   void scale(uint32_t container);
-  Result<SplitReport> split_empty(const RoutingPtr& routing, Slot& slot);
+  // Nothing when the partition has files by now.
+  Result<std::optional<SplitReport>> split_empty(const RoutingPtr& routing, Slot& slot);
+  Result<std::vector<std::shared_ptr<Slot>>> store_map(uint32_t container,
+                                                       const catalog::PartitionMap& map,
+                                                       const partition::Partition::Children& made);
+  std::vector<std::shared_ptr<Slot>> route_to_children(const catalog::ContainerPtr& container,
+                                                       const partition::Partition::Children& made)
+      ORRERY_REQUIRES(change_mutex_);
   // Replaces a range by its two halves in a copy of the map.
   static catalog::PartitionMap split_map(const catalog::PartitionMap& map, uint32_t range,
                                          const std::string& cut);
-  void trim_later(const std::shared_ptr<partition::Partition>& child);
+  void trim_later(const std::shared_ptr<Slot>& slot);
 
   // upkeep (engine_upkeep.cc)
   void retire(std::shared_ptr<partition::Partition> partition, std::string volume_name);
@@ -203,13 +216,13 @@ class Engine {
   std::unordered_map<uint32_t, RoutingPtr> by_number_;
   std::unordered_map<uint32_t, std::shared_ptr<TokenBucket>> database_budgets_;
 
-  Mutex change_mutex_;  // one change to containers and maps at a time
+  Mutex change_mutex_;  // one change to containers and maps at a time; taken before other locks
   mutable Mutex scaling_mutex_;
   std::unordered_map<uint32_t, uint32_t> scaling_ ORRERY_GUARDED_BY(scaling_mutex_);
 
   Mutex upkeep_mutex_;
   CondVar upkeep_wake_;
-  bool stopping_ ORRERY_GUARDED_BY(upkeep_mutex_) = false;
+  std::atomic<bool> stopping_{false};  // set with upkeep_mutex_ held
   struct Retired {
     std::shared_ptr<partition::Partition> partition;  // may be null: only files
     std::string volume_name;

@@ -81,7 +81,7 @@ Result<RoutingPtr> Engine::create_container(uint32_t database, catalog::Containe
         siblings, [](const catalog::ContainerPtr& each) { return !each->throughput; });
     if (static_cast<uint64_t>(sharing) >= limits().shared_throughput_containers) {
       return fail(
-          Code::quota_exceeded,
+          Code::invalid,
           fmt::format("{} containers share the throughput of database '{}' already, which is "
                       "the limit; give this one throughput of its own",
                       sharing, owner->name));

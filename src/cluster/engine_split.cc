@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-
+#include <chrono>
 #include <future>
+#include <thread>
 
 #include "base/fault.h"
 #include "base/log.h"
@@ -13,6 +14,7 @@
 
 namespace orrery::cluster {
 
+using partition::CutBy;
 using partition::Partition;
 
 bool Engine::may_split_by_itself(const Routing& routing) const {
@@ -50,12 +52,15 @@ Result<SplitReport> Engine::split(uint32_t container, std::optional<uint32_t> ra
   auto promise = std::make_shared<std::promise<Result<SplitReport>>>();
   auto future = promise->get_future();
   splitter_.post([this, container, range, promise] {
+    if (stopping_) {
+      return promise->set_value(fail(Code::overloaded, "the server is stopping"));
+    }
     std::optional<uint32_t> chosen = range;
     RoutingPtr routing = find(container);
     if (!chosen && routing) {
       uint64_t most = 0;
       for (const auto& slot : routing->slots) {
-        auto opened = open_if_there(*slot);
+        auto opened = open_if_there(slot);
         const uint64_t bytes = opened && *opened ? (*opened)->usage().bytes : 0;
         if (!chosen || bytes > most) {
           chosen = slot->range.id;
@@ -63,19 +68,21 @@ Result<SplitReport> Engine::split(uint32_t container, std::optional<uint32_t> ra
         }
       }
     }
-    promise->set_value(split_slot(container, chosen.value_or(0)));
+    promise->set_value(split_slot(container, chosen.value_or(0), CutBy::bytes));
   });
   return future.get();
 }
 
 // A partition that was never written to has no files: only the map changes.
-Result<SplitReport> Engine::split_empty(const RoutingPtr& routing, Slot& slot) {
+Result<std::optional<SplitReport>> Engine::split_empty(const RoutingPtr& routing, Slot& slot) {
+  MutexLock change(change_mutex_);
+  MutexLock opening(slot.open_mutex);
+  if (slot.opened() || volume_.exists(slot.range.volume_name)) return std::nullopt;
   const std::string cut =
       value::middle_of(routing->container->spec.key.placement, slot.range.min, slot.range.max);
   if (cut.empty()) return fail(Code::conflict, "the partition's range is too small to be split");
   const uint32_t number = routing->container->number;
   SplitReport report;
-  MutexLock change(change_mutex_);
   auto updated = catalog_->update_container(number, [&](catalog::Container& container) -> Status {
     report = {slot.range.id, container.map->next_id, container.map->next_id + 1, 0, 0};
     container.map =
@@ -83,12 +90,66 @@ Result<SplitReport> Engine::split_empty(const RoutingPtr& routing, Slot& slot) {
     return {};
   });
   if (!updated) return pass(updated.error());
-  slot.gone = true;
   rebuild(number);
+  slot.gone = true;  // after the new map is there to be found; until then it cannot be opened
   return report;
 }
 
-Result<SplitReport> Engine::split_slot(uint32_t number, uint32_t range) {
+// Makes a new map durable and routes to the children from then on; returns their slots.
+//
+// When the disk fails under the catalog's commit, nobody knows which map a restart would find. So
+// the parent may then neither go on (its writes would be lost under the new map) nor give up its
+// files or the children's: writes wait while the commit is tried again, which settles it either
+// way. Should the server be stopped before that, nothing is returned, and everything stays in
+// place for whichever map is there at the next start.
+Result<std::vector<std::shared_ptr<Slot>>> Engine::store_map(uint32_t number,
+                                                             const catalog::PartitionMap& map,
+                                                             const Partition::Children& made) {
+  for (bool first = true;; first = false) {
+    {
+      MutexLock change(change_mutex_);
+      auto updated = catalog_->update_container(number, [&](catalog::Container& container) {
+        container.map = std::make_shared<catalog::PartitionMap>(map);
+        return Status();
+      });
+      if (updated) {
+        if (auto injected = fault::point("split.published"); !injected) {
+          log::warn("fault after a split was published", {{"error", injected.error().message}});
+        }
+        return route_to_children(*updated, made);
+      }
+      const Code code = updated.error().code;
+      if (code != Code::read_only && code != Code::corrupt) return pass(updated.error());
+      if (first) {
+        log::error("a split waits until the catalog takes writes again",
+                   {{"container", number}, {"error", updated.error().message}});
+      }
+    }
+    if (stopping_) return {};
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+std::vector<std::shared_ptr<Slot>> Engine::route_to_children(const catalog::ContainerPtr& container,
+                                                             const Partition::Children& made) {
+  const RoutingPtr before = find(container->number);
+  const RoutingPtr after = make_routing(container, before.get());
+  std::vector<std::shared_ptr<Slot>> children;
+  for (const auto& slot : after->slots) {
+    for (const auto& child : {made.first, made.second}) {
+      if (slot->range.id != child->identity().range) continue;
+      slot->bytes = child->usage().bytes;
+      slot->last_used_us = clock_.steady_us();
+      MutexLock lock(slot->mutex);
+      slot->partition = child;
+      children.push_back(slot);
+    }
+  }
+  install(after);
+  return children;
+}
+
+Result<SplitReport> Engine::split_slot(uint32_t number, uint32_t range, CutBy by) {
   const int64_t started_us = clock_.steady_us();
   RoutingPtr routing = find(number);
   if (!routing) return fail(Code::not_found, "the container is not there");
@@ -106,17 +167,15 @@ Result<SplitReport> Engine::split_slot(uint32_t number, uint32_t range) {
                             "partition, which cannot be split",
                             routing->container->spec.name));
   }
-  {
-    MutexLock opening(slot->open_mutex);
-    if (!slot->opened() && !volume_.exists(slot->range.volume_name)) {
-      return split_empty(routing, *slot);
-    }
-  }
-  auto opened = open_slot(*slot);
+  auto empty = split_empty(routing, *slot);
+  if (!empty) return pass(empty.error());
+  if (*empty) return **empty;
+  auto opened = open_slot(slot);
   if (!opened) return pass(opened.error());
   std::shared_ptr<Partition> parent = std::move(*opened);
   auto cut = parent->begin_split(
-      value::middle_of(routing->container->spec.key.placement, slot->range.min, slot->range.max));
+      value::middle_of(routing->container->spec.key.placement, slot->range.min, slot->range.max),
+      by);
   if (!cut) return pass(cut.error());
 
   SplitReport report{.parent = range};
@@ -126,32 +185,19 @@ Result<SplitReport> Engine::split_slot(uint32_t number, uint32_t range) {
   };
   report.left = routing->container->map->next_id;
   report.right = report.left + 1;
-  Partition::Children children;
+  std::vector<std::shared_ptr<Slot>> children;
+  bool in_doubt = false;
   auto publish = [&](const Partition::Children& made) -> Status {
-    MutexLock change(change_mutex_);
-    auto updated = catalog_->update_container(number, [&](catalog::Container& container) {
-      container.map = std::make_shared<catalog::PartitionMap>(next);
-      return Status();
-    });
-    if (!updated) return pass(updated.error());
-    if (auto injected = fault::point("split.published"); !injected) {
-      log::warn("fault after a split was published", {{"error", injected.error().message}});
-    }
-    children = made;
-    RoutingPtr before = find(number);
-    RoutingPtr after = make_routing(*updated, before.get());
-    for (const auto& each : after->slots) {
-      MutexLock lock(each->mutex);
-      if (each->range.id == report.left) each->partition = made.first;
-      if (each->range.id == report.right) each->partition = made.second;
-      each->last_used_us = clock_.steady_us();
-    }
-    install(after);
+    auto published = store_map(number, next, made);
+    if (!published) return pass(published.error());
+    children = std::move(*published);
+    in_doubt = children.empty();
     return {};
   };
   auto times = parent->finish_split(*cut, {report.left, child(report.left).volume_name},
                                     {report.right, child(report.right).volume_name}, publish);
   if (!times) return pass(times.error());
+  if (in_doubt) return fail(Code::read_only, "the server stopped before the split was recorded");
   {
     MutexLock opening(slot->open_mutex);
     slot->gone = true;
@@ -159,8 +205,7 @@ Result<SplitReport> Engine::split_slot(uint32_t number, uint32_t range) {
     slot->partition = nullptr;
   }
   retire(std::move(parent), slot->range.volume_name);
-  trim_later(children.first);
-  trim_later(children.second);
+  for (const auto& each : children) trim_later(each);
   report.pause_us = times->pause_us;
   report.total_us = clock_.steady_us() - started_us;
   log::info("split a partition", {{"container", routing->container->spec.name},
@@ -172,12 +217,12 @@ Result<SplitReport> Engine::split_slot(uint32_t number, uint32_t range) {
   return report;
 }
 
-void Engine::trim_later(const std::shared_ptr<Partition>& child) {
-  trimmer_.post([weak = std::weak_ptr<Partition>(child)] {
-    auto partition = weak.lock();
-    if (!partition) return;
+void Engine::trim_later(const std::shared_ptr<Slot>& slot) {
+  trimmer_.post([this, slot] {
+    auto partition = slot->opened();
+    if (!partition || stopping_) return;
     if (auto trimmed = partition->trim(); !trimmed) {
-      log::warn("trimming after a split failed and will be done at the next start",
+      log::warn("trimming after a split failed and will be done when it is next opened",
                 {{"range", partition->identity().range}, {"error", trimmed.error().message}});
     }
   });
@@ -194,23 +239,20 @@ void Engine::scale(uint32_t number) {
   splitter_.post([this, number] {
     for (;;) {
       RoutingPtr now = find(number);
-      if (!now || !now->container->throughput ||
+      if (stopping_ || !now || !now->container->throughput ||
           now->slots.size() >= partitions_for(*now->container->throughput, limits())) {
         break;
       }
-      // The largest first; one that cannot be split gives way to the next.
-      std::vector<std::pair<uint64_t, uint32_t>> by_size;
+      // Those with the fewest splits behind them first, then the oldest: that keeps ranges even,
+      // and throughput is given to ranges. One that cannot be split gives way to the next.
+      std::vector<std::pair<size_t, uint32_t>> by_age;
       for (const auto& slot : now->slots) {
-        auto opened = open_if_there(*slot);
-        by_size.emplace_back(opened && *opened ? (*opened)->usage().bytes : 0, slot->range.id);
+        by_age.emplace_back(slot->range.parents.size(), slot->range.id);
       }
-      // Of equal ones the oldest, so that empty partitions are halved evenly.
-      std::ranges::sort(by_size, [](const auto& a, const auto& b) {
-        return a.first != b.first ? a.first > b.first : a.second < b.second;
-      });
+      std::ranges::sort(by_age);
       bool split_one = false;
-      for (const auto& [bytes, range] : by_size) {
-        auto report = split_slot(number, range);
+      for (const auto& [splits, range] : by_age) {
+        auto report = split_slot(number, range, CutBy::middle);
         if (report) {
           split_one = true;
           break;

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +33,7 @@ struct Slot {
   std::shared_ptr<TokenBucket> own_budget;  // set before the slot is shared
   SlotCounters counters;
   std::atomic<int64_t> last_used_us{0};
+  std::atomic<uint64_t> bytes{0};  // as last known, so that quotas count closed partitions too
   std::atomic<bool> split_wanted{false};        // a split is queued or running
   std::atomic<int64_t> split_not_before_us{0};  // after one that could not be done
   std::atomic<bool> gone{false};  // split or removed: its files must not be made again
@@ -42,7 +44,12 @@ struct Slot {
   }
 
   mutable Mutex mutex;
-  Mutex open_mutex;  // held while opening, so that it happens once
+  // Held while opening, so that it happens once. Taken after the engine's change_mutex_ and before
+  // `mutex`, where both are needed.
+  Mutex open_mutex;
+  // Opening that failed is not tried again at once for every request.
+  std::optional<Error> open_error ORRERY_GUARDED_BY(open_mutex);
+  int64_t open_again_us ORRERY_GUARDED_BY(open_mutex) = 0;
   std::shared_ptr<partition::Partition> partition ORRERY_GUARDED_BY(mutex);
 };
 

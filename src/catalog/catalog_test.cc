@@ -1,0 +1,248 @@
+// The catalog over a real partition: what it keeps, what it refuses, and what a reopening finds.
+#include "catalog/catalog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/fault.h"
+#include "catalog/codec.h"
+#include "partition/partition_fixture.h"
+#include "volume/local/local_volume.h"
+
+namespace orrery::catalog {
+namespace {
+
+using testing::ElementsAre;
+
+PartitionMap map_of(const std::vector<std::pair<std::string, std::string>>& ranges) {
+  PartitionMap map;
+  for (const auto& [min, max] : ranges) {
+    map.ranges.push_back({map.next_id++, min, max, {}, ""});
+  }
+  return map;
+}
+
+ContainerSpec named(std::string_view name) {
+  ContainerSpec spec;
+  spec.name = name;
+  return spec;
+}
+
+TEST(CoversEverything, NeitherGapNorOverlap) {
+  EXPECT_TRUE(covers_everything(map_of({{"", "\xFF"}})));
+  EXPECT_TRUE(covers_everything(map_of({{"", "a"}, {"a", "b"}, {"b", "\xFF"}})));
+  EXPECT_FALSE(covers_everything(map_of({})));
+  EXPECT_FALSE(covers_everything(map_of({{"a", "\xFF"}})));
+  EXPECT_FALSE(covers_everything(map_of({{"", "a"}})));
+  EXPECT_FALSE(covers_everything(map_of({{"", "a"}, {"b", "\xFF"}})));
+  EXPECT_FALSE(covers_everything(map_of({{"", "b"}, {"a", "\xFF"}})));
+  EXPECT_FALSE(covers_everything(map_of({{"", "a"}, {"a", "a"}, {"a", "\xFF"}})));
+  EXPECT_FALSE(covers_everything(map_of({{"a", "\xFF"}, {"", "a"}})));
+}
+
+class CatalogTest : public testing::Test {
+ protected:
+  CatalogTest() { open(); }
+  ~CatalogTest() override { fault::disarm_all(); }
+
+  void open() {
+    catalog_.reset();
+    auto opened = try_open();
+    ASSERT_TRUE(opened) << opened.error().message;
+    catalog_ = std::move(*opened);
+  }
+  Result<std::unique_ptr<Catalog>> try_open() { return Catalog::open(shared_, *volume_); }
+
+  ContainerPtr make(const DatabasePtr& database, std::string_view name,
+                    const std::vector<std::string>& boundaries = {}) {
+    ContainerSpec spec = named(name);
+    spec.key.paths = {value::parse_property_path("/pk").value()};
+    auto made = catalog_->create_container(database->number, spec, Throughput{}, boundaries);
+    EXPECT_TRUE(made) << made.error().message;
+    return made.value_or(nullptr);
+  }
+  DatabasePtr make(std::string_view name) {
+    auto made = catalog_->create_database(name, std::nullopt);
+    EXPECT_TRUE(made);
+    return made.value_or(nullptr);
+  }
+
+  // Writes a record behind the catalog's back; reopen afterwards.
+  void put_raw(std::string_view kind, std::string_view row, std::string_view body) {
+    catalog_.reset();
+    auto partition =
+        partition::Partition::open(shared_, *volume_, kCatalogVolumeName, {0, "", "\xFF"});
+    ASSERT_TRUE(partition);
+    partition::Write write;
+    write.verb = partition::Verb::upsert;
+    write.placement = kind;
+    write.row = row;
+    write.body = body;
+    auto schema = std::make_shared<partition::Schema>();
+    schema->indexed = false;
+    write.schema = schema;
+    auto outcome = partition::commit(**partition, std::move(write));
+    ASSERT_FALSE(outcome.error);
+  }
+
+  partition::TemporaryDirectory directory_;
+  ManualClock clock_;
+  std::unique_ptr<volume::Volume> volume_ = volume::open_local_volume(directory_.path()).value();
+  partition::Shared shared_{Limits(), clock_};
+  std::unique_ptr<Catalog> catalog_;
+};
+
+TEST_F(CatalogTest, KeepsDatabasesAndContainers) {
+  auto database = catalog_->create_database("db", Throughput{.rus = 1000}).value();
+  make(database, "b");
+  auto a = make(database, "a", {"m", "t"});
+  EXPECT_THAT(a->map->ranges, testing::SizeIs(3));
+  EXPECT_EQ(a->map->ranges[1].min, "m");
+  EXPECT_EQ(a->map->ranges[1].max, "t");
+  EXPECT_EQ(a->map->next_id, 3);
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(catalog_->database("db"));
+    EXPECT_EQ(catalog_->database(database->number)->throughput->rus, 1000);
+    auto containers = catalog_->containers(database->number);
+    ASSERT_EQ(containers.size(), 2);
+    EXPECT_EQ(containers[0]->spec.name, "a");
+    EXPECT_EQ(containers[1]->spec.name, "b");
+    EXPECT_EQ(catalog_->container(a->number)->etag, a->etag);
+    EXPECT_EQ(catalog_->container(database->number, "a")->number, a->number);
+    EXPECT_EQ(catalog_->all_containers().size(), 2);
+    EXPECT_EQ(catalog_->container(database->number, "c"), nullptr);
+    open();
+  }
+}
+
+TEST_F(CatalogTest, NamesAreUnique) {
+  auto one = make("one");
+  auto two = make("two");
+  EXPECT_EQ(catalog_->create_database("one", {}).error().code, Code::conflict);
+  make(one, "c");
+  make(two, "c");
+  const ContainerSpec again = named("c");
+  EXPECT_EQ(catalog_->create_container(one->number, again, {}, {}).error().code, Code::conflict);
+  EXPECT_EQ(catalog_->create_container(77, again, {}, {}).error().code, Code::not_found);
+}
+
+TEST_F(CatalogTest, NumbersAreNeverUsedTwice) {
+  auto database = make("db");
+  auto first = make(database, "c");
+  ASSERT_TRUE(catalog_->remove_container(first->number));
+  open();
+  auto second = make(database, "c");
+  EXPECT_GT(second->number, first->number);
+  ASSERT_TRUE(catalog_->remove_database(database->number));
+  open();
+  EXPECT_TRUE(catalog_->databases().empty());
+  EXPECT_GT(make("db")->number, second->number);
+}
+
+TEST_F(CatalogTest, RemovingADatabaseRemovesItsContainers) {
+  auto database = make("db");
+  auto other = make("other");
+  auto gone = make(database, "c");
+  auto stays = make(other, "c");
+  ASSERT_TRUE(catalog_->remove_database(database->number));
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_EQ(catalog_->database("db"), nullptr);
+    EXPECT_EQ(catalog_->database(database->number), nullptr);
+    EXPECT_EQ(catalog_->container(gone->number), nullptr);
+    EXPECT_TRUE(catalog_->containers(database->number).empty());
+    EXPECT_NE(catalog_->container(stays->number), nullptr);
+    open();
+  }
+  EXPECT_EQ(catalog_->remove_database(database->number).error().code, Code::not_found);
+  EXPECT_EQ(catalog_->remove_container(gone->number).error().code, Code::not_found);
+}
+
+TEST_F(CatalogTest, UpdatesAContainerAndLeavesSnapshotsAlone) {
+  auto database = make("db");
+  auto before = make(database, "c");
+  clock_.advance_ms(5000);
+  auto after = catalog_->update_container(before->number, [](Container& container) -> Status {
+    container.throughput = Throughput{.rus = 800};
+    return {};
+  });
+  ASSERT_TRUE(after);
+  EXPECT_EQ(before->throughput->rus, 400);
+  EXPECT_NE((*after)->etag, before->etag);
+  EXPECT_EQ((*after)->changed_s, before->changed_s + 5);
+  open();
+  EXPECT_EQ(catalog_->container(before->number)->throughput->rus, 800);
+  EXPECT_EQ(catalog_->container(before->number)->etag, (*after)->etag);
+}
+
+TEST_F(CatalogTest, RefusesAnUpdateThatBreaksTheMapOrIsRefused) {
+  auto made = make(make("db"), "c");
+  auto broken = catalog_->update_container(made->number, [](Container& container) -> Status {
+    auto map = std::make_shared<PartitionMap>(*container.map);
+    map->ranges.front().max = "a";
+    container.map = map;
+    return {};
+  });
+  EXPECT_EQ(broken.error().code, Code::internal);
+  auto renamed = catalog_->update_container(made->number, [](Container& container) -> Status {
+    container.spec.name = "other";
+    return {};
+  });
+  EXPECT_EQ(renamed.error().code, Code::internal);
+  auto refused = catalog_->update_container(
+      made->number, [](Container&) -> Status { return fail(Code::invalid, "no"); });
+  EXPECT_EQ(refused.error().code, Code::invalid);
+  EXPECT_EQ(catalog_->container(made->number), made);
+  EXPECT_EQ(catalog_->create_container(made->database, named("d"), {}, {"b", "a"}).error().code,
+            Code::internal);
+}
+
+TEST_F(CatalogTest, SetsTheThroughputOfADatabase) {
+  auto database = catalog_->create_database("db", Throughput{.rus = 400}).value();
+  ASSERT_TRUE(catalog_->set_throughput(database->number, {.rus = 2000, .autoscale = true}));
+  EXPECT_EQ(catalog_->set_throughput(99, {}).error().code, Code::not_found);
+  open();
+  EXPECT_EQ(catalog_->database("db")->throughput, (Throughput{.rus = 2000, .autoscale = true}));
+}
+
+TEST_F(CatalogTest, AChangeThatTheDiskRefusedIsNotSeen) {
+  auto database = make("db");
+  fault::arm("partition.commit", fault::Action::error);
+  auto failed = catalog_->create_container(database->number, named("c"), {}, {});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().code, Code::read_only);
+  EXPECT_EQ(catalog_->container(database->number, "c"), nullptr);
+  fault::disarm_all();
+  clock_.advance_ms(2000);
+  EXPECT_TRUE(make(database, "c"));
+}
+
+TEST_F(CatalogTest, DamagedRecordsAreRefusedAtTheStart) {
+  auto database = make("db");
+  auto container = make(database, "c");
+  const std::string good = encode(*container);
+  const std::string row = std::to_string(container->number);
+
+  put_raw("containers", row, good.substr(0, good.size() / 2));
+  EXPECT_EQ(try_open().error().code, Code::corrupt);
+  Container gap = *container;
+  auto map = std::make_shared<PartitionMap>(*gap.map);
+  map->ranges.front().min = "a";
+  gap.map = map;
+  put_raw("containers", row, encode(gap));
+  EXPECT_EQ(try_open().error().code, Code::corrupt);
+  Container lost = *container;
+  lost.database = 55;
+  put_raw("containers", row, encode(lost));
+  EXPECT_EQ(try_open().error().code, Code::corrupt);
+  put_raw("containers", row, good);
+  put_raw("account", "next-number", "1");
+  EXPECT_EQ(try_open().error().code, Code::corrupt);
+  put_raw("account", "next-number", "9x");
+  EXPECT_EQ(try_open().error().code, Code::corrupt);
+  put_raw("account", "next-number", "9");
+  open();
+  EXPECT_EQ(make("next")->number, 9);
+}
+
+}  // namespace
+}  // namespace orrery::catalog

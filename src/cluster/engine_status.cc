@@ -1,0 +1,65 @@
+// What the engine tells about its partitions: for operators, metrics and tests.
+#include <algorithm>
+#include <mutex>
+
+#include "cluster/engine.h"
+
+namespace orrery::cluster {
+
+using partition::Partition;
+
+void Engine::each_open(
+    const std::function<void(const Routing&, const Slot&, const Partition&)>& visit) const {
+  std::vector<RoutingPtr> all;
+  {
+    std::shared_lock lock(routing_mutex_);
+    for (const auto& [number, routing] : by_number_) all.push_back(routing);
+  }
+  for (const RoutingPtr& routing : all) {
+    for (const auto& slot : routing->slots) {
+      if (auto partition = slot->opened()) visit(*routing, *slot, *partition);
+    }
+  }
+}
+
+Result<std::vector<PartitionStatus>> Engine::status(uint32_t container) {
+  RoutingPtr routing = find(container);
+  if (!routing) return fail(Code::not_found, "the container is not there");
+  std::vector<PartitionStatus> all;
+  for (const auto& slot : routing->slots) {
+    PartitionStatus& one = all.emplace_back();
+    one.range = slot->range;
+    one.reads = slot->counters.reads;
+    one.writes = slot->counters.writes;
+    one.throttled = slot->counters.throttled;
+    one.charge = slot->counters.charge;
+    auto opened = open_if_there(slot);
+    if (!opened) {
+      one.read_only_reason = opened.error().message;
+    } else if (*opened) {
+      one.open = true;
+      one.usage = (*opened)->usage();
+      one.lsn = (*opened)->lsn();
+      one.read_only_reason = (*opened)->read_only_reason();
+    }
+  }
+  return all;
+}
+
+Result<std::vector<Partition::LogicalPartition>> Engine::largest(uint32_t container, size_t count) {
+  RoutingPtr routing = find(container);
+  if (!routing) return fail(Code::not_found, "the container is not there");
+  std::vector<Partition::LogicalPartition> all;
+  for (const auto& slot : routing->slots) {
+    auto opened = open_if_there(slot);
+    if (!opened || !*opened) continue;
+    auto some = (*opened)->largest(count);
+    if (!some) return pass(some.error());
+    std::ranges::move(*some, std::back_inserter(all));
+  }
+  std::ranges::sort(all, std::greater<>(), [](const auto& one) { return one.usage.bytes; });
+  if (all.size() > count) all.resize(count);
+  return all;
+}
+
+}  // namespace orrery::cluster
