@@ -42,6 +42,12 @@ TEST(Charge, IsAtLeastOneForAnyRead) {
   EXPECT_GE(feed_charge(0, 0), 1);
 }
 
+TEST(Charge, LeavesOutWhatTheSystemAdds) {
+  EXPECT_EQ(charged_bytes(0), 0U);
+  EXPECT_EQ(charged_bytes(200), 0U);
+  EXPECT_EQ(charged_bytes(1024 + 256), 1024U);
+}
+
 TEST(Charge, HasTwoDecimals) {
   for (uint64_t bytes = 0; bytes < 100'000; bytes += 61) {
     const double hundredths = create_charge(bytes, 7) * 100;
