@@ -136,6 +136,11 @@ struct Cut {
   Usage right;
 };
 
+enum class CutBy : uint8_t {
+  bytes,   // halves the bytes: for a partition that is full
+  middle,  // halves the range, whatever is in it: for throughput, so that ranges stay even
+};
+
 struct ChildSpec {
   uint32_t range = 0;
   std::string volume_name;
@@ -189,8 +194,9 @@ class Partition : public std::enable_shared_from_this<Partition> {
   // A split, in three steps; see split.cc. Only one at a time (Code::conflict); one that was begun
   // is finished or abandoned.
   // 1. Chooses the cut that halves the bytes without cutting a logical partition. Code::conflict
-  //    when all items share one key; an empty partition has no cut by bytes: `fallback` is used.
-  Result<Cut> begin_split(std::string_view fallback);
+  //    when all items share one key; an empty partition has no cut by bytes: `middle` is used, as
+  //    it is when asked for.
+  Result<Cut> begin_split(std::string_view middle, CutBy by = CutBy::bytes);
   // 2. Pauses writes, clones the files for both children, opens them, calls `publish` (which makes
   //    the new map durable), and from then on answers Code::moved. On failure the partition goes on
   //    as before and the children are gone. Blocks; not to be called on a writer thread.

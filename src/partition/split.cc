@@ -35,7 +35,7 @@ uint64_t distance(uint64_t a, uint64_t b) {
 
 }  // namespace
 
-Result<Cut> Partition::begin_split(std::string_view fallback) {
+Result<Cut> Partition::begin_split(std::string_view middle, CutBy by) {
   if (auto injected = fault::point("split.begin"); !injected) return pass(injected.error());
   MutexLock lock(store_->maintenance());
   if (splitting_.exchange(true)) {
@@ -60,6 +60,7 @@ Result<Cut> Partition::begin_split(std::string_view fallback) {
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->ledger()));
   Cut best;
   Usage left;
+  Usage below_middle;
   size_t keys = 0;
   for (it->Seek(size_key(identity_.min)); it->Valid(); it->Next()) {
     auto size = decode_size(it->value().ToStringView());
@@ -75,23 +76,24 @@ Result<Cut> Partition::begin_split(std::string_view fallback) {
       best.left = left;
     }
     add(left, static_cast<int64_t>(size->bytes), static_cast<int64_t>(size->items));
+    if (placement->placement < middle) below_middle = left;
     ++keys;
   }
   if (!it->status().ok()) {
     abandon_split();
     return pass(store_->translate(it->status(), "reading sizes"));
   }
-  if (keys == 1) {
-    abandon_split();
-    return fail(Code::conflict,
-                "all items of the partition share one partition key, which cannot be split");
-  }
-  if (keys == 0) {
-    if (fallback <= identity_.min || fallback >= identity_.max) {
+  if (by == CutBy::middle || keys == 0) {
+    if (middle <= identity_.min || middle >= identity_.max) {
       abandon_split();
       return fail(Code::conflict, "the partition's range is too small to be split");
     }
-    best.at = fallback;
+    best.at = middle;
+    best.left = below_middle;
+  } else if (keys == 1) {
+    abandon_split();
+    return fail(Code::conflict,
+                "all items of the partition share one partition key, which cannot be split");
   }
   best.right = {record.bytes - best.left.bytes, record.items - best.left.items};
   if (auto flushed = store_->flush(); !flushed) {

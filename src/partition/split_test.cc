@@ -113,6 +113,21 @@ TEST_F(SplitTest, OneKeyCannotBeSplitAndNoneIsSplitWhereTold) {
   EXPECT_TRUE(partition_->begin_split("m"));
 }
 
+TEST_F(SplitTest, InTheMiddleOneSideMayHaveEverything) {
+  fill(1, 5);
+  auto cut = partition_->begin_split("m", CutBy::middle);
+  ASSERT_TRUE(cut) << cut.error().message;
+  EXPECT_EQ(cut->at, "m");
+  EXPECT_EQ(cut->left.items, 5U);
+  EXPECT_EQ(cut->left.bytes, partition_->usage().bytes);
+  EXPECT_EQ(cut->right.items, 0U);
+  EXPECT_EQ(cut->right.bytes, 0U);
+  partition_->abandon_split();
+  for (std::string_view middle : {"", "\xFF", "\xFF\xFF"}) {
+    EXPECT_EQ(partition_->begin_split(middle, CutBy::middle).error().code, Code::conflict);
+  }
+}
+
 TEST_F(SplitTest, FinishingNeedsABeginning) {
   fill(2);
   EXPECT_FALSE(partition_->finish_split({"m", {}, {}}, {8, "c1"}, {9, "c2"},
