@@ -19,7 +19,6 @@ using partition::Write;
 
 constexpr int kRouteAttempts = 16;
 constexpr int64_t kOpenAgainUs = 1'000'000;
-constexpr int64_t kSplitAgainUs = 1'000'000;
 
 std::string name_key(std::string_view database, std::string_view container) {
   return fmt::format("{}\n{}", database, container);
@@ -388,18 +387,8 @@ Status Engine::check_quota(const Routing& routing) const {
 
 void Engine::after_write(const RoutingPtr& routing, const std::shared_ptr<Slot>& slot,
                          const Partition& partition) {
-  const uint64_t bytes = partition.usage().bytes;
-  slot->bytes.store(bytes, std::memory_order_relaxed);
-  if (bytes < options_.limits.physical_partition_bytes) return;
-  // While stopping a pool runs jobs in the caller: here the writer, which a split waits for.
-  if (stopping_ || !may_split_by_itself(*routing)) return;
-  if (clock_.steady_us() < slot->split_not_before_us.load(std::memory_order_relaxed)) return;
-  if (slot->split_wanted.exchange(true)) return;
-  splitter_.post([this, number = routing->container->number, slot] {
-    if (stopping_ || split_slot(number, slot->range.id, partition::CutBy::bytes)) return;
-    slot->split_not_before_us = clock_.steady_us() + kSplitAgainUs;
-    slot->split_wanted = false;
-  });
+  slot->bytes.store(partition.usage().bytes, std::memory_order_relaxed);
+  split_if_full(*routing, slot);
 }
 
 void Engine::read(RoutingPtr routing, std::string placement, std::string row,

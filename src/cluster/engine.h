@@ -184,6 +184,7 @@ class Engine {
   // splitting (engine_split.cc)
   Result<SplitReport> split_slot(uint32_t container, uint32_t range, partition::CutBy by);
   bool may_split_by_itself(const Routing& routing) const;
+  void split_if_full(const Routing& routing, const std::shared_ptr<Slot>& slot);
   void scale(uint32_t container);
   // Nothing when the partition has files by now.
   Result<std::optional<SplitReport>> split_empty(const RoutingPtr& routing, Slot& slot);

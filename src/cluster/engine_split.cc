@@ -14,6 +14,12 @@
 
 namespace orrery::cluster {
 
+namespace {
+
+constexpr int64_t kSplitAgainUs = 1'000'000;
+
+}  // namespace
+
 using partition::CutBy;
 using partition::Partition;
 
@@ -21,6 +27,19 @@ bool Engine::may_split_by_itself(const Routing& routing) const {
   const catalog::Container& container = *routing.container;
   if (container.spec.key.paths.empty()) return false;
   return !container.throughput || container.throughput->rus >= limits().split_throughput_min;
+}
+
+void Engine::split_if_full(const Routing& routing, const std::shared_ptr<Slot>& slot) {
+  if (slot->bytes.load(std::memory_order_relaxed) < limits().physical_partition_bytes) return;
+  // While stopping a pool runs jobs in the caller: that may be the writer, which a split waits for.
+  if (stopping_ || !may_split_by_itself(routing)) return;
+  if (clock_.steady_us() < slot->split_not_before_us.load(std::memory_order_relaxed)) return;
+  if (slot->split_wanted.exchange(true)) return;
+  splitter_.post([this, number = routing.container->number, slot] {
+    if (stopping_ || split_slot(number, slot->range.id, CutBy::bytes)) return;
+    slot->split_not_before_us = clock_.steady_us() + kSplitAgainUs;
+    slot->split_wanted = false;
+  });
 }
 
 catalog::PartitionMap Engine::split_map(const catalog::PartitionMap& map, uint32_t range,
@@ -146,6 +165,15 @@ std::vector<std::shared_ptr<Slot>> Engine::route_to_children(const catalog::Cont
     }
   }
   install(after);
+  // Before the parent lets go of the writes that wait: whoever has one acknowledged by a child must
+  // not read from the parent afterwards, with an old routing either.
+  for (const auto& slot : before->slots) {
+    if (std::ranges::find(after->slots, slot) != after->slots.end()) continue;
+    MutexLock opening(slot->open_mutex);
+    slot->gone = true;
+    MutexLock lock(slot->mutex);
+    slot->partition = nullptr;
+  }
   return children;
 }
 
@@ -198,14 +226,11 @@ Result<SplitReport> Engine::split_slot(uint32_t number, uint32_t range, CutBy by
                                     {report.right, child(report.right).volume_name}, publish);
   if (!times) return pass(times.error());
   if (in_doubt) return fail(Code::read_only, "the server stopped before the split was recorded");
-  {
-    MutexLock opening(slot->open_mutex);
-    slot->gone = true;
-    MutexLock lock(slot->mutex);
-    slot->partition = nullptr;
-  }
   retire(std::move(parent), slot->range.volume_name);
-  for (const auto& each : children) trim_later(each);
+  for (const auto& each : children) {
+    trim_later(each);
+    split_if_full(*routing, each);  // it may have been far over the limit
+  }
   report.pause_us = times->pause_us;
   report.total_us = clock_.steady_us() - started_us;
   log::info("split a partition", {{"container", routing->container->spec.name},
