@@ -102,15 +102,23 @@ show_tap_failures() {
   say "All of it: $1"
 }
 
-# run_crash_test KILLS: kills a loaded server that often and looks for lost writes.
+# run_crash_test KILLS: kills a loaded server that often and looks for lost writes; then splits under
+# load, and damaged files.
 run_crash_test() {
-  local start=$SECONDS log=$logs/crash.log
-  [[ -f tests/crash/run.mjs ]] || return 0
+  crash_step "crash test, $1 kills" run "$1"
+  crash_step "30 splits under load" split_under_load 30
+  crash_step "disk trouble" disk
+}
+
+# crash_step NAME PROGRAM [ARGUMENT...]: a program of tests/crash.
+crash_step() {
+  local name=$1 program=$2 start=$SECONDS log=$logs/crash-$2.log
+  shift 2
   mkdir -p "$logs"
-  if install_sdk && node tests/crash/run.mjs "$1" >"$log" 2>&1; then
-    step "crash test, $1 kills" 1 0 $((SECONDS - start))
+  if install_sdk && timeout -k 10 600 node "tests/crash/$program.mjs" "$@" >"$log" 2>&1; then
+    step "$name" 1 0 $((SECONDS - start))
   else
     cat "$log" >&2
-    step "crash test, $1 kills" 0 1 $((SECONDS - start))
+    step "$name" 0 1 $((SECONDS - start))
   fi
 }
