@@ -2,7 +2,9 @@
 // "\r\n\r\n" it reads with one fixed reply, understanding nothing of the request.
 //
 //   epoll_responder --port N --threads 2 --reply-bytes 1400
+//   epoll_responder --port N --threads 2 --reply-file FILE
 //
+// The reply is one header and filler, or what the file holds.
 // Prints "ready" when it listens. Ends on a signal.
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -16,6 +18,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -114,20 +118,26 @@ int main(int argc, char** argv) {
   long port = 8090;
   long threads = 2;
   long reply_bytes = 1400;
+  std::string reply;
   for (int i = 1; i + 1 < argc; i += 2) {
     const std::string_view name = argv[i];
+    if (name == "--reply-file") {
+      std::ifstream file(argv[i + 1], std::ios::binary);
+      reply.assign(std::istreambuf_iterator<char>(file), {});
+      if (reply.empty()) die(argv[i + 1]);
+    }
     const long value = std::strtol(argv[i + 1], nullptr, 10);
     if (name == "--port") port = value;
     if (name == "--threads") threads = value;
     if (name == "--reply-bytes") reply_bytes = value;
   }
   // The head's own size depends on the digits of Content-Length, so the body is fitted to it.
-  std::string reply;
-  for (long body = reply_bytes; body >= 0; --body) {
+  for (long body = reply_bytes; reply.empty() && body >= 0; --body) {
     reply = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body) + "\r\n\r\n";
     if (static_cast<long>(reply.size()) + body <= reply_bytes) {
       reply.append(static_cast<size_t>(body), 'x');
-      break;
+    } else {
+      reply.clear();
     }
   }
   std::vector<int> listeners;

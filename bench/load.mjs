@@ -42,16 +42,24 @@ function head(method, path, { type, link }, pk, date, contentLength) {
   return lines.join("\r\n") + "\r\n\r\n";
 }
 
+function readRequest(number, containers, date) {
+  const link = `dbs/bench/colls/c${number % containers}/docs/${itemId(number)}`;
+  return head("GET", `/${link}`, { type: "docs", link }, partitionKey(number), date);
+}
+
 // Point reads of `count` of the items that load_items made, chosen evenly at random.
 export function readRequests({ items, containers = 1, count = 10_000 }) {
   const date = new Date().toUTCString();
   const random = generator(items + containers);
   const wanted = Math.min(count, items);
-  return Array.from({ length: wanted }, (_, i) => {
-    const number = wanted === items ? i : Math.floor(random() * items);
-    const link = `dbs/bench/colls/c${number % containers}/docs/${itemId(number)}`;
-    return head("GET", `/${link}`, { type: "docs", link }, partitionKey(number), date);
-  });
+  return Array.from({ length: wanted }, (_, i) =>
+    readRequest(wanted === items ? i : Math.floor(random() * items), containers, date));
+}
+
+// One read in each container.
+export function firstReads({ containers = 1 }) {
+  const date = new Date().toUTCString();
+  return Array.from({ length: containers }, (_, i) => readRequest(i, containers, date));
 }
 
 // Creates in every logical partition, spread over the containers: [before the id, after it].
@@ -70,16 +78,20 @@ export function createRequests({ containers = 1 }) {
   });
 }
 
-// One run: {perSecond, p50_us, p99_us, cpu_us: of the server, a request}. Throws if any request failed.
+// One run: {perSecond, p50_us, p99_us, cpu_us: of the server, a request; client_us: of wrk}. Throws if
+// any request failed.
 export async function run(daemon, script, requests, workFolder, { seconds, tag = "" }) {
   const file = `${workFolder}/requests`;
   writeFileSync(file, requests.flat().map((text) => `${text}\0`).join(""));
   const before = daemon.cpu_us();
-  const printed = await output("wrk", `-t${threads}`, `-c${connections}`, `-d${seconds}s`, "--timeout", "30s",
+  // `times` tells what wrk used: its last line.
+  const printed = await output("bash", "-c", '"$@"; times', "bash", "wrk", `-t${threads}`, `-c${connections}`, `-d${seconds}s`, "--timeout", "30s",
     "-s", fileURLToPath(new URL(script, import.meta.url)), `http://127.0.0.1:${daemon.port}`, "--", file, tag);
   const cpu_us = daemon.cpu_us() - before;
-  const result = JSON.parse(printed.trim().split("\n").at(-1));
-  if (result.refused > 0 || result.broken > 0) {
+  const lines = printed.trim().split("\n");
+  const client_us = lines.at(-1).split(" ").map(clock_us).reduce((a, b) => a + b);
+  const result = JSON.parse(lines.at(-3));
+  if (result.requests === 0 || result.refused > 0 || result.broken > 0) {
     throw new Error(`${script}: of ${result.requests} requests ${result.refused} were refused and ` +
       `${result.broken} broken off`);
   }
@@ -88,10 +100,17 @@ export async function run(daemon, script, requests, workFolder, { seconds, tag =
     p50_us: result.p50_us,
     p99_us: result.p99_us,
     cpu_us: cpu_us / result.requests,
+    client_us: client_us / result.requests,
   };
 }
 
-// How many bytes the whole answer to a request has, and its status.
+// 1m2.345s
+function clock_us(text) {
+  const [, minutes, seconds] = /^(\d+)m([\d.]+)s$/.exec(text);
+  return (Number(minutes) * 60 + Number(seconds)) * 1e6;
+}
+
+// The whole answer to a request, as text of one character a byte.
 export function answerTo(daemon, request) {
   return new Promise((resolve, reject) => {
     const socket = net.connect(daemon.port, "127.0.0.1", () => socket.write(request));
@@ -105,7 +124,7 @@ export function answerTo(daemon, request) {
       const length = Number(/\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? 0);
       if (text.length < headEnd + 4 + length) return;
       socket.destroy();
-      resolve({ status: Number(text.slice(9, 12)), bytes: text.length, bodyBytes: length });
+      resolve({ status: Number(text.slice(9, 12)), text, bodyBytes: length });
     });
   });
 }

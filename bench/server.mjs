@@ -80,10 +80,10 @@ export async function startServer(programs, data) {
   return launch(programs.orrery, serveArgs(data, port), "orrery ready", port);
 }
 
-export async function startResponder(programs, replyBytes) {
+// `reply` as the responder's arguments: ["--reply-bytes", N] or ["--reply-file", FILE].
+export async function startResponder(programs, reply) {
   const port = await freePort();
-  return launch(programs.responder,
-    ["--port", String(port), "--threads", "2", "--reply-bytes", String(replyBytes)], "ready", port);
+  return launch(programs.responder, ["--port", String(port), "--threads", "2", ...reply], "ready", port);
 }
 
 export function freePort() {

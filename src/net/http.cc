@@ -29,7 +29,7 @@ void answer_unsent(const std::shared_ptr<ResponseSink>& sink) {
 bool equals_ignoring_case(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i) {
-    if (to_lower(a[i]) != to_lower(b[i])) return false;
+    if (a[i] != b[i] && to_lower(a[i]) != to_lower(b[i])) return false;
   }
   return true;
 }
