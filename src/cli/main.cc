@@ -22,6 +22,17 @@ std::string limits_help() {
   return text;
 }
 
+// CLI11 reads configuration files for the program only, not for a command of it. The file has the
+// names of serve's options without a section, so each is handed down to serve here.
+class ServeConfig : public CLI::ConfigINI {
+ public:
+  std::vector<CLI::ConfigItem> from_config(std::istream& file) const override {
+    std::vector<CLI::ConfigItem> items = CLI::ConfigINI::from_config(file);
+    for (CLI::ConfigItem& item : items) item.parents.insert(item.parents.begin(), "serve");
+    return items;
+  }
+};
+
 void add_serve_options(CLI::App& command, ServeOptions& options) {
   command.add_option("--data", options.data, "Folder of the data; made when it is not there")
       ->capture_default_str();
@@ -56,7 +67,6 @@ void add_serve_options(CLI::App& command, ServeOptions& options) {
   command.add_option("--log-level", options.log_level, "debug, info, warn, error or off")
       ->capture_default_str();
   command.add_option("--log-format", options.log_format, "text or json")->capture_default_str();
-  command.set_config("--config", "", "Configuration file: one NAME = VALUE a line, the same names");
   command.footer(limits_help());
 }
 
@@ -81,6 +91,11 @@ int main(int argc, char** argv) {
   ServeOptions serve_options;
   CLI::App* serve = app.add_subcommand("serve", "Run the server");
   add_serve_options(*serve, serve_options);
+  // `orrery serve --config FILE` falls through to the program, which reads the file.
+  serve->fallthrough();
+  app.set_config("--config", "", "For serve: a file of its settings, one NAME = VALUE a line");
+  app.config_formatter(std::make_shared<ServeConfig>());
+  app.allow_config_extras(CLI::config_extras_mode::error);
 
   ServerAddress server;
   std::string container;
