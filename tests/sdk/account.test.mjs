@@ -57,5 +57,7 @@ describe("account", () => {
     assert.match(answer.headers["x-ms-activity-id"], /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     assert.match(answer.headers["content-type"], /^application\/json/);
     assert.equal(typeof answer.headers["x-ms-gatewayversion"], "string");
+    assert.match(answer.headers["x-ms-request-duration-ms"], /^\d+\.\d{3}$/);
+    assert.match(answer.headers.date, / GMT$/);
   });
 });

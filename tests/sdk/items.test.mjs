@@ -218,6 +218,24 @@ describe("items", () => {
     assert.equal((await at.rest("HEAD", `/dbs/db/colls/${container.id}`)).status, 200);
   });
 
+  it("every answer about an item tells its charge, range, position and owner", async () => {
+    const container = await at.container();
+    const owner = (await container.read()).resource;
+    const post = await at.rest("POST", docs(container), { body: { id: "1", pk: "a" } });
+    const get = await at.rest("GET", `${docs(container)}/1`, { headers: keyHeader("a") });
+    const missing = await at.rest("GET", `${docs(container)}/2`, { headers: keyHeader("a") });
+    const feed = await at.rest("GET", docs(container));
+    for (const { status, headers } of [post, get, missing, feed]) {
+      assert.ok(Number(headers["x-ms-request-charge"]) >= 1, `${status}`);
+      assert.equal(headers["x-ms-session-token"], `${headers["x-ms-documentdb-partitionkeyrangeid"]}:-1#${headers.lsn}`);
+      assert.equal(headers["x-ms-content-path"], owner._rid);
+      assert.equal(headers["x-ms-alt-content-path"], `dbs/db/colls/${container.id}`);
+      assert.ok(headers["x-ms-activity-id"] && headers["x-ms-schemaversion"] && headers["x-ms-serviceversion"]);
+    }
+    assert.equal(get.headers["x-ms-item-count"], "1");
+    assert.equal(feed.headers["x-ms-item-count"], "1");
+  });
+
   it("Prefer: return=minimal answers without the item", async () => {
     const container = await at.container();
     const headers = { ...keyHeader("a"), prefer: "return=minimal" };

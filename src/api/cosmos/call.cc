@@ -120,7 +120,10 @@ void Call::finish(int status) {
   out +=
       "\r\nx-ms-schemaversion: 1.18\r\nx-ms-serviceversion: version=2.14.0.0\r\n"
       "x-ms-gatewayversion: version=2.14.0\r\n";
-  metrics_.done(operation, status, steady_us() - started_us_);
+  const int64_t took_us = steady_us() - started_us_;
+  fmt::format_to(std::back_inserter(out), "x-ms-request-duration-ms: {}.{:03}\r\n", took_us / 1000,
+                 took_us % 1000);
+  metrics_.done(operation, status, took_us);
   responder_.send(std::move(response));
 }
 

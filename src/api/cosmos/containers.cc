@@ -23,6 +23,12 @@ Status check_etag(const RequestHeaders& headers, const catalog::Container& conta
                           container.etag, headers.if_match));
 }
 
+// Whose container it is, by resource id and by name.
+void add_owner(Call& call, const catalog::Database& database) {
+  call.response.add("x-ms-content-path", database_rid(database.number));
+  call.response.add("x-ms-alt-content-path", "dbs/" + database.name);
+}
+
 }  // namespace
 
 void Service::create_container(CallPtr call) {
@@ -38,7 +44,7 @@ void Service::create_container(CallPtr call) {
   const catalog::Container& container = *(*made)->container;
   call->etag(container.etag);
   call->charge(partition::create_charge(0, 0));
-  call->response.add("x-ms-alt-content-path", "dbs/" + database->name);
+  add_owner(*call, *database);
   call->reply(201, container_json(*database, container));
 }
 
@@ -86,7 +92,7 @@ void Service::read_container(CallPtr call) {
   }
   call->etag(container.etag);
   call->charge(partition::read_charge(0));
-  call->response.add("x-ms-alt-content-path", "dbs/" + routing->database->name);
+  add_owner(*call, *routing->database);
   call->reply(200, container_json(*routing->database, container));
 }
 
@@ -106,6 +112,7 @@ void Service::replace_container(CallPtr call) {
   const catalog::Container& container = *(*replaced)->container;
   call->etag(container.etag);
   call->charge(partition::replace_charge(0, 0, 0));
+  add_owner(*call, *routing->database);
   call->reply(200, container_json(*routing->database, container));
 }
 

@@ -75,7 +75,7 @@ std::string json_of(const Owner& owner) {
 
 }  // namespace
 
-std::string Service::offers_json(const std::function<bool(const OfferSubject&)>& wanted) const {
+void Service::reply_offers(CallPtr call, const std::function<bool(const OfferSubject&)>& wanted) {
   std::string json = feed_head("", "Offers");
   size_t count = 0;
   auto add = [&](const OfferSubject& subject) {
@@ -89,14 +89,14 @@ std::string Service::offers_json(const std::function<bool(const OfferSubject&)>&
       if (container->throughput) add(offer_of(*container));
     }
   }
+  call->charge(partition::feed_charge(json.size(), 0));
   finish_feed(json, count);
-  return json;
+  call->response.add("x-ms-item-count", std::to_string(count));
+  call->reply(200, std::move(json));
 }
 
 void Service::list_offers(CallPtr call) {
-  std::string json = offers_json([](const OfferSubject&) { return true; });
-  call->charge(partition::feed_charge(json.size(), 0));
-  call->reply(200, std::move(json));
+  reply_offers(std::move(call), [](const OfferSubject&) { return true; });
 }
 
 void Service::query_offers(CallPtr call) {
@@ -107,10 +107,8 @@ void Service::query_offers(CallPtr call) {
   }
   auto filter = parse_offer_query(call->body);
   if (!filter) return call->fail(filter.error());
-  std::string json =
-      offers_json([&](const OfferSubject& subject) { return filter->matches(subject); });
-  call->charge(partition::feed_charge(json.size(), 0));
-  call->reply(200, std::move(json));
+  reply_offers(std::move(call),
+               [&](const OfferSubject& subject) { return filter->matches(subject); });
 }
 
 void Service::read_offer(CallPtr call) {

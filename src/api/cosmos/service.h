@@ -98,7 +98,7 @@ class Service final : public net::Handler {
   void query_offers(CallPtr call);
   void read_offer(CallPtr call);
   void replace_offer(CallPtr call);
-  std::string offers_json(const std::function<bool(const struct OfferSubject&)>& wanted) const;
+  void reply_offers(CallPtr call, const std::function<bool(const struct OfferSubject&)>& wanted);
 
   void admin(CallPtr call);
   void admin_split(CallPtr call);
