@@ -1,0 +1,465 @@
+// See value.h.
+#include "value/value.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "base/hash.h"
+
+namespace orrery::value {
+
+namespace {
+
+constexpr uint64_t kHashSeeds[] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb,
+                                   0xd6e8feb86659fd93, 0xa0761d6478bd642f, 0xe7037ed1a0b428db,
+                                   0x8ebc6af09c88c6e3};
+
+uint64_t mix(uint64_t x) {
+  x ^= x >> 32;
+  x *= 0xd6e8feb86659fd93;
+  x ^= x >> 32;
+  x *= 0xd6e8feb86659fd93;
+  x ^= x >> 32;
+  return x;
+}
+
+uint64_t hash_bytes(std::string_view bytes) {
+  const std::array<uint8_t, 16> hash = murmur3_x64_128(bytes, 0);
+  uint64_t result = 0;
+  for (size_t i = 0; i < 8; ++i) result |= static_cast<uint64_t>(hash[i]) << (8 * i);
+  return result;
+}
+
+std::strong_ordering compare_numbers(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(b) <=> std::isnan(a);
+  return a < b   ? std::strong_ordering::less
+         : a > b ? std::strong_ordering::greater
+                 : std::strong_ordering::equal;
+}
+
+// Up to here names are compared pair by pair.
+constexpr size_t kMaxPairwiseNames = 16;
+
+bool has_duplicates(const std::vector<Value::Field>& fields) {
+  if (fields.size() > kMaxPairwiseNames) {
+    std::unordered_set<std::string_view> names;
+    return !std::ranges::all_of(
+        fields, [&](const Value::Field& field) { return names.insert(field.name.text()).second; });
+  }
+  for (size_t i = 1; i < fields.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (fields[i].name.text() == fields[j].name.text()) return true;
+    }
+  }
+  return false;
+}
+
+// The last value of each name, in the place of the first.
+void keep_last_of_each(std::vector<Value::Field>& fields) {
+  std::unordered_map<std::string_view, size_t> places;
+  std::vector<Value::Field> kept;
+  for (const Value::Field& field : fields) {
+    const auto [place, is_new] = places.try_emplace(field.name.text(), kept.size());
+    if (is_new) {
+      kept.push_back(field);
+    } else {
+      kept[place->second].value = field.value;
+    }
+  }
+  fields = std::move(kept);
+}
+
+}  // namespace
+
+Value Value::from(const Node& node, const std::shared_ptr<const void>& owner) {
+  Value value;
+  value.type_ = node.type;
+  switch (node.type) {
+    case Type::undefined:
+    case Type::null:
+      break;
+    case Type::boolean:
+      value.boolean_ = node.boolean;
+      break;
+    case Type::number:
+      value.number_ = node.number;
+      break;
+    case Type::string:
+      value.text_ = node.text.data();
+      value.count_ = static_cast<uint32_t>(node.text.size());
+      value.owner_ = owner;
+      break;
+    case Type::array:
+    case Type::object:
+      value.from_node_ = true;
+      value.node_ = &node;
+      value.count_ = node.count;
+      value.owner_ = owner;
+      break;
+  }
+  return value;
+}
+
+Value Value::make_document(JsonDocument document) {
+  const auto shared = std::make_shared<const JsonDocument>(std::move(document));
+  return from(shared->root(), shared);
+}
+
+Value Value::make_null() {
+  Value value;
+  value.type_ = Type::null;
+  return value;
+}
+
+Value Value::make_bool(bool boolean) {
+  Value value;
+  value.type_ = Type::boolean;
+  value.boolean_ = boolean;
+  return value;
+}
+
+Value Value::make_number(double number) {
+  Value value;
+  value.type_ = Type::number;
+  value.number_ = number;
+  return value;
+}
+
+Value Value::make_string(std::string text) {
+  const auto shared = std::make_shared<const std::string>(std::move(text));
+  Value value = borrow_string(*shared);
+  value.owner_ = shared;
+  return value;
+}
+
+Value Value::borrow_string(std::string_view text) {
+  assert(text.size() <= std::numeric_limits<uint32_t>::max());
+  Value value;
+  value.type_ = Type::string;
+  value.text_ = text.data();
+  value.count_ = static_cast<uint32_t>(text.size());
+  return value;
+}
+
+Value Value::make_array(std::vector<Value> elements) {
+  std::erase_if(elements, [](const Value& element) { return element.is_undefined(); });
+  const auto shared = std::make_shared<const Array>(std::move(elements));
+  Value value;
+  value.type_ = Type::array;
+  value.array_ = shared.get();
+  value.count_ = static_cast<uint32_t>(shared->size());
+  value.owner_ = shared;
+  return value;
+}
+
+Value Value::make_object(std::vector<Field> fields) {
+  std::erase_if(fields, [](const Field& field) { return field.value.is_undefined(); });
+  if (has_duplicates(fields)) keep_last_of_each(fields);
+  const auto shared = std::make_shared<const Object>(std::move(fields));
+  Value value;
+  value.type_ = Type::object;
+  value.object_ = shared.get();
+  value.count_ = static_cast<uint32_t>(shared->size());
+  value.owner_ = shared;
+  return value;
+}
+
+bool Value::boolean() const {
+  assert(is_bool());
+  return boolean_;
+}
+
+double Value::number() const {
+  assert(is_number());
+  return number_;
+}
+
+std::string_view Value::text() const {
+  assert(is_string());
+  return {text_, count_};
+}
+
+Value Value::find(std::string_view name) const {
+  if (!is_object()) return {};
+  if (from_node_) {
+    const Node* const member = node_->find(name);
+    return member == nullptr ? Value() : from(*member, owner_);
+  }
+  for (const Field& field : *object_) {
+    if (field.name.text() == name) return field.value;
+  }
+  return {};
+}
+
+Value Value::at(size_t index) const {
+  if (!is_array() || index >= count_) return {};
+  if (!from_node_) return (*array_)[index];
+  const Node* element = node_->first;
+  while (index-- > 0) element = element->next;
+  return from(*element, owner_);
+}
+
+Value::Elements::Iterator::Iterator(const Value& array, bool end) : array_(&array) {
+  if (!array.is_array()) return;
+  if (array.from_node_) {
+    if (!end) node_ = array.node_->first;
+  } else if (end) {
+    index_ = array.count_;
+  }
+}
+
+Value Value::Elements::Iterator::operator*() const {
+  return node_ != nullptr ? from(*node_, array_->owner_) : (*array_->array_)[index_];
+}
+
+Value::Elements::Iterator& Value::Elements::Iterator::operator++() {
+  if (node_ != nullptr) {
+    node_ = node_->next;
+  } else {
+    ++index_;
+  }
+  return *this;
+}
+
+Value::Members::Iterator::Iterator(const Value& object, bool end) : object_(&object) {
+  if (!object.is_object()) return;
+  if (object.from_node_) {
+    if (!end) node_ = object.node_->first;
+  } else if (end) {
+    index_ = object.count_;
+  }
+}
+
+Value::Member Value::Members::Iterator::operator*() const {
+  if (node_ != nullptr) return {.name = node_->name, .value = from(*node_, object_->owner_)};
+  const Field& field = (*object_->object_)[index_];
+  return {.name = field.name.text(), .value = field.value};
+}
+
+Value::Members::Iterator& Value::Members::Iterator::operator++() {
+  if (node_ != nullptr) {
+    node_ = node_->next;
+  } else {
+    ++index_;
+  }
+  return *this;
+}
+
+bool Value::operator==(const Value& other) const {
+  if (type_ != other.type_) return false;
+  switch (type_) {
+    case Type::undefined:
+    case Type::null:
+      return true;
+    case Type::boolean:
+      return boolean_ == other.boolean_;
+    case Type::number:
+      return compare_numbers(number_, other.number_) == 0;
+    case Type::string:
+      return text() == other.text();
+    case Type::array: {
+      if (count_ != other.count_) return false;
+      auto theirs = other.elements().begin();
+      for (const Value& mine : elements()) {
+        if (mine != *theirs) return false;
+        ++theirs;
+      }
+      return true;
+    }
+    case Type::object:
+      if (count_ != other.count_) return false;
+      for (const Member& mine : members()) {
+        if (mine.value != other.find(mine.name)) return false;
+      }
+      return true;
+  }
+  return false;
+}
+
+std::strong_ordering Value::operator<=>(const Value& other) const {
+  if (type_ != other.type_) return type_ <=> other.type_;
+  switch (type_) {
+    case Type::undefined:
+    case Type::null:
+      return std::strong_ordering::equal;
+    case Type::boolean:
+      return boolean_ <=> other.boolean_;
+    case Type::number:
+      return compare_numbers(number_, other.number_);
+    case Type::string:
+      return text() <=> other.text();
+    case Type::array: {
+      auto mine = elements().begin();
+      auto theirs = other.elements().begin();
+      for (size_t left = std::min(count_, other.count_); left > 0; --left, ++mine, ++theirs) {
+        if (const auto order = *mine <=> *theirs; order != 0) return order;
+      }
+      return count_ <=> other.count_;
+    }
+    case Type::object: {
+      const std::vector<Member> mine = sorted_members();
+      const std::vector<Member> theirs = other.sorted_members();
+      for (size_t i = 0; i < std::min(mine.size(), theirs.size()); ++i) {
+        if (const auto order = mine[i].name <=> theirs[i].name; order != 0) return order;
+        if (const auto order = mine[i].value <=> theirs[i].value; order != 0) return order;
+      }
+      return mine.size() <=> theirs.size();
+    }
+  }
+  return std::strong_ordering::equal;
+}
+
+std::vector<Value::Member> Value::sorted_members() const {
+  std::vector<Member> sorted;
+  sorted.reserve(count_);
+  for (Member member : members()) sorted.push_back(std::move(member));
+  std::ranges::sort(sorted, {}, &Member::name);
+  return sorted;
+}
+
+uint64_t Value::hash() const {
+  uint64_t hash = kHashSeeds[static_cast<size_t>(type_)];
+  switch (type_) {
+    case Type::undefined:
+    case Type::null:
+      break;
+    case Type::boolean:
+      hash += boolean_ ? 1 : 0;
+      break;
+    case Type::number: {
+      double number = number_ == 0 ? 0 : number_;
+      if (std::isnan(number)) number = std::numeric_limits<double>::quiet_NaN();
+      hash ^= std::bit_cast<uint64_t>(number);
+      break;
+    }
+    case Type::string:
+      hash ^= hash_bytes(text());
+      break;
+    case Type::array:
+      for (const Value& element : elements()) hash = mix(hash) + element.hash();
+      break;
+    case Type::object:
+      // A sum, since the order of the members does not count.
+      for (const Member& member : members()) {
+        hash += mix(hash_bytes(member.name) + mix(member.value.hash()));
+      }
+      break;
+  }
+  return mix(hash);
+}
+
+void Value::append_json(std::string& out) const {
+  switch (type_) {
+    case Type::undefined:
+      return;
+    case Type::null:
+      out.append("null");
+      return;
+    case Type::boolean:
+      out.append(boolean_ ? "true" : "false");
+      return;
+    case Type::number:
+      append_json_number(out, number_);
+      return;
+    case Type::string:
+      append_json_string(out, text());
+      return;
+    case Type::array:
+    case Type::object:
+      break;
+  }
+  if (from_node_) {
+    out.append(node_->raw);
+    return;
+  }
+  char separator = is_array() ? '[' : '{';
+  const char close = is_array() ? ']' : '}';
+  if (count_ == 0) out.push_back(separator);
+  if (is_array()) {
+    for (const Value& element : *array_) {
+      out.push_back(std::exchange(separator, ','));
+      element.append_json(out);
+    }
+  } else {
+    for (const Field& field : *object_) {
+      out.push_back(std::exchange(separator, ','));
+      append_json_string(out, field.name.text());
+      out.push_back(':');
+      field.value.append_json(out);
+    }
+  }
+  out.push_back(close);
+}
+
+std::string Value::to_json() const {
+  std::string out;
+  append_json(out);
+  return out;
+}
+
+bool Value::is_owned() const {
+  switch (type_) {
+    case Type::undefined:
+    case Type::null:
+    case Type::boolean:
+    case Type::number:
+      return true;
+    case Type::string:
+      return owner_ != nullptr || count_ == 0;
+    case Type::array:
+      return from_node_ ? owner_ != nullptr : std::ranges::all_of(*array_, &Value::is_owned);
+    case Type::object:
+      return from_node_ ? owner_ != nullptr : std::ranges::all_of(*object_, [](const Field& field) {
+        return field.name.is_owned() && field.value.is_owned();
+      });
+  }
+  return true;
+}
+
+Value Value::to_owned() const {
+  if (is_owned()) return *this;
+  if (is_string()) return make_string(std::string(text()));
+  if (from_node_) {
+    // The text of a node is always right, so parsing it cannot fail.
+    Result<JsonDocument> copy = JsonDocument::parse(node_->raw);
+    assert(copy.has_value());
+    return copy.has_value() ? make_document(*std::move(copy)) : Value();
+  }
+  if (is_array()) {
+    Array copy;
+    copy.reserve(count_);
+    for (const Value& element : *array_) copy.push_back(element.to_owned());
+    return make_array(std::move(copy));
+  }
+  Object copy;
+  copy.reserve(count_);
+  for (const Field& field : *object_) {
+    copy.push_back({.name = field.name.to_owned(), .value = field.value.to_owned()});
+  }
+  return make_object(std::move(copy));
+}
+
+size_t Value::memory() const {
+  size_t bytes = sizeof(Value);
+  if (is_string()) return bytes + count_;
+  if (!is_array() && !is_object()) return bytes;
+  if (from_node_) {
+    // The text, and a node for about every ten characters of it.
+    return bytes + node_->raw.size() + (node_->raw.size() / 10 + 1) * sizeof(Node);
+  }
+  if (is_array()) {
+    for (const Value& element : *array_) bytes += element.memory();
+  } else {
+    for (const Field& field : *object_) bytes += field.name.memory() + field.value.memory();
+  }
+  return bytes;
+}
+
+}  // namespace orrery::value
