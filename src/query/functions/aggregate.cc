@@ -1,0 +1,182 @@
+// See aggregate.h.
+#include "query/functions/aggregate.h"
+
+#include <array>
+#include <cmath>
+#include <string>
+
+namespace orrery::query {
+
+namespace {
+
+constexpr std::array<std::string_view, 8> kNames = {"COUNT", "COUNTIF", "SUM",      "AVG",
+                                                    "MIN",   "MAX",     "MAKELIST", "MAKESET"};
+
+Value name(std::string_view text) {
+  return Value::borrow_string(text);
+}
+
+}  // namespace
+
+std::optional<Aggregate> find_aggregate(std::string_view name) {
+  std::string upper(name);
+  for (char& c : upper) {
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  }
+  for (size_t i = 0; i < kNames.size(); ++i) {
+    if (kNames[i] == upper) return static_cast<Aggregate>(i);
+  }
+  return std::nullopt;
+}
+
+std::string_view name_of(Aggregate aggregate) {
+  return kNames[static_cast<size_t>(aggregate)];
+}
+
+void Accumulator::add_number(double number) {
+  const double sum = sum_ + number;
+  if (std::isfinite(sum)) {
+    error_ += std::abs(sum_) >= std::abs(number) ? (sum_ - sum) + number : (number - sum) + sum_;
+  }
+  sum_ = sum;
+}
+
+void Accumulator::add_to_list(const Value& value) {
+  if (aggregate_ == Aggregate::make_set && !seen_.insert(value).second) return;
+  list_.push_back(value);
+  memory_ += value.memory();
+}
+
+void Accumulator::add(const Value& value) {
+  if (value.is_undefined()) return;
+  switch (aggregate_) {
+    case Aggregate::count:
+      ++count_;
+      return;
+    case Aggregate::count_if:
+      if (value.is_true()) ++count_;
+      return;
+    case Aggregate::sum:
+    case Aggregate::average:
+      if (!value.is_number()) {
+        is_undefined_ = true;
+        return;
+      }
+      ++count_;
+      add_number(value.number());
+      return;
+    case Aggregate::min:
+    case Aggregate::max:
+      if (value.is_array() || value.is_object()) {
+        is_undefined_ = true;
+        return;
+      }
+      if (best_.is_undefined() || (aggregate_ == Aggregate::min ? value < best_ : value > best_)) {
+        best_ = value;
+        memory_ = value.memory();
+      }
+      return;
+    case Aggregate::make_list:
+    case Aggregate::make_set:
+      add_to_list(value);
+      return;
+  }
+}
+
+void Accumulator::merge(const Accumulator& other) {
+  is_undefined_ = is_undefined_ || other.is_undefined_;
+  count_ += other.count_;
+  add_number(other.sum_);
+  error_ += other.error_;
+  if (!other.best_.is_undefined()) add(other.best_);
+  for (const Value& value : other.list_) add_to_list(value);
+}
+
+Value Accumulator::result() const {
+  if (is_undefined_) return {};
+  switch (aggregate_) {
+    case Aggregate::count:
+    case Aggregate::count_if:
+      return Value::make_number(static_cast<double>(count_));
+    case Aggregate::sum:
+      return Value::make_number(sum_ + error_);
+    case Aggregate::average:
+      if (count_ == 0) return {};
+      return Value::make_number((sum_ + error_) / static_cast<double>(count_));
+    case Aggregate::min:
+    case Aggregate::max:
+      return best_;
+    case Aggregate::make_list:
+    case Aggregate::make_set:
+      return Value::make_array(list_);
+  }
+  return {};
+}
+
+Value Accumulator::state() const {
+  if (is_undefined_) return Value::make_object({{name("undefined"), Value::make_bool(true)}});
+  switch (aggregate_) {
+    case Aggregate::count:
+    case Aggregate::count_if:
+      return Value::make_object({{name("count"), result()}});
+    case Aggregate::sum:
+    case Aggregate::average:
+      return Value::make_object({{name("count"), Value::make_number(static_cast<double>(count_))},
+                                 {name("sum"), Value::make_number(sum_)},
+                                 {name("error"), Value::make_number(error_)}});
+    case Aggregate::min:
+    case Aggregate::max:
+      return Value::make_object({{name("best"), best_}});
+    case Aggregate::make_list:
+    case Aggregate::make_set:
+      return Value::make_object({{name("list"), result()}});
+  }
+  return {};
+}
+
+Result<Accumulator> Accumulator::from_state(Aggregate aggregate, const Value& state) {
+  const auto invalid = [&] {
+    return fail(Code::invalid, "The state of the aggregate " + std::string(name_of(aggregate)) +
+                                   " cannot be read: " + state.to_json().substr(0, 100));
+  };
+  if (!state.is_object()) return invalid();
+  Accumulator accumulator(aggregate);
+  if (state.find("undefined").is_true()) {
+    accumulator.is_undefined_ = true;
+    return accumulator;
+  }
+  const Value count = state.find("count");
+  const Value sum = state.find("sum");
+  const Value error = state.find("error");
+  if (count.is_number()) {
+    if (!(count.number() >= 0 && count.number() <= 9007199254740992.0)) return invalid();
+    accumulator.count_ = static_cast<uint64_t>(count.number());
+  }
+  switch (aggregate) {
+    case Aggregate::count:
+    case Aggregate::count_if:
+      if (!count.is_number()) return invalid();
+      break;
+    case Aggregate::sum:
+    case Aggregate::average:
+      // A sum that is not finite was printed as null.
+      if (!count.is_number() || sum.is_undefined() || error.is_undefined()) return invalid();
+      accumulator.sum_ = sum.is_number() ? sum.number() : std::nan("");
+      accumulator.error_ = error.is_number() ? error.number() : 0;
+      break;
+    case Aggregate::min:
+    case Aggregate::max:
+      accumulator.add(state.find("best"));
+      break;
+    case Aggregate::make_list:
+    case Aggregate::make_set: {
+      const Value list = state.find("list");
+      if (!list.is_array()) return invalid();
+      for (const Value& value : list.elements()) accumulator.add_to_list(value);
+      break;
+    }
+  }
+  return accumulator;
+}
+
+}  // namespace orrery::query

@@ -1,0 +1,69 @@
+// The aggregates: accumulators over the values of many rows, whose states can be merged, so that
+// each partition adds up its own rows and the parts are put together.
+//
+// Undefined values do not count anywhere.
+//   COUNT     of values
+//   COUNTIF   of values that are true
+//   SUM AVG   undefined once a value is no number; SUM of nothing is 0, AVG of nothing undefined
+//   MIN MAX   in the order of all types; undefined once a value is an array or an object, and of
+//             nothing
+//   MAKELIST  an array of the values as they come; MAKESET the same without duplicates
+// Sums are kept with their rounding error (Neumaier), so that the result hardly depends on the
+// order in which rows and parts come.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "base/result.h"
+#include "value/value.h"
+
+namespace orrery::query {
+
+using value::Value;
+
+enum class Aggregate : uint8_t { count, count_if, sum, average, min, max, make_list, make_set };
+
+// By name, upper and lower case alike.
+std::optional<Aggregate> find_aggregate(std::string_view name);
+std::string_view name_of(Aggregate aggregate);
+
+class Accumulator {
+ public:
+  explicit Accumulator(Aggregate aggregate) : aggregate_(aggregate) {}
+
+  Aggregate aggregate() const { return aggregate_; }
+  // The value must outlive the accumulator or be owned (Value::to_owned).
+  void add(const Value& value);
+  void merge(const Accumulator& other);
+  Value result() const;
+
+  // The state as a value and back: what travels between nodes and into continuation tokens.
+  Value state() const;
+  static Result<Accumulator> from_state(Aggregate aggregate, const Value& state);
+
+  size_t memory() const { return sizeof(*this) + memory_; }
+
+ private:
+  struct HashValue {
+    size_t operator()(const Value& value) const { return static_cast<size_t>(value.hash()); }
+  };
+
+  void add_number(double number);
+  void add_to_list(const Value& value);
+
+  Aggregate aggregate_;
+  bool is_undefined_ = false;  // a value of a wrong type came
+  uint64_t count_ = 0;
+  double sum_ = 0;
+  double error_ = 0;
+  Value best_;
+  std::vector<Value> list_;
+  std::unordered_set<Value, HashValue> seen_;  // MAKESET only
+  size_t memory_ = 0;
+};
+
+}  // namespace orrery::query

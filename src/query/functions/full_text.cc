@@ -1,0 +1,160 @@
+// See full_text.h; and the functions FULLTEXTCONTAINS, …ALL and …ANY.
+#include "query/functions/full_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "query/functions/arguments.h"
+#include "query/functions/groups.h"
+#include "query/functions/stemmer.h"
+#include "query/functions/text.h"
+
+namespace orrery::query {
+
+namespace {
+
+constexpr int kMaxDistance = 2;
+constexpr size_t kMaxWordBytes = 256;
+
+// In order.
+constexpr std::array<std::string_view, 33> kStopWords = {
+    "a",   "an",    "and",  "are",   "as",    "at",   "be",   "but", "by",  "for",  "if",
+    "in",  "into",  "is",   "it",    "no",    "not",  "of",   "on",  "or",  "such", "that",
+    "the", "their", "then", "there", "these", "they", "this", "to",  "was", "will", "with"};
+static_assert(std::ranges::is_sorted(kStopWords));
+
+// Whether a becomes b with at most `most` insertions, deletions and changes of characters.
+bool is_near(std::string_view a, std::string_view b, int most) {
+  std::u32string left;
+  std::u32string right;
+  for (size_t at = 0; at < a.size();) left.push_back(next_code_point(a, at));
+  for (size_t at = 0; at < b.size();) right.push_back(next_code_point(b, at));
+  const auto limit = static_cast<size_t>(most);
+  if (left.size() > right.size() + limit || right.size() > left.size() + limit) return false;
+  std::vector<size_t> row(right.size() + 1);
+  for (size_t j = 0; j < row.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= left.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j < row.size(); ++j) {
+      const size_t change = diagonal + (left[i - 1] == right[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+    }
+  }
+  return row.back() <= limit;
+}
+
+bool word_matches(const Word& word, const Word& wanted, int distance) {
+  if (word.stem == wanted.stem) return true;
+  return distance > 0 && is_near(word.text, wanted.text, distance);
+}
+
+Value contains_term(std::span<const Word> text, const Value& wanted) {
+  const std::optional<SearchTerm> term = parse_term(wanted);
+  return term ? boolean(count_matches(text, *term) > 0) : Value();
+}
+
+template <class Combination>
+Value contains_terms(Arguments arguments, Context& /*context*/) {
+  if (!arguments[0].is_string()) return {};
+  const std::vector<Word> text = words_of(arguments[0].text());
+  Combination combination;
+  for (const Value& wanted : arguments.subspan(1)) combination.add(contains_term(text, wanted));
+  return combination.result();
+}
+
+constexpr uint16_t kAny = Function::kAnyNumber;
+constexpr Function kFunctions[] = {
+    // The vendor shows it with several terms too; all of them must be there.
+    {"FULLTEXTCONTAINS", 2, kAny, contains_terms<Conjunction>},
+    {"FULLTEXTCONTAINSALL", 2, kAny, contains_terms<Conjunction>},
+    {"FULLTEXTCONTAINSANY", 2, kAny, contains_terms<Disjunction>},
+};
+
+}  // namespace
+
+std::vector<Word> words_of(std::string_view text) {
+  std::vector<Word> words;
+  std::string word;
+  const auto finish = [&] {
+    if (!word.empty() && !std::ranges::binary_search(kStopWords, std::string_view(word))) {
+      words.push_back({.text = word, .stem = stem(word)});
+    }
+    word.clear();
+  };
+  for (size_t at = 0; at < text.size();) {
+    const char32_t code = next_code_point(text, at);
+    if (!is_word(code) || word.size() >= kMaxWordBytes) finish();
+    if (is_word(code)) append_code_point(word, to_lower(code));
+  }
+  finish();
+  return words;
+}
+
+std::optional<SearchTerm> parse_term(const Value& value) {
+  if (value.is_string()) return SearchTerm{.words = words_of(value.text())};
+  const Value term = value.find("term");
+  const Value distance = value.find("distance");
+  if (!term.is_string()) return std::nullopt;
+  SearchTerm parsed{.words = words_of(term.text())};
+  if (distance.is_undefined()) return parsed;
+  const std::optional<int64_t> edits = integer(distance);
+  if (!edits || *edits < 0 || *edits > kMaxDistance) return std::nullopt;
+  parsed.distance = static_cast<int>(*edits);
+  return parsed;
+}
+
+size_t count_matches(std::span<const Word> text, const SearchTerm& term) {
+  const size_t length = term.words.size();
+  if (length == 0 || length > text.size()) return 0;
+  size_t count = 0;
+  for (size_t start = 0; start + length <= text.size(); ++start) {
+    size_t same = 0;
+    while (same < length && word_matches(text[start + same], term.words[same], term.distance)) {
+      ++same;
+    }
+    if (same == length) ++count;
+  }
+  return count;
+}
+
+void FullTextStatistics::add(size_t word_count, std::span<const size_t> matches) {
+  ++documents;
+  words += word_count;
+  hit_counts.resize(std::max(hit_counts.size(), matches.size()));
+  for (size_t i = 0; i < matches.size(); ++i) hit_counts[i] += matches[i] > 0 ? 1 : 0;
+}
+
+void FullTextStatistics::merge(const FullTextStatistics& other) {
+  documents += other.documents;
+  words += other.words;
+  hit_counts.resize(std::max(hit_counts.size(), other.hit_counts.size()));
+  for (size_t i = 0; i < other.hit_counts.size(); ++i) hit_counts[i] += other.hit_counts[i];
+}
+
+double score_bm25(size_t word_count, std::span<const size_t> matches,
+                  const FullTextStatistics& statistics) {
+  constexpr double kSaturation = 1.2;     // k1
+  constexpr double kLengthWeight = 0.75;  // b
+  if (statistics.documents == 0 || statistics.words == 0) return 0;
+  const auto documents = static_cast<double>(statistics.documents);
+  const double average = static_cast<double>(statistics.words) / documents;
+  const double length =
+      1 - kLengthWeight + kLengthWeight * static_cast<double>(word_count) / average;
+  double score = 0;
+  for (size_t i = 0; i < matches.size() && i < statistics.hit_counts.size(); ++i) {
+    const auto frequency = static_cast<double>(matches[i]);
+    const auto hits = static_cast<double>(statistics.hit_counts[i]);
+    const double rarity = std::log(1 + (documents - hits + 0.5) / (hits + 0.5));
+    score += rarity * frequency * (kSaturation + 1) / (frequency + kSaturation * length);
+  }
+  return score;
+}
+
+std::span<const Function> full_text_functions() {
+  return kFunctions;
+}
+
+}  // namespace orrery::query

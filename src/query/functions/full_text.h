@@ -1,0 +1,53 @@
+// Full text: words, phrases and their scores. Pure.
+//
+// A text is cut into words (runs of letters, marks and digits), each in lower case and brought to
+// its English stem; stop words do not count. A term of one word matches that word, a term of
+// several the phrase. With an edit distance (0 to 2), words that differ by so many insertions,
+// deletions or changes match too; then the words as written are compared, not their stems.
+//
+// Scores are BM25 (k1 = 1.2, b = 0.75). They need to know all documents: each partition counts its
+// own (FullTextStatistics), and the counts add up.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "query/functions/registry.h"
+
+namespace orrery::query {
+
+struct Word {
+  std::string text;  // lower case
+  std::string stem;
+};
+
+// The words of a text, without stop words.
+std::vector<Word> words_of(std::string_view text);
+
+struct SearchTerm {
+  std::vector<Word> words;
+  int distance = 0;
+};
+
+// From a string, or {"term": string, "distance": 0, 1 or 2}. Empty when it is neither.
+std::optional<SearchTerm> parse_term(const Value& value);
+// How often the term is in the text. A term without words (stop words only) is nowhere.
+size_t count_matches(std::span<const Word> text, const SearchTerm& term);
+
+struct FullTextStatistics {
+  uint64_t documents = 0;
+  uint64_t words = 0;                // of all documents
+  std::vector<uint64_t> hit_counts;  // documents with each term
+
+  // Adds one document. `matches` says how often each term is in it.
+  void add(size_t word_count, std::span<const size_t> matches);
+  void merge(const FullTextStatistics& other);
+};
+
+double score_bm25(size_t word_count, std::span<const size_t> matches,
+                  const FullTextStatistics& statistics);
+
+}  // namespace orrery::query

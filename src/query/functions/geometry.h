@@ -1,0 +1,60 @@
+// GeoJSON shapes on the WGS 84 ellipsoid: Point, LineString, Polygon and MultiPolygon (and
+// MultiPoint, MultiLineString, which cost nothing more). Pure.
+//
+// An edge is the shorter arc of the great ellipse between its ends: the section of the ellipsoid
+// with the plane through both and the centre. Seen from the centre it is a straight arc of the
+// unit sphere, so everything about touching, crossing and containing is decided there, exactly as
+// for great circles. Distances and areas are those of the ellipsoid, in metres and square metres.
+//
+// The interior of a polygon is on the left of its outer ring: a clockwise ring means everything
+// but what it encloses. What a ring encloses must be smaller than half of the Earth. Holes take
+// away what they enclose, whichever way they run. Boundaries belong to their shapes.
+#pragma once
+
+#include <array>
+#include <expected>
+#include <string>
+#include <vector>
+
+#include "value/value.h"
+
+namespace orrery::query {
+
+using value::Value;
+
+struct Position {
+  double longitude = 0;               // degrees
+  double latitude = 0;                // degrees
+  std::array<double, 3> direction{};  // from the centre, of length 1
+};
+
+struct Ring {
+  std::vector<Position> positions;  // the last is the first again
+  std::array<double, 3> centre{};   // middle of the positions, of length 1
+  bool is_clockwise = false;
+};
+
+struct Polygon {
+  std::vector<Ring> rings;  // outer, then holes; not empty
+};
+
+// What a GeoJSON value comes down to. Only one of the three is filled.
+struct Shape {
+  std::vector<Position> points;
+  std::vector<std::vector<Position>> lines;
+  std::vector<Polygon> polygons;
+};
+
+// The shape, or why the value is none.
+std::expected<Shape, std::string> parse_shape(const Value& geojson);
+
+double area_m2(const Shape& shape);
+double distance_m(const Shape& a, const Shape& b);
+bool intersects(const Shape& a, const Shape& b);
+// Is the whole of `inner` in `outer`?
+bool is_within(const Shape& inner, const Shape& outer);
+
+// Along the geodesic.
+double distance_m(const Position& a, const Position& b);
+
+}  // namespace orrery::query

@@ -1,0 +1,41 @@
+// Functions of items and objects.
+#include <vector>
+
+#include "query/functions/arguments.h"
+#include "query/functions/groups.h"
+
+namespace orrery::query {
+
+namespace {
+
+// The number of the row within its physical partition, which only the reader of rows knows.
+Value document_id(Arguments arguments, Context& context) {
+  if (!arguments[0].is_object() || !context.document_id) return {};
+  return number(*context.document_id);
+}
+
+Value object_to_array(Arguments arguments, Context& /*context*/) {
+  if (!arguments[0].is_object() || !all_strings(arguments.subspan(1))) return {};
+  const Value name = arguments.size() > 1 ? arguments[1] : Value::borrow_string("k");
+  const Value content = arguments.size() > 2 ? arguments[2] : Value::borrow_string("v");
+  std::vector<Value> pairs;
+  pairs.reserve(arguments[0].size());
+  for (Value::Member member : arguments[0].members()) {
+    pairs.push_back(Value::make_object({{.name = name, .value = string(std::string(member.name))},
+                                        {.name = content, .value = std::move(member.value)}}));
+  }
+  return Value::make_array(std::move(pairs));
+}
+
+constexpr Function kFunctions[] = {
+    {"DOCUMENTID", 1, 1, document_id, Depends::row},
+    {"OBJECTTOARRAY", 1, 3, object_to_array},
+};
+
+}  // namespace
+
+std::span<const Function> item_functions() {
+  return kFunctions;
+}
+
+}  // namespace orrery::query

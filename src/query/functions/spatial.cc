@@ -1,0 +1,62 @@
+// Spatial functions: geometry.h over values. What is no valid shape gives undefined.
+#include "query/functions/arguments.h"
+#include "query/functions/geometry.h"
+#include "query/functions/groups.h"
+
+namespace orrery::query {
+
+namespace {
+
+Value st_area(Arguments arguments, Context& /*context*/) {
+  const auto shape = parse_shape(arguments[0]);
+  return shape ? number(area_m2(*shape)) : Value();
+}
+
+Value st_distance(Arguments arguments, Context& /*context*/) {
+  const auto a = parse_shape(arguments[0]);
+  const auto b = parse_shape(arguments[1]);
+  return a && b ? number(distance_m(*a, *b)) : Value();
+}
+
+Value st_intersects(Arguments arguments, Context& /*context*/) {
+  const auto a = parse_shape(arguments[0]);
+  const auto b = parse_shape(arguments[1]);
+  return a && b ? boolean(intersects(*a, *b)) : Value();
+}
+
+Value st_within(Arguments arguments, Context& /*context*/) {
+  const auto a = parse_shape(arguments[0]);
+  const auto b = parse_shape(arguments[1]);
+  return a && b ? boolean(is_within(*a, *b)) : Value();
+}
+
+Value st_is_valid(Arguments arguments, Context& /*context*/) {
+  if (arguments[0].is_undefined()) return {};
+  return boolean(parse_shape(arguments[0]).has_value());
+}
+
+Value st_is_valid_detailed(Arguments arguments, Context& /*context*/) {
+  if (arguments[0].is_undefined()) return {};
+  const auto shape = parse_shape(arguments[0]);
+  return Value::make_object({
+      {.name = Value::borrow_string("valid"), .value = boolean(shape.has_value())},
+      {.name = Value::borrow_string("reason"), .value = shape ? Value() : string(shape.error())},
+  });
+}
+
+constexpr Function kFunctions[] = {
+    {"ST_AREA", 1, 1, st_area},
+    {"ST_DISTANCE", 2, 2, st_distance},
+    {"ST_INTERSECTS", 2, 2, st_intersects},
+    {"ST_ISVALID", 1, 1, st_is_valid},
+    {"ST_ISVALIDDETAILED", 1, 1, st_is_valid_detailed},
+    {"ST_WITHIN", 2, 2, st_within},
+};
+
+}  // namespace
+
+std::span<const Function> spatial_functions() {
+  return kFunctions;
+}
+
+}  // namespace orrery::query

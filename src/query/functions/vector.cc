@@ -1,0 +1,74 @@
+// VECTORDISTANCE: the exact score of two vectors. Cosine and dot product are similarities (larger
+// is nearer), euclidean is a distance. Vectors of different lengths, or holding anything but
+// numbers, have no score: undefined.
+#include <cmath>
+#include <optional>
+
+#include "query/functions/arguments.h"
+#include "query/functions/groups.h"
+#include "query/functions/text.h"
+
+namespace orrery::query {
+
+namespace {
+
+// The metric that the options name, else the container's. Empty when they name an unknown one.
+std::optional<VectorMetric> metric_of(Arguments arguments, const Context& context) {
+  if (arguments.size() < 4) return context.vector_metric;
+  if (!arguments[3].is_object()) return std::nullopt;
+  const Value name = arguments[3].find("distanceFunction");
+  if (name.is_undefined()) return context.vector_metric;
+  if (!name.is_string()) return std::nullopt;
+  const std::string wanted = to_lower(name.text());
+  if (wanted == "cosine") return VectorMetric::cosine;
+  if (wanted == "dotproduct") return VectorMetric::dot_product;
+  if (wanted == "euclidean") return VectorMetric::euclidean;
+  return std::nullopt;
+}
+
+Value vector_distance(Arguments arguments, Context& context) {
+  const Value& left = arguments[0];
+  const Value& right = arguments[1];
+  if (!left.is_array() || !right.is_array() || left.size() != right.size()) return {};
+  if (left.size() == 0) return {};
+  if (!flag(arguments, 2)) return {};
+  const std::optional<VectorMetric> metric = metric_of(arguments, context);
+  if (!metric) return {};
+  double dot = 0;
+  double left_square = 0;
+  double right_square = 0;
+  double difference_square = 0;
+  auto other = right.elements().begin();
+  for (const Value& element : left.elements()) {
+    const Value theirs = *other;
+    ++other;
+    if (!element.is_number() || !theirs.is_number()) return {};
+    const double a = element.number();
+    const double b = theirs.number();
+    dot += a * b;
+    left_square += a * a;
+    right_square += b * b;
+    difference_square += (a - b) * (a - b);
+  }
+  switch (*metric) {
+    case VectorMetric::dot_product:
+      return number(dot);
+    case VectorMetric::euclidean:
+      return number(std::sqrt(difference_square));
+    case VectorMetric::cosine:
+      break;
+  }
+  // A vector without length has no direction; it is like none.
+  if (left_square == 0 || right_square == 0) return number(0);
+  return number(dot / (std::sqrt(left_square) * std::sqrt(right_square)));
+}
+
+constexpr Function kFunctions[] = {{"VECTORDISTANCE", 2, 4, vector_distance}};
+
+}  // namespace
+
+std::span<const Function> vector_functions() {
+  return kFunctions;
+}
+
+}  // namespace orrery::query
