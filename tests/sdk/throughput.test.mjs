@@ -177,6 +177,21 @@ describe("the rules of 2016, as settings", () => {
   });
 });
 
+describe("serve --dev --throttling on", () => {
+  const at = shared({ args: ["--throttling", "on"] });
+
+  it("A14: enforces budgets in development too", async () => {
+    const container = await at.container({ throughput: 400 });
+    const statuses = new Set();
+    for (let round = 0; round < 20 && !statuses.has(429); ++round) {
+      const all = await Promise.all(Array.from({ length: 50 }, (_, i) =>
+        at.rest("POST", `/dbs/db/colls/${container.id}/docs`, { body: { id: `${round}-${i}`, pk: "a" } })));
+      for (const { status } of all) statuses.add(status);
+    }
+    assert.deepEqual([...statuses].sort(), [201, 429]);
+  });
+});
+
 describe("throttling", () => {
   const at = shared({ dev: false, limits: { "partition-throughput": 400 } });
 
