@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-namespace orrery::query {
+namespace orrery::query::geo {
 
 namespace {
 
@@ -210,4 +210,4 @@ double left_area_m2(const std::vector<Position>& ring) {
   return area;
 }
 
-}  // namespace orrery::query
+}  // namespace orrery::query::geo

@@ -5,7 +5,7 @@
 
 #include "query/functions/geometry.h"
 
-namespace orrery::query {
+namespace orrery::query::geo {
 
 using Vector = std::array<double, 3>;
 
@@ -27,4 +27,4 @@ Position position_at(const Vector& direction);
 double left_area_m2(const std::vector<Position>& ring);
 double earth_area_m2();
 
-}  // namespace orrery::query
+}  // namespace orrery::query::geo

@@ -8,7 +8,7 @@
 
 #include "query/functions/ellipsoid.h"
 
-namespace orrery::query {
+namespace orrery::query::geo {
 
 namespace {
 
@@ -257,4 +257,4 @@ bool is_within(const Shape& inner, const Shape& outer) {
   return is_within_one(inner, outer);
 }
 
-}  // namespace orrery::query
+}  // namespace orrery::query::geo

@@ -18,7 +18,7 @@
 
 #include "value/value.h"
 
-namespace orrery::query {
+namespace orrery::query::geo {
 
 using value::Value;
 
@@ -57,4 +57,4 @@ bool is_within(const Shape& inner, const Shape& outer);
 // Along the geodesic.
 double distance_m(const Position& a, const Position& b);
 
-}  // namespace orrery::query
+}  // namespace orrery::query::geo

@@ -8,7 +8,7 @@
 #include "query/functions/ellipsoid.h"
 #include "query/functions/geometry.h"
 
-namespace orrery::query {
+namespace orrery::query::geo {
 
 namespace {
 
@@ -168,4 +168,4 @@ std::expected<Shape, std::string> parse_shape(const Value& geojson) {
   return shape;
 }
 
-}  // namespace orrery::query
+}  // namespace orrery::query::geo

@@ -8,36 +8,36 @@ namespace orrery::query {
 namespace {
 
 Value st_area(Arguments arguments, Context& /*context*/) {
-  const auto shape = parse_shape(arguments[0]);
-  return shape ? number(area_m2(*shape)) : Value();
+  const auto shape = geo::parse_shape(arguments[0]);
+  return shape ? number(geo::area_m2(*shape)) : Value();
 }
 
 Value st_distance(Arguments arguments, Context& /*context*/) {
-  const auto a = parse_shape(arguments[0]);
-  const auto b = parse_shape(arguments[1]);
-  return a && b ? number(distance_m(*a, *b)) : Value();
+  const auto a = geo::parse_shape(arguments[0]);
+  const auto b = geo::parse_shape(arguments[1]);
+  return a && b ? number(geo::distance_m(*a, *b)) : Value();
 }
 
 Value st_intersects(Arguments arguments, Context& /*context*/) {
-  const auto a = parse_shape(arguments[0]);
-  const auto b = parse_shape(arguments[1]);
-  return a && b ? boolean(intersects(*a, *b)) : Value();
+  const auto a = geo::parse_shape(arguments[0]);
+  const auto b = geo::parse_shape(arguments[1]);
+  return a && b ? boolean(geo::intersects(*a, *b)) : Value();
 }
 
 Value st_within(Arguments arguments, Context& /*context*/) {
-  const auto a = parse_shape(arguments[0]);
-  const auto b = parse_shape(arguments[1]);
-  return a && b ? boolean(is_within(*a, *b)) : Value();
+  const auto a = geo::parse_shape(arguments[0]);
+  const auto b = geo::parse_shape(arguments[1]);
+  return a && b ? boolean(geo::is_within(*a, *b)) : Value();
 }
 
 Value st_is_valid(Arguments arguments, Context& /*context*/) {
   if (arguments[0].is_undefined()) return {};
-  return boolean(parse_shape(arguments[0]).has_value());
+  return boolean(geo::parse_shape(arguments[0]).has_value());
 }
 
 Value st_is_valid_detailed(Arguments arguments, Context& /*context*/) {
   if (arguments[0].is_undefined()) return {};
-  const auto shape = parse_shape(arguments[0]);
+  const auto shape = geo::parse_shape(arguments[0]);
   return Value::make_object({
       {.name = Value::borrow_string("valid"), .value = boolean(shape.has_value())},
       {.name = Value::borrow_string("reason"), .value = shape ? Value() : string(shape.error())},

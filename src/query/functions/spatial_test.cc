@@ -68,10 +68,10 @@ TEST(Spatial, Area) {
               735970283.0522614, 1);
   // An eighth of the Earth, and what is left of it.
   const double octant = measure("ST_AREA", polygon("[[[0,0],[90,0],[0,90],[0,0]]]"));
-  EXPECT_NEAR(octant / (earth_area_m2() / 8), 1, 1e-9);
-  EXPECT_NEAR(earth_area_m2(), 510065621724088.4, 1e3);
+  EXPECT_NEAR(octant / (geo::earth_area_m2() / 8), 1, 1e-9);
+  EXPECT_NEAR(geo::earth_area_m2(), 510065621724088.4, 1e3);
   const double inverse = measure("ST_AREA", polygon("[[[0,0],[0,90],[90,0],[0,0]]]"));
-  EXPECT_NEAR((octant + inverse) / earth_area_m2(), 1, 1e-9);
+  EXPECT_NEAR((octant + inverse) / geo::earth_area_m2(), 1, 1e-9);
   // Around a pole.
   const double cap = measure("ST_AREA", polygon("[[[0,60],[90,60],[180,60],[-90,60],[0,60]]]"));
   EXPECT_GT(cap, 2e13);
