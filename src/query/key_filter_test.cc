@@ -1,0 +1,338 @@
+// What WHERE says about the partition key: the ranges of placement keys that a query can touch.
+#include "query/key_filter.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "query/parser.h"
+
+namespace orrery::query {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::UnorderedElementsAre;
+using value::KeyPart;
+using value::Placement;
+using value::Type;
+
+KeyPart text(std::string_view text) {
+  return {.type = Type::string, .boolean = false, .number = 0, .text = std::string(text)};
+}
+KeyPart number(double number) {
+  return {.type = Type::number, .boolean = false, .number = number, .text = ""};
+}
+KeyPart boolean(bool boolean) {
+  return {.type = Type::boolean, .boolean = boolean, .number = 0, .text = ""};
+}
+KeyPart null() {
+  return {.type = Type::null, .boolean = false, .number = 0, .text = ""};
+}
+KeyPart missing() {
+  return {};
+}
+
+class KeyFilterTest : public testing::Test {
+ protected:
+  KeyFilterTest() { use(Placement::hash_v2, {"/key"}); }
+
+  void use(Placement placement, std::initializer_list<std::string_view> paths) {
+    key_ = {.placement = placement, .paths = {}};
+    for (const std::string_view path : paths)
+      key_.paths.push_back(*value::parse_property_path(path));
+  }
+
+  std::vector<PlacementRange> ranges(std::string_view query) const {
+    const auto parsed = parse_query(query);
+    EXPECT_TRUE(parsed) << query;
+    return touched_ranges(*parsed, key_, parameters_);
+  }
+  std::vector<PlacementRange> where(std::string_view condition) const {
+    return ranges("SELECT * FROM c WHERE " + std::string(condition));
+  }
+
+  // A whole key, or the first of its levels.
+  PlacementRange at(const value::PartitionKey& key) const {
+    const auto [min, max] = value::place_prefix(key_, key);
+    return {.min = min, .max = max};
+  }
+  static PlacementRange everything() {
+    return {.min = "", .max = std::string(value::placement_max())};
+  }
+
+  value::KeyDefinition key_;
+  Parameters parameters_;
+};
+
+TEST_F(KeyFilterTest, WithoutWhereEverythingIsTouched) {
+  EXPECT_THAT(ranges("SELECT * FROM c"), ElementsAre(everything()));
+  EXPECT_TRUE(everything().is_everything());
+  EXPECT_FALSE(everything().is_point());
+}
+
+TEST_F(KeyFilterTest, WithoutFromNothingIsTouched) {
+  EXPECT_THAT(ranges("SELECT VALUE 1"), IsEmpty());
+}
+
+TEST_F(KeyFilterTest, EqualityIsAPoint) {
+  const auto found = where("c.key = 'a'");
+  ASSERT_THAT(found, ElementsAre(at({text("a")})));
+  EXPECT_TRUE(found[0].is_point());
+  EXPECT_THAT(where("'a' = c.key"), ElementsAre(at({text("a")})));
+  EXPECT_THAT(where("c[\"key\"] = 'a'"), ElementsAre(at({text("a")})));
+}
+
+TEST_F(KeyFilterTest, TypesMatter) {
+  EXPECT_THAT(where("c.key = 1"), ElementsAre(at({number(1)})));
+  EXPECT_THAT(where("c.key = '1'"), ElementsAre(at({text("1")})));
+  EXPECT_NE(where("c.key = 1"), where("c.key = '1'"));
+  EXPECT_THAT(where("c.key = null"), ElementsAre(at({null()})));
+  EXPECT_THAT(where("c.key = true"), ElementsAre(at({boolean(true)})));
+  EXPECT_THAT(where("c.key = -1.5"), ElementsAre(at({number(-1.5)})));
+}
+
+TEST_F(KeyFilterTest, MinusZeroIsZero) {
+  EXPECT_THAT(where("c.key = -0"), ElementsAre(at({number(0)})));
+}
+
+TEST_F(KeyFilterTest, NothingEqualsUndefined) {
+  EXPECT_THAT(where("c.key = undefined"), IsEmpty());
+}
+
+TEST_F(KeyFilterTest, ArraysAndObjectsCountAsMissing) {
+  EXPECT_THAT(where("c.key = []"), ElementsAre(at({missing()})));
+  EXPECT_THAT(where("c.key IN ({}, [1])"), ElementsAre(at({missing()})));
+}
+
+TEST_F(KeyFilterTest, InIsAPointForEach) {
+  EXPECT_THAT(where("c.key IN ('a', 1, null)"),
+              UnorderedElementsAre(at({text("a")}), at({number(1)}), at({null()})));
+  EXPECT_THAT(where("c.key IN ('a', 'a')"), ElementsAre(at({text("a")})));
+  EXPECT_THAT(where("c.key NOT IN ('a')"), ElementsAre(everything()));
+  EXPECT_THAT(where("NOT (c.key NOT IN ('a'))"), ElementsAre(at({text("a")})));
+}
+
+TEST_F(KeyFilterTest, RangesAreSorted) {
+  const auto found = where("c.key IN (1, 2, 3, 4, 5, 6, 7, 8, 9)");
+  ASSERT_THAT(found, SizeIs(9));
+  for (size_t i = 1; i < found.size(); ++i) EXPECT_LE(found[i - 1].max, found[i].min);
+}
+
+TEST_F(KeyFilterTest, AndNarrows) {
+  EXPECT_THAT(where("c.key = 'a' AND c.size > 3"), ElementsAre(at({text("a")})));
+  EXPECT_THAT(where("c.key IN (1, 2) AND c.key IN (2, 3)"), ElementsAre(at({number(2)})));
+}
+
+TEST_F(KeyFilterTest, ContradictionsAreEmpty) {
+  EXPECT_THAT(where("c.key = 1 AND c.key = 2"), IsEmpty());
+  EXPECT_THAT(where("c.key = 1 AND c.key = '1'"), IsEmpty());
+  EXPECT_THAT(where("ARRAY_CONTAINS([1, 2], c.key) AND c.key = 4"), IsEmpty());
+}
+
+TEST_F(KeyFilterTest, OrWidens) {
+  EXPECT_THAT(where("c.key = 1 OR c.key = 2"),
+              UnorderedElementsAre(at({number(1)}), at({number(2)})));
+  EXPECT_THAT(where("c.key = 1 OR c.size = 2"), ElementsAre(everything()));
+  EXPECT_THAT(where("(c.key = 1 AND c.size = 2) OR false"), ElementsAre(at({number(1)})));
+}
+
+TEST_F(KeyFilterTest, NotTurnsThemAround) {
+  EXPECT_THAT(where("NOT (c.key != 1 OR c.size = 2)"), ElementsAre(at({number(1)})));
+  EXPECT_THAT(where("NOT (c.key = 1)"), ElementsAre(everything()));
+  EXPECT_THAT(where("NOT (c.key != 1 AND c.key != 2)"),
+              UnorderedElementsAre(at({number(1)}), at({number(2)})));
+}
+
+TEST_F(KeyFilterTest, AKeyByItselfIsABoolean) {
+  EXPECT_THAT(where("c.key"), ElementsAre(at({boolean(true)})));
+  EXPECT_THAT(where("NOT c.key"), ElementsAre(at({boolean(false)})));
+}
+
+TEST_F(KeyFilterTest, Constants) {
+  EXPECT_THAT(where("true"), ElementsAre(everything()));
+  EXPECT_THAT(where("false"), IsEmpty());
+  EXPECT_THAT(where("1 = 2"), IsEmpty());
+  EXPECT_THAT(where("1 = 1 AND c.key = 3"), ElementsAre(at({number(3)})));
+  EXPECT_THAT(where("5"), IsEmpty());
+}
+
+TEST_F(KeyFilterTest, TypeChecks) {
+  EXPECT_THAT(where("NOT IS_DEFINED(c.key)"), ElementsAre(at({missing()})));
+  EXPECT_THAT(where("IS_DEFINED(c.key) = false"), ElementsAre(at({missing()})));
+  EXPECT_THAT(where("IS_DEFINED(c.key)"), ElementsAre(everything()));
+  EXPECT_THAT(where("is_null(c.key)"), ElementsAre(at({null()})));
+  EXPECT_THAT(where("NOT IS_NULL(c.key)"), ElementsAre(everything()));
+  EXPECT_THAT(where("IS_BOOL(c.key)"),
+              UnorderedElementsAre(at({boolean(false)}), at({boolean(true)})));
+  EXPECT_THAT(where("IS_STRING(c.key)"), ElementsAre(everything()));
+}
+
+TEST_F(KeyFilterTest, ListsThatAreSearched) {
+  EXPECT_THAT(where("ARRAY_CONTAINS(['a', 'b'], c.key)"),
+              UnorderedElementsAre(at({text("a")}), at({text("b")})));
+  EXPECT_THAT(where("ARRAY_CONTAINS(c.key, 'a')"), ElementsAre(everything()));
+  EXPECT_THAT(where("ARRAY_CONTAINS(c.list, c.key)"), ElementsAre(everything()));
+}
+
+TEST_F(KeyFilterTest, LikeWithoutWildcardsIsEquality) {
+  EXPECT_THAT(where("c.key LIKE 'a'"), ElementsAre(at({text("a")})));
+  EXPECT_THAT(where("c.key LIKE 'a!%' ESCAPE '!'"), ElementsAre(at({text("a%")})));
+  EXPECT_THAT(where("c.key LIKE 'a%'"), ElementsAre(everything()));
+  EXPECT_THAT(where("c.key NOT LIKE 'a'"), ElementsAre(everything()));
+}
+
+TEST_F(KeyFilterTest, AbsoluteValues) {
+  EXPECT_THAT(where("ABS(c.key) = 2"), UnorderedElementsAre(at({number(2)}), at({number(-2)})));
+  EXPECT_THAT(where("ABS(c.key) = 0"), ElementsAre(at({number(0)})));
+  EXPECT_THAT(where("ABS(c.key) = -1"), IsEmpty());
+}
+
+TEST_F(KeyFilterTest, Parameters) {
+  parameters_["@key"] = value::Value::make_string("a");
+  parameters_["@list"] =
+      value::Value::make_array({value::Value::make_number(1), value::Value::make_string("1")});
+  EXPECT_THAT(where("c.key = @key"), ElementsAre(at({text("a")})));
+  EXPECT_THAT(where("ARRAY_CONTAINS(@list, c.key)"),
+              UnorderedElementsAre(at({number(1)}), at({text("1")})));
+  EXPECT_THAT(where("c.key = @other"), ElementsAre(everything()));
+}
+
+TEST_F(KeyFilterTest, WhatIsNotUnderstoodLeavesEverything) {
+  for (const char* condition :
+       {"c.key != 1", "c.key > 1", "c.key BETWEEN 1 AND 2", "UPPER(c.key) = 'A'", "c.key = c.id",
+        "(c.key ?? 1) = 1", "(c.a ? true : false)", "c.other = 1", "c.key.x = 1", "c.key[0] = 1",
+        "EXISTS(SELECT VALUE t FROM t IN c.tags WHERE t.key = 1)", "c.key + 1 = 2", "udf.f(c.key)",
+        "d.key = 1"}) {
+    EXPECT_THAT(where(condition), ElementsAre(everything())) << condition;
+  }
+}
+
+TEST_F(KeyFilterTest, AnyAliasOfTheContainer) {
+  EXPECT_THAT(ranges("SELECT * FROM root r WHERE r.key = 1"), ElementsAre(at({number(1)})));
+  EXPECT_THAT(ranges("SELECT * FROM Families AS f WHERE f.key = 1"), ElementsAre(at({number(1)})));
+  EXPECT_THAT(ranges("SELECT VALUE t FROM c JOIN t IN c.tags WHERE c.key = 1 AND t = 2"),
+              ElementsAre(at({number(1)})));
+  EXPECT_THAT(ranges("SELECT VALUE t FROM c JOIN t IN c.tags WHERE t.key = 1"),
+              ElementsAre(everything()));
+  EXPECT_THAT(ranges("SELECT VALUE t FROM t IN c.tags WHERE t.key = 1"), ElementsAre(everything()));
+}
+
+TEST_F(KeyFilterTest, NestedPaths) {
+  use(Placement::hash_v2, {"/address/zip code"});
+  EXPECT_THAT(where("c.address['zip code'] = 1"), ElementsAre(at({number(1)})));
+  EXPECT_THAT(where("c.address = 1"), ElementsAre(everything()));
+  EXPECT_THAT(ranges("SELECT * FROM c.address a WHERE a['zip code'] = 1"),
+              ElementsAre(at({number(1)})));
+  EXPECT_THAT(ranges("SELECT * FROM c.address WHERE address['zip code'] = 1"),
+              ElementsAre(at({number(1)})));
+}
+
+TEST_F(KeyFilterTest, OnlyTheOuterWhereCounts) {
+  EXPECT_THAT(ranges("SELECT (SELECT VALUE 1 FROM c WHERE c.key = 42) FROM c WHERE c.key = 'a'"),
+              ElementsAre(at({text("a")})));
+}
+
+TEST_F(KeyFilterTest, ASubqueryAsTheOnlySource) {
+  EXPECT_THAT(ranges("SELECT COUNT(1) FROM (SELECT DISTINCT c.x FROM c WHERE c.key = 1)"),
+              ElementsAre(at({number(1)})));
+}
+
+TEST_F(KeyFilterTest, FixedContainersHaveNoKeyToFilter) {
+  use(Placement::hash_v2, {});
+  EXPECT_THAT(where("c.key = 1"), ElementsAre(everything()));
+  EXPECT_THAT(where("false"), IsEmpty());
+}
+
+TEST_F(KeyFilterTest, HashingNeedsAllPaths) {
+  use(Placement::hash_v2, {"/a", "/b"});
+  EXPECT_THAT(where("c.a = 1"), ElementsAre(everything()));
+  EXPECT_THAT(where("c.b = true AND c.a = null"), ElementsAre(at({null(), boolean(true)})));
+}
+
+TEST_F(KeyFilterTest, FirstVersionOfHashes) {
+  use(Placement::hash_v1, {"/key"});
+  const auto found = where("c.key = 'a'");
+  EXPECT_THAT(found, ElementsAre(at({text("a")})));
+  EXPECT_TRUE(found[0].is_point());
+}
+
+TEST_F(KeyFilterTest, LevelsOfAHierarchy) {
+  use(Placement::multi_hash, {"/tenant", "/user", "/session"});
+  EXPECT_THAT(where("c.tenant = 't'"), ElementsAre(at({text("t")})));
+  EXPECT_FALSE(where("c.tenant = 't'")[0].is_point());
+  EXPECT_THAT(where("c.tenant = 't' AND c.user = 'u'"), ElementsAre(at({text("t"), text("u")})));
+  EXPECT_THAT(where("c.user = 'u'"), ElementsAre(everything()));
+  EXPECT_THAT(where("c.tenant = 't' AND c.session = 's'"), ElementsAre(at({text("t")})));
+  const auto whole = where("c.session = 1 AND c.user = 'u' AND c.tenant = 't'");
+  ASSERT_THAT(whole, ElementsAre(at({text("t"), text("u"), number(1)})));
+  EXPECT_TRUE(whole[0].is_point());
+}
+
+TEST_F(KeyFilterTest, ListsOfLevelsAreMultiplied) {
+  use(Placement::multi_hash, {"/tenant", "/user"});
+  EXPECT_THAT(where("c.tenant IN (1, 2) AND c.user IN ('a', 'b')"),
+              UnorderedElementsAre(at({number(1), text("a")}), at({number(1), text("b")}),
+                                   at({number(2), text("a")}), at({number(2), text("b")})));
+}
+
+TEST_F(KeyFilterTest, OverlappingRangesAreMerged) {
+  use(Placement::multi_hash, {"/tenant", "/user"});
+  EXPECT_THAT(where("c.tenant = 1 OR (c.tenant = 1 AND c.user = 2)"), ElementsAre(at({number(1)})));
+}
+
+TEST_F(KeyFilterTest, OrderedPlacementKnowsComparisons) {
+  use(Placement::range, {"/key"});
+  const std::string ten = value::place(key_, {number(10)});
+  const auto above = where("c.key > 10");
+  ASSERT_THAT(above, SizeIs(1));
+  EXPECT_GT(above[0].min, ten);
+  EXPECT_LE(above[0].min, value::place(key_, {number(10.5)}));
+  EXPECT_LE(above[0].max, value::place(key_, {text("")}));
+  const auto between = where("c.key BETWEEN 2 AND 3");
+  ASSERT_THAT(between, SizeIs(1));
+  EXPECT_EQ(between[0].min, value::place(key_, {number(2)}));
+  EXPECT_EQ(between[0].max, value::place(key_, {number(3)}) + '\0');
+  EXPECT_THAT(where("c.key > 10 AND c.key < 5"), IsEmpty());
+  EXPECT_THAT(where("c.key > 10 AND c.key = 5"), IsEmpty());
+  EXPECT_THAT(where("c.key > 10 AND c.key = 'x'"), IsEmpty());
+  EXPECT_THAT(where("5 < c.key AND c.key = 6"), ElementsAre(at({number(6)})));
+  EXPECT_THAT(where("NOT (c.key > 3) AND c.key >= 3"), ElementsAre(at({number(3)})));
+}
+
+TEST_F(KeyFilterTest, OrderedPlacementGoesOnAfterAStretch) {
+  use(Placement::range, {"/a", "/b"});
+  const auto found = where("c.a BETWEEN 2 AND 3 AND c.b = 4");
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].min, value::place(key_, {number(2), number(4)}));
+  EXPECT_EQ(found[0].max, value::place(key_, {number(3), number(4)}) + '\0');
+  EXPECT_THAT(where("c.a = 2"), ElementsAre(at({number(2)})));
+}
+
+TEST_F(KeyFilterTest, TooManyPairsAreLeftWider) {
+  use(Placement::multi_hash, {"/a", "/b"});
+  std::string list = "(0";
+  for (int i = 1; i < 300; ++i) list += "," + std::to_string(i);
+  list += ")";
+  const auto found = where("c.a IN " + list + " AND c.b IN " + list);
+  EXPECT_THAT(found, SizeIs(300));
+  EXPECT_THAT(found, testing::Contains(at({number(7)})));
+}
+
+TEST_F(KeyFilterTest, TooManyRangesBecomeOne) {
+  std::string list = "(0";
+  for (size_t i = 1; i <= kMaxKeyRanges; ++i) list += "," + std::to_string(i);
+  list += ")";
+  const auto found = where("c.key IN " + list);
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_LE(found[0].min, at({number(5)}).min);
+  EXPECT_GE(found[0].max, at({number(5)}).max);
+}
+
+}  // namespace
+}  // namespace orrery::query
