@@ -131,7 +131,7 @@ export class Load {
         const state = this.states.get(id);
         const found = await this.readVersion(rest, id, state);
         if (!state.allowed.includes(found)) {
-          throw new Violation(`${id} is ${found} and should be ${state.allowed.join(" or ")} (null: not there)`);
+          throw new Violation(`${id} is ${found} and should be ${state.allowed.map(String).join(" or ")} (null: not there)`);
         }
         state.allowed = [found];
         if (found !== null) there.set(id, found);
