@@ -131,6 +131,13 @@ class Engine {
   Result<FeedReply> feed(RoutingPtr routing, std::string_view min, std::string_view max,
                          const partition::ItemKey* after, size_t items_max,
                          const LsnDemand& demand);
+  // The same as a step of something larger, which asks for admission once and pays at its end.
+  Result<FeedReply> scan(RoutingPtr routing, std::string_view min, std::string_view max,
+                         const partition::ItemKey* after, size_t items_max,
+                         const LsnDemand& demand);
+  // How long it would have had to wait (Throttling::report), or Code::throttled.
+  Result<uint32_t> admit_query(const RoutingPtr& routing, std::string_view placement);
+  void pay_for_query(const RoutingPtr& routing, std::string_view placement, double charge);
   // The item with this index term. Blocks.
   Result<std::optional<partition::ItemKey>> find_by_term(RoutingPtr routing, std::string_view term);
 
@@ -160,7 +167,7 @@ class Engine {
   auto follow(RoutingPtr routing, const Job& job) -> decltype(job(*routing));
   Result<FeedReply> feed_once(const Routing& routing, std::string_view min, std::string_view max,
                               const partition::ItemKey* after, size_t items_max,
-                              const LsnDemand& demand);
+                              const LsnDemand& demand, bool budgeted);
   void close_all();
   Status remove_orphans();
 

@@ -74,4 +74,14 @@ double feed_charge(uint64_t bytes, uint64_t items) {
                  kPerFeedItem * static_cast<double>(items));
 }
 
+double query_charge(uint64_t items_read, uint64_t bytes_read, uint64_t bytes_returned) {
+  constexpr double kQuery = 2;
+  constexpr double kPerItemRead = 0.03;
+  constexpr double kPerKilobyteRead = 0.01;
+  constexpr double kPerKilobyteReturned = 0.02;
+  return rounded(kQuery + kPerItemRead * static_cast<double>(items_read) +
+                 kPerKilobyteRead * static_cast<double>(bytes_read) / 1024 +
+                 kPerKilobyteReturned * static_cast<double>(bytes_returned) / 1024);
+}
+
 }  // namespace orrery::partition

@@ -21,5 +21,7 @@ double replace_charge(uint64_t new_bytes, uint32_t terms_removed, uint32_t terms
 double remove_charge(uint64_t old_bytes, uint32_t terms_removed);
 // A page of a feed: every item as if read together, not one by one.
 double feed_charge(uint64_t bytes, uint64_t items);
+// A page of a query: what it read of items and what it gave back.
+double query_charge(uint64_t items_read, uint64_t bytes_read, uint64_t bytes_returned);
 
 }  // namespace orrery::partition

@@ -1,16 +1,12 @@
-// Query plans, as client libraries read them.
+// Query plans: what is rewritten, what is refused.
 #include "query/gateway_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
-#include <string_view>
-#include <vector>
 
-#include "base/bytes.h"
-#include "query/parser.h"
-#include "value/json.h"
+#include "query/gateway_plan_test.h"
 
 namespace orrery::query {
 namespace {
@@ -20,32 +16,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 using testing::StartsWith;
-
-class GatewayPlanTest : public testing::Test {
- protected:
-  GatewayPlanTest() { context_.key.paths = {*value::parse_property_path("/pk")}; }
-
-  Result<GatewayPlan> try_plan(std::string_view query) const {
-    const auto parsed = parse_query(query);
-    EXPECT_TRUE(parsed) << query;
-    return make_gateway_plan(*parsed, context_, parameters_);
-  }
-  GatewayPlan plan(std::string_view query) const {
-    auto made = try_plan(query);
-    EXPECT_TRUE(made) << query << "\n" << (made ? "" : made.error().message);
-    return made ? std::move(*made) : GatewayPlan{};
-  }
-  QueryInfo info(std::string_view query) const { return plan(query).info; }
-  std::string rewritten(std::string_view query) const { return info(query).rewritten_query; }
-  std::string refusal(std::string_view query) const {
-    const auto made = try_plan(query);
-    EXPECT_FALSE(made) << query;
-    return made ? "" : made.error().message;
-  }
-
-  PlanContext context_;
-  Parameters parameters_;
-};
 
 TEST_F(GatewayPlanTest, APlainQueryStaysAsItIs) {
   const QueryInfo info = this->info("SELECT c.id FROM c WHERE c.age > 3");
@@ -335,193 +305,6 @@ TEST_F(GatewayPlanTest, Stars) {
 
 TEST_F(GatewayPlanTest, AggregatesStandInTheSelectList) {
   EXPECT_THAT(refusal("SELECT c.a FROM c WHERE COUNT(1) > 2"), HasSubstr("WHERE"));
-}
-
-// ORDER BY RANK
-
-TEST_F(GatewayPlanTest, RankByOneScore) {
-  const auto hybrid =
-      plan("SELECT TOP 100 c.id FROM c WHERE c.a = 1 ORDER BY RANK FullTextScore(c.text, 'b', 'd')")
-          .hybrid;
-  ASSERT_TRUE(hybrid);
-  EXPECT_TRUE(hybrid->needs_statistics);
-  EXPECT_EQ(hybrid->take, 100);
-  EXPECT_FALSE(hybrid->skip);
-  EXPECT_EQ(hybrid->statistics_query,
-            "SELECT COUNT(1) AS documentCount, [{\"totalWordCount\": "
-            "SUM(_FullTextWordCount(c.text)), \"hitCounts\": [COUNTIF(FullTextContains(c.text, "
-            "\"b\")), COUNTIF(FullTextContains(c.text, \"d\"))]}] AS fullTextStatistics\nFROM c");
-  ASSERT_EQ(hybrid->components.size(), 1);
-  const QueryInfo& component = hybrid->components[0];
-  EXPECT_EQ(component.top, 200);
-  EXPECT_TRUE(component.has_non_streaming_order_by);
-  EXPECT_THAT(component.order_by, ElementsAre(SortOrder::descending));
-  const std::string score =
-      "_FullTextScore(c.text, [\"b\", \"d\"], "
-      "{documentdb-formattablehybridsearchquery-totaldocumentcount}, "
-      "{documentdb-formattablehybridsearchquery-totalwordcount-0}, "
-      "{documentdb-formattablehybridsearchquery-hitcountsarray-0})";
-  EXPECT_THAT(component.order_by_expressions, ElementsAre(score));
-  EXPECT_EQ(component.rewritten_query,
-            "SELECT TOP 200 c._rid, [{\"item\": " + score +
-                "}] AS orderByItems, {\"payload\": {\"id\": c.id}, \"componentScores\": [(" +
-                score +
-                " ?? -1)]} AS payload\nFROM c\nWHERE ((c.a = 1) AND "
-                "({documentdb-formattableorderbyquery-filter}))\nORDER BY " +
-                score + " DESC");
-}
-
-TEST_F(GatewayPlanTest, RankByFusion) {
-  context_.vectors = {{*value::parse_property_path("/v"), VectorMetric::euclidean}};
-  const auto hybrid = plan(
-                          "SELECT * FROM c ORDER BY RANK RRF(VectorDistance(c.v, [1, 2]), "
-                          "FullTextScore(c.a, 'x'), FullTextScore(c.b, ['y', 'z']), [1, 2, -3]) "
-                          "OFFSET 5 LIMIT 10")
-                          .hybrid;
-  ASSERT_TRUE(hybrid);
-  EXPECT_THAT(hybrid->weights, ElementsAre(1, 2, -3));
-  EXPECT_EQ(hybrid->skip, 5);
-  EXPECT_EQ(hybrid->take, 10);
-  ASSERT_EQ(hybrid->components.size(), 3);
-  EXPECT_THAT(hybrid->components[0].order_by, ElementsAre(SortOrder::ascending));
-  EXPECT_THAT(hybrid->components[1].order_by, ElementsAre(SortOrder::descending));
-  for (const QueryInfo& component : hybrid->components) {
-    EXPECT_EQ(component.offset, 0);
-    EXPECT_EQ(component.limit, 120);  // at least
-    EXPECT_THAT(component.rewritten_query, HasSubstr("totalwordcount-0}"));
-    EXPECT_THAT(component.rewritten_query, HasSubstr("hitcountsarray-1}"));
-    EXPECT_THAT(component.rewritten_query, HasSubstr("\"payload\": c,"));
-    EXPECT_THAT(component.rewritten_query, testing::EndsWith("OFFSET 0 LIMIT 120"));
-  }
-  EXPECT_THAT(hybrid->components[0].rewritten_query,
-              HasSubstr("ORDER BY VectorDistance(c.v, [1, 2]) ASC"));
-}
-
-TEST_F(GatewayPlanTest, RankByVectorsNeedsNoStatistics) {
-  const auto hybrid = plan(
-                          "SELECT TOP 1 * FROM c ORDER BY RANK RRF(VectorDistance(c.v, [1]), "
-                          "VectorDistance(c.w, [1]))")
-                          .hybrid;
-  ASSERT_TRUE(hybrid);
-  EXPECT_FALSE(hybrid->needs_statistics);
-  EXPECT_EQ(hybrid->statistics_query, "");
-}
-
-TEST_F(GatewayPlanTest, RankTermsFromParameters) {
-  parameters_["@terms"] =
-      value::Value::make_array({value::Value::make_string("x"), value::Value::make_string("y")});
-  EXPECT_THAT(
-      plan("SELECT TOP 1 * FROM c ORDER BY RANK FullTextScore(c.a, @terms)")
-          .hybrid->statistics_query,
-      HasSubstr("[COUNTIF(FullTextContains(c.a, \"x\")), COUNTIF(FullTextContains(c.a, \"y\"))]"));
-  EXPECT_THAT(
-      plan("SELECT TOP 1 * FROM c ORDER BY RANK FullTextScore(c.a, @one)").hybrid->statistics_query,
-      HasSubstr("FullTextContains(c.a, @one)"));
-}
-
-TEST_F(GatewayPlanTest, RankCountsDoNotOverflow) {
-  const auto hybrid = plan(
-                          "SELECT * FROM c ORDER BY RANK FullTextScore(c.a, 'x') OFFSET 10 LIMIT "
-                          "2147483647")
-                          .hybrid;
-  EXPECT_EQ(hybrid->components.at(0).limit, 4'294'967'295);
-}
-
-TEST_F(GatewayPlanTest, WrongRanks) {
-  for (const char* query :
-       {"SELECT * FROM c ORDER BY RANK UPPER(c.a)",
-        "SELECT * FROM c ORDER BY RANK RRF(FullTextScore(c.a, 'x'))",
-        "SELECT * FROM c ORDER BY RANK FullTextScore(c.a)",
-        "SELECT * FROM c ORDER BY RANK RRF(FullTextScore(c.a, 'x'), FullTextScore(c.b, 'x'), [1])",
-        "SELECT DISTINCT c.a FROM c ORDER BY RANK FullTextScore(c.a, 'x')"}) {
-    EXPECT_THAT(refusal(query), StartsWith("{\"Errors\":[\"")) << query;
-  }
-}
-
-// On the wire
-
-TEST_F(GatewayPlanTest, JsonOfAPlainQuery) {
-  EXPECT_EQ(plan_json(plan("SELECT * FROM c")),
-            R"({"partitionedQueryExecutionInfoVersion":2,"queryInfo":{"distinctType":"None",)"
-            R"("orderBy":[],"orderByExpressions":[],"groupByExpressions":[],"groupByAliases":[],)"
-            R"("aggregates":[],"groupByAliasToAggregateType":{},"rewrittenQuery":"",)"
-            R"("hasSelectValue":false,"hasNonStreamingOrderBy":false},"queryRanges":[{"min":"",)"
-            R"("max":"FF","isMinInclusive":true,"isMaxInclusive":false}]})");
-}
-
-TEST_F(GatewayPlanTest, JsonOfRanges) {
-  const std::string one = to_hex_upper(value::place(
-      context_.key, {{.type = value::Type::number, .boolean = false, .number = 1, .text = ""}}));
-  EXPECT_THAT(plan_json(plan("SELECT * FROM c WHERE c.pk = 1")),
-              HasSubstr("\"queryRanges\":[{\"min\":\"" + one + "\",\"max\":\"" + one +
-                        "\",\"isMinInclusive\":true,\"isMaxInclusive\":true}]"));
-  EXPECT_THAT(plan_json(plan("SELECT VALUE 1")),
-              HasSubstr(R"("queryRanges":[{"min":"","max":"","isMinInclusive":true,)"
-                        R"("isMaxInclusive":true}])"));
-}
-
-TEST_F(GatewayPlanTest, JsonOfEverythingElse) {
-  const std::string groups =
-      plan_json(plan("SELECT TOP 4 c.g, AVG(c.a) AS mean FROM c GROUP BY c.g"));
-  EXPECT_THAT(groups, HasSubstr("\"top\":4"));
-  EXPECT_THAT(groups, HasSubstr("\"groupByAliases\":[\"g\",\"mean\"]"));
-  EXPECT_THAT(groups,
-              HasSubstr("\"groupByAliasToAggregateType\":{\"g\":null,\"mean\":\"Average\"}"));
-  const std::string count = plan_json(plan("SELECT COUNT(1) FROM (SELECT DISTINCT c.a FROM c)"));
-  EXPECT_THAT(count, HasSubstr("\"dCountInfo\":{\"dCountAlias\":\"$1\"}"));
-  const std::string sorted =
-      plan_json(plan("SELECT DISTINCT VALUE c.a FROM c ORDER BY c.a DESC OFFSET 1 LIMIT 2"));
-  EXPECT_THAT(sorted, HasSubstr("\"distinctType\":\"Ordered\",\"offset\":1,\"limit\":2,\"orderBy\":"
-                                "[\"Descending\"],\"orderByExpressions\":[\"c.a\"]"));
-  const std::string ranked =
-      plan_json(plan("SELECT TOP 2 * FROM c ORDER BY RANK FullTextScore(c.a, 'x')"));
-  EXPECT_THAT(ranked, StartsWith("{\"partitionedQueryExecutionInfoVersion\":2,"
-                                 "\"hybridSearchQueryInfo\":{\"globalStatisticsQuery\":\"SELECT"));
-  EXPECT_THAT(ranked, HasSubstr("\"componentWeights\":[],\"take\":2,"
-                                "\"requiresGlobalStatistics\":true}"));
-  for (const std::string& json : {groups, count, sorted, ranked}) {
-    EXPECT_TRUE(value::JsonDocument::parse(json)) << json;
-  }
-}
-
-TEST_F(GatewayPlanTest, WhichQueriesNeedAPlan) {
-  for (const char* query : {"SELECT * FROM c", "SELECT c.a FROM c JOIN t IN c.t WHERE c.b > 1",
-                            "SELECT (SELECT VALUE MAX(t) FROM t IN c.t) FROM c",
-                            "SELECT * FROM c WHERE EXISTS(SELECT VALUE t FROM t IN c.t)"}) {
-    EXPECT_TRUE(can_concatenate(*parse_query(query))) << query;
-  }
-  for (const char* query :
-       {"SELECT TOP 1 * FROM c", "SELECT DISTINCT c.a FROM c", "SELECT COUNT(1) FROM c",
-        "SELECT VALUE 1 + SUM(c.a) FROM c", "SELECT c.a FROM c GROUP BY c.a",
-        "SELECT * FROM c ORDER BY c.a", "SELECT * FROM c OFFSET 1 LIMIT 1", "SELECT 1",
-        "SELECT * FROM (SELECT DISTINCT c.a FROM c) AS d"}) {
-    EXPECT_FALSE(can_concatenate(*parse_query(query))) << query;
-  }
-}
-
-TEST_F(GatewayPlanTest, TheAnswerThatSendsClientsToThePlan) {
-  const GatewayPlan made = plan("SELECT VALUE COUNT(1) FROM c");
-  const auto body = value::JsonDocument::parse(cross_partition_error(made));
-  ASSERT_TRUE(body);
-  EXPECT_EQ(body->root().find("code")->text, "BadRequest");
-  EXPECT_THAT(std::string(body->root().find("message")->text),
-              StartsWith("Cross partition query only supports"));
-  EXPECT_EQ(body->root().find("additionalErrorInfo")->text, plan_json(made));
-}
-
-TEST_F(GatewayPlanTest, FeaturesOfTheClient) {
-  const GatewayPlan made = plan("SELECT c.g, SUM(c.a), COUNTIF(c.b) FROM c GROUP BY c.g");
-  EXPECT_TRUE(
-      check_features(made, "NonValueAggregate, Aggregate,GroupBy, MultipleAggregates , CountIf"));
-  const Status lacking =
-      check_features(made, "NonValueAggregate, Aggregate, GroupBy, MultipleAggregates");
-  ASSERT_FALSE(lacking);
-  EXPECT_THAT(lacking.error().message,
-              testing::EndsWith("\nQuery contained CountIf, which the calling client does not "
-                                "support."));
-  EXPECT_TRUE(check_features(plan("SELECT * FROM c"), ""));
-  EXPECT_FALSE(
-      check_features(plan("SELECT * FROM c ORDER BY RANK FullTextScore(c.a, 'x')"), "OrderBy"));
 }
 
 // Clients send the rewritten text back with the placeholders filled in.

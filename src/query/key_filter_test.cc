@@ -4,11 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <initializer_list>
+#include <memory>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "query/evaluate.h"
 #include "query/parser.h"
 
 namespace orrery::query {
@@ -332,6 +336,109 @@ TEST_F(KeyFilterTest, TooManyRangesBecomeOne) {
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_LE(found[0].min, at({number(5)}).min);
   EXPECT_GE(found[0].max, at({number(5)}).max);
+}
+
+// Random conditions over two paths of the key and one other property.
+class Conditions {
+ public:
+  explicit Conditions(uint64_t seed) : random_(seed) {}
+
+  std::string any(int depth) {
+    if (depth == 0) return leaf();
+    switch (pick(5)) {
+      case 0:
+        return "(" + any(depth - 1) + " AND " + any(depth - 1) + ")";
+      case 1:
+        return "(" + any(depth - 1) + " OR " + any(depth - 1) + ")";
+      case 2:
+        return "(NOT " + any(depth - 1) + ")";
+      case 3:
+        return "(" + any(depth - 1) + " = " + std::string(pick(2) == 0 ? "true" : "false") + ")";
+      default:
+        return leaf();
+    }
+  }
+
+  static const std::vector<std::string>& values() {
+    static const std::vector<std::string> kValues = {"null", "false", "true",  "-1",    "0",    "1",
+                                                     "2",    "\"\"",  "\"1\"", "\"a\"", "\"b\""};
+    return kValues;
+  }
+
+ private:
+  size_t pick(size_t count) { return random_() % count; }
+  std::string one(const std::vector<std::string>& list) { return list[pick(list.size())]; }
+  std::string path() { return one({"c.a", "c.b", "c['a']", "c.other"}); }
+  std::string constant() { return pick(12) == 0 ? one({"[]", "{}", "undefined"}) : one(values()); }
+
+  std::string leaf() {
+    switch (pick(8)) {
+      case 0:
+        return "(" + path() + one({" = ", " != ", " < ", " <= ", " > ", " >= "}) + constant() + ")";
+      case 1:
+        return "(" + constant() + one({" = ", " != ", " < ", " >= "}) + path() + ")";
+      case 2:
+        return "(" + path() + one({" IN (", " NOT IN ("}) + constant() + ", " + constant() + "))";
+      case 3:
+        return one({"IS_DEFINED(", "IS_NULL(", "IS_BOOL(", "IS_NUMBER("}) + path() + ")";
+      case 4:
+        return "(" + path() + one({" BETWEEN ", " NOT BETWEEN "}) + constant() + " AND " +
+               constant() + ")";
+      case 5:
+        return "(" + path() + one({" LIKE 'a'", " NOT LIKE 'a'", " LIKE '%'"}) + ")";
+      case 6:
+        return "ARRAY_CONTAINS([" + constant() + ", " + constant() + "], " + path() + ")";
+      default:
+        return pick(2) == 0 ? path() : "(ABS(" + path() + ") = " + one({"1", "0", "'a'"}) + ")";
+    }
+  }
+
+  std::mt19937_64 random_;
+};
+
+TEST_F(KeyFilterTest, NoItemThatMatchesIsOutsideOfTheRanges) {
+  std::vector<value::JsonDocument> items;
+  std::vector<std::string> parts = Conditions::values();
+  parts.emplace_back();
+  for (const std::string& a : parts) {
+    for (const std::string& b : parts) {
+      std::string json = R"({"other":1)";
+      if (!a.empty()) json += R"(,"a":)" + a;
+      if (!b.empty()) json += R"(,"b":)" + b;
+      items.push_back(*value::JsonDocument::parse(json + "}"));
+    }
+  }
+  size_t narrowed = 0;
+  Conditions conditions(7);
+  for (int round = 0; round < 2'000; ++round) {
+    const std::string text = "SELECT VALUE 1 FROM c WHERE " + conditions.any(round % 4);
+    const auto parsed = parse_query(text);
+    ASSERT_TRUE(parsed) << text;
+    const auto bound = bind_query(*parsed, parameters_);
+    ASSERT_TRUE(bound) << text << bound.error().message;
+    std::vector<size_t> matching;
+    for (size_t i = 0; i < items.size(); ++i) {
+      Context context;
+      Frame frame((*bound)->slots, context);
+      frame.slots[(*bound)->document_slot.value()] = value::Value::from(items[i].root());
+      if (!each_row(**bound, frame, [] { return false; })) matching.push_back(i);
+    }
+    for (const Placement placement :
+         {Placement::hash_v1, Placement::hash_v2, Placement::multi_hash, Placement::range}) {
+      use(placement, {"/a", "/b"});
+      const auto found = touched_ranges(*parsed, key_, parameters_);
+      if (found.empty() || !found[0].is_everything()) ++narrowed;
+      for (const size_t i : matching) {
+        const std::string at = value::place(key_, *value::extract_key(items[i].root(), key_));
+        EXPECT_TRUE(std::ranges::any_of(
+            found,
+            [&at](const PlacementRange& range) { return range.min <= at && at < range.max; }))
+            << text << "\n"
+            << items[i].text();
+      }
+    }
+  }
+  EXPECT_GT(narrowed, 1'000);
 }
 
 }  // namespace

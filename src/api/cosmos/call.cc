@@ -157,4 +157,10 @@ void Call::fail(const Error& error, uint32_t substatus) {
   finish(reply.status);
 }
 
+void Call::fail_with(int status, uint32_t substatus, std::string json_body) {
+  fmt::format_to(std::back_inserter(response.headers), "x-ms-substatus: {}\r\n", substatus);
+  charge(0);
+  reply(status, std::move(json_body));
+}
+
 }  // namespace orrery::cosmos

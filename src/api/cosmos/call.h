@@ -42,6 +42,8 @@ struct Call {
   // The body is in `response` already, with its content type.
   void reply_text();
   void fail(const Error& error, uint32_t substatus = 0);
+  // The same with a body of its own.
+  void fail_with(int status, uint32_t substatus, std::string json_body);
 
  private:
   void finish(int status);

@@ -17,8 +17,10 @@ namespace {
 constexpr char kVersion = 1;
 constexpr char kItems = 1;
 constexpr char kNames = 2;
+constexpr char kQuery = 3;
 constexpr size_t kHeadBytes = 2;
 constexpr size_t kSealBytes = 8;
+constexpr size_t kQueryFieldBytes = 36;
 
 std::unexpected<Error> not_ours(std::string_view token, std::string_view reason) {
   return fail(Code::invalid, "The continuation token \"" + std::string(token.substr(0, 64)) +
@@ -120,6 +122,43 @@ Result<FeedPosition> Continuations::decode(std::string_view token, uint32_t cont
     return not_ours(token, "it is cut short.");
   }
   if (position.container != container) return not_ours(token, "it belongs to another container.");
+  return position;
+}
+
+std::string Continuations::encode(const QueryPosition& position) const {
+  std::string bytes;
+  bytes += kVersion;
+  bytes += kQuery;
+  bytes.resize(kHeadBytes + kQueryFieldBytes);
+  char* at = bytes.data() + kHeadBytes;
+  store_u32_be(at, position.container);
+  store_u64_be(at + 4, position.query_hash);
+  store_u64_be(at + 12, position.rows_of_item);
+  store_u64_be(at + 20, position.skipped);
+  store_u64_be(at + 28, position.given);
+  append_string(bytes, position.placement);
+  append_string(bytes, position.row);
+  return sealed(std::move(bytes));
+}
+
+Result<QueryPosition> Continuations::decode_query(std::string_view token, uint32_t container,
+                                                  uint64_t query_hash) const {
+  auto bytes = opened(token, kQuery);
+  if (!bytes) return pass(bytes.error());
+  std::string_view in = *bytes;
+  if (in.size() < kQueryFieldBytes) return not_ours(token, "it is cut short.");
+  QueryPosition position;
+  position.container = load_u32_be(in.data());
+  position.query_hash = load_u64_be(in.data() + 4);
+  position.rows_of_item = load_u64_be(in.data() + 12);
+  position.skipped = load_u64_be(in.data() + 20);
+  position.given = load_u64_be(in.data() + 28);
+  in.remove_prefix(kQueryFieldBytes);
+  if (!take_string(in, position.placement) || !take_string(in, position.row) || !in.empty()) {
+    return not_ours(token, "it is cut short.");
+  }
+  if (position.container != container) return not_ours(token, "it belongs to another container.");
+  if (position.query_hash != query_hash) return not_ours(token, "it belongs to another query.");
   return position;
 }
 

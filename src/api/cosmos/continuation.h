@@ -4,9 +4,11 @@
 //
 //   token = base64url without padding of:
 //     1 byte   version, 1
-//     1 byte   kind: 1 items, 2 names
+//     1 byte   kind: 1 items, 2 names, 3 query
 //     items:   u32 big-endian container number, then two strings: placement key, row key
 //     names:   one string
+//     query:   u32 container number, u64 hash of the query, u64 rows of the last item, u64 rows
+//              skipped, u64 rows given (all big-endian), then two strings: placement key, row key
 //     8 bytes  the start of HMAC-SHA256(secret, all before)
 //   string = u16 big-endian size, bytes
 // A token for an id of 255 bytes and a placement key of 48 has 428 characters; clients ask for at
@@ -33,6 +35,18 @@ struct FeedPosition {
   bool operator==(const FeedPosition&) const = default;
 };
 
+// A query goes on from here.
+struct QueryPosition {
+  uint32_t container = 0;
+  uint64_t query_hash = 0;  // of its text and parameters: another query cannot go on from it
+  uint64_t rows_of_item = 0;
+  uint64_t skipped = 0;
+  uint64_t given = 0;
+  std::string placement;
+  std::string row;
+  bool operator==(const QueryPosition&) const = default;
+};
+
 class Continuations {
  public:
   explicit Continuations(std::string secret) : secret_(std::move(secret)) {}
@@ -40,6 +54,11 @@ class Continuations {
   std::string encode(const FeedPosition& position) const;
   // Code::invalid also when the token belongs to another container.
   Result<FeedPosition> decode(std::string_view token, uint32_t container) const;
+
+  std::string encode(const QueryPosition& position) const;
+  // Code::invalid also when the token belongs to another container or another query.
+  Result<QueryPosition> decode_query(std::string_view token, uint32_t container,
+                                     uint64_t query_hash) const;
 
   // For lists of databases and containers: the list goes on after this name.
   std::string encode_name(std::string_view after) const;

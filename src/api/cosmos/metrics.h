@@ -25,6 +25,7 @@ enum class Operation : uint8_t {
   item_replace,
   item_delete,
   item_feed,
+  item_query,
   admin,
   other,
 };

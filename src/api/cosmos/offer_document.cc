@@ -21,24 +21,13 @@ using value::Type;
 
 constexpr int64_t kMaxThroughput = 1'000'000'000;
 
-Result<uint32_t> in_steps(std::string_view what, int64_t amount, uint32_t step) {
-  if (amount <= 0 || amount > kMaxThroughput || amount % step != 0) {
-    return fail(Code::invalid, std::string(what) + " is " + std::to_string(amount) +
-                                   ": give request units a second in steps of " +
-                                   std::to_string(step) + ".");
-  }
-  return static_cast<uint32_t>(amount);
-}
-
 Result<catalog::Throughput> autoscale_of(const Node& settings, std::string_view where) {
   auto most = integer_member(settings, where, "maxThroughput", 1, kMaxThroughput);
   if (!most) return pass(most.error());
   if (!*most) {
     return missing_field(join(where, "maxThroughput"), "give the most request units a second.");
   }
-  auto rus = in_steps(join(where, "maxThroughput"), **most, kAutoscaleStep);
-  if (!rus) return pass(rus.error());
-  return catalog::Throughput{.rus = *rus, .autoscale = true};
+  return catalog::Throughput{.rus = static_cast<uint32_t>(**most), .autoscale = true};
 }
 
 struct QueryToken {
@@ -275,9 +264,7 @@ Result<OfferReplacement> parse_offer_replacement(std::string_view body) {
                          "give the request units a second, or "
                          "offerAutopilotSettings {\"maxThroughput\":n}.");
   }
-  auto rus = in_steps("content.offerThroughput", **amount, kThroughputStep);
-  if (!rus) return pass(rus.error());
-  replacement.throughput = {.rus = *rus, .autoscale = false};
+  replacement.throughput = {.rus = static_cast<uint32_t>(**amount), .autoscale = false};
   return replacement;
 }
 
@@ -291,13 +278,12 @@ Result<std::optional<catalog::Throughput>> parse_throughput_headers(std::string_
   if (!manual.empty()) {
     int64_t amount = 0;
     const auto [end, error] = std::from_chars(manual.data(), manual.data() + manual.size(), amount);
-    if (error != std::errc() || end != manual.data() + manual.size()) {
+    if (error != std::errc() || end != manual.data() + manual.size() || amount <= 0 ||
+        amount > kMaxThroughput) {
       return fail(Code::invalid, "x-ms-offer-throughput is \"" + std::string(manual.substr(0, 40)) +
                                      "\": give a whole number of request units a second.");
     }
-    auto rus = in_steps("x-ms-offer-throughput", amount, kThroughputStep);
-    if (!rus) return pass(rus.error());
-    return catalog::Throughput{.rus = *rus, .autoscale = false};
+    return catalog::Throughput{.rus = static_cast<uint32_t>(amount), .autoscale = false};
   }
   if (!autoscale.empty()) {
     constexpr std::string_view kHeader = "x-ms-cosmos-offer-autopilot-settings";

@@ -1,8 +1,8 @@
 // Offers: the throughput of a database or a container as a resource of its own, the way clients
 // read and change it; and the headers that set it at creation.
 //
-// Steps and shapes are checked here; whether an amount is within the account's limits is the
-// engine's to say.
+// Shapes are checked here; which amounts and steps are within the account's limits is the engine's
+// to say.
 //
 // Pure; any thread may call.
 #pragma once
@@ -17,8 +17,6 @@
 
 namespace orrery::cosmos {
 
-inline constexpr uint32_t kThroughputStep = 100;
-inline constexpr uint32_t kAutoscaleStep = 1000;
 inline constexpr size_t kMaxOfferQueryBytes = 16 * 1024;
 
 struct OfferSubject {

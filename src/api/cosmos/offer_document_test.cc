@@ -48,10 +48,10 @@ TEST(OfferDocument, Replacements) {
   EXPECT_EQ(manual->throughput, (catalog::Throughput{.rus = 1000, .autoscale = false}));
   EXPECT_EQ(manual->id, "x");
   for (const char* body :
-       {"", "[]", "{}", R"({"content":{}})", R"({"content":{"offerThroughput":450}})",
+       {"", "[]", "{}", R"({"content":{}})", R"({"content":{"offerThroughput":450.5}})",
         R"({"content":{"offerThroughput":"400"}})", R"({"content":{"offerThroughput":-100}})",
         R"({"content":{"offerAutopilotSettings":{}}})",
-        R"({"content":{"offerAutopilotSettings":{"maxThroughput":4100}}})"}) {
+        R"({"content":{"offerAutopilotSettings":{"maxThroughput":0}}})"}) {
     auto refused = parse_offer_replacement(body);
     ASSERT_FALSE(refused.has_value()) << body;
     EXPECT_EQ(refused.error().code, Code::invalid);
@@ -69,11 +69,11 @@ TEST(OfferDocument, Headers) {
   ASSERT_TRUE(most_rus.has_value() && most_rus->has_value());
   EXPECT_EQ(**most_rus, (catalog::Throughput{.rus = 4000, .autoscale = true}));
   EXPECT_FALSE(parse_throughput_headers("400", R"({"maxThroughput":4000})").has_value());
-  for (const char* manual : {"450", "0", "-400", "4e2", "abc", "400 ", "99999999999999999999"}) {
+  for (const char* manual : {"450.5", "0", "-400", "4e2", "abc", "400 ", "99999999999999999999"}) {
     EXPECT_FALSE(parse_throughput_headers(manual, "").has_value()) << manual;
   }
   for (const char* autoscale :
-       {"4000", "{}", "{", R"({"maxThroughput":4100})", R"({"maxThroughput":"x"})"}) {
+       {"4000", "{}", "{", R"({"maxThroughput":-1})", R"({"maxThroughput":"x"})"}) {
     EXPECT_FALSE(parse_throughput_headers("", autoscale).has_value()) << autoscale;
   }
 }

@@ -30,6 +30,7 @@ constexpr std::array kKnown = {
     Known{"x-ms-continuation", &RequestHeaders::continuation},
     Known{"x-ms-session-token", &RequestHeaders::session_token},
     Known{"x-ms-max-item-count", &RequestHeaders::max_item_count},
+    Known{"x-orrery-whole-query", &RequestHeaders::whole_query},
     Known{"x-ms-offer-throughput", &RequestHeaders::offer_throughput},
     Known{"x-ms-consistency-level", &RequestHeaders::consistency},
     Known{"x-ms-documentdb-isquery", &RequestHeaders::is_query},
@@ -42,8 +43,11 @@ constexpr std::array kKnown = {
     Known{"x-ms-documentdb-partitionkeyrangeid", &RequestHeaders::partition_key_range},
     Known{"x-ms-documentdb-pre-trigger-include", &RequestHeaders::pre_trigger},
     Known{"x-ms-cosmos-offer-autopilot-settings", &RequestHeaders::autoscale},
+    Known{"x-ms-cosmos-supported-query-features", &RequestHeaders::supported_query_features},
+    Known{"x-ms-documentdb-populatequerymetrics", &RequestHeaders::populate_query_metrics},
     Known{"x-ms-documentdb-post-trigger-include", &RequestHeaders::post_trigger},
     Known{"x-ms-cosmos-migrate-offer-to-autopilot", &RequestHeaders::migrate_to_autoscale},
+    Known{"x-ms-documentdb-query-enablecrosspartition", &RequestHeaders::enable_cross_partition},
     Known{"x-ms-cosmos-migrate-offer-to-manual-throughput", &RequestHeaders::migrate_to_manual},
 };
 

@@ -17,6 +17,7 @@ struct RequestHeaders {
   std::string_view consistency;
   std::string_view continuation;
   std::string_view date;
+  std::string_view enable_cross_partition;
   std::string_view end_epk;
   std::string_view host;
   std::string_view if_match;
@@ -32,12 +33,15 @@ struct RequestHeaders {
   std::string_view offer_throughput;
   std::string_view partition_key;
   std::string_view partition_key_range;
+  std::string_view populate_query_metrics;
   std::string_view populate_quota;
   std::string_view post_trigger;
   std::string_view pre_trigger;
   std::string_view prefer;
   std::string_view session_token;
   std::string_view start_epk;
+  std::string_view supported_query_features;
+  std::string_view whole_query;
   std::string_view xms_date;
 
   static RequestHeaders of(const std::vector<net::Header>& headers);

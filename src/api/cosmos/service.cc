@@ -207,9 +207,13 @@ void Service::dispatch_in_container(CallPtr call) {
     }
     if (method == "POST") {
       if (is_true(call->headers.is_query_plan)) {
-        return unsupported(std::move(call), "query plans");
+        call->operation = Operation::item_query;
+        return later(std::move(call), &Service::read_query_plan);
       }
-      if (is_true(call->headers.is_query)) return query_items(std::move(call));
+      if (is_true(call->headers.is_query)) {
+        call->operation = Operation::item_query;
+        return later(std::move(call), &Service::query_items);
+      }
       if (is_true(call->headers.is_batch)) {
         return unsupported(std::move(call), "transactional batches and bulk requests");
       }

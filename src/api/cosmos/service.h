@@ -92,7 +92,9 @@ class Service final : public net::Handler {
   std::optional<ItemAddress> item_address(CallPtr& call, const cluster::RoutingPtr& routing);
 
   void read_item_feed(CallPtr call);
+
   void query_items(CallPtr call);
+  void read_query_plan(CallPtr call);
 
   void list_offers(CallPtr call);
   void query_offers(CallPtr call);

@@ -1,0 +1,38 @@
+// Which keys a feed or a query is about, from the headers of the request: a partition key (or a
+// prefix of its levels), a partition key range, a range of effective partition keys, or none of
+// them.
+//
+// Pure; any thread may call.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+
+#include "api/cosmos/request_headers.h"
+#include "base/result.h"
+#include "catalog/model.h"
+
+namespace orrery::cosmos {
+
+// Placement keys, [min, max).
+struct KeyBounds {
+  std::string min{value::placement_min()};
+  std::string max{value::placement_max()};
+
+  void narrow(std::string_view from, std::string_view to) {
+    if (from > min) min = from;
+    if (to < max) max = to;
+  }
+};
+
+struct BoundsRefusal {
+  Error error;
+  uint32_t substatus = 0;
+};
+
+std::expected<KeyBounds, BoundsRefusal> bounds_of(const RequestHeaders& headers,
+                                                  const catalog::Container& container);
+
+}  // namespace orrery::cosmos

@@ -1,0 +1,306 @@
+// Queries over the items of a container: POST …/docs with a query, and the plan for one.
+//
+// A query that names its partition (by key, by range, or by fixing the key in its filter) runs
+// there. One that touches several partitions runs over them one after the other when that gives the
+// answer; otherwise the client is told to run it by its plan (400/1004), unless it asks for the
+// whole answer with x-orrery-whole-query: then it is put together here.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <random>
+
+#include "api/cosmos/error_body.h"
+#include "api/cosmos/feed_bounds.h"
+#include "api/cosmos/feed_json.h"
+#include "api/cosmos/rid.h"
+#include "api/cosmos/service.h"
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "partition/charge.h"
+#include "query/bind.h"
+#include "query/execute.h"
+#include "query/gateway_plan.h"
+#include "query/parser.h"
+
+namespace orrery::cosmos {
+namespace {
+
+using query::PlacementRange;
+using value::Node;
+using value::Type;
+using value::Value;
+
+constexpr int64_t kPageTimeUs = 5'000'000;
+constexpr size_t kReadAhead = 200;
+
+struct Request {
+  std::string text;
+  query::Query parsed;
+  query::Parameters parameters;
+  uint64_t hash = 0;
+};
+
+Result<Request> parse_request(std::string_view body) {
+  auto document = value::JsonDocument::parse(body);
+  if (!document) {
+    return fail(Code::invalid, "the body is not a JSON query: " + document.error().message);
+  }
+  const Node* text = document->root().find("query");
+  if (text == nullptr || text->type != Type::string) {
+    return fail(
+        Code::invalid,
+        "the body is to be {\"query\":\"SELECT …\",\"parameters\":[…]}, and has no \"query\"");
+  }
+  Request request;
+  request.text = text->text;
+  const Node* parameters = document->root().find("parameters");
+  if (parameters != nullptr && parameters->type != Type::null) {
+    for (const Node* one = parameters->first; one != nullptr; one = one->next) {
+      const Node* name = one->find("name");
+      const Node* given = one->find("value");
+      if (name == nullptr || name->type != Type::string || !name->text.starts_with('@')) {
+        return fail(Code::invalid,
+                    fmt::format("the parameter {} is to be {{\"name\":\"@name\",\"value\":…}}",
+                                one->raw.substr(0, 100)));
+      }
+      Value& parameter = request.parameters[std::string(name->text)];
+      if (given != nullptr) {
+        auto copy = value::JsonDocument::parse(given->raw);
+        if (!copy) return pass(copy.error());
+        parameter = Value::make_document(std::move(*copy));
+      }
+    }
+  }
+  auto parsed = query::parse_query(request.text);
+  if (!parsed) return pass(query::to_error(parsed.error()));
+  request.parsed = std::move(*parsed);
+  const auto hash = murmur3_x64_128(document->text(), 0);
+  request.hash = load_u64_be(hash.data());
+  return request;
+}
+
+query::PlanContext plan_context(const catalog::Container& container) {
+  query::PlanContext context;
+  context.key = container.spec.key;
+  return context;
+}
+
+// The ranges that the query can touch, within the bounds that its headers set.
+std::vector<PlacementRange> ranges_of(const Request& request, const catalog::Container& container,
+                                      const KeyBounds& bounds) {
+  std::vector<PlacementRange> within;
+  for (const PlacementRange& range :
+       query::touched_ranges(request.parsed, container.spec.key, request.parameters)) {
+    PlacementRange part{std::max(range.min, bounds.min), std::min(range.max, bounds.max)};
+    if (part.min < part.max) within.push_back(std::move(part));
+  }
+  return within;
+}
+
+size_t partitions_of(const cluster::Routing& routing, const std::vector<PlacementRange>& ranges) {
+  size_t count = 0;
+  size_t next = 0;
+  for (const PlacementRange& range : ranges) {
+    auto [from, to] = routing.slots_of(range.min, range.max);
+    count += to - std::max(from, std::min(next, to));
+    next = std::max(next, to);
+  }
+  return count;
+}
+
+// The items of several ranges, read ahead page by page.
+class EngineSource final : public query::DocumentSource {
+ public:
+  EngineSource(cluster::Engine& engine, cluster::RoutingPtr routing,
+               const std::vector<PlacementRange>& ranges, const cluster::LsnDemand& demand,
+               cluster::Receipt& receipt)
+      : engine_(engine),
+        routing_(std::move(routing)),
+        ranges_(ranges),
+        demand_(demand),
+        receipt_(receipt) {}
+
+  // Goes on after a key, or at it.
+  void start(const query::Position& from, bool inclusive) {
+    while (range_ < ranges_.size() && ranges_[range_].max <= from.placement) ++range_;
+    after_ = {from.placement, from.row};
+    if (inclusive && !from.row.empty()) {
+      // A prefix sorts before what it starts; the few items between the two are passed over.
+      after_->row.pop_back();
+      not_before_ = {from.placement, from.row};
+    }
+  }
+
+  Result<const query::Document*> next() override {
+    for (;;) {
+      while (at_ < page_.items.size()) {
+        auto& [key, item] = page_.items[at_++];
+        if (not_before_ && key.placement == not_before_->placement && key.row < not_before_->row) {
+          continue;
+        }
+        current_ = {std::move(key.placement), std::move(key.row), std::move(item.body)};
+        return &current_;
+      }
+      if (range_ == ranges_.size()) return nullptr;
+      if (started_ && !page_.more) {
+        ++range_;
+        started_ = false;
+        after_.reset();
+        continue;
+      }
+      auto reply = engine_.scan(routing_, ranges_[range_].min, ranges_[range_].max,
+                                after_ ? &*after_ : nullptr, kReadAhead, demand_);
+      if (!reply) return pass(reply.error());
+      started_ = true;
+      receipt_.range = reply->receipt.range;
+      receipt_.lsn = reply->receipt.lsn;
+      page_ = std::move(reply->page);
+      at_ = 0;
+      if (!page_.items.empty()) after_ = page_.items.back().first;
+    }
+  }
+
+ private:
+  cluster::Engine& engine_;
+  cluster::RoutingPtr routing_;
+  const std::vector<PlacementRange>& ranges_;
+  const cluster::LsnDemand& demand_;
+  cluster::Receipt& receipt_;
+  size_t range_ = 0;
+  bool started_ = false;
+  std::optional<partition::ItemKey> after_;
+  std::optional<partition::ItemKey> not_before_;
+  partition::Page page_;
+  size_t at_ = 0;
+  query::Document current_;
+};
+
+int64_t ticks_now() {
+  using Ticks = std::chrono::duration<int64_t, std::ratio<1, 10'000'000>>;
+  return std::chrono::duration_cast<Ticks>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+void Service::read_query_plan(CallPtr call) {
+  cluster::RoutingPtr routing = container_of(call);
+  if (!routing) return;
+  auto request = parse_request(call->body);
+  if (!request) return call->fail(request.error());
+  auto plan = query::make_gateway_plan(request->parsed, plan_context(*routing->container),
+                                       request->parameters);
+  if (!plan) return call->fail(plan.error());
+  if (auto checked = query::check_features(*plan, call->headers.supported_query_features);
+      !checked) {
+    return call->fail(checked.error());
+  }
+  call->charge(0);
+  call->reply(200, query::plan_json(*plan));
+}
+
+void Service::query_items(CallPtr call) {
+  cluster::RoutingPtr routing = container_of(call);
+  if (!routing) return;
+  const catalog::Container& container = *routing->container;
+  const int64_t started_us = clock_.steady_us();
+  auto request = parse_request(call->body);
+  if (!request) return call->fail(request.error());
+  auto bound = query::bind_query(request->parsed, request->parameters);
+  if (!bound) return call->fail(query::to_error(bound.error()));
+  auto size = page_size(call->headers.max_item_count, kDefaultPage, engine_.limits().feed_items);
+  if (!size) return call->fail(size.error());
+  auto demand = demand_of(call->headers.session_token);
+  if (!demand) return call->fail(demand.error());
+  auto factor = consistency_factor(*call);
+  if (!factor) return call->fail(factor.error());
+  auto bounds = bounds_of(call->headers, container);
+  if (!bounds) return call->fail(bounds.error().error, bounds.error().substatus);
+
+  const std::vector<PlacementRange> ranges = ranges_of(*request, container, *bounds);
+  const bool several = partitions_of(*routing, ranges) > 1;
+  const bool one_key = ranges.size() <= 1 && (ranges.empty() || ranges.front().is_point());
+  if (!one_key && call->headers.partition_key.empty() &&
+      call->headers.partition_key_range.empty() && !container.spec.key.paths.empty() &&
+      !is_true(call->headers.enable_cross_partition)) {
+    return call->fail(
+        {.code = Code::invalid,
+         .message =
+             "the query may touch several partition keys: fix the partition key in its filter "
+             "or in x-ms-documentdb-partitionkey, or allow it with "
+             "x-ms-documentdb-query-enablecrosspartition: true"});
+  }
+  if (several && !query::can_concatenate(request->parsed) && !is_true(call->headers.whole_query)) {
+    auto plan =
+        query::make_gateway_plan(request->parsed, plan_context(container), request->parameters);
+    if (!plan) return call->fail(plan.error());
+    return call->fail_with(400, kSubstatusCrossPartition, query::cross_partition_error(*plan));
+  }
+
+  std::optional<query::Position> position;
+  if (!call->headers.continuation.empty()) {
+    auto from =
+        continuations_.decode_query(call->headers.continuation, container.number, request->hash);
+    if (!from) return call->fail(from.error());
+    position = query::Position{std::move(from->placement), std::move(from->row), from->rows_of_item,
+                               from->skipped, from->given};
+  }
+  const std::string start = position && !position->placement.empty() ? position->placement
+                            : ranges.empty()                         ? bounds->min
+                                                                     : ranges.front().min;
+  auto admitted = engine_.admit_query(routing, start);
+  if (!admitted) return call->fail(admitted.error());
+
+  cluster::Receipt receipt;
+  receipt.range = routing->slot_of(start)->range.id;
+  receipt.would_throttle_ms = *admitted;
+  query::Context context;
+  context.now_ticks = ticks_now();
+  context.random.seed(std::random_device{}());
+  query::PageLimits limits;
+  limits.rows = *size;
+  limits.bytes = engine_.limits().response_bytes;
+  limits.stop = [this, started_us] { return clock_.steady_us() - started_us > kPageTimeUs; };
+  const query::OpenSource open =
+      [&](const query::Position* from,
+          bool inclusive) -> Result<std::unique_ptr<query::DocumentSource>> {
+    auto source = std::make_unique<EngineSource>(engine_, routing, ranges, *demand, receipt);
+    if (from != nullptr) source->start(*from, inclusive);
+    return source;
+  };
+  auto page = query::run_page(**bound, open, position ? &*position : nullptr, limits, context);
+  if (!page) return call->fail(page.error());
+
+  std::string json = feed_head(container_rid(container.database, container.number), "Documents");
+  for (const std::string& row : page->rows) append_feed_element(json, row);
+  receipt.charge =
+      partition::query_charge(page->items_read, page->bytes_read, json.size()) * *factor;
+  engine_.pay_for_query(routing, start, receipt.charge);
+  finish_feed(json, page->rows.size());
+  if (page->next) {
+    call->response.add(
+        "x-ms-continuation",
+        continuations_.encode(QueryPosition{container.number, request->hash, page->next->rows_of_it,
+                                            page->next->skipped, page->next->given,
+                                            page->next->placement, page->next->row}));
+  }
+  call->receipt(receipt, *routing);
+  if (is_true(call->headers.populate_query_metrics)) {
+    const double took_ms = static_cast<double>(clock_.steady_us() - started_us) / 1000;
+    call->response.add(
+        "x-ms-documentdb-query-metrics",
+        fmt::format("totalExecutionTimeInMs={:.2f};queryCompileTimeInMs=0.00;"
+                    "queryLogicalPlanBuildTimeInMs=0.00;queryPhysicalPlanBuildTimeInMs=0.00;"
+                    "queryOptimizationTimeInMs=0.00;VMExecutionTimeInMs={:.2f};"
+                    "indexLookupTimeInMs=0.00;documentLoadTimeInMs=0.00;"
+                    "systemFunctionExecuteTimeInMs=0.00;userFunctionExecuteTimeInMs=0.00;"
+                    "retrievedDocumentCount={};retrievedDocumentSize={};outputDocumentCount={};"
+                    "outputDocumentSize={};writeOutputTimeInMs=0.00;indexUtilizationRatio=0.00",
+                    took_ms, took_ms, page->items_read, page->bytes_read, page->rows.size(),
+                    json.size()));
+  }
+  call->response.add("x-ms-item-count", std::to_string(page->rows.size()));
+  call->reply(200, std::move(json));
+}
+
+}  // namespace orrery::cosmos

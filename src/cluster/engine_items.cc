@@ -1,0 +1,320 @@
+// Budgets, and the operations on items. Each goes on with a newer routing when its partition moved.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cluster/engine.h"
+#include "partition/charge.h"
+
+namespace orrery::cluster {
+namespace {
+
+using partition::Partition;
+using partition::Write;
+
+constexpr int kRouteAttempts = 16;
+
+double charge_of(const Write& write, const partition::Written& written) {
+  using partition::Verb;
+  const uint64_t old_bytes = partition::charged_bytes(written.old_bytes);
+  const uint64_t new_bytes = partition::charged_bytes(written.new_bytes);
+  if (write.verb == Verb::remove) {
+    return partition::remove_charge(old_bytes, written.terms_removed);
+  }
+  return written.replaced
+             ? partition::replace_charge(new_bytes, written.terms_removed, written.terms_added)
+             : partition::create_charge(new_bytes, written.terms_added);
+}
+
+Status check_demand(const LsnDemand& demand, const catalog::PartitionRange& range, uint64_t lsn) {
+  if (!demand) return {};
+  auto needed = demand(range);
+  if (!needed || *needed <= lsn) return {};
+  return fail(Code::session_behind,
+              fmt::format("the session token asks for LSN {} of range {}, which is at {}", *needed,
+                          range.id, lsn));
+}
+
+}  // namespace
+
+template <class Job>
+void Engine::with_partition(const std::shared_ptr<Slot>& slot, bool make, Job job) {
+  if (auto open = slot->opened()) {
+    job(std::move(open));
+    return;
+  }
+  openers_.post([this, slot, make, job = std::move(job)]() mutable {
+    job(make ? open_slot(slot) : open_if_there(slot));
+  });
+}
+
+// --- budgets ------------------------------------------------------------------------------------
+
+// How long the operation would have to wait (0: may start), or an error when that is enforced.
+Result<uint32_t> Engine::admit(const Routing& routing, Slot& slot) {
+  TokenBucket& budget = routing.budget(slot);
+  const uint32_t wait_ms = budget.wait_ms(clock_.steady_us());
+  if (wait_ms == 0) return 0;
+  slot.counters.throttled.fetch_add(1, std::memory_order_relaxed);
+  if (options_.throttling == Throttling::report) return wait_ms;
+  return std::unexpected(Error{
+      .code = Code::throttled,
+      .message = fmt::format("the request rate is too large: partition key range {} may use {} "
+                             "request units a second. Retry after {} ms, or raise the "
+                             "throughput",
+                             slot.range.id, budget.rate(), wait_ms),
+      .retry_after_ms = wait_ms});
+}
+
+void Engine::pay(const Routing& routing, Slot& slot, double charge) {
+  routing.budget(slot).pay(charge, clock_.steady_us());
+  slot.counters.charge.fetch_add(charge, std::memory_order_relaxed);
+}
+
+// --- items --------------------------------------------------------------------------------------
+
+void Engine::write(RoutingPtr routing, std::vector<Write> transaction,
+                   std::move_only_function<void(WriteReply)> done) {
+  write_again(std::move(routing), std::move(transaction), std::move(done), 0);
+}
+
+void Engine::write_again(RoutingPtr routing, std::vector<Write> transaction,
+                         std::move_only_function<void(WriteReply)> done, int attempt) {
+  const std::shared_ptr<Slot> slot = routing->slot_of(transaction.front().placement);
+  WriteReply refused;
+  refused.receipt.range = slot->range.id;
+  auto admitted = admit(*routing, *slot);
+  if (admitted && std::ranges::any_of(transaction, [](const Write& write) {
+        return write.verb != partition::Verb::remove;
+      })) {
+    if (auto within = check_quota(*routing); !within) admitted = pass(within.error());
+  }
+  if (!admitted) {
+    refused.error = std::move(admitted.error());
+    return done(std::move(refused));
+  }
+  const uint32_t would_throttle_ms = *admitted;
+
+  auto go_on = [this, routing, slot, would_throttle_ms, attempt,
+                transaction = std::move(transaction),
+                done = std::move(done)](Result<std::shared_ptr<Partition>> opened) mutable {
+    auto again = [this, number = routing->container->number, attempt](
+                     std::vector<Write> returned, std::move_only_function<void(WriteReply)> then) {
+      WriteReply reply;
+      RoutingPtr fresh = find(number);
+      if (fresh && attempt < kRouteAttempts) {
+        return write_again(std::move(fresh), std::move(returned), std::move(then), attempt + 1);
+      }
+      reply.error = fresh ? Error{.code = Code::overloaded,
+                                  .message = "the partition keeps moving: try again"}
+                          : Error{.code = Code::not_found,
+                                  .message = "the container was deleted in the meantime"};
+      then(std::move(reply));
+    };
+    if (!opened) {
+      if (opened.error().code == Code::moved) {
+        return again(std::move(transaction), std::move(done));
+      }
+      WriteReply reply;
+      reply.error = std::move(opened.error());
+      return done(std::move(reply));
+    }
+    slot->last_used_us.store(clock_.steady_us(), std::memory_order_relaxed);
+    std::shared_ptr<Partition> partition = std::move(*opened);
+    std::vector<partition::Verb> verbs;
+    for (const Write& write : transaction) verbs.push_back(write.verb);
+    partition->submit(
+        std::move(transaction),
+        [this, routing, slot, would_throttle_ms, partition, verbs = std::move(verbs),
+         again = std::move(again), done = std::move(done)](partition::Outcome outcome) mutable {
+          if (outcome.error && outcome.error->code == Code::moved) {
+            return again(std::move(outcome.returned), std::move(done));
+          }
+          WriteReply reply;
+          reply.receipt = {slot->range.id, outcome.lsn, 0, would_throttle_ms};
+          if (outcome.error) {
+            reply.error = std::move(outcome.error);
+            reply.failed_write = outcome.failed_write;
+            reply.receipt.charge = partition::miss_charge();
+          } else {
+            Write verb_only;
+            for (size_t i = 0; i < outcome.written.size(); ++i) {
+              verb_only.verb = verbs[i];
+              reply.receipt.charge += charge_of(verb_only, outcome.written[i]);
+            }
+            reply.written = std::move(outcome.written);
+          }
+          slot->counters.writes.fetch_add(1, std::memory_order_relaxed);
+          pay(*routing, *slot, reply.receipt.charge);
+          after_write(routing, slot, *partition);
+          done(std::move(reply));
+        });
+  };
+  with_partition(slot, true, std::move(go_on));
+}
+
+// Partitions that were not opened since the start are not counted yet.
+Status Engine::check_quota(const Routing& routing) const {
+  uint64_t bytes = 0;
+  for (const auto& slot : routing.slots) bytes += slot->bytes.load(std::memory_order_relaxed);
+  if (bytes < options_.limits.container_bytes) return {};
+  return fail(Code::quota_exceeded,
+              fmt::format("container '{}' holds {} bytes and its quota is {}: delete items, or "
+                          "raise the server's limit container-bytes",
+                          routing.container->spec.name, bytes, options_.limits.container_bytes));
+}
+
+void Engine::after_write(const RoutingPtr& routing, const std::shared_ptr<Slot>& slot,
+                         const Partition& partition) {
+  slot->bytes.store(partition.usage().bytes, std::memory_order_relaxed);
+  split_if_full(*routing, slot);
+}
+
+void Engine::read(RoutingPtr routing, std::string placement, std::string row,
+                  const LsnDemand& demand, std::move_only_function<void(Result<ReadReply>)> done) {
+  const std::shared_ptr<Slot> slot = routing->slot_of(placement);
+  auto admitted = admit(*routing, *slot);
+  if (!admitted) return done(pass(admitted.error()));
+  const uint32_t would_throttle_ms = *admitted;
+  auto go_on = [this, routing, slot, would_throttle_ms, placement = std::move(placement),
+                row = std::move(row), demand,
+                done = std::move(done)](Result<std::shared_ptr<Partition>> opened) mutable {
+    if (!opened) {
+      if (opened.error().code == Code::moved) {
+        RoutingPtr fresh = find(routing->container->number);
+        if (fresh)
+          return read(std::move(fresh), std::move(placement), std::move(row), demand,
+                      std::move(done));
+        return done(fail(Code::not_found, "the container was deleted in the meantime"));
+      }
+      return done(pass(opened.error()));
+    }
+    const Partition* partition = opened->get();
+    const uint64_t lsn = partition == nullptr ? 0 : partition->lsn();
+    if (auto checked = check_demand(demand, slot->range, lsn); !checked) {
+      return done(pass(checked.error()));
+    }
+    std::optional<partition::Item> item;
+    if (partition != nullptr) {
+      slot->last_used_us.store(clock_.steady_us(), std::memory_order_relaxed);
+      auto found = partition->read(placement, row);
+      if (!found) return done(pass(found.error()));
+      if (*found && !partition::is_expired(**found, *routing->schema, clock_.now_s())) {
+        item = std::move(*found);
+      }
+    }
+    done(finish_read(*routing, *slot, would_throttle_ms, lsn, std::move(item)));
+  };
+  with_partition(slot, false, std::move(go_on));
+}
+
+ReadReply Engine::finish_read(const Routing& routing, Slot& slot, uint32_t would_throttle_ms,
+                              uint64_t lsn, std::optional<partition::Item> item) {
+  ReadReply reply;
+  const double charge = item ? partition::read_charge(partition::charged_bytes(item->body.size()))
+                             : partition::miss_charge();
+  reply.receipt = {slot.range.id, lsn, charge, would_throttle_ms};
+  reply.item = std::move(item);
+  slot.counters.reads.fetch_add(1, std::memory_order_relaxed);
+  pay(routing, slot, charge);
+  return reply;
+}
+
+template <class Job>
+auto Engine::follow(RoutingPtr routing, const Job& job) -> decltype(job(*routing)) {
+  const uint32_t number = routing->container->number;
+  for (int attempt = 0; attempt < kRouteAttempts; ++attempt) {
+    auto result = job(*routing);
+    if (result || result.error().code != Code::moved) return result;
+    routing = find(number);
+    if (!routing) return fail(Code::not_found, "the container was deleted in the meantime");
+  }
+  return fail(Code::overloaded, "the partition keeps moving: try again");
+}
+
+Result<FeedReply> Engine::feed(RoutingPtr routing, std::string_view min, std::string_view max,
+                               const partition::ItemKey* after, size_t items_max,
+                               const LsnDemand& demand) {
+  return follow(std::move(routing), [&](const Routing& now) {
+    return feed_once(now, min, max, after, items_max, demand, true);
+  });
+}
+
+Result<FeedReply> Engine::scan(RoutingPtr routing, std::string_view min, std::string_view max,
+                               const partition::ItemKey* after, size_t items_max,
+                               const LsnDemand& demand) {
+  return follow(std::move(routing), [&](const Routing& now) {
+    return feed_once(now, min, max, after, items_max, demand, false);
+  });
+}
+
+Result<uint32_t> Engine::admit_query(const RoutingPtr& routing, std::string_view placement) {
+  return admit(*routing, *routing->slot_of(placement));
+}
+
+void Engine::pay_for_query(const RoutingPtr& routing, std::string_view placement, double charge) {
+  pay(*routing, *routing->slot_of(placement), charge);
+}
+
+Result<FeedReply> Engine::feed_once(const Routing& routing, std::string_view min,
+                                    std::string_view max, const partition::ItemKey* after,
+                                    size_t items_max, const LsnDemand& demand, bool budgeted) {
+  const std::string_view from =
+      after == nullptr ? min : std::max(min, std::string_view(after->placement));
+  auto [begin, end] = routing.slots_of(from, max);
+  FeedReply reply;
+  for (size_t i = begin; i < end; ++i) {
+    Slot& slot = *routing.slots[i];
+    reply.receipt.range = slot.range.id;
+    if (budgeted) {
+      auto admitted = admit(routing, slot);
+      if (!admitted) return pass(admitted.error());
+      reply.receipt.would_throttle_ms = std::max(reply.receipt.would_throttle_ms, *admitted);
+    }
+    auto opened = open_if_there(routing.slots[i]);
+    if (!opened) return pass(opened.error());
+    const uint64_t lsn = *opened ? (*opened)->lsn() : 0;
+    if (auto checked = check_demand(demand, slot.range, lsn); !checked) {
+      return pass(checked.error());
+    }
+    if (*opened) {
+      slot.last_used_us.store(clock_.steady_us(), std::memory_order_relaxed);
+      auto page = (*opened)->scan(min, max, after, items_max, options_.limits.response_bytes,
+                                  *routing.schema);
+      if (!page) return pass(page.error());
+      reply.page = std::move(*page);
+    }
+    reply.page.lsn = lsn;
+    reply.receipt.lsn = lsn;
+    slot.counters.reads.fetch_add(1, std::memory_order_relaxed);
+    if (!reply.page.items.empty() || i + 1 == end) {
+      reply.page.more = reply.page.more || i + 1 < end;
+      if (!budgeted) break;
+      uint64_t bytes = 0;
+      for (const auto& [key, item] : reply.page.items) {
+        bytes += partition::charged_bytes(item.body.size());
+      }
+      reply.receipt.charge = partition::feed_charge(bytes, reply.page.items.size());
+      pay(routing, slot, reply.receipt.charge);
+      break;
+    }
+  }
+  return reply;
+}
+
+Result<std::optional<partition::ItemKey>> Engine::find_by_term(RoutingPtr routing,
+                                                               std::string_view term) {
+  using Found = Result<std::optional<partition::ItemKey>>;
+  return follow(std::move(routing), [&](const Routing& now) -> Found {
+    for (const auto& slot : now.slots) {
+      auto opened = open_if_there(slot);
+      if (!opened) return pass(opened.error());
+      if (!*opened) continue;
+      auto found = (*opened)->find_by_term(term);
+      if (!found || *found) return found;
+    }
+    return std::nullopt;
+  });
+}
+
+}  // namespace orrery::cluster

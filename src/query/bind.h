@@ -1,0 +1,26 @@
+// The binder: from a parsed query and its parameters to one that can run.
+//
+// Names: the first source of the outermost FROM is the container, whatever it is called; every
+// other source and every expression starts from an alias that is in scope (inner queries see the
+// aliases of the outer ones). Errors carry the vendor's codes and the place in the text.
+#pragma once
+
+#include <expected>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "query/ast.h"
+#include "query/bound.h"
+#include "query/parser_error.h"
+#include "value/value.h"
+
+namespace orrery::query {
+
+// By name, with the @.
+using Parameters = std::map<std::string, value::Value, std::less<>>;
+
+std::expected<std::shared_ptr<const BoundQuery>, SyntaxError> bind_query(
+    const Query& query, const Parameters& parameters);
+
+}  // namespace orrery::query

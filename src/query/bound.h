@@ -1,0 +1,104 @@
+// A query made ready to run: names resolved to slots, functions to code, parameters to values,
+// aggregates and group keys to their places. Made by the binder (bind.h), run by evaluate.h and
+// pipeline.h. Immutable once made; may be run by several threads, each with its own Frame.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "query/ast.h"
+#include "query/functions/aggregate.h"
+#include "query/functions/like.h"
+#include "query/functions/operators.h"
+#include "query/functions/registry.h"
+#include "value/value.h"
+
+namespace orrery::query {
+
+struct BoundQuery;
+
+enum class BoundKind : uint8_t {
+  constant,     // constant
+  slot,         // index: which row variable
+  member,       // children: base. name
+  index,        // children: base, subscript
+  unary,        // unary. children: operand
+  binary,       // binary. children: left, right
+  conditional,  // children: condition, then, otherwise
+  in,           // negated. children: value, list…
+  between,      // negated. children: value, low, high
+  like,         // negated. children: value, pattern, escape?; pattern is compiled when constant
+  call,         // function. children: arguments
+  array,        // children
+  object,       // names, children
+  subquery,     // subquery_kind, query
+  aggregate,    // index: which aggregate of the query
+  group_key,    // index: which GROUP BY expression of the query
+};
+
+struct BoundExpr {
+  BoundKind kind = BoundKind::constant;
+  bool negated = false;
+  Binary binary = Binary::add;
+  Unary unary = Unary::plus;
+  SubqueryKind subquery_kind = SubqueryKind::scalar;
+  uint32_t index = 0;
+  value::Value constant;
+  std::string name;
+  std::vector<std::string> names;
+  const Function* function = nullptr;
+  std::optional<LikePattern> like;
+  std::vector<BoundExpr> children;
+  std::shared_ptr<const BoundQuery> query;
+
+  bool is_constant() const { return kind == BoundKind::constant; }
+};
+
+struct BoundSource {
+  enum class Kind : uint8_t {
+    document,  // the item at hand: its slot is filled by whoever reads items
+    value,     // the collection's value, unless undefined
+    elements,  // each element of the collection
+    rows,      // each row of a subquery
+  };
+  Kind kind = Kind::document;
+  bool of_elements = false;  // rows: each element of each row
+  uint32_t slot = 0;
+  BoundExpr collection;
+};
+
+struct BoundAggregate {
+  Aggregate aggregate = Aggregate::count;
+  BoundExpr argument;
+};
+
+struct BoundOrder {
+  BoundExpr expr;
+  bool descending = false;
+};
+
+struct BoundQuery {
+  std::vector<BoundSource> sources;
+  std::optional<BoundExpr> where;
+  std::vector<BoundExpr> group_by;
+  std::vector<BoundAggregate> aggregates;
+  std::vector<BoundOrder> order_by;
+  Select::Kind select = Select::Kind::star;
+  bool distinct = false;
+  std::vector<std::pair<std::string, BoundExpr>> items;  // name, expression; one for VALUE
+  uint32_t star_slot = 0;
+  std::optional<uint64_t> top;
+  std::optional<uint64_t> offset;
+  std::optional<uint64_t> limit;
+  uint32_t slots = 0;  // of the whole query, subqueries included
+  std::optional<uint32_t> document_slot;  // where the item at hand goes; unset: no container is read
+
+  bool grouped() const { return !group_by.empty() || !aggregates.empty(); }
+  // Whether rows can be given out as they come, without having seen them all.
+  bool streams() const { return !grouped() && order_by.empty() && !distinct; }
+};
+
+}  // namespace orrery::query

@@ -1,0 +1,153 @@
+// See collector.h.
+#include "query/collector.h"
+
+#include <algorithm>
+
+namespace orrery::query {
+namespace {
+
+using value::Value;
+
+std::optional<uint64_t> most_of(const BoundQuery& query) {
+  if (query.top && query.limit) return std::min(*query.top, *query.limit);
+  return query.top ? query.top : query.limit;
+}
+
+}  // namespace
+
+Collector::Collector(const BoundQuery& query, Lifetime lifetime)
+    : query_(query), lifetime_(lifetime), skip_(query.offset.value_or(0)), most_(most_of(query)) {}
+
+Value Collector::kept(const Value& value) const {
+  return lifetime_ == Lifetime::copy ? value.to_owned() : value;
+}
+
+bool Collector::add(Frame& frame) {
+  if (most_ == 0) return false;
+  if (query_.grouped()) {
+    add_to_group(frame);
+    return !over_limit();
+  }
+  return emit(frame) && !over_limit();
+}
+
+void Collector::add_to_group(Frame& frame) {
+  std::vector<Value> keys;
+  keys.reserve(query_.group_by.size());
+  for (const BoundExpr& expr : query_.group_by) keys.push_back(evaluate(expr, frame));
+  // Undefined keys make a group of their own; an array would leave them out, so they are wrapped.
+  std::vector<Value> wrapped;
+  wrapped.reserve(keys.size());
+  for (const Value& key : keys) {
+    wrapped.push_back(Value::make_array({key}));
+  }
+  Value name = Value::make_array(std::move(wrapped));
+  auto found = groups_.find(name);
+  if (found == groups_.end()) {
+    Group group;
+    for (const Value& key : keys) group.keys.push_back(kept(key));
+    for (const BoundAggregate& one : query_.aggregates) {
+      group.accumulators.emplace_back(one.aggregate);
+    }
+    Value owned = kept(name);
+    memory_ += owned.memory() * 2 + sizeof(Group);
+    found = groups_.emplace(std::move(owned), std::move(group)).first;
+  }
+  for (size_t i = 0; i < query_.aggregates.size(); ++i) {
+    Accumulator& accumulator = found->second.accumulators[i];
+    const size_t before = accumulator.memory();
+    accumulator.add(kept(evaluate(query_.aggregates[i].argument, frame)));
+    memory_ += accumulator.memory() - before;
+  }
+}
+
+bool Collector::emit(Frame& frame) {
+  if (query_.order_by.empty()) return emit_result(project(query_, frame));
+  Value result = project(query_, frame);
+  if (result.is_undefined()) return true;
+  Sorted row;
+  row.arrival = arrivals_++;
+  for (const BoundOrder& order : query_.order_by) {
+    row.keys.push_back(kept(evaluate(order.expr, frame)));
+    memory_ += row.keys.back().memory();
+  }
+  row.result = kept(result);
+  memory_ += row.result.memory() + sizeof(Sorted);
+  sorted_.push_back(std::move(row));
+  drop_excess();
+  return true;
+}
+
+bool Collector::emit_result(Value result) {
+  if (result.is_undefined()) return true;
+  if (query_.distinct) {
+    Value owned = kept(result);
+    if (!seen_.insert(owned).second) return true;
+    memory_ += owned.memory();
+  }
+  if (skipped_ < skip_) {
+    ++skipped_;
+    return true;
+  }
+  if (most_ && results_.size() >= *most_) return false;
+  results_.push_back(kept(result));
+  memory_ += results_.back().memory();
+  return !most_ || results_.size() < *most_;
+}
+
+bool Collector::before(const Sorted& a, const Sorted& b) const {
+  for (size_t i = 0; i < query_.order_by.size(); ++i) {
+    const auto order = a.keys[i] <=> b.keys[i];
+    if (order != std::strong_ordering::equal) {
+      return (order == std::strong_ordering::less) != query_.order_by[i].descending;
+    }
+  }
+  return a.arrival < b.arrival;
+}
+
+// Duplicates may have to be passed over, so with DISTINCT nothing can be dropped early.
+void Collector::drop_excess() {
+  if (!most_ || query_.distinct) return;
+  const size_t wanted = static_cast<size_t>(skip_ + *most_);
+  if (sorted_.size() < 2 * wanted + 64) return;
+  auto middle = sorted_.begin() + static_cast<std::ptrdiff_t>(wanted);
+  std::nth_element(sorted_.begin(), middle, sorted_.end(),
+                   [this](const Sorted& a, const Sorted& b) { return before(a, b); });
+  for (auto it = middle; it != sorted_.end(); ++it) {
+    memory_ -= it->result.memory() + sizeof(Sorted);
+    for (const Value& key : it->keys) memory_ -= key.memory();
+  }
+  sorted_.erase(middle, sorted_.end());
+}
+
+std::vector<Value> Collector::finish(Frame& frame) {
+  if (query_.grouped()) {
+    // Without GROUP BY there is one group, even of no rows.
+    if (groups_.empty() && query_.group_by.empty()) {
+      Group group;
+      for (const BoundAggregate& one : query_.aggregates) {
+        group.accumulators.emplace_back(one.aggregate);
+      }
+      groups_.emplace(Value::make_array({}), std::move(group));
+    }
+    for (auto& [name, group] : groups_) {
+      std::vector<Value> aggregates;
+      for (const Accumulator& one : group.accumulators) aggregates.push_back(one.result());
+      frame.group_keys = &group.keys;
+      frame.aggregates = &aggregates;
+      const bool more = emit(frame);
+      frame.group_keys = nullptr;
+      frame.aggregates = nullptr;
+      if (!more) break;
+    }
+  }
+  if (!query_.order_by.empty()) {
+    std::ranges::sort(sorted_, [this](const Sorted& a, const Sorted& b) { return before(a, b); });
+    for (Sorted& row : sorted_) {
+      if (!emit_result(std::move(row.result))) break;
+    }
+  }
+  return std::move(results_);
+}
+
+}  // namespace orrery::query

@@ -1,0 +1,226 @@
+// See evaluate.h.
+#include "query/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "query/collector.h"
+
+namespace orrery::query {
+namespace {
+
+using value::Value;
+
+Value negate_if(bool negated, Value truth) {
+  return negated ? apply(Unary::logical_not, truth) : truth;
+}
+
+Value evaluate_index(const Value& base, const Value& subscript) {
+  if (subscript.is_string()) return base.find(subscript.text());
+  if (!subscript.is_number()) return {};
+  const double at = subscript.number();
+  if (at < 0 || at != std::floor(at) || at >= static_cast<double>(base.size())) return {};
+  return base.at(static_cast<size_t>(at));
+}
+
+Value evaluate_like(const BoundExpr& expr, Frame& frame) {
+  const Value subject = evaluate(expr.children[0], frame);
+  if (!subject.is_string()) return {};
+  if (expr.like)
+    return negate_if(expr.negated, Value::make_bool(expr.like->matches(subject.text())));
+  const Value pattern = evaluate(expr.children[1], frame);
+  const Value escape =
+      expr.children.size() > 2 ? evaluate(expr.children[2], frame) : Value::make_string("");
+  if (!pattern.is_string() || !escape.is_string()) return {};
+  auto compiled = LikePattern::compile(pattern.text(), escape.text());
+  if (!compiled) return {};
+  return negate_if(expr.negated, Value::make_bool(compiled->matches(subject.text())));
+}
+
+Value evaluate_subquery(const BoundExpr& expr, Frame& frame) {
+  switch (expr.subquery_kind) {
+    case SubqueryKind::exists: {
+      bool any = false;
+      if (expr.query->streams() && !expr.query->offset && !expr.query->limit && !expr.query->top) {
+        each_row(*expr.query, frame, [&] {
+          any = !project(*expr.query, frame).is_undefined();
+          return !any;
+        });
+      } else {
+        any = !run_subquery(*expr.query, frame).empty();
+      }
+      return Value::make_bool(any);
+    }
+    case SubqueryKind::array:
+      return Value::make_array(run_subquery(*expr.query, frame));
+    case SubqueryKind::all: {
+      auto rows = run_subquery(*expr.query, frame);
+      return Value::make_bool(std::ranges::all_of(rows, &Value::is_true));
+    }
+    case SubqueryKind::first: {
+      auto rows = run_subquery(*expr.query, frame);
+      return rows.empty() ? Value() : rows.front();
+    }
+    case SubqueryKind::last: {
+      auto rows = run_subquery(*expr.query, frame);
+      return rows.empty() ? Value() : rows.back();
+    }
+    case SubqueryKind::scalar: {
+      auto rows = run_subquery(*expr.query, frame);
+      return rows.size() == 1 ? rows.front() : Value();
+    }
+  }
+  return {};
+}
+
+bool expand(const BoundQuery& query, size_t source, Frame& frame,
+            const std::function<bool()>& row) {
+  if (source == query.sources.size()) {
+    if (query.where && !evaluate(*query.where, frame).is_true()) return true;
+    return row();
+  }
+  const BoundSource& from = query.sources[source];
+  switch (from.kind) {
+    case BoundSource::Kind::document:
+      return expand(query, source + 1, frame, row);
+    case BoundSource::Kind::value: {
+      Value one = evaluate(from.collection, frame);
+      if (one.is_undefined()) return true;
+      frame.slots[from.slot] = std::move(one);
+      return expand(query, source + 1, frame, row);
+    }
+    case BoundSource::Kind::elements: {
+      const Value all = evaluate(from.collection, frame);
+      for (Value element : all.elements()) {
+        frame.slots[from.slot] = std::move(element);
+        if (!expand(query, source + 1, frame, row)) return false;
+      }
+      return true;
+    }
+    case BoundSource::Kind::rows: {
+      for (Value& one : run_subquery(*from.collection.query, frame)) {
+        if (from.of_elements) {
+          for (Value element : one.elements()) {
+            frame.slots[from.slot] = std::move(element);
+            if (!expand(query, source + 1, frame, row)) return false;
+          }
+          continue;
+        }
+        frame.slots[from.slot] = std::move(one);
+        if (!expand(query, source + 1, frame, row)) return false;
+      }
+      return true;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Value evaluate(const BoundExpr& expr, Frame& frame) {
+  switch (expr.kind) {
+    case BoundKind::constant:
+      return expr.constant;
+    case BoundKind::slot:
+      return frame.slots[expr.index];
+    case BoundKind::member: {
+      // Walking down a path needs no copies of the objects passed on the way.
+      if (expr.children[0].kind == BoundKind::slot) {
+        return frame.slots[expr.children[0].index].find(expr.name);
+      }
+      return evaluate(expr.children[0], frame).find(expr.name);
+    }
+    case BoundKind::index:
+      return evaluate_index(evaluate(expr.children[0], frame), evaluate(expr.children[1], frame));
+    case BoundKind::unary:
+      return apply(expr.unary, evaluate(expr.children[0], frame));
+    case BoundKind::binary: {
+      const Value left = evaluate(expr.children[0], frame);
+      if (expr.binary == Binary::logical_and && left.is_false()) return left;
+      if (expr.binary == Binary::logical_or && left.is_true()) return left;
+      if (expr.binary == Binary::coalesce && !left.is_undefined()) return left;
+      return apply(expr.binary, left, evaluate(expr.children[1], frame));
+    }
+    case BoundKind::conditional:
+      return evaluate(expr.children[evaluate(expr.children[0], frame).is_true() ? 1 : 2], frame);
+    case BoundKind::in: {
+      const Value needle = evaluate(expr.children[0], frame);
+      std::vector<Value> list;
+      list.reserve(expr.children.size() - 1);
+      for (size_t i = 1; i < expr.children.size(); ++i) {
+        list.push_back(evaluate(expr.children[i], frame));
+      }
+      return negate_if(expr.negated, is_in(needle, list));
+    }
+    case BoundKind::between:
+      return negate_if(expr.negated, is_between(evaluate(expr.children[0], frame),
+                                                evaluate(expr.children[1], frame),
+                                                evaluate(expr.children[2], frame)));
+    case BoundKind::like:
+      return evaluate_like(expr, frame);
+    case BoundKind::call: {
+      std::vector<Value> arguments;
+      arguments.reserve(expr.children.size());
+      for (const BoundExpr& child : expr.children) arguments.push_back(evaluate(child, frame));
+      return expr.function->call(arguments, frame.context);
+    }
+    case BoundKind::array: {
+      std::vector<Value> elements;
+      elements.reserve(expr.children.size());
+      for (const BoundExpr& child : expr.children) elements.push_back(evaluate(child, frame));
+      return Value::make_array(std::move(elements));
+    }
+    case BoundKind::object: {
+      std::vector<Value::Field> fields;
+      fields.reserve(expr.children.size());
+      for (size_t i = 0; i < expr.children.size(); ++i) {
+        fields.push_back({Value::make_string(expr.names[i]), evaluate(expr.children[i], frame)});
+      }
+      return Value::make_object(std::move(fields));
+    }
+    case BoundKind::subquery:
+      return evaluate_subquery(expr, frame);
+    case BoundKind::aggregate:
+      return frame.aggregates == nullptr ? Value() : (*frame.aggregates)[expr.index];
+    case BoundKind::group_key:
+      return frame.group_keys == nullptr ? Value() : (*frame.group_keys)[expr.index];
+  }
+  return {};
+}
+
+bool each_row(const BoundQuery& query, Frame& frame, const std::function<bool()>& row) {
+  return expand(query, 0, frame, row);
+}
+
+Value project(const BoundQuery& query, Frame& frame) {
+  switch (query.select) {
+    case Select::Kind::star:
+      return frame.slots[query.star_slot];
+    case Select::Kind::value:
+      return evaluate(query.items[0].second, frame);
+    case Select::Kind::list: {
+      std::vector<Value::Field> fields;
+      fields.reserve(query.items.size());
+      for (const auto& [name, expr] : query.items) {
+        fields.push_back({Value::borrow_string(name), evaluate(expr, frame)});
+      }
+      return Value::make_object(std::move(fields));
+    }
+  }
+  return {};
+}
+
+std::vector<Value> run_subquery(const BoundQuery& query, Frame& frame) {
+  // An inner query's own aggregates and keys are not those of the query around it.
+  const auto* keys = std::exchange(frame.group_keys, nullptr);
+  const auto* aggregates = std::exchange(frame.aggregates, nullptr);
+  Collector collector(query, Collector::Lifetime::while_row_lives);
+  each_row(query, frame, [&] { return collector.add(frame); });
+  std::vector<Value> rows = collector.finish(frame);
+  frame.group_keys = keys;
+  frame.aggregates = aggregates;
+  return rows;
+}
+
+}  // namespace orrery::query

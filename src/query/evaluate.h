@@ -1,0 +1,40 @@
+// Expressions and whole queries over rows: the meaning of the language, apart from where items come
+// from.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/result.h"
+#include "query/bound.h"
+#include "query/functions/context.h"
+#include "value/value.h"
+
+namespace orrery::query {
+
+// The row variables while a query runs, and what the query's aggregates and group keys are when its
+// SELECT is computed. One thread at a time.
+struct Frame {
+  Frame(size_t slot_count, Context& query_context) : slots(slot_count), context(query_context) {}
+
+  std::vector<value::Value> slots;
+  Context& context;
+  const std::vector<value::Value>* group_keys = nullptr;
+  const std::vector<value::Value>* aggregates = nullptr;
+};
+
+value::Value evaluate(const BoundExpr& expr, Frame& frame);
+
+// Calls `row` for every combination of the sources' values that passes WHERE, with the frame's
+// slots filled. Stops, and returns false, when `row` returns false. The first source, when it is
+// the document itself, is filled by the caller.
+bool each_row(const BoundQuery& query, Frame& frame, const std::function<bool()>& row);
+
+// What SELECT makes of the row at hand; undefined: nothing is returned for it.
+value::Value project(const BoundQuery& query, Frame& frame);
+
+// All rows of an inner query.
+std::vector<value::Value> run_subquery(const BoundQuery& query, Frame& frame);
+
+}  // namespace orrery::query
