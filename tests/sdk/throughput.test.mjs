@@ -177,6 +177,18 @@ describe("the rules of 2016, as settings", () => {
   });
 });
 
+describe("steps are settings", () => {
+  const at = shared({ limits: { "throughput-step": 50, "autoscale-throughput-min": 500 } });
+
+  it("A17: throughput in steps of 50, autoscale from 500", async () => {
+    const manual = await at.container({ throughput: 450 });
+    assert.equal((await manual.readOffer()).resource.content.offerThroughput, 450);
+    const autoscale = await at.container({ maxThroughput: 1500 });
+    assert.equal((await autoscale.readOffer()).resource.content.offerAutopilotSettings.maxThroughput, 1500);
+    await fails(at.db.containers.create({ id: "odd", partitionKey: "/pk", throughput: 475 }), 400, { message: /50/ });
+  });
+});
+
 describe("serve --dev --throttling on", () => {
   const at = shared({ args: ["--throttling", "on"] });
 
