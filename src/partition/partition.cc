@@ -47,12 +47,11 @@ Partition::Partition(Shared& shared, volume::Volume& volume, Identity identity,
 Partition::~Partition() = default;
 
 uint64_t Partition::lsn() const {
-  return writer_->record().lsn;
+  return writer_->lsn();
 }
 
 Usage Partition::usage() const {
-  PartitionRecord record = writer_->record();
-  return {record.bytes, record.items};
+  return writer_->usage();
 }
 
 std::string Partition::read_only_reason() const {

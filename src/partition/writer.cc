@@ -127,7 +127,7 @@ void Writer::commit(std::vector<Entry>& entries) {
       record_ = run.record();
     }
   }
-  const uint64_t lsn = record().lsn;
+  const uint64_t lsn = this->lsn();
   for (size_t i = 0; i < entries.size(); ++i) {
     outcomes[i].lsn = lsn;
     if (outcomes[i].error) {
@@ -161,7 +161,7 @@ bool Writer::writable() {
 }
 
 void Writer::fail_all(std::vector<Entry>& entries, const Error& error) {
-  const uint64_t lsn = record().lsn;
+  const uint64_t lsn = this->lsn();
   for (Entry& entry : entries) {
     Outcome outcome{.error = error, .lsn = lsn};
     if (error.code == Code::moved) outcome.returned = std::move(entry.transaction);
@@ -216,6 +216,16 @@ Status Writer::mark_trimmed() {
   }
   resume();
   return put;
+}
+
+uint64_t Writer::lsn() const {
+  MutexLock lock(mutex_);
+  return record_.lsn;
+}
+
+Usage Writer::usage() const {
+  MutexLock lock(mutex_);
+  return {record_.bytes, record_.items};
 }
 
 PartitionRecord Writer::record() const {

@@ -34,6 +34,9 @@ class Writer {
   Status mark_trimmed();
 
   PartitionRecord record() const;
+  // Parts of it that every read and write asks for, without copying the rest.
+  uint64_t lsn() const;
+  Usage usage() const;
   std::string read_only_reason() const;
 
   // While on, remembers how sizes change, so that a split's totals can be brought up to date: of
