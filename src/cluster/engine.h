@@ -124,13 +124,14 @@ class Engine {
   // All writes of one transaction have the same placement key.
   void write(RoutingPtr routing, std::vector<partition::Write> transaction,
              std::move_only_function<void(WriteReply)> done);
+  // Reads of stronger consistency cost a multiple: `charge_factor`.
   void read(RoutingPtr routing, std::string placement, std::string row, const LsnDemand& demand,
-            std::move_only_function<void(Result<ReadReply>)> done);
+            std::move_only_function<void(Result<ReadReply>)> done, double charge_factor = 1);
   // One page of the items in [min, max) after `after`. Reads one partition at most; a page may be
   // short, and is the last one when `page.more` is false. Blocks.
   Result<FeedReply> feed(RoutingPtr routing, std::string_view min, std::string_view max,
-                         const partition::ItemKey* after, size_t items_max,
-                         const LsnDemand& demand);
+                         const partition::ItemKey* after, size_t items_max, const LsnDemand& demand,
+                         double charge_factor = 1);
   // The same as a step of something larger, which asks for admission once and pays at its end.
   Result<FeedReply> scan(RoutingPtr routing, std::string_view min, std::string_view max,
                          const partition::ItemKey* after, size_t items_max,
@@ -167,7 +168,7 @@ class Engine {
   auto follow(RoutingPtr routing, const Job& job) -> decltype(job(*routing));
   Result<FeedReply> feed_once(const Routing& routing, std::string_view min, std::string_view max,
                               const partition::ItemKey* after, size_t items_max,
-                              const LsnDemand& demand, bool budgeted);
+                              const LsnDemand& demand, std::optional<double> charge_factor);
   void close_all();
   Status remove_orphans();
 
@@ -181,7 +182,7 @@ class Engine {
   Result<uint32_t> admit(const Routing& routing, Slot& slot);
   void pay(const Routing& routing, Slot& slot, double charge);
   ReadReply finish_read(const Routing& routing, Slot& slot, uint32_t would_throttle_ms,
-                        uint64_t lsn, std::optional<partition::Item> item);
+                        uint64_t lsn, std::optional<partition::Item> item, double charge_factor);
   void after_write(const RoutingPtr& routing, const std::shared_ptr<Slot>& slot,
                    const partition::Partition& partition);
   Status check_quota(const Routing& routing) const;

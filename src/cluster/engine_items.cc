@@ -171,20 +171,21 @@ void Engine::after_write(const RoutingPtr& routing, const std::shared_ptr<Slot>&
 }
 
 void Engine::read(RoutingPtr routing, std::string placement, std::string row,
-                  const LsnDemand& demand, std::move_only_function<void(Result<ReadReply>)> done) {
+                  const LsnDemand& demand, std::move_only_function<void(Result<ReadReply>)> done,
+                  double charge_factor) {
   const std::shared_ptr<Slot> slot = routing->slot_of(placement);
   auto admitted = admit(*routing, *slot);
   if (!admitted) return done(pass(admitted.error()));
   const uint32_t would_throttle_ms = *admitted;
   auto go_on = [this, routing, slot, would_throttle_ms, placement = std::move(placement),
-                row = std::move(row), demand,
+                row = std::move(row), demand, charge_factor,
                 done = std::move(done)](Result<std::shared_ptr<Partition>> opened) mutable {
     if (!opened) {
       if (opened.error().code == Code::moved) {
         RoutingPtr fresh = find(routing->container->number);
         if (fresh)
           return read(std::move(fresh), std::move(placement), std::move(row), demand,
-                      std::move(done));
+                      std::move(done), charge_factor);
         return done(fail(Code::not_found, "the container was deleted in the meantime"));
       }
       return done(pass(opened.error()));
@@ -203,16 +204,18 @@ void Engine::read(RoutingPtr routing, std::string placement, std::string row,
         item = std::move(*found);
       }
     }
-    done(finish_read(*routing, *slot, would_throttle_ms, lsn, std::move(item)));
+    done(finish_read(*routing, *slot, would_throttle_ms, lsn, std::move(item), charge_factor));
   };
   with_partition(slot, false, std::move(go_on));
 }
 
 ReadReply Engine::finish_read(const Routing& routing, Slot& slot, uint32_t would_throttle_ms,
-                              uint64_t lsn, std::optional<partition::Item> item) {
+                              uint64_t lsn, std::optional<partition::Item> item,
+                              double charge_factor) {
   ReadReply reply;
-  const double charge = item ? partition::read_charge(partition::charged_bytes(item->body.size()))
-                             : partition::miss_charge();
+  const double charge =
+      charge_factor * (item ? partition::read_charge(partition::charged_bytes(item->body.size()))
+                            : partition::miss_charge());
   reply.receipt = {slot.range.id, lsn, charge, would_throttle_ms};
   reply.item = std::move(item);
   slot.counters.reads.fetch_add(1, std::memory_order_relaxed);
@@ -234,9 +237,9 @@ auto Engine::follow(RoutingPtr routing, const Job& job) -> decltype(job(*routing
 
 Result<FeedReply> Engine::feed(RoutingPtr routing, std::string_view min, std::string_view max,
                                const partition::ItemKey* after, size_t items_max,
-                               const LsnDemand& demand) {
+                               const LsnDemand& demand, double charge_factor) {
   return follow(std::move(routing), [&](const Routing& now) {
-    return feed_once(now, min, max, after, items_max, demand, true);
+    return feed_once(now, min, max, after, items_max, demand, charge_factor);
   });
 }
 
@@ -244,7 +247,7 @@ Result<FeedReply> Engine::scan(RoutingPtr routing, std::string_view min, std::st
                                const partition::ItemKey* after, size_t items_max,
                                const LsnDemand& demand) {
   return follow(std::move(routing), [&](const Routing& now) {
-    return feed_once(now, min, max, after, items_max, demand, false);
+    return feed_once(now, min, max, after, items_max, demand, std::nullopt);
   });
 }
 
@@ -258,7 +261,8 @@ void Engine::pay_for_query(const RoutingPtr& routing, std::string_view placement
 
 Result<FeedReply> Engine::feed_once(const Routing& routing, std::string_view min,
                                     std::string_view max, const partition::ItemKey* after,
-                                    size_t items_max, const LsnDemand& demand, bool budgeted) {
+                                    size_t items_max, const LsnDemand& demand,
+                                    std::optional<double> charge_factor) {
   const std::string_view from =
       after == nullptr ? min : std::max(min, std::string_view(after->placement));
   auto [begin, end] = routing.slots_of(from, max);
@@ -266,7 +270,7 @@ Result<FeedReply> Engine::feed_once(const Routing& routing, std::string_view min
   for (size_t i = begin; i < end; ++i) {
     Slot& slot = *routing.slots[i];
     reply.receipt.range = slot.range.id;
-    if (budgeted) {
+    if (charge_factor) {
       auto admitted = admit(routing, slot);
       if (!admitted) return pass(admitted.error());
       reply.receipt.would_throttle_ms = std::max(reply.receipt.would_throttle_ms, *admitted);
@@ -289,12 +293,13 @@ Result<FeedReply> Engine::feed_once(const Routing& routing, std::string_view min
     slot.counters.reads.fetch_add(1, std::memory_order_relaxed);
     if (!reply.page.items.empty() || i + 1 == end) {
       reply.page.more = reply.page.more || i + 1 < end;
-      if (!budgeted) break;
+      if (!charge_factor) break;
       uint64_t bytes = 0;
       for (const auto& [key, item] : reply.page.items) {
         bytes += partition::charged_bytes(item.body.size());
       }
-      reply.receipt.charge = partition::feed_charge(bytes, reply.page.items.size());
+      reply.receipt.charge =
+          *charge_factor * partition::feed_charge(bytes, reply.page.items.size());
       pay(routing, slot, reply.receipt.charge);
       break;
     }

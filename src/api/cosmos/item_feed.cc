@@ -26,8 +26,8 @@ void Service::read_item_feed(CallPtr call) {
     if (!position) return call->fail(position.error());
     after = {std::move(position->after_placement), std::move(position->after_row)};
   }
-  auto reply =
-      engine_.feed(routing, bounds->min, bounds->max, after ? &*after : nullptr, *size, *demand);
+  auto reply = engine_.feed(routing, bounds->min, bounds->max, after ? &*after : nullptr, *size,
+                            *demand, *factor);
   if (!reply) return call->fail(reply.error());
 
   std::string json = feed_head(container_rid(container.database, container.number), "Documents");
@@ -38,7 +38,6 @@ void Service::read_item_feed(CallPtr call) {
     call->response.add("x-ms-continuation",
                        continuations_.encode({container.number, last.placement, last.row}));
   }
-  reply->receipt.charge *= *factor;
   call->receipt(reply->receipt, *routing);
   call->response.add("x-ms-item-count", std::to_string(reply->page.items.size()));
   call->reply(200, std::move(json));

@@ -198,10 +198,8 @@ void Service::read_item(CallPtr call) {
   if (!address) return;
   engine_.read(
       routing, std::move(address->placement), std::move(address->row), *demand,
-      [call = std::move(call), routing,
-       factor = *factor](Result<cluster::ReadReply> reply) mutable {
+      [call = std::move(call), routing](Result<cluster::ReadReply> reply) mutable {
         if (!reply) return call->fail(reply.error());
-        reply->receipt.charge *= factor;
         call->receipt(reply->receipt, *routing);
         if (!reply->item) {
           return call->fail(
@@ -217,7 +215,8 @@ void Service::read_item(CallPtr call) {
         }
         call->response.headers += "x-ms-item-count: 1\r\n";
         call->reply(200, std::move(reply->item->body));
-      });
+      },
+      *factor);
 }
 
 }  // namespace orrery::cosmos

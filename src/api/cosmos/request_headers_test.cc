@@ -16,6 +16,7 @@ TEST(RequestHeaders, EveryKnownOneLandsInItsField) {
       {"x-ms-consistency-level", &RequestHeaders::consistency},
       {"x-ms-continuation", &RequestHeaders::continuation},
       {"Date", &RequestHeaders::date},
+      {"x-ms-documentdb-query-enablecrosspartition", &RequestHeaders::enable_cross_partition},
       {"x-ms-end-epk", &RequestHeaders::end_epk},
       {"Host", &RequestHeaders::host},
       {"If-Match", &RequestHeaders::if_match},
@@ -31,12 +32,15 @@ TEST(RequestHeaders, EveryKnownOneLandsInItsField) {
       {"x-ms-offer-throughput", &RequestHeaders::offer_throughput},
       {"x-ms-documentdb-partitionkey", &RequestHeaders::partition_key},
       {"x-ms-documentdb-partitionkeyrangeid", &RequestHeaders::partition_key_range},
+      {"x-ms-documentdb-populatequerymetrics", &RequestHeaders::populate_query_metrics},
       {"x-ms-documentdb-populatequotainfo", &RequestHeaders::populate_quota},
       {"x-ms-documentdb-post-trigger-include", &RequestHeaders::post_trigger},
       {"x-ms-documentdb-pre-trigger-include", &RequestHeaders::pre_trigger},
       {"Prefer", &RequestHeaders::prefer},
       {"x-ms-session-token", &RequestHeaders::session_token},
       {"x-ms-start-epk", &RequestHeaders::start_epk},
+      {"x-ms-cosmos-supported-query-features", &RequestHeaders::supported_query_features},
+      {"x-orrery-whole-query", &RequestHeaders::whole_query},
       {"x-ms-date", &RequestHeaders::xms_date},
   };
   // As many as there are: each is empty until it is the one that was sent.
