@@ -152,10 +152,26 @@ std::string name_of_path(const Expr& expr) {
   return "";
 }
 
-// Whether an expression depends on a single row, other than through aggregates.
-bool reads_row(const BoundExpr& expr) {
-  if (expr.kind == BoundKind::slot) return true;
-  return std::ranges::any_of(expr.children, reads_row);
+// Whether an expression depends on a single row of a query with these sources, other than through
+// that query's aggregates and keys.
+bool reads_row(const BoundExpr& expr, const std::vector<BoundSource>& sources);
+
+bool reads_row(const BoundQuery& inner, const std::vector<BoundSource>& sources) {
+  const auto reads = [&](const BoundExpr& expr) { return reads_row(expr, sources); };
+  return std::ranges::any_of(inner.sources, reads, &BoundSource::collection) ||
+         (inner.where && reads(*inner.where)) || std::ranges::any_of(inner.group_by, reads) ||
+         std::ranges::any_of(inner.aggregates, reads, &BoundAggregate::argument) ||
+         std::ranges::any_of(inner.order_by, reads, &BoundOrder::expr) ||
+         std::ranges::any_of(inner.items, [&](const auto& item) { return reads(item.second); });
+}
+
+bool reads_row(const BoundExpr& expr, const std::vector<BoundSource>& sources) {
+  if (expr.kind == BoundKind::slot) {
+    return std::ranges::find(sources, expr.index, &BoundSource::slot) != sources.end();
+  }
+  if (expr.query && reads_row(*expr.query, sources)) return true;
+  return std::ranges::any_of(expr.children,
+                             [&](const BoundExpr& child) { return reads_row(child, sources); });
 }
 
 // An expression all of whose parts are constant is computed once, here.
@@ -378,9 +394,11 @@ Bound<BoundSource> Binder::source(const Source& source, Scope& scope) {
     if (!path) return std::unexpected(path.error());
     bound.collection = std::move(*path);
   } else if (collection.kind == ExprKind::subquery) {
+    const bool container_known = document_slot_.has_value();
     auto inner = query(*collection.query, &scope);
     if (!inner) return std::unexpected(inner.error());
     bound.kind = BoundSource::Kind::rows;
+    bound.of_container = !container_known && document_slot_.has_value();
     bound.of_elements = source.iterates;
     bound.collection.kind = BoundKind::subquery;
     bound.collection.query = std::move(*inner);
@@ -478,13 +496,18 @@ Bound<std::shared_ptr<const BoundQuery>> Binder::query(const Query& query, const
     if (!limit) return std::unexpected(limit.error());
     bound->limit = *limit;
   }
-  if (!bound->aggregates.empty() && bound->group_by.empty()) {
+  if (bound->grouped()) {
     for (const auto& [name, one] : bound->items) {
-      if (!reads_row(one)) continue;
+      if (!reads_row(one, bound->sources)) continue;
       return refuse(codes::kNotGrouped, query.span,
                     fmt::format("'{}' is invalid in the select list because it is not contained in "
-                                "an aggregate function, as others in the list are.",
+                                "either an aggregate function or the GROUP BY clause.",
                                 name));
+    }
+    for (size_t i = 0; i < bound->order_by.size(); ++i) {
+      if (!reads_row(bound->order_by[i].expr, bound->sources)) continue;
+      return refuse(codes::kNotGrouped, query.order_by[i].expr->span,
+                    "Groups can be sorted by what is in the GROUP BY clause and by aggregates.");
     }
   }
   bound->slots = slots_;

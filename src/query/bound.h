@@ -1,8 +1,9 @@
 // A query made ready to run: names resolved to slots, functions to code, parameters to values,
 // aggregates and group keys to their places. Made by the binder (bind.h), run by evaluate.h and
-// pipeline.h. Immutable once made; may be run by several threads, each with its own Frame.
+// execute.h. Immutable once made; may be run by several threads, each with its own Frame.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -65,7 +66,8 @@ struct BoundSource {
     rows,      // each row of a subquery
   };
   Kind kind = Kind::document;
-  bool of_elements = false;  // rows: each element of each row
+  bool of_elements = false;   // rows: each element of each row
+  bool of_container = false;  // rows: the subquery is the one that reads the container
   uint32_t slot = 0;
   BoundExpr collection;
 };
@@ -94,11 +96,26 @@ struct BoundQuery {
   std::optional<uint64_t> offset;
   std::optional<uint64_t> limit;
   uint32_t slots = 0;  // of the whole query, subqueries included
-  std::optional<uint32_t> document_slot;  // where the item at hand goes; unset: no container is read
+  std::optional<uint32_t>
+      document_slot;  // where the item at hand goes; unset: no container is read
 
+  // How many results at most.
+  std::optional<uint64_t> most() const {
+    if (top && limit) return std::min(*top, *limit);
+    return top ? top : limit;
+  }
   bool grouped() const { return !group_by.empty() || !aggregates.empty(); }
   // Whether rows can be given out as they come, without having seen them all.
-  bool streams() const { return !grouped() && order_by.empty() && !distinct; }
+  bool streams() const {
+    return !grouped() && order_by.empty() && !distinct && (!derived() || derived()->passes());
+  }
+  // The query in FROM that reads the container in the place of this one; null: this one does.
+  const BoundQuery* derived() const {
+    const bool has = !sources.empty() && sources[0].of_container;
+    return has ? sources[0].collection.query.get() : nullptr;
+  }
+  // Whether its rows for all items are those for each item, one after the other.
+  bool passes() const { return streams() && !top && !offset && !limit; }
 };
 
 }  // namespace orrery::query

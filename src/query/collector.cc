@@ -8,15 +8,10 @@ namespace {
 
 using value::Value;
 
-std::optional<uint64_t> most_of(const BoundQuery& query) {
-  if (query.top && query.limit) return std::min(*query.top, *query.limit);
-  return query.top ? query.top : query.limit;
-}
-
 }  // namespace
 
 Collector::Collector(const BoundQuery& query, Lifetime lifetime)
-    : query_(query), lifetime_(lifetime), skip_(query.offset.value_or(0)), most_(most_of(query)) {}
+    : query_(query), lifetime_(lifetime), skip_(query.offset.value_or(0)), most_(query.most()) {}
 
 Value Collector::kept(const Value& value) const {
   return lifetime_ == Lifetime::copy ? value.to_owned() : value;
@@ -42,22 +37,26 @@ void Collector::add_to_group(Frame& frame) {
     wrapped.push_back(Value::make_array({key}));
   }
   Value name = Value::make_array(std::move(wrapped));
-  auto found = groups_.find(name);
-  if (found == groups_.end()) {
-    Group group;
-    for (const Value& key : keys) group.keys.push_back(kept(key));
-    for (const BoundAggregate& one : query_.aggregates) {
-      group.accumulators.emplace_back(one.aggregate);
-    }
+  auto found = group_of_.find(name);
+  if (found == group_of_.end()) {
     Value owned = kept(name);
     memory_ += owned.memory() * 2 + sizeof(Group);
-    found = groups_.emplace(std::move(owned), std::move(group)).first;
+    found = group_of_.emplace(std::move(owned), groups_.size()).first;
+    start_group();
+    for (const Value& key : keys) groups_.back().keys.push_back(kept(key));
   }
   for (size_t i = 0; i < query_.aggregates.size(); ++i) {
-    Accumulator& accumulator = found->second.accumulators[i];
+    Accumulator& accumulator = groups_[found->second].accumulators[i];
     const size_t before = accumulator.memory();
     accumulator.add(kept(evaluate(query_.aggregates[i].argument, frame)));
     memory_ += accumulator.memory() - before;
+  }
+}
+
+void Collector::start_group() {
+  Group& group = groups_.emplace_back();
+  for (const BoundAggregate& one : query_.aggregates) {
+    group.accumulators.emplace_back(one.aggregate);
   }
 }
 
@@ -123,14 +122,8 @@ void Collector::drop_excess() {
 std::vector<Value> Collector::finish(Frame& frame) {
   if (query_.grouped()) {
     // Without GROUP BY there is one group, even of no rows.
-    if (groups_.empty() && query_.group_by.empty()) {
-      Group group;
-      for (const BoundAggregate& one : query_.aggregates) {
-        group.accumulators.emplace_back(one.aggregate);
-      }
-      groups_.emplace(Value::make_array({}), std::move(group));
-    }
-    for (auto& [name, group] : groups_) {
+    if (groups_.empty() && query_.group_by.empty()) start_group();
+    for (const Group& group : groups_) {
       std::vector<Value> aggregates;
       for (const Accumulator& one : group.accumulators) aggregates.push_back(one.result());
       frame.group_keys = &group.keys;

@@ -52,6 +52,7 @@ class Collector {
 
   value::Value kept(const value::Value& value) const;
   void add_to_group(Frame& frame);
+  void start_group();
   // A result on its way out, with the frame set for its row or group.
   bool emit(Frame& frame);
   bool emit_result(value::Value result);
@@ -65,7 +66,8 @@ class Collector {
   size_t memory_ = 0;
   uint64_t skipped_ = 0;
   uint64_t arrivals_ = 0;
-  std::unordered_map<value::Value, Group, HashValue> groups_;
+  std::vector<Group> groups_;  // in the order in which they came
+  std::unordered_map<value::Value, size_t, HashValue> group_of_;
   std::vector<Sorted> sorted_;
   std::unordered_set<value::Value, HashValue> seen_;
   std::vector<value::Value> results_;

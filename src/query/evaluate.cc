@@ -12,6 +12,8 @@ namespace {
 
 using value::Value;
 
+constexpr uint64_t kStepsBetweenStops = 4096;
+
 Value negate_if(bool negated, Value truth) {
   return negated ? apply(Unary::logical_not, truth) : truth;
 }
@@ -74,8 +76,31 @@ Value evaluate_subquery(const BoundExpr& expr, Frame& frame) {
   return {};
 }
 
+bool expand(const BoundQuery& query, size_t source, Frame& frame, const std::function<bool()>& row);
+
+bool expand_rows(const BoundQuery& query, size_t source, std::vector<Value> rows, Frame& frame,
+                 const std::function<bool()>& row) {
+  const BoundSource& from = query.sources[source];
+  for (Value& one : rows) {
+    if (from.of_elements) {
+      for (Value element : one.elements()) {
+        frame.slots[from.slot] = std::move(element);
+        if (!expand(query, source + 1, frame, row)) return false;
+      }
+      continue;
+    }
+    frame.slots[from.slot] = std::move(one);
+    if (!expand(query, source + 1, frame, row)) return false;
+  }
+  return true;
+}
+
 bool expand(const BoundQuery& query, size_t source, Frame& frame,
             const std::function<bool()>& row) {
+  if (++frame.steps % kStepsBetweenStops == 0 && frame.stop && frame.stop()) {
+    frame.ended = Frame::Ended::time;
+  }
+  if (frame.ended != Frame::Ended::no) return false;
   if (source == query.sources.size()) {
     if (query.where && !evaluate(*query.where, frame).is_true()) return true;
     return row();
@@ -98,20 +123,8 @@ bool expand(const BoundQuery& query, size_t source, Frame& frame,
       }
       return true;
     }
-    case BoundSource::Kind::rows: {
-      for (Value& one : run_subquery(*from.collection.query, frame)) {
-        if (from.of_elements) {
-          for (Value element : one.elements()) {
-            frame.slots[from.slot] = std::move(element);
-            if (!expand(query, source + 1, frame, row)) return false;
-          }
-          continue;
-        }
-        frame.slots[from.slot] = std::move(one);
-        if (!expand(query, source + 1, frame, row)) return false;
-      }
-      return true;
-    }
+    case BoundSource::Kind::rows:
+      return expand_rows(query, source, run_subquery(*from.collection.query, frame), frame, row);
   }
   return true;
 }
@@ -193,6 +206,11 @@ bool each_row(const BoundQuery& query, Frame& frame, const std::function<bool()>
   return expand(query, 0, frame, row);
 }
 
+bool each_row_of(const BoundQuery& query, std::vector<Value> first, Frame& frame,
+                 const std::function<bool()>& row) {
+  return expand_rows(query, 0, std::move(first), frame, row);
+}
+
 Value project(const BoundQuery& query, Frame& frame) {
   switch (query.select) {
     case Select::Kind::star:
@@ -218,6 +236,7 @@ std::vector<Value> run_subquery(const BoundQuery& query, Frame& frame) {
   Collector collector(query, Collector::Lifetime::while_row_lives);
   each_row(query, frame, [&] { return collector.add(frame); });
   std::vector<Value> rows = collector.finish(frame);
+  if (collector.over_limit()) frame.ended = Frame::Ended::memory;
   frame.group_keys = keys;
   frame.aggregates = aggregates;
   return rows;

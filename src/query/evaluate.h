@@ -22,6 +22,13 @@ struct Frame {
   Context& context;
   const std::vector<value::Value>* group_keys = nullptr;
   const std::vector<value::Value>* aggregates = nullptr;
+
+  // Why rows stopped coming, wherever in the query that was; what was computed since is void.
+  enum class Ended : uint8_t { no, time, memory };
+  Ended ended = Ended::no;
+  // Asked every so many rows, so that joins of long arrays end too: true when time is up.
+  std::function<bool()> stop;
+  uint64_t steps = 0;
 };
 
 value::Value evaluate(const BoundExpr& expr, Frame& frame);
@@ -30,6 +37,9 @@ value::Value evaluate(const BoundExpr& expr, Frame& frame);
 // slots filled. Stops, and returns false, when `row` returns false. The first source, when it is
 // the document itself, is filled by the caller.
 bool each_row(const BoundQuery& query, Frame& frame, const std::function<bool()>& row);
+// The same where the first source is a subquery whose rows are these.
+bool each_row_of(const BoundQuery& query, std::vector<value::Value> first, Frame& frame,
+                 const std::function<bool()>& row);
 
 // What SELECT makes of the row at hand; undefined: nothing is returned for it.
 value::Value project(const BoundQuery& query, Frame& frame);

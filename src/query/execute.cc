@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "query/collector.h"
 #include "query/evaluate.h"
 #include "value/json.h"
@@ -19,52 +22,51 @@ Error too_much_memory() {
                                       kQueryMemoryMax >> 20)};
 }
 
-std::optional<uint64_t> most_of(const BoundQuery& query) {
-  if (query.top && query.limit) return std::min(*query.top, *query.limit);
-  return query.top ? query.top : query.limit;
+Error too_much_time() {
+  return Error{
+      .code = Code::overloaded,
+      .message = "the query took longer than its time allows: filter more, or ask for less"};
+}
+
+Result<value::JsonDocument> parse_item(const Document& document, QueryPage& page) {
+  page.items_read += 1;
+  page.bytes_read += document.body.size();
+  auto json = value::JsonDocument::parse(document.body);
+  if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
+  return json;
 }
 
 // One page of a query whose rows pass straight through.
 class Streaming {
  public:
   Streaming(const BoundQuery& query, const PageLimits& limits, Context& context)
-      : query_(query), limits_(limits), frame_(query.slots, context), most_(most_of(query)) {}
+      : query_(query), limits_(limits), frame_(query.slots, context), most_(query.most()) {
+    frame_.stop = limits.stop;
+  }
 
   Result<QueryPage> run(const OpenSource& open, const Position* from) {
     if (from != nullptr) at_ = *from;
     if (most_ && at_.given >= *most_) return std::move(page_);
+    pass_over_ = at_.rows_of_it;
     if (!query_.document_slot) {
-      run_rows();
+      if (!run_rows()) return stopped();
       return std::move(page_);
     }
-    uint64_t pass_over = from == nullptr ? 0 : from->rows_of_it;
-    auto source = open(from, pass_over > 0);
+    auto source = open(from, pass_over_ > 0);
     if (!source) return pass(source.error());
     for (;;) {
       auto document = (*source)->next();
       if (!document) return pass(document.error());
       if (*document == nullptr) return std::move(page_);
       // An item that was removed between two pages takes its rows with it.
-      if (pass_over > 0 &&
-          ((*document)->placement != at_.placement || (*document)->row != at_.row)) {
-        pass_over = 0;
-      }
-      auto json = value::JsonDocument::parse((*document)->body);
-      if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
-      page_.items_read += 1;
-      page_.bytes_read += (*document)->body.size();
+      if ((*document)->placement != at_.placement || (*document)->row != at_.row) pass_over_ = 0;
+      auto json = parse_item(**document, page_);
+      if (!json) return pass(json.error());
       frame_.slots[*query_.document_slot] = Value::from(json->root());
-      at_.placement = (*document)->placement;
-      at_.row = (*document)->row;
-      at_.rows_of_it = 0;
-      pass_over_ = pass_over;
-      pass_over = 0;
-      if (!run_rows()) {
-        if (most_ && at_.given >= *most_) return std::move(page_);
-        page_.next = at_;
-        return std::move(page_);
-      }
-      at_.rows_of_it = 0;
+      before_ =
+          std::exchange(at_, {(*document)->placement, (*document)->row, 0, at_.skipped, at_.given});
+      if (!run_rows()) return stopped();
+      pass_over_ = 0;
       if (is_full() || (limits_.stop && limits_.stop())) {
         page_.next = at_;
         return std::move(page_);
@@ -78,13 +80,13 @@ class Streaming {
   // The rows of the item at hand; false when the page ended among them.
   bool run_rows() {
     uint64_t row = 0;
-    return each_row(query_, frame_, [&] {
-      if (row++ < pass_over_) return true;
-      if (is_full()) {
-        at_.rows_of_it = row - 1;
-        return false;
-      }
+    const bool done = each_row(query_, frame_, [&] {
+      if (row < pass_over_) return ++row > 0;
+      at_.rows_of_it = row;
+      if (is_full()) return false;
       Value result = project(query_, frame_);
+      if (frame_.ended != Frame::Ended::no) return false;
+      at_.rows_of_it = ++row;
       if (result.is_undefined()) return true;
       if (query_.offset && at_.skipped < *query_.offset) {
         ++at_.skipped;
@@ -95,6 +97,22 @@ class Streaming {
       ++at_.given;
       return !most_ || at_.given < *most_;
     });
+    if (done && frame_.ended == Frame::Ended::no) at_.rows_of_it = 0;
+    return done && frame_.ended == Frame::Ended::no;
+  }
+
+  // The page, when it ended among the rows of an item.
+  Result<QueryPage> stopped() {
+    if (frame_.ended == Frame::Ended::memory) return pass(too_much_memory());
+    if (most_ && at_.given >= *most_) return std::move(page_);
+    // Where no row of this item was reached, the next page starts it again; that helps only if
+    // there was something before it.
+    if (at_.rows_of_it <= pass_over_) {
+      if (page_.items_read <= 1) return pass(too_much_time());
+      at_ = before_;
+    }
+    page_.next = at_;
+    return std::move(page_);
   }
 
   const BoundQuery& query_;
@@ -103,46 +121,82 @@ class Streaming {
   const std::optional<uint64_t> most_;
   QueryPage page_;
   Position at_;
-  uint64_t pass_over_ = 0;
+  Position before_;
+  uint64_t pass_over_ = 0;  // rows of the item at hand that earlier pages have given
   size_t bytes_ = 0;
 };
 
-Result<QueryPage> run_collected(const BoundQuery& query, const OpenSource& open,
-                                const Position* from, const PageLimits& limits, Context& context) {
-  QueryPage page;
-  Frame frame(query.slots, context);
-  Collector collector(query, Collector::Lifetime::copy);
-  if (!query.document_slot) {
-    each_row(query, frame, [&] { return collector.add(frame); });
-  } else {
-    auto source = open(nullptr, false);
+// All results of a query that has to see all rows first, or whose FROM has such a query in it.
+class Gathering {
+ public:
+  Gathering(const BoundQuery& query, const OpenSource& open, const PageLimits& limits,
+            QueryPage& page, Context& context)
+      : open_(open), page_(page), frame_(query.slots, context) {
+    frame_.stop = limits.stop;
+  }
+
+  Result<std::vector<Value>> results(const BoundQuery& query) {
+    Collector collector(query, Collector::Lifetime::copy);
+    const std::function<bool()> add = [&] { return collector.add(frame_); };
+    if (auto status = each(query, add); !status) return pass(status.error());
+    // The items that the slots borrow from are gone.
+    std::ranges::fill(frame_.slots, Value());
+    if (collector.over_limit()) return pass(too_much_memory());
+    std::vector<Value> all = collector.finish(frame_);
+    if (collector.over_limit() || frame_.ended == Frame::Ended::memory) {
+      return pass(too_much_memory());
+    }
+    return all;
+  }
+
+ private:
+  Status each(const BoundQuery& query, const std::function<bool()>& row) {
+    if (const BoundQuery* derived = query.derived()) {
+      auto first = results(*derived);
+      if (!first) return pass(first.error());
+      each_row_of(query, std::move(*first), frame_, row);
+    } else if (query.document_slot) {
+      if (auto status = each_of_items(query, row); !status) return status;
+    } else {
+      each_row(query, frame_, row);
+    }
+    if (frame_.ended == Frame::Ended::memory) return pass(too_much_memory());
+    if (frame_.ended == Frame::Ended::time) return pass(too_much_time());
+    return {};
+  }
+
+  Status each_of_items(const BoundQuery& query, const std::function<bool()>& row) {
+    auto source = open_(nullptr, false);
     if (!source) return pass(source.error());
-    for (bool more = true; more;) {
+    for (;;) {
       auto document = (*source)->next();
       if (!document) return pass(document.error());
-      if (*document == nullptr) break;
-      auto json = value::JsonDocument::parse((*document)->body);
-      if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
-      page.items_read += 1;
-      page.bytes_read += (*document)->body.size();
-      frame.slots[*query.document_slot] = Value::from(json->root());
-      more = each_row(query, frame, [&] { return collector.add(frame); });
-      if (limits.stop && limits.stop()) {
-        return fail(Code::overloaded,
-                    "the query took longer than its time allows: filter more, or ask for less");
-      }
+      if (*document == nullptr) return {};
+      auto json = parse_item(**document, page_);
+      if (!json) return pass(json.error());
+      frame_.slots[*query.document_slot] = Value::from(json->root());
+      if (!each_row(query, frame_, row)) return {};
+      if (frame_.stop && frame_.stop()) return pass(too_much_time());
     }
   }
-  if (collector.over_limit()) return pass(too_much_memory());
-  const std::vector<Value> results = collector.finish(frame);
-  if (collector.over_limit()) return pass(too_much_memory());
+
+  const OpenSource& open_;
+  QueryPage& page_;
+  Frame frame_;
+};
+
+Result<QueryPage> run_gathered(const BoundQuery& query, const OpenSource& open,
+                               const Position* from, const PageLimits& limits, Context& context) {
+  QueryPage page;
+  auto results = Gathering(query, open, limits, page, context).results(query);
+  if (!results) return pass(results.error());
   size_t bytes = 0;
   size_t at = from == nullptr ? 0 : static_cast<size_t>(from->given);
-  while (at < results.size() && page.rows.size() < limits.rows && bytes < limits.bytes) {
-    page.rows.push_back(results[at++].to_json());
+  while (at < results->size() && page.rows.size() < limits.rows && bytes < limits.bytes) {
+    page.rows.push_back((*results)[at++].to_json());
     bytes += page.rows.back().size();
   }
-  if (at < results.size()) {
+  if (at < results->size()) {
     page.next = Position{};
     page.next->given = at;
   }
@@ -154,7 +208,7 @@ Result<QueryPage> run_collected(const BoundQuery& query, const OpenSource& open,
 Result<QueryPage> run_page(const BoundQuery& query, const OpenSource& open, const Position* from,
                            const PageLimits& limits, Context& context) {
   if (query.streams()) return Streaming(query, limits, context).run(open, from);
-  return run_collected(query, open, from, limits, context);
+  return run_gathered(query, open, from, limits, context);
 }
 
 }  // namespace orrery::query
