@@ -39,10 +39,7 @@ export class Daemon {
   stop() {
     this.agents.http.destroy();
     return new Promise((resolve) => {
-      this.child.once("exit", () => {
-        running.delete(this.child);
-        resolve();
-      });
+      this.child.once("exit", resolve);
       this.child.kill("SIGTERM");
     });
   }
@@ -61,7 +58,13 @@ function launch(program, args, ready, port) {
     createInterface({ input: child.stdout }).on("line", (line) => {
       if (line.includes(ready)) resolve(new Daemon(child, port));
     });
-    child.once("exit", (code) => reject(new Error(`${program} ended (${code})\n${log}`)));
+    child.once("exit", (code, signal) => {
+      running.delete(child);
+      const failure = `${program} ended (${code ?? signal})\n${log}`;
+      // Until it is ready somebody waits for it; afterwards nobody does, so it is said here.
+      reject(new Error(failure));
+      if (code !== 0) process.stderr.write(failure);
+    });
   });
 }
 
