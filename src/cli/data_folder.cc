@@ -168,9 +168,12 @@ Result<RunningServer> read_running_server(const std::string& folder) {
   if (!document) return pass(document.error());
   RunningServer server;
   server.address = text_member(document->root(), "address");
-  if (const value::Node* port = document->root().find("port")) {
-    server.port = static_cast<uint16_t>(port->number);
+  const value::Node* port = document->root().find("port");
+  if (port == nullptr || port->type != value::Type::number || port->number < 1 ||
+      port->number > UINT16_MAX) {
+    return fail(Code::corrupt, fmt::format("{}/server.json names no port", folder));
   }
+  server.port = static_cast<uint16_t>(port->number);
   if (const value::Node* dev = document->root().find("dev")) server.dev = dev->boolean;
   return server;
 }

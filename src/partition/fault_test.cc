@@ -185,6 +185,18 @@ TEST_F(FaultTest, DamageInATableIsSeenByReaders) {
   EXPECT_EQ(code_of(commit(**opened, replace("k5", "a"))), Code::corrupt);
 }
 
+TEST_F(FaultTest, ALostBeginningIsNotTakenForANewPartition) {
+  auto partition = open();
+  ASSERT_FALSE(commit(*partition, create("k", "a")).error);
+  close(partition);
+  ASSERT_TRUE(std::filesystem::remove(database_of("p1") + "/CURRENT"));
+  EXPECT_TRUE(volume_->exists("p1"));
+  auto opened = try_open();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, Code::corrupt);
+  EXPECT_THAT(opened.error().message, HasSubstr("CURRENT"));
+}
+
 TEST_F(FaultTest, ALostRecordIsNotTakenForANewPartition) {
   auto partition = open();
   ASSERT_FALSE(commit(*partition, create("k", "a")).error);

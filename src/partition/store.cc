@@ -157,6 +157,7 @@ Result<std::unique_ptr<Store>> Store::open(const Shared& shared,
   store->env_ = rocksdb::NewCompositeEnv(store->claim_->file_system());
   store->terms_filter_ = std::make_unique<TermsFilter>(store->filter_);
   store->changes_filter_ = std::make_unique<ChangesFilter>(store->filter_);
+  if (auto checked = store->check_head(); !checked) return pass(checked.error());
   auto found = store->open_database(Mode::write, nullptr);
   if (!found) return pass(found.error());
   if (*found) {
@@ -168,6 +169,26 @@ Result<std::unique_ptr<Store>> Store::open(const Shared& shared,
     if (auto put = store->put_record(fresh); !put) return pass(put.error());
   }
   return store;
+}
+
+// CURRENT is the first thing that a new database has and the last that it may lose: without it
+// RocksDB would make a new, empty one over data that is still there.
+Status Store::check_head() const {
+  std::vector<std::string> names;
+  const rocksdb::IOStatus listed = claim_->file_system()->GetChildren(
+      claim_->directory(), rocksdb::IOOptions(), &names, nullptr);
+  if (listed.IsNotFound() || listed.IsPathNotFound()) return {};
+  if (!listed.ok()) return pass(translate(listed, "listing the partition's files"));
+  bool data = false;
+  for (const std::string& name : names) {
+    if (name == "CURRENT") return {};
+    data = data || name.ends_with(".sst") || name.ends_with(".log");
+  }
+  if (!data) return {};
+  return fail(Code::corrupt,
+              fmt::format("the files in {} have lost CURRENT, which says where they begin: restore "
+                          "this partition's files from a copy",
+                          claim_->directory()));
 }
 
 Result<std::optional<PartitionRecord>> Store::open_database(Mode mode, rocksdb::WalFilter* filter) {

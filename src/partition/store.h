@@ -117,6 +117,7 @@ class Store {
 
   explicit Store(const Shared& shared) : shared_(shared) {}
   // Opens and reads the record; nothing when there is none yet.
+  Status check_head() const;
   Result<std::optional<PartitionRecord>> open_database(Mode mode, rocksdb::WalFilter* filter);
   void close_database();
   // Whether the disk takes a small file.

@@ -63,8 +63,17 @@ class LocalVolume final : public Volume {
   }
 
   bool exists(std::string_view name) const override {
+    if (!is_valid_name(name)) return false;
+    // Not by one file alone: a database that has lost part of its files must not look like none.
     std::error_code error;
-    return is_valid_name(name) && fs::exists(place_of(name) + "/db/CURRENT", error);
+    for (fs::directory_iterator it(place_of(name) + "/db", error), end; !error && it != end;
+         it.increment(error)) {
+      const std::string extension = it->path().extension().string();
+      if (it->path().filename() == "CURRENT" || extension == ".sst" || extension == ".log") {
+        return true;
+      }
+    }
+    return false;
   }
 
   Result<std::vector<std::string>> list() const override {
