@@ -109,7 +109,7 @@ SELECT VALUE c.id FROM c ORDER BY c.age
 
 # order by two keys
 SELECT VALUE c.id FROM c ORDER BY ARRAY_LENGTH(c.tags) DESC, c.id DESC
----- ordered
+---- ordered single
 "1"
 "3"
 "2"
@@ -134,7 +134,7 @@ SELECT COUNT(1) AS n, SUM(c.age) AS total, MAX(c.age) AS most FROM c WHERE c.id 
 
 # aggregates
 SELECT VALUE {"sum": SUM(c.age), "avg": AVG(c.age), "min": MIN(c.name)} FROM c
-----
+---- single
 {"sum":55,"avg":27.5,"min":"Ann"}
 
 # unknown names are refused

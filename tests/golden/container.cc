@@ -1,0 +1,116 @@
+// See container.h.
+#include "container.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <optional>
+
+#include "query/parser.h"
+#include "value/json.h"
+#include "value/placement.h"
+
+namespace orrery::query {
+namespace {
+
+// Documents whose rows are their places in the list.
+class ListSource final : public DocumentSource {
+ public:
+  ListSource(const std::vector<Document>& documents, size_t from)
+      : documents_(documents), at_(from) {}
+  Result<const Document*> next() override {
+    return at_ < documents_.size() ? &documents_[at_++] : nullptr;
+  }
+
+ private:
+  const std::vector<Document>& documents_;
+  size_t at_;
+};
+
+Result<std::vector<Value>> run_over(const std::vector<Document>& documents, const std::string& text,
+                                    const Parameters& parameters, size_t page_rows) {
+  auto parsed = parse_query(text);
+  if (!parsed) return pass(to_error(parsed.error()));
+  auto bound = bind_query(*parsed, parameters);
+  if (!bound) return pass(to_error(bound.error()));
+  const OpenSource open = [&](const Position* from,
+                              bool inclusive) -> Result<std::unique_ptr<DocumentSource>> {
+    size_t start = 0;
+    if (from != nullptr) start = std::stoul(from->row) + (inclusive ? 0 : 1);
+    return std::make_unique<ListSource>(documents, start);
+  };
+  std::vector<Value> rows;
+  std::optional<Position> position;
+  PageLimits limits;
+  limits.rows = page_rows;
+  do {
+    Context context;
+    auto page = run_page(**bound, open, position ? &*position : nullptr, limits, context);
+    if (!page) return pass(page.error());
+    EXPECT_LE(page->rows.size(), page_rows);
+    for (const std::string& row : page->rows) rows.push_back(parse_value(row));
+    position = page->next;
+  } while (position);
+  return rows;
+}
+
+}  // namespace
+
+Value parse_value(const std::string& text) {
+  auto document = value::JsonDocument::parse(text);
+  EXPECT_TRUE(document) << text;
+  return document ? Value::make_document(std::move(*document)) : Value();
+}
+
+PlanContext TestContainer::plan_context() {
+  PlanContext context;
+  context.key.paths.push_back({.steps = {{.name = "id", .array = false}}});
+  return context;
+}
+
+TestContainer::TestContainer(const std::vector<std::string>& items, uint32_t partitions)
+    : partitions_(partitions) {
+  const value::KeyDefinition key = plan_context().key;
+  bounds_ = value::divide_evenly(key.placement, partitions);
+  bounds_.insert(bounds_.begin(), std::string(value::placement_min()));
+  bounds_.emplace_back(value::placement_max());
+  for (const std::string& item : items) {
+    auto json = value::JsonDocument::parse(item);
+    EXPECT_TRUE(json) << item;
+    if (!json) continue;
+    auto parts = value::extract_key(json->root(), key);
+    EXPECT_TRUE(parts) << item;
+    const std::string placement = parts ? value::place(key, *parts) : "";
+    size_t partition = 0;
+    while (placement >= bounds_[partition + 1]) ++partition;
+    auto& there = partitions_[partition];
+    there.push_back({placement, std::to_string(there.size()), item});
+    all_.push_back({placement, std::to_string(all_.size()), item});
+  }
+}
+
+Result<std::vector<Value>> TestContainer::run(const std::string& text, const Parameters& parameters,
+                                              size_t page_rows) const {
+  return run_over(all_, text, parameters, page_rows);
+}
+
+Result<std::vector<Value>> TestContainer::run_on(size_t partition, const std::string& text,
+                                                 const Parameters& parameters,
+                                                 size_t page_rows) const {
+  return run_over(partitions_[partition], text, parameters, page_rows);
+}
+
+std::vector<size_t> TestContainer::partitions_of(const std::vector<PlacementRange>& ranges) const {
+  std::vector<size_t> found;
+  for (size_t i = 0; i < partitions_.size(); ++i) {
+    for (const PlacementRange& range : ranges) {
+      if (range.min >= bounds_[i + 1] || range.max <= bounds_[i]) continue;
+      found.push_back(i);
+      break;
+    }
+  }
+  if (found.empty()) found.push_back(0);
+  return found;
+}
+
+}  // namespace orrery::query

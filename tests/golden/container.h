@@ -1,0 +1,39 @@
+// A container in memory for tests of queries: items with the key /id, in one partition or spread
+// over several.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "query/bind.h"
+#include "query/execute.h"
+#include "query/gateway_plan.h"
+#include "value/value.h"
+
+namespace orrery::query {
+
+class TestContainer {
+ public:
+  TestContainer(const std::vector<std::string>& items, uint32_t partitions);
+
+  // All rows of a query, in pages of so many: of all partitions as if they were one, or of one.
+  Result<std::vector<Value>> run(const std::string& text, const Parameters& parameters,
+                                 size_t page_rows) const;
+  Result<std::vector<Value>> run_on(size_t partition, const std::string& text,
+                                    const Parameters& parameters, size_t page_rows) const;
+
+  static PlanContext plan_context();
+  // The partitions that hold a part of the ranges; the first one when there are no ranges.
+  std::vector<size_t> partitions_of(const std::vector<PlacementRange>& ranges) const;
+
+ private:
+  std::vector<std::string> bounds_;  // of the partitions: one more than there are
+  std::vector<Document> all_;        // in the order in which they were given
+  std::vector<std::vector<Document>> partitions_;
+};
+
+// From JSON; fails the test when it is none.
+Value parse_value(const std::string& text);
+
+}  // namespace orrery::query
