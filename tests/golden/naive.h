@@ -1,0 +1,19 @@
+// A second evaluator, for tests: a part of the language, straight from the parsed text, with no
+// thought for speed. It shares with the real one the parser, values and their order, and nothing
+// else.
+//
+// Understood: paths, literals, arrays, objects, arithmetic, comparison, logic, ??, ?:, IN, BETWEEN,
+// IS_DEFINED, IS_NUMBER, ABS, LENGTH, ARRAY_LENGTH, subqueries (scalar, EXISTS, ARRAY), joins by
+// IN, GROUP BY, aggregates (COUNT, SUM, AVG, MIN, MAX), DISTINCT, ORDER BY, TOP, OFFSET and LIMIT.
+#pragma once
+
+#include <vector>
+
+#include "query/ast.h"
+#include "value/value.h"
+
+namespace orrery::query {
+
+std::vector<value::Value> run_naively(const Query& query, const std::vector<value::Value>& items);
+
+}  // namespace orrery::query
