@@ -1,6 +1,7 @@
 // See bytes.h. Tables are made at compile time; nothing here depends on the locale.
 #include "base/bytes.h"
 
+#include <algorithm>
 #include <array>
 
 namespace orrery {
@@ -111,9 +112,22 @@ Result<std::string> from_base64(std::string_view text) {
 
   std::string out;
   out.reserve(text.size() / 4 * 3);
+  // Whole groups first: four digits, three bytes.
+  size_t start = 0;
+  for (; start + 4 <= digits.size(); start += 4) {
+    const uint32_t a = kBase64Values[static_cast<uint8_t>(digits[start])];
+    const uint32_t b = kBase64Values[static_cast<uint8_t>(digits[start + 1])];
+    const uint32_t c = kBase64Values[static_cast<uint8_t>(digits[start + 2])];
+    const uint32_t d = kBase64Values[static_cast<uint8_t>(digits[start + 3])];
+    if ((a | b | c | d) >= kBase64.size()) break;  // below, which says where
+    const uint32_t group = a << 18 | b << 12 | c << 6 | d;
+    const char bytes[3] = {static_cast<char>(group >> 16), static_cast<char>(group >> 8),
+                           static_cast<char>(group)};
+    out.append(bytes, sizeof bytes);
+  }
   uint32_t held = 0;
   int held_bits = 0;
-  for (size_t i = 0; i < digits.size(); ++i) {
+  for (size_t i = start; i < digits.size(); ++i) {
     const uint8_t value = kBase64Values[static_cast<uint8_t>(digits[i])];
     if (value == kNoDigit) {
       return fail(Code::invalid, "not a base64 digit at offset " + std::to_string(i));
@@ -152,10 +166,10 @@ Result<std::string> percent_decode(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out.push_back(text[i]);
-      continue;
-    }
+    const size_t escape = std::min(text.find('%', i), text.size());
+    out.append(text, i, escape - i);
+    i = escape;
+    if (i == text.size()) break;
     const bool has_two = text.size() - i > 2;
     const uint8_t high = has_two ? hex_digit(text[i + 1]) : kNoDigit;
     const uint8_t low = has_two ? hex_digit(text[i + 2]) : kNoDigit;

@@ -19,7 +19,10 @@ using partition::Partition;
 constexpr int64_t kOpenAgainUs = 1'000'000;
 
 std::string name_key(std::string_view database, std::string_view container) {
-  return fmt::format("{}\n{}", database, container);
+  std::string key;
+  key.reserve(database.size() + 1 + container.size());
+  key.append(database).append(1, '\n').append(container);
+  return key;
 }
 
 }  // namespace

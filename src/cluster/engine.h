@@ -127,6 +127,10 @@ class Engine {
   // Reads of stronger consistency cost a multiple: `charge_factor`.
   void read(RoutingPtr routing, std::string placement, std::string row, const LsnDemand& demand,
             std::move_only_function<void(Result<ReadReply>)> done, double charge_factor = 1);
+  // The same at once, when the partition's files are open; nothing when they are not.
+  std::optional<Result<ReadReply>> read_if_open(const Routing& routing, std::string_view placement,
+                                                std::string_view row, const LsnDemand& demand,
+                                                double charge_factor);
   // One page of the items in [min, max) after `after`. Reads one partition at most; a page may be
   // short, and is the last one when `page.more` is false. Blocks.
   Result<FeedReply> feed(RoutingPtr routing, std::string_view min, std::string_view max,
@@ -181,8 +185,9 @@ class Engine {
   // budgets
   Result<uint32_t> admit(const Routing& routing, Slot& slot);
   void pay(const Routing& routing, Slot& slot, double charge);
-  ReadReply finish_read(const Routing& routing, Slot& slot, uint32_t would_throttle_ms,
-                        uint64_t lsn, std::optional<partition::Item> item, double charge_factor);
+  Result<ReadReply> read_here(const Routing& routing, Slot& slot,
+                              const partition::Partition* partition, std::string_view placement,
+                              std::string_view row, const LsnDemand& demand, double charge_factor);
   void after_write(const RoutingPtr& routing, const std::shared_ptr<Slot>& slot,
                    const partition::Partition& partition);
   Status check_quota(const Routing& routing) const;

@@ -170,6 +170,21 @@ void Engine::after_write(const RoutingPtr& routing, const std::shared_ptr<Slot>&
   split_if_full(*routing, slot);
 }
 
+std::optional<Result<ReadReply>> Engine::read_if_open(const Routing& routing,
+                                                      std::string_view placement,
+                                                      std::string_view row, const LsnDemand& demand,
+                                                      double charge_factor) {
+  Slot& slot = *routing.slot_of(placement);
+  const std::shared_ptr<Partition> partition = slot.opened();
+  if (!partition) return std::nullopt;
+  auto admitted = admit(routing, slot);
+  if (!admitted) return pass(admitted.error());
+  auto reply = read_here(routing, slot, partition.get(), placement, row, demand, charge_factor);
+  if (!reply && reply.error().code == Code::moved) return std::nullopt;
+  if (reply) reply->receipt.would_throttle_ms = *admitted;
+  return reply;
+}
+
 void Engine::read(RoutingPtr routing, std::string placement, std::string row,
                   const LsnDemand& demand, std::move_only_function<void(Result<ReadReply>)> done,
                   double charge_factor) {
@@ -180,46 +195,45 @@ void Engine::read(RoutingPtr routing, std::string placement, std::string row,
   auto go_on = [this, routing, slot, would_throttle_ms, placement = std::move(placement),
                 row = std::move(row), demand, charge_factor,
                 done = std::move(done)](Result<std::shared_ptr<Partition>> opened) mutable {
-    if (!opened) {
-      if (opened.error().code == Code::moved) {
-        RoutingPtr fresh = find(routing->container->number);
-        if (fresh)
-          return read(std::move(fresh), std::move(placement), std::move(row), demand,
-                      std::move(done), charge_factor);
-        return done(fail(Code::not_found, "the container was deleted in the meantime"));
-      }
-      return done(pass(opened.error()));
+    auto reply =
+        opened ? read_here(*routing, *slot, opened->get(), placement, row, demand, charge_factor)
+               : Result<ReadReply>(pass(opened.error()));
+    if (!reply && reply.error().code == Code::moved) {
+      RoutingPtr fresh = find(routing->container->number);
+      if (!fresh) return done(fail(Code::not_found, "the container was deleted in the meantime"));
+      return read(std::move(fresh), std::move(placement), std::move(row), demand, std::move(done),
+                  charge_factor);
     }
-    const Partition* partition = opened->get();
-    const uint64_t lsn = partition == nullptr ? 0 : partition->lsn();
-    if (auto checked = check_demand(demand, slot->range, lsn); !checked) {
-      return done(pass(checked.error()));
-    }
-    std::optional<partition::Item> item;
-    if (partition != nullptr) {
-      slot->last_used_us.store(clock_.steady_us(), std::memory_order_relaxed);
-      auto found = partition->read(placement, row);
-      if (!found) return done(pass(found.error()));
-      if (*found && !partition::is_expired(**found, *routing->schema, clock_.now_s())) {
-        item = std::move(*found);
-      }
-    }
-    done(finish_read(*routing, *slot, would_throttle_ms, lsn, std::move(item), charge_factor));
+    if (reply) reply->receipt.would_throttle_ms = would_throttle_ms;
+    done(std::move(reply));
   };
   with_partition(slot, false, std::move(go_on));
 }
 
-ReadReply Engine::finish_read(const Routing& routing, Slot& slot, uint32_t would_throttle_ms,
-                              uint64_t lsn, std::optional<partition::Item> item,
-                              double charge_factor) {
+// `partition` is null when there are no files, so no items either.
+Result<ReadReply> Engine::read_here(const Routing& routing, Slot& slot, const Partition* partition,
+                                    std::string_view placement, std::string_view row,
+                                    const LsnDemand& demand, double charge_factor) {
   ReadReply reply;
-  const double charge =
-      charge_factor * (item ? partition::read_charge(partition::charged_bytes(item->body.size()))
-                            : partition::miss_charge());
-  reply.receipt = {slot.range.id, lsn, charge, would_throttle_ms};
-  reply.item = std::move(item);
+  reply.receipt.range = slot.range.id;
+  reply.receipt.lsn = partition == nullptr ? 0 : partition->lsn();
+  if (auto checked = check_demand(demand, slot.range, reply.receipt.lsn); !checked) {
+    return pass(checked.error());
+  }
+  if (partition != nullptr) {
+    slot.last_used_us.store(clock_.steady_us(), std::memory_order_relaxed);
+    auto found = partition->read(placement, row);
+    if (!found) return pass(found.error());
+    if (*found && !partition::is_expired(**found, *routing.schema, clock_.now_s())) {
+      reply.item = std::move(*found);
+    }
+  }
+  reply.receipt.charge =
+      charge_factor *
+      (reply.item ? partition::read_charge(partition::charged_bytes(reply.item->body.size()))
+                  : partition::miss_charge());
   slot.counters.reads.fetch_add(1, std::memory_order_relaxed);
-  pay(routing, slot, charge);
+  pay(routing, slot, reply.receipt.charge);
   return reply;
 }
 

@@ -1,17 +1,31 @@
 // See item.h.
 #include "partition/item.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
 
 namespace orrery::partition {
 
 // xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx: the LSN, then the range, then the time.
+void append_text(std::string& out, const Version& version) {
+  // On the path of every read and write, so by hand.
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const size_t start = out.size();
+  out.append(36, '-');
+  auto put = [&](size_t at, size_t digits, uint64_t number) {
+    for (size_t i = digits; i-- > 0; number >>= 4) out[start + at + i] = kDigits[number & 0xF];
+  };
+  put(0, 8, version.lsn >> 32);
+  put(9, 4, version.lsn >> 16);
+  put(14, 4, version.lsn);
+  put(19, 4, version.range >> 16);
+  put(24, 4, version.range);
+  put(28, 8, version.time_s);
+}
+
 std::string to_text(const Version& version) {
-  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:04x}{:08x}", version.lsn >> 32,
-                     (version.lsn >> 16) & 0xFFFF, version.lsn & 0xFFFF, version.range >> 16,
-                     version.range & 0xFFFF, version.time_s);
+  std::string text;
+  append_text(text, version);
+  return text;
 }
 
 std::optional<Version> parse_version(std::string_view text) {

@@ -25,6 +25,7 @@ struct Version {
 
 // 32 hexadecimal digits grouped as a UUID.
 std::string to_text(const Version& version);
+void append_text(std::string& out, const Version& version);
 std::optional<Version> parse_version(std::string_view text);
 
 // The write that made the item; it stays when the item is replaced.

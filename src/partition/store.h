@@ -26,6 +26,7 @@ namespace orrery::partition {
 
 struct Shared::Caches {
   std::shared_ptr<rocksdb::Cache> blocks;
+  std::shared_ptr<rocksdb::Cache> rows;
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffers;
 };
 

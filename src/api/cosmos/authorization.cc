@@ -4,6 +4,7 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -28,7 +29,9 @@ char lower(char c) {
 }
 
 void append_lower(std::string& out, std::string_view text) {
-  for (const char c : text) out += lower(c);
+  const size_t before = out.size();
+  out.resize(before + text.size());
+  std::ranges::transform(text, out.begin() + static_cast<ptrdiff_t>(before), lower);
 }
 
 std::string lowered(std::string_view text) {
@@ -327,7 +330,9 @@ Result<ResourceAddress> address_of(std::string_view path) {
     address.resource_link = linked == 2 ? lowered(segments[1]) : std::string();
     return address;
   }
-  if (segments[0] == "dbs" && address.count >= 2) {
+  // Four bytes in base64 look like this; anything else need not be tried.
+  if (segments[0] == "dbs" && address.count >= 2 && segments[1].size() == 8 &&
+      segments[1].ends_with("==")) {
     const auto rid = parse_rid(segments[1]);
     address.by_rid = rid.has_value() && rid->kind == RidKind::database;
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <random>
 
@@ -48,6 +49,21 @@ std::string make_activity_id() {
   return {text.data(), text.size()};
 }
 
+void append_whole(std::string& out, uint64_t number) {
+  std::array<char, 20> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number);
+  out.append(digits.data(), end.ptr);
+}
+
+// 1234 as 1.234.
+void append_thousandths(std::string& out, uint64_t number) {
+  append_whole(out, number / 1000);
+  out += '.';
+  for (uint64_t place = 100; place > 0; place /= 10) {
+    out += static_cast<char>('0' + number / place % 10);
+  }
+}
+
 bool is_plain_token(std::string_view text) {
   return !text.empty() && text.size() <= kMaxActivityIdBytes &&
          std::ranges::all_of(text, [](char c) {
@@ -77,7 +93,7 @@ Call::Call(const net::Request& request, net::Responder responder_in, Metrics& me
       started_us_(started_us_in) {
   activity_id =
       is_plain_token(headers.activity_id) ? std::string(headers.activity_id) : make_activity_id();
-  response.headers.reserve(512);
+  response.headers.reserve(768);
 }
 
 void Call::charge(double request_units) {
@@ -90,16 +106,19 @@ void Call::receipt(const cluster::Receipt& receipt, const cluster::Routing& rout
   std::string& out = response.headers;
   out += "x-ms-session-token: ";
   append_session_token(out, receipt.range, receipt.lsn);
-  fmt::format_to(std::back_inserter(out),
-                 "\r\nlsn: {}\r\nx-ms-documentdb-partitionkeyrangeid: {}\r\n", receipt.lsn,
-                 receipt.range);
-  out += "x-ms-content-path: ";
+  out += "\r\nlsn: ";
+  append_whole(out, receipt.lsn);
+  out += "\r\nx-ms-documentdb-partitionkeyrangeid: ";
+  append_whole(out, receipt.range);
+  out += "\r\nx-ms-content-path: ";
   append_container_rid(out, routing.container->database, routing.container->number);
   out += "\r\n";
-  // Names may have any character; a header may not.
-  std::string path =
-      fmt::format("dbs/{}/colls/{}", routing.database->name, routing.container->spec.name);
-  response.add("x-ms-alt-content-path", path);
+  // Names have no control characters, so they cannot end the line.
+  out += "x-ms-alt-content-path: dbs/";
+  out += routing.database->name;
+  out += "/colls/";
+  out += routing.container->spec.name;
+  out += "\r\n";
   if (receipt.would_throttle_ms > 0) {
     fmt::format_to(std::back_inserter(out), "x-orrery-would-throttle-ms: {}\r\n",
                    receipt.would_throttle_ms);
@@ -112,6 +131,12 @@ void Call::etag(std::string_view version_text) {
   response.headers += "\"\r\n";
 }
 
+void Call::etag(const partition::Version& version) {
+  response.headers += "etag: \"";
+  partition::append_text(response.headers, version);
+  response.headers += "\"\r\n";
+}
+
 void Call::finish(int status) {
   response.status = status;
   std::string& out = response.headers;
@@ -121,8 +146,9 @@ void Call::finish(int status) {
       "\r\nx-ms-schemaversion: 1.18\r\nx-ms-serviceversion: version=2.14.0.0\r\n"
       "x-ms-gatewayversion: version=2.14.0\r\n";
   const int64_t took_us = steady_us() - started_us_;
-  fmt::format_to(std::back_inserter(out), "x-ms-request-duration-ms: {}.{:03}\r\n", took_us / 1000,
-                 took_us % 1000);
+  out += "x-ms-request-duration-ms: ";
+  append_thousandths(out, static_cast<uint64_t>(took_us));
+  out += "\r\n";
   metrics_.done(operation, status, took_us);
   responder_.send(std::move(response));
 }

@@ -34,8 +34,8 @@ struct Call {
   void charge(double request_units);
   // x-ms-session-token and what goes with it.
   void receipt(const cluster::Receipt& receipt, const cluster::Routing& routing);
-  // The whole of an item read's headers at once: this is the hottest path there is.
   void etag(std::string_view version_text);
+  void etag(const partition::Version& version);
 
   void reply(int status, std::string json_body);
   void reply_empty(int status);

@@ -157,7 +157,7 @@ std::string ItemFinisher::finish(std::string_view body, const partition::Version
   out += "\",\"_self\":\"";
   append_item_self(out, database_, container_, origin.range, origin.lsn);
   out += "\",\"_etag\":\"\\\"";
-  out += to_text(version);
+  partition::append_text(out, version);
   out += "\\\"\",\"_attachments\":\"attachments/\",\"_ts\":";
   out += std::to_string(version.time_s);
   out += '}';

@@ -47,6 +47,25 @@ std::expected<Placed, Misplaced> place_item(const RequestHeaders& headers,
   return placed;
 }
 
+void answer_read(Call& call, const cluster::Routing& routing, Result<cluster::ReadReply> reply) {
+  if (!reply) return call.fail(reply.error());
+  call.receipt(reply->receipt, routing);
+  if (!reply->item) {
+    return call.fail(
+        {.code = Code::not_found,
+         .message = fmt::format("there is no item with id '{}' under the partition key {}",
+                                call.address.child(), call.headers.partition_key)});
+  }
+  const partition::Version& version = reply->item->version;
+  call.etag(version);
+  if (!call.headers.if_none_match.empty()) {
+    auto known = parse_etag_condition(call.headers.if_none_match);
+    if (!known || *known == version) return call.reply_empty(304);
+  }
+  call.response.headers += "x-ms-item-count: 1\r\n";
+  call.reply(200, std::move(reply->item->body));
+}
+
 bool wants_minimal(const RequestHeaders& headers) {
   return headers.prefer.find("return=minimal") != std::string_view::npos;
 }
@@ -119,7 +138,7 @@ void Service::delete_item(CallPtr call) {
   write.verb = Verb::remove;
   write.placement = std::move(address->placement);
   write.row = std::move(address->row);
-  write.key_text = std::move(address->key_text);
+  write.key_text = call->headers.partition_key;
   if (!call->headers.if_match.empty()) {
     write.if_match = parse_etag_condition(call->headers.if_match);
   }
@@ -140,7 +159,7 @@ void Service::write_item(CallPtr call, cluster::RoutingPtr routing, Write write)
                   if (reply.error) return call->fail(*reply.error);
                   partition::Written& written = reply.written.front();
                   if (call->operation == Operation::item_delete) return call->reply_empty(204);
-                  call->etag(to_text(written.version));
+                  call->etag(written.version);
                   const int status =
                       written.replaced || call->operation == Operation::item_replace ? 200 : 201;
                   if (wants_minimal(call->headers)) return call->reply_empty(status);
@@ -167,8 +186,7 @@ std::optional<Service::ItemAddress> Service::item_address(CallPtr& call,
                      .message = fmt::format("there is no item with resource id '{}'",
                                             call->address.child())});
     }
-    return ItemAddress{std::move((*found)->placement), std::move((*found)->row),
-                       std::string(call->headers.partition_key)};
+    return ItemAddress{std::move((*found)->placement), std::move((*found)->row)};
   }
   value::PartitionKey key;
   if (!call->headers.partition_key.empty()) {
@@ -183,8 +201,7 @@ std::optional<Service::ItemAddress> Service::item_address(CallPtr& call,
                    .message = "the header x-ms-documentdb-partitionkey is missing: reading or "
                               "deleting one item of this container needs its partition key"});
   }
-  return ItemAddress{value::place(definition, key), std::string(call->address.child()),
-                     std::string(call->headers.partition_key)};
+  return ItemAddress{value::place(definition, key), std::string(call->address.child())};
 }
 
 void Service::read_item(CallPtr call) {
@@ -196,25 +213,14 @@ void Service::read_item(CallPtr call) {
   if (!factor) return call->fail(factor.error());
   auto address = item_address(call, routing);
   if (!address) return;
+  if (auto reply =
+          engine_.read_if_open(*routing, address->placement, address->row, *demand, *factor)) {
+    return answer_read(*call, *routing, std::move(*reply));
+  }
   engine_.read(
       routing, std::move(address->placement), std::move(address->row), *demand,
       [call = std::move(call), routing](Result<cluster::ReadReply> reply) mutable {
-        if (!reply) return call->fail(reply.error());
-        call->receipt(reply->receipt, *routing);
-        if (!reply->item) {
-          return call->fail(
-              {.code = Code::not_found,
-               .message = fmt::format("there is no item with id '{}' under the partition key {}",
-                                      call->address.child(), call->headers.partition_key)});
-        }
-        const partition::Version& version = reply->item->version;
-        call->etag(to_text(version));
-        if (!call->headers.if_none_match.empty()) {
-          auto known = parse_etag_condition(call->headers.if_none_match);
-          if (!known || *known == version) return call->reply_empty(304);
-        }
-        call->response.headers += "x-ms-item-count: 1\r\n";
-        call->reply(200, std::move(reply->item->body));
+        answer_read(*call, *routing, std::move(reply));
       },
       *factor);
 }

@@ -81,7 +81,10 @@ RequestHeaders RequestHeaders::of(const std::vector<net::Header>& headers) {
     const size_t length = header.name.size();
     if (length > kLongest) continue;
     for (size_t i = kStarts[length]; i < kStarts[length + 1]; ++i) {
-      if (!equals_ignore_case(kKnown[i].name, header.name)) continue;
+      // Most clients send them in lower case.
+      if (kKnown[i].name != header.name && !equals_ignore_case(kKnown[i].name, header.name)) {
+        continue;
+      }
       // The first one counts, as with any header that may not repeat.
       if ((known.*kKnown[i].field).empty()) known.*kKnown[i].field = header.value;
       break;

@@ -86,7 +86,6 @@ class Service final : public net::Handler {
   struct ItemAddress {
     std::string placement;
     std::string row;
-    std::string key_text;
   };
   // From the path and the key header; by resource id it may block. On failure the call is answered.
   std::optional<ItemAddress> item_address(CallPtr& call, const cluster::RoutingPtr& routing);
