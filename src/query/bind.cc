@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -39,50 +41,32 @@ Value literal_value(const Expr& expr) {
 }
 
 Binary binary_of(Operator op) {
-  switch (op) {
-    case Operator::coalesce:
-      return Binary::coalesce;
-    case Operator::concat:
-      return Binary::concat;
-    case Operator::bit_or:
-      return Binary::bit_or;
-    case Operator::bit_xor:
-      return Binary::bit_xor;
-    case Operator::bit_and:
-      return Binary::bit_and;
-    case Operator::equal:
-      return Binary::equal;
-    case Operator::not_equal:
-      return Binary::not_equal;
-    case Operator::less:
-      return Binary::less;
-    case Operator::less_equal:
-      return Binary::less_or_equal;
-    case Operator::greater:
-      return Binary::greater;
-    case Operator::greater_equal:
-      return Binary::greater_or_equal;
-    case Operator::shift_left:
-      return Binary::shift_left;
-    case Operator::shift_right:
-      return Binary::shift_right;
-    case Operator::shift_right_zero:
-      return Binary::shift_right_unsigned;
-    case Operator::subtract:
-      return Binary::subtract;
-    case Operator::multiply:
-      return Binary::multiply;
-    case Operator::divide:
-      return Binary::divide;
-    case Operator::modulo:
-      return Binary::modulo;
-    case Operator::and_:
-      return Binary::logical_and;
-    case Operator::or_:
-      return Binary::logical_or;
-    default:
-      return Binary::add;
-  }
+  static constexpr std::pair<Operator, Binary> kBinaries[] = {
+      {Operator::coalesce, Binary::coalesce},
+      {Operator::concat, Binary::concat},
+      {Operator::bit_or, Binary::bit_or},
+      {Operator::bit_xor, Binary::bit_xor},
+      {Operator::bit_and, Binary::bit_and},
+      {Operator::equal, Binary::equal},
+      {Operator::not_equal, Binary::not_equal},
+      {Operator::less, Binary::less},
+      {Operator::less_equal, Binary::less_or_equal},
+      {Operator::greater, Binary::greater},
+      {Operator::greater_equal, Binary::greater_or_equal},
+      {Operator::shift_left, Binary::shift_left},
+      {Operator::shift_right, Binary::shift_right},
+      {Operator::shift_right_zero, Binary::shift_right_unsigned},
+      {Operator::add, Binary::add},
+      {Operator::subtract, Binary::subtract},
+      {Operator::multiply, Binary::multiply},
+      {Operator::divide, Binary::divide},
+      {Operator::modulo, Binary::modulo},
+      {Operator::and_, Binary::logical_and},
+      {Operator::or_, Binary::logical_or},
+  };
+  const auto* found = std::ranges::find(kBinaries, op, &std::pair<Operator, Binary>::first);
+  assert(found != std::end(kBinaries));
+  return found->second;
 }
 
 Unary unary_of(Operator op) {

@@ -56,7 +56,10 @@ class Maker {
       case 2:
         return "SELECT DISTINCT VALUE " + path() + sources + where;
       default:
-        return "SELECT " + top() + shown() + sources + where + order() + limit();
+        if (below(5) == 0) {
+          return "SELECT TOP " + count() + " " + shown() + sources + where + order();
+        }
+        return "SELECT " + shown() + sources + where + order() + limit();
     }
   }
 
@@ -148,7 +151,6 @@ class Maker {
         return " ORDER BY " + path() + one_of({"", " DESC"}) + ", c.id" + one_of({"", " DESC"});
     }
   }
-  std::string top() { return below(5) == 0 ? "TOP " + count() + " " : ""; }
   std::string limit() { return below(5) == 0 ? " OFFSET " + count() + " LIMIT " + count() : ""; }
 
   std::mt19937 random_;
