@@ -39,18 +39,21 @@ rocksdb::ColumnFamilyOptions family_options(const std::shared_ptr<rocksdb::Cache
                                             bool point_reads) {
   rocksdb::ColumnFamilyOptions options;
   options.write_buffer_size = 32ULL << 20;
-  options.arena_block_size = 64ULL << 10;
+  options.arena_block_size = 16ULL << 10;
   options.compression = rocksdb::kLZ4Compression;
   options.level_compaction_dynamic_level_bytes = true;
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = blocks;
   table.cache_index_and_filter_blocks = true;
-  table.pin_l0_filter_and_index_blocks_in_cache = true;
+  table.metadata_cache_options.top_level_index_pinning = rocksdb::PinningTier::kAll;
+  table.metadata_cache_options.partition_pinning = rocksdb::PinningTier::kAll;
+  table.metadata_cache_options.unpartitioned_pinning = rocksdb::PinningTier::kAll;
   table.block_size = 8ULL << 10;
   table.format_version = 5;
   if (point_reads) {
-    table.filter_policy.reset(rocksdb::NewRibbonFilterPolicy(10));
-    options.memtable_prefix_bloom_size_ratio = 0.05;
+    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+    table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
+    options.memtable_prefix_bloom_size_ratio = 0.001;
     options.memtable_whole_key_filtering = true;
   }
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));

@@ -120,6 +120,7 @@ Status Limits::set(std::string_view assignment) {
 
 std::vector<Limits::Entry> Limits::list() const {
   std::vector<Entry> entries;
+  entries.reserve(kRows.size());
   for (const Row& row : kRows) entries.push_back({row.name, row.help, this->*row.field});
   return entries;
 }

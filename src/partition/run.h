@@ -88,6 +88,7 @@ class Run {
   Status put_unique(const Write& write, const value::Node* before, const value::Node* after);
   // Takes an expired item of the same logical partition away, since its unique value is wanted.
   Status evict(const Write& cause, const std::string& row, const Item& item);
+  void change_term(std::string_view term, std::string_view key, bool add);
   Status change_size(const Write& write, int64_t bytes, int64_t items, uint64_t limit);
 
   Store& store_;
@@ -99,6 +100,14 @@ class Run {
   Overlay<LogicalSize> sizes_;
   Overlay<std::optional<std::string>> uniques_;
   std::vector<SizeDelta> deltas_;
+  // Index entries that come and go, in the order of the writes; finish() puts them into the batch.
+  struct TermChange {
+    size_t at = 0;  // in term_bytes_
+    size_t size = 0;
+    bool add = false;
+  };
+  std::vector<TermChange> terms_;
+  std::string term_bytes_;
 };
 
 }  // namespace orrery::partition
