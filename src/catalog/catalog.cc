@@ -160,6 +160,7 @@ DatabasePtr Catalog::database(uint32_t number) const {
 std::vector<DatabasePtr> Catalog::databases() const {
   std::shared_lock lock(lookup_mutex_);
   std::vector<DatabasePtr> all;
+  all.reserve(databases_by_name_.size());
   for (const auto& [name, database] : databases_by_name_) all.push_back(database);
   return all;
 }
@@ -190,6 +191,7 @@ std::vector<ContainerPtr> Catalog::containers(uint32_t database) const {
 std::vector<ContainerPtr> Catalog::all_containers() const {
   std::shared_lock lock(lookup_mutex_);
   std::vector<ContainerPtr> all;
+  all.reserve(containers_.size());
   for (const auto& [number, container] : containers_) all.push_back(container);
   return all;
 }

@@ -14,6 +14,8 @@
 // split.published (in the caller, after the map), split.trimmed.
 #include <rocksdb/convenience.h>
 
+#include <future>
+
 #include "base/fault.h"
 #include "base/log.h"
 #include "partition/format.h"
@@ -161,11 +163,15 @@ Result<Partition::SplitTimes> Partition::finish_split(
     };
     if (auto cloned = clone(left, "split.cloned_left"); !cloned) return cloned;
     if (auto cloned = clone(right, "split.cloned_right"); !cloned) return cloned;
+    // Both at once: writes are waiting.
+    auto opening_right = std::async(std::launch::async, [&] {
+      return open_child(shared_, volume_, right.volume_name, {right.range, cut.at, identity_.max},
+                        right_usage);
+    });
     auto left_child = open_child(shared_, volume_, left.volume_name,
                                  {left.range, identity_.min, cut.at}, left_usage);
+    auto right_child = opening_right.get();
     if (!left_child) return pass(left_child.error());
-    auto right_child = open_child(shared_, volume_, right.volume_name,
-                                  {right.range, cut.at, identity_.max}, right_usage);
     if (!right_child) return pass(right_child.error());
     if (auto injected = fault::point("split.opened"); !injected) return injected;
     return publish({std::move(*left_child), std::move(*right_child)});

@@ -25,7 +25,7 @@ inline constexpr int kMaxJsonDepth = 128;
 struct Node {
   Type type = Type::undefined;
   bool boolean = false;
-  uint32_t count = 0;           // members or elements
+  uint32_t count = 0;  // members or elements
   double number = 0;
   std::string_view text;        // a string's value, unescaped
   std::string_view name;        // the property's name if this is a member, unescaped

@@ -67,7 +67,7 @@ describe("authorization", () => {
     answers(await at.rest("GET", "/dbs/never"), 404);
     answers(await at.rest("GET", "/dbs/db/colls/never"), 404);
     const all = answers(await at.rest("POST", docs, { key, body: { query: "SELECT * FROM c" },
-      headers: { "x-ms-documentdb-isquery": "True" } }), 200);
+      headers: { "x-ms-documentdb-isquery": "True", "x-ms-documentdb-query-enablecrosspartition": "True" } }), 200);
     assert.deepEqual(all.body.Documents.map((item) => item.id), ["1"]);
   });
 
