@@ -53,7 +53,9 @@ void Engine::with_partition(const std::shared_ptr<Slot>& slot, bool make, Job jo
 // How long the operation would have to wait (0: may start), or an error when that is enforced.
 Result<uint32_t> Engine::admit(const Routing& routing, Slot& slot) {
   TokenBucket& budget = routing.budget(slot);
-  const uint32_t wait_ms = budget.wait_ms(clock_.steady_us());
+  const int64_t now_us = clock_.steady_us();
+  slot.last_used_us.store(now_us, std::memory_order_relaxed);
+  const uint32_t wait_ms = budget.wait_ms(now_us);
   if (wait_ms == 0) return 0;
   slot.counters.throttled.fetch_add(1, std::memory_order_relaxed);
   if (options_.throttling == Throttling::report) return wait_ms;
@@ -67,7 +69,7 @@ Result<uint32_t> Engine::admit(const Routing& routing, Slot& slot) {
 }
 
 void Engine::pay(const Routing& routing, Slot& slot, double charge) {
-  routing.budget(slot).pay(charge, clock_.steady_us());
+  routing.budget(slot).pay(charge);
   slot.counters.charge.fetch_add(charge, std::memory_order_relaxed);
 }
 
@@ -119,7 +121,6 @@ void Engine::write_again(RoutingPtr routing, std::vector<Write> transaction,
       reply.error = std::move(opened.error());
       return done(std::move(reply));
     }
-    slot->last_used_us.store(clock_.steady_us(), std::memory_order_relaxed);
     std::shared_ptr<Partition> partition = std::move(*opened);
     std::vector<partition::Verb> verbs;
     for (const Write& write : transaction) verbs.push_back(write.verb);
@@ -221,7 +222,6 @@ Result<ReadReply> Engine::read_here(const Routing& routing, Slot& slot, const Pa
     return pass(checked.error());
   }
   if (partition != nullptr) {
-    slot.last_used_us.store(clock_.steady_us(), std::memory_order_relaxed);
     auto found = partition->read(placement, row);
     if (!found) return pass(found.error());
     if (*found && !partition::is_expired(**found, *routing.schema, clock_.now_s())) {
@@ -296,7 +296,6 @@ Result<FeedReply> Engine::feed_once(const Routing& routing, std::string_view min
       return pass(checked.error());
     }
     if (*opened) {
-      slot.last_used_us.store(clock_.steady_us(), std::memory_order_relaxed);
       auto page = (*opened)->scan(min, max, after, items_max, options_.limits.response_bytes,
                                   *routing.schema);
       if (!page) return pass(page.error());

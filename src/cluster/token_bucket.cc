@@ -23,9 +23,8 @@ uint32_t TokenBucket::wait_ms(int64_t now_us) {
   return static_cast<uint32_t>(std::ceil((-tokens_ / rate_per_s_) * 1000)) + 1;
 }
 
-void TokenBucket::pay(double charge, int64_t now_us) {
+void TokenBucket::pay(double charge) {
   MutexLock lock(mutex_);
-  refill(now_us);
   tokens_ -= charge;
 }
 

@@ -24,7 +24,11 @@ Error moved_error() {
 }  // namespace
 
 Writer::Writer(Partition& partition, Shared& shared, Store& store)
-    : partition_(partition), shared_(shared), store_(store), record_(store.record()) {}
+    : partition_(partition),
+      shared_(shared),
+      store_(store),
+      record_(store.record()),
+      lsn_(record_.lsn) {}
 
 void Writer::submit(std::vector<Write> transaction, Completion done) {
   std::optional<Error> refused;
@@ -124,7 +128,7 @@ void Writer::commit(std::vector<Entry>& entries) {
     } else {
       track(run.deltas());
       MutexLock lock(mutex_);
-      record_ = run.record();
+      set_record(run.record());
     }
   }
   const uint64_t lsn = this->lsn();
@@ -155,7 +159,7 @@ bool Writer::writable() {
   }
   log::info("a partition takes writes again", {{"range", partition_.identity().range}});
   MutexLock lock(mutex_);
-  record_ = store_.record();
+  set_record(store_.record());
   read_only_reason_.clear();
   return true;
 }
@@ -212,15 +216,15 @@ Status Writer::mark_trimmed() {
   if (put) {
     store_.filter().deactivate();
     MutexLock lock(mutex_);
-    record_ = trimmed;
+    set_record(trimmed);
   }
   resume();
   return put;
 }
 
-uint64_t Writer::lsn() const {
-  MutexLock lock(mutex_);
-  return record_.lsn;
+void Writer::set_record(const PartitionRecord& record) {
+  record_ = record;
+  lsn_.store(record.lsn, std::memory_order_release);
 }
 
 Usage Writer::usage() const {

@@ -35,7 +35,7 @@ class Writer {
 
   PartitionRecord record() const;
   // Parts of it that every read and write asks for, without copying the rest.
-  uint64_t lsn() const;
+  uint64_t lsn() const { return lsn_.load(std::memory_order_acquire); }
   Usage usage() const;
   std::string read_only_reason() const;
 
@@ -56,6 +56,7 @@ class Writer {
   void post();
   void work();
   void track(const std::vector<SizeDelta>& deltas);
+  void set_record(const PartitionRecord& record) ORRERY_REQUIRES(mutex_);
   void commit(std::vector<Entry>& entries);
   // Whether the disk takes writes (again).
   bool writable();
@@ -72,6 +73,7 @@ class Writer {
   bool paused_ ORRERY_GUARDED_BY(mutex_) = false;
   bool moved_ ORRERY_GUARDED_BY(mutex_) = false;
   PartitionRecord record_ ORRERY_GUARDED_BY(mutex_);  // of the newest commit
+  std::atomic<uint64_t> lsn_;                         // record_.lsn, for readers
   std::string read_only_reason_ ORRERY_GUARDED_BY(mutex_);
   int64_t next_attempt_us_ ORRERY_GUARDED_BY(mutex_) = 0;
 
