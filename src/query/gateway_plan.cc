@@ -203,6 +203,13 @@ Result<GatewayPlan> make_gateway_plan(const Query& query, const PlanContext& con
   if (Status status = gateway::check(query); !status) return pass(status.error());
   const auto counts = gateway::read_counts(query, parameters);
   if (!counts) return pass(counts.error());
+  if (counts->top && counts->limit) {
+    // Clients would take TOP first and skip afterwards; it says no more than a smaller LIMIT does.
+    Query without_top = query.clone();
+    without_top.select.top.reset();
+    without_top.limit = make_number(static_cast<double>(std::min(*counts->top, *counts->limit)));
+    return make_gateway_plan(without_top, context, parameters);
+  }
 
   GatewayPlan plan;
   plan.ranges = touched_ranges(query, context.key, parameters);

@@ -85,3 +85,14 @@ SELECT * FROM c LIMIT 5
 # an offset without a limit
 SELECT * FROM c OFFSET 5
 ---- error SC1001
+
+# top with offset and limit: the smaller of the two, after skipping
+SELECT TOP 2 VALUE c.id FROM c ORDER BY c.id OFFSET 1 LIMIT 5
+---- ordered
+"2"
+"3"
+
+# limit smaller than top
+SELECT TOP 5 VALUE c.id FROM c ORDER BY c.id DESC OFFSET 1 LIMIT 1
+---- ordered
+"4"

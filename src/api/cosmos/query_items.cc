@@ -237,10 +237,15 @@ void Service::query_items(CallPtr call) {
     return call->fail_with(400, kSubstatusCrossPartition, query::cross_partition_error(*plan));
   }
 
+  // A position that counts rows means nothing in another range.
+  uint64_t seal = request->hash;
+  if (!(*bound)->streams()) {
+    const auto range_hash = murmur3_x64_128(bounds->min + '\0' + bounds->max, 0);
+    seal ^= load_u64_be(range_hash.data());
+  }
   std::optional<query::Position> position;
   if (!call->headers.continuation.empty()) {
-    auto from =
-        continuations_.decode_query(call->headers.continuation, container.number, request->hash);
+    auto from = continuations_.decode_query(call->headers.continuation, container.number, seal);
     if (!from) return call->fail(from.error());
     position = query::Position{std::move(from->placement), std::move(from->row), from->rows_of_item,
                                from->skipped, from->given};
@@ -280,7 +285,7 @@ void Service::query_items(CallPtr call) {
   if (page->next) {
     call->response.add(
         "x-ms-continuation",
-        continuations_.encode(QueryPosition{container.number, request->hash, page->next->rows_of_it,
+        continuations_.encode(QueryPosition{container.number, seal, page->next->rows_of_it,
                                             page->next->skipped, page->next->given,
                                             page->next->placement, page->next->row}));
   }
