@@ -283,11 +283,10 @@ void Service::query_items(CallPtr call) {
   engine_.pay_for_query(routing, start, receipt.charge);
   finish_feed(json, page->rows.size());
   if (page->next) {
-    call->response.add(
-        "x-ms-continuation",
-        continuations_.encode(QueryPosition{container.number, seal, page->next->rows_of_it,
-                                            page->next->skipped, page->next->given,
-                                            page->next->placement, page->next->row}));
+    call->response.add("x-ms-continuation",
+                       continuations_.encode(QueryPosition{
+                           container.number, seal, page->next->rows_of_it, page->next->skipped,
+                           page->next->given, page->next->placement, page->next->row}));
   }
   call->receipt(receipt, *routing);
   if (is_true(call->headers.populate_query_metrics)) {
