@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "partition/precondition.h"
 #include "value/json.h"
 #include "value/ordered.h"
 
@@ -173,39 +174,7 @@ Status Run::check(const Write& write, const std::optional<Item>& current, bool l
                                          "meantime: run the transaction again",
                                          write.row));
   }
-  switch (write.verb) {
-    case Verb::create:
-      if (live) {
-        return fail(Code::conflict,
-                    fmt::format("an item with id '{}' exists already under the partition key {}",
-                                write.row, write.key_text));
-      }
-      break;
-    case Verb::replace:
-    case Verb::remove:
-      if (!live) {
-        return fail(Code::not_found,
-                    fmt::format("there is no item with id '{}' under the partition key {}",
-                                write.row, write.key_text));
-      }
-      break;
-    case Verb::upsert:
-    case Verb::expire:
-      break;
-  }
-  if (write.if_match && live && current->version != *write.if_match) {
-    return fail(Code::precondition_failed,
-                fmt::format("the item's etag is now \"{}\", not the \"{}\" that If-Match asks for: "
-                            "read it again and retry",
-                            to_text(current->version), to_text(*write.if_match)));
-  }
-  if (write.if_absent && live) {
-    return fail(Code::precondition_failed,
-                fmt::format("the item exists, with etag \"{}\", and If-None-Match: * asks that it "
-                            "does not",
-                            to_text(current->version)));
-  }
-  return {};
+  return check_precondition(write, live ? &*current : nullptr, true);
 }
 
 Result<Written> Run::apply_one(const Write& write) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "partition/precondition.h"
 #include "partition/store.h"
 #include "partition/writer.h"
 
@@ -138,43 +139,10 @@ Result<Page> Transaction::scan(std::string_view placement, const std::string* af
   return page;
 }
 
-Status Transaction::check(const Write& write, const std::optional<Item>& seen, bool staged) const {
-  switch (write.verb) {
-    case Verb::create:
-      if (seen) {
-        return fail(Code::conflict,
-                    fmt::format("an item with id '{}' exists already under the partition key {}",
-                                write.row, write.key_text));
-      }
-      break;
-    case Verb::replace:
-    case Verb::remove:
-      if (!seen) {
-        return fail(Code::not_found,
-                    fmt::format("there is no item with id '{}' under the partition key {}",
-                                write.row, write.key_text));
-      }
-      break;
-    case Verb::upsert:
-      break;
-    case Verb::expire:
-      return fail(Code::internal, "expiry is not part of transactions");
-  }
-  // What this transaction wrote itself has no etag yet that anybody could name.
-  if (write.if_match && seen && (staged || seen->version != *write.if_match)) {
-    return fail(Code::precondition_failed,
-                fmt::format("the item's etag is not the \"{}\" that If-Match asks for: read it "
-                            "again and retry",
-                            to_text(*write.if_match)));
-  }
-  if (write.if_absent && seen) {
-    return fail(Code::precondition_failed,
-                "the item exists, and If-None-Match: * asks that it does not");
-  }
-  return {};
-}
-
 Status Transaction::stage(Write write) {
+  if (write.verb == Verb::expire) {
+    return fail(Code::internal, "expiry is not part of transactions");
+  }
   if (writes_.size() >= kWritesMax) {
     return fail(Code::too_large,
                 fmt::format("a transaction has at most {} writes: use several", kWritesMax));
@@ -191,7 +159,9 @@ Status Transaction::stage(Write write) {
   Result<std::optional<Item>> seen = staged ? Result<std::optional<Item>>(before->second.item)
                                             : read_snapshot(write.placement, write.row);
   if (!seen) return pass(seen.error());
-  if (auto checked = check(write, *seen, staged); !checked) return checked;
+  if (auto checked = check_precondition(write, *seen ? &**seen : nullptr, !staged); !checked) {
+    return checked;
+  }
 
   // The first touch says which state it built on; further ones build on the first.
   if (!staged) write.seen_lsn = *seen ? (*seen)->version.lsn : 0;

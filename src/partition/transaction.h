@@ -73,7 +73,6 @@ class Transaction {
   Transaction(std::shared_ptr<Partition> partition, std::shared_ptr<const Schema> schema,
               size_t bytes_max);
   Result<std::optional<Item>> read_snapshot(std::string_view placement, std::string_view row) const;
-  Status check(const Write& write, const std::optional<Item>& seen, bool staged) const;
 
   const std::shared_ptr<Partition> partition_;
   const std::shared_ptr<const Schema> schema_;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "query/evaluate.h"
+#include "query/literal.h"
 
 namespace orrery::query {
 namespace {
@@ -23,21 +24,6 @@ using Bound = std::expected<T, SyntaxError>;
 
 std::unexpected<SyntaxError> refuse(std::string_view code, const Span& span, std::string message) {
   return std::unexpected(syntax_error(code, span, std::move(message)));
-}
-
-Value literal_value(const Expr& expr) {
-  switch (expr.type) {
-    case Type::null:
-      return Value::make_null();
-    case Type::boolean:
-      return Value::make_bool(expr.boolean);
-    case Type::number:
-      return Value::make_number(expr.number);
-    case Type::string:
-      return Value::make_string(expr.text);
-    default:
-      return {};
-  }
 }
 
 Binary binary_of(Operator op) {
@@ -239,7 +225,7 @@ Bound<BoundExpr> Binder::expr(const Expr& expr, const Place& place) {
   BoundExpr bound;
   switch (expr.kind) {
     case ExprKind::literal:
-      bound.constant = literal_value(expr);
+      bound.constant = literal_value(expr).to_owned();  // outlives the tree
       return bound;
     case ExprKind::parameter: {
       auto found = parameters_.find(expr.text);

@@ -13,6 +13,7 @@
 
 #include "query/functions/like.h"
 #include "query/key_filter_boxes.h"
+#include "query/literal.h"
 #include "value/ordered.h"
 
 namespace orrery::query {
@@ -178,18 +179,7 @@ class Filter {
   std::optional<Value> constant_of(const Expr& expr) const {
     switch (expr.kind) {
       case ExprKind::literal:
-        switch (expr.type) {
-          case Type::null:
-            return Value::make_null();
-          case Type::boolean:
-            return Value::make_bool(expr.boolean);
-          case Type::number:
-            return Value::make_number(expr.number);
-          case Type::string:
-            return Value::borrow_string(expr.text);
-          default:
-            return Value();
-        }
+        return literal_value(expr);
       case ExprKind::parameter: {
         const auto found = parameters_.find(expr.text);
         if (found == parameters_.end()) return std::nullopt;

@@ -1,6 +1,7 @@
 // The account document: how a client learns where to send its requests.
 #include <fmt/format.h>
 
+#include "api/cosmos/definition_fields.h"
 #include "api/cosmos/service.h"
 #include "value/json.h"
 
@@ -17,12 +18,6 @@ constexpr std::string_view kQueryEngineConfiguration =
     R"("sqlAllowLike":true,"sqlAllowGroupByClause":true,"maxSpatialQueryCells":12,)"
     R"("spatialMaxGeometryPointCount":256,"sqlDisableQueryILOptimization":false,)"
     R"("sqlDisableFilterPlanOptimization":false,"sqlAllowTop":true,"enableSpatialIndexing":true})";
-
-std::string quoted(std::string_view text) {
-  std::string out;
-  value::append_json_string(out, text);
-  return out;
-}
 
 }  // namespace
 

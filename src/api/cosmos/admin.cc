@@ -3,6 +3,7 @@
 // type "admin" and an empty link, by a read-write key.
 #include <fmt/format.h>
 
+#include "api/cosmos/definition_fields.h"
 #include "api/cosmos/service.h"
 #include "base/bytes.h"
 #include "value/json.h"
@@ -28,12 +29,6 @@ std::string parameter(std::string_view target, std::string_view name) {
     }
   }
   return "";
-}
-
-std::string quoted(std::string_view text) {
-  std::string out;
-  value::append_json_string(out, text);
-  return out;
 }
 
 Error no_such_container(std::string_view database, std::string_view container) {
