@@ -53,6 +53,7 @@ const settings = {
 };
 
 const begun = new Date();
+const measured = commit(root);  // a commit made while this runs is not what it measures
 const line = machine(workFolder);
 const sections = [];
 for (const name of chosen) {
@@ -68,7 +69,7 @@ for (const name of chosen) {
 if (positionals.length === 0) {
   const command = ["./dev bench", ...process.argv.slice(2)].join(" ");
   writeFileSync(join(root, "bench/RESULTS.md"), `# Results
-Written by \`${command}\` on ${begun.toISOString().slice(0, 16).replace("T", " ")} UTC at commit ${commit(root)}.
+Written by \`${command}\` on ${begun.toISOString().slice(0, 16).replace("T", " ")} UTC at commit ${measured}.
 
 Machine: ${line}. Everything runs on it at once, the clients too, so ratios say more than figures do.
 Medians of ${settings.rounds} rounds of ${settings.seconds} s; what is compared takes turns.
