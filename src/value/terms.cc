@@ -25,8 +25,6 @@ constexpr char kTextTerm = 0x05;
 constexpr char kArrayTerm = 0x07;
 constexpr char kObjectTerm = 0x08;
 
-constexpr size_t kHashBytesOfCutText = 8;
-
 void append_property_step(std::string& out, std::string_view name) {
   out.push_back(kPropertyStep);
   append_ordered_bytes(out, name);
@@ -145,6 +143,18 @@ IndexPolicy IndexPolicy::everything() {
   return IndexPolicy({{.path = {.path = {}, .tail = Tail::subtree}, .include = true}}, {});
 }
 
+bool IndexPolicy::covers(const Path& path) const {
+  if (path.steps.empty()) return false;
+  const Trie* trie = trie_.get();
+  bool inherited = trie->subtree.value_or(false);
+  for (const Path::Step& step : path.steps) {
+    if (trie != nullptr) trie = step.array ? trie->elements.get() : trie->property(step.name);
+    if (trie != nullptr) inherited = trie->subtree.value_or(inherited);
+  }
+  if (trie == nullptr) return inherited;
+  return trie->always || trie->value.value_or(inherited);
+}
+
 void IndexPolicy::each_term(const Node& item,
                             const std::function<void(std::string_view)>& emit) const {
   TermWalk<Trie, std::function<void(std::string_view)>>(emit).visit(item, trie_.get(), false, true);
@@ -194,7 +204,7 @@ void append_term_value(std::string& out, std::string_view text) {
   if (text.size() <= kMaxTermText) return;
   out.back() = 0x02;
   const auto hash = murmur3_x64_128(text, 0);
-  out.append(reinterpret_cast<const char*>(hash.data()), kHashBytesOfCutText);
+  out.append(reinterpret_cast<const char*>(hash.data()), kCutTextHashBytes);
 }
 
 void append_term_value(std::string& out, double number) {

@@ -25,6 +25,7 @@
 namespace orrery::value {
 
 inline constexpr size_t kMaxTermText = 1024;
+inline constexpr size_t kCutTextHashBytes = 8;
 
 struct IndexRule {
   IndexPath path;
@@ -39,6 +40,8 @@ class IndexPolicy {
   IndexPolicy(const std::vector<IndexRule>& rules, const std::vector<Path>& always);
   static IndexPolicy everything();
 
+  // Whether a value at this path, when an item has one, has a term.
+  bool covers(const Path& path) const;
   // Calls `emit` with every term of the item; the view is valid during the call only.
   // Terms of one item may repeat (two equal elements of an array).
   void each_term(const Node& item, const std::function<void(std::string_view)>& emit) const;

@@ -134,6 +134,26 @@ TEST(Terms, AlwaysIsStrongerThanAnyRule) {
   EXPECT_THAT(terms_of(policy({}, {"/a/*"}, {"/a/b"}), kItem), ElementsAre("/a/b=object"));
 }
 
+TEST(Terms, CoveredPathsAreThoseThatGiveTerms) {
+  const auto path = [](std::string_view text) { return parse_index_path(text).value().path; };
+  const IndexPolicy policy({{parse_index_path("/*").value(), true},
+                            {parse_index_path("/a/*").value(), false},
+                            {parse_index_path("/a/b/?").value(), true},
+                            {parse_index_path("/l/[]/*").value(), false}},
+                           {path("/a/key/?")});
+  EXPECT_TRUE(policy.covers(path("/x/?")));
+  EXPECT_TRUE(policy.covers(path("/x/[]/y/?")));
+  EXPECT_FALSE(policy.covers(path("/a/?")));
+  EXPECT_FALSE(policy.covers(path("/a/c/?")));
+  EXPECT_TRUE(policy.covers(path("/a/b/?")));
+  EXPECT_FALSE(policy.covers(path("/a/b/c/?")));
+  EXPECT_TRUE(policy.covers(path("/a/key/?")));
+  EXPECT_TRUE(policy.covers(path("/l/?")));
+  EXPECT_FALSE(policy.covers(path("/l/[]/?")));
+  EXPECT_FALSE(policy.covers({}));
+  EXPECT_FALSE(IndexPolicy().covers(path("/x/?")));
+}
+
 TEST(Terms, BytesAreAsDocumented) {
   const auto document = JsonDocument::parse(R"({"a":[{"b\u0000":"x"}]})").value();
   Terms terms;

@@ -1,0 +1,59 @@
+// The items of a view that a query needs, found through the index where it serves, and by reading
+// all items where it does not. What comes is a superset of the items that WHERE lets through: the
+// caller evaluates it again.
+//
+// Items come in the order of their keys, or in the order of ORDER BY. Items with equal order values
+// come in the order of their keys, in the direction of the first ORDER BY expression, as clients
+// expect: so an item's order values and its key are a place to go on from.
+//
+// Threading: as the view, one thread at a time. A source lives no longer than its view and plan.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "query/index_plan.h"
+#include "query/item_view.h"
+#include "query/read_counts.h"
+#include "value/value.h"
+
+namespace orrery::query {
+
+// An item on its way. An empty body means that there is none to be seen, only a place where the
+// caller can look at its clock: it has expired, or a long walk over the index has come this far.
+struct SourceItem {
+  std::string_view key;
+  std::string_view body;
+};
+
+class ItemSource {
+ public:
+  virtual ~ItemSource() = default;
+  // The next item, or null after the last one; valid until the next call. `wanted` is how many more
+  // the caller thinks it will take, this one included: not many more bodies are read ahead.
+  virtual Result<const SourceItem*> next(size_t wanted) = 0;
+};
+
+// Where to start: after this item, or at it.
+struct SourceStart {
+  std::vector<value::Value> values;  // of the ORDER BY expressions; none in key order
+  std::string key;
+  bool inclusive = false;
+};
+
+// `start` is null: from the first item. `plan` is null: all items, without the index. What is
+// pointed to outlives the source.
+Result<std::unique_ptr<ItemSource>> open_in_key_order(ItemView& view, const IndexPlan* plan,
+                                                      const SourceStart* start, ReadCounts& counts);
+
+// In the order of ORDER BY. Null when the index does not serve it, or when sorting the items that
+// the filter lets through is cheaper: the caller sorts what open_in_key_order gives.
+Result<std::unique_ptr<ItemSource>> open_in_order(ItemView& view, const IndexPlan* plan,
+                                                  const SourceStart* start, ReadCounts& counts);
+
+}  // namespace orrery::query

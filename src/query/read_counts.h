@@ -1,0 +1,15 @@
+// What was done to find the rows of a page: what it is charged for, and what its metrics tell.
+#pragma once
+
+#include <cstdint>
+
+namespace orrery::query {
+
+struct ReadCounts {
+  uint64_t items = 0;    // whose bodies were looked at
+  uint64_t bytes = 0;    // of them
+  uint64_t entries = 0;  // of the index
+  bool operator==(const ReadCounts&) const = default;
+};
+
+}  // namespace orrery::query
