@@ -8,7 +8,7 @@
 
 #include "query/collector.h"
 #include "query/evaluate.h"
-#include "value/json.h"
+#include "query/item_reader.h"
 
 namespace orrery::query {
 namespace {
@@ -28,14 +28,6 @@ Error too_much_time() {
       .message = "the query took longer than its time allows: filter more, or ask for less"};
 }
 
-Result<value::JsonDocument> parse_item(const Document& document, QueryPage& page) {
-  page.items_read += 1;
-  page.bytes_read += document.body.size();
-  auto json = value::JsonDocument::parse(document.body);
-  if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
-  return json;
-}
-
 // One page of a query whose rows pass straight through.
 class Streaming {
  public:
@@ -44,7 +36,7 @@ class Streaming {
     frame_.stop = limits.stop;
   }
 
-  Result<QueryPage> run(const OpenSource& open, const Position* from) {
+  Result<QueryPage> run(ItemSpace& space, const Position* from) {
     if (from != nullptr) at_ = *from;
     if (most_ && at_.given >= *most_) return std::move(page_);
     pass_over_ = at_.rows_of_it;
@@ -52,19 +44,16 @@ class Streaming {
       if (!run_rows()) return stopped();
       return std::move(page_);
     }
-    auto source = open(from, pass_over_ > 0);
-    if (!source) return pass(source.error());
+    ItemReader reader(space, page_.read);
+    if (from != nullptr) reader.start(from->key, pass_over_ > 0);
     for (;;) {
-      auto document = (*source)->next();
-      if (!document) return pass(document.error());
-      if (*document == nullptr) return std::move(page_);
+      auto found = reader.next();
+      if (!found) return pass(found.error());
+      if (!*found) return std::move(page_);
       // An item that was removed between two pages takes its rows with it.
-      if ((*document)->placement != at_.placement || (*document)->row != at_.row) pass_over_ = 0;
-      auto json = parse_item(**document, page_);
-      if (!json) return pass(json.error());
-      frame_.slots[*query_.document_slot] = Value::from(json->root());
-      before_ =
-          std::exchange(at_, {(*document)->placement, (*document)->row, 0, at_.skipped, at_.given});
+      if (reader.key() != at_.key) pass_over_ = 0;
+      frame_.slots[*query_.document_slot] = Value::from(reader.item());
+      before_ = std::exchange(at_, {std::string(reader.key()), 0, at_.skipped, at_.given});
       if (!run_rows()) return stopped();
       pass_over_ = 0;
       if (is_full() || (limits_.stop && limits_.stop())) {
@@ -108,7 +97,7 @@ class Streaming {
     // Where no row of this item was reached, the next page starts it again; that helps only if
     // there was something before it.
     if (at_.rows_of_it <= pass_over_) {
-      if (page_.items_read <= 1) return pass(too_much_time());
+      if (page_.read.items <= 1) return pass(too_much_time());
       at_ = before_;
     }
     page_.next = at_;
@@ -129,9 +118,9 @@ class Streaming {
 // All results of a query that has to see all rows first, or whose FROM has such a query in it.
 class Gathering {
  public:
-  Gathering(const BoundQuery& query, const OpenSource& open, const PageLimits& limits,
-            QueryPage& page, Context& context)
-      : open_(open), page_(page), frame_(query.slots, context) {
+  Gathering(const BoundQuery& query, ItemSpace& space, const PageLimits& limits, QueryPage& page,
+            Context& context)
+      : space_(space), page_(page), frame_(query.slots, context) {
     frame_.stop = limits.stop;
   }
 
@@ -166,29 +155,26 @@ class Gathering {
   }
 
   Status each_of_items(const BoundQuery& query, const std::function<bool()>& row) {
-    auto source = open_(nullptr, false);
-    if (!source) return pass(source.error());
+    ItemReader reader(space_, page_.read);
     for (;;) {
-      auto document = (*source)->next();
-      if (!document) return pass(document.error());
-      if (*document == nullptr) return {};
-      auto json = parse_item(**document, page_);
-      if (!json) return pass(json.error());
-      frame_.slots[*query.document_slot] = Value::from(json->root());
+      auto found = reader.next();
+      if (!found) return pass(found.error());
+      if (!*found) return {};
+      frame_.slots[*query.document_slot] = Value::from(reader.item());
       if (!each_row(query, frame_, row)) return {};
       if (frame_.stop && frame_.stop()) return pass(too_much_time());
     }
   }
 
-  const OpenSource& open_;
+  ItemSpace& space_;
   QueryPage& page_;
   Frame frame_;
 };
 
-Result<QueryPage> run_gathered(const BoundQuery& query, const OpenSource& open,
-                               const Position* from, const PageLimits& limits, Context& context) {
+Result<QueryPage> run_gathered(const BoundQuery& query, ItemSpace& space, const Position* from,
+                               const PageLimits& limits, Context& context) {
   QueryPage page;
-  auto results = Gathering(query, open, limits, page, context).results(query);
+  auto results = Gathering(query, space, limits, page, context).results(query);
   if (!results) return pass(results.error());
   size_t bytes = 0;
   size_t at = from == nullptr ? 0 : static_cast<size_t>(from->given);
@@ -205,10 +191,10 @@ Result<QueryPage> run_gathered(const BoundQuery& query, const OpenSource& open,
 
 }  // namespace
 
-Result<QueryPage> run_page(const BoundQuery& query, const OpenSource& open, const Position* from,
+Result<QueryPage> run_page(const BoundQuery& query, ItemSpace& space, const Position* from,
                            const PageLimits& limits, Context& context) {
-  if (query.streams()) return Streaming(query, limits, context).run(open, from);
-  return run_gathered(query, open, from, limits, context);
+  if (query.streams()) return Streaming(query, limits, context).run(space, from);
+  return run_gathered(query, space, from, limits, context);
 }
 
 }  // namespace orrery::query

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "query/bind.h"
+#include "query/memory_space.h"
 #include "query/parser.h"
 
 namespace orrery::query {
@@ -17,24 +18,6 @@ namespace {
 // Items by row, which may change between pages.
 class ExecuteTest : public testing::Test {
  protected:
-  class Items final : public DocumentSource {
-   public:
-    Items(std::map<std::string, std::string>::const_iterator at,
-          std::map<std::string, std::string>::const_iterator end)
-        : at_(at), end_(end) {}
-    Result<const Document*> next() override {
-      if (at_ == end_) return nullptr;
-      current_ = {"p", at_->first, at_->second};
-      ++at_;
-      return &current_;
-    }
-
-   private:
-    std::map<std::string, std::string>::const_iterator at_;
-    std::map<std::string, std::string>::const_iterator end_;
-    Document current_;
-  };
-
   Result<QueryPage> page(std::string_view text, const Position* from, size_t rows) {
     auto query = parse_query(text);
     EXPECT_TRUE(query) << text;
@@ -42,17 +25,10 @@ class ExecuteTest : public testing::Test {
     EXPECT_TRUE(bound) << text;
     limits_.rows = rows;
     Context context;
-    return run_page(
-        **bound,
-        [this](const Position* position,
-               bool inclusive) -> Result<std::unique_ptr<DocumentSource>> {
-          auto at = items_.begin();
-          if (position != nullptr) {
-            at = inclusive ? items_.lower_bound(position->row) : items_.upper_bound(position->row);
-          }
-          return std::make_unique<Items>(at, items_.end());
-        },
-        from, limits_, context);
+    std::vector<MemorySpace::Placed> placed;
+    for (const auto& [row, body] : items_) placed.push_back({"p", row, body});
+    MemorySpace space(std::move(placed));
+    return run_page(**bound, space, from, limits_, context);
   }
 
   std::map<std::string, std::string> items_ = {{"a", R"({"id":"a","l":[1,2,3]})"},
@@ -68,7 +44,7 @@ TEST_F(ExecuteTest, APageEndsAmongTheRowsOfAnItem) {
   ASSERT_TRUE(first);
   EXPECT_EQ(first->rows, (std::vector<std::string>{"1", "2"}));
   ASSERT_TRUE(first->next);
-  EXPECT_EQ(first->next->row, "a");
+  EXPECT_EQ(first->next->key.back(), 'a');
   EXPECT_EQ(first->next->rows_of_it, 2U);
   auto second = page(kElements, &*first->next, 2);
   ASSERT_TRUE(second);
@@ -78,7 +54,7 @@ TEST_F(ExecuteTest, APageEndsAmongTheRowsOfAnItem) {
 TEST_F(ExecuteTest, ItReadsNoFurtherThanThePage) {
   auto first = page("SELECT VALUE c.id FROM c", nullptr, 1);
   ASSERT_TRUE(first);
-  EXPECT_EQ(first->items_read, 1U);
+  EXPECT_EQ(first->read.items, 1U);
 }
 
 TEST_F(ExecuteTest, AnItemThatIsGoneTakesItsRowsWithIt) {
@@ -162,7 +138,7 @@ TEST_F(ExecuteTest, AQueryInFromSeesAllItems) {
       nullptr, 10);
   ASSERT_TRUE(count) << count.error().message;
   EXPECT_EQ(count->rows, std::vector<std::string>{"2"});
-  EXPECT_EQ(count->items_read, 3U);
+  EXPECT_EQ(count->read.items, 3U);
 }
 
 TEST_F(ExecuteTest, AStoredItemThatIsNoJsonIsAnError) {

@@ -12,6 +12,7 @@
 #include "query/bind.h"
 #include "query/execute.h"
 #include "query/gateway_plan.h"
+#include "query/memory_space.h"
 #include "query/parser.h"
 #include "value/json.h"
 
@@ -27,26 +28,8 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-class OneItem final : public DocumentSource {
- public:
-  OneItem(std::string body, bool done) : document_{"p", "r", std::move(body)}, done_(done) {}
-  Result<const Document*> next() override {
-    if (done_) return nullptr;
-    done_ = true;
-    return &document_;
-  }
-
- private:
-  Document document_;
-  bool done_;
-};
-
 void run(const BoundQuery& bound, const std::string& item) {
-  const OpenSource open = [&item](const Position* from,
-                                  bool inclusive) -> Result<std::unique_ptr<DocumentSource>> {
-    const bool done = from != nullptr && !from->row.empty() && !inclusive;
-    return std::make_unique<OneItem>(item, done);
-  };
+  MemorySpace space({item});
   size_t stops = 0;
   PageLimits limits;
   limits.rows = 3;
@@ -54,7 +37,7 @@ void run(const BoundQuery& bound, const std::string& item) {
   std::optional<Position> position;
   for (size_t page_number = 0; page_number < kMaxPages; ++page_number) {
     Context context;
-    auto page = run_page(bound, open, position ? &*position : nullptr, limits, context);
+    auto page = run_page(bound, space, position ? &*position : nullptr, limits, context);
     if (!page) {
       require(!page.error().message.empty());
       return;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "query/memory_space.h"
 #include "query/parser.h"
 #include "value/json.h"
 #include "value/placement.h"
@@ -13,39 +14,20 @@
 namespace orrery::query {
 namespace {
 
-// Documents whose rows are their places in the list.
-class ListSource final : public DocumentSource {
- public:
-  ListSource(const std::vector<Document>& documents, size_t from)
-      : documents_(documents), at_(from) {}
-  Result<const Document*> next() override {
-    return at_ < documents_.size() ? &documents_[at_++] : nullptr;
-  }
-
- private:
-  const std::vector<Document>& documents_;
-  size_t at_;
-};
-
-Result<std::vector<Value>> run_over(const std::vector<Document>& documents, const std::string& text,
+Result<std::vector<Value>> run_over(const std::vector<std::string>& items, const std::string& text,
                                     const Parameters& parameters, size_t page_rows) {
   auto parsed = parse_query(text);
   if (!parsed) return pass(to_error(parsed.error()));
   auto bound = bind_query(*parsed, parameters);
   if (!bound) return pass(to_error(bound.error()));
-  const OpenSource open = [&](const Position* from,
-                              bool inclusive) -> Result<std::unique_ptr<DocumentSource>> {
-    size_t start = 0;
-    if (from != nullptr) start = std::stoul(from->row) + (inclusive ? 0 : 1);
-    return std::make_unique<ListSource>(documents, start);
-  };
+  MemorySpace space(items);
   std::vector<Value> rows;
   std::optional<Position> position;
   PageLimits limits;
   limits.rows = page_rows;
   do {
     Context context;
-    auto page = run_page(**bound, open, position ? &*position : nullptr, limits, context);
+    auto page = run_page(**bound, space, position ? &*position : nullptr, limits, context);
     if (!page) return pass(page.error());
     EXPECT_LE(page->rows.size(), page_rows);
     for (const std::string& row : page->rows) rows.push_back(parse_value(row));
@@ -83,9 +65,8 @@ TestContainer::TestContainer(const std::vector<std::string>& items, uint32_t par
     const std::string placement = parts ? value::place(key, *parts) : "";
     size_t partition = 0;
     while (placement >= bounds_[partition + 1]) ++partition;
-    auto& there = partitions_[partition];
-    there.push_back({placement, std::to_string(there.size()), item});
-    all_.push_back({placement, std::to_string(all_.size()), item});
+    partitions_[partition].push_back(item);
+    all_.push_back(item);
   }
 }
 

@@ -29,8 +29,8 @@ class TestContainer {
 
  private:
   std::vector<std::string> bounds_;  // of the partitions: one more than there are
-  std::vector<Document> all_;        // in the order in which they were given
-  std::vector<std::vector<Document>> partitions_;
+  std::vector<std::string> all_;     // in the order in which they were given
+  std::vector<std::vector<std::string>> partitions_;
 };
 
 // From JSON; fails the test when it is none.

@@ -136,8 +136,7 @@ std::string Continuations::encode(const QueryPosition& position) const {
   store_u64_be(at + 12, position.rows_of_item);
   store_u64_be(at + 20, position.skipped);
   store_u64_be(at + 28, position.given);
-  append_string(bytes, position.placement);
-  append_string(bytes, position.row);
+  append_string(bytes, position.key);
   return sealed(std::move(bytes));
 }
 
@@ -154,7 +153,7 @@ Result<QueryPosition> Continuations::decode_query(std::string_view token, uint32
   position.skipped = load_u64_be(in.data() + 20);
   position.given = load_u64_be(in.data() + 28);
   in.remove_prefix(kQueryFieldBytes);
-  if (!take_string(in, position.placement) || !take_string(in, position.row) || !in.empty()) {
+  if (!take_string(in, position.key) || !in.empty()) {
     return not_ours(token, "it is cut short.");
   }
   if (position.container != container) return not_ours(token, "it belongs to another container.");

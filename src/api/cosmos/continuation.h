@@ -8,7 +8,7 @@
 //     items:   u32 big-endian container number, then two strings: placement key, row key
 //     names:   one string
 //     query:   u32 container number, u64 hash of the query, u64 rows of the last item, u64 rows
-//              skipped, u64 rows given (all big-endian), then two strings: placement key, row key
+//              skipped, u64 rows given (all big-endian), then one string: the item's key
 //     8 bytes  the start of HMAC-SHA256(secret, all before)
 //   string = u16 big-endian size, bytes
 // A token for an id of 255 bytes and a placement key of 48 has 428 characters; clients ask for at
@@ -42,8 +42,7 @@ struct QueryPosition {
   uint64_t rows_of_item = 0;
   uint64_t skipped = 0;
   uint64_t given = 0;
-  std::string placement;
-  std::string row;
+  std::string key;
   bool operator==(const QueryPosition&) const = default;
 };
 

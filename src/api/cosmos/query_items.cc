@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <limits>
 #include <random>
 
 #include "api/cosmos/error_body.h"
@@ -17,6 +18,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "partition/charge.h"
+#include "partition/format.h"
 #include "query/bind.h"
 #include "query/execute.h"
 #include "query/gateway_plan.h"
@@ -109,9 +111,9 @@ size_t partitions_of(const cluster::Routing& routing, const std::vector<Placemen
 }
 
 // The items of several ranges, read ahead page by page.
-class EngineSource final : public query::DocumentSource {
+class EngineCursor final : public query::ItemCursor {
  public:
-  EngineSource(cluster::Engine& engine, cluster::RoutingPtr routing,
+  EngineCursor(cluster::Engine& engine, cluster::RoutingPtr routing,
                const std::vector<PlacementRange>& ranges, const cluster::LsnDemand& demand,
                cluster::Receipt& receipt)
       : engine_(engine),
@@ -121,27 +123,29 @@ class EngineSource final : public query::DocumentSource {
         receipt_(receipt) {}
 
   // Goes on after a key, or at it.
-  void start(const query::Position& from, bool inclusive) {
-    while (range_ < ranges_.size() && ranges_[range_].max <= from.placement) ++range_;
-    after_ = {from.placement, from.row};
-    if (inclusive && !from.row.empty()) {
+  Status start(std::string_view from, bool inclusive) {
+    auto key = partition::parse_item_key(from);
+    if (!key) return pass(key.error());
+    while (range_ < ranges_.size() && ranges_[range_].max <= key->placement) ++range_;
+    after_ = *key;
+    if (inclusive && !key->row.empty()) {
       // A prefix sorts before what it starts; the few items between the two are passed over.
       after_->row.pop_back();
-      not_before_ = {from.placement, from.row};
+      not_before_ = from;
     }
+    return {};
   }
 
-  Result<const query::Document*> next() override {
+  Result<bool> next() override {
     for (;;) {
       while (at_ < page_.items.size()) {
         auto& [key, item] = page_.items[at_++];
-        if (not_before_ && key.placement == not_before_->placement && key.row < not_before_->row) {
-          continue;
-        }
-        current_ = {std::move(key.placement), std::move(key.row), std::move(item.body)};
-        return &current_;
+        key_ = partition::item_key(key.placement, key.row);
+        if (key_ < not_before_) continue;
+        body_ = std::move(item.body);
+        return true;
       }
-      if (range_ == ranges_.size()) return nullptr;
+      if (range_ == ranges_.size()) return false;
       if (started_ && !page_.more) {
         ++range_;
         started_ = false;
@@ -159,6 +163,8 @@ class EngineSource final : public query::DocumentSource {
       if (!page_.items.empty()) after_ = page_.items.back().first;
     }
   }
+  std::string_view key() const override { return key_; }
+  std::string_view body() const override { return body_; }
 
  private:
   cluster::Engine& engine_;
@@ -169,10 +175,90 @@ class EngineSource final : public query::DocumentSource {
   size_t range_ = 0;
   bool started_ = false;
   std::optional<partition::ItemKey> after_;
-  std::optional<partition::ItemKey> not_before_;
+  std::string not_before_;
   partition::Page page_;
   size_t at_ = 0;
-  query::Document current_;
+  std::string key_;
+  std::string body_;
+};
+
+// All that a query may touch as one view, without its index.
+class EngineView final : public query::ItemView {
+ public:
+  EngineView(cluster::Engine& engine, cluster::RoutingPtr routing,
+             const std::vector<PlacementRange>& ranges, const cluster::LsnDemand& demand,
+             cluster::Receipt& receipt)
+      : engine_(engine),
+        routing_(std::move(routing)),
+        ranges_(ranges),
+        demand_(demand),
+        receipt_(receipt) {}
+
+  bool is_indexed() const override { return false; }
+  bool entries_are_items() const override { return false; }
+  uint64_t items_at_most() const override { return std::numeric_limits<uint64_t>::max(); }
+  uint64_t estimate(const query::TermRange& /*range*/) const override { return items_at_most(); }
+  Result<std::unique_ptr<query::EntryCursor>> entries(const query::TermRange& /*range*/,
+                                                      bool /*descending*/,
+                                                      const Place* /*after*/) const override {
+    return fail(Code::internal, "this view has no index");
+  }
+  Shapes shapes_without(std::string_view /*term_path*/) const override { return {}; }
+
+  Result<std::unique_ptr<query::ItemCursor>> items(const std::string* after,
+                                                   bool inclusive) const override {
+    auto cursor = std::make_unique<EngineCursor>(engine_, routing_, ranges_, demand_, receipt_);
+    if (after != nullptr) {
+      if (auto started = cursor->start(*after, inclusive); !started) return pass(started.error());
+    }
+    return cursor;
+  }
+
+  Result<std::vector<std::string_view>> fetch(std::span<const std::string> keys) override {
+    fetched_.clear();
+    for (const std::string& key : keys) {
+      auto cursor = items(&key, true);
+      if (!cursor) return pass(cursor.error());
+      auto found = (*cursor)->next();
+      if (!found) return pass(found.error());
+      fetched_.emplace_back(*found && (*cursor)->key() == key ? (*cursor)->body() : "");
+    }
+    return std::vector<std::string_view>(fetched_.begin(), fetched_.end());
+  }
+
+ private:
+  cluster::Engine& engine_;
+  cluster::RoutingPtr routing_;
+  const std::vector<PlacementRange>& ranges_;
+  const cluster::LsnDemand& demand_;
+  cluster::Receipt& receipt_;
+  std::vector<std::string> fetched_;
+};
+
+class EngineSpace final : public query::ItemSpace {
+ public:
+  EngineSpace(cluster::Engine& engine, cluster::RoutingPtr routing,
+              const std::vector<PlacementRange>& ranges, const cluster::LsnDemand& demand,
+              cluster::Receipt& receipt)
+      : engine_(engine),
+        routing_(std::move(routing)),
+        ranges_(ranges),
+        demand_(demand),
+        receipt_(receipt) {}
+
+  Result<std::unique_ptr<query::ItemView>> open(std::string_view from_placement,
+                                                std::string& end) override {
+    if (ranges_.empty() || ranges_.back().max <= from_placement) return nullptr;
+    end = ranges_.back().max;
+    return std::make_unique<EngineView>(engine_, routing_, ranges_, demand_, receipt_);
+  }
+
+ private:
+  cluster::Engine& engine_;
+  cluster::RoutingPtr routing_;
+  const std::vector<PlacementRange>& ranges_;
+  const cluster::LsnDemand& demand_;
+  cluster::Receipt& receipt_;
 };
 
 int64_t ticks_now() {
@@ -247,12 +333,15 @@ void Service::query_items(CallPtr call) {
   if (!call->headers.continuation.empty()) {
     auto from = continuations_.decode_query(call->headers.continuation, container.number, seal);
     if (!from) return call->fail(from.error());
-    position = query::Position{std::move(from->placement), std::move(from->row), from->rows_of_item,
-                               from->skipped, from->given};
+    position =
+        query::Position{std::move(from->key), from->rows_of_item, from->skipped, from->given};
   }
-  const std::string start = position && !position->placement.empty() ? position->placement
-                            : ranges.empty()                         ? bounds->min
-                                                                     : ranges.front().min;
+  std::string start = ranges.empty() ? bounds->min : ranges.front().min;
+  if (position && !position->key.empty()) {
+    auto key = partition::parse_item_key(position->key);
+    if (!key) return call->fail(key.error());
+    start = key->placement;
+  }
   auto admitted = engine_.admit_query(routing, start);
   if (!admitted) return call->fail(admitted.error());
 
@@ -266,27 +355,21 @@ void Service::query_items(CallPtr call) {
   limits.rows = *size;
   limits.bytes = engine_.limits().response_bytes;
   limits.stop = [this, started_us] { return clock_.steady_us() - started_us > kPageTimeUs; };
-  const query::OpenSource open =
-      [&](const query::Position* from,
-          bool inclusive) -> Result<std::unique_ptr<query::DocumentSource>> {
-    auto source = std::make_unique<EngineSource>(engine_, routing, ranges, *demand, receipt);
-    if (from != nullptr) source->start(*from, inclusive);
-    return source;
-  };
-  auto page = query::run_page(**bound, open, position ? &*position : nullptr, limits, context);
+  EngineSpace space(engine_, routing, ranges, *demand, receipt);
+  auto page = query::run_page(**bound, space, position ? &*position : nullptr, limits, context);
   if (!page) return call->fail(page.error());
 
   std::string json = feed_head(container_rid(container.database, container.number), "Documents");
   for (const std::string& row : page->rows) append_feed_element(json, row);
   receipt.charge =
-      partition::query_charge(page->items_read, page->bytes_read, json.size()) * *factor;
+      partition::query_charge(page->read.items, page->read.bytes, json.size()) * *factor;
   engine_.pay_for_query(routing, start, receipt.charge);
   finish_feed(json, page->rows.size());
   if (page->next) {
     call->response.add("x-ms-continuation",
-                       continuations_.encode(QueryPosition{
-                           container.number, seal, page->next->rows_of_it, page->next->skipped,
-                           page->next->given, page->next->placement, page->next->row}));
+                       continuations_.encode(
+                           QueryPosition{container.number, seal, page->next->rows_of_it,
+                                         page->next->skipped, page->next->given, page->next->key}));
   }
   call->receipt(receipt, *routing);
   if (is_true(call->headers.populate_query_metrics)) {
@@ -300,7 +383,7 @@ void Service::query_items(CallPtr call) {
                     "systemFunctionExecuteTimeInMs=0.00;userFunctionExecuteTimeInMs=0.00;"
                     "retrievedDocumentCount={};retrievedDocumentSize={};outputDocumentCount={};"
                     "outputDocumentSize={};writeOutputTimeInMs=0.00;indexUtilizationRatio=0.00",
-                    took_ms, took_ms, page->items_read, page->bytes_read, page->rows.size(),
+                    took_ms, took_ms, page->read.items, page->read.bytes, page->rows.size(),
                     json.size()));
   }
   call->response.add("x-ms-item-count", std::to_string(page->rows.size()));
