@@ -4,12 +4,14 @@
 // one operation may cost more than the bucket holds; the debt is then waited off. That is what
 // makes a charge depend on the work done and not on an estimate.
 //
-// Threading: any thread.
+// The bucket is one point in time, the one at which it is, was or will be empty: tokens are the
+// time since then at the rate. Paying moves it on, so every request costs one atomic addition.
+//
+// Threading: any thread, without locks. A payment that meets a change of rate may count at either.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-
-#include "base/thread_annotations.h"
 
 namespace orrery::cluster {
 
@@ -22,15 +24,15 @@ class TokenBucket {
   // After wait_ms said 0, so that what has come in since then hardly counts.
   void pay(double charge);
   void set_rate(double rate_per_s, int64_t now_us);
-  double rate() const;
+  double rate() const { return rate_per_s_.load(std::memory_order_relaxed); }
 
  private:
-  void refill(int64_t now_us) ORRERY_REQUIRES(mutex_);
+  // The newest time that anyone came with: time does not go back for a late one.
+  int64_t advance(int64_t now_us);
 
-  mutable Mutex mutex_;
-  double rate_per_s_ ORRERY_GUARDED_BY(mutex_);
-  double tokens_ ORRERY_GUARDED_BY(mutex_);
-  int64_t refilled_us_ ORRERY_GUARDED_BY(mutex_);
+  std::atomic<double> rate_per_s_;
+  std::atomic<int64_t> empty_at_ns_;
+  std::atomic<int64_t> newest_ns_;
 };
 
 }  // namespace orrery::cluster

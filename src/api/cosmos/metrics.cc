@@ -1,14 +1,16 @@
 // See metrics.h.
 #include "api/cosmos/metrics.h"
 
-#include <prometheus/counter.h>
-#include <prometheus/histogram.h>
-#include <prometheus/registry.h>
+#include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <functional>
+#include <limits>
 #include <sstream>
+#include <thread>
 
 namespace orrery::cosmos {
 namespace {
@@ -28,6 +30,18 @@ size_t status_index(int status) {
   return i;
 }
 
+// Upper bounds in seconds; the last bucket has none.
+constexpr std::array kLatencyBounds = {0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005,
+                                       0.01,    0.025,  0.05,    0.1,    0.5,   1.0,    5.0};
+
+void add(std::atomic<double>& sum, double amount) {
+  sum.fetch_add(amount, std::memory_order_relaxed);
+}
+
+void add_one(std::atomic<uint64_t>& count) {
+  count.fetch_add(1, std::memory_order_relaxed);
+}
+
 prometheus::MetricFamily family(std::string name, std::string help, prometheus::MetricType type) {
   prometheus::MetricFamily made;
   made.name = std::move(name);
@@ -36,65 +50,97 @@ prometheus::MetricFamily family(std::string name, std::string help, prometheus::
   return made;
 }
 
-}  // namespace
-
-struct Metrics::Impl {
-  prometheus::Registry registry;
-  prometheus::Family<prometheus::Counter>& requests =
-      prometheus::BuildCounter()
-          .Name("orrery_requests_total")
-          .Help("Requests answered, by operation and HTTP status")
-          .Register(registry);
-  prometheus::Family<prometheus::Counter>& charges =
-      prometheus::BuildCounter()
-          .Name("orrery_request_units_total")
-          .Help("Request units charged, by operation")
-          .Register(registry);
-  prometheus::Family<prometheus::Histogram>& seconds =
-      prometheus::BuildHistogram()
-          .Name("orrery_request_seconds")
-          .Help("Time from the whole request received to its answer given, by operation")
-          .Register(registry);
-
-  std::array<std::array<std::atomic<prometheus::Counter*>, kStatuses.size()>, kOperations> counts{};
-  std::array<prometheus::Counter*, kOperations> units{};
-  std::array<prometheus::Histogram*, kOperations> latencies{};
-};
-
-Metrics::Metrics() : impl_(std::make_unique<Impl>()) {
-  const prometheus::Histogram::BucketBoundaries bounds = {
-      0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1, 5};
-  for (size_t i = 0; i < kOperations; ++i) {
-    const prometheus::Labels labels = {{"operation", std::string(kNames[i])}};
-    impl_->units[i] = &impl_->charges.Add(labels);
-    impl_->latencies[i] = &impl_->seconds.Add(labels, bounds);
-  }
+prometheus::ClientMetric labelled(std::string_view operation) {
+  prometheus::ClientMetric metric;
+  metric.label.push_back({"operation", std::string(operation)});
+  return metric;
 }
 
+}  // namespace
+
+// What threads count on their own, so that no request waits for a cache line that another one is
+// writing to. Threads that share a shard by chance only cost one another time.
+struct alignas(64) Metrics::Shard {
+  struct Counts {
+    std::array<std::atomic<uint64_t>, kStatuses.size()> requests{};
+    std::array<std::atomic<uint64_t>, kLatencyBounds.size() + 1> latencies{};
+    std::atomic<double> seconds{0};
+    std::atomic<double> units{0};
+  };
+  std::array<Counts, kOperations> operations;
+};
+
+Metrics::Metrics() : shards_(std::make_unique<std::array<Shard, kShards>>()) {}
 Metrics::~Metrics() = default;
 
+Metrics::Shard& Metrics::shard() {
+  return (*shards_)[std::hash<std::thread::id>()(std::this_thread::get_id()) % kShards];
+}
+
 void Metrics::done(Operation operation, int status, int64_t took_us) {
-  const auto index = static_cast<size_t>(operation);
-  auto& cell = impl_->counts[index][status_index(status)];
-  prometheus::Counter* counter = cell.load(std::memory_order_acquire);
-  if (counter == nullptr) {
-    // Adding the same labels again gives the same counter, so a race here does no harm.
-    counter = &impl_->requests.Add(
-        {{"operation", std::string(kNames[index])}, {"status", std::to_string(status)}});
-    cell.store(counter, std::memory_order_release);
-  }
-  counter->Increment();
-  impl_->latencies[index]->Observe(static_cast<double>(took_us) / 1e6);
+  Shard::Counts& counts = shard().operations[static_cast<size_t>(operation)];
+  const double seconds = static_cast<double>(took_us) / 1e6;
+  const auto* bound = std::ranges::lower_bound(kLatencyBounds, seconds);
+  add_one(counts.requests[status_index(status)]);
+  add_one(counts.latencies[static_cast<size_t>(bound - kLatencyBounds.begin())]);
+  add(counts.seconds, seconds);
 }
 
 void Metrics::charge(Operation operation, double request_units) {
-  if (request_units > 0) impl_->units[static_cast<size_t>(operation)]->Increment(request_units);
+  if (request_units > 0) {
+    add(shard().operations[static_cast<size_t>(operation)].units, request_units);
+  }
+}
+
+std::vector<prometheus::MetricFamily> Metrics::collect() const {
+  using prometheus::MetricType;
+  prometheus::MetricFamily requests =
+      family("orrery_requests_total", "Requests answered, by operation and HTTP status",
+             MetricType::Counter);
+  prometheus::MetricFamily units = family(
+      "orrery_request_units_total", "Request units charged, by operation", MetricType::Counter);
+  prometheus::MetricFamily seconds =
+      family("orrery_request_seconds",
+             "Time from the whole request received to its answer given, by operation",
+             MetricType::Histogram);
+  for (size_t operation = 0; operation < kOperations; ++operation) {
+    std::array<uint64_t, kStatuses.size()> by_status{};
+    std::array<uint64_t, kLatencyBounds.size() + 1> by_latency{};
+    prometheus::ClientMetric unit = labelled(kNames[operation]);
+    prometheus::ClientMetric second = labelled(kNames[operation]);
+    for (const Shard& shard : *shards_) {
+      const Shard::Counts& counts = shard.operations[operation];
+      for (size_t i = 0; i < by_status.size(); ++i) by_status[i] += counts.requests[i].load();
+      for (size_t i = 0; i < by_latency.size(); ++i) by_latency[i] += counts.latencies[i].load();
+      unit.counter.value += counts.units.load();
+      second.histogram.sample_sum += counts.seconds.load();
+    }
+    for (size_t i = 0; i < by_status.size(); ++i) {
+      if (by_status[i] == 0) continue;
+      prometheus::ClientMetric request = labelled(kNames[operation]);
+      request.label.push_back(
+          {"status", kStatuses[i] == 0 ? "other" : std::to_string(kStatuses[i])});
+      request.counter.value = static_cast<double>(by_status[i]);
+      requests.metric.push_back(std::move(request));
+    }
+    uint64_t up_to = 0;
+    for (size_t i = 0; i < by_latency.size(); ++i) {
+      up_to += by_latency[i];
+      const double bound = i < kLatencyBounds.size() ? kLatencyBounds[i]
+                                                     : std::numeric_limits<double>::infinity();
+      second.histogram.bucket.push_back({up_to, bound});
+    }
+    second.histogram.sample_count = up_to;
+    units.metric.push_back(std::move(unit));
+    seconds.metric.push_back(std::move(second));
+  }
+  return {std::move(requests), std::move(units), std::move(seconds)};
 }
 
 std::string Metrics::render(const cluster::Engine& engine,
                             const net::ServerCounters& server) const {
   using prometheus::MetricType;
-  std::vector<prometheus::MetricFamily> all = impl_->registry.Collect();
+  std::vector<prometheus::MetricFamily> all = collect();
 
   auto single = [&](std::string name, std::string help, MetricType type, double number) {
     prometheus::MetricFamily one = family(std::move(name), std::move(help), type);

@@ -1,15 +1,21 @@
 // What the face counts, for Prometheus: requests by operation and status, how long they took, what
 // they were charged; and, when asked, the state of every open partition.
 //
-// Threading: any thread. Counting is a few atomic additions.
+// Threading: any thread. Counting is a few atomic additions to counters that threads hardly share.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cluster/engine.h"
 #include "net/server.h"
+
+namespace prometheus {
+struct MetricFamily;
+}
 
 namespace orrery::cosmos {
 
@@ -43,8 +49,13 @@ class Metrics {
   std::string render(const cluster::Engine& engine, const net::ServerCounters& server) const;
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  struct Shard;
+  static constexpr size_t kShards = 16;
+
+  Shard& shard();
+  std::vector<prometheus::MetricFamily> collect() const;
+
+  std::unique_ptr<std::array<Shard, kShards>> shards_;
 };
 
 }  // namespace orrery::cosmos
