@@ -15,9 +15,7 @@ constexpr double kDebtMaxNs = 1e17;
 }  // namespace
 
 TokenBucket::TokenBucket(double rate_per_s, int64_t now_us)
-    : rate_per_s_(rate_per_s),
-      empty_at_ns_(now_us * 1000 - kSecondNs),
-      newest_ns_(now_us * 1000) {}
+    : rate_per_s_(rate_per_s), empty_at_ns_(now_us * 1000 - kSecondNs), newest_ns_(now_us * 1000) {}
 
 int64_t TokenBucket::advance(int64_t now_us) {
   const int64_t now_ns = now_us * 1000;
@@ -55,8 +53,8 @@ void TokenBucket::set_rate(double rate_per_s, int64_t now_us) {
   int64_t moved = 0;
   do {
     const double held_ns = static_cast<double>(std::min(now_ns - empty_at, kSecondNs));
-    const double scaled = std::clamp(held_ns * before / rate_per_s, -kDebtMaxNs,
-                                     static_cast<double>(kSecondNs));
+    const double scaled =
+        std::clamp(held_ns * before / rate_per_s, -kDebtMaxNs, static_cast<double>(kSecondNs));
     moved = now_ns - std::llround(scaled);
   } while (!empty_at_ns_.compare_exchange_weak(empty_at, moved, std::memory_order_relaxed));
 }

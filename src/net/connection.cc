@@ -2,10 +2,12 @@
 // the order in which it alternates and for who may touch what.
 #include "net/connection.h"
 
-#include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include <array>
+#include <algorithm>
 #include <exception>
 
 #include "base/log.h"
@@ -13,8 +15,6 @@
 
 namespace orrery::net {
 namespace {
-
-using boost::system::error_code;
 
 // Small bodies are copied behind their heads (one buffer, one write); larger ones are written from
 // where they are.
@@ -29,108 +29,104 @@ constexpr size_t kLingerBytesMax = 16 * 1024 * 1024;
 
 constexpr unsigned char kTlsHandshakeRecord = 0x16;
 
-std::string peer_name(const Socket& socket) {
-  error_code failed;
-  const auto endpoint = socket.remote_endpoint(failed);
-  if (failed) return "unknown";
-  const std::string address = endpoint.address().to_string(failed);
-  return endpoint.address().is_v6() ? fmt::format("[{}]:{}", address, endpoint.port())
-                                    : fmt::format("{}:{}", address, endpoint.port());
-}
-
 }  // namespace
 
-Connection::Connection(std::shared_ptr<EventLoop> loop, Socket socket, bool refused)
+Connection::Connection(std::shared_ptr<EventLoop> loop, Descriptor fd, bool refused)
     : loop_(std::move(loop)),
-      socket_(std::move(socket)),
-      peer_(peer_name(socket_)),
+      transport_(std::move(fd)),
+      peer_(transport_.peer_name()),
       parser_(loop_->options().header_bytes_max, loop_->options().body_bytes_max),
       refused_(refused) {}
 
 void Connection::wait(Waiting what, std::chrono::milliseconds limit) {
   waiting_ = what;
-  deadline_ = std::chrono::steady_clock::now() + limit;
+  deadline_ = loop_->now() + limit;
 }
 
 void Connection::start() {
-  error_code failed;
-  socket_.non_blocking(true, failed);
-  if (failed) return close();
-  socket_.set_option(asio::ip::tcp::no_delay(true), failed);
+  const int on = 1;
+  ::setsockopt(transport_.fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  if (auto watched = loop_->watch(transport_.fd(), *this); !watched) return close();
+  request_.peer = peer_;
   if (refused_) {
     return reject(503, "The server has as many connections as it accepts: try again later.");
   }
+  first_byte_ = true;
   wait(Waiting::idle, loop_->options().idle_timeout);
-  socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const error_code& error) {
-    if (self->closed_) return;
-    if (error) return self->close();
-    self->on_first_byte();
-  });
+}
+
+void Connection::on_events(uint32_t events) {
+  const std::shared_ptr<Connection> self = shared_from_this();
+  transport_.on_events(events);
+  if (first_byte_) return on_first_byte();
+  if (waiting_ == Waiting::handshake) return shake_hands();
+  if (writing_) {
+    // What the peer sends does not buy it time to take its answers; beneath TLS either may be due.
+    if (transport_.tls() || (events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0) on_writable();
+    return;
+  }
+  if (lingering_) return drain();
+  if (!awaiting_response_) process();
 }
 
 void Connection::on_first_byte() {
   unsigned char first = 0;
-  error_code failed;
-  socket_.receive(asio::buffer(&first, 1), asio::socket_base::message_peek, failed);
-  if (failed) return close();
-  request_.peer = peer_;
-  if (first != kTlsHandshakeRecord) return read();
-  if (loop_->shared().tls) return begin_tls();
+  switch (transport_.peek(first).flow) {
+    case Flow::wait:
+      return;
+    case Flow::over:
+      return close();
+    case Flow::moved:
+      break;
+  }
+  first_byte_ = false;
+  if (first != kTlsHandshakeRecord) return process();
+  SSL_CTX* tls = loop_->shared().tls.get();
+  if (tls != nullptr && transport_.begin_tls(tls)) {
+    request_.tls = true;
+    wait(Waiting::handshake, loop_->options().header_timeout);
+    return shake_hands();
+  }
   LoopCounters::count(loop_->counters().tls_failures);
-  if (loop_->first_tls_refusal()) {
+  if (tls == nullptr && loop_->first_tls_refusal()) {
     log::warn("refused a TLS connection: the server was started without a certificate",
               {{"peer", peer_}});
   }
   close();
 }
 
-void Connection::begin_tls() {
-  request_.tls = true;
-  tls_ = std::make_unique<TlsStream>(socket_, *loop_->shared().tls);
-  wait(Waiting::handshake, loop_->options().header_timeout);
-  tls_->async_handshake(asio::ssl::stream_base::server,
-                        [self = shared_from_this()](const error_code& failed) {
-                          if (self->closed_) return;
-                          if (failed) {
-                            LoopCounters::count(self->loop_->counters().tls_failures);
-                            return self->close();
-                          }
-                          self->waiting_ = Waiting::nothing;
-                          self->process();
-                        });
+void Connection::shake_hands() {
+  switch (transport_.handshake()) {
+    case Flow::wait:
+      return;
+    case Flow::over:
+      LoopCounters::count(loop_->counters().tls_failures);
+      return close();
+    case Flow::moved:
+      waiting_ = Waiting::nothing;
+      return process();
+  }
 }
 
 // ---- Reading
 
-void Connection::read() {
+bool Connection::fill() {
+  const std::span<char> room = input_.room(parser_.bytes_wanted());
+  const Transfer got = transport_.read(room);
+  if (got.flow == Flow::over) {
+    close();
+    return false;
+  }
   const ServerOptions& options = loop_->options();
+  input_.added(got.bytes);
   if (parser_.reading_body()) {
     wait(Waiting::body, options.body_timeout);
-  } else if (input_.size() > 0) {
-    if (waiting_ != Waiting::header) wait(Waiting::header, options.header_timeout);
-  } else {
+  } else if (input_.size() == 0) {
     wait(Waiting::idle, options.idle_timeout);
+  } else if (waiting_ != Waiting::header) {
+    wait(Waiting::header, options.header_timeout);
   }
-  reading_ = true;
-  const std::span<char> room = input_.room(parser_.bytes_wanted());
-  auto done = [self = shared_from_this()](const error_code& failed, size_t size) {
-    self->on_read(failed, size);
-  };
-  if (tls_) {
-    tls_->async_read_some(asio::buffer(room.data(), room.size()), std::move(done));
-  } else {
-    socket_.async_read_some(asio::buffer(room.data(), room.size()), std::move(done));
-  }
-}
-
-void Connection::on_read(const error_code& failed, size_t size) {
-  reading_ = false;
-  if (closed_) return;
-  if (lingering_) return failed ? close() : drain();
-  if (close_after_flush_) return;  // timed out meanwhile: the refusal is being written
-  if (failed) return close();
-  input_.added(size);
-  process();
+  return got.flow == Flow::moved;
 }
 
 void Connection::process() {
@@ -155,7 +151,7 @@ void Connection::process() {
     }
     if (loop_->stopping() && size == 0) close_after_flush_ = true;
     if (!flush()) return;
-    return read();
+    if (!fill()) return;
   }
 }
 
@@ -252,35 +248,18 @@ void Connection::append_response(Response& response) {
 
 bool Connection::flush() {
   while (unsent()) {
-    const std::array<asio::const_buffer, 2> buffers = {
-        asio::buffer(out_.data() + out_done_, out_.size() - out_done_),
-        asio::buffer(body_.data() + body_done_, body_.size() - body_done_)};
-    if (tls_) {
-      writing_ = true;
-      wait(Waiting::write, loop_->options().write_timeout);
-      tls_->async_write_some(buffers[0].size() > 0 ? buffers[0] : buffers[1],
-                             [self = shared_from_this()](const error_code& failed, size_t size) {
-                               self->on_writable(failed, size);
-                             });
-      return false;
-    }
-    error_code failed;
-    // One buffer is one send(), which costs less than gathering from two.
-    const size_t size = body_.empty() ? socket_.write_some(buffers[0], failed)
-                                      : socket_.write_some(buffers, failed);
-    if (failed == asio::error::would_block) {
-      writing_ = true;
-      wait(Waiting::write, loop_->options().write_timeout);
-      socket_.async_wait(Socket::wait_write, [self = shared_from_this()](const error_code& error) {
-        self->on_writable(error, 0);
-      });
-      return false;
-    }
-    if (failed) {
+    const Transfer sent = transport_.write(std::string_view(out_).substr(out_done_),
+                                           std::string_view(body_).substr(body_done_));
+    if (sent.flow == Flow::over) {
       close();
       return false;
     }
-    advance(size);
+    if (sent.flow == Flow::wait) {
+      writing_ = true;
+      wait(Waiting::write, loop_->options().write_timeout);
+      return false;
+    }
+    advance(sent.bytes);
   }
   out_.clear();
   out_done_ = 0;
@@ -300,11 +279,8 @@ void Connection::advance(size_t size) {
   body_done_ += size - from_out;
 }
 
-void Connection::on_writable(const error_code& failed, size_t size) {
+void Connection::on_writable() {
   writing_ = false;
-  if (closed_) return;
-  if (failed) return close();
-  advance(size);
   waiting_ = Waiting::nothing;
   if (!flush()) return;
   if (waiting_response_) {
@@ -320,36 +296,17 @@ void Connection::on_writable(const error_code& failed, size_t size) {
 void Connection::linger() {
   lingering_ = true;
   wait(Waiting::linger, kLingerTime);
-  if (!tls_) {
-    error_code ignored;
-    socket_.shutdown(Socket::shutdown_send, ignored);
-    if (!reading_) drain();
-    return;
-  }
-  if (reading_) return close();
-  tls_->async_shutdown([self = shared_from_this()](const error_code&) {
-    if (self->closed_) return;
-    error_code ignored;
-    self->socket_.shutdown(Socket::shutdown_send, ignored);
-    self->drain();
-  });
+  transport_.end_writing();
+  drain();
 }
 
 // Reads and forgets, until the client closes or has used up what it is granted.
 void Connection::drain() {
-  std::array<char, 16 * 1024> forgotten;
   while (drained_bytes_ < kLingerBytesMax) {
-    error_code failed;
-    drained_bytes_ += socket_.read_some(asio::buffer(forgotten), failed);
-    if (failed == asio::error::would_block) {
-      socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const error_code& error) {
-        if (self->closed_) return;
-        if (error) return self->close();
-        self->drain();
-      });
-      return;
-    }
-    if (failed) break;
+    const Transfer got = transport_.discard();
+    if (got.flow == Flow::wait) return;
+    if (got.flow == Flow::over) break;
+    drained_bytes_ += got.bytes;
   }
   close();
 }
@@ -358,8 +315,7 @@ void Connection::close() {
   if (closed_) return;
   closed_ = true;
   const std::shared_ptr<Connection> self = shared_from_this();
-  error_code ignored;
-  socket_.close(ignored);
+  transport_.close();
   loop_->remove(*this);
 }
 
@@ -384,8 +340,7 @@ void Connection::on_tick(SteadyTime now) {
 void Connection::on_stopping() {
   if (waiting_ == Waiting::handshake) return close();
   if (waiting_ != Waiting::idle) return;  // has a request under way, or an answer
-  error_code failed;
-  if (socket_.available(failed) == 0 || failed) close();
+  if (!transport_.has_unread()) close();
 }
 
 }  // namespace orrery::net

@@ -11,7 +11,6 @@
 // finds the socket closed already.
 #pragma once
 
-#include <boost/asio/ssl/stream.hpp>
 #include <list>
 #include <memory>
 #include <optional>
@@ -21,15 +20,19 @@
 #include "net/http.h"
 #include "net/input_buffer.h"
 #include "net/parser.h"
+#include "net/transport.h"
 
 namespace orrery::net {
 
-class Connection final : public ResponseSink, public std::enable_shared_from_this<Connection> {
+class Connection final : public ResponseSink,
+                         public Watcher,
+                         public std::enable_shared_from_this<Connection> {
  public:
   // `refused`: over the connection limit; is told so and closed.
-  Connection(std::shared_ptr<EventLoop> loop, Socket socket, bool refused);
+  Connection(std::shared_ptr<EventLoop> loop, Descriptor fd, bool refused);
 
   void start();
+  void on_events(uint32_t events) override;
   void send(Response&& response) override;  // any thread
   void close();
   void on_tick(SteadyTime now);
@@ -38,17 +41,16 @@ class Connection final : public ResponseSink, public std::enable_shared_from_thi
 
  private:
   friend class EventLoop;
-  using TlsStream = asio::ssl::stream<Socket&>;
 
   // What the time limit in deadline_ is for.
   enum class Waiting : uint8_t { nothing, idle, handshake, header, body, write, linger };
 
   void on_first_byte();
-  void begin_tls();
+  void shake_hands();
 
-  void read();
-  void on_read(const boost::system::error_code& failed, size_t size);
+  // Goes as far as it can: parses, hands over, writes, reads, until there is something to wait for.
   void process();
+  bool fill();      // false: nothing came, or the connection is over
   bool dispatch();  // false: the response will come later
   void reject(int status, std::string_view message);
 
@@ -56,7 +58,7 @@ class Connection final : public ResponseSink, public std::enable_shared_from_thi
   void take_response(Response&& response);
 
   bool flush();  // true: all written; false: goes on later, or the connection is over
-  void on_writable(const boost::system::error_code& failed, size_t size);
+  void on_writable();
   void advance(size_t size);
   bool unsent() const { return out_done_ < out_.size() || body_done_ < body_.size(); }
 
@@ -65,8 +67,7 @@ class Connection final : public ResponseSink, public std::enable_shared_from_thi
   void wait(Waiting what, std::chrono::milliseconds limit);
 
   std::shared_ptr<EventLoop> loop_;
-  Socket socket_;
-  std::unique_ptr<TlsStream> tls_;
+  Transport transport_;
   std::list<std::shared_ptr<Connection>>::iterator place_;
   std::string peer_;
 
@@ -86,7 +87,7 @@ class Connection final : public ResponseSink, public std::enable_shared_from_thi
   bool refused_;
   bool in_handler_ = false;
   bool awaiting_response_ = false;  // a request is with the handler
-  bool reading_ = false;
+  bool first_byte_ = false;         // nothing has come yet
   bool writing_ = false;
   bool sent_continue_ = false;
   bool close_after_flush_ = false;

@@ -2,9 +2,14 @@
 // request sets no timer of its own. See event_loop.h.
 #include "net/event_loop.h"
 
-#include <unistd.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
 
 #include "net/connection.h"
 #include "net/response_head.h"
@@ -14,6 +19,7 @@ namespace {
 
 // Connections over the limit that are being told so. Beyond this they are closed without a word.
 constexpr uint32_t kRefusedOpenMax = 64;
+constexpr size_t kEventsMax = 128;  // of one turn
 
 // A limit is kept to within a quarter of the shortest one, and never looked at more than 100 times
 // a second.
@@ -23,20 +29,118 @@ std::chrono::milliseconds tick_interval(const ServerOptions& options) {
   return std::clamp(shortest / 4, std::chrono::milliseconds(10), std::chrono::milliseconds(1000));
 }
 
+// OpenSSL writes to sockets in a way that signals when the peer has gone; what it returns says the
+// same. A signal that is blocked is not delivered.
+void block_broken_pipe_signal() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+}
+
 }  // namespace
 
-EventLoop::EventLoop(std::shared_ptr<ServerShared> shared)
+Result<std::shared_ptr<EventLoop>> EventLoop::create(std::shared_ptr<ServerShared> shared) {
+  Descriptor poll(::epoll_create1(EPOLL_CLOEXEC));
+  Descriptor wake(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLET;
+  if (!poll || !wake || ::epoll_ctl(poll.get(), EPOLL_CTL_ADD, wake.get(), &event) != 0) {
+    return fail(Code::overloaded,
+                std::string("cannot make an event loop: ") + std::strerror(errno));
+  }
+  return std::shared_ptr<EventLoop>(
+      new EventLoop(std::move(shared), std::move(poll), std::move(wake)));
+}
+
+EventLoop::EventLoop(std::shared_ptr<ServerShared> shared, Descriptor poll, Descriptor wake)
     : shared_(std::move(shared)),
-      context_(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO),
-      work_(context_.get_executor()),
-      timer_(context_),
+      poll_(std::move(poll)),
+      wake_(std::move(wake)),
+      now_(std::chrono::steady_clock::now()),
       tick_interval_(tick_interval(shared_->options)) {}
 
 EventLoop::~EventLoop() = default;
 
+Status EventLoop::watch(int fd, Watcher& watcher) {
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+  event.data.ptr = &watcher;
+  if (::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event) == 0) return {};
+  return fail(Code::overloaded, std::string("cannot watch a socket: ") + std::strerror(errno));
+}
+
 void EventLoop::run() {
   thread_id_.store(std::this_thread::get_id(), std::memory_order_relaxed);
-  context_.run();
+  block_broken_pipe_signal();
+  std::array<epoll_event, kEventsMax> events;
+  for (;;) {
+    const int ready =
+        ::epoll_wait(poll_.get(), events.data(), static_cast<int>(events.size()), wait_limit_ms());
+    now_ = std::chrono::steady_clock::now();
+    bool woken = false;
+    for (int i = 0; i < ready; ++i) {
+      const epoll_event& event = events[static_cast<size_t>(i)];
+      if (event.data.ptr == nullptr) {
+        woken = true;
+      } else {
+        static_cast<Watcher*>(event.data.ptr)->on_events(event.events);
+      }
+    }
+    if (woken) run_posted();
+    run_due();
+    const std::lock_guard lock(mutex_);
+    if (finished_ && posted_.empty()) return;
+  }
+}
+
+int EventLoop::wait_limit_ms() const {
+  std::optional<SteadyTime> due;
+  if (!connections_.empty()) due = next_tick_;
+  if (delayed_) due = due ? std::min(*due, delayed_->due) : delayed_->due;
+  if (!due) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*due - now_).count();
+  return static_cast<int>(std::clamp<int64_t>(left, 0, 60'000));
+}
+
+bool EventLoop::post(std::move_only_function<void()> work) {
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (finished_) return false;
+    first = posted_.empty();
+    posted_.push_back(std::move(work));
+  }
+  if (first) {
+    const uint64_t one = 1;
+    // It fails only when the count is full, and then the loop is awake.
+    [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
+  }
+  return true;
+}
+
+void EventLoop::run_posted() {
+  std::vector<std::move_only_function<void()>> work;
+  {
+    const std::lock_guard lock(mutex_);
+    work.swap(posted_);
+  }
+  for (auto& one : work) one();
+}
+
+void EventLoop::after(std::chrono::milliseconds delay, std::move_only_function<void()> work) {
+  delayed_.emplace(now_ + delay, std::move(work));
+}
+
+void EventLoop::run_due() {
+  if (delayed_ && now_ >= delayed_->due) {
+    auto work = std::move(delayed_->work);
+    delayed_.reset();
+    work();
+  }
+  if (now_ < next_tick_) return;
+  next_tick_ = now_ + tick_interval_;
+  tick();
 }
 
 std::string_view EventLoop::date_line() {
@@ -48,21 +152,17 @@ std::string_view EventLoop::date_line() {
   return date_line_;
 }
 
-void EventLoop::adopt(int fd, const asio::ip::tcp& protocol, bool refused) {
-  Socket socket(context_);
-  boost::system::error_code failed;
-  socket.assign(protocol, fd, failed);
-  if (failed || stopping_ || (refused && refused_open_ >= kRefusedOpenMax)) {
-    if (failed) ::close(fd);
+void EventLoop::adopt(Descriptor fd, bool refused) {
+  if (stopping_ || (refused && refused_open_ >= kRefusedOpenMax)) {
     if (!refused) shared_->connections_open.fetch_sub(1, std::memory_order_relaxed);
     return;
   }
-  auto connection = std::make_shared<Connection>(shared_from_this(), std::move(socket), refused);
+  if (connections_.empty()) next_tick_ = now_ + tick_interval_;
+  auto connection = std::make_shared<Connection>(shared_from_this(), std::move(fd), refused);
   connections_.push_front(connection);
   connection->place_ = connections_.begin();
   if (refused) ++refused_open_;
   connection->start();
-  arm_timer();
 }
 
 void EventLoop::remove(Connection& connection) {
@@ -75,24 +175,11 @@ void EventLoop::remove(Connection& connection) {
   if (stopping_ && connections_.empty()) finish();
 }
 
-void EventLoop::arm_timer() {
-  if (timer_armed_ || connections_.empty()) return;
-  timer_armed_ = true;
-  timer_.expires_after(tick_interval_);
-  timer_.async_wait([this](const boost::system::error_code& failed) {
-    timer_armed_ = false;
-    if (failed) return;
-    tick();
-    arm_timer();
-  });
-}
-
 void EventLoop::tick() {
-  const SteadyTime now = std::chrono::steady_clock::now();
   for (auto next = connections_.begin(); next != connections_.end();) {
     // Held, and stepped over first, because it may close and leave the list.
     const std::shared_ptr<Connection> connection = *next++;
-    connection->on_tick(now);
+    connection->on_tick(now_);
   }
 }
 
@@ -115,12 +202,9 @@ void EventLoop::close_all() {
 }
 
 void EventLoop::finish() {
-  {
-    const std::lock_guard lock(mutex_);
-    finished_ = true;
-  }
-  timer_.cancel();
-  work_.reset();
+  const std::lock_guard lock(mutex_);
+  finished_ = true;
+  delayed_.reset();
 }
 
 }  // namespace orrery::net

@@ -1,40 +1,42 @@
-// One event loop: an io_context run by one thread, the connections that belong to it, one coarse
-// timer for all their time limits, and what they share (options, handler, TLS context, counters).
+// One event loop: an epoll descriptor waited on by one thread, the connections that belong to it,
+// one coarse timer for all their time limits, and what they share (options, handler, TLS context,
+// counters).
+//
+// A turn of the loop is: wait; tell each watcher of its events; run what was posted; look at the
+// time limits. Descriptors are registered once, edge-triggered, for reading and writing: a request
+// costs no call but those that move its bytes. A watcher may end itself during its own events, and
+// no other one's; whatever ends others is posted.
 //
 // Threading: everything here is for the loop's own thread, but for post(), counters and
-// on_thread(). Sockets are touched by the loop's thread alone, which lets Asio leave out its
-// per-socket locks.
+// on_thread().
 //
 // Lifetime: connections hold their loop, because a Responder kept by another thread may outlive the
 // server; the loop holds its connections until they close. finish() breaks that circle.
 #pragma once
 
+#include <openssl/types.h>
+
 #include <atomic>
-#include <boost/asio/basic_stream_socket.hpp>
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/ssl/context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <ctime>
 #include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
+#include "base/result.h"
+#include "net/descriptor.h"
 #include "net/http.h"
 #include "net/server.h"
 
 namespace orrery::net {
 
-namespace asio = boost::asio;
-
-using Socket = asio::basic_stream_socket<asio::ip::tcp, asio::io_context::executor_type>;
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 class Connection;
@@ -43,7 +45,7 @@ class Connection;
 struct ServerShared {
   ServerOptions options;
   Handler* handler = nullptr;
-  std::shared_ptr<asio::ssl::context> tls;  // null: no certificate was given
+  std::shared_ptr<SSL_CTX> tls;  // null: no certificate was given
   std::atomic<uint64_t> connections_open{0};
   std::atomic<uint64_t> connections_accepted{0};
   std::atomic<uint64_t> connections_refused{0};
@@ -61,35 +63,42 @@ struct alignas(64) LoopCounters {
   }
 };
 
+// Is told what happens to a descriptor: epoll's event bits.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  virtual void on_events(uint32_t events) = 0;
+};
+
 class EventLoop : public std::enable_shared_from_this<EventLoop> {
  public:
-  explicit EventLoop(std::shared_ptr<ServerShared> shared);
+  static Result<std::shared_ptr<EventLoop>> create(std::shared_ptr<ServerShared> shared);
   ~EventLoop();
 
   // The thread's body: returns after finish(), when nothing is left to run.
   void run();
 
   // From any thread. False, and `work` is dropped, if the loop has finished.
-  template <class Work>
-  bool post(Work&& work) {
-    const std::lock_guard lock(mutex_);
-    if (finished_) return false;
-    asio::post(context_.get_executor(), std::forward<Work>(work));
-    return true;
-  }
+  bool post(std::move_only_function<void()> work);
   bool on_thread() const {
     return std::this_thread::get_id() == thread_id_.load(std::memory_order_relaxed);
   }
   LoopCounters& counters() { return counters_; }
 
-  // The rest: on the loop's thread.
-  asio::io_context& context() { return context_; }
+  // The rest: on the loop's thread, or before it runs.
   ServerShared& shared() { return *shared_; }
   const ServerOptions& options() const { return shared_->options; }
   bool stopping() const { return stopping_; }
+  // As of this turn: exact enough for time limits.
+  SteadyTime now() const { return now_; }
   std::string_view date_line();
 
-  void adopt(int fd, const asio::ip::tcp& protocol, bool refused);
+  // The watcher stays in place until its descriptor is closed, which ends the watching.
+  Status watch(int fd, Watcher& watcher);
+  // Runs `work` once, when the time has come; one at a time, for the listener.
+  void after(std::chrono::milliseconds delay, std::move_only_function<void()> work);
+
+  void adopt(Descriptor fd, bool refused);
   void remove(Connection& connection);
 
   void begin_stop();  // closes what is idle, and finishes when the last connection has closed
@@ -99,21 +108,26 @@ class EventLoop : public std::enable_shared_from_this<EventLoop> {
   bool first_tls_refusal() { return !std::exchange(tls_refusal_logged_, true); }
 
  private:
-  friend class Connection;
+  struct Delayed {
+    SteadyTime due;
+    std::move_only_function<void()> work;
+  };
+
+  EventLoop(std::shared_ptr<ServerShared> shared, Descriptor poll, Descriptor wake);
 
   void finish();
-  void arm_timer();
+  int wait_limit_ms() const;
+  void run_posted();
+  void run_due();
   void tick();
 
   std::shared_ptr<ServerShared> shared_;
-  asio::io_context context_;
-  asio::executor_work_guard<asio::io_context::executor_type> work_;
-  asio::basic_waitable_timer<std::chrono::steady_clock,
-                             asio::wait_traits<std::chrono::steady_clock>,
-                             asio::io_context::executor_type>
-      timer_;
+  Descriptor poll_;
+  Descriptor wake_;  // an eventfd: written when something is posted to a loop that may be waiting
+  SteadyTime now_;
+  SteadyTime next_tick_;
   std::chrono::milliseconds tick_interval_;
-  bool timer_armed_ = false;
+  std::optional<Delayed> delayed_;
   bool stopping_ = false;
   bool tls_refusal_logged_ = false;
   uint32_t refused_open_ = 0;
@@ -124,7 +138,8 @@ class EventLoop : public std::enable_shared_from_this<EventLoop> {
   LoopCounters counters_;
 
   std::mutex mutex_;
-  bool finished_ = false;  // under mutex_
+  std::vector<std::move_only_function<void()>> posted_;  // under mutex_
+  bool finished_ = false;                                // under mutex_
 };
 
 }  // namespace orrery::net

@@ -2,79 +2,106 @@
 // a little instead of spinning.
 #include "net/listener.h"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "base/log.h"
 
 namespace orrery::net {
 namespace {
 
-using boost::system::error_code;
-
 constexpr std::chrono::milliseconds kPause{100};
+constexpr int kBacklog = 4096;  // the kernel takes less where it is set so
+
+struct Address {
+  sockaddr_storage bytes{};
+  socklen_t size = 0;
+};
+
+std::optional<Address> parse_address(const std::string& text, uint16_t port) {
+  Address address;
+  auto* four = reinterpret_cast<sockaddr_in*>(&address.bytes);
+  if (::inet_pton(AF_INET, text.c_str(), &four->sin_addr) == 1) {
+    four->sin_family = AF_INET;
+    four->sin_port = htons(port);
+    address.size = sizeof *four;
+    return address;
+  }
+  auto* six = reinterpret_cast<sockaddr_in6*>(&address.bytes);
+  if (::inet_pton(AF_INET6, text.c_str(), &six->sin6_addr) == 1) {
+    six->sin6_family = AF_INET6;
+    six->sin6_port = htons(port);
+    address.size = sizeof *six;
+    return address;
+  }
+  return std::nullopt;
+}
+
+uint16_t bound_port(int fd) {
+  Address address;
+  address.size = sizeof address.bytes;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address.bytes), &address.size) != 0) return 0;
+  return ntohs(address.bytes.ss_family == AF_INET6
+                   ? reinterpret_cast<const sockaddr_in6*>(&address.bytes)->sin6_port
+                   : reinterpret_cast<const sockaddr_in*>(&address.bytes)->sin_port);
+}
 
 }  // namespace
 
 Listener::Listener(std::vector<std::shared_ptr<EventLoop>> loops,
                    std::shared_ptr<ServerShared> shared)
-    : loops_(std::move(loops)),
-      shared_(std::move(shared)),
-      acceptor_(loops_.front()->context()),
-      pause_timer_(loops_.front()->context()) {}
+    : loops_(std::move(loops)), shared_(std::move(shared)) {}
 
 Status Listener::open() {
   const ServerOptions& options = shared_->options;
-  error_code failed;
-  const auto address = asio::ip::make_address(options.address, failed);
-  if (failed) {
+  const auto address = parse_address(options.address, options.port);
+  if (!address) {
     return fail(Code::invalid,
                 fmt::format("`{}` is not an IP address to listen on: give one such as 127.0.0.1, "
                             "0.0.0.0 or ::",
                             options.address));
   }
-  const asio::ip::tcp::endpoint endpoint(address, options.port);
-  protocol_ = endpoint.protocol();
-  acceptor_.open(protocol_, failed);
-  if (!failed) acceptor_.set_option(asio::socket_base::reuse_address(true), failed);
-  if (!failed) acceptor_.non_blocking(true, failed);
-  if (!failed) acceptor_.bind(endpoint, failed);
-  if (!failed) acceptor_.listen(asio::socket_base::max_listen_connections, failed);
-  if (failed == asio::error::address_in_use) {
-    return fail(Code::conflict,
-                fmt::format("port {} is in use: another server? choose with --port", options.port));
+  const int on = 1;
+  fd_ =
+      Descriptor(::socket(address->bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!fd_ || ::setsockopt(fd_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+      ::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&address->bytes), address->size) != 0 ||
+      ::listen(fd_.get(), kBacklog) != 0) {
+    const int error = errno;
+    fd_.reset();
+    switch (error) {
+      case EADDRINUSE:
+        return fail(Code::conflict, fmt::format("port {} is in use: another server? choose with "
+                                                "--port",
+                                                options.port));
+      case EACCES:
+        return fail(Code::forbidden,
+                    fmt::format("port {} needs rights that this process does not have: choose one "
+                                "above 1023 with --port",
+                                options.port));
+      default:
+        return fail(Code::invalid, fmt::format("cannot listen on {} port {}: {}", options.address,
+                                               options.port, std::strerror(error)));
+    }
   }
-  if (failed == asio::error::access_denied) {
-    return fail(Code::forbidden,
-                fmt::format("port {} needs rights that this process does not have: choose one "
-                            "above 1023 with --port",
-                            options.port));
-  }
-  if (failed) {
-    return fail(Code::invalid, fmt::format("cannot listen on {} port {}: {}", options.address,
-                                           options.port, failed.message()));
-  }
-  port_ = acceptor_.local_endpoint(failed).port();
-  return {};
+  port_ = bound_port(fd_.get());
+  return loops_.front()->watch(fd_.get(), *this);
 }
 
-void Listener::accept_next() {
-  acceptor_.async_wait(asio::socket_base::wait_read, [this](const error_code& failed) {
-    if (failed || !acceptor_.is_open()) return;
-    if (take_waiting() == Taken::out_of_resources) return pause();
-    accept_next();
-  });
+void Listener::on_events(uint32_t) {
+  if (take_waiting() == Taken::out_of_resources) pause();
 }
 
 Listener::Taken Listener::take_waiting() {
   for (;;) {
-    const int fd =
-        ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0) {
+    Descriptor fd(::accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (!fd) {
       switch (errno) {
         case EAGAIN:
           return Taken::all;
@@ -96,34 +123,27 @@ Listener::Taken Listener::take_waiting() {
     }
     const std::shared_ptr<EventLoop>& loop = loops_[next_loop_++ % loops_.size()];
     const bool posted = loop->post(
-        [loop, fd, protocol = protocol_, refused] { loop->adopt(fd, protocol, refused); });
-    if (!posted) {
-      ::close(fd);
-      if (!refused) shared_->connections_open.fetch_sub(1, std::memory_order_relaxed);
-    }
+        [loop, fd = std::move(fd), refused]() mutable { loop->adopt(std::move(fd), refused); });
+    if (!posted && !refused) shared_->connections_open.fetch_sub(1, std::memory_order_relaxed);
   }
 }
 
-// Out of descriptors the listening socket stays ready, and waiting for it again at once would spin.
+// Out of descriptors nothing tells when one is free again: it is tried after a while.
 void Listener::pause() {
   const uint64_t pauses = shared_->accept_pauses.fetch_add(1, std::memory_order_relaxed);
   if (pauses == 0) {
     log::error("accepting connections pauses: raise the limit of open files (ulimit -n)",
                {{"error", std::strerror(errno)}});
   }
-  pause_timer_.expires_after(kPause);
-  pause_timer_.async_wait([this](const error_code& failed) {
-    if (failed || !acceptor_.is_open()) return;
-    accept_next();
+  loops_.front()->after(kPause, [this] {
+    if (fd_) on_events(0);
   });
 }
 
 void Listener::close() {
-  if (!acceptor_.is_open()) return;
+  if (!fd_) return;
   take_waiting();
-  error_code ignored;
-  acceptor_.close(ignored);
-  pause_timer_.cancel();
+  fd_.reset();
 }
 
 }  // namespace orrery::net

@@ -4,7 +4,6 @@
 // server on the same port is an error instead of a silent sharing of it.
 #pragma once
 
-#include <boost/asio/basic_socket_acceptor.hpp>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,7 +13,7 @@
 
 namespace orrery::net {
 
-class Listener {
+class Listener final : public Watcher {
  public:
   Listener(std::vector<std::shared_ptr<EventLoop>> loops, std::shared_ptr<ServerShared> shared);
 
@@ -22,7 +21,7 @@ class Listener {
   uint16_t port() const { return port_; }
 
   // On the first loop's thread.
-  void accept_next();
+  void on_events(uint32_t events) override;
   void close();  // after taking what the kernel has accepted already
 
  private:
@@ -33,12 +32,7 @@ class Listener {
 
   std::vector<std::shared_ptr<EventLoop>> loops_;
   std::shared_ptr<ServerShared> shared_;
-  asio::basic_socket_acceptor<asio::ip::tcp, asio::io_context::executor_type> acceptor_;
-  asio::basic_waitable_timer<std::chrono::steady_clock,
-                             asio::wait_traits<std::chrono::steady_clock>,
-                             asio::io_context::executor_type>
-      pause_timer_;
-  asio::ip::tcp protocol_ = asio::ip::tcp::v4();
+  Descriptor fd_;
   uint16_t port_ = 0;
   size_t next_loop_ = 0;
 };

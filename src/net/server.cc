@@ -18,7 +18,7 @@ namespace orrery::net {
 struct Server::Impl {
   std::shared_ptr<ServerShared> shared;
   std::vector<std::shared_ptr<EventLoop>> loops;
-  std::unique_ptr<Listener> listener;  // after the loops, whose context it uses
+  std::unique_ptr<Listener> listener;  // after the loops, which watch it
   std::vector<std::thread> threads;
 
   std::mutex mutex;
@@ -88,11 +88,12 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Hand
   const uint32_t threads =
       options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
   for (uint32_t i = 0; i < threads; ++i) {
-    impl->loops.push_back(std::make_shared<EventLoop>(impl->shared));
+    auto loop = EventLoop::create(impl->shared);
+    if (!loop) return pass(std::move(loop).error());
+    impl->loops.push_back(std::move(*loop));
   }
   impl->listener = std::make_unique<Listener>(impl->loops, impl->shared);
   if (Status opened = impl->listener->open(); !opened) return pass(std::move(opened).error());
-  impl->listener->accept_next();
   std::unique_ptr<Server> server(new Server(std::move(impl)));
   if (Status running = server->impl_->run_threads(); !running) {
     return pass(std::move(running).error());

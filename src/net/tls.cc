@@ -2,9 +2,10 @@
 #include "net/tls.h"
 
 #include <fmt/format.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 
-#include <exception>
+#include <array>
 #include <string_view>
 
 namespace orrery::net {
@@ -13,29 +14,29 @@ namespace {
 constexpr std::string_view kSessionContext = "orrery";
 constexpr long kSessionsMax = 20'000;
 
+// What OpenSSL says of the last failure.
+std::string last_error() {
+  std::array<char, 256> text{};
+  ERR_error_string_n(ERR_get_error(), text.data(), text.size());
+  return text.data();
+}
+
 }  // namespace
 
-Result<std::shared_ptr<boost::asio::ssl::context>> make_tls_context(
-    const std::string& certificate_file, const std::string& private_key_file) {
-  namespace ssl = boost::asio::ssl;
-  std::shared_ptr<ssl::context> context;
-  try {
-    context = std::make_shared<ssl::context>(ssl::context::tls_server);
-  } catch (const std::exception& error) {
-    return fail(Code::internal, fmt::format("TLS cannot be set up: {}", error.what()));
-  }
-  boost::system::error_code failed;
-  context->use_certificate_chain_file(certificate_file, failed);
-  if (failed) {
+Result<std::shared_ptr<SSL_CTX>> make_tls_context(const std::string& certificate_file,
+                                                  const std::string& private_key_file) {
+  ERR_clear_error();
+  std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
+  if (!context) return fail(Code::internal, "TLS cannot be set up: " + last_error());
+  SSL_CTX* native = context.get();
+  if (SSL_CTX_use_certificate_chain_file(native, certificate_file.c_str()) != 1) {
     return fail(Code::invalid, fmt::format("{} holds no PEM certificate that can be used: {}",
-                                           certificate_file, failed.message()));
+                                           certificate_file, last_error()));
   }
-  context->use_private_key_file(private_key_file, ssl::context::pem, failed);
-  if (failed) {
+  if (SSL_CTX_use_PrivateKey_file(native, private_key_file.c_str(), SSL_FILETYPE_PEM) != 1) {
     return fail(Code::invalid, fmt::format("{} holds no PEM private key that fits {}: {}",
-                                           private_key_file, certificate_file, failed.message()));
+                                           private_key_file, certificate_file, last_error()));
   }
-  SSL_CTX* native = context->native_handle();
   SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
   SSL_CTX_set_options(native, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_SERVER);

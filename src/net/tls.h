@@ -1,7 +1,8 @@
 // The TLS side of the listener: an OpenSSL context made from a certificate and its key.
 #pragma once
 
-#include <boost/asio/ssl/context.hpp>
+#include <openssl/types.h>
+
 #include <memory>
 #include <string>
 
@@ -10,7 +11,7 @@
 namespace orrery::net {
 
 // TLS 1.2 and 1.3, with session resumption. Both files are PEM; the first may hold a chain.
-Result<std::shared_ptr<boost::asio::ssl::context>> make_tls_context(
-    const std::string& certificate_file, const std::string& private_key_file);
+Result<std::shared_ptr<SSL_CTX>> make_tls_context(const std::string& certificate_file,
+                                                  const std::string& private_key_file);
 
 }  // namespace orrery::net

@@ -126,8 +126,8 @@ std::vector<prometheus::MetricFamily> Metrics::collect() const {
     uint64_t up_to = 0;
     for (size_t i = 0; i < by_latency.size(); ++i) {
       up_to += by_latency[i];
-      const double bound = i < kLatencyBounds.size() ? kLatencyBounds[i]
-                                                     : std::numeric_limits<double>::infinity();
+      const double bound =
+          i < kLatencyBounds.size() ? kLatencyBounds[i] : std::numeric_limits<double>::infinity();
       second.histogram.bucket.push_back({up_to, bound});
     }
     second.histogram.sample_count = up_to;
