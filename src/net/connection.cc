@@ -69,6 +69,10 @@ void Connection::on_events(uint32_t events) {
   if (!awaiting_response_) process();
 }
 
+void Connection::on_turn_end() {
+  if (!closed_) process();
+}
+
 void Connection::on_first_byte() {
   unsigned char first = 0;
   switch (transport_.peek(first).flow) {
@@ -150,6 +154,7 @@ void Connection::process() {
       out_.append("HTTP/1.1 100 Continue\r\n\r\n");
     }
     if (loop_->stopping() && size == 0) close_after_flush_ = true;
+    if (unsent() && loop_->write_later(shared_from_this())) return;
     if (!flush()) return;
     if (!fill()) return;
   }

@@ -33,6 +33,7 @@ class Connection final : public ResponseSink,
 
   void start();
   void on_events(uint32_t events) override;
+  void on_turn_end();                       // after EventLoop::write_later
   void send(Response&& response) override;  // any thread
   void close();
   void on_tick(SteadyTime now);

@@ -79,6 +79,7 @@ void EventLoop::run() {
         ::epoll_wait(poll_.get(), events.data(), static_cast<int>(events.size()), wait_limit_ms());
     now_ = std::chrono::steady_clock::now();
     bool woken = false;
+    telling_ = true;
     for (int i = 0; i < ready; ++i) {
       const epoll_event& event = events[static_cast<size_t>(i)];
       if (event.data.ptr == nullptr) {
@@ -87,11 +88,19 @@ void EventLoop::run() {
         static_cast<Watcher*>(event.data.ptr)->on_events(event.events);
       }
     }
+    telling_ = false;
+    for (const std::shared_ptr<Connection>& writer : writers_) writer->on_turn_end();
+    writers_.clear();
     if (woken) run_posted();
     run_due();
     const std::lock_guard lock(mutex_);
     if (finished_ && posted_.empty()) return;
   }
+}
+
+bool EventLoop::write_later(const std::shared_ptr<Connection>& connection) {
+  if (telling_) writers_.push_back(connection);
+  return telling_;
 }
 
 int EventLoop::wait_limit_ms() const {

@@ -2,10 +2,12 @@
 // one coarse timer for all their time limits, and what they share (options, handler, TLS context,
 // counters).
 //
-// A turn of the loop is: wait; tell each watcher of its events; run what was posted; look at the
-// time limits. Descriptors are registered once, edge-triggered, for reading and writing: a request
-// costs no call but those that move its bytes. A watcher may end itself during its own events, and
-// no other one's; whatever ends others is posted.
+// A turn of the loop is: wait; tell each watcher of its events; let connections write the answers
+// that these events led to; run what was posted; look at the time limits. (Answers that are written
+// together wake their reader once, where it would otherwise run and sleep for each of them.)
+// Descriptors are registered once, edge-triggered, for reading and writing: a request costs no call
+// but those that move its bytes. A watcher may end itself during its own events, and no other
+// one's; whatever ends others is posted.
 //
 // Threading: everything here is for the loop's own thread, but for post(), counters and
 // on_thread().
@@ -98,6 +100,9 @@ class EventLoop : public std::enable_shared_from_this<EventLoop> {
   // Runs `work` once, when the time has come; one at a time, for the listener.
   void after(std::chrono::milliseconds delay, std::move_only_function<void()> work);
 
+  // True while watchers are told of events: the connection is then asked to write at their end.
+  bool write_later(const std::shared_ptr<Connection>& connection);
+
   void adopt(Descriptor fd, bool refused);
   void remove(Connection& connection);
 
@@ -128,6 +133,8 @@ class EventLoop : public std::enable_shared_from_this<EventLoop> {
   SteadyTime next_tick_;
   std::chrono::milliseconds tick_interval_;
   std::optional<Delayed> delayed_;
+  bool telling_ = false;
+  std::vector<std::shared_ptr<Connection>> writers_;  // of this turn
   bool stopping_ = false;
   bool tls_refusal_logged_ = false;
   uint32_t refused_open_ = 0;
