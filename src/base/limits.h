@@ -30,6 +30,11 @@ struct Limits {
   uint64_t account_databases = 500;
   uint64_t database_containers = 5'000;
   uint64_t shared_throughput_containers = 25;
+  // Users, permissions, scripts
+  uint64_t account_resources = 100'000;
+  uint64_t account_resources_bytes = 256ULL << 20;
+  uint64_t resource_bytes = 512ULL << 10;  // of one
+  uint64_t container_scripts = 100;        // of each kind
   // Items and requests
   uint64_t item_bytes = 2ULL << 20;
   uint64_t item_id_characters = 255;

@@ -1,9 +1,10 @@
-// See catalog.h. Records: placement "databases" or "containers" with the number as row, and
-// placement "account", row "next-number".
+// See catalog.h. Records: placement "databases", "containers" or "resources" with the number as
+// row, and placement "account", row "next-number".
 #include "catalog/catalog.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <future>
 #include <mutex>
@@ -73,6 +74,11 @@ Status Catalog::load() {
                                                  container->spec.name));
         }
         insert(std::make_shared<const Container>(std::move(*container)));
+      } else if (key.placement == kResources) {
+        auto resource = decode_resource(item.body);
+        if (!resource) return pass(resource.error());
+        std::unique_lock lock(lookup_mutex_);
+        resources_.put(std::make_shared<const Resource>(std::move(*resource)));
       } else if (key.row == kNextNumber) {
         const char* end = item.body.data() + item.body.size();
         auto [read_to, error] = std::from_chars(item.body.data(), end, next_number_);
@@ -100,6 +106,14 @@ Status Catalog::check_loaded() const {
     if (number >= next_number_) return refuse("container", number, "is beyond the next number");
     if (!databases_.contains(container->database)) {
       return refuse("container", number, "belongs to a database that is not there");
+    }
+  }
+  for (const ResourcePtr& resource : resources_.all()) {
+    if (resource->number >= next_number_) {
+      return refuse("resource", resource->number, "is beyond the next number");
+    }
+    if (!has_owner(resource->parent)) {
+      return refuse("resource", resource->number, "belongs to something that is not there");
     }
   }
   return {};
@@ -241,11 +255,14 @@ Status Catalog::remove_database(uint32_t number) {
   if (!gone) return fail(Code::not_found, "the database is not there");
   std::vector<partition::Write> writes;
   writes.push_back(remove(kDatabases, number));
+  std::vector<ResourcePtr> owned = remove_owned(number, writes);
   const std::vector<ContainerPtr> inside = containers(number);
   for (const ContainerPtr& container : inside) {
     writes.push_back(remove(kContainers, container->number));
+    std::ranges::move(remove_owned(container->number, writes), std::back_inserter(owned));
   }
   if (auto committed = commit(std::move(writes)); !committed) return committed;
+  erase_resources(owned);
   for (const ContainerPtr& container : inside) erase_container(container->number);
   std::unique_lock lock(lookup_mutex_);
   by_database_.erase(number);
@@ -306,7 +323,9 @@ Status Catalog::remove_container(uint32_t number) {
   if (!container(number)) return fail(Code::not_found, "the container is not there");
   std::vector<partition::Write> writes;
   writes.push_back(remove(kContainers, number));
+  const std::vector<ResourcePtr> owned = remove_owned(number, writes);
   if (auto committed = commit(std::move(writes)); !committed) return committed;
+  erase_resources(owned);
   erase_container(number);
   return {};
 }

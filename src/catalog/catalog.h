@@ -1,10 +1,11 @@
-// The catalog: which databases and containers there are and how containers are partitioned. It is
-// kept in a partition of its own, so that a change is one durable transaction, and wholly in memory
-// for lookups.
+// The catalog: which databases and containers there are, how containers are partitioned, and the
+// small named resources that belong to either. It is kept in a partition of its own, so that a
+// change is one durable transaction, and wholly in memory for lookups.
 //
-// Invariants: names are unique (databases in the account, containers in their database); numbers
-// are never used twice; a partition map covers the whole placement space without gap or overlap
-// (checked on every store). A change is visible to lookups only once it is durable.
+// Invariants: names are unique (databases in the account, containers in their database, resources
+// among those of their kind and parent); numbers are never used twice, whatever they number; what
+// belongs to something goes with it; a partition map covers the whole placement space without gap
+// or overlap (checked on every store). A change is visible to lookups only once it is durable.
 //
 // Threading: lookups from any thread, returning immutable snapshots. Changes are serialised inside
 // and block until durable: not for event-loop threads.
@@ -23,6 +24,7 @@
 #include "base/result.h"
 #include "base/thread_annotations.h"
 #include "catalog/model.h"
+#include "catalog/resource_index.h"
 #include "partition/partition.h"
 
 namespace orrery::catalog {
@@ -45,7 +47,7 @@ class Catalog {
   std::vector<ContainerPtr> all_containers() const;
 
   Result<DatabasePtr> create_database(std::string_view name, std::optional<Throughput> throughput);
-  Status remove_database(uint32_t number);  // and its containers
+  Status remove_database(uint32_t number);  // and all that belongs to it
   Result<DatabasePtr> set_throughput(uint32_t database, const Throughput& throughput);
 
   // `boundaries` cut the placement space; see value::divide_evenly.
@@ -57,6 +59,21 @@ class Catalog {
   // here. `change` may refuse.
   Result<ContainerPtr> update_container(uint32_t number,
                                         const std::function<Status(Container&)>& change);
+
+  // --- resources: catalog_resources.cc ---------------------------------------------------------
+  ResourcePtr resource(uint8_t kind, uint32_t parent, std::string_view name) const;
+  ResourcePtr resource(uint32_t number) const;
+  std::vector<ResourcePtr> resources(uint8_t kind, uint32_t parent) const;  // by name
+  ResourceTotals resource_totals() const;
+
+  // `parent` is the number of a database, a container, or another resource.
+  Result<ResourcePtr> create_resource(uint8_t kind, uint32_t parent, std::string_view name,
+                                      std::string body);
+  // With an etag: only if that is still the resource's (Code::precondition_failed otherwise).
+  Result<ResourcePtr> replace_resource(uint32_t number, std::string_view name, std::string body,
+                                       const std::optional<std::string>& if_etag);
+  // And all that belongs to it.
+  Status remove_resource(uint32_t number, const std::optional<std::string>& if_etag);
 
  private:
   explicit Catalog(std::shared_ptr<partition::Partition> partition, const Clock& clock);
@@ -71,6 +88,11 @@ class Catalog {
   void insert(DatabasePtr database);
   void insert(ContainerPtr container);
   void erase_container(uint32_t number);
+  bool has_owner(uint32_t number) const;
+  // Removals of everything that belongs to `parent`, however indirectly; gives what it found.
+  std::vector<ResourcePtr> remove_owned(uint32_t parent,
+                                        std::vector<partition::Write>& writes) const;
+  void erase_resources(const std::vector<ResourcePtr>& gone);
 
   const std::shared_ptr<partition::Partition> partition_;
   const Clock& clock_;
@@ -84,6 +106,7 @@ class Catalog {
   std::unordered_map<uint32_t, DatabasePtr> databases_;
   std::unordered_map<uint32_t, std::map<std::string, ContainerPtr, std::less<>>> by_database_;
   std::unordered_map<uint32_t, ContainerPtr> containers_;
+  ResourceIndex resources_;
 };
 
 // Whether the ranges cover the whole space in order, without gap or overlap.

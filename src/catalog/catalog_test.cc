@@ -244,5 +244,83 @@ TEST_F(CatalogTest, DamagedRecordsAreRefusedAtTheStart) {
   EXPECT_EQ(make("next")->number, 9);
 }
 
+TEST_F(CatalogTest, KeepsResourcesThroughAReopening) {
+  DatabasePtr database = make("shop");
+  ContainerPtr container = make(database, "orders");
+  auto user = catalog_->create_resource(0, database->number, "reader", "{}");
+  ASSERT_TRUE(user) << user.error().message;
+  auto permission = catalog_->create_resource(1, (*user)->number, "p", "one");
+  ASSERT_TRUE(permission);
+  ASSERT_TRUE(catalog_->create_resource(2, container->number, "reader", "script"));
+  auto replaced = catalog_->replace_resource((*permission)->number, "q", "two", std::nullopt);
+  ASSERT_TRUE(replaced) << replaced.error().message;
+  EXPECT_NE((*replaced)->etag, (*permission)->etag);
+  EXPECT_EQ((*replaced)->number, (*permission)->number);
+  open();
+  EXPECT_EQ(catalog_->resource(0, database->number, "reader")->number, (*user)->number);
+  EXPECT_EQ(catalog_->resource(1, (*user)->number, "p"), nullptr);
+  EXPECT_EQ(catalog_->resource(1, (*user)->number, "q")->body, "two");
+  EXPECT_EQ(catalog_->resource((*permission)->number)->etag, (*replaced)->etag);
+  EXPECT_EQ(catalog_->resources(2, container->number).size(), 1U);
+  EXPECT_EQ(catalog_->resource_totals().count, 3U);
+}
+
+TEST_F(CatalogTest, RefusesResourcesThatCannotBe) {
+  DatabasePtr database = make("shop");
+  auto one = catalog_->create_resource(0, database->number, "one", "{}");
+  auto two = catalog_->create_resource(0, database->number, "two", "{}");
+  ASSERT_TRUE(one && two);
+  EXPECT_EQ(catalog_->create_resource(0, database->number, "one", "{}").error().code,
+            Code::conflict);
+  EXPECT_EQ(catalog_->create_resource(0, 999, "one", "{}").error().code, Code::not_found);
+  EXPECT_EQ(catalog_->replace_resource((*two)->number, "one", "{}", std::nullopt).error().code,
+            Code::conflict);
+  EXPECT_EQ(catalog_->replace_resource((*two)->number, "two", "{}", "other").error().code,
+            Code::precondition_failed);
+  EXPECT_EQ(catalog_->remove_resource((*two)->number, "other").error().code,
+            Code::precondition_failed);
+  EXPECT_TRUE(catalog_->remove_resource((*two)->number, (*two)->etag));
+  EXPECT_EQ(catalog_->remove_resource((*two)->number, std::nullopt).error().code, Code::not_found);
+  EXPECT_EQ(catalog_->replace_resource((*two)->number, "x", "{}", std::nullopt).error().code,
+            Code::not_found);
+}
+
+TEST_F(CatalogTest, RemovesResourcesWithWhatTheyBelongTo) {
+  DatabasePtr database = make("shop");
+  ContainerPtr container = make(database, "orders");
+  auto user = catalog_->create_resource(0, database->number, "reader", "{}");
+  ASSERT_TRUE(user);
+  ASSERT_TRUE(catalog_->create_resource(1, (*user)->number, "p", "{}"));
+  auto script = catalog_->create_resource(2, container->number, "s", "{}");
+  ASSERT_TRUE(script);
+  ASSERT_TRUE(catalog_->remove_resource((*user)->number, std::nullopt));
+  EXPECT_EQ(catalog_->resource_totals().count, 1U);
+  ASSERT_TRUE(catalog_->remove_container(container->number));
+  EXPECT_EQ(catalog_->resource_totals().count, 0U);
+
+  container = make(database, "orders");
+  user = catalog_->create_resource(0, database->number, "reader", "{}");
+  auto again = catalog_->create_resource(2, container->number, "s", "{}");
+  ASSERT_TRUE(user && again);
+  EXPECT_GT((*again)->number, (*script)->number);
+  ASSERT_TRUE(catalog_->create_resource(1, (*user)->number, "p", "{}"));
+  ASSERT_TRUE(catalog_->remove_database(database->number));
+  EXPECT_EQ(catalog_->resource_totals().count, 0U);
+  open();
+  EXPECT_EQ(catalog_->resource_totals().count, 0U);
+}
+
+TEST_F(CatalogTest, RefusesAResourceOfNothing) {
+  make("shop");
+  Resource lost;
+  lost.number = 1;
+  lost.parent = 77;
+  lost.name = "lost";
+  put_raw("resources", "1", encode(lost));
+  auto opened = try_open();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, Code::corrupt);
+}
+
 }  // namespace
 }  // namespace orrery::catalog

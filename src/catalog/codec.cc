@@ -267,6 +267,15 @@ std::string encode(const Container& container) {
   return out.done();
 }
 
+std::string encode(const Resource& resource) {
+  ObjectWriter out;
+  out.number("number", resource.number).number("parent", resource.parent);
+  out.number("kind", resource.kind).text("name", resource.name);
+  out.number("changed", resource.changed_s).text("etag", resource.etag);
+  out.text("body", resource.body);
+  return out.done();
+}
+
 Result<Database> decode_database(std::string_view text) {
   auto document = value::JsonDocument::parse(text);
   if (!document) return damaged("database", document.error().message);
@@ -323,6 +332,22 @@ Result<Container> decode_container(std::string_view text) {
   spec.face_json = in.text("face");
   if (!in.problem().empty()) return damaged("container", in.problem());
   return container;
+}
+
+Result<Resource> decode_resource(std::string_view text) {
+  auto document = value::JsonDocument::parse(text);
+  if (!document) return damaged("resource", document.error().message);
+  ObjectReader in(document->root());
+  Resource resource;
+  resource.number = in.number32("number");
+  resource.parent = in.number32("parent");
+  resource.kind = static_cast<uint8_t>(in.number("kind", 0, UINT8_MAX));
+  resource.name = in.text("name");
+  resource.changed_s = in.number("changed");
+  resource.etag = in.text("etag");
+  resource.body = in.text("body");
+  if (!in.problem().empty()) return damaged("resource", in.problem());
+  return resource;
 }
 
 }  // namespace orrery::catalog

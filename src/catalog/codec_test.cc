@@ -191,5 +191,30 @@ TEST(Codec, EveryTruncationIsRefused) {
   EXPECT_FALSE(decode_container("7"));
 }
 
+TEST(CatalogCodec, KeepsAResource) {
+  Resource before;
+  before.number = 7;
+  before.parent = 3;
+  before.kind = 255;
+  before.name = "reader \"1\"";
+  before.changed_s = 1'700'000'000;
+  before.etag = "e";
+  before.body = R"("body":"function () {}")";
+  auto after = decode_resource(encode(before));
+  ASSERT_TRUE(after) << after.error().message;
+  EXPECT_EQ(after->number, before.number);
+  EXPECT_EQ(after->parent, before.parent);
+  EXPECT_EQ(after->kind, before.kind);
+  EXPECT_EQ(after->name, before.name);
+  EXPECT_EQ(after->changed_s, before.changed_s);
+  EXPECT_EQ(after->etag, before.etag);
+  EXPECT_EQ(after->body, before.body);
+  for (const char* text : {"", "{}", R"({"number":1,"parent":1,"kind":256})"}) {
+    auto damaged = decode_resource(text);
+    ASSERT_FALSE(damaged) << text;
+    EXPECT_EQ(damaged.error().code, Code::corrupt);
+  }
+}
+
 }  // namespace
 }  // namespace orrery::catalog

@@ -69,4 +69,18 @@ struct Container {
   std::shared_ptr<const PartitionMap> map;
 };
 
+// A small named document that belongs to a database, a container, or another resource: a user, a
+// script. What it means is the face's affair: `kind` is a number that the face chose, `body` is
+// kept and not interpreted.
+struct Resource {
+  uint32_t number =
+      0;  // unique in the account, among databases and containers too; never used twice
+  uint32_t parent = 0;  // the number of the database, container or resource that it belongs to
+  uint8_t kind = 0;
+  std::string name;  // unique among those of its kind and parent
+  int64_t changed_s = 0;
+  std::string etag;
+  std::string body;
+};
+
 }  // namespace orrery::catalog

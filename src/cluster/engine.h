@@ -120,6 +120,15 @@ class Engine {
   // Whether partitions are still being split towards the throughput that was set.
   bool is_scaling(uint32_t container) const;
 
+  // --- resources of databases and containers that only the face understands --------------------
+  // As in the catalog, within the account's quotas. `most`: of this kind, for this parent.
+  Result<catalog::ResourcePtr> create_resource(uint8_t kind, uint32_t parent, std::string_view name,
+                                               std::string body, uint64_t most);
+  Result<catalog::ResourcePtr> replace_resource(uint32_t number, std::string_view name,
+                                                std::string body,
+                                                const std::optional<std::string>& if_etag);
+  Status remove_resource(uint32_t number, const std::optional<std::string>& if_etag);
+
   // --- items -----------------------------------------------------------------------------------
   // All writes of one transaction have the same placement key.
   void write(RoutingPtr routing, std::vector<partition::Write> transaction,

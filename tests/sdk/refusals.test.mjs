@@ -70,12 +70,6 @@ describe("not offered yet", () => {
     }
   });
 
-  it("users, permissions and tokens for them are refused by name", async () => {
-    answers(await at.rest("POST", "/dbs/db/users", { body: { id: "u" } }), [400, 501], { message: /user/i });
-    answers(await at.rest("GET", "/dbs/db/users"), [400, 501], { message: /user/i });
-    answers(await at.rest("GET", "/dbs/db/users/u/permissions"), [400, 501], { message: /user|permission/i });
-  });
-
   it("newer versions of the protocol than are known are accepted", async () => {
     await prepare();
     for (const version of ["2015-12-16", "2018-12-31", "2020-07-15", "2024-11-30", "2035-01-01"]) {

@@ -184,7 +184,9 @@ void Call::fail(const Error& error, uint32_t substatus) {
 }
 
 void Call::fail_with(int status, uint32_t substatus, std::string json_body) {
-  fmt::format_to(std::back_inserter(response.headers), "x-ms-substatus: {}\r\n", substatus);
+  if (substatus != 0) {
+    fmt::format_to(std::back_inserter(response.headers), "x-ms-substatus: {}\r\n", substatus);
+  }
   charge(0);
   reply(status, std::move(json_body));
 }

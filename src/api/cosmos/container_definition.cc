@@ -126,25 +126,6 @@ Status check_agreement(const IndexingPolicy& indexing, const VectorEmbeddingPoli
   return {};
 }
 
-Result<const Node*> checked_root(const Result<JsonDocument>& document) {
-  if (!document) {
-    return fail(Code::invalid, "The request body is not JSON: " + document.error().message);
-  }
-  const Node& root = document->root();
-  if (root.type != Type::object) {
-    return fail(Code::invalid, "The request body is " + std::string(root.raw.substr(0, 80)) +
-                                   ": give an object like {\"id\":\"name\"}.");
-  }
-  return &root;
-}
-
-Result<std::string> parse_name(const Node& root) {
-  auto id = required_member(root, "", "id", Type::string);
-  if (!id) return pass(id.error());
-  if (auto checked = check_resource_name((*id)->text); !checked) return pass(checked.error());
-  return std::string((*id)->text);
-}
-
 Result<std::optional<int32_t>> parse_default_ttl(const Node& root) {
   auto ttl = integer_member(root, "", "defaultTtl", -1, std::numeric_limits<int32_t>::max());
   if (!ttl) return pass(ttl.error());
@@ -249,6 +230,13 @@ Status check_resource_name(std::string_view name) {
                 "The id " + quoted(name.substr(0, 300)) + " ends with a space: take it off.");
   }
   return {};
+}
+
+Result<std::string> parse_name(const Node& root) {
+  auto id = required_member(root, "", "id", Type::string);
+  if (!id) return pass(id.error());
+  if (auto checked = check_resource_name((*id)->text); !checked) return pass(checked.error());
+  return std::string((*id)->text);
 }
 
 Result<std::string> parse_database_definition(std::string_view body) {

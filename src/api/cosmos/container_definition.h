@@ -13,13 +13,18 @@
 
 #include "base/result.h"
 #include "catalog/model.h"
+#include "value/json.h"
 
 namespace orrery::cosmos {
 
 inline constexpr size_t kMaxNameCharacters = 255;
 
-// The id of a database or a container: 1 to 255 characters, none of / \ # ?, no space at the end.
+// The id of a database, a container, a user, a script: 1 to 255 characters, none of / \ # ?, no
+// space at the end.
 Status check_resource_name(std::string_view name);
+
+// The id in a definition, checked.
+Result<std::string> parse_name(const value::Node& root);
 
 // The body of POST /dbs: the name. Other members are not kept.
 Result<std::string> parse_database_definition(std::string_view body);

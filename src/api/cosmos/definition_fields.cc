@@ -36,6 +36,18 @@ std::string_view name_of(Type type) {
 
 }  // namespace
 
+Result<const Node*> checked_root(const Result<value::JsonDocument>& document) {
+  if (!document) {
+    return fail(Code::invalid, "The request body is not JSON: " + document.error().message);
+  }
+  const Node& root = document->root();
+  if (root.type != Type::object) {
+    return fail(Code::invalid, "The request body is " + std::string(root.raw.substr(0, 80)) +
+                                   ": give an object like {\"id\":\"name\"}.");
+  }
+  return &root;
+}
+
 std::unexpected<Error> bad_field(std::string_view where, const Node& found,
                                  std::string_view advice) {
   std::string message(where);

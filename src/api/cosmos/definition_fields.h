@@ -15,6 +15,9 @@
 
 namespace orrery::cosmos {
 
+// The root of a parsed body, which must be an object.
+Result<const value::Node*> checked_root(const Result<value::JsonDocument>& document);
+
 // "indexingPolicy.indexingMode is "eager": use consistent, lazy or none."
 std::unexpected<Error> bad_field(std::string_view where, const value::Node& found,
                                  std::string_view advice);

@@ -23,6 +23,7 @@ enum class Operation : uint8_t {
   account,
   database,
   container,
+  resource,  // a user, a permission, a script
   partition_ranges,
   offer,
   item_create,

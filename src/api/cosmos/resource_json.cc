@@ -56,6 +56,23 @@ std::string container_json(const catalog::Database& database, const catalog::Con
   return out;
 }
 
+std::string named_resource_json(const catalog::Resource& resource, std::string_view rid,
+                                std::string_view self, std::string_view links) {
+  std::string out = "{";
+  append_member(out, "id", quoted(resource.name));
+  if (!resource.body.empty()) {
+    out += ',';
+    out += resource.body;
+  }
+  append_system(out, rid, resource.changed_s, self, resource.etag);
+  if (!links.empty()) {
+    out += ',';
+    out += links;
+  }
+  out += '}';
+  return out;
+}
+
 std::string pkranges_json(const catalog::Container& container, const LsnOf& lsn_of) {
   const std::string container_id = container_rid(container.database, container.number);
   const std::string self = container_self(container.database, container.number) + "pkranges/";

@@ -15,6 +15,9 @@ constexpr std::string_view kDigits =
 constexpr uint32_t kContainerBit = 0x80000000U;
 constexpr size_t kMaxRidBytes = 20;
 constexpr uint8_t kRangeNibble = 0x5;
+constexpr uint8_t kFunctionNibble = 0x6;
+constexpr uint8_t kTriggerNibble = 0x7;
+constexpr uint8_t kProcedureNibble = 0x8;
 
 void append_encoded(std::string& out, const uint8_t* bytes, size_t size) {
   const size_t start = out.size();
@@ -79,6 +82,11 @@ uint64_t Rid::lsn() const {
   return (child >> 8) & ((uint64_t{1} << kRidLsnBits) - 1);
 }
 
+uint32_t Rid::number() const {
+  if (kind == RidKind::user) return container;
+  return child >> 40 == 0 ? static_cast<uint32_t>(child >> 8) : 0;
+}
+
 void append_database_rid(std::string& out, uint32_t database) {
   assert(database != 0 && "clients take a zero for no database");
   std::array<uint8_t, 4> bytes;
@@ -124,6 +132,26 @@ std::string pkrange_rid(uint32_t database, uint32_t container, uint32_t id) {
   std::array<uint8_t, 16> bytes;
   put_container(bytes.data(), database, container);
   store_u64_be(bytes.data() + 8, uint64_t{id} << 8 | kRangeNibble << 4);
+  return encoded(bytes.data(), bytes.size());
+}
+
+std::string resource_rid(RidKind kind, uint32_t database, uint32_t owner, uint32_t number) {
+  std::array<uint8_t, 16> bytes;
+  if (kind == RidKind::user || kind == RidKind::permission) {
+    const uint32_t user = kind == RidKind::user ? number : owner;
+    assert(database != 0 && user < kContainerBit);
+    store_u32_be(bytes.data(), database);
+    store_u32_be(bytes.data() + 4, user);
+    if (kind == RidKind::user) return encoded(bytes.data(), 8);
+    store_u64_be(bytes.data() + 8, uint64_t{number} << 8);
+    return encoded(bytes.data(), bytes.size());
+  }
+  const uint8_t nibble = kind == RidKind::stored_procedure ? kProcedureNibble
+                         : kind == RidKind::trigger        ? kTriggerNibble
+                                                           : kFunctionNibble;
+  assert(nibble != kFunctionNibble || kind == RidKind::user_function);
+  put_container(bytes.data(), database, owner);
+  store_u64_be(bytes.data() + 8, uint64_t{number} << 8 | nibble << 4);
   return encoded(bytes.data(), bytes.size());
 }
 
@@ -215,13 +243,13 @@ Result<Rid> parse_rid(std::string_view text) {
     case 0x0:
       rid.kind = size == 20 ? RidKind::attachment : RidKind::item;
       return rid;
-    case 0x8:
+    case kProcedureNibble:
       rid.kind = RidKind::stored_procedure;
       break;
-    case 0x7:
+    case kTriggerNibble:
       rid.kind = RidKind::trigger;
       break;
-    case 0x6:
+    case kFunctionNibble:
       rid.kind = RidKind::user_function;
       break;
     case 0x4:

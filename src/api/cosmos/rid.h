@@ -5,10 +5,12 @@
 //   container       8 bytes  database, container number with its high bit set
 //   item           16 bytes  container, u64 = (range id << 36 | lsn) << 8
 //   range          16 bytes  container, u64 = id << 8 | 50
-//   offer           3 bytes  number, little-endian
-// In the 16-byte forms the high nibble of the last byte tells the kind (item 0, range 5; scripts,
-// conflicts and users have their own and are only recognised here). The text is padded base64 in
-// which `/` is written `-`, and each id has exactly one spelling.
+//   script         16 bytes  container, u64 = number << 8 | 80 (procedure), 70 (trigger), 60
+//   (function) user            8 bytes  database, number without the high bit permission     16
+//   bytes  user, u64 = number << 8 offer           3 bytes  number, little-endian
+// In the 16-byte forms of a container the high nibble of the last byte tells the kind (conflicts
+// and attachments have their own and are only recognised here). The text is padded base64 in which
+// `/` is written `-`, and each id has exactly one spelling.
 //
 // Pure; any thread may call.
 #pragma once
@@ -50,6 +52,8 @@ struct Rid {
   // Of an item: where and when it was first written. Of a partition range: its id.
   uint32_t range_id() const;
   uint64_t lsn() const;
+  // Of a user, a permission, a script: its number in the catalog; 0 if no number is that large.
+  uint32_t number() const;
   bool operator==(const Rid&) const = default;
 };
 
@@ -57,6 +61,8 @@ std::string database_rid(uint32_t database);
 std::string container_rid(uint32_t database, uint32_t container);
 std::string item_rid(uint32_t database, uint32_t container, uint32_t range_id, uint64_t lsn);
 std::string pkrange_rid(uint32_t database, uint32_t container, uint32_t id);
+// Of a user (whose owner is its database), a permission (its user), a script (its container).
+std::string resource_rid(RidKind kind, uint32_t database, uint32_t owner, uint32_t number);
 
 // An offer belongs to a database or to a container; its number says which.
 std::string database_offer_rid(uint32_t database);

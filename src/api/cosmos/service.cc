@@ -19,18 +19,16 @@ std::string_view path_of(std::string_view target) {
   return target.substr(0, target.find('?'));
 }
 
-// Queries are posted, and only read. Whoever asks this decides by it: what a read-only key may send
-// and what dispatch takes for a query must be the same.
-bool is_query(const Call& call) {
-  return call.method == "POST" &&
-         (is_true(call.headers.is_query) || is_true(call.headers.is_query_plan));
-}
-
 bool is_write(const Call& call) {
   return call.method != "GET" && call.method != "HEAD" && !is_query(call);
 }
 
 }  // namespace
+
+bool is_query(const Call& call) {
+  return call.method == "POST" &&
+         (is_true(call.headers.is_query) || is_true(call.headers.is_query_plan));
+}
 
 Result<Consistency> parse_consistency(std::string_view text) {
   for (size_t i = 0; i < kConsistencyNames.size(); ++i) {
@@ -114,19 +112,22 @@ void Service::unsupported(CallPtr call, std::string_view what) {
                    .message = fmt::format("{} are not supported by this version of Orrery", what)});
 }
 
+void Service::method_not_allowed(CallPtr call) {
+  const std::string message =
+      fmt::format("{} is not possible on {}: see the API's reference for what is", call->method,
+                  path_of(call->target));
+  const std::string body = error_body(status_name(405), message, call->activity_id);
+  call->fail_with(405, 0, body);
+}
+
 void Service::dispatch(CallPtr call) {
   const ResourceAddress& address = call->address;
   const std::string_view method = call->method;
-  auto no_such_method = [](CallPtr refused) {
-    const std::string message =
-        fmt::format("{} is not possible on {}", refused->method, path_of(refused->target));
-    refused->fail(Error{.code = Code::invalid, .message = message});
-  };
 
   if (address.count == 0) {
     call->operation = Operation::account;
     if (method == "GET") return read_account(std::move(call));
-    return no_such_method(std::move(call));
+    return method_not_allowed(std::move(call));
   }
   const std::string_view root = address.segments[0];
   if (root == "offers") {
@@ -139,7 +140,7 @@ void Service::dispatch(CallPtr call) {
     if (address.count == 2 && method == "PUT") {
       return later(std::move(call), &Service::replace_offer);
     }
-    return no_such_method(std::move(call));
+    return method_not_allowed(std::move(call));
   }
   if (root != "dbs") {
     return call->fail(Error{.code = Code::invalid,
@@ -157,13 +158,11 @@ void Service::dispatch(CallPtr call) {
       if (method == "GET") return later(std::move(call), &Service::read_database);
       if (method == "DELETE") return later(std::move(call), &Service::delete_database);
     }
-    return no_such_method(std::move(call));
+    return method_not_allowed(std::move(call));
   }
   if (address.segments[2] != "colls") {
-    return unsupported(std::move(call),
-                       address.segments[2] == "users"
-                           ? "users and permissions"
-                           : fmt::format("resources of type '{}'", address.segments[2]));
+    if (kind_of(address) != nullptr) return later(std::move(call), &Service::named_resources);
+    return unsupported(std::move(call), fmt::format("resources of type '{}'", address.segments[2]));
   }
   if (address.count <= 4) {
     call->operation = Operation::container;
@@ -176,7 +175,7 @@ void Service::dispatch(CallPtr call) {
       if (method == "PUT") return later(std::move(call), &Service::replace_container);
       if (method == "DELETE") return later(std::move(call), &Service::delete_container);
     }
-    return no_such_method(std::move(call));
+    return method_not_allowed(std::move(call));
   }
   dispatch_in_container(std::move(call));
 }
@@ -185,11 +184,13 @@ void Service::dispatch_in_container(CallPtr call) {
   const ResourceAddress& address = call->address;
   const std::string_view method = call->method;
   const std::string_view kind = address.segments[4];
-  if (kind == "pkranges" && address.count == 5 && method == "GET") {
+  if (kind == "pkranges" && address.count == 5) {
     call->operation = Operation::partition_ranges;
+    if (method != "GET") return method_not_allowed(std::move(call));
     return later(std::move(call), &Service::read_partition_ranges);
   }
   if (kind != "docs") {
+    if (kind_of(address) != nullptr) return later(std::move(call), &Service::named_resources);
     if (kind == "sprocs" || kind == "triggers" || kind == "udfs") {
       return unsupported(std::move(call), "stored procedures, triggers and user-defined functions");
     }
@@ -240,9 +241,7 @@ void Service::dispatch_in_container(CallPtr call) {
     }
     if (method == "PATCH") return unsupported(std::move(call), "patches");
   }
-  const std::string message =
-      fmt::format("{} is not possible on {}", method, path_of(call->target));
-  call->fail(Error{.code = Code::invalid, .message = message});
+  method_not_allowed(std::move(call));
 }
 
 catalog::DatabasePtr Service::database_of(CallPtr& call) const {

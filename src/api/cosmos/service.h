@@ -3,7 +3,8 @@
 // handle() runs on an event-loop thread: it checks the signature, finds the operation, and either
 // answers at once, or hands over to the engine, which answers later. What blocks (databases,
 // containers, feeds) goes to the engine's control threads. One file per resource: account.cc,
-// databases.cc, containers.cc, partition_ranges.cc, items.cc, item_feed.cc, offers.cc, admin.cc.
+// databases.cc, containers.cc, named_resources.cc (users, permissions, scripts),
+// partition_ranges.cc, items.cc, item_feed.cc, offers.cc, admin.cc.
 #pragma once
 
 #include <functional>
@@ -14,6 +15,7 @@
 #include "api/cosmos/call.h"
 #include "api/cosmos/continuation.h"
 #include "api/cosmos/metrics.h"
+#include "api/cosmos/resource_kinds.h"
 #include "base/clock.h"
 #include "cluster/engine.h"
 #include "net/http.h"
@@ -56,6 +58,7 @@ class Service final : public net::Handler {
   // Runs a member function on a thread that may block.
   void later(CallPtr call, Job job);
   static void unsupported(CallPtr call, std::string_view what);
+  static void method_not_allowed(CallPtr call);
 
   // The resources that a path names, by name or by resource id. On failure the call is answered.
   catalog::DatabasePtr database_of(CallPtr& call) const;
@@ -75,6 +78,27 @@ class Service final : public net::Handler {
   void read_container(CallPtr call);
   void replace_container(CallPtr call);
   void delete_container(CallPtr call);
+
+  // Users, permissions, scripts: all that resource_kinds.h lists.
+  void named_resources(CallPtr call);
+  struct ResourceOwner {
+    uint32_t number;    // in the catalog
+    uint32_t database;  // the number of the database that all is in
+    std::string rid;
+    std::string self;   // dbs/{rid}/…/
+    std::string names;  // the same by names: dbs/shop/users/ann
+  };
+  // What the resources of a path belong to. On failure the call is answered.
+  std::optional<ResourceOwner> resource_owner(CallPtr& call, const ResourceKind& kind) const;
+  // By name or by resource id.
+  catalog::ResourcePtr find_resource(const ResourceKind& kind, const ResourceOwner& owner,
+                                     std::string_view name) const;
+  std::string resource_json(const ResourceKind& kind, const ResourceOwner& owner,
+                            const catalog::Resource& resource) const;
+  void list_resources(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner);
+  void create_resource(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner);
+  void replace_resource(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner,
+                        const catalog::Resource& before);
 
   void read_partition_ranges(CallPtr call);
 
@@ -113,6 +137,10 @@ class Service final : public net::Handler {
   Metrics metrics_;
   const net::Server* server_ = nullptr;
 };
+
+// Queries are posted, and only read. Whoever asks this decides by it: what a read-only key may send
+// and what dispatch takes for a query must be the same.
+bool is_query(const Call& call);
 
 // What a session token demands of each range; a malformed one is an error.
 Result<cluster::LsnDemand> demand_of(std::string_view session_token);

@@ -1,0 +1,84 @@
+// See resource_kinds.h.
+#include "api/cosmos/resource_kinds.h"
+
+#include <algorithm>
+#include <array>
+
+#include "api/cosmos/container_definition.h"
+#include "api/cosmos/definition_fields.h"
+
+namespace orrery::cosmos {
+namespace {
+
+using value::JsonDocument;
+using value::Node;
+using value::Type;
+
+Result<std::string> user_members(const Node&) {
+  return std::string();
+}
+
+// {"permissionMode":"Read","resource":"dbs/shop/colls/orders","resourcePartitionKey":["a"]}
+Result<std::string> permission_members(const Node& definition) {
+  std::string out;
+  auto mode = choice_member(definition, "", "permissionMode", {"Read", "All"}, "");
+  if (!mode) return pass(mode.error());
+  append_member(out, "permissionMode", quoted(*mode));
+  auto resource = required_member(definition, "", "resource", Type::string);
+  if (!resource) return pass(resource.error());
+  append_member(out, "resource", (*resource)->raw);
+  auto key = optional_member(definition, "", "resourcePartitionKey", Type::array);
+  if (!key) return pass(key.error());
+  if (*key != nullptr) append_member(out, "resourcePartitionKey", (*key)->raw);
+  return out;
+}
+
+constexpr std::array kKinds = {
+    ResourceKind{.number = kUserKind,
+                 .segment = "users",
+                 .owner = "dbs",
+                 .feed = "Users",
+                 .noun = "user",
+                 .rid = RidKind::user,
+                 .most = &Limits::account_resources,
+                 .members = user_members,
+                 .links = R"("_permissions":"permissions/")"},
+    ResourceKind{.number = kPermissionKind,
+                 .segment = "permissions",
+                 .owner = "users",
+                 .feed = "Permissions",
+                 .noun = "permission",
+                 .rid = RidKind::permission,
+                 .most = &Limits::account_resources,
+                 .members = permission_members,
+                 .links = ""},
+};
+
+}  // namespace
+
+const ResourceKind* kind_of(const ResourceAddress& address) {
+  const size_t at = address.count - (address.is_feed() ? 1 : 2);  // of the last type
+  if (address.count < 3 || (at != 2 && at != 4) || address.segments[0] != "dbs") return nullptr;
+  const auto* kind = std::ranges::find_if(kKinds, [&](const ResourceKind& one) {
+    return address.segments[at] == one.segment && address.segments[at - 2] == one.owner;
+  });
+  return kind == kKinds.end() ? nullptr : kind;
+}
+
+const ResourceKind* kind_of(uint8_t number) {
+  const auto* kind = std::ranges::find(kKinds, number, &ResourceKind::number);
+  return kind == kKinds.end() ? nullptr : kind;
+}
+
+Result<ResourceDefinition> parse_resource(const ResourceKind& kind, std::string_view body) {
+  const auto document = JsonDocument::parse(body);
+  auto root = checked_root(document);
+  if (!root) return pass(root.error());
+  auto name = parse_name(**root);
+  if (!name) return pass(name.error());
+  auto members = kind.members(**root);
+  if (!members) return pass(members.error());
+  return ResourceDefinition{.name = std::move(*name), .members = std::move(*members)};
+}
+
+}  // namespace orrery::cosmos

@@ -1,0 +1,127 @@
+// The catalog's resources: the small named documents that belong to a database, a container, or one
+// another. See catalog.h.
+#include <fmt/format.h>
+
+#include <mutex>
+
+#include "catalog/catalog.h"
+#include "catalog/codec.h"
+
+namespace orrery::catalog {
+namespace {
+
+Status check_etag(const Resource& resource, const std::optional<std::string>& if_etag) {
+  if (!if_etag || *if_etag == resource.etag) return {};
+  return fail(Code::precondition_failed,
+              fmt::format("the etag of '{}' is now \"{}\", not the \"{}\" that is asked for",
+                          resource.name, resource.etag, *if_etag));
+}
+
+std::unexpected<Error> name_taken(std::string_view name) {
+  return fail(Code::conflict, fmt::format("'{}' exists already", name));
+}
+
+std::unexpected<Error> gone() {
+  return fail(Code::not_found, "the resource is not there any more");
+}
+
+}  // namespace
+
+ResourcePtr Catalog::resource(uint8_t kind, uint32_t parent, std::string_view name) const {
+  std::shared_lock lock(lookup_mutex_);
+  return resources_.find(kind, parent, name);
+}
+
+ResourcePtr Catalog::resource(uint32_t number) const {
+  std::shared_lock lock(lookup_mutex_);
+  return resources_.find(number);
+}
+
+std::vector<ResourcePtr> Catalog::resources(uint8_t kind, uint32_t parent) const {
+  std::shared_lock lock(lookup_mutex_);
+  return resources_.list(kind, parent);
+}
+
+ResourceTotals Catalog::resource_totals() const {
+  std::shared_lock lock(lookup_mutex_);
+  return resources_.totals();
+}
+
+bool Catalog::has_owner(uint32_t number) const {
+  std::shared_lock lock(lookup_mutex_);
+  return databases_.contains(number) || containers_.contains(number) ||
+         resources_.find(number) != nullptr;
+}
+
+std::vector<ResourcePtr> Catalog::remove_owned(uint32_t parent,
+                                               std::vector<partition::Write>& writes) const {
+  std::shared_lock lock(lookup_mutex_);
+  std::vector<ResourcePtr> owned = resources_.owned_by(parent);
+  for (const ResourcePtr& resource : owned) writes.push_back(remove(kResources, resource->number));
+  return owned;
+}
+
+void Catalog::erase_resources(const std::vector<ResourcePtr>& gone) {
+  std::unique_lock lock(lookup_mutex_);
+  for (const ResourcePtr& resource : gone) resources_.erase(resource->number);
+}
+
+Result<ResourcePtr> Catalog::create_resource(uint8_t kind, uint32_t parent, std::string_view name,
+                                             std::string body) {
+  MutexLock change(change_mutex_);
+  if (!has_owner(parent)) return gone();
+  if (resource(kind, parent, name)) return name_taken(name);
+  std::vector<partition::Write> writes;
+  auto made = std::make_shared<Resource>();
+  made->number = take_number(writes);
+  made->parent = parent;
+  made->kind = kind;
+  made->name = name;
+  made->changed_s = clock_.now_s();
+  made->etag = next_etag();
+  made->body = std::move(body);
+  writes.push_back(put(kResources, made->number, encode(*made)));
+  if (auto committed = commit(std::move(writes)); !committed) return pass(committed.error());
+  std::unique_lock lock(lookup_mutex_);
+  resources_.put(made);
+  return made;
+}
+
+Result<ResourcePtr> Catalog::replace_resource(uint32_t number, std::string_view name,
+                                              std::string body,
+                                              const std::optional<std::string>& if_etag) {
+  MutexLock change(change_mutex_);
+  const ResourcePtr before = resource(number);
+  if (!before) return gone();
+  if (auto checked = check_etag(*before, if_etag); !checked) return pass(checked.error());
+  if (name != before->name && resource(before->kind, before->parent, name)) {
+    return name_taken(name);
+  }
+  auto after = std::make_shared<Resource>(*before);
+  after->name = name;
+  after->changed_s = clock_.now_s();
+  after->etag = next_etag();
+  after->body = std::move(body);
+  std::vector<partition::Write> writes;
+  writes.push_back(put(kResources, number, encode(*after)));
+  if (auto committed = commit(std::move(writes)); !committed) return pass(committed.error());
+  std::unique_lock lock(lookup_mutex_);
+  resources_.put(after);
+  return after;
+}
+
+Status Catalog::remove_resource(uint32_t number, const std::optional<std::string>& if_etag) {
+  MutexLock change(change_mutex_);
+  const ResourcePtr before = resource(number);
+  if (!before) return gone();
+  if (auto checked = check_etag(*before, if_etag); !checked) return checked;
+  std::vector<partition::Write> writes;
+  writes.push_back(remove(kResources, number));
+  std::vector<ResourcePtr> owned = remove_owned(number, writes);
+  owned.push_back(before);
+  if (auto committed = commit(std::move(writes)); !committed) return committed;
+  erase_resources(owned);
+  return {};
+}
+
+}  // namespace orrery::catalog
