@@ -1,53 +1,74 @@
-// Which index entries answer a query's filter and order: a tree of unions and intersections over
-// ranges of terms, made from the bound query and the container's index policy. Pure and immutable;
+// Which index entries answer a query's filter: a tree of unions and intersections over ranges of
+// terms, made from the bound query and the container's index policy. Pure and immutable;
 // index_source.h runs it over a view.
 //
-// What a plan promises: the items of its ranges are all those for which WHERE can be true of a row,
-// and maybe others. A node is exact when they are no others.
+// What a plan promises: its items are all those for which WHERE can be true of a row, and maybe
+// others. A node is exact when there are no others.
 //
-// Three values: a filter is served once for being true and, under NOT, for being false; where it is
+// Three values: a filter is served for being true and, under NOT, for being false; where it is
 // undefined it is neither. So `NOT (c.x < 5)` is the numbers from 5 on, not everything else.
+//
+// Elements of arrays: an item has an entry for each, and a range of them holds the items of which
+// some element is in it. That is what JOIN, EXISTS and ARRAY_CONTAINS ask for; for c.list[0] it is
+// a superset. Two ranges meet in one item, not in one element: also a superset.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "query/bound.h"
+#include "query/functions/context.h"
 #include "query/item_view.h"
 #include "value/path.h"
 #include "value/terms.h"
-#include "value/value.h"
 
 namespace orrery::query {
+
+// What else must be true of the value that an entry stands for: an expression in which slot 0 is
+// that value.
+struct TermTest {
+  BoundExpr expr;
+  bool wanted = true;
+};
 
 struct IndexNode {
   enum class Kind : uint8_t {
     everything,  // no entry tells: all items
     nothing,
-    ranges,  // items with an entry in one of the ranges
-    all_of,  // children
-    any_of,  // children
+    ranges,   // items with an entry in one of the ranges, whose value passes the test
+    lacking,  // items without a value at the path
+    all_of,   // children
+    any_of,   // children
   };
+  // Of which value at the path the ranges speak: the only one, that of a row variable (by slot), or
+  // any element's.
+  static constexpr uint32_t kOnly = UINT32_MAX;
+  static constexpr uint32_t kAny = UINT32_MAX - 1;
+
   Kind kind = Kind::everything;
   bool is_exact = false;
-  // ranges: in order, not touching one another, all of one path.
-  value::Path path;
-  std::vector<TermRange> ranges;
-  // Whether each range is one term, so that its keys come in order.
-  bool is_points = false;
+  value::Path path;  // of ranges and lacking
+  uint32_t variable = kOnly;
+  std::vector<TermRange> ranges;  // in order, not overlapping
+  std::shared_ptr<const TermTest> test;
   std::vector<IndexNode> children;
 
-  bool is_everything() const { return kind == Kind::everything; }
+  // Whether each range is a single term, so that its keys come in order.
+  bool is_points() const;
 };
 
 struct IndexPlan {
   IndexNode filter;
 };
 
-// Of the query that reads the container: `query`, or the one in its FROM.
-IndexPlan plan_index_use(const BoundQuery& query, const value::IndexPolicy& policy);
+// Of the query that reads the container: `query`, or the one in its FROM. Functions of the time of
+// the query are taken from the context; the query must run with the same one.
+IndexPlan plan_index_use(const BoundQuery& query, const value::IndexPolicy& policy,
+                         Context& context);
+
+// For people and tests: `/name/? point and (/age/? range or /tags/[]/? point)`, `none`.
+std::string to_string(const IndexPlan& plan);
 
 }  // namespace orrery::query

@@ -1,0 +1,174 @@
+// See index_node.h and index_plan.h.
+#include "query/index_node.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace orrery::query {
+namespace {
+
+using Kind = IndexNode::Kind;
+
+// Takes nodes of the same kind apart, so that only other kinds are left.
+void flatten(std::vector<IndexNode>& children, Kind kind) {
+  std::vector<IndexNode> flat;
+  for (IndexNode& child : children) {
+    if (child.kind == kind) {
+      std::ranges::move(child.children, std::back_inserter(flat));
+    } else {
+      flat.push_back(std::move(child));
+    }
+  }
+  children = std::move(flat);
+}
+
+bool same_value(const IndexNode& a, const IndexNode& b) {
+  return a.kind == Kind::ranges && b.kind == Kind::ranges && a.variable == b.variable &&
+         a.variable != IndexNode::kAny && a.path == b.path;
+}
+
+// Joins the ranges of nodes that speak of the same value. `may` says for which of two nodes.
+template <class May, class Join>
+void merge(std::vector<IndexNode>& children, const May& may, const Join& join) {
+  std::vector<IndexNode> merged;
+  for (IndexNode& child : children) {
+    const auto same = std::ranges::find_if(
+        merged, [&](const IndexNode& m) { return same_value(m, child) && may(m, child); });
+    if (same == merged.end()) {
+      merged.push_back(std::move(child));
+      continue;
+    }
+    TermRanges joined = join(TermRanges{std::move(same->ranges), same->is_exact},
+                             TermRanges{std::move(child.ranges), child.is_exact});
+    same->ranges = std::move(joined.ranges);
+    same->is_exact = joined.is_exact;
+    if (child.test) same->test = std::move(child.test);
+  }
+  children = std::move(merged);
+}
+
+// Whether it speaks of a row variable, which other nodes may speak of too.
+bool is_of_variable(const IndexNode& node) {
+  if (node.kind == Kind::ranges) {
+    return node.variable != IndexNode::kOnly && node.variable != IndexNode::kAny;
+  }
+  return std::ranges::any_of(node.children, is_of_variable);
+}
+
+bool all_exact(const std::vector<IndexNode>& children) {
+  return std::ranges::all_of(children, &IndexNode::is_exact);
+}
+
+std::string_view tail_of(const IndexNode& node) {
+  if (node.kind == Kind::lacking) return "missing";
+  if (node.test) return "scan";
+  return node.is_points() ? "point" : "range";
+}
+
+void append(std::string& out, const IndexNode& node, bool nested) {
+  switch (node.kind) {
+    case Kind::everything:
+      out += "none";
+      return;
+    case Kind::nothing:
+      out += "nothing";
+      return;
+    case Kind::ranges:
+    case Kind::lacking:
+      out += value::to_string(value::IndexPath{.path = node.path, .tail = value::Tail::value});
+      out += ' ';
+      out += tail_of(node);
+      return;
+    case Kind::all_of:
+    case Kind::any_of:
+      if (nested) out += '(';
+      for (size_t i = 0; i < node.children.size(); ++i) {
+        if (i > 0) out += node.kind == Kind::all_of ? " and " : " or ";
+        append(out, node.children[i], true);
+      }
+      if (nested) out += ')';
+  }
+}
+
+}  // namespace
+
+bool IndexNode::is_points() const {
+  return kind == Kind::ranges && std::ranges::all_of(ranges, is_point);
+}
+
+IndexNode everything(bool is_exact) {
+  IndexNode node;
+  node.is_exact = is_exact;
+  return node;
+}
+
+IndexNode nothing() {
+  IndexNode node;
+  node.kind = Kind::nothing;
+  node.is_exact = true;
+  return node;
+}
+
+IndexNode in_ranges(const PathRef& ref, TermRanges ranges) {
+  if (ranges.ranges.empty()) return nothing();
+  IndexNode node;
+  node.kind = Kind::ranges;
+  node.is_exact = ranges.is_exact && ref.is_exact;
+  node.path = ref.path;
+  node.variable = ref.variable;
+  node.ranges = std::move(ranges.ranges);
+  return node;
+}
+
+IndexNode all_of(std::vector<IndexNode> children) {
+  const bool exact_parts = all_exact(children);
+  flatten(children, Kind::all_of);
+  if (std::ranges::any_of(children, [](auto& c) { return c.kind == Kind::nothing; })) {
+    return nothing();
+  }
+  merge(children, [](const IndexNode& a, const IndexNode& b) { return !a.test || !b.test; }, both);
+  const bool empty = std::ranges::any_of(
+      children, [](auto& c) { return c.kind == Kind::ranges && c.ranges.empty(); });
+  if (empty) return nothing();
+  const bool is_exact = exact_parts && std::ranges::count_if(children, is_of_variable) < 2;
+  std::erase_if(children, [](const IndexNode& c) { return c.kind == Kind::everything; });
+  if (children.empty()) return everything(is_exact);
+  if (children.size() == 1) {
+    children.front().is_exact = is_exact;
+    return std::move(children.front());
+  }
+  IndexNode node;
+  node.kind = Kind::all_of;
+  node.is_exact = is_exact;
+  node.children = std::move(children);
+  return node;
+}
+
+IndexNode any_of(std::vector<IndexNode> children) {
+  const bool is_exact = all_exact(children);
+  flatten(children, Kind::any_of);
+  std::erase_if(children, [](const IndexNode& c) { return c.kind == Kind::nothing; });
+  if (children.empty()) return nothing();
+  const auto all = std::ranges::find(children, Kind::everything, &IndexNode::kind);
+  if (all != children.end()) {
+    return everything(std::ranges::any_of(
+        children, [](auto& c) { return c.kind == Kind::everything && c.is_exact; }));
+  }
+  merge(
+      children, [](const IndexNode& a, const IndexNode& b) { return !a.test && !b.test; }, either);
+  if (children.size() == 1) return std::move(children.front());
+  IndexNode node;
+  node.kind = Kind::any_of;
+  node.is_exact = is_exact;
+  node.children = std::move(children);
+  return node;
+}
+
+std::string to_string(const IndexPlan& plan) {
+  std::string out;
+  append(out, plan.filter, false);
+  return out;
+}
+
+}  // namespace orrery::query

@@ -1,0 +1,27 @@
+// Putting nodes of an index plan together: what can be said in one node is.
+#pragma once
+
+#include <vector>
+
+#include "query/index_plan.h"
+#include "query/term_ranges.h"
+
+namespace orrery::query {
+
+// Where a row's value comes from.
+struct PathRef {
+  value::Path path;
+  uint32_t variable = IndexNode::kOnly;
+  // Whether it is there whenever the row is: a row variable itself.
+  bool is_defined = false;
+  // False: one of the values at the path, and entries do not tell which (c.list[0]).
+  bool is_exact = true;
+};
+
+IndexNode everything(bool is_exact);
+IndexNode nothing();
+IndexNode in_ranges(const PathRef& ref, TermRanges ranges);
+IndexNode all_of(std::vector<IndexNode> children);
+IndexNode any_of(std::vector<IndexNode> children);
+
+}  // namespace orrery::query

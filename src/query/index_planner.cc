@@ -1,0 +1,367 @@
+// See index_planner.h and index_plan.h.
+#include "query/index_planner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "query/evaluate.h"
+
+namespace orrery::query {
+namespace {
+
+using value::Type;
+using value::Value;
+
+bool is_order(Binary operation) {
+  return operation == Binary::less || operation == Binary::less_or_equal ||
+         operation == Binary::greater || operation == Binary::greater_or_equal;
+}
+
+bool is_comparison(Binary operation) {
+  return is_order(operation) || operation == Binary::equal || operation == Binary::not_equal;
+}
+
+Binary opposite(Binary operation) {
+  switch (operation) {
+    case Binary::equal:
+      return Binary::not_equal;
+    case Binary::not_equal:
+      return Binary::equal;
+    case Binary::less:
+      return Binary::greater_or_equal;
+    case Binary::less_or_equal:
+      return Binary::greater;
+    case Binary::greater:
+      return Binary::less_or_equal;
+    default:
+      return Binary::less;
+  }
+}
+
+// a < b as b > a.
+Binary mirrored(Binary operation) {
+  switch (operation) {
+    case Binary::less:
+      return Binary::greater;
+    case Binary::less_or_equal:
+      return Binary::greater_or_equal;
+    case Binary::greater:
+      return Binary::less;
+    case Binary::greater_or_equal:
+      return Binary::less_or_equal;
+    default:
+      return operation;
+  }
+}
+
+TermRanges compared(const PathTerms& terms, Binary operation, const Value& constant, bool wanted) {
+  // Nothing compares with NaN: that is false of all numbers, and its opposite too.
+  if (is_order(operation) && constant.is_number() && std::isnan(constant.number())) {
+    return wanted ? TermRanges{} : terms.of_type(Type::number);
+  }
+  return terms.compared(wanted ? operation : opposite(operation), constant);
+}
+
+// A row variable, or a path that starts at one.
+bool is_path(const BoundExpr& expr) {
+  if (expr.kind == BoundKind::slot) return true;
+  if (expr.kind == BoundKind::index && !expr.children[1].is_constant()) return false;
+  return (expr.kind == BoundKind::member || expr.kind == BoundKind::index) &&
+         is_path(expr.children[0]);
+}
+
+// Visits the paths in an expression. False when a visit says so, and when the expression cannot be
+// computed from the values at its paths alone.
+template <class Visit>
+bool each_path(const BoundExpr& expr, const Visit& visit) {
+  if (is_path(expr)) return visit(expr);
+  switch (expr.kind) {
+    case BoundKind::call:
+      if (expr.function->depends == Depends::row) return false;
+      break;
+    case BoundKind::subquery:
+    case BoundKind::aggregate:
+    case BoundKind::group_key:
+      return false;
+    default:
+      break;
+  }
+  return std::ranges::all_of(expr.children,
+                             [&](const BoundExpr& child) { return each_path(child, visit); });
+}
+
+// A subquery's variables mean nothing outside of it.
+void forget_variables(IndexNode& node, const BoundQuery& query) {
+  for (const BoundSource& source : query.sources) {
+    if (node.variable == source.slot) node.variable = IndexNode::kAny;
+  }
+  for (IndexNode& child : node.children) forget_variables(child, query);
+}
+
+}  // namespace
+
+std::optional<Value> IndexPlanner::constant_of(const BoundExpr& expr) {
+  if (expr.is_constant()) return expr.constant;
+  if (!each_path(expr, [](const BoundExpr&) { return false; })) return std::nullopt;
+  Frame frame(0, context_);
+  return evaluate(expr, frame).to_owned();
+}
+
+std::optional<PathRef> IndexPlanner::path_of(const BoundExpr& expr) const {
+  switch (expr.kind) {
+    case BoundKind::slot:
+      return expr.index < slots_.size() ? slots_[expr.index] : std::nullopt;
+    case BoundKind::member: {
+      auto ref = path_of(expr.children[0]);
+      if (!ref) return std::nullopt;
+      ref->path.steps.push_back({.name = expr.name, .array = false});
+      ref->is_defined = false;
+      return ref;
+    }
+    case BoundKind::index: {
+      const BoundExpr& subscript = expr.children[1];
+      auto ref = path_of(expr.children[0]);
+      if (!ref || !subscript.is_constant()) return std::nullopt;
+      if (subscript.constant.is_string()) {
+        ref->path.steps.push_back({.name = std::string(subscript.constant.text()), .array = false});
+      } else {
+        ref->path.steps.push_back({.name = "", .array = true});
+        ref->variable = IndexNode::kAny;
+        ref->is_exact = false;
+      }
+      ref->is_defined = false;
+      return ref;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<PathRef> IndexPlanner::indexed_path(const BoundExpr& expr) const {
+  auto ref = path_of(expr);
+  return ref && policy_.covers(ref->path) ? ref : std::nullopt;
+}
+
+IndexNode IndexPlanner::lacking(const PathRef& ref) const {
+  if (ref.is_defined) return nothing();
+  if (ref.variable != IndexNode::kOnly) return everything(false);
+  IndexNode node;
+  node.kind = IndexNode::Kind::lacking;
+  node.is_exact = true;
+  node.path = ref.path;
+  return node;
+}
+
+IndexNode IndexPlanner::rows_of(const BoundQuery& query) {
+  slots_.resize(std::max<size_t>(slots_.size(), query.slots));
+  if (query.document_slot) slots_[*query.document_slot] = PathRef{.path = {}, .is_defined = true};
+  std::vector<IndexNode> parts;
+  for (const BoundSource& source : query.sources) name_source(source, parts);
+  if (query.where) parts.push_back(plan(*query.where, true));
+  return all_of(std::move(parts));
+}
+
+void IndexPlanner::name_source(const BoundSource& source, std::vector<IndexNode>& constraints) {
+  std::optional<PathRef>& slot = slots_[source.slot];
+  switch (source.kind) {
+    case BoundSource::Kind::document:
+      slot = PathRef{.path = {}, .is_defined = true};
+      return;
+    case BoundSource::Kind::value:
+      slot = path_of(source.collection);
+      if (slot) slot->is_defined = true;
+      return;
+    case BoundSource::Kind::elements:
+      slot = path_of(source.collection);
+      if (!slot) return;
+      slot->path.steps.push_back({.name = "", .array = true});
+      slot->variable = source.slot;
+      slot->is_defined = true;
+      return;
+    case BoundSource::Kind::rows: {
+      slot.reset();
+      const BoundQuery& inner = *source.collection.query;
+      if (source.of_container || inner.grouped()) return;
+      constraints.push_back(plan_exists(inner));
+      if (inner.select != Select::Kind::value || source.of_elements) return;
+      slot = path_of(inner.items[0].second);
+      if (slot && slot->variable != IndexNode::kOnly) slot->variable = source.slot;
+      if (slot) slot->is_defined = true;
+      return;
+    }
+  }
+}
+
+IndexNode IndexPlanner::plan(const BoundExpr& expr, bool wanted) {
+  switch (expr.kind) {
+    case BoundKind::constant:
+      return expr.constant.is_bool() && expr.constant.boolean() == wanted ? everything(true)
+                                                                          : nothing();
+    case BoundKind::slot:
+    case BoundKind::member:
+    case BoundKind::index:
+      if (const auto ref = indexed_path(expr)) {
+        const PathTerms terms(ref->path);
+        return in_ranges(*ref, terms.compared(Binary::equal, Value::make_bool(wanted)));
+      }
+      return everything(false);
+    case BoundKind::unary:
+      if (expr.unary == Unary::logical_not) return plan(expr.children[0], !wanted);
+      return nothing();  // a number is neither true nor false
+    case BoundKind::binary:
+      return plan_binary(expr, wanted);
+    case BoundKind::in:
+      return plan_in(expr, wanted != expr.negated);
+    case BoundKind::between:
+      return plan_between(expr, wanted != expr.negated);
+    case BoundKind::like:
+      return plan_like(expr, wanted);
+    case BoundKind::call:
+      return plan_call(expr, wanted);
+    case BoundKind::subquery:
+      if (expr.subquery_kind == SubqueryKind::exists && wanted) return plan_exists(*expr.query);
+      return everything(false);
+    default:
+      return plan_test(expr, wanted);
+  }
+}
+
+IndexNode IndexPlanner::plan_binary(const BoundExpr& expr, bool wanted) {
+  const bool is_and = expr.binary == Binary::logical_and;
+  if (is_and || expr.binary == Binary::logical_or) {
+    std::vector<IndexNode> parts;
+    parts.push_back(plan(expr.children[0], wanted));
+    parts.push_back(plan(expr.children[1], wanted));
+    // Not (a and b) is: not a, or not b.
+    return is_and == wanted ? all_of(std::move(parts)) : any_of(std::move(parts));
+  }
+  return is_comparison(expr.binary) ? plan_comparison(expr, wanted) : plan_test(expr, wanted);
+}
+
+IndexNode IndexPlanner::plan_comparison(const BoundExpr& expr, bool wanted) {
+  for (const size_t side : {0, 1}) {
+    const auto constant = constant_of(expr.children[1 - side]);
+    if (!constant) continue;
+    const auto ref = indexed_path(expr.children[side]);
+    if (!ref) continue;
+    const Binary operation = side == 0 ? expr.binary : mirrored(expr.binary);
+    return in_ranges(*ref, compared(PathTerms(ref->path), operation, *constant, wanted));
+  }
+  return plan_test(expr, wanted);
+}
+
+IndexNode IndexPlanner::plan_in(const BoundExpr& expr, bool wanted) {
+  const auto ref = indexed_path(expr.children[0]);
+  if (!ref) return plan_test(expr, wanted != expr.negated);
+  const PathTerms terms(ref->path);
+  TermRanges found;
+  for (size_t i = 1; i < expr.children.size(); ++i) {
+    const auto constant = constant_of(expr.children[i]);
+    if (!constant) return everything(false);
+    found = either(std::move(found), terms.compared(Binary::equal, *constant));
+  }
+  return in_ranges(*ref, wanted ? std::move(found) : without(terms.all(), found));
+}
+
+IndexNode IndexPlanner::plan_between(const BoundExpr& expr, bool wanted) {
+  const auto ref = indexed_path(expr.children[0]);
+  const auto low = constant_of(expr.children[1]);
+  const auto high = constant_of(expr.children[2]);
+  if (!ref || !low || !high) return plan_test(expr, wanted != expr.negated);
+  const PathTerms terms(ref->path);
+  const TermRanges from = compared(terms, Binary::greater_or_equal, *low, wanted);
+  const TermRanges to = compared(terms, Binary::less_or_equal, *high, wanted);
+  return in_ranges(*ref, wanted ? both(from, to) : either(from, to));
+}
+
+IndexNode IndexPlanner::plan_like(const BoundExpr& expr, bool wanted) {
+  const auto ref = indexed_path(expr.children[0]);
+  if (!ref || !expr.like) return plan_test(expr, wanted);
+  const PathTerms terms(ref->path);
+  const LikePattern& like = *expr.like;
+  const TermRanges strings = terms.of_type(Type::string);
+  const bool matching = wanted != expr.negated;
+  if (like.is_exact() || like.is_prefix_only()) {
+    TermRanges found = like.is_exact()
+                           ? terms.compared(Binary::equal, Value::make_string(like.prefix()))
+                           : terms.starting_with(like.prefix());
+    return in_ranges(*ref, matching ? std::move(found) : without(strings, found));
+  }
+  return plan_test(expr, wanted, matching ? terms.starting_with(like.prefix()) : strings);
+}
+
+IndexNode IndexPlanner::plan_exists(const BoundQuery& query) {
+  if (query.grouped() || query.sources.empty() || query.derived() != nullptr) {
+    return everything(false);
+  }
+  slots_.resize(std::max<size_t>(slots_.size(), query.slots));
+  IndexNode found = rows_of(query);
+  if (found.kind == IndexNode::Kind::everything) {
+    // Whatever the filter says, there must be an element.
+    const BoundSource& last = query.sources.back();
+    const auto& ref = slots_[last.slot];
+    if (last.kind != BoundSource::Kind::elements || !ref || !policy_.covers(ref->path)) {
+      return everything(false);
+    }
+    const bool is_exact = found.is_exact && query.sources.size() == 1;
+    found = in_ranges(*ref, PathTerms(ref->path).all());
+    found.is_exact = found.is_exact && is_exact;
+  }
+  const bool selects_a_value = query.select != Select::Kind::value ||
+                               query.items[0].second.is_constant() ||
+                               query.items[0].second.kind == BoundKind::slot;
+  const bool joins = query.sources.size() > 1;
+  if (!selects_a_value || joins || query.top || query.limit || query.offset) found.is_exact = false;
+  forget_variables(found, query);
+  return found;
+}
+
+IndexNode IndexPlanner::plan_test(const BoundExpr& expr, bool wanted,
+                                  const std::optional<TermRanges>& ranges) {
+  std::optional<PathRef> only;
+  size_t seen = 0;
+  const bool computable = each_path(expr, [&](const BoundExpr& part) {
+    auto ref = path_of(part);
+    if (!ref) return false;
+    const bool same = !only || (only->variable == ref->variable && only->path == ref->path);
+    only = std::move(ref);
+    // Two elements of one array have the same path, and not the same value.
+    return same && (++seen == 1 || only->variable != IndexNode::kAny);
+  });
+  if (!computable) return everything(false);
+  if (!only) {
+    Frame frame(0, context_);
+    const Value result = evaluate(expr, frame);
+    return result.is_bool() && result.boolean() == wanted ? everything(true) : nothing();
+  }
+  if (!policy_.covers(only->path)) return everything(false);
+
+  // The value takes the place of its path.
+  const auto substitute = [](const auto& self, const BoundExpr& from) -> BoundExpr {
+    BoundExpr made;
+    if (is_path(from)) {
+      made.kind = BoundKind::slot;
+      return made;
+    }
+    made = from;
+    for (BoundExpr& child : made.children) child = self(self, child);
+    return made;
+  };
+  auto test = std::make_shared<TermTest>();
+  test->expr = substitute(substitute, expr);
+  test->wanted = wanted;
+  Frame frame(1, context_);
+  const Value of_undefined = evaluate(test->expr, frame);
+
+  IndexNode found = in_ranges(*only, ranges ? *ranges : PathTerms(only->path).all());
+  found.test = std::move(test);
+  found.is_exact = only->is_exact;
+  if (!of_undefined.is_bool() || of_undefined.boolean() != wanted) return found;
+  std::vector<IndexNode> either_way;
+  either_way.push_back(std::move(found));
+  either_way.push_back(lacking(*only));
+  return any_of(std::move(either_way));
+}
+
+}  // namespace orrery::query

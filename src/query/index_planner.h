@@ -1,0 +1,57 @@
+// Making index plans: the walk over a filter. Used by index_plan.cc alone and split over two files:
+// index_planner.cc has the language's operators, index_planner_calls.cc its functions.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "query/index_node.h"
+
+namespace orrery::query {
+
+class IndexPlanner {
+ public:
+  IndexPlanner(const value::IndexPolicy& policy, Context& context)
+      : policy_(policy), context_(context) {}
+
+  // The items that have a row of the query which passes its filter.
+  IndexNode rows_of(const BoundQuery& query);
+
+ private:
+  using Args = const std::vector<BoundExpr>&;
+
+  // The items with a row of which the expression is true (false).
+  IndexNode plan(const BoundExpr& expr, bool wanted);
+  IndexNode plan_binary(const BoundExpr& expr, bool wanted);
+  IndexNode plan_comparison(const BoundExpr& expr, bool wanted);
+  IndexNode plan_in(const BoundExpr& expr, bool wanted);
+  IndexNode plan_between(const BoundExpr& expr, bool wanted);
+  IndexNode plan_like(const BoundExpr& expr, bool wanted);
+  IndexNode plan_exists(const BoundQuery& query);
+  IndexNode plan_call(const BoundExpr& expr, bool wanted);
+  IndexNode plan_type_test(const PathRef& ref, const BoundExpr& expr, bool wanted);
+  IndexNode plan_text_call(const BoundExpr& expr, bool wanted);
+  IndexNode plan_array_contains(const BoundExpr& expr, bool wanted);
+  // The items whose array at the path has this element.
+  IndexNode plan_element(const PathRef& array, const value::Value& element);
+  // An expression of one value at one path: by looking at all values there are, or at those of
+  // `ranges`.
+  IndexNode plan_test(const BoundExpr& expr, bool wanted,
+                      const std::optional<TermRanges>& ranges = std::nullopt);
+
+  void name_source(const BoundSource& source, std::vector<IndexNode>& constraints);
+  // The path of an expression that is one and whose entries there are.
+  std::optional<PathRef> path_of(const BoundExpr& expr) const;
+  std::optional<PathRef> indexed_path(const BoundExpr& expr) const;
+  // The value of an expression that needs no row.
+  std::optional<value::Value> constant_of(const BoundExpr& expr);
+  // The items that lack a value at the path, when that can be told.
+  IndexNode lacking(const PathRef& ref) const;
+
+  const value::IndexPolicy& policy_;
+  Context& context_;
+  std::vector<std::optional<PathRef>> slots_;  // where row variables come from
+};
+
+}  // namespace orrery::query
