@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "query/collector.h"
@@ -44,18 +45,20 @@ class Streaming {
       if (!run_rows()) return stopped();
       return std::move(page_);
     }
-    ItemReader reader(space, page_.read);
+    ItemReader reader(space, query_, frame_.context, page_.read);
     if (from != nullptr) reader.start(from->key, pass_over_ > 0);
     for (;;) {
-      auto found = reader.next();
+      auto found = reader.next(wanted());
       if (!found) return pass(found.error());
       if (!*found) return std::move(page_);
       // An item that was removed between two pages takes its rows with it.
       if (reader.key() != at_.key) pass_over_ = 0;
-      frame_.slots[*query_.document_slot] = Value::from(reader.item());
       before_ = std::exchange(at_, {std::string(reader.key()), 0, at_.skipped, at_.given});
-      if (!run_rows()) return stopped();
-      pass_over_ = 0;
+      if (reader.has_item()) {
+        frame_.slots[*query_.document_slot] = Value::from(reader.item());
+        if (!run_rows()) return stopped();
+        pass_over_ = 0;
+      }
       if (is_full() || (limits_.stop && limits_.stop())) {
         page_.next = at_;
         return std::move(page_);
@@ -65,6 +68,14 @@ class Streaming {
 
  private:
   bool is_full() const { return page_.rows.size() >= limits_.rows || bytes_ >= limits_.bytes; }
+
+  // How many more rows the page can take, skipped ones included.
+  size_t wanted() const {
+    uint64_t rows = limits_.rows - std::min(page_.rows.size(), limits_.rows);
+    if (most_) rows = std::min(rows, *most_ - std::min(at_.given, *most_));
+    if (query_.offset) rows += *query_.offset - std::min(at_.skipped, *query_.offset);
+    return rows;
+  }
 
   // The rows of the item at hand; false when the page ended among them.
   bool run_rows() {
@@ -155,13 +166,15 @@ class Gathering {
   }
 
   Status each_of_items(const BoundQuery& query, const std::function<bool()>& row) {
-    ItemReader reader(space_, page_.read);
+    ItemReader reader(space_, query, frame_.context, page_.read);
     for (;;) {
-      auto found = reader.next();
+      auto found = reader.next(std::numeric_limits<size_t>::max());
       if (!found) return pass(found.error());
       if (!*found) return {};
-      frame_.slots[*query.document_slot] = Value::from(reader.item());
-      if (!each_row(query, frame_, row)) return {};
+      if (reader.has_item()) {
+        frame_.slots[*query.document_slot] = Value::from(reader.item());
+        if (!each_row(query, frame_, row)) return {};
+      }
       if (frame_.stop && frame_.stop()) return pass(too_much_time());
     }
   }

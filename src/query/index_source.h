@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "query/functions/context.h"
 #include "query/index_plan.h"
 #include "query/item_view.h"
 #include "query/read_counts.h"
@@ -46,14 +47,21 @@ struct SourceStart {
   bool inclusive = false;
 };
 
-// `start` is null: from the first item. `plan` is null: all items, without the index. What is
-// pointed to outlives the source.
-Result<std::unique_ptr<ItemSource>> open_in_key_order(ItemView& view, const IndexPlan* plan,
-                                                      const SourceStart* start, ReadCounts& counts);
+// What a source reads, and with what. All of it outlives the source.
+struct SourceSetting {
+  ItemView& view;
+  const IndexPlan& plan;
+  Context& context;    // the one that the plan was made with
+  ReadCounts& counts;  // what is read is added here
+};
+
+// From the first item when `start` is null.
+Result<std::unique_ptr<ItemSource>> open_in_key_order(const SourceSetting& setting,
+                                                      const SourceStart* start);
 
 // In the order of ORDER BY. Null when the index does not serve it, or when sorting the items that
 // the filter lets through is cheaper: the caller sorts what open_in_key_order gives.
-Result<std::unique_ptr<ItemSource>> open_in_order(ItemView& view, const IndexPlan* plan,
-                                                  const SourceStart* start, ReadCounts& counts);
+Result<std::unique_ptr<ItemSource>> open_in_order(const SourceSetting& setting,
+                                                  const SourceStart* start);
 
 }  // namespace orrery::query

@@ -12,28 +12,36 @@ Result<std::string> placement_of(std::string_view key) {
   return value::take_ordered_bytes(key);
 }
 
-}  // namespace
-
-void ItemReader::start(std::string key, bool inclusive) {
-  after_ = std::move(key);
-  inclusive_ = inclusive;
+IndexPlan plan_for(const ItemSpace& space, const BoundQuery& query, Context& context) {
+  const value::IndexPolicy* policy = space.policy();
+  return policy == nullptr ? IndexPlan() : plan_index_use(query, *policy, context);
 }
 
-Result<bool> ItemReader::next() {
+}  // namespace
+
+ItemReader::ItemReader(ItemSpace& space, const BoundQuery& query, Context& context,
+                       ReadCounts& counts)
+    : space_(space), context_(context), counts_(counts), plan_(plan_for(space, query, context)) {}
+
+void ItemReader::start(std::string key, bool inclusive) {
+  start_ = SourceStart{.values = {}, .key = std::move(key), .inclusive = inclusive};
+}
+
+Result<bool> ItemReader::next(size_t wanted) {
   for (;;) {
     if (!items_) {
       auto opened = open_next_view();
       if (!opened || !*opened) return opened;
     }
-    auto found = items_->next();
+    auto found = items_->next(wanted);
     if (!found) return pass(found.error());
-    if (*found) break;
+    at_ = *found;
+    if (at_ != nullptr) break;
     items_.reset();
     view_.reset();
   }
-  counts_.items += 1;
-  counts_.bytes += items_->body().size();
-  auto json = value::JsonDocument::parse(items_->body());
+  if (!has_item()) return true;
+  auto json = value::JsonDocument::parse(at_->body);
   if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
   json_ = std::move(*json);
   return true;
@@ -41,8 +49,8 @@ Result<bool> ItemReader::next() {
 
 Result<bool> ItemReader::open_next_view() {
   std::string from = view_end_;
-  if (view_end_.empty() && after_) {
-    auto placement = placement_of(*after_);
+  if (view_end_.empty() && start_) {
+    auto placement = placement_of(start_->key);
     if (!placement) return pass(placement.error());
     from = std::move(*placement);
   }
@@ -50,10 +58,10 @@ Result<bool> ItemReader::open_next_view() {
   if (!view) return pass(view.error());
   if (!*view) return false;
   view_ = std::move(*view);
-  auto items = view_->items(after_ ? &*after_ : nullptr, inclusive_);
+  auto items = open_in_key_order({*view_, plan_, context_, counts_}, start_ ? &*start_ : nullptr);
   if (!items) return pass(items.error());
   items_ = std::move(*items);
-  after_.reset();
+  start_.reset();
   return true;
 }
 

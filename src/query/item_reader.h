@@ -1,7 +1,6 @@
 // The items that a query reads: those of each view of a space, one view after the other, each open
-// only while it is read. The items of a view come in the order of their keys.
-//
-// This is the one place that decides which items of a view a query looks at, and how it finds them.
+// only while it is read. The items of a view come in the order of their keys, and which of them a
+// query has to look at is found through the index (index_source.h).
 #pragma once
 
 #include <memory>
@@ -11,29 +10,28 @@
 
 #include "base/result.h"
 #include "query/bound.h"
+#include "query/functions/context.h"
+#include "query/index_plan.h"
+#include "query/index_source.h"
 #include "query/item_view.h"
+#include "query/read_counts.h"
 #include "value/json.h"
 
 namespace orrery::query {
 
-// What was done to find the rows of a page: what it is charged for, and what its metrics tell.
-struct ReadCounts {
-  uint64_t items = 0;    // whose bodies were looked at
-  uint64_t bytes = 0;    // of them
-  uint64_t entries = 0;  // of the index
-  bool operator==(const ReadCounts&) const = default;
-};
-
 class ItemReader {
  public:
-  ItemReader(ItemSpace& space, ReadCounts& counts) : space_(space), counts_(counts) {}
+  ItemReader(ItemSpace& space, const BoundQuery& query, Context& context, ReadCounts& counts);
 
   // Goes on after an item, or at it. Before the first next().
   void start(std::string key, bool inclusive);
-  // Moves to the next item; false after the last one.
-  Result<bool> next();
-  // Of the item at hand; valid until the next one is asked for.
-  std::string_view key() const { return items_->key(); }
+  // Moves to the next item; false after the last one. `wanted` is how many more the caller thinks
+  // it will take.
+  Result<bool> next(size_t wanted);
+  // Of the item at hand; valid until the next one is asked for. There may be a key without an item:
+  // a place where to look at the clock, and to stop.
+  std::string_view key() const { return at_->key; }
+  bool has_item() const { return !at_->body.empty(); }
   const value::Node& item() const { return json_->root(); }
 
   // The item with this key, as a copy; null when it is not there. Not while items are being read.
@@ -43,12 +41,14 @@ class ItemReader {
   Result<bool> open_next_view();
 
   ItemSpace& space_;
+  Context& context_;
   ReadCounts& counts_;
-  std::optional<std::string> after_;
-  bool inclusive_ = false;
+  const IndexPlan plan_;
+  std::optional<SourceStart> start_;
   std::string view_end_;  // the placement key at which the next view starts
   std::unique_ptr<ItemView> view_;
-  std::unique_ptr<ItemCursor> items_;  // of view_
+  std::unique_ptr<ItemSource> items_;  // of view_
+  const SourceItem* at_ = nullptr;
   std::optional<value::JsonDocument> json_;
 };
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "value/terms.h"
 
 namespace orrery::query {
 
@@ -104,6 +105,8 @@ class ItemSpace {
   // there is none. `end`, when a view is given, is where the next one starts.
   virtual Result<std::unique_ptr<ItemView>> open(std::string_view from_placement,
                                                  std::string& end) = 0;
+  // By which the views that say is_indexed() are indexed; null: none is.
+  virtual const value::IndexPolicy* policy() const { return nullptr; }
 };
 
 }  // namespace orrery::query

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "query/indexed_space.h"
 #include "query/memory_space.h"
 #include "query/parser.h"
 #include "value/json.h"
@@ -14,13 +15,12 @@
 namespace orrery::query {
 namespace {
 
-Result<std::vector<Value>> run_over(const std::vector<std::string>& items, const std::string& text,
+Result<std::vector<Value>> run_over(ItemSpace& space, const std::string& text,
                                     const Parameters& parameters, size_t page_rows) {
   auto parsed = parse_query(text);
   if (!parsed) return pass(to_error(parsed.error()));
   auto bound = bind_query(*parsed, parameters);
   if (!bound) return pass(to_error(bound.error()));
-  MemorySpace space(items);
   std::vector<Value> rows;
   std::optional<Position> position;
   PageLimits limits;
@@ -34,6 +34,13 @@ Result<std::vector<Value>> run_over(const std::vector<std::string>& items, const
     position = page->next;
   } while (position);
   return rows;
+}
+
+std::unique_ptr<ItemSpace> space_of(const std::vector<std::string>& items, Index index) {
+  if (index == Index::off) return std::make_unique<MemorySpace>(items);
+  IndexedSpace::Options options;
+  options.favours_index = true;
+  return std::make_unique<IndexedSpace>(IndexedSpace::in_order(items), std::move(options));
 }
 
 }  // namespace
@@ -50,8 +57,9 @@ PlanContext TestContainer::plan_context() {
   return context;
 }
 
-TestContainer::TestContainer(const std::vector<std::string>& items, uint32_t partitions)
-    : partitions_(partitions) {
+TestContainer::TestContainer(const std::vector<std::string>& items, uint32_t partitions,
+                             Index index) {
+  std::vector<std::vector<std::string>> parts_of(partitions);
   const value::KeyDefinition key = plan_context().key;
   bounds_ = value::divide_evenly(key.placement, partitions);
   bounds_.insert(bounds_.begin(), std::string(value::placement_min()));
@@ -65,20 +73,21 @@ TestContainer::TestContainer(const std::vector<std::string>& items, uint32_t par
     const std::string placement = parts ? value::place(key, *parts) : "";
     size_t partition = 0;
     while (placement >= bounds_[partition + 1]) ++partition;
-    partitions_[partition].push_back(item);
-    all_.push_back(item);
+    parts_of[partition].push_back(item);
   }
+  all_ = space_of(items, index);
+  for (const auto& part : parts_of) partitions_.push_back(space_of(part, index));
 }
 
 Result<std::vector<Value>> TestContainer::run(const std::string& text, const Parameters& parameters,
                                               size_t page_rows) const {
-  return run_over(all_, text, parameters, page_rows);
+  return run_over(*all_, text, parameters, page_rows);
 }
 
 Result<std::vector<Value>> TestContainer::run_on(size_t partition, const std::string& text,
                                                  const Parameters& parameters,
                                                  size_t page_rows) const {
-  return run_over(partitions_[partition], text, parameters, page_rows);
+  return run_over(*partitions_[partition], text, parameters, page_rows);
 }
 
 std::vector<size_t> TestContainer::partitions_of(const std::vector<PlacementRange>& ranges) const {

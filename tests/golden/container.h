@@ -2,6 +2,7 @@
 // over several.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,13 +10,17 @@
 #include "query/bind.h"
 #include "query/execute.h"
 #include "query/gateway_plan.h"
+#include "query/item_view.h"
 #include "value/value.h"
 
 namespace orrery::query {
 
+// Whether the index is there and is used wherever it can be.
+enum class Index : uint8_t { off, on };
+
 class TestContainer {
  public:
-  TestContainer(const std::vector<std::string>& items, uint32_t partitions);
+  TestContainer(const std::vector<std::string>& items, uint32_t partitions, Index index);
 
   // All rows of a query, in pages of so many: of all partitions as if they were one, or of one.
   Result<std::vector<Value>> run(const std::string& text, const Parameters& parameters,
@@ -29,8 +34,8 @@ class TestContainer {
 
  private:
   std::vector<std::string> bounds_;  // of the partitions: one more than there are
-  std::vector<std::string> all_;     // in the order in which they were given
-  std::vector<std::vector<std::string>> partitions_;
+  std::unique_ptr<ItemSpace> all_;   // in the order in which they were given
+  std::vector<std::unique_ptr<ItemSpace>> partitions_;
 };
 
 // From JSON; fails the test when it is none.

@@ -60,8 +60,9 @@ class GoldenTest : public testing::Test {
   void SetUp() override {
     ASSERT_FALSE(cases_.empty()) << "set ORRERY_GOLDEN to the folder of the golden files";
   }
-  static std::string place_of(const GoldenCase& golden) {
-    return golden.file + ":" + std::to_string(golden.line) + " " + golden.title;
+  static std::string place_of(const GoldenCase& golden, Index index) {
+    return golden.file + ":" + std::to_string(golden.line) + " " + golden.title +
+           (index == Index::on ? ", by the index" : "");
   }
 
   const std::vector<GoldenCase> cases_;
@@ -69,10 +70,12 @@ class GoldenTest : public testing::Test {
 
 TEST_F(GoldenTest, OnePartition) {
   for (const GoldenCase& golden : cases_) {
-    const TestContainer container(golden.items, 1);
-    for (size_t page_rows : {1000, 7, 1}) {
-      SCOPED_TRACE(place_of(golden) + ", pages of " + std::to_string(page_rows));
-      expect_rows(golden, container.run(golden.query, parameters_of(golden), page_rows));
+    for (const Index index : {Index::off, Index::on}) {
+      const TestContainer container(golden.items, 1, index);
+      for (size_t page_rows : {1000, 7, 1}) {
+        SCOPED_TRACE(place_of(golden, index) + ", pages of " + std::to_string(page_rows));
+        expect_rows(golden, container.run(golden.query, parameters_of(golden), page_rows));
+      }
     }
   }
 }
@@ -80,14 +83,16 @@ TEST_F(GoldenTest, OnePartition) {
 TEST_F(GoldenTest, ManyPartitionsByThePlan) {
   for (const GoldenCase& golden : cases_) {
     if (golden.error || golden.single) continue;
-    const TestContainer container(golden.items, kPartitions);
-    for (size_t page_rows : {100, 1}) {
-      SCOPED_TRACE(place_of(golden) + ", pages of " + std::to_string(page_rows));
-      auto rows = run_as_client(container, golden.query, parameters_of(golden), page_rows);
-      if (rows && !golden.count && takes_any(golden.query)) {
-        EXPECT_EQ(rows->size(), golden.rows.size()) << text_of(*rows);
-      } else {
-        expect_rows(golden, std::move(rows));
+    for (const Index index : {Index::off, Index::on}) {
+      const TestContainer container(golden.items, kPartitions, index);
+      for (size_t page_rows : {100, 1}) {
+        SCOPED_TRACE(place_of(golden, index) + ", pages of " + std::to_string(page_rows));
+        auto rows = run_as_client(container, golden.query, parameters_of(golden), page_rows);
+        if (rows && !golden.count && takes_any(golden.query)) {
+          EXPECT_EQ(rows->size(), golden.rows.size()) << text_of(*rows);
+        } else {
+          expect_rows(golden, std::move(rows));
+        }
       }
     }
   }

@@ -190,7 +190,8 @@ TEST(RandomQueryTest, SameRowsAsTheNaiveEvaluator) {
       items.push_back(maker.item(i));
       values.push_back(parse_value(items.back()));
     }
-    const TestContainer container(items, kPartitions);
+    const TestContainer container(items, kPartitions, Index::off);
+    const TestContainer indexed(items, kPartitions, Index::on);
     for (int i = 0; i < kQueriesEach && !HasFailure(); ++i) {
       const std::string text = maker.query();
       const auto query = parse_query(text);
@@ -198,13 +199,15 @@ TEST(RandomQueryTest, SameRowsAsTheNaiveEvaluator) {
       const std::vector<Value> expected = run_naively(*query, values);
       rows_seen += expected.size();
       for (size_t page_rows : {1000, 2}) {
-        auto rows = container.run(text, {}, page_rows);
-        ASSERT_TRUE(rows) << text << "\n" << rows.error().message;
-        EXPECT_TRUE(*rows == expected) << text << "\n"
-                                       << text_of(*rows) << "instead of\n"
-                                       << text_of(expected);
+        for (const TestContainer* one : {&container, &indexed}) {
+          auto rows = one->run(text, {}, page_rows);
+          ASSERT_TRUE(rows) << text << "\n" << rows.error().message;
+          EXPECT_TRUE(*rows == expected) << text << (one == &indexed ? ", by the index\n" : "\n")
+                                         << text_of(*rows) << "instead of\n"
+                                         << text_of(expected);
+        }
       }
-      expect_same_by_plan(container, text, *query, expected);
+      expect_same_by_plan(indexed, text, *query, expected);
     }
   }
   EXPECT_GT(rows_seen, size_t{10'000});  // the queries are not all empty
