@@ -29,6 +29,17 @@ void append_u64_le(std::string& out, uint64_t number) {
   out.append(bytes, sizeof bytes);
 }
 
+void append_u32_be(std::string& out, uint32_t number) {
+  char bytes[4];
+  store_u32_be(bytes, number);
+  out.append(bytes, sizeof bytes);
+}
+
+void append_text(std::string& out, std::string_view text) {
+  append_u32(out, static_cast<uint32_t>(text.size()));
+  out += text;
+}
+
 // Takes fixed-width fields off the front; `ok` turns false when the input is too short.
 struct Reader {
   std::string_view in;
@@ -162,10 +173,8 @@ std::string encode_record(const PartitionRecord& record) {
   append_u64_le(out, record.bytes);
   append_u64_le(out, record.items);
   append_u32(out, record.trimmed ? 1 : 0);
-  append_u32(out, static_cast<uint32_t>(record.min.size()));
-  out += record.min;
-  append_u32(out, static_cast<uint32_t>(record.max.size()));
-  out += record.max;
+  append_text(out, record.min);
+  append_text(out, record.max);
   return out;
 }
 
@@ -174,11 +183,13 @@ Result<PartitionRecord> decode_record(std::string_view stored) {
   PartitionRecord record;
   record.format = reader.u32();
   if (reader.ok && record.format == 0) return damaged("partition record");
-  if (reader.ok && record.format > kFormatVersion) {
-    return fail(Code::corrupt,
-                fmt::format("the partition was written by a newer version of this program (format "
-                            "{}, this one reads up to {}): use that version",
-                            record.format, kFormatVersion));
+  if (reader.ok && record.format != kFormatVersion) {
+    return fail(
+        Code::corrupt,
+        fmt::format("the partition was written by {} version of this program (its format is {}, "
+                    "this one reads {}): use that version, or start with an empty data folder",
+                    record.format > kFormatVersion ? "a newer" : "an older", record.format,
+                    kFormatVersion));
   }
   record.range = reader.u32();
   record.lsn = reader.u64();
@@ -190,6 +201,49 @@ Result<PartitionRecord> decode_record(std::string_view stored) {
   record.max = reader.text();
   if (!reader.ok || !reader.in.empty()) return damaged("partition record");
   return record;
+}
+
+std::string definition_key(uint32_t index_version) {
+  std::string key(kDefinitions);
+  append_u32_be(key, index_version);
+  return key;
+}
+
+std::string shape_key(uint32_t index_version, uint64_t hash) {
+  std::string key(kShapes);
+  append_u32_be(key, index_version);
+  value::append_u64(key, hash);
+  return key;
+}
+
+std::string encode_definition(const value::IndexDefinition& definition) {
+  std::string out;
+  append_u32(out, static_cast<uint32_t>(definition.rules.size()));
+  for (const value::IndexRule& rule : definition.rules) {
+    append_text(out, to_string(rule.path));
+    append_u32(out, rule.include ? 1 : 0);
+  }
+  append_u32(out, static_cast<uint32_t>(definition.always.size()));
+  for (const value::Path& path : definition.always) append_text(out, to_string(path));
+  return out;
+}
+
+Result<value::IndexDefinition> decode_definition(std::string_view stored) {
+  Reader reader{stored};
+  value::IndexDefinition definition;
+  for (uint32_t left = reader.u32(); left > 0 && reader.ok; --left) {
+    auto path = value::parse_index_path(reader.text());
+    const bool include = reader.u32() != 0;
+    if (!path) return damaged("index definition");
+    definition.rules.push_back({.path = std::move(*path), .include = include});
+  }
+  for (uint32_t left = reader.u32(); left > 0 && reader.ok; --left) {
+    auto path = value::parse_property_path(reader.text());
+    if (!path) return damaged("index definition");
+    definition.always.push_back(std::move(*path));
+  }
+  if (!reader.ok || !reader.in.empty()) return damaged("index definition");
+  return definition;
 }
 
 Result<std::string> placement_of_term(std::string_view term_key) {

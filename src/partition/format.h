@@ -9,6 +9,8 @@
 //   default  'm'                               → partition record
 //            's' ordered(placement)            → bytes (8), items (8), key text
 //            'u' ordered(placement) index(1) value → row that has this unique value
+//            'd' version (4, big-endian)       → definition that the terms of this version are by
+//            'h' version (4) hash (8), both big-endian → shape that items of this version have
 //
 // Fixed-width integers in values are little-endian. ordered() is value::append_ordered_bytes.
 #pragma once
@@ -19,10 +21,11 @@
 
 #include "base/result.h"
 #include "partition/item.h"
+#include "value/terms.h"
 
 namespace orrery::partition {
 
-inline constexpr uint32_t kFormatVersion = 1;
+inline constexpr uint32_t kFormatVersion = 2;
 
 std::string item_key(std::string_view placement, std::string_view row);
 Result<ItemKey> parse_item_key(std::string_view key);
@@ -64,6 +67,13 @@ struct PartitionRecord {
 inline constexpr std::string_view kRecordKey = "m";
 std::string encode_record(const PartitionRecord& record);
 Result<PartitionRecord> decode_record(std::string_view value);
+
+std::string definition_key(uint32_t index_version);
+std::string encode_definition(const value::IndexDefinition& definition);
+Result<value::IndexDefinition> decode_definition(std::string_view value);
+std::string shape_key(uint32_t index_version, uint64_t hash);
+inline constexpr std::string_view kDefinitions = "d";  // what their keys start with
+inline constexpr std::string_view kShapes = "h";
 
 // The placement key in a term's key, to tell whether it is in range. The term is skipped over.
 Result<std::string> placement_of_term(std::string_view term_key);

@@ -144,6 +144,10 @@ TEST(PartitionRecord, DamagedBytesAreRefused) {
   auto decoded = decode_record(encode_record(newer));
   ASSERT_FALSE(decoded);
   EXPECT_NE(decoded.error().message.find("newer version"), std::string::npos);
+  newer.format = kFormatVersion - 1;
+  decoded = decode_record(encode_record(newer));
+  ASSERT_FALSE(decoded);
+  EXPECT_NE(decoded.error().message.find("older version"), std::string::npos);
   newer.format = 0;
   EXPECT_EQ(decode_record(encode_record(newer)).error().code, Code::corrupt);
 }

@@ -190,6 +190,10 @@ Result<std::vector<std::pair<std::string, ItemKey>>> Partition::all_terms() cons
   return all;
 }
 
+ShapesWithout Partition::shapes_without(uint32_t index_version, std::string_view term_path) const {
+  return store_->index_ledger().shapes_without(index_version, term_path);
+}
+
 Result<std::vector<Partition::LogicalPartition>> Partition::largest(size_t count) const {
   Store::Use use(*store_);
   if (auto ok = use.ok(); !ok) return pass(ok.error());

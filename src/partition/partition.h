@@ -32,6 +32,7 @@
 #include "base/result.h"
 #include "base/thread_annotations.h"
 #include "base/worker_pool.h"
+#include "partition/index_ledger.h"
 #include "partition/item.h"
 #include "volume/volume.h"
 
@@ -181,6 +182,9 @@ class Partition : public std::enable_shared_from_this<Partition> {
   Result<std::optional<ItemKey>> find_by_term(std::string_view term) const;
   // All index entries, for tests and tools: term and key.
   Result<std::vector<std::pair<std::string, ItemKey>>> all_terms() const;
+  // The shape terms of the items that lack a path, among those whose terms are of this index
+  // version. The path has no array step. To go with a snapshot, ask after taking it.
+  ShapesWithout shapes_without(uint32_t index_version, std::string_view term_path) const;
   // Logical partitions by size, largest first, at most `count`.
   struct LogicalPartition {
     std::string key_text;

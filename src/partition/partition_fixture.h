@@ -10,6 +10,7 @@
 #include <future>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "partition/format.h"
 #include "partition/partition.h"
 #include "value/placement.h"
+#include "value/shape.h"
 #include "value/terms.h"
 #include "volume/local/local_volume.h"
 
@@ -53,7 +55,7 @@ inline value::IndexPolicy policy_of(const std::vector<std::pair<std::string, boo
   for (const auto& [text, include] : rules) {
     parsed.push_back({.path = value::parse_index_path(text).value(), .include = include});
   }
-  return value::IndexPolicy(parsed, {});
+  return value::IndexPolicy({.rules = parsed, .always = {}});
 }
 
 inline std::shared_ptr<Schema> indexing_everything() {
@@ -125,17 +127,20 @@ inline std::map<ItemKey, Item> items_of(const Partition& partition) {
   return items;
 }
 
-// The terms that the stored bodies should have.
+// The terms that the stored bodies should have, where there are fewer shapes than are remembered.
 inline Terms expected_terms(const Partition& partition, const value::IndexPolicy& policy) {
   Terms terms;
   for (const auto& [key, item] : items_of(partition)) {
     auto json = value::JsonDocument::parse(item.body);
     EXPECT_TRUE(json.has_value());
-    policy.each_term(json->root(), [&](std::string_view term) { terms.emplace_back(term, key); });
+    std::set<std::string> of_item;
+    policy.each_term(json->root(), [&](std::string_view term) { of_item.emplace(term); });
+    for (const std::string& term : of_item) terms.emplace_back(term, key);
+    if (!policy.has_shapes()) continue;
+    const std::vector<std::string_view> sorted(of_item.begin(), of_item.end());
+    terms.emplace_back(value::shape_term(value::shape_hash(value::shape_of(sorted).value())), key);
   }
   std::ranges::sort(terms);
-  auto repeated = std::ranges::unique(terms);
-  terms.erase(repeated.begin(), repeated.end());
   return terms;
 }
 

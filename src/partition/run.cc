@@ -11,41 +11,8 @@
 #include "value/ordered.h"
 
 namespace orrery::partition {
+
 namespace {
-
-// The distinct terms of one item, sorted.
-class TermSet {
- public:
-  static TermSet of(const value::Node& item, const value::IndexPolicy& policy) {
-    TermSet set;
-    std::vector<std::pair<size_t, size_t>> places;
-    policy.each_term(item, [&](std::string_view term) {
-      places.emplace_back(set.bytes_.size(), term.size());
-      set.bytes_ += term;
-    });
-    set.terms_.reserve(places.size());
-    for (auto [at, size] : places) set.terms_.push_back({set.bytes_.data() + at, size});
-    std::ranges::sort(set.terms_);
-    auto repeated = std::ranges::unique(set.terms_);
-    set.terms_.erase(repeated.begin(), repeated.end());
-    return set;
-  }
-  TermSet() = default;
-  TermSet(TermSet&& other) noexcept { *this = std::move(other); }
-  TermSet& operator=(TermSet&& other) noexcept {
-    // Short buffers move their bytes: the views have to follow.
-    const char* before = other.bytes_.data();
-    bytes_ = std::move(other.bytes_);
-    terms_ = std::move(other.terms_);
-    for (auto& term : terms_) term = {bytes_.data() + (term.data() - before), term.size()};
-    return *this;
-  }
-  const std::vector<std::string_view>& terms() const { return terms_; }
-
- private:
-  std::string bytes_;
-  std::vector<std::string_view> terms_;
-};
 
 // The values of one unique key in one item. Missing values count as one value, as the vendor's do.
 std::string unique_value(const value::Node& item, const std::vector<value::Path>& paths) {
@@ -75,7 +42,8 @@ std::string paths_text(const std::vector<value::Path>& paths) {
 
 uint32_t chargeable(const std::vector<std::string_view>& terms, const Schema& schema) {
   return static_cast<uint32_t>(std::ranges::count_if(terms, [&](std::string_view term) {
-    return std::ranges::none_of(schema.free_paths,
+    return !term.starts_with(value::kShapeLead) &&
+           std::ranges::none_of(schema.free_paths,
                                 [&](const std::string& path) { return term.starts_with(path); });
   }));
 }
@@ -88,7 +56,11 @@ uint64_t weight(const Write& write, std::string_view body) {
 
 Run::Run(Store& store, const Partition::Identity& identity, const PartitionRecord& record,
          int64_t now_s)
-    : store_(store), identity_(identity), now_s_(now_s), record_(record) {}
+    : store_(store),
+      identity_(identity),
+      now_s_(now_s),
+      record_(record),
+      ledger_(store.index_ledger()) {}
 
 std::expected<std::vector<Written>, Run::Failure> Run::apply(
     const std::vector<Write>& transaction) {
@@ -100,6 +72,7 @@ std::expected<std::vector<Written>, Run::Failure> Run::apply(
   const size_t deltas_before = deltas_.size();
   const size_t terms_before = terms_.size();
   const size_t term_bytes_before = term_bytes_.size();
+  const size_t ledger_before = ledger_.entries().size();
   std::vector<Written> written;
   written.reserve(transaction.size());
   for (size_t i = 0; i < transaction.size(); ++i) {
@@ -113,6 +86,7 @@ std::expected<std::vector<Written>, Run::Failure> Run::apply(
       deltas_.resize(deltas_before);
       terms_.resize(terms_before);
       term_bytes_.resize(term_bytes_before);
+      ledger_.roll_back(ledger_before);
       return std::unexpected(Failure{std::move(one.error()), i});
     }
     written.push_back(std::move(*one));
@@ -143,6 +117,15 @@ rocksdb::WriteBatch& Run::finish() {
       batch_.Delete(store_.terms(), bytes_of(change));
     }
   }
+  for (const IndexLedgerEntry& entry : ledger_.entries()) {
+    if (entry.policy) {
+      batch_.Put(store_.ledger(), definition_key(entry.version),
+                 encode_definition(entry.policy->definition()));
+    } else {
+      batch_.Put(store_.ledger(), shape_key(entry.version, entry.shape_hash), entry.shape);
+    }
+  }
+  store_.index_ledger().add(ledger_.entries());
   batch_.Put(store_.ledger(), kRecordKey, encode_record(record_));
   return batch_;
 }
@@ -270,23 +253,33 @@ Status Run::reindex(const Write& write, const std::string& key, const Item* befo
 
   TermSet gone, come;
   if (old_json && stale) {
-    gone = TermSet::of(old_json->root(), value::IndexPolicy::everything());
+    const auto policy = ledger_.policy(before->index_version);
+    if (policy) gone = terms_of(old_json->root(), *policy, before->index_version, true);
   } else if (old_json && schema.indexed) {
-    gone = TermSet::of(old_json->root(), schema.index);
+    gone = terms_of(old_json->root(), schema.index, schema.index_version, true);
   }
-  if (new_json && schema.indexed) come = TermSet::of(new_json->root(), schema.index);
+  if (new_json && schema.indexed) {
+    come = terms_of(new_json->root(), schema.index, schema.index_version, false);
+  }
   std::vector<std::string_view> removed, added;
   std::ranges::set_difference(gone.terms(), come.terms(), std::back_inserter(removed));
-  if (same_rules) {
-    std::ranges::set_difference(come.terms(), gone.terms(), std::back_inserter(added));
-  } else {
-    added = come.terms();
-  }
+  std::ranges::set_difference(come.terms(), gone.terms(), std::back_inserter(added));
   for (std::string_view term : removed) change_term(term, key, false);
   for (std::string_view term : added) change_term(term, key, true);
   written.terms_removed = chargeable(removed, schema);
   written.terms_added = chargeable(added, schema);
   return {};
+}
+
+TermSet Run::terms_of(const value::Node& item, const value::IndexPolicy& policy, uint32_t version,
+                      bool stored) {
+  if (!stored) ledger_.use_policy(version, policy);
+  TermSet set = TermSet::of(item, policy);
+  if (policy.has_shapes()) {
+    std::optional<std::string> shape = value::shape_of(set.terms());
+    set.add_shape(stored ? ledger_.name_of(version, shape) : ledger_.give_name(version, shape));
+  }
+  return set;
 }
 
 Status Run::evict(const Write& cause, const std::string& row, const Item& item) {

@@ -15,8 +15,10 @@
 #include <vector>
 
 #include "partition/format.h"
+#include "partition/index_ledger.h"
 #include "partition/partition.h"
 #include "partition/store.h"
+#include "partition/term_set.h"
 
 namespace orrery::partition {
 
@@ -70,7 +72,8 @@ class Run {
   std::expected<std::vector<Written>, Failure> apply(const std::vector<Write>& transaction);
 
   bool empty() const { return batch_.Count() == 0; }
-  // The batch, completed with the partition's record.
+  // The batch, completed with the partition's record. What it adds to the index ledger is known to
+  // readers from here on: they may need it the moment the batch is committed.
   rocksdb::WriteBatch& finish();
   const PartitionRecord& record() const { return record_; }
   const std::vector<SizeDelta>& deltas() const { return deltas_; }
@@ -88,6 +91,10 @@ class Run {
   Status put_unique(const Write& write, const value::Node* before, const value::Node* after);
   // Takes an expired item of the same logical partition away, since its unique value is wanted.
   Status evict(const Write& cause, const std::string& row, const Item& item);
+  // The terms that an item has by the definition of an index version, its shape among them.
+  // `stored`: the item has been given them already; otherwise the ledger learns what is new.
+  TermSet terms_of(const value::Node& item, const value::IndexPolicy& policy, uint32_t version,
+                   bool stored);
   void change_term(std::string_view term, std::string_view key, bool add);
   Status change_size(const Write& write, int64_t bytes, int64_t items, uint64_t limit);
 
@@ -108,6 +115,7 @@ class Run {
   };
   std::vector<TermChange> terms_;
   std::string term_bytes_;
+  IndexLedgerDraft ledger_;
 };
 
 }  // namespace orrery::partition

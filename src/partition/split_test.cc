@@ -233,7 +233,8 @@ TEST_F(SplitTest, TrimmingRemovesTheOthersAndKeepsItsOwn) {
   EXPECT_EQ(counts.at("changes"), changes);
   std::set<std::string> keys;
   for (const auto& [item_key, item] : items) keys.insert(item_key.placement);
-  EXPECT_EQ(counts.at("default"), 1 + keys.size() + items.size()) << "record, sizes, uniques";
+  EXPECT_EQ(counts.at("default"), 1 + keys.size() + items.size() + 3)
+      << "record, sizes, uniques, a definition and two shapes";
   EXPECT_EQ(on_disk("c2").at("items"), 60U) << "the other child is not touched";
 
   // Opened again, before and after trimming, it is the same.

@@ -229,7 +229,24 @@ Result<std::optional<PartitionRecord>> Store::open_database(Mode mode, rocksdb::
   if (!*stored) return std::nullopt;
   auto record = decode_record(**stored);
   if (!record) return pass(record.error());
+  if (auto loaded = load_index_ledger(); !loaded) return pass(loaded.error());
   return std::move(*record);
+}
+
+Status Store::load_index_ledger() {
+  std::vector<std::pair<std::string, std::string>> stored;
+  for (std::string_view kind : {kDefinitions, kShapes}) {
+    const std::string upper = value::after_prefix(kind);
+    const rocksdb::Slice upper_bound = upper;
+    rocksdb::ReadOptions options;
+    options.iterate_upper_bound = &upper_bound;
+    std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(options, ledger()));
+    for (it->Seek(kind); it->Valid(); it->Next()) {
+      stored.emplace_back(it->key().ToString(), it->value().ToString());
+    }
+    if (!it->status().ok()) return pass(translate(it->status(), "reading the index's ledger"));
+  }
+  return index_ledger_.load(stored);
 }
 
 void Store::close_database() {

@@ -19,6 +19,7 @@
 #include "base/thread_annotations.h"
 #include "partition/format.h"
 #include "partition/gate.h"
+#include "partition/index_ledger.h"
 #include "partition/partition.h"
 #include "volume/volume.h"
 
@@ -77,6 +78,8 @@ class Store {
   rocksdb::ColumnFamilyHandle* changes() const { return changes_; }
   rocksdb::ColumnFamilyHandle* ledger() const { return db_->DefaultColumnFamily(); }
   RangeFilter& filter() { return filter_; }
+  IndexLedger& index_ledger() { return index_ledger_; }
+  const IndexLedger& index_ledger() const { return index_ledger_; }
 
   // Held while files are cloned or trimmed: neither at the same time as the other, nor as
   // reopening.
@@ -117,9 +120,10 @@ class Store {
   enum class Mode : uint8_t { write, read_only };
 
   explicit Store(const Shared& shared) : shared_(shared) {}
-  // Opens and reads the record; nothing when there is none yet.
   Status check_head() const;
+  // Opens and reads the record and the index ledger; nothing when there is no record yet.
   Result<std::optional<PartitionRecord>> open_database(Mode mode, rocksdb::WalFilter* filter);
+  Status load_index_ledger();
   void close_database();
   // Whether the disk takes a small file.
   Status probe();
@@ -142,6 +146,7 @@ class Store {
   rocksdb::ColumnFamilyHandle* terms_ = nullptr;
   rocksdb::ColumnFamilyHandle* changes_ = nullptr;
   PartitionRecord record_;
+  IndexLedger index_ledger_;
 };
 
 }  // namespace orrery::partition

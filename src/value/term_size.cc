@@ -2,6 +2,7 @@
 // key behind it.
 #include <optional>
 
+#include "value/shape.h"
 #include "value/terms.h"
 
 namespace orrery::value {
@@ -34,6 +35,10 @@ bool skip(std::string_view& in, size_t count) {
 
 Result<size_t> term_size(std::string_view key) {
   std::string_view in = key;
+  if (in.starts_with(kShapeLead)) {
+    if (!skip(in, kShapeTermBytes)) return malformed();
+    return kShapeTermBytes;
+  }
   for (bool path = true; path;) {
     if (in.empty()) return malformed();
     const char step = in.front();

@@ -127,25 +127,42 @@ class TermWalk {
 
 }  // namespace
 
-IndexPolicy::IndexPolicy() : trie_(std::make_shared<Trie>()) {}
+struct IndexPolicy::Compiled {
+  IndexDefinition definition;
+  Trie trie;
+  bool has_shapes = false;
+};
 
-IndexPolicy::IndexPolicy(const std::vector<IndexRule>& rules, const std::vector<Path>& always) {
-  auto trie = std::make_shared<Trie>();
-  for (const IndexRule& rule : rules) {
-    Trie& at = trie->at(rule.path.path);
+IndexPolicy::IndexPolicy() : IndexPolicy(IndexDefinition{}) {}
+
+IndexPolicy::IndexPolicy(IndexDefinition definition) {
+  auto compiled = std::make_shared<Compiled>();
+  for (const IndexRule& rule : definition.rules) {
+    Trie& at = compiled->trie.at(rule.path.path);
     (rule.path.tail == Tail::value ? at.value : at.subtree) = rule.include;
+    compiled->has_shapes = compiled->has_shapes || rule.include;
   }
-  for (const Path& path : always) trie->at(path).always = true;
-  trie_ = std::move(trie);
+  for (const Path& path : definition.always) compiled->trie.at(path).always = true;
+  compiled->definition = std::move(definition);
+  compiled_ = std::move(compiled);
 }
 
 IndexPolicy IndexPolicy::everything() {
-  return IndexPolicy({{.path = {.path = {}, .tail = Tail::subtree}, .include = true}}, {});
+  return IndexPolicy(
+      {.rules = {{.path = {.path = {}, .tail = Tail::subtree}, .include = true}}, .always = {}});
+}
+
+const IndexDefinition& IndexPolicy::definition() const {
+  return compiled_->definition;
+}
+
+bool IndexPolicy::has_shapes() const {
+  return compiled_->has_shapes;
 }
 
 bool IndexPolicy::covers(const Path& path) const {
   if (path.steps.empty()) return false;
-  const Trie* trie = trie_.get();
+  const Trie* trie = &compiled_->trie;
   bool inherited = trie->subtree.value_or(false);
   for (const Path::Step& step : path.steps) {
     if (trie != nullptr) trie = step.array ? trie->elements.get() : trie->property(step.name);
@@ -157,7 +174,8 @@ bool IndexPolicy::covers(const Path& path) const {
 
 void IndexPolicy::each_term(const Node& item,
                             const std::function<void(std::string_view)>& emit) const {
-  TermWalk<Trie, std::function<void(std::string_view)>>(emit).visit(item, trie_.get(), false, true);
+  TermWalk<Trie, std::function<void(std::string_view)>>(emit).visit(item, &compiled_->trie, false,
+                                                                    true);
 }
 
 std::string term_path(const Path& path) {

@@ -1,8 +1,8 @@
 // Index terms: what the index says about an item. One term for each indexed scalar, and one for
 // each array and object below the root so that "is it defined", "is it an array" can be asked of
-// the index. (The root is always there: it has no term.)
+// the index. (The root is always there: it has no term.) And one for the item's shape: see shape.h.
 //
-//   term   = path value
+//   term   = path value | 04 + shape
 //   path   = for each step: a property name as ordered bytes after a 02 byte, or 03 for "an
 //            element of an array"; then 01 (so a path sorts before the paths that continue it)
 //   value  = 01 null | 02 false | 03 true | 04 + number | 05 + ordered bytes (a string) |
@@ -30,25 +30,39 @@ inline constexpr size_t kCutTextHashBytes = 8;
 struct IndexRule {
   IndexPath path;
   bool include = true;
+  bool operator==(const IndexRule&) const = default;
 };
 
 // Which paths are indexed. The most precise rule wins: the longest path, and of two equally long
 // ones `/?` before `/*`. Paths in `always` are indexed whatever the rules say (the partition key).
+struct IndexDefinition {
+  std::vector<IndexRule> rules;
+  std::vector<Path> always;
+  bool operator==(const IndexDefinition&) const = default;
+};
+
+// A definition, ready to be applied to items.
 class IndexPolicy {
  public:
-  IndexPolicy();  // indexes nothing but `always`
-  IndexPolicy(const std::vector<IndexRule>& rules, const std::vector<Path>& always);
+  IndexPolicy();  // indexes nothing
+  explicit IndexPolicy(IndexDefinition definition);
   static IndexPolicy everything();
 
   // Whether a value at this path, when an item has one, has a term.
   bool covers(const Path& path) const;
+  const IndexDefinition& definition() const;
+  // Whether items get a term for their shape: when rules include anything. Without, all that is
+  // indexed is what every item has.
+  bool has_shapes() const;
+
   // Calls `emit` with every term of the item; the view is valid during the call only.
   // Terms of one item may repeat (two equal elements of an array).
   void each_term(const Node& item, const std::function<void(std::string_view)>& emit) const;
 
  private:
   struct Trie;
-  std::shared_ptr<const Trie> trie_;
+  struct Compiled;
+  std::shared_ptr<const Compiled> compiled_;
 };
 
 // One term, by hand: for system properties, and for readers of the index.

@@ -82,7 +82,7 @@ IndexPolicy policy(std::initializer_list<const char*> include,
   for (const char* path : exclude) rules.push_back({parse_index_path(path).value(), false});
   std::vector<Path> kept;
   for (const char* path : always) kept.push_back(parse_property_path(path).value());
-  return IndexPolicy(rules, kept);
+  return IndexPolicy({.rules = rules, .always = kept});
 }
 
 constexpr std::string_view kItem =
@@ -136,11 +136,11 @@ TEST(Terms, AlwaysIsStrongerThanAnyRule) {
 
 TEST(Terms, CoveredPathsAreThoseThatGiveTerms) {
   const auto path = [](std::string_view text) { return parse_index_path(text).value().path; };
-  const IndexPolicy policy({{parse_index_path("/*").value(), true},
-                            {parse_index_path("/a/*").value(), false},
-                            {parse_index_path("/a/b/?").value(), true},
-                            {parse_index_path("/l/[]/*").value(), false}},
-                           {path("/a/key/?")});
+  const IndexPolicy policy({.rules = {{parse_index_path("/*").value(), true},
+                                      {parse_index_path("/a/*").value(), false},
+                                      {parse_index_path("/a/b/?").value(), true},
+                                      {parse_index_path("/l/[]/*").value(), false}},
+                            .always = {path("/a/key/?")}});
   EXPECT_TRUE(policy.covers(path("/x/?")));
   EXPECT_TRUE(policy.covers(path("/x/[]/y/?")));
   EXPECT_FALSE(policy.covers(path("/a/?")));
@@ -285,7 +285,7 @@ TEST(Terms, WalkAgreesWithTheDefinition) {
       }
     };
     visit(visit, document.root(), "");
-    ASSERT_EQ(terms_of(IndexPolicy(list, {}), document.text()), expected);
+    ASSERT_EQ(terms_of(IndexPolicy({.rules = list, .always = {}}), document.text()), expected);
   }
 }
 

@@ -33,7 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const char* tail = rule->tail == Tail::value ? "/?" : "/*";
     const auto again = parse_index_path(to_string(rule->path) + tail);
     require(!is_short || (again && *again == *rule));
-    const orrery::value::IndexPolicy policy({{.path = *rule, .include = true}}, {rule->path});
+    const orrery::value::IndexPolicy policy(
+        {.rules = {{.path = *rule, .include = true}}, .always = {rule->path}});
     const auto item = orrery::value::JsonDocument::parse(R"({"a":{"b":[1,{"c":2}]}})").value();
     policy.each_term(item.root(), [](std::string_view term) { require(!term.empty()); });
   } else {
