@@ -13,7 +13,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view body(reinterpret_cast<const char*>(data), size);
   (void)cosmos::parse_database_definition(body);
   (void)cosmos::parse_offer_replacement(body);
-  (void)cosmos::parse_offer_query(body);
   (void)cosmos::parse_throughput_headers("", body);
   const auto spec = cosmos::parse_container_definition(body);
   if (!spec) return 0;

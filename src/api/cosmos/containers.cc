@@ -5,6 +5,7 @@
 #include "api/cosmos/feed_json.h"
 #include "api/cosmos/item_body.h"
 #include "api/cosmos/offer_document.h"
+#include "api/cosmos/query_documents.h"
 #include "api/cosmos/resource_json.h"
 #include "api/cosmos/rid.h"
 #include "api/cosmos/service.h"
@@ -64,6 +65,17 @@ void Service::list_containers(CallPtr call) {
   finish_feed(json, page->resources.size());
   call->response.add("x-ms-item-count", std::to_string(page->resources.size()));
   call->reply(200, std::move(json));
+}
+
+void Service::query_containers(CallPtr call) {
+  catalog::DatabasePtr database = database_of(call);
+  if (!database) return;
+  std::vector<std::string> containers;
+  for (const catalog::ContainerPtr& one : engine_.catalog().containers(database->number)) {
+    containers.push_back(container_json(*database, *one));
+  }
+  query_documents(std::move(call), continuations_,
+                  {database_rid(database->number), "DocumentCollections"}, containers);
 }
 
 void Service::read_container(CallPtr call) {

@@ -133,15 +133,15 @@ std::string Continuations::encode(const QueryPosition& position) const {
   char* at = bytes.data() + kHeadBytes;
   store_u32_be(at, position.container);
   store_u64_be(at + 4, position.query_hash);
-  store_u64_be(at + 12, position.rows_of_item);
-  store_u64_be(at + 20, position.skipped);
-  store_u64_be(at + 28, position.given);
-  append_string(bytes, position.key);
+  store_u64_be(at + 12, position.at.rows_of_it);
+  store_u64_be(at + 20, position.at.skipped);
+  store_u64_be(at + 28, position.at.given);
+  append_string(bytes, position.at.key);
   return sealed(std::move(bytes));
 }
 
-Result<QueryPosition> Continuations::decode_query(std::string_view token, uint32_t container,
-                                                  uint64_t query_hash) const {
+Result<query::Position> Continuations::decode_query(std::string_view token, uint32_t container,
+                                                    uint64_t query_hash) const {
   auto bytes = opened(token, kQuery);
   if (!bytes) return pass(bytes.error());
   std::string_view in = *bytes;
@@ -149,16 +149,16 @@ Result<QueryPosition> Continuations::decode_query(std::string_view token, uint32
   QueryPosition position;
   position.container = load_u32_be(in.data());
   position.query_hash = load_u64_be(in.data() + 4);
-  position.rows_of_item = load_u64_be(in.data() + 12);
-  position.skipped = load_u64_be(in.data() + 20);
-  position.given = load_u64_be(in.data() + 28);
+  position.at.rows_of_it = load_u64_be(in.data() + 12);
+  position.at.skipped = load_u64_be(in.data() + 20);
+  position.at.given = load_u64_be(in.data() + 28);
   in.remove_prefix(kQueryFieldBytes);
-  if (!take_string(in, position.key) || !in.empty()) {
+  if (!take_string(in, position.at.key) || !in.empty()) {
     return not_ours(token, "it is cut short.");
   }
   if (position.container != container) return not_ours(token, "it belongs to another container.");
   if (position.query_hash != query_hash) return not_ours(token, "it belongs to another query.");
-  return position;
+  return std::move(position.at);
 }
 
 std::string Continuations::encode_name(std::string_view after) const {

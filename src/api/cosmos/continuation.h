@@ -22,6 +22,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "query/execute.h"
 
 namespace orrery::cosmos {
 
@@ -37,12 +38,9 @@ struct FeedPosition {
 
 // A query goes on from here.
 struct QueryPosition {
-  uint32_t container = 0;
+  uint32_t container = 0;   // 0: not over items
   uint64_t query_hash = 0;  // of its text and parameters: another query cannot go on from it
-  uint64_t rows_of_item = 0;
-  uint64_t skipped = 0;
-  uint64_t given = 0;
-  std::string key;
+  query::Position at;
   bool operator==(const QueryPosition&) const = default;
 };
 
@@ -56,8 +54,8 @@ class Continuations {
 
   std::string encode(const QueryPosition& position) const;
   // Code::invalid also when the token belongs to another container or another query.
-  Result<QueryPosition> decode_query(std::string_view token, uint32_t container,
-                                     uint64_t query_hash) const;
+  Result<query::Position> decode_query(std::string_view token, uint32_t container,
+                                       uint64_t query_hash) const;
 
   // For lists of databases and containers: the list goes on after this name.
   std::string encode_name(std::string_view after) const;

@@ -4,6 +4,7 @@
 #include "api/cosmos/container_definition.h"
 #include "api/cosmos/feed_json.h"
 #include "api/cosmos/offer_document.h"
+#include "api/cosmos/query_documents.h"
 #include "api/cosmos/resource_json.h"
 #include "api/cosmos/service.h"
 #include "partition/charge.h"
@@ -37,6 +38,14 @@ void Service::list_databases(CallPtr call) {
   finish_feed(json, page->resources.size());
   call->response.add("x-ms-item-count", std::to_string(page->resources.size()));
   call->reply(200, std::move(json));
+}
+
+void Service::query_databases(CallPtr call) {
+  std::vector<std::string> databases;
+  for (const catalog::DatabasePtr& one : engine_.catalog().databases()) {
+    databases.push_back(database_json(*one));
+  }
+  query_documents(std::move(call), continuations_, {"", "Databases"}, databases);
 }
 
 void Service::read_database(CallPtr call) {

@@ -1,12 +1,10 @@
-// See offer_document.h. The few queries that clients send to find an offer are read here by hand:
-// they have to work before, and without, the query engine.
+// See offer_document.h.
 #include "api/cosmos/offer_document.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <vector>
 
 #include "api/cosmos/definition_fields.h"
 #include "api/cosmos/rid.h"
@@ -29,151 +27,6 @@ Result<catalog::Throughput> autoscale_of(const Node& settings, std::string_view 
   }
   return catalog::Throughput{.rus = static_cast<uint32_t>(**most), .autoscale = true};
 }
-
-struct QueryToken {
-  enum class Kind : uint8_t { word, parameter, text, symbol } kind = Kind::symbol;
-  std::string text;
-};
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-std::optional<std::vector<QueryToken>> tokens_of(std::string_view query) {
-  using Kind = QueryToken::Kind;
-  std::vector<QueryToken> tokens;
-  for (size_t i = 0; i < query.size();) {
-    const char c = query[i];
-    if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
-      ++i;
-    } else if (c == '"' || c == '\'') {
-      QueryToken token{.kind = Kind::text, .text = {}};
-      for (++i; i < query.size() && query[i] != c; ++i) {
-        if (query[i] == '\\') return std::nullopt;  // no id of ours has anything to escape
-        token.text += query[i];
-      }
-      if (i++ >= query.size()) return std::nullopt;
-      tokens.push_back(std::move(token));
-    } else if (is_word(c) || c == '@') {
-      const size_t start = i++;
-      while (i < query.size() && is_word(query[i])) ++i;
-      tokens.push_back({.kind = c == '@' ? Kind::parameter : Kind::word,
-                        .text = std::string(query.substr(start, i - start))});
-    } else {
-      tokens.push_back({.kind = Kind::symbol, .text = std::string(1, c)});
-      ++i;
-    }
-  }
-  return tokens;
-}
-
-// SELECT (* | VALUE alias) FROM name [[AS] alias] [WHERE [(] alias.field = value [)]] [;]
-class OfferQueryReader {
- public:
-  OfferQueryReader(std::vector<QueryToken> tokens, const Node* parameters)
-      : tokens_(std::move(tokens)), parameters_(parameters) {}
-
-  std::optional<OfferFilter> read() {
-    OfferFilter filter;
-    if (!keyword("SELECT")) return std::nullopt;
-    std::string selected;
-    if (keyword("VALUE")) {
-      if (!take(QueryToken::Kind::word, selected)) return std::nullopt;
-    } else if (!symbol("*")) {
-      return std::nullopt;
-    }
-    std::string alias;
-    if (!keyword("FROM") || !take(QueryToken::Kind::word, alias)) return std::nullopt;
-    const bool as = keyword("AS");
-    if (!at_keyword("WHERE")) {
-      std::string second;
-      if (take(QueryToken::Kind::word, second)) {
-        alias = second;
-      } else if (as) {
-        return std::nullopt;
-      }
-    }
-    if (!selected.empty() && selected != alias) return std::nullopt;
-    if (keyword("WHERE") && !condition(alias, filter)) return std::nullopt;
-    symbol(";");
-    if (at_ != tokens_.size()) return std::nullopt;
-    return filter;
-  }
-
- private:
-  bool condition(std::string_view alias, OfferFilter& filter) {
-    const bool parenthesised = symbol("(");
-    std::string name;
-    if (!take(QueryToken::Kind::word, name) || name != alias) return false;
-    std::string field;
-    if (symbol(".")) {
-      if (!take(QueryToken::Kind::word, field)) return false;
-    } else if (!symbol("[") || !take(QueryToken::Kind::text, field) || !symbol("]")) {
-      return false;
-    }
-    if (field == "resource") {
-      filter.field = OfferFilter::Field::resource;
-    } else if (field == "offerResourceId") {
-      filter.field = OfferFilter::Field::offer_resource_id;
-    } else if (field == "id") {
-      filter.field = OfferFilter::Field::id;
-    } else if (field == "_rid") {
-      filter.field = OfferFilter::Field::rid;
-    } else if (field == "_self") {
-      filter.field = OfferFilter::Field::self;
-    } else {
-      return false;
-    }
-    if (!symbol("=")) return false;
-    std::string parameter;
-    if (take(QueryToken::Kind::parameter, parameter)) {
-      if (!parameter_value(parameter, filter.text)) return false;
-    } else if (!take(QueryToken::Kind::text, filter.text)) {
-      return false;
-    }
-    return !parenthesised || symbol(")");
-  }
-
-  bool parameter_value(std::string_view name, std::string& out) const {
-    if (parameters_ == nullptr) return false;
-    for (const Node* entry = parameters_->first; entry != nullptr; entry = entry->next) {
-      const Node* named = entry->find("name");
-      const Node* given = entry->find("value");
-      if (named == nullptr || given == nullptr || named->type != Type::string ||
-          named->text != name) {
-        continue;
-      }
-      if (given->type != Type::string) return false;
-      out = given->text;
-      return true;
-    }
-    return false;
-  }
-
-  bool at(QueryToken::Kind kind) const { return at_ < tokens_.size() && tokens_[at_].kind == kind; }
-  bool at_keyword(std::string_view word) const {
-    return at(QueryToken::Kind::word) && equals_ignore_case(tokens_[at_].text, word);
-  }
-  bool keyword(std::string_view word) {
-    if (!at_keyword(word)) return false;
-    ++at_;
-    return true;
-  }
-  bool symbol(std::string_view text) {
-    if (!at(QueryToken::Kind::symbol) || tokens_[at_].text != text) return false;
-    ++at_;
-    return true;
-  }
-  bool take(QueryToken::Kind kind, std::string& out) {
-    if (!at(kind)) return false;
-    out = tokens_[at_++].text;
-    return true;
-  }
-
-  std::vector<QueryToken> tokens_;
-  size_t at_ = 0;
-  const Node* parameters_;
-};
 
 }  // namespace
 
@@ -298,50 +151,6 @@ Result<std::optional<catalog::Throughput>> parse_throughput_headers(std::string_
     return *throughput;
   }
   return std::nullopt;
-}
-
-bool OfferFilter::matches(const OfferSubject& subject) const {
-  switch (field) {
-    case Field::all:
-      return true;
-    case Field::resource:
-      return text == subject.owner_self;
-    case Field::offer_resource_id:
-      return text == subject.owner_rid;
-    case Field::id:
-    case Field::rid:
-      return text == subject.rid;
-    case Field::self:
-      return text == "offers/" + subject.rid + "/";
-  }
-  return false;
-}
-
-Result<OfferFilter> parse_offer_query(std::string_view body) {
-  if (body.size() > kMaxOfferQueryBytes) {
-    return fail(Code::invalid, "The query over offers has more than " +
-                                   std::to_string(kMaxOfferQueryBytes) + " bytes.");
-  }
-  std::string_view query = body;
-  const Node* parameters = nullptr;
-  const auto document = JsonDocument::parse(body);
-  if (document && document->root().type == Type::object) {
-    auto text = required_member(document->root(), "", "query", Type::string);
-    if (!text) return pass(text.error());
-    auto list = optional_member(document->root(), "", "parameters", Type::array);
-    if (!list) return pass(list.error());
-    query = (*text)->text;
-    parameters = *list;
-  } else if (document && document->root().type == Type::string) {
-    query = document->root().text;
-  }
-  if (auto tokens = tokens_of(query)) {
-    if (auto filter = OfferQueryReader(std::move(*tokens), parameters).read()) return *filter;
-  }
-  return fail(Code::unsupported, "The query \"" + std::string(query.substr(0, 200)) +
-                                     "\" over offers is not supported: ask for all, or for one by "
-                                     "resource, offerResourceId or id, like SELECT * FROM c WHERE "
-                                     "c.offerResourceId = @rid.");
 }
 
 }  // namespace orrery::cosmos

@@ -17,8 +17,6 @@
 
 namespace orrery::cosmos {
 
-inline constexpr size_t kMaxOfferQueryBytes = 16 * 1024;
-
 struct OfferSubject {
   std::string rid;         // of the offer
   std::string owner_rid;   // of the database or the container
@@ -46,17 +44,5 @@ Result<OfferReplacement> parse_offer_replacement(std::string_view body);
 // neither was sent; both at once are an error.
 Result<std::optional<catalog::Throughput>> parse_throughput_headers(std::string_view manual,
                                                                     std::string_view autoscale);
-
-// The queries that clients send to /offers: all of them, or those whose one property equals a text.
-struct OfferFilter {
-  enum class Field : uint8_t { all, resource, offer_resource_id, id, rid, self };
-  Field field = Field::all;
-  std::string text;
-
-  bool matches(const OfferSubject& subject) const;
-};
-// `body` is {"query":…,"parameters":[…]} or, with other content types, the bare text of the query.
-// Code::unsupported for any other query.
-Result<OfferFilter> parse_offer_query(std::string_view body);
 
 }  // namespace orrery::cosmos

@@ -3,6 +3,7 @@
 
 #include "api/cosmos/feed_json.h"
 #include "api/cosmos/offer_document.h"
+#include "api/cosmos/query_documents.h"
 #include "api/cosmos/rid.h"
 #include "api/cosmos/service.h"
 #include "cluster/throughput.h"
@@ -75,28 +76,25 @@ std::string json_of(const Owner& owner) {
 
 }  // namespace
 
-void Service::reply_offers(CallPtr call, const std::function<bool(const OfferSubject&)>& wanted) {
-  std::string json = feed_head("", "Offers");
-  size_t count = 0;
-  auto add = [&](const OfferSubject& subject) {
-    if (!wanted(subject)) return;
-    append_feed_element(json, offer_json(subject));
-    ++count;
-  };
+std::vector<std::string> Service::all_offers() const {
+  std::vector<std::string> offers;
   for (const catalog::DatabasePtr& database : engine_.catalog().databases()) {
-    if (database->throughput) add(offer_of(*database));
+    if (database->throughput) offers.push_back(offer_json(offer_of(*database)));
     for (const catalog::ContainerPtr& container : engine_.catalog().containers(database->number)) {
-      if (container->throughput) add(offer_of(*container));
+      if (container->throughput) offers.push_back(offer_json(offer_of(*container)));
     }
   }
-  call->charge(partition::feed_charge(json.size(), 0));
-  finish_feed(json, count);
-  call->response.add("x-ms-item-count", std::to_string(count));
-  call->reply(200, std::move(json));
+  return offers;
 }
 
 void Service::list_offers(CallPtr call) {
-  reply_offers(std::move(call), [](const OfferSubject&) { return true; });
+  const std::vector<std::string> offers = all_offers();
+  std::string json = feed_head("", "Offers");
+  for (const std::string& offer : offers) append_feed_element(json, offer);
+  call->charge(partition::feed_charge(json.size(), 0));
+  finish_feed(json, offers.size());
+  call->response.add("x-ms-item-count", std::to_string(offers.size()));
+  call->reply(200, std::move(json));
 }
 
 void Service::query_offers(CallPtr call) {
@@ -105,10 +103,7 @@ void Service::query_offers(CallPtr call) {
                             .message = "offers cannot be created: set throughput when creating a "
                                        "database or a container, and change it with PUT"});
   }
-  auto filter = parse_offer_query(call->body);
-  if (!filter) return call->fail(filter.error());
-  reply_offers(std::move(call),
-               [&](const OfferSubject& subject) { return filter->matches(subject); });
+  query_documents(std::move(call), continuations_, {"", "Offers"}, all_offers());
 }
 
 void Service::read_offer(CallPtr call) {

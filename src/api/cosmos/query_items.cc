@@ -6,13 +6,12 @@
 // whole answer with x-orrery-whole-query: then it is put together here.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <limits>
-#include <random>
 
 #include "api/cosmos/error_body.h"
 #include "api/cosmos/feed_bounds.h"
 #include "api/cosmos/feed_json.h"
+#include "api/cosmos/query_request.h"
 #include "api/cosmos/rid.h"
 #include "api/cosmos/service.h"
 #include "base/bytes.h"
@@ -22,64 +21,14 @@
 #include "query/bind.h"
 #include "query/execute.h"
 #include "query/gateway_plan.h"
-#include "query/parser.h"
 
 namespace orrery::cosmos {
 namespace {
 
 using query::PlacementRange;
-using value::Node;
-using value::Type;
-using value::Value;
 
 constexpr int64_t kPageTimeUs = 5'000'000;
 constexpr size_t kReadAhead = 200;
-
-struct Request {
-  std::string text;
-  query::Query parsed;
-  query::Parameters parameters;
-  uint64_t hash = 0;
-};
-
-Result<Request> parse_request(std::string_view body) {
-  auto document = value::JsonDocument::parse(body);
-  if (!document) {
-    return fail(Code::invalid, "the body is not a JSON query: " + document.error().message);
-  }
-  const Node* text = document->root().find("query");
-  if (text == nullptr || text->type != Type::string) {
-    return fail(
-        Code::invalid,
-        "the body is to be {\"query\":\"SELECT …\",\"parameters\":[…]}, and has no \"query\"");
-  }
-  Request request;
-  request.text = text->text;
-  const Node* parameters = document->root().find("parameters");
-  if (parameters != nullptr && parameters->type != Type::null) {
-    for (const Node* one = parameters->first; one != nullptr; one = one->next) {
-      const Node* name = one->find("name");
-      const Node* given = one->find("value");
-      if (name == nullptr || name->type != Type::string || !name->text.starts_with('@')) {
-        return fail(Code::invalid,
-                    fmt::format("the parameter {} is to be {{\"name\":\"@name\",\"value\":…}}",
-                                one->raw.substr(0, 100)));
-      }
-      Value& parameter = request.parameters[std::string(name->text)];
-      if (given != nullptr) {
-        auto copy = value::JsonDocument::parse(given->raw);
-        if (!copy) return pass(copy.error());
-        parameter = Value::make_document(std::move(*copy));
-      }
-    }
-  }
-  auto parsed = query::parse_query(request.text);
-  if (!parsed) return pass(query::to_error(parsed.error()));
-  request.parsed = std::move(*parsed);
-  const auto hash = murmur3_x64_128(document->text(), 0);
-  request.hash = load_u64_be(hash.data());
-  return request;
-}
 
 query::PlanContext plan_context(const catalog::Container& container) {
   query::PlanContext context;
@@ -88,7 +37,8 @@ query::PlanContext plan_context(const catalog::Container& container) {
 }
 
 // The ranges that the query can touch, within the bounds that its headers set.
-std::vector<PlacementRange> ranges_of(const Request& request, const catalog::Container& container,
+std::vector<PlacementRange> ranges_of(const QueryRequest& request,
+                                      const catalog::Container& container,
                                       const KeyBounds& bounds) {
   std::vector<PlacementRange> within;
   for (const PlacementRange& range :
@@ -261,18 +211,12 @@ class EngineSpace final : public query::ItemSpace {
   cluster::Receipt& receipt_;
 };
 
-int64_t ticks_now() {
-  using Ticks = std::chrono::duration<int64_t, std::ratio<1, 10'000'000>>;
-  return std::chrono::duration_cast<Ticks>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 }  // namespace
 
 void Service::read_query_plan(CallPtr call) {
   cluster::RoutingPtr routing = container_of(call);
   if (!routing) return;
-  auto request = parse_request(call->body);
+  auto request = parse_query_request(call->body);
   if (!request) return call->fail(request.error());
   auto plan = query::make_gateway_plan(request->parsed, plan_context(*routing->container),
                                        request->parameters);
@@ -290,7 +234,7 @@ void Service::query_items(CallPtr call) {
   if (!routing) return;
   const catalog::Container& container = *routing->container;
   const int64_t started_us = clock_.steady_us();
-  auto request = parse_request(call->body);
+  auto request = parse_query_request(call->body);
   if (!request) return call->fail(request.error());
   auto bound = query::bind_query(request->parsed, request->parameters);
   if (!bound) return call->fail(query::to_error(bound.error()));
@@ -333,8 +277,7 @@ void Service::query_items(CallPtr call) {
   if (!call->headers.continuation.empty()) {
     auto from = continuations_.decode_query(call->headers.continuation, container.number, seal);
     if (!from) return call->fail(from.error());
-    position =
-        query::Position{std::move(from->key), from->rows_of_item, from->skipped, from->given};
+    position = std::move(*from);
   }
   std::string start = ranges.empty() ? bounds->min : ranges.front().min;
   if (position && !position->key.empty()) {
@@ -349,8 +292,7 @@ void Service::query_items(CallPtr call) {
   receipt.range = routing->slot_of(start)->range.id;
   receipt.would_throttle_ms = *admitted;
   query::Context context;
-  context.now_ticks = ticks_now();
-  context.random.seed(std::random_device{}());
+  prepare(context);
   query::PageLimits limits;
   limits.rows = *size;
   limits.bytes = engine_.limits().response_bytes;
@@ -367,9 +309,7 @@ void Service::query_items(CallPtr call) {
   finish_feed(json, page->rows.size());
   if (page->next) {
     call->response.add("x-ms-continuation",
-                       continuations_.encode(
-                           QueryPosition{container.number, seal, page->next->rows_of_it,
-                                         page->next->skipped, page->next->given, page->next->key}));
+                       continuations_.encode(QueryPosition{container.number, seal, *page->next}));
   }
   call->receipt(receipt, *routing);
   if (is_true(call->headers.populate_query_metrics)) {

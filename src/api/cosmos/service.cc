@@ -152,7 +152,7 @@ void Service::dispatch(CallPtr call) {
     call->operation = Operation::database;
     if (address.count == 1) {
       if (method == "GET") return later(std::move(call), &Service::list_databases);
-      if (is_query(*call)) return unsupported(std::move(call), "queries over databases");
+      if (is_query(*call)) return later(std::move(call), &Service::query_databases);
       if (method == "POST") return later(std::move(call), &Service::create_database);
     } else {
       if (method == "GET") return later(std::move(call), &Service::read_database);
@@ -168,7 +168,7 @@ void Service::dispatch(CallPtr call) {
     call->operation = Operation::container;
     if (address.count == 3) {
       if (method == "GET") return later(std::move(call), &Service::list_containers);
-      if (is_query(*call)) return unsupported(std::move(call), "queries over containers");
+      if (is_query(*call)) return later(std::move(call), &Service::query_containers);
       if (method == "POST") return later(std::move(call), &Service::create_container);
     } else {
       if (method == "GET") return later(std::move(call), &Service::read_container);

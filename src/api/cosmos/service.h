@@ -70,11 +70,13 @@ class Service final : public net::Handler {
 
   void create_database(CallPtr call);
   void list_databases(CallPtr call);
+  void query_databases(CallPtr call);
   void read_database(CallPtr call);
   void delete_database(CallPtr call);
 
   void create_container(CallPtr call);
   void list_containers(CallPtr call);
+  void query_containers(CallPtr call);
   void read_container(CallPtr call);
   void replace_container(CallPtr call);
   void delete_container(CallPtr call);
@@ -123,7 +125,7 @@ class Service final : public net::Handler {
   void query_offers(CallPtr call);
   void read_offer(CallPtr call);
   void replace_offer(CallPtr call);
-  void reply_offers(CallPtr call, const std::function<bool(const struct OfferSubject&)>& wanted);
+  std::vector<std::string> all_offers() const;
 
   void admin(CallPtr call);
   void admin_split(CallPtr call);

@@ -1,0 +1,84 @@
+// See query_request.h.
+#include "api/cosmos/query_request.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <random>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "query/parser.h"
+#include "value/json.h"
+
+namespace orrery::cosmos {
+namespace {
+
+using value::Node;
+using value::Type;
+using value::Value;
+
+int64_t ticks_now() {
+  using Ticks = std::chrono::duration<int64_t, std::ratio<1, 10'000'000>>;
+  return std::chrono::duration_cast<Ticks>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+Status read_json(std::string_view body, QueryRequest& request) {
+  auto document = value::JsonDocument::parse(body);
+  if (!document) {
+    return fail(Code::invalid, "the body is not a JSON query: " + document.error().message);
+  }
+  const Node* text = document->root().find("query");
+  if (text == nullptr || text->type != Type::string) {
+    return fail(
+        Code::invalid,
+        "the body is to be {\"query\":\"SELECT …\",\"parameters\":[…]}, and has no \"query\"");
+  }
+  request.text = text->text;
+  const Node* parameters = document->root().find("parameters");
+  if (parameters != nullptr && parameters->type != Type::null) {
+    for (const Node* one = parameters->first; one != nullptr; one = one->next) {
+      const Node* name = one->find("name");
+      const Node* given = one->find("value");
+      if (name == nullptr || name->type != Type::string || !name->text.starts_with('@')) {
+        return fail(Code::invalid,
+                    fmt::format("the parameter {} is to be {{\"name\":\"@name\",\"value\":…}}",
+                                one->raw.substr(0, 100)));
+      }
+      Value& parameter = request.parameters[std::string(name->text)];
+      if (given != nullptr) {
+        auto copy = value::JsonDocument::parse(given->raw);
+        if (!copy) return pass(copy.error());
+        parameter = Value::make_document(std::move(*copy));
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<QueryRequest> parse_query_request(std::string_view body) {
+  QueryRequest request;
+  const auto hash = murmur3_x64_128(body, 0);
+  request.hash = load_u64_be(hash.data());
+  const size_t start = body.find_first_not_of(" \t\r\n");
+  if (start == std::string_view::npos || body[start] == '{') {
+    if (auto read = read_json(body, request); !read) return pass(read.error());
+  } else {
+    request.text = body;
+  }
+  auto parsed = query::parse_query(request.text);
+  if (!parsed) return pass(query::to_error(parsed.error()));
+  request.parsed = std::move(*parsed);
+  return request;
+}
+
+void prepare(query::Context& context) {
+  context.now_ticks = ticks_now();
+  context.random.seed(std::random_device{}());
+}
+
+}  // namespace orrery::cosmos
