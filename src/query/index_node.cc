@@ -66,6 +66,10 @@ std::string_view tail_of(const IndexNode& node) {
   return node.is_points() ? "point" : "range";
 }
 
+std::string text_of(const value::Path& path) {
+  return value::to_string(value::IndexPath{.path = path, .tail = value::Tail::value});
+}
+
 void append(std::string& out, const IndexNode& node, bool nested) {
   switch (node.kind) {
     case Kind::everything:
@@ -76,7 +80,7 @@ void append(std::string& out, const IndexNode& node, bool nested) {
       return;
     case Kind::ranges:
     case Kind::lacking:
-      out += value::to_string(value::IndexPath{.path = node.path, .tail = value::Tail::value});
+      out += text_of(node.path);
       out += ' ';
       out += tail_of(node);
       return;
@@ -168,6 +172,7 @@ IndexNode any_of(std::vector<IndexNode> children) {
 std::string to_string(const IndexPlan& plan) {
   std::string out;
   append(out, plan.filter, false);
+  if (plan.order) out += " by " + text_of(plan.order->path);
   return out;
 }
 

@@ -14,7 +14,9 @@ IndexPlan plan_index_use(const BoundQuery& query, const value::IndexPolicy& poli
     plan.filter = everything(false);
     return plan;
   }
-  plan.filter = IndexPlanner(policy, context).rows_of(*reader);
+  IndexPlanner planner(policy, context);
+  plan.filter = planner.rows_of(*reader);
+  plan.order = planner.order_of(*reader);
   // With other sources an item has several rows, or none: that it passes does not say which.
   if (reader->sources.size() != 1 || reader->sources[0].kind != BoundSource::Kind::document) {
     plan.filter.is_exact = false;

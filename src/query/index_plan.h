@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,8 +60,15 @@ struct IndexNode {
   bool is_points() const;
 };
 
+// An order that entries are in: that of the values at a path, which an item has one of at most.
+struct IndexOrder {
+  value::Path path;
+  bool descending = false;
+};
+
 struct IndexPlan {
   IndexNode filter;
+  std::optional<IndexOrder> order;  // ORDER BY, when there are entries in this order
 };
 
 // Of the query that reads the container: `query`, or the one in its FROM. Functions of the time of
@@ -68,7 +76,8 @@ struct IndexPlan {
 IndexPlan plan_index_use(const BoundQuery& query, const value::IndexPolicy& policy,
                          Context& context);
 
-// For people and tests: `/name/? point and (/age/? range or /tags/[]/? point)`, `none`.
+// For people and tests: `/name/? point and (/age/? range or /tags/[]/? point)`, `none`, and with an
+// order `/name/? point by /age/?`.
 std::string to_string(const IndexPlan& plan);
 
 }  // namespace orrery::query

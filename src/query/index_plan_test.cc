@@ -105,7 +105,8 @@ TEST(IndexPlanTest, Elements) {
 }
 
 TEST(IndexPlanTest, PathsWithoutEntriesAreNotUsed) {
-  const value::IndexPolicy policy({{value::parse_index_path("/a/*").value(), true}}, {});
+  const value::IndexPolicy policy(
+      {.rules = {{value::parse_index_path("/a/*").value(), true}}, .always = {}});
   EXPECT_EQ(plan_of("c.a = 1 AND c.b = 1", policy), "/a/? point +");
   EXPECT_EQ(plan_of("c.b = 1", policy), "none +");
   EXPECT_EQ(plan_of("NOT IS_DEFINED(c.b)", policy), "none +");

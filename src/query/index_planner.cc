@@ -145,7 +145,7 @@ std::optional<PathRef> IndexPlanner::indexed_path(const BoundExpr& expr) const {
 
 IndexNode IndexPlanner::lacking(const PathRef& ref) const {
   if (ref.is_defined) return nothing();
-  if (ref.variable != IndexNode::kOnly) return everything(false);
+  if (ref.variable != IndexNode::kOnly || !policy_.has_shapes()) return everything(false);
   IndexNode node;
   node.kind = IndexNode::Kind::lacking;
   node.is_exact = true;
@@ -160,6 +160,14 @@ IndexNode IndexPlanner::rows_of(const BoundQuery& query) {
   for (const BoundSource& source : query.sources) name_source(source, parts);
   if (query.where) parts.push_back(plan(*query.where, true));
   return all_of(std::move(parts));
+}
+
+std::optional<IndexOrder> IndexPlanner::order_of(const BoundQuery& query) const {
+  if (query.order_by.size() != 1 || query.grouped() || !policy_.has_shapes()) return std::nullopt;
+  const BoundOrder& order = query.order_by.front();
+  const auto ref = indexed_path(order.expr);
+  if (!ref || ref->variable != IndexNode::kOnly) return std::nullopt;
+  return IndexOrder{.path = ref->path, .descending = order.descending};
 }
 
 void IndexPlanner::name_source(const BoundSource& source, std::vector<IndexNode>& constraints) {

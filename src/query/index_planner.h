@@ -17,6 +17,8 @@ class IndexPlanner {
 
   // The items that have a row of the query which passes its filter.
   IndexNode rows_of(const BoundQuery& query);
+  // The order of the query's items, when entries have it. After rows_of.
+  std::optional<IndexOrder> order_of(const BoundQuery& query) const;
 
  private:
   using Args = const std::vector<BoundExpr>&;

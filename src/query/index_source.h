@@ -59,9 +59,10 @@ struct SourceSetting {
 Result<std::unique_ptr<ItemSource>> open_in_key_order(const SourceSetting& setting,
                                                       const SourceStart* start);
 
-// In the order of ORDER BY. Null when the index does not serve it, or when sorting the items that
-// the filter lets through is cheaper: the caller sorts what open_in_key_order gives.
+// In the order of ORDER BY, for a caller that wants about so many items. Null when the index does
+// not serve the order, or when sorting what the filter lets through is cheaper: the caller sorts
+// what open_in_key_order gives. (Places mean the same either way.)
 Result<std::unique_ptr<ItemSource>> open_in_order(const SourceSetting& setting,
-                                                  const SourceStart* start);
+                                                  const SourceStart* start, size_t wanted);
 
 }  // namespace orrery::query

@@ -32,8 +32,9 @@ class IndexedSpace final : public ItemSpace {
     size_t shapes_max = 1000;         // more are told apart no longer
     bool is_indexed = true;
     bool entries_are_items = true;
-    // Tells that ranges are short whatever they hold, so that they are read rather than all items.
-    bool favours_index = false;
+    // What it tells about the length of ranges: the truth, or what makes a reader prefer them to
+    // reading all items, or the other way round.
+    enum class Estimate : uint8_t { truth, nothing, everything } estimate = Estimate::truth;
   };
 
   IndexedSpace(const std::vector<Placed>& items, Options options) : options_(std::move(options)) {
@@ -166,7 +167,9 @@ class IndexedSpace final : public ItemSpace {
           std::distance(space_.items_.lower_bound(begin_), space_.items_.lower_bound(end_)));
     }
     uint64_t estimate(const TermRange& range) const override {
-      if (space_.options_.favours_index) return 0;
+      using enum Options::Estimate;
+      if (space_.options_.estimate == nothing) return 0;
+      if (space_.options_.estimate == everything) return items_at_most();
       return static_cast<uint64_t>(std::distance(space_.entries_.lower_bound({range.from, ""}),
                                                  space_.entries_.lower_bound({range.to, ""})));
     }

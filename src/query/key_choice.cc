@@ -98,6 +98,34 @@ class Chooser {
     return cost;
   }
 
+  // `choice` is that of the whole plan when the node is its root; null below.
+  Result<std::unique_ptr<KeyStream>> open(const IndexNode& node, KeyChoice* choice) {
+    switch (node.kind) {
+      case Kind::everything:
+      case Kind::nothing:
+        return stream_union({});
+      case Kind::ranges:
+        if (!streams_points(node)) return stream_ranges(reader_, node, kKeptKeys);
+        return open_points(node.ranges);
+      case Kind::lacking: {
+        if (choice != nullptr) choice->is_exact = false;
+        return open_points(shapes_of(node));
+      }
+      case Kind::any_of: {
+        Streams streams;
+        for (const IndexNode& child : node.children) {
+          auto stream = open(child, nullptr);
+          if (!stream) return stream;
+          streams.push_back(std::move(*stream));
+        }
+        return stream_union(std::move(streams));
+      }
+      case Kind::all_of:
+        return open_intersection(node, choice);
+    }
+    return stream_union({});
+  }
+
  private:
   double share(uint64_t matches) const {
     if (matches >= items_) return kUnknownShare;
@@ -143,34 +171,6 @@ class Chooser {
     return points;
   }
 
-  // `choice` is that of the whole plan when the node is its root; null below.
-  Result<std::unique_ptr<KeyStream>> open(const IndexNode& node, KeyChoice* choice) {
-    switch (node.kind) {
-      case Kind::everything:
-      case Kind::nothing:
-        return stream_union({});
-      case Kind::ranges:
-        if (!streams_points(node)) return stream_ranges(reader_, node, kKeptKeys);
-        return open_points(node.ranges);
-      case Kind::lacking: {
-        if (choice != nullptr) choice->is_exact = false;
-        return open_points(shapes_of(node));
-      }
-      case Kind::any_of: {
-        Streams streams;
-        for (const IndexNode& child : node.children) {
-          auto stream = open(child, nullptr);
-          if (!stream) return stream;
-          streams.push_back(std::move(*stream));
-        }
-        return stream_union(std::move(streams));
-      }
-      case Kind::all_of:
-        return open_intersection(node, choice);
-    }
-    return stream_union({});
-  }
-
   Result<std::unique_ptr<KeyStream>> open_points(const std::vector<TermRange>& points) {
     Streams streams;
     for (const TermRange& point : points) {
@@ -210,6 +210,10 @@ class Chooser {
 Result<KeyChoice> choose_keys(const KeyReader& reader, const IndexPlan& plan, size_t wanted) {
   if (!reader.view.is_indexed()) return KeyChoice{};
   return Chooser(reader, wanted).choose(plan.filter);
+}
+
+Result<std::unique_ptr<KeyStream>> open_keys(const KeyReader& reader, const IndexNode& node) {
+  return Chooser(reader, 1).open(node, nullptr);
 }
 
 uint64_t estimate_items(const ItemView& view, const IndexNode& node) {

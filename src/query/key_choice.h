@@ -28,6 +28,9 @@ struct KeyChoice {
 // For a caller that wants about so many items.
 Result<KeyChoice> choose_keys(const KeyReader& reader, const IndexPlan& plan, size_t wanted);
 
+// All keys of a node that is not everything.
+Result<std::unique_ptr<KeyStream>> open_keys(const KeyReader& reader, const IndexNode& node);
+
 // About how many items a node's keys are of, at most; all of them when no keys tell.
 uint64_t estimate_items(const ItemView& view, const IndexNode& node);
 

@@ -107,7 +107,7 @@ class SmallestKeys {
 class RangeStream final : public KeyStream {
  public:
   RangeStream(const KeyReader& reader, const IndexNode& node, size_t kept_max)
-      : reader_(reader), node_(node), tester_(node, reader.context), keys_(kept_max) {}
+      : reader_(reader), node_(node), tester_(&node, reader.context), keys_(kept_max) {}
 
   Result<bool> next() override {
     if (!started_) {
@@ -268,10 +268,10 @@ class Leapfrog final : public Intersection {
 
 }  // namespace
 
-TermTester::TermTester(const IndexNode& node, Context& context)
-    : test_(node.test.get()),
+TermTester::TermTester(const IndexNode* node, Context& context)
+    : test_(node == nullptr ? nullptr : node->test.get()),
       context_(context),
-      path_size_(test_ == nullptr ? 0 : value::term_path(node.path).size()) {}
+      path_size_(test_ == nullptr ? 0 : value::term_path(node->path).size()) {}
 
 bool TermTester::passes(std::string_view term, bool& is_sure) {
   if (test_ == nullptr) return true;

@@ -58,7 +58,8 @@ std::unique_ptr<Intersection> stream_intersection(std::vector<std::unique_ptr<Ke
 // Whether the value of an entry's term passes a test; where the term does not tell, it may.
 class TermTester {
  public:
-  TermTester(const IndexNode& node, Context& context);
+  // Everything passes where the node has no test, or is null.
+  TermTester(const IndexNode* node, Context& context);
   // Whether it may pass; `is_sure` is set to false when only the item can tell.
   bool passes(std::string_view term, bool& is_sure);
 

@@ -39,7 +39,7 @@ Result<std::vector<Value>> run_over(ItemSpace& space, const std::string& text,
 std::unique_ptr<ItemSpace> space_of(const std::vector<std::string>& items, Index index) {
   if (index == Index::off) return std::make_unique<MemorySpace>(items);
   IndexedSpace::Options options;
-  options.favours_index = true;
+  options.estimate = IndexedSpace::Options::Estimate::nothing;
   return std::make_unique<IndexedSpace>(IndexedSpace::in_order(items), std::move(options));
 }
 

@@ -1,0 +1,258 @@
+// The items that come through the index, in key order and in the order of a path, from every place
+// on: the same as those found by looking at all items.
+#include "query/index_source.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "query/bind.h"
+#include "query/evaluate.h"
+#include "query/indexed_space.h"
+#include "query/parser.h"
+
+namespace orrery::query {
+namespace {
+
+using value::Value;
+using Estimate = IndexedSpace::Options::Estimate;
+
+std::shared_ptr<const BoundQuery> bind(const std::string& text) {
+  return bind_query(parse_query(text).value(), {}).value();
+}
+
+struct Item {
+  std::vector<Value> order;
+  std::string key;
+  std::string body;
+};
+
+class SourceTest : public testing::Test {
+ protected:
+  // Items of many types, with long strings that start alike.
+  static std::vector<std::string> random_bodies(uint32_t seed, size_t count) {
+    std::mt19937 random(seed);
+    const std::string lead(value::kMaxTermText - 1, 'x');
+    const std::vector<std::string> values = {"null",
+                                             "true",
+                                             "false",
+                                             "1",
+                                             "2",
+                                             "2.5",
+                                             "-3",
+                                             "\"\"",
+                                             "\"a\"",
+                                             "\"ab\"",
+                                             "[1]",
+                                             "[0,5]",
+                                             "[]",
+                                             "{\"n\":1}",
+                                             "\"" + lead + "x\"",
+                                             "\"" + lead + "xz\"",
+                                             "\"" + lead + "xa\"",
+                                             "\"" + lead + "y\""};
+    std::vector<std::string> bodies;
+    for (size_t i = 0; i < count; ++i) {
+      std::string body = "{\"id\":\"" + std::to_string(i) + "\"";
+      for (const char* name : {"a", "b", "l"}) {
+        if (random() % 6 == 0) continue;
+        body += std::string(",\"") + name + "\":" + values[random() % values.size()];
+      }
+      bodies.push_back(body + "}");
+    }
+    return bodies;
+  }
+
+  // What passes the filter, by looking at everything.
+  static std::vector<Item> expected(ItemSpace& space, const BoundQuery& query, bool ordered) {
+    Context context;
+    std::string end;
+    const auto view = space.open("", end).value();
+    const auto cursor = view->items(nullptr, false).value();
+    std::vector<Item> found;
+    while (cursor->next().value()) {
+      const auto json = value::JsonDocument::parse(cursor->body()).value();
+      Frame frame(query.slots, context);
+      frame.slots[*query.document_slot] = Value::from(json.root());
+      if (query.where && !evaluate(*query.where, frame).is_true()) continue;
+      Item item{
+          .order = {}, .key = std::string(cursor->key()), .body = std::string(cursor->body())};
+      for (const BoundOrder& order : query.order_by) {
+        item.order.push_back(evaluate(order.expr, frame).to_owned());
+      }
+      found.push_back(std::move(item));
+    }
+    if (!ordered) return found;
+    const bool down = query.order_by.front().descending;
+    std::ranges::sort(found, [&](const Item& a, const Item& b) {
+      for (size_t i = 0; i < a.order.size(); ++i) {
+        if (a.order[i] != b.order[i]) {
+          return (a.order[i] < b.order[i]) != query.order_by[i].descending;
+        }
+      }
+      return (a.key < b.key) != down;
+    });
+    return found;
+  }
+
+  // What comes out of a source and passes the filter; nothing when there is no source.
+  std::optional<std::vector<std::string>> read(ItemSpace& space, const BoundQuery& query,
+                                               bool ordered, const SourceStart* start,
+                                               size_t wanted) {
+    Context context;
+    std::string end;
+    const auto view = space.open("", end).value();
+    const IndexPlan plan = plan_index_use(query, *space.policy(), context);
+    counts_ = {};
+    const SourceSetting setting{*view, plan, context, counts_};
+    auto source =
+        ordered ? open_in_order(setting, start, wanted) : open_in_key_order(setting, start);
+    EXPECT_TRUE(source) << source.error().message;
+    if (!source || !*source) return std::nullopt;
+    std::vector<std::string> keys;
+    while (keys.size() < wanted) {
+      const auto item = (*source)->next(wanted - keys.size());
+      EXPECT_TRUE(item) << item.error().message;
+      if (!item || *item == nullptr) break;
+      if ((*item)->body.empty()) continue;
+      const auto json = value::JsonDocument::parse((*item)->body).value();
+      Frame frame(query.slots, context);
+      frame.slots[*query.document_slot] = Value::from(json.root());
+      if (!query.where || evaluate(*query.where, frame).is_true()) {
+        keys.emplace_back((*item)->key);
+      }
+    }
+    return keys;
+  }
+
+  void expect_same_from_everywhere(IndexedSpace& space, const std::string& text, bool ordered) {
+    SCOPED_TRACE(text);
+    const auto query = bind(text);
+    const std::vector<Item> all = expected(space, *query, ordered);
+    for (size_t from = 0; from <= all.size(); ++from) {
+      for (const bool inclusive : {false, true}) {
+        SourceStart start;
+        if (from > 0) {
+          start = {.values = all[from - 1].order, .key = all[from - 1].key, .inclusive = inclusive};
+        }
+        const auto keys = read(space, *query, ordered, from > 0 ? &start : nullptr, 1000);
+        if (!keys) return;
+        ++compared_;
+        std::vector<std::string> rest;
+        for (size_t i = from - (from > 0 && inclusive ? 1 : 0); i < all.size(); ++i) {
+          rest.push_back(all[i].key);
+        }
+        ASSERT_EQ(*keys, rest) << "from " << from << (inclusive ? " inclusive" : "");
+      }
+    }
+  }
+
+  ReadCounts counts_;
+  size_t compared_ = 0;
+};
+
+const char* const kFilters[] = {
+    "",
+    "WHERE c.a = 2",
+    "WHERE c.a > 1",
+    "WHERE c.a IN (1, \"a\", null, true)",
+    "WHERE c.b = true AND c.a != 2",
+    "WHERE c.b >= \"a\"",
+    "WHERE NOT IS_DEFINED(c.b)",
+    "WHERE NOT IS_STRING(c.a)",
+    "WHERE CONTAINS(c.a, \"x\") OR c.b = 1",
+    "WHERE ARRAY_CONTAINS(c.l, 5) AND IS_DEFINED(c.a)",
+    "WHERE c.l[0] = 1 OR c.a = [1]",
+    "WHERE LENGTH(c.a) = 1 AND c.b < 2",
+    "WHERE c.a < \"xx\" AND c.b = 2",
+};
+
+TEST_F(SourceTest, KeyOrderFromEverywhere) {
+  for (const Estimate estimate : {Estimate::nothing, Estimate::truth, Estimate::everything}) {
+    IndexedSpace::Options options;
+    options.estimate = estimate;
+    options.shapes_max = 3;
+    IndexedSpace space(IndexedSpace::in_order(random_bodies(1, 60)), options);
+    for (const char* filter : kFilters) {
+      expect_same_from_everywhere(space, std::string("SELECT * FROM c ") + filter, false);
+    }
+  }
+}
+
+TEST_F(SourceTest, OrderOfAPathFromEverywhere) {
+  for (const Estimate estimate : {Estimate::nothing, Estimate::truth, Estimate::everything}) {
+    IndexedSpace::Options options;
+    options.estimate = estimate;
+    options.shapes_max = 3;
+    IndexedSpace space(IndexedSpace::in_order(random_bodies(2, 60)), options);
+    for (const char* filter : kFilters) {
+      for (const char* order : {" ORDER BY c.a", " ORDER BY c.a DESC", " ORDER BY c.no DESC"}) {
+        expect_same_from_everywhere(space, std::string("SELECT * FROM c ") + filter + order, true);
+      }
+    }
+  }
+  EXPECT_GT(compared_, size_t{1000});
+}
+
+std::vector<std::string> numbered(size_t count) {
+  std::vector<std::string> bodies;
+  for (size_t i = 0; i < count; ++i) {
+    bodies.push_back("{\"id\":\"" + std::to_string(i) + "\",\"n\":" + std::to_string(count - i) +
+                     ",\"g\":" + std::to_string(i % 100) + ",\"t\":\"name " + std::to_string(i) +
+                     "\"}");
+  }
+  return bodies;
+}
+
+TEST_F(SourceTest, ReadsNoMoreThanIsWanted) {
+  IndexedSpace space(numbered(5000));
+  const auto count = [&](const char* text, bool ordered, size_t wanted) {
+    const auto keys = read(space, *bind(text), ordered, nullptr, wanted);
+    EXPECT_TRUE(keys) << text;
+    return keys ? keys->size() : 0;
+  };
+  EXPECT_EQ(count("SELECT * FROM c WHERE c.g = 7", false, 10), size_t{10});
+  EXPECT_EQ(counts_.items, uint64_t{10});
+  EXPECT_LE(counts_.entries, uint64_t{20});
+
+  EXPECT_EQ(count("SELECT * FROM c WHERE c.g = 7 AND c.n < 1000", false, 1000), size_t{10});
+  EXPECT_LE(counts_.items, uint64_t{60});
+
+  EXPECT_EQ(count("SELECT * FROM c WHERE c.n BETWEEN 50 AND 60", false, 1000), size_t{11});
+  EXPECT_EQ(counts_.items, uint64_t{11});
+
+  EXPECT_EQ(count("SELECT * FROM c WHERE CONTAINS(c.t, \"999\")", false, 1000), size_t{5});
+  EXPECT_EQ(counts_.items, uint64_t{5});
+
+  EXPECT_EQ(count("SELECT * FROM c ORDER BY c.n", true, 10), size_t{10});
+  EXPECT_EQ(counts_.items, uint64_t{10});
+  EXPECT_LE(counts_.entries, uint64_t{20});
+
+  EXPECT_EQ(count("SELECT * FROM c WHERE c.n > 4000 ORDER BY c.n DESC", true, 10), size_t{10});
+  EXPECT_EQ(counts_.items, uint64_t{10});
+
+  // What is seldom is asked of the index before items are read.
+  EXPECT_EQ(count("SELECT * FROM c WHERE c.g IN (1, 2, 3, 4, 5) ORDER BY c.n", true, 10),
+            size_t{10});
+  EXPECT_EQ(counts_.items, uint64_t{10});
+}
+
+TEST_F(SourceTest, FewItemsAreSortedRatherThanWalkedTo) {
+  IndexedSpace space(numbered(5000));
+  EXPECT_FALSE(
+      read(space, *bind("SELECT * FROM c WHERE c.t = \"name 7\" ORDER BY c.n"), true, nullptr, 10));
+}
+
+TEST_F(SourceTest, AViewWithoutItsIndexIsReadWhole) {
+  IndexedSpace::Options options;
+  options.is_indexed = false;
+  IndexedSpace space(IndexedSpace::in_order(numbered(50)), options);
+  EXPECT_EQ(read(space, *bind("SELECT * FROM c WHERE c.n = 7"), false, nullptr, 10)->size(),
+            size_t{1});
+  EXPECT_EQ(counts_.entries, uint64_t{0});
+  EXPECT_FALSE(read(space, *bind("SELECT * FROM c ORDER BY c.n"), true, nullptr, 10));
+}
+
+}  // namespace
+}  // namespace orrery::query
