@@ -26,6 +26,7 @@
 #include "catalog/catalog.h"
 #include "cluster/routing.h"
 #include "partition/partition.h"
+#include "partition/view.h"
 #include "volume/volume.h"
 
 namespace orrery::cluster {
@@ -66,9 +67,19 @@ struct FeedReply {
   Receipt receipt;
 };
 
+// A part of one partition as it was at one moment, for a query to read.
+struct ViewReply {
+  std::unique_ptr<partition::View> view;
+  std::string min;  // the placement keys that it is of
+  std::string max;
+  Receipt receipt;
+};
+
 // What a session token demands of a range: called with it, gives the LSN that must have been
 // reached, if any.
 using LsnDemand = std::function<std::optional<uint64_t>(const catalog::PartitionRange&)>;
+// Code::session_behind when the partition has not got that far.
+Status check_demand(const LsnDemand& demand, const catalog::PartitionRange& range, uint64_t lsn);
 
 struct SplitReport {
   uint32_t parent = 0;
@@ -145,10 +156,10 @@ class Engine {
   Result<FeedReply> feed(RoutingPtr routing, std::string_view min, std::string_view max,
                          const partition::ItemKey* after, size_t items_max, const LsnDemand& demand,
                          double charge_factor = 1);
-  // The same as a step of something larger, which asks for admission once and pays at its end.
-  Result<FeedReply> scan(RoutingPtr routing, std::string_view min, std::string_view max,
-                         const partition::ItemKey* after, size_t items_max,
-                         const LsnDemand& demand);
+  // A view of the partition that has `placement`, as far as it lies in [min, max). Neither
+  // admission nor charge: a query asks for the one once and pays at its end. Blocks.
+  Result<ViewReply> open_view(RoutingPtr routing, std::string_view placement, std::string_view min,
+                              std::string_view max, const LsnDemand& demand);
   // How long it would have had to wait (Throttling::report), or Code::throttled.
   Result<uint32_t> admit_query(const RoutingPtr& routing, std::string_view placement);
   void pay_for_query(const RoutingPtr& routing, std::string_view placement, double charge);
@@ -170,6 +181,8 @@ class Engine {
  private:
   Engine(volume::Volume& volume, const Clock& clock, const EngineOptions& options);
 
+  static constexpr int kRouteAttempts = 16;
+
   // opening (engine.cc)
   Result<std::shared_ptr<partition::Partition>> open_slot(const std::shared_ptr<Slot>& slot);
   // Null when there are no files and none are wanted.
@@ -181,7 +194,7 @@ class Engine {
   auto follow(RoutingPtr routing, const Job& job) -> decltype(job(*routing));
   Result<FeedReply> feed_once(const Routing& routing, std::string_view min, std::string_view max,
                               const partition::ItemKey* after, size_t items_max,
-                              const LsnDemand& demand, std::optional<double> charge_factor);
+                              const LsnDemand& demand, double charge_factor);
   void close_all();
   Status remove_orphans();
 
@@ -259,5 +272,17 @@ class Engine {
   WorkerPool trimmer_;
   WorkerPool control_;
 };
+
+template <class Job>
+auto Engine::follow(RoutingPtr routing, const Job& job) -> decltype(job(*routing)) {
+  const uint32_t number = routing->container->number;
+  for (int attempt = 0; attempt < kRouteAttempts; ++attempt) {
+    auto result = job(*routing);
+    if (result || result.error().code != Code::moved) return result;
+    routing = find(number);
+    if (!routing) return fail(Code::not_found, "the container was deleted in the meantime");
+  }
+  return fail(Code::overloaded, "the partition keeps moving: try again");
+}
 
 }  // namespace orrery::cluster

@@ -12,8 +12,6 @@ namespace {
 using partition::Partition;
 using partition::Write;
 
-constexpr int kRouteAttempts = 16;
-
 double charge_of(const Write& write, const partition::Written& written) {
   using partition::Verb;
   const uint64_t old_bytes = partition::charged_bytes(written.old_bytes);
@@ -26,6 +24,8 @@ double charge_of(const Write& write, const partition::Written& written) {
              : partition::create_charge(new_bytes, written.terms_added);
 }
 
+}  // namespace
+
 Status check_demand(const LsnDemand& demand, const catalog::PartitionRange& range, uint64_t lsn) {
   if (!demand) return {};
   auto needed = demand(range);
@@ -34,8 +34,6 @@ Status check_demand(const LsnDemand& demand, const catalog::PartitionRange& rang
               fmt::format("the session token asks for LSN {} of range {}, which is at {}", *needed,
                           range.id, lsn));
 }
-
-}  // namespace
 
 template <class Job>
 void Engine::with_partition(const std::shared_ptr<Slot>& slot, bool make, Job job) {
@@ -237,31 +235,11 @@ Result<ReadReply> Engine::read_here(const Routing& routing, Slot& slot, const Pa
   return reply;
 }
 
-template <class Job>
-auto Engine::follow(RoutingPtr routing, const Job& job) -> decltype(job(*routing)) {
-  const uint32_t number = routing->container->number;
-  for (int attempt = 0; attempt < kRouteAttempts; ++attempt) {
-    auto result = job(*routing);
-    if (result || result.error().code != Code::moved) return result;
-    routing = find(number);
-    if (!routing) return fail(Code::not_found, "the container was deleted in the meantime");
-  }
-  return fail(Code::overloaded, "the partition keeps moving: try again");
-}
-
 Result<FeedReply> Engine::feed(RoutingPtr routing, std::string_view min, std::string_view max,
                                const partition::ItemKey* after, size_t items_max,
                                const LsnDemand& demand, double charge_factor) {
   return follow(std::move(routing), [&](const Routing& now) {
     return feed_once(now, min, max, after, items_max, demand, charge_factor);
-  });
-}
-
-Result<FeedReply> Engine::scan(RoutingPtr routing, std::string_view min, std::string_view max,
-                               const partition::ItemKey* after, size_t items_max,
-                               const LsnDemand& demand) {
-  return follow(std::move(routing), [&](const Routing& now) {
-    return feed_once(now, min, max, after, items_max, demand, std::nullopt);
   });
 }
 
@@ -276,7 +254,7 @@ void Engine::pay_for_query(const RoutingPtr& routing, std::string_view placement
 Result<FeedReply> Engine::feed_once(const Routing& routing, std::string_view min,
                                     std::string_view max, const partition::ItemKey* after,
                                     size_t items_max, const LsnDemand& demand,
-                                    std::optional<double> charge_factor) {
+                                    double charge_factor) {
   const std::string_view from =
       after == nullptr ? min : std::max(min, std::string_view(after->placement));
   auto [begin, end] = routing.slots_of(from, max);
@@ -284,11 +262,9 @@ Result<FeedReply> Engine::feed_once(const Routing& routing, std::string_view min
   for (size_t i = begin; i < end; ++i) {
     Slot& slot = *routing.slots[i];
     reply.receipt.range = slot.range.id;
-    if (charge_factor) {
-      auto admitted = admit(routing, slot);
-      if (!admitted) return pass(admitted.error());
-      reply.receipt.would_throttle_ms = std::max(reply.receipt.would_throttle_ms, *admitted);
-    }
+    auto admitted = admit(routing, slot);
+    if (!admitted) return pass(admitted.error());
+    reply.receipt.would_throttle_ms = std::max(reply.receipt.would_throttle_ms, *admitted);
     auto opened = open_if_there(routing.slots[i]);
     if (!opened) return pass(opened.error());
     const uint64_t lsn = *opened ? (*opened)->lsn() : 0;
@@ -306,13 +282,11 @@ Result<FeedReply> Engine::feed_once(const Routing& routing, std::string_view min
     slot.counters.reads.fetch_add(1, std::memory_order_relaxed);
     if (!reply.page.items.empty() || i + 1 == end) {
       reply.page.more = reply.page.more || i + 1 < end;
-      if (!charge_factor) break;
       uint64_t bytes = 0;
       for (const auto& [key, item] : reply.page.items) {
         bytes += partition::charged_bytes(item.body.size());
       }
-      reply.receipt.charge =
-          *charge_factor * partition::feed_charge(bytes, reply.page.items.size());
+      reply.receipt.charge = charge_factor * partition::feed_charge(bytes, reply.page.items.size());
       pay(routing, slot, reply.receipt.charge);
       break;
     }

@@ -108,6 +108,13 @@ std::string encode_item(const Item& item) {
 }
 
 Result<Item> decode_item(std::string_view stored) {
+  std::string_view body;
+  auto item = decode_item(stored, body);
+  if (item) item->body = body;
+  return item;
+}
+
+Result<Item> decode_item(std::string_view stored, std::string_view& body) {
   if (stored.size() < kItemHeaderBytes || stored[0] != static_cast<char>(kItemFormat)) {
     return damaged("item");
   }
@@ -117,7 +124,7 @@ Result<Item> decode_item(std::string_view stored) {
   item.version = {load_u64_le(at + 8), load_u32_le(at + 16), load_u32_le(at + 20)};
   item.origin = {load_u32_le(at + 32), load_u64_le(at + 24)};
   item.index_version = load_u32_le(at + 36);
-  item.body.assign(stored.substr(kItemHeaderBytes));
+  body = stored.substr(kItemHeaderBytes);
   return item;
 }
 

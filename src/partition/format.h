@@ -36,6 +36,8 @@ std::string items_from(std::string_view placement);
 
 std::string encode_item(const Item& item);
 Result<Item> decode_item(std::string_view value);
+// The same without a copy of the body, which is left a part of `value`.
+Result<Item> decode_item(std::string_view value, std::string_view& body);
 
 std::string change_key(uint64_t lsn);
 

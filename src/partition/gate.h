@@ -3,7 +3,7 @@
 //
 // Readers enter for the length of one call, without a lock that they share: each thread counts in
 // its own shard. Closing keeps new readers waiting and waits for those inside. A thread that is
-// inside must not enter again.
+// inside must not wait to enter again.
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <thread>
 
 namespace orrery::partition {
@@ -18,13 +19,18 @@ namespace orrery::partition {
 class Gate {
  public:
   size_t enter() {
-    const size_t shard = std::hash<std::thread::id>()(std::this_thread::get_id()) % kShards;
     for (;;) {
-      inside_[shard].count.fetch_add(1);
-      if (!closed_.load()) return shard;
-      leave(shard);
+      if (auto shard = try_enter()) return *shard;
       closed_.wait(true);
     }
+  }
+  // Nothing when it is closed: for those who may be inside already, and must not wait.
+  std::optional<size_t> try_enter() {
+    const size_t shard = shard_of_thread();
+    inside_[shard].count.fetch_add(1);
+    if (!closed_.load()) return shard;
+    leave(shard);
+    return std::nullopt;
   }
   void leave(size_t shard) {
     if (inside_[shard].count.fetch_sub(1) == 1 && closed_.load()) inside_[shard].count.notify_all();
@@ -45,6 +51,10 @@ class Gate {
   }
 
  private:
+  static size_t shard_of_thread() {
+    return std::hash<std::thread::id>()(std::this_thread::get_id()) % kShards;
+  }
+
   static constexpr size_t kShards = 16;
   struct alignas(64) Shard {
     std::atomic<uint32_t> count{0};

@@ -220,6 +220,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
  private:
   friend class Writer;
   friend class Transaction;
+  friend class View;
   Partition(Shared& shared, volume::Volume& volume, Identity identity,
             std::unique_ptr<Store> store);
   static Result<std::shared_ptr<Partition>> open_child(Shared& shared, volume::Volume& volume,

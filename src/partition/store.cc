@@ -276,6 +276,14 @@ Store::~Store() {
   close_database();
 }
 
+Status Store::Use::ok() const {
+  if (shard_) return store_.is_open();
+  return std::unexpected(Error{.code = Code::overloaded,
+                               .message = "the partition's files are being opened again after the "
+                                          "disk reported errors: try again",
+                               .retry_after_ms = 100});
+}
+
 Status Store::is_open() const {
   if (db_) return {};
   return fail(Code::read_only, "the partition's files cannot be opened: the disk reports errors");

@@ -60,14 +60,20 @@ class Store {
   class Use {
    public:
     explicit Use(const Store& store) : store_(store), shard_(store.gate_.enter()) {}
-    ~Use() { store_.gate_.leave(shard_); }
+    // For those that last longer, so that their thread may have another one: ok() fails while the
+    // database is being reopened.
+    struct NoWaiting {};
+    Use(const Store& store, NoWaiting) : store_(store), shard_(store.gate_.try_enter()) {}
+    ~Use() {
+      if (shard_) store_.gate_.leave(*shard_);
+    }
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
-    Status ok() const { return store_.is_open(); }
+    Status ok() const;
 
    private:
     const Store& store_;
-    const size_t shard_;
+    const std::optional<size_t> shard_;
   };
 
   // Fails when the disk does not even let the database be read. Ask inside a Use.

@@ -6,12 +6,11 @@
 // whole answer with x-orrery-whole-query: then it is put together here.
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "api/cosmos/error_body.h"
 #include "api/cosmos/feed_bounds.h"
 #include "api/cosmos/feed_json.h"
 #include "api/cosmos/query_request.h"
+#include "api/cosmos/query_view.h"
 #include "api/cosmos/rid.h"
 #include "api/cosmos/service.h"
 #include "base/bytes.h"
@@ -28,7 +27,6 @@ namespace {
 using query::PlacementRange;
 
 constexpr int64_t kPageTimeUs = 5'000'000;
-constexpr size_t kReadAhead = 200;
 
 query::PlanContext plan_context(const catalog::Container& container) {
   query::PlanContext context;
@@ -59,157 +57,6 @@ size_t partitions_of(const cluster::Routing& routing, const std::vector<Placemen
   }
   return count;
 }
-
-// The items of several ranges, read ahead page by page.
-class EngineCursor final : public query::ItemCursor {
- public:
-  EngineCursor(cluster::Engine& engine, cluster::RoutingPtr routing,
-               const std::vector<PlacementRange>& ranges, const cluster::LsnDemand& demand,
-               cluster::Receipt& receipt)
-      : engine_(engine),
-        routing_(std::move(routing)),
-        ranges_(ranges),
-        demand_(demand),
-        receipt_(receipt) {}
-
-  // Goes on after a key, or at it.
-  Status start(std::string_view from, bool inclusive) {
-    auto key = partition::parse_item_key(from);
-    if (!key) return pass(key.error());
-    while (range_ < ranges_.size() && ranges_[range_].max <= key->placement) ++range_;
-    after_ = *key;
-    if (inclusive && !key->row.empty()) {
-      // A prefix sorts before what it starts; the few items between the two are passed over.
-      after_->row.pop_back();
-      not_before_ = from;
-    }
-    return {};
-  }
-
-  Result<bool> next() override {
-    for (;;) {
-      while (at_ < page_.items.size()) {
-        auto& [key, item] = page_.items[at_++];
-        key_ = partition::item_key(key.placement, key.row);
-        if (key_ < not_before_) continue;
-        body_ = std::move(item.body);
-        return true;
-      }
-      if (range_ == ranges_.size()) return false;
-      if (started_ && !page_.more) {
-        ++range_;
-        started_ = false;
-        after_.reset();
-        continue;
-      }
-      auto reply = engine_.scan(routing_, ranges_[range_].min, ranges_[range_].max,
-                                after_ ? &*after_ : nullptr, kReadAhead, demand_);
-      if (!reply) return pass(reply.error());
-      started_ = true;
-      receipt_.range = reply->receipt.range;
-      receipt_.lsn = reply->receipt.lsn;
-      page_ = std::move(reply->page);
-      at_ = 0;
-      if (!page_.items.empty()) after_ = page_.items.back().first;
-    }
-  }
-  std::string_view key() const override { return key_; }
-  std::string_view body() const override { return body_; }
-
- private:
-  cluster::Engine& engine_;
-  cluster::RoutingPtr routing_;
-  const std::vector<PlacementRange>& ranges_;
-  const cluster::LsnDemand& demand_;
-  cluster::Receipt& receipt_;
-  size_t range_ = 0;
-  bool started_ = false;
-  std::optional<partition::ItemKey> after_;
-  std::string not_before_;
-  partition::Page page_;
-  size_t at_ = 0;
-  std::string key_;
-  std::string body_;
-};
-
-// All that a query may touch as one view, without its index.
-class EngineView final : public query::ItemView {
- public:
-  EngineView(cluster::Engine& engine, cluster::RoutingPtr routing,
-             const std::vector<PlacementRange>& ranges, const cluster::LsnDemand& demand,
-             cluster::Receipt& receipt)
-      : engine_(engine),
-        routing_(std::move(routing)),
-        ranges_(ranges),
-        demand_(demand),
-        receipt_(receipt) {}
-
-  bool is_indexed() const override { return false; }
-  bool entries_are_items() const override { return false; }
-  uint64_t items_at_most() const override { return std::numeric_limits<uint64_t>::max(); }
-  uint64_t estimate(const query::TermRange& /*range*/) const override { return items_at_most(); }
-  Result<std::unique_ptr<query::EntryCursor>> entries(const query::TermRange& /*range*/,
-                                                      bool /*descending*/,
-                                                      const Place* /*after*/) const override {
-    return fail(Code::internal, "this view has no index");
-  }
-  Shapes shapes_without(std::string_view /*term_path*/) const override { return {}; }
-
-  Result<std::unique_ptr<query::ItemCursor>> items(const std::string* after,
-                                                   bool inclusive) const override {
-    auto cursor = std::make_unique<EngineCursor>(engine_, routing_, ranges_, demand_, receipt_);
-    if (after != nullptr) {
-      if (auto started = cursor->start(*after, inclusive); !started) return pass(started.error());
-    }
-    return cursor;
-  }
-
-  Result<std::vector<std::string_view>> fetch(std::span<const std::string> keys) override {
-    fetched_.clear();
-    for (const std::string& key : keys) {
-      auto cursor = items(&key, true);
-      if (!cursor) return pass(cursor.error());
-      auto found = (*cursor)->next();
-      if (!found) return pass(found.error());
-      fetched_.emplace_back(*found && (*cursor)->key() == key ? (*cursor)->body() : "");
-    }
-    return std::vector<std::string_view>(fetched_.begin(), fetched_.end());
-  }
-
- private:
-  cluster::Engine& engine_;
-  cluster::RoutingPtr routing_;
-  const std::vector<PlacementRange>& ranges_;
-  const cluster::LsnDemand& demand_;
-  cluster::Receipt& receipt_;
-  std::vector<std::string> fetched_;
-};
-
-class EngineSpace final : public query::ItemSpace {
- public:
-  EngineSpace(cluster::Engine& engine, cluster::RoutingPtr routing,
-              const std::vector<PlacementRange>& ranges, const cluster::LsnDemand& demand,
-              cluster::Receipt& receipt)
-      : engine_(engine),
-        routing_(std::move(routing)),
-        ranges_(ranges),
-        demand_(demand),
-        receipt_(receipt) {}
-
-  Result<std::unique_ptr<query::ItemView>> open(std::string_view from_placement,
-                                                std::string& end) override {
-    if (ranges_.empty() || ranges_.back().max <= from_placement) return nullptr;
-    end = ranges_.back().max;
-    return std::make_unique<EngineView>(engine_, routing_, ranges_, demand_, receipt_);
-  }
-
- private:
-  cluster::Engine& engine_;
-  cluster::RoutingPtr routing_;
-  const std::vector<PlacementRange>& ranges_;
-  const cluster::LsnDemand& demand_;
-  cluster::Receipt& receipt_;
-};
 
 }  // namespace
 
