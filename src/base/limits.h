@@ -44,6 +44,13 @@ struct Limits {
   uint64_t request_body_bytes = 4ULL << 20;
   uint64_t request_header_bytes = 64ULL << 10;
   uint64_t connections = 10'000;
+  // Scripts
+  uint64_t script_time_ms = 5'000;              // of one execution
+  uint64_t script_operations = 10'000;          // document operations of one execution
+  uint64_t script_workers = 0;                  // processes of each kind; 0: one a core
+  uint64_t script_heap_bytes = 128ULL << 20;    // JavaScript objects of one worker
+  uint64_t script_memory_bytes = 384ULL << 20;  // all that one worker may allocate
+  uint64_t script_message_bytes = 16ULL << 20;  // one message from a worker
   // Memory
   uint64_t block_cache_bytes = 256ULL << 20;
   uint64_t write_buffer_bytes = 256ULL << 20;

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "cli/partition_commands.h"
 #include "cli/serve.h"
+#include "script/worker.h"
 
 namespace {
 
@@ -81,6 +82,7 @@ void add_server_options(CLI::App& command, ServerAddress& address) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  orrery::script::run_if_worker(argc, argv);
   CLI::App app{
       "Orrery: an elastic, partitioned, multi-model database that speaks Azure Cosmos DB's "
       "protocol."};

@@ -17,6 +17,8 @@ LIBRARIES = [
      "no RocksDB type above src/partition; give src/partition a function that says what is wanted"),
     (("rados/", "radospp/"), ("volume",),
      "no librados type outside src/volume; put it behind the Volume interface"),
+    (("jsapi.h", "jsfriendapi.h", "js/", "mozilla/"), ("script",),
+     "the JavaScript engine is src/script's, and runs in its worker processes only"),
     (("sys/epoll.h",), ("net",),
      "the event loop is src/net's; give src/net a function that says what is wanted"),
 ]

@@ -1,0 +1,44 @@
+// Frames over a stream socket. One thread at a time uses a channel.
+//
+// A frame longer than the bound is refused before any memory is taken for it. After an error the
+// channel is of no more use: the peer's position in the stream is not known.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "script/protocol.h"
+
+namespace orrery::script {
+
+class Channel {
+ public:
+  // Takes the socket over and closes it. `frame_bytes_max` bounds what is received.
+  Channel(int socket, uint64_t frame_bytes_max)
+      : socket_(socket), frame_bytes_max_(frame_bytes_max) {}
+  ~Channel();
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  void set_frame_bytes_max(uint64_t bytes) { frame_bytes_max_ = bytes; }
+
+  // Both wait until `deadline_us` of the steady clock (0: as long as it takes) and answer
+  // Code::overloaded when it has passed, Code::not_found when the peer is gone, Code::invalid for
+  // bytes that are no message, Code::too_large for a frame over the bound.
+  Status send(const Message& message, int64_t deadline_us = 0);
+  Result<Message> receive(int64_t deadline_us = 0);
+
+  // Whether the peer is there and has sent nothing that is still to be read.
+  bool is_quiet() const;
+
+ private:
+  Status fill(size_t bytes, int64_t deadline_us);
+
+  const int socket_;
+  uint64_t frame_bytes_max_;
+  std::string buffer_;  // received, from `start_` on not yet taken
+  size_t start_ = 0;
+};
+
+}  // namespace orrery::script

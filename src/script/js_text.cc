@@ -1,0 +1,27 @@
+// Conversions of text at the edge of JavaScript.
+#include "script/js_text.h"
+
+#include <js/CharacterEncoding.h>
+#include <js/Conversions.h>
+#include <js/String.h>
+
+namespace orrery::script {
+
+JSString* to_js(JSContext* cx, std::string_view text) {
+  return JS_NewStringCopyUTF8N(cx, JS::UTF8Chars(text.data(), text.size()));
+}
+
+std::string to_text(JSContext* cx, JS::HandleString string) {
+  JSLinearString* linear = JS_EnsureLinearString(cx, string);
+  if (linear == nullptr) return {};
+  std::string text(JS::GetDeflatedUTF8StringLength(linear), '\0');
+  text.resize(JS::DeflateStringToUTF8Buffer(linear, mozilla::Span<char>(text.data(), text.size())));
+  return text;
+}
+
+std::string to_text(JSContext* cx, JS::HandleValue value) {
+  JS::RootedString string(cx, JS::ToString(cx, value));
+  return string ? to_text(cx, string) : std::string();
+}
+
+}  // namespace orrery::script
