@@ -80,12 +80,12 @@ export function createRequests({ containers = 1 }) {
 
 // One run: {perSecond, p50_us, p99_us, cpu_us: of the server, a request; client_us: of wrk}. Throws if
 // any request failed.
-export async function run(daemon, script, requests, workFolder, { seconds, tag = "" }) {
+export async function run(daemon, script, requests, workFolder, { seconds, tag = "", connections: open = connections }) {
   const file = `${workFolder}/requests`;
   writeFileSync(file, requests.flat().map((text) => `${text}\0`).join(""));
   const before = daemon.cpu_us();
   // `times` tells what wrk used: its last line.
-  const printed = await output("bash", "-c", '"$@"; times', "bash", "wrk", `-t${threads}`, `-c${connections}`, `-d${seconds}s`, "--timeout", "30s",
+  const printed = await output("bash", "-c", '"$@"; times', "bash", "wrk", `-t${threads}`, `-c${open}`, `-d${seconds}s`, "--timeout", "30s",
     "-s", fileURLToPath(new URL(script, import.meta.url)), `http://127.0.0.1:${daemon.port}`, "--", file, tag);
   const cpu_us = daemon.cpu_us() - before;
   const lines = printed.trim().split("\n");

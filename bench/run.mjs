@@ -13,13 +13,14 @@ import * as manage from "./containers.mjs";
 import * as creates from "./durable_creates.mjs";
 import { containers, items } from "./growth.mjs";
 import * as reads from "./point_reads.mjs";
+import * as queries from "./queries.mjs";
 import { commit, machine } from "./report.mjs";
 import * as splits from "./splits.mjs";
 import * as start from "./start_up.mjs";
 import { samplePath } from "./load.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const benchmarks = { reads, creates, items, containers, start, splits, manage };
+const benchmarks = { reads, creates, items, containers, start, splits, manage, queries };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -46,6 +47,7 @@ const settings = {
     raw: `${build}/bench/raw_rocksdb`,
     loader: `${build}/bench/load_items`,
     sample: samplePath,
+    querySample: join(root, "bench/query_item.json"),
   },
   quick: values.quick,
   rounds: Number(values.rounds ?? (values.quick ? 3 : 5)),

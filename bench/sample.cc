@@ -23,6 +23,11 @@ std::string text(uint64_t number) {
   return out;
 }
 
+// Spread over a wide range, hardly any two alike.
+uint64_t score(uint64_t number) {
+  return number * 0x9E3779B97F4A7C15ULL >> 24;
+}
+
 }  // namespace
 
 Result<Sample> Sample::load(const std::string& file) {
@@ -45,10 +50,15 @@ std::string Sample::partition_key(uint64_t number) {
 std::string Sample::body(uint64_t number) const {
   std::string out = template_;
   auto fill = [&out](std::string_view mark, const std::string& with) {
-    out.replace(out.find(mark), mark.size(), with);
+    if (const size_t at = out.find(mark); at != std::string::npos)
+      out.replace(at, mark.size(), with);
   };
   fill("@id", id(number));
   fill("@pk", partition_key(number));
+  fill("@serial", std::to_string(number));
+  fill("@batch", std::to_string(number / 10));
+  fill("@group", fmt::format("group-{}", number % 100));
+  fill("@score", std::to_string(score(number)));
   fill("@text", text(number));
   return out;
 }

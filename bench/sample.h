@@ -1,5 +1,7 @@
-// The items that the benchmarks write: sample_item.json with its @id, @pk and @text filled in, the
-// same in every program of this folder and in run.mjs. About 1 KB once stored.
+// The items that the benchmarks write, about 1 KB once stored: sample_item.json with its @id, @pk
+// and @text filled in, the same in every program of this folder and in run.mjs; or query_item.json,
+// which has more to ask for: @serial is the item's number, @batch is shared by 10 neighbours,
+// @group by one item in 100, @score is the item's own.
 #pragma once
 
 #include <cstdint>

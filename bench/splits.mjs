@@ -55,7 +55,7 @@ async function splitOnce({ programs }, data) {
 }
 
 // Administration is signed as a resource type of its own, without a link.
-function split(server) {
+export function split(server) {
   const date = new Date();
   return server.rest("POST", "/admin/split", {
     key: null, date,

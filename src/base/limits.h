@@ -52,7 +52,7 @@ struct Limits {
   uint64_t script_memory_bytes = 384ULL << 20;  // all that one worker may allocate
   uint64_t script_message_bytes = 16ULL << 20;  // one message from a worker
   // Memory
-  uint64_t block_cache_bytes = 256ULL << 20;
+  uint64_t block_cache_bytes = 256ULL << 20;  // the program sets it by the memory there is
   uint64_t write_buffer_bytes = 256ULL << 20;
 
   // Sets one by name. The text is a whole number, optionally with K, M or G (powers of 1024).

@@ -15,6 +15,7 @@
 #include "base/fault.h"
 #include "base/log.h"
 #include "cli/data_folder.h"
+#include "cli/machine.h"
 #include "cluster/engine.h"
 #include "net/certificate.h"
 #include "net/server.h"
@@ -44,6 +45,7 @@ struct Settings {
 
 Result<Settings> settings_of(const ServeOptions& options) {
   Settings settings;
+  settings.engine.limits.block_cache_bytes = default_cache_bytes(usable_memory_bytes());
   for (const std::string& assignment : options.limits) {
     if (auto set = settings.engine.limits.set(assignment); !set) return pass(set.error());
   }

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <queue>
+#include <thread>
 
 #include "partition/format.h"
 #include "partition/store.h"
@@ -64,6 +66,20 @@ void Partition::submit(std::vector<Write> transaction, Completion done) {
 
 void Partition::drain() {
   writer_->drain();
+}
+
+Status Partition::settle() const {
+  if (auto flushed = store_->flush(); !flushed) return flushed;
+  const auto busy = [this](std::string_view property) {
+    uint64_t count = 0;
+    return store_->db().GetAggregatedIntProperty(std::string(property), &count) && count > 0;
+  };
+  while (busy(rocksdb::DB::Properties::kNumRunningCompactions) ||
+         busy(rocksdb::DB::Properties::kNumRunningFlushes) ||
+         busy(rocksdb::DB::Properties::kCompactionPending)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return {};
 }
 
 Result<std::optional<Item>> Partition::read(std::string_view placement,

@@ -216,6 +216,8 @@ class Partition : public std::enable_shared_from_this<Partition> {
 
   // Waits until the queue is empty and nothing is being written.
   void drain();
+  // Waits until the files are as compact as they are meant to be: for tools that measure.
+  Status settle() const;
 
  private:
   friend class Writer;

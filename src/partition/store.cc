@@ -119,7 +119,8 @@ rocksdb::DBOptions database_options(const Shared& shared, rocksdb::Env* env) {
   options.write_buffer_manager = shared.caches->write_buffers;
   options.row_cache = shared.caches->rows;
   options.max_total_wal_size = 128ULL << 20;
-  options.max_open_files = 256;
+  // A partition of 50 GB has about a thousand files. Only those that are read are opened.
+  options.max_open_files = 2'000;
   options.allow_concurrent_memtable_write = false;  // there is one writer
   options.allow_fallocate = false;                  // thousands of small partitions share a disk
   options.stats_dump_period_sec = 0;

@@ -1,0 +1,14 @@
+// What the machine, or the container that the program runs in, has to give.
+#pragma once
+
+#include <cstdint>
+
+namespace orrery::cli {
+
+// Memory that this process may use: the machine's, or what its control group is limited to.
+uint64_t usable_memory_bytes();
+
+// Memory for cached reads where nothing else is set: a quarter of what there is, at most 1 GB.
+uint64_t default_cache_bytes(uint64_t memory_bytes);
+
+}  // namespace orrery::cli
