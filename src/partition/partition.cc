@@ -44,6 +44,7 @@ Partition::Partition(Shared& shared, volume::Volume& volume, Identity identity,
       volume_(volume),
       identity_(std::move(identity)),
       store_(std::move(store)),
+      cache_owner_(shared_.caches->items.new_owner()),
       writer_(std::make_unique<Writer>(*this, shared_, *store_)) {}
 
 Partition::~Partition() = default;
@@ -87,14 +88,19 @@ Result<std::optional<Item>> Partition::read(std::string_view placement,
   if (placement < identity_.min || placement >= identity_.max) {
     return fail(Code::moved, "the key belongs to another partition");
   }
+  const std::string key = item_key(placement, row);
+  ItemCache::Ticket ticket;
+  if (auto cached = shared_.caches->items.find(cache_owner_, key, ticket)) return *cached;
   Store::Use use(*store_);
   if (auto ok = use.ok(); !ok) return pass(ok.error());
   rocksdb::PinnableSlice stored;
-  rocksdb::Status got =
-      store_->db().Get(rocksdb::ReadOptions(), store_->items(), item_key(placement, row), &stored);
+  rocksdb::Status got = store_->db().Get(rocksdb::ReadOptions(), store_->items(), key, &stored);
   if (got.IsNotFound()) return std::nullopt;
   if (!got.ok()) return pass(store_->translate(got, "reading an item"));
-  return decode_item(stored.ToStringView());
+  auto item = decode_item(stored.ToStringView());
+  if (!item) return pass(item.error());
+  shared_.caches->items.put(cache_owner_, key, std::make_shared<const Item>(*item), ticket);
+  return std::move(*item);
 }
 
 Result<Page> Partition::scan(std::string_view min, std::string_view max, const ItemKey* after,

@@ -234,6 +234,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
   volume::Volume& volume_;
   const Identity identity_;
   std::unique_ptr<Store> store_;
+  const uint64_t cache_owner_;  // in the cache of items
   std::unique_ptr<Writer> writer_;
   std::atomic<bool> splitting_{false};  // between begin_split and its end
   Mutex expiry_mutex_;

@@ -35,6 +35,12 @@ class Overlay {
     undo_.emplace_back(key, fresh ? std::nullopt : std::optional<T>(std::move(at->second)));
     at->second = std::move(next);
   }
+  std::vector<std::string> keys() const {
+    std::vector<std::string> all;
+    all.reserve(values_.size());
+    for (const auto& [key, value] : values_) all.push_back(key);
+    return all;
+  }
   void mark() { undo_.clear(); }
   void roll_back() {
     while (!undo_.empty()) {
@@ -77,6 +83,8 @@ class Run {
   rocksdb::WriteBatch& finish();
   const PartitionRecord& record() const { return record_; }
   const std::vector<SizeDelta>& deltas() const { return deltas_; }
+  // The keys of the items that it writes or removes, and maybe of others.
+  std::vector<std::string> item_keys() const { return items_.keys(); }
 
  private:
   Result<Written> apply_one(const Write& write);

@@ -117,7 +117,6 @@ rocksdb::DBOptions database_options(const Shared& shared, rocksdb::Env* env) {
   // Damage anywhere else must be seen, not skipped.
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
   options.write_buffer_manager = shared.caches->write_buffers;
-  options.row_cache = shared.caches->rows;
   options.max_total_wal_size = 128ULL << 20;
   // A partition of 50 GB has about a thousand files. Only those that are read are opened.
   options.max_open_files = 2'000;
@@ -140,10 +139,10 @@ Shared::Shared(const Limits& limits_in, const Clock& clock_in, bool sync_commits
     : limits(limits_in),
       clock(clock_in),
       sync_commits(sync_commits_in),
-      caches(std::make_unique<Caches>()),
+      // An item that is read often is found without its block; a quarter of the memory is for
+      // those.
+      caches(std::make_unique<Caches>(limits_in.block_cache_bytes / 4)),
       writers("writer", 4) {
-  // A row that is read often is found without its block; a quarter of the memory is for those.
-  caches->rows = rocksdb::NewLRUCache(limits.block_cache_bytes / 4);
   caches->blocks = rocksdb::NewLRUCache(limits.block_cache_bytes - limits.block_cache_bytes / 4);
   caches->write_buffers = std::make_shared<rocksdb::WriteBufferManager>(limits.write_buffer_bytes);
   rocksdb::Env::Default()->SetBackgroundThreads(2, rocksdb::Env::LOW);

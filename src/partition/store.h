@@ -20,14 +20,16 @@
 #include "partition/format.h"
 #include "partition/gate.h"
 #include "partition/index_ledger.h"
+#include "partition/item_cache.h"
 #include "partition/partition.h"
 #include "volume/volume.h"
 
 namespace orrery::partition {
 
 struct Shared::Caches {
+  explicit Caches(size_t item_bytes) : items(item_bytes) {}
+  ItemCache items;
   std::shared_ptr<rocksdb::Cache> blocks;
-  std::shared_ptr<rocksdb::Cache> rows;
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffers;
 };
 

@@ -111,6 +111,7 @@ void Writer::commit(std::vector<Entry>& entries) {
     rocksdb::WriteOptions options;
     options.sync = shared_.sync_commits;
     Status injected = fault::point("partition.commit");
+    const ItemCache::Change change(shared_.caches->items, partition_.cache_owner_, run.item_keys());
     rocksdb::Status written = injected ? store_.db().Write(options, &run.finish())
                                        : rocksdb::Status::IOError(injected.error().message);
     if (!written.ok()) {

@@ -1,0 +1,95 @@
+// Items that were read lately, in front of the files of all partitions: a hit costs one lookup,
+// however many partitions and files there are.
+//
+// Invariants
+//  - What find() gives is what the partition holds, or held at some moment during the call. So the
+//    cache must never keep what a commit has changed: the writer announces the keys before it
+//    commits, which takes them out, and closes the change when the commit is visible (or has
+//    failed). Whoever read the files meanwhile cannot put what they found: a ticket from before or
+//    during a change is void.
+//  - An owner's number is never used twice, so nothing of a partition is found under another's, nor
+//    under its own once it was closed and opened again. What is left of it goes with age.
+//  - Memory is bounded; the least recently used go first.
+//
+// Threading: any thread. Each shard has its own lock, held for a lookup.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/thread_annotations.h"
+#include "partition/item.h"
+
+namespace orrery::partition {
+
+class ItemCache {
+ public:
+  explicit ItemCache(size_t bytes_max);
+
+  uint64_t new_owner() { return owners_.fetch_add(1, std::memory_order_relaxed); }
+
+  // To put what is read from the files after find() found nothing.
+  struct Ticket {
+    uint64_t hash = 0;
+    uint64_t changes = 0;
+  };
+  // Null when it is not there.
+  std::shared_ptr<const Item> find(uint64_t owner, std::string_view key, Ticket& ticket);
+  void put(uint64_t owner, std::string_view key, std::shared_ptr<const Item> item,
+           const Ticket& ticket);
+
+  // Around a commit that changes these keys.
+  class Change {
+   public:
+    Change(ItemCache& cache, uint64_t owner, const std::vector<std::string>& keys);
+    ~Change();
+    Change(const Change&) = delete;
+    Change& operator=(const Change&) = delete;
+
+   private:
+    ItemCache& cache_;
+    std::vector<uint64_t> hashes_;
+  };
+
+  size_t bytes() const;  // kept now
+
+ private:
+  static constexpr size_t kShards = 64;
+
+  struct Entry {
+    uint64_t owner = 0;
+    uint64_t hash = 0;
+    std::string key;
+    std::shared_ptr<const Item> item;
+    size_t bytes = 0;
+  };
+  using Entries = std::list<Entry>;
+
+  struct alignas(64) Shard {
+    mutable Mutex mutex;
+    uint64_t changes ORRERY_GUARDED_BY(mutex) = 0;  // that were begun
+    uint32_t open ORRERY_GUARDED_BY(mutex) = 0;     // changes under way
+    size_t bytes ORRERY_GUARDED_BY(mutex) = 0;
+    Entries entries ORRERY_GUARDED_BY(mutex);  // the most recently used first
+    // Two keys with one hash take one another's place.
+    std::unordered_map<uint64_t, Entries::iterator> by_hash ORRERY_GUARDED_BY(mutex);
+
+    void erase(uint64_t hash) ORRERY_REQUIRES(mutex);
+  };
+
+  static uint64_t hash_of(uint64_t owner, std::string_view key);
+  Shard& shard_of(uint64_t hash) { return shards_[hash % kShards]; }
+
+  const size_t shard_bytes_max_;
+  std::atomic<uint64_t> owners_{1};
+  std::array<Shard, kShards> shards_;
+};
+
+}  // namespace orrery::partition
