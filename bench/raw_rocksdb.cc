@@ -142,7 +142,7 @@ Status run(int argc, char** argv) {
   if (!sample) return pass(sample.error());
   auto spec = Sample::container("c0");
   if (!spec) return pass(spec.error());
-  const value::IndexPolicy policy({.rules = spec->index_rules, .always = spec->always_indexed});
+  const value::IndexPolicy policy(catalog::index_definition(*spec));
   auto database = open(std::string(option(argc, argv, "--dir", "")),
                        number_option(argc, argv, "--concurrent-memtable", 1) != 0);
   if (!database) return pass(database.error());

@@ -234,6 +234,21 @@ void read_key(ObjectReader& in, value::KeyDefinition& key) {
   in.paths("keyPaths", key.paths);
 }
 
+void read_composites(ObjectReader& in, std::vector<value::CompositeIndex>& composites) {
+  in.array("compositeIndexes", [&](const Node& element) {
+    if (element.type != Type::array) return in.wrong("compositeIndexes");
+    value::CompositeIndex& composite = composites.emplace_back();
+    for (const Node* part = element.first; part != nullptr; part = part->next) {
+      ObjectReader one(*part);
+      auto path = value::parse_property_path(one.text("path"));
+      const bool descending = one.boolean("descending");
+      if (!path) one.wrong("path");
+      if (path) composite.parts.push_back({.path = std::move(*path), .descending = descending});
+      in.adopt(one);
+    }
+  });
+}
+
 }  // namespace
 
 std::string encode(const Database& database) {
@@ -259,6 +274,18 @@ std::string encode(const Container& container) {
                 .done();
           }));
   out.raw("alwaysIndexed", encode_paths(spec.always_indexed));
+  out.raw("compositeIndexes",
+          array_of(spec.composite_indexes, [](const value::CompositeIndex& composite) {
+            return array_of(composite.parts, [](const value::CompositeIndex::Part& part) {
+              return ObjectWriter()
+                  .text("path", to_string(part.path))
+                  .boolean("descending", part.descending)
+                  .done();
+            });
+          }));
+  out.raw("spatialIndexes", array_of(spec.spatial_indexes, [](const value::IndexPath& path) {
+            return quoted(to_string(path));
+          }));
   if (spec.default_ttl_s) out.number("defaultTtl", *spec.default_ttl_s);
   out.raw("uniqueKeys", array_of(spec.unique_keys, encode_paths));
   if (container.throughput) out.raw("throughput", encode(*container.throughput));
@@ -315,6 +342,12 @@ Result<Container> decode_container(std::string_view text) {
     in.adopt(one);
   });
   in.paths("alwaysIndexed", spec.always_indexed);
+  read_composites(in, spec.composite_indexes);
+  in.array("spatialIndexes", [&](const Node& element) {
+    auto path = value::parse_index_path(element.text);
+    if (!path || element.type != Type::string) return in.wrong("spatialIndexes");
+    spec.spatial_indexes.push_back(std::move(*path));
+  });
   if (const Node* ttl = in.optional("defaultTtl")) {
     spec.default_ttl_s = static_cast<int32_t>(in.whole("defaultTtl", *ttl, -1, INT32_MAX));
   }

@@ -33,6 +33,12 @@ Container full_container() {
   spec.key.paths = {path_of("/tenant"), path_of("/\"user name\"/id")};
   spec.index_rules = {rule_of("/*", true), rule_of("/secret/?", false), rule_of("/a/[]/b/*", true)};
   spec.always_indexed = {path_of("/_rid")};
+  spec.composite_indexes = {
+      {.parts = {{.path = path_of("/a")}, {.path = path_of("/b c/d"), .descending = true}}},
+      {.parts = {{.path = path_of("/x"), .descending = true},
+                 {.path = path_of("/y")},
+                 {.path = path_of("/z")}}}};
+  spec.spatial_indexes = {value::parse_index_path("/place/*").value()};
   spec.unique_keys = {{path_of("/email")}, {path_of("/a"), path_of("/b/c")}};
   spec.default_ttl_s = -1;
   spec.face_json = R"({"indexingPolicy":{"x":"\u00e9"}})";

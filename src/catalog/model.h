@@ -45,9 +45,23 @@ struct ContainerSpec {
   std::vector<value::IndexRule> index_rules;
   std::optional<int32_t> default_ttl_s;     // unset: TTL off; -1: on, items never expire by default
   std::vector<value::Path> always_indexed;  // whatever the rules say: the key, the id, …
+  std::vector<value::CompositeIndex> composite_indexes;
+  std::vector<value::IndexPath> spatial_indexes;
   std::vector<std::vector<value::Path>> unique_keys;
   std::string face_json;
 };
+
+// What is indexed, all in all.
+inline value::IndexDefinition index_definition(const ContainerSpec& spec) {
+  value::IndexDefinition definition;
+  definition.always = spec.always_indexed;
+  if (spec.indexed) {
+    definition.rules = spec.index_rules;
+    definition.composites = spec.composite_indexes;
+    definition.spatial = spec.spatial_indexes;
+  }
+  return definition;
+}
 
 struct Database {
   uint32_t number = 0;  // unique in the account; never used twice
@@ -62,7 +76,7 @@ struct Container {
   uint32_t database = 0;
   uint32_t number = 0;  // unique in the account; never used twice
   ContainerSpec spec;
-  uint32_t index_version = 1;  // grows when spec.index_rules change
+  uint32_t index_version = 1;  // grows when index_definition(spec) changes
   int64_t changed_s = 0;
   std::string etag;
   std::optional<Throughput> throughput;  // unset: the database's

@@ -124,9 +124,7 @@ RoutingPtr Engine::make_routing(const catalog::ContainerPtr& container, const Ro
 
   const catalog::ContainerSpec& spec = container->spec;
   auto schema = std::make_shared<partition::Schema>();
-  schema->index = value::IndexPolicy(
-      {.rules = spec.indexed ? spec.index_rules : std::vector<value::IndexRule>{},
-       .always = spec.always_indexed});
+  schema->index = value::IndexPolicy(catalog::index_definition(spec));
   schema->index_version = container->index_version;
   for (const value::Path& path : spec.always_indexed) {
     schema->free_paths.push_back(value::term_path(path));

@@ -102,8 +102,10 @@ Result<RoutingPtr> Engine::replace_container(uint32_t number, catalog::Container
       return fail(Code::invalid,
                   "the partition key and the unique keys of a container cannot be changed");
     }
-    // Terms are made by the rules of their time; a new version tells old ones apart.
-    ++container.index_version;
+    // Terms are made by the definition of their time; a new version tells old ones apart.
+    if (catalog::index_definition(container.spec) != catalog::index_definition(spec)) {
+      ++container.index_version;
+    }
     container.spec = std::move(spec);
     return {};
   });

@@ -176,7 +176,7 @@ TEST_F(EngineTest, ReplacingAContainerKeepsItsItemsAndItsKey) {
   spec.default_ttl_s = 100;
   auto after = engine_->replace_container(before->container->number, spec);
   ASSERT_TRUE(after);
-  EXPECT_GT((*after)->container->index_version, before->container->index_version);
+  EXPECT_EQ((*after)->container->index_version, before->container->index_version);
   EXPECT_EQ((*after)->schema->default_ttl_s, 100);
   EXPECT_EQ((*after)->slots[0], before->slots[0]);
   expect_all(*after, 5);
@@ -188,6 +188,34 @@ TEST_F(EngineTest, ReplacingAContainerKeepsItsItemsAndItsKey) {
   EXPECT_EQ(engine_->replace_container(before->container->number, spec).error().code,
             Code::invalid);
   EXPECT_EQ(engine_->replace_container(999, spec).error().code, Code::not_found);
+}
+
+TEST_F(EngineTest, AnyChangeOfWhatIsIndexedIsANewIndexVersion) {
+  open();
+  RoutingPtr routing = make("c");
+  catalog::ContainerSpec spec = routing->container->spec;
+  const auto replaced = [&] {
+    const uint32_t before = routing->container->index_version;
+    routing = engine_->replace_container(routing->container->number, spec).value();
+    EXPECT_EQ(routing->schema->index_version, routing->container->index_version);
+    return routing->container->index_version - before;
+  };
+  EXPECT_EQ(replaced(), 0U);
+  spec.index_rules.push_back({.path = value::parse_index_path("/x/?").value(), .include = false});
+  EXPECT_EQ(replaced(), 1U);
+  spec.composite_indexes = {
+      {.parts = {{.path = value::parse_property_path("/a").value()},
+                 {.path = value::parse_property_path("/b").value(), .descending = true}}}};
+  EXPECT_EQ(replaced(), 1U);
+  EXPECT_EQ(replaced(), 0U);
+  spec.composite_indexes[0].parts[0].descending = true;
+  EXPECT_EQ(replaced(), 1U);
+  spec.spatial_indexes = {value::parse_index_path("/place/*").value()};
+  EXPECT_EQ(replaced(), 1U);
+  spec.indexed = false;
+  EXPECT_EQ(replaced(), 1U);
+  spec.spatial_indexes.clear();
+  EXPECT_EQ(replaced(), 0U) << "nothing is indexed before or after";
 }
 
 TEST_F(EngineTest, TheFeedOfARangeContainerFollowsItsKeys) {

@@ -232,6 +232,16 @@ std::string encode_definition(const value::IndexDefinition& definition) {
   }
   append_u32(out, static_cast<uint32_t>(definition.always.size()));
   for (const value::Path& path : definition.always) append_text(out, to_string(path));
+  append_u32(out, static_cast<uint32_t>(definition.composites.size()));
+  for (const value::CompositeIndex& composite : definition.composites) {
+    append_u32(out, static_cast<uint32_t>(composite.parts.size()));
+    for (const value::CompositeIndex::Part& part : composite.parts) {
+      append_text(out, to_string(part.path));
+      append_u32(out, part.descending ? 1 : 0);
+    }
+  }
+  append_u32(out, static_cast<uint32_t>(definition.spatial.size()));
+  for (const value::IndexPath& path : definition.spatial) append_text(out, to_string(path));
   return out;
 }
 
@@ -248,6 +258,20 @@ Result<value::IndexDefinition> decode_definition(std::string_view stored) {
     auto path = value::parse_property_path(reader.text());
     if (!path) return damaged("index definition");
     definition.always.push_back(std::move(*path));
+  }
+  for (uint32_t left = reader.u32(); left > 0 && reader.ok; --left) {
+    value::CompositeIndex& composite = definition.composites.emplace_back();
+    for (uint32_t parts = reader.u32(); parts > 0 && reader.ok; --parts) {
+      auto path = value::parse_property_path(reader.text());
+      const bool descending = reader.u32() != 0;
+      if (!path) return damaged("index definition");
+      composite.parts.push_back({.path = std::move(*path), .descending = descending});
+    }
+  }
+  for (uint32_t left = reader.u32(); left > 0 && reader.ok; --left) {
+    auto path = value::parse_index_path(reader.text());
+    if (!path) return damaged("index definition");
+    definition.spatial.push_back(std::move(*path));
   }
   if (!reader.ok || !reader.in.empty()) return damaged("index definition");
   return definition;

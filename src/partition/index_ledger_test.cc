@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "partition/partition_fixture.h"
+#include "value/spatial.h"
 
 namespace orrery::partition {
 namespace {
@@ -125,6 +126,48 @@ TEST_F(IndexLedgerTest, TermsOfOlderVersionsAreTakenAwayExactly) {
   EXPECT_EQ(sorted_terms(*partition_), expected_terms(*partition_, schema_->index));
 }
 
+TEST_F(IndexLedgerTest, CompositeAndSpatialTermsComeAndGoWithTheirIndexes) {
+  const std::string place = R"("p":{"type":"Point","coordinates":[13.4,52.5]})";
+  const std::string members = R"("a":1,"b":"x",)" + place;
+  const auto with = [&](uint32_t version, std::vector<value::CompositeIndex> composites,
+                        bool spatial) {
+    value::IndexDefinition definition = value::IndexPolicy::everything().definition();
+    definition.composites = std::move(composites);
+    if (spatial) definition.spatial = {value::parse_index_path("/p/?").value()};
+    schema_ = std::make_shared<Schema>();
+    schema_->index = value::IndexPolicy(std::move(definition));
+    schema_->index_version = version;
+  };
+  const auto count = [&](char lead) {
+    return std::ranges::count_if(partition_->all_terms().value(),
+                                 [&](const auto& entry) { return entry.first.starts_with(lead); });
+  };
+  const value::CompositeIndex one{
+      .parts = {{.path = path_of("/a")}, {.path = path_of("/b"), .descending = true}}};
+  const value::CompositeIndex other{.parts = {{.path = path_of("/b")}, {.path = path_of("/none")}}};
+  with(1, {one, other}, true);
+  const Outcome created = commit(*partition_, create("k", "a", members));
+  ASSERT_FALSE(created.error);
+  // id, a, b; p, its type, its coordinates and both numbers; two composites and a cell.
+  EXPECT_EQ(created.written[0].terms_added, 3U + 5U + 3U);
+  ASSERT_FALSE(commit(*partition_, create("k", "b", "\"a\":2")).error);
+  EXPECT_EQ(count(value::kCompositeLead), 4) << "two for each item, whatever it has";
+  EXPECT_EQ(count(value::kSpatialLead), 1);
+  EXPECT_EQ(commit(*partition_, replace("k", "b", "\"a\":3")).written[0].terms_added, 2U);
+  EXPECT_EQ(sorted_terms(*partition_), expected_terms(*partition_, schema_->index));
+  reopen();
+  with(2, {other}, false);
+  EXPECT_EQ(commit(*partition_, replace("k", "a", members)).written[0].terms_removed, 2U);
+  ASSERT_FALSE(commit(*partition_, replace("k", "b", "\"a\":3")).error);
+  EXPECT_EQ(count(value::kCompositeLead), 2);
+  EXPECT_EQ(count(value::kSpatialLead), 0);
+  EXPECT_EQ(sorted_terms(*partition_), expected_terms(*partition_, schema_->index));
+  with(3, {one}, true);
+  ASSERT_FALSE(commit(*partition_, replace("k", "a", members)).error);
+  ASSERT_FALSE(commit(*partition_, remove("k", "b")).error);
+  EXPECT_EQ(sorted_terms(*partition_), expected_terms(*partition_, schema_->index));
+}
+
 TEST_F(IndexLedgerTest, ChildrenOfASplitTakeItAlong) {
   for (const char* key : {"a", "b", "c", "d"}) {
     ASSERT_FALSE(commit(*partition_, create(key, "1", fmt::format("\"only{}\":1", key))).error);
@@ -150,7 +193,10 @@ TEST(IndexDefinition, ReadsBackAndDamageIsRefused) {
   const value::IndexDefinition definition = {
       .rules = {{.path = value::parse_index_path("/a/[]/\"b c\"/?").value(), .include = true},
                 {.path = value::parse_index_path("/*").value(), .include = false}},
-      .always = {path_of("/id"), path_of("/\"odd key\"/x")}};
+      .always = {path_of("/id"), path_of("/\"odd key\"/x")},
+      .composites = {{.parts = {{.path = path_of("/a/b")},
+                                {.path = path_of("/c"), .descending = true}}}},
+      .spatial = {value::parse_index_path("/place/*").value()}};
   const std::string good = encode_definition(definition);
   EXPECT_EQ(decode_definition(good).value(), definition);
   for (size_t size = 0; size < good.size(); ++size) {
@@ -164,14 +210,14 @@ TEST(IndexLedger, EntriesOfUnknownFormAreRefused) {
   IndexLedger ledger;
   using Stored = std::vector<std::pair<std::string, std::string>>;
   EXPECT_TRUE(
-      ledger.load(Stored{{shape_key(1, 5), ""}, {definition_key(1), std::string(8, '\0')}}));
+      ledger.load(Stored{{shape_key(1, 5), ""}, {definition_key(1), std::string(16, '\0')}}));
   EXPECT_EQ(ledger.shapes(1), 1U);
   EXPECT_TRUE(ledger.policy(1));
   for (const auto& [key, bytes] : Stored{{"h", ""},
                                          {shape_key(1, 5) + "x", ""},
                                          {shape_key(1, 5), "x"},
                                          {definition_key(1), ""},
-                                         {"d12", std::string(8, '\0')}}) {
+                                         {"d12", std::string(16, '\0')}}) {
     EXPECT_EQ(ledger.load(Stored{{key, bytes}}).error().code, Code::corrupt);
   }
 }

@@ -55,7 +55,7 @@ inline value::IndexPolicy policy_of(const std::vector<std::pair<std::string, boo
   for (const auto& [text, include] : rules) {
     parsed.push_back({.path = value::parse_index_path(text).value(), .include = include});
   }
-  return value::IndexPolicy({.rules = parsed, .always = {}});
+  return value::IndexPolicy({.rules = parsed});
 }
 
 inline std::shared_ptr<Schema> indexing_everything() {

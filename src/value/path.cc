@@ -27,6 +27,11 @@ std::unexpected<Error> fail_at(std::string_view text, size_t offset, std::string
                                  std::to_string(offset) + ": " + std::string(what));
 }
 
+std::unexpected<Error> too_long(size_t bytes) {
+  return fail(Code::invalid, "a path of " + std::to_string(bytes) + " bytes is over the limit of " +
+                                 std::to_string(kMaxPathBytes));
+}
+
 // The name in quotes that starts at `offset`; leaves `offset` after the closing quote.
 Result<std::string> take_quoted(std::string_view text, size_t& offset) {
   const size_t start = offset;
@@ -51,10 +56,7 @@ Result<std::string> take_quoted(std::string_view text, size_t& offset) {
 }
 
 Result<std::vector<Token>> split(std::string_view text) {
-  if (text.size() > kMaxPathBytes) {
-    return fail(Code::invalid, "a path of " + std::to_string(text.size()) +
-                                   " bytes is over the limit of " + std::to_string(kMaxPathBytes));
-  }
+  if (text.size() > kMaxPathBytes) return too_long(text.size());
   if (text.empty() || text.front() != '/') {
     return fail(Code::invalid, "the path '" + std::string(text) + "' must start with /");
   }
@@ -107,6 +109,8 @@ Result<Path> parse_property_path(std::string_view text) {
     }
     path.steps.push_back({.name = std::move(token.name)});
   }
+  // Paths are kept as they are printed, with quotes and escapes: that must be read again.
+  if (const size_t bytes = to_string(path).size(); bytes > kMaxPathBytes) return too_long(bytes);
   return path;
 }
 
@@ -134,6 +138,7 @@ Result<IndexPath> parse_index_path(std::string_view text) {
       index.path.steps.push_back({.name = std::move(token.name)});
     }
   }
+  if (const size_t bytes = to_string(index).size(); bytes > kMaxPathBytes) return too_long(bytes);
   return index;
 }
 

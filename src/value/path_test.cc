@@ -131,5 +131,14 @@ TEST(IndexPath, SaysWhatIsWrong) {
   }
 }
 
+TEST(Path, WhatIsTooLongOncePrintedIsRefused) {
+  const std::string name(4'000, 'a');
+  EXPECT_TRUE(parse_property_path("/" + name));
+  EXPECT_TRUE(parse_index_path("/" + name + "/?"));
+  const std::string quotes = "/a" + std::string(4'000, '"');
+  EXPECT_EQ(parse_property_path(quotes).error().code, Code::invalid);
+  EXPECT_EQ(parse_index_path(quotes + "/*").error().code, Code::invalid);
+}
+
 }  // namespace
 }  // namespace orrery::value

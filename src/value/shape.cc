@@ -27,6 +27,7 @@ size_t plain_path_size(std::string_view term) {
 
 std::optional<std::string> shape_of(std::span<const std::string_view> terms) {
   std::string shape;
+  shape.reserve(512);
   size_t paths = 0;
   for (std::string_view term : terms) {
     const size_t size = plain_path_size(term);

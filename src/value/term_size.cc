@@ -2,7 +2,9 @@
 // key behind it.
 #include <optional>
 
+#include "value/composite.h"
 #include "value/shape.h"
+#include "value/spatial.h"
 #include "value/terms.h"
 
 namespace orrery::value {
@@ -31,52 +33,62 @@ bool skip(std::string_view& in, size_t count) {
   return true;
 }
 
-}  // namespace
-
-Result<size_t> term_size(std::string_view key) {
-  std::string_view in = key;
-  if (in.starts_with(kShapeLead)) {
-    if (!skip(in, kShapeTermBytes)) return malformed();
-    return kShapeTermBytes;
-  }
-  for (bool path = true; path;) {
-    if (in.empty()) return malformed();
+bool skip_path(std::string_view& in) {
+  while (!in.empty()) {
     const char step = in.front();
     in.remove_prefix(1);
     switch (step) {
       case '\x01':
-        path = false;
-        break;
+        return true;
       case '\x02':
-        if (skip_ordered_bytes(in) != '\x01') return malformed();
+        if (skip_ordered_bytes(in) != '\x01') return false;
         break;
       case '\x03':
         break;
       default:
-        return malformed();
+        return false;
     }
   }
-  if (in.empty()) return malformed();
+  return false;
+}
+
+bool skip_value(std::string_view& in) {
+  if (in.empty()) return false;
   const char kind = in.front();
   in.remove_prefix(1);
-  bool ok = true;
   switch (kind) {
     case '\x01':
     case '\x02':
     case '\x03':
     case '\x07':
     case '\x08':
-      break;
+      return true;
     case '\x04':
-      ok = skip(in, 8);
-      break;
+      return skip(in, 8);
     case '\x05': {
       const auto mark = skip_ordered_bytes(in);
-      ok = mark && (*mark == '\x01' || skip(in, 8));
-      break;
+      return mark && (*mark == '\x01' || skip(in, kCutTextHashBytes));
     }
     default:
-      ok = false;
+      return false;
+  }
+}
+
+}  // namespace
+
+Result<size_t> term_size(std::string_view key) {
+  std::string_view in = key;
+  bool ok = true;
+  if (in.starts_with(kShapeLead)) {
+    ok = skip(in, kShapeTermBytes);
+  } else if (in.starts_with(kCompositeLead)) {
+    const size_t size = composite_term_size(in);
+    ok = size != 0 && skip(in, size);
+  } else if (in.starts_with(kSpatialLead)) {
+    in.remove_prefix(1);
+    ok = skip_path(in) && skip(in, kCellBytes);
+  } else {
+    ok = skip_path(in) && skip_value(in);
   }
   if (!ok) return malformed();
   return key.size() - in.size();

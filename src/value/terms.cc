@@ -7,7 +7,9 @@
 #include <optional>
 
 #include "base/hash.h"
+#include "value/geometry.h"
 #include "value/ordered.h"
+#include "value/spatial.h"
 
 namespace orrery::value {
 
@@ -36,6 +38,8 @@ struct IndexPolicy::Trie {
   std::optional<bool> value;    // what `/?` here says
   std::optional<bool> subtree;  // what `/*` here says
   bool always = false;
+  bool spatial_value = false;    // a spatial index for `/?` here
+  bool spatial_subtree = false;  // and for `/*`
   std::vector<std::pair<std::string, std::unique_ptr<Trie>>> properties;  // by name
   std::unique_ptr<Trie> elements;
 
@@ -75,12 +79,22 @@ class TermWalk {
  public:
   explicit TermWalk(const Emit& emit) : emit_(emit) { term_.reserve(256); }
 
-  // `trie` is null below the last rule; `inherited` is what the nearest `/*` above says.
-  void visit(const Node& node, const Trie* trie, bool inherited, bool is_root) {
-    bool here = inherited;
+  // What the nearest `/*` above says.
+  struct Inherited {
+    bool indexed = false;
+    bool spatial = false;
+    bool any() const { return indexed || spatial; }
+  };
+
+  // `trie` is null below the last rule.
+  void visit(const Node& node, const Trie* trie, Inherited inherited, bool is_root) {
+    bool here = inherited.indexed;
+    bool spatial = inherited.spatial;
     if (trie != nullptr) {
-      inherited = trie->subtree.value_or(inherited);
-      here = trie->always || trie->value.value_or(inherited);
+      inherited.indexed = trie->subtree.value_or(inherited.indexed);
+      inherited.spatial = trie->spatial_subtree || inherited.spatial;
+      here = trie->always || trie->value.value_or(inherited.indexed);
+      spatial = trie->spatial_value || inherited.spatial;
       if (!trie->has_children()) trie = nullptr;
     }
     if (here && !is_root) {
@@ -90,7 +104,8 @@ class TermWalk {
       emit_(term_);
       term_.resize(size);
     }
-    if (!inherited && trie == nullptr) return;
+    if (spatial && !is_root && node.type == Type::object) emit_cells(node);
+    if (!inherited.any() && trie == nullptr) return;
     if (node.type == Type::object) {
       visit_members(node, trie, inherited);
     } else if (node.type == Type::array) {
@@ -99,20 +114,29 @@ class TermWalk {
   }
 
  private:
-  void visit_members(const Node& node, const Trie* trie, bool inherited) {
+  void emit_cells(const Node& node) {
+    if (node.find("type") == nullptr || node.find("coordinates") == nullptr) return;
+    const auto shape = geo::parse_shape(Value::from(node));
+    if (!shape) return;
+    for (const uint64_t cell : cover(*shape, 0, kShapeCells)) {
+      emit_(spatial_term(term_ + kPathEnd, cell));
+    }
+  }
+
+  void visit_members(const Node& node, const Trie* trie, Inherited inherited) {
     const size_t size = term_.size();
     for (const Node* member = node.first; member != nullptr; member = member->next) {
       const Trie* below = trie != nullptr ? trie->property(member->name) : nullptr;
-      if (!inherited && below == nullptr) continue;
+      if (!inherited.any() && below == nullptr) continue;
       append_property_step(term_, member->name);
       visit(*member, below, inherited, false);
       term_.resize(size);
     }
   }
 
-  void visit_elements(const Node& node, const Trie* trie, bool inherited) {
+  void visit_elements(const Node& node, const Trie* trie, Inherited inherited) {
     const Trie* below = trie != nullptr ? trie->elements.get() : nullptr;
-    if (!inherited && below == nullptr) return;
+    if (!inherited.any() && below == nullptr) return;
     const size_t size = term_.size();
     term_.push_back(kElementStep);
     for (const Node* element = node.first; element != nullptr; element = element->next) {
@@ -130,6 +154,7 @@ class TermWalk {
 struct IndexPolicy::Compiled {
   IndexDefinition definition;
   Trie trie;
+  std::vector<std::string> composite_prefixes;  // one for each composite
   bool has_shapes = false;
 };
 
@@ -143,13 +168,19 @@ IndexPolicy::IndexPolicy(IndexDefinition definition) {
     compiled->has_shapes = compiled->has_shapes || rule.include;
   }
   for (const Path& path : definition.always) compiled->trie.at(path).always = true;
+  for (const IndexPath& path : definition.spatial) {
+    Trie& at = compiled->trie.at(path.path);
+    (path.tail == Tail::value ? at.spatial_value : at.spatial_subtree) = true;
+  }
+  for (const CompositeIndex& composite : definition.composites) {
+    compiled->composite_prefixes.push_back(CompositeTerms::prefix(composite));
+  }
   compiled->definition = std::move(definition);
   compiled_ = std::move(compiled);
 }
 
 IndexPolicy IndexPolicy::everything() {
-  return IndexPolicy(
-      {.rules = {{.path = {.path = {}, .tail = Tail::subtree}, .include = true}}, .always = {}});
+  return IndexPolicy({.rules = {{.path = {.path = {}, .tail = Tail::subtree}, .include = true}}});
 }
 
 const IndexDefinition& IndexPolicy::definition() const {
@@ -172,10 +203,27 @@ bool IndexPolicy::covers(const Path& path) const {
   return trie->always || trie->value.value_or(inherited);
 }
 
+bool IndexPolicy::covers_spatially(const Path& path) const {
+  if (path.steps.empty()) return false;
+  const Trie* trie = &compiled_->trie;
+  for (const Path::Step& step : path.steps) {
+    if (trie->spatial_subtree) return true;
+    trie = step.array ? trie->elements.get() : trie->property(step.name);
+    if (trie == nullptr) return false;
+  }
+  return trie->spatial_subtree || trie->spatial_value;
+}
+
 void IndexPolicy::each_term(const Node& item,
                             const std::function<void(std::string_view)>& emit) const {
-  TermWalk<Trie, std::function<void(std::string_view)>>(emit).visit(item, &compiled_->trie, false,
+  TermWalk<Trie, std::function<void(std::string_view)>>(emit).visit(item, &compiled_->trie, {},
                                                                     true);
+  std::string term;
+  for (size_t i = 0; i < compiled_->composite_prefixes.size(); ++i) {
+    term = compiled_->composite_prefixes[i];
+    CompositeTerms::append(term, compiled_->definition.composites[i], item);
+    emit(term);
+  }
 }
 
 std::string term_path(const Path& path) {

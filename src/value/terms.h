@@ -1,9 +1,11 @@
 // Index terms: what the index says about an item. One term for each indexed scalar, and one for
 // each array and object below the root so that "is it defined", "is it an array" can be asked of
-// the index. (The root is always there: it has no term.) And one for the item's shape: see shape.h.
+// the index. (The root is always there: it has no term.) And one for the item's shape, one for each
+// composite index, and some for each GeoJSON value with a spatial index.
 //
-//   term   = path value | 04 + shape
-//   path   = for each step: a property name as ordered bytes after a 02 byte, or 03 for "an
+//   term   = path value | 04 shape (shape.h) | 05 composite (composite.h) | 06 path cell
+//   (spatial.h) path   = for each step: a property name as ordered bytes after a 02 byte, or 03 for
+//   "an
 //            element of an array"; then 01 (so a path sorts before the paths that continue it)
 //   value  = 01 null | 02 false | 03 true | 04 + number | 05 + ordered bytes (a string) |
 //            07 array | 08 object
@@ -19,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "value/composite.h"
 #include "value/json.h"
 #include "value/path.h"
 
@@ -35,9 +38,12 @@ struct IndexRule {
 
 // Which paths are indexed. The most precise rule wins: the longest path, and of two equally long
 // ones `/?` before `/*`. Paths in `always` are indexed whatever the rules say (the partition key).
+// Composite and spatial indexes are there beside the rules, whatever these say.
 struct IndexDefinition {
-  std::vector<IndexRule> rules;
-  std::vector<Path> always;
+  std::vector<IndexRule> rules = {};
+  std::vector<Path> always = {};
+  std::vector<CompositeIndex> composites = {};
+  std::vector<IndexPath> spatial = {};
   bool operator==(const IndexDefinition&) const = default;
 };
 
@@ -50,6 +56,8 @@ class IndexPolicy {
 
   // Whether a value at this path, when an item has one, has a term.
   bool covers(const Path& path) const;
+  // Whether a GeoJSON value at this path, when an item has one, has spatial terms.
+  bool covers_spatially(const Path& path) const;
   const IndexDefinition& definition() const;
   // Whether items get a term for their shape: when rules include anything. Without, all that is
   // indexed is what every item has.

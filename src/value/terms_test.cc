@@ -285,7 +285,7 @@ TEST(Terms, WalkAgreesWithTheDefinition) {
       }
     };
     visit(visit, document.root(), "");
-    ASSERT_EQ(terms_of(IndexPolicy({.rules = list, .always = {}}), document.text()), expected);
+    ASSERT_EQ(terms_of(IndexPolicy({.rules = list}), document.text()), expected);
   }
 }
 

@@ -68,6 +68,23 @@ describe("request units", () => {
     assert.ok(Math.abs((two - one) - (one - none)) < 0.05, `${none} ${one} ${two}`);
   });
 
+  it("A15: entries of composite and spatial indexes cost as others do", async () => {
+    const indexingPolicy = {
+      compositeIndexes: [[{ path: "/a" }, { path: "/b", order: "descending" }]],
+      spatialIndexes: [{ path: "/place/*", types: ["Point"] }],
+    };
+    const item = { id: "1", pk: "a", a: 1, place: { type: "Point", coordinates: [13.4, 52.5] } };
+    const plain = await at.container();
+    const indexed = await at.container({ indexingPolicy });
+    const charge = async (container) => (await container.items.create(item)).requestCharge;
+    // a, place, its type, its coordinates and both numbers; then the composite and a cell.
+    assert.equal(await charge(plain), 6.15);
+    assert.equal(await charge(indexed), 6.55);
+    // The composite changes with one of its values, whatever it is.
+    assert.equal((await indexed.item("1", "a").replace({ ...item, b: 2 })).requestCharge, 10.5);
+    assert.equal((await indexed.item("1", "a").delete()).requestCharge, 6.75);
+  });
+
   it("A15: the same request on the same data costs the same", async () => {
     const charges = [];
     for (let i = 0; i < 2; ++i) {

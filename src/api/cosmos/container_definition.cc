@@ -113,7 +113,7 @@ Status check_agreement(const IndexingPolicy& indexing, const VectorEmbeddingPoli
                                      ", which fullTextPolicy does not: add it to fullTextPaths.");
     }
   }
-  if (geometry && indexing.has_spatial_indexes && !indexing.all_spatial_indexes_are_boxed) {
+  if (geometry && !indexing.spatial.empty() && !indexing.all_spatial_indexes_are_boxed) {
     return fail(Code::invalid,
                 "indexingPolicy.spatialIndexes: with geospatialConfig.type Geometry, each spatial "
                 "index needs a boundingBox {xmin, ymin, xmax, ymax}.");
@@ -144,8 +144,12 @@ const Node* given(const Node& root, std::string_view name) {
   return member == nullptr || member->type == Type::null ? nullptr : member;
 }
 
-// The members that are kept for the clients and mean nothing to the engine. Appends to `json`.
-Status parse_kept_members(const Node& root, const IndexingPolicy& indexing, std::string& json) {
+enum class Geometry : uint8_t { earth, plane };
+
+// The members that are kept for the clients and mean nothing to the engine, but for the geometry of
+// spatial values. Appends to `json`.
+Result<Geometry> parse_kept_members(const Node& root, const IndexingPolicy& indexing,
+                                    std::string& json) {
   std::string conflicts = default_conflict_resolution_policy();
   if (const Node* policy = given(root, "conflictResolutionPolicy")) {
     auto text = parse_conflict_resolution_policy(*policy);
@@ -179,8 +183,10 @@ Status parse_kept_members(const Node& root, const IndexingPolicy& indexing, std:
     texts = std::move(*parsed);
     append_member(json, "fullTextPolicy", texts.json);
   }
-  if (auto agreed = check_agreement(indexing, vectors, texts, geo_type == "Geometry"); !agreed) {
-    return agreed;
+  const Geometry geometry = geo_type == "Geometry" ? Geometry::plane : Geometry::earth;
+  if (auto agreed = check_agreement(indexing, vectors, texts, geometry == Geometry::plane);
+      !agreed) {
+    return pass(agreed.error());
   }
 
   using Parser = Result<std::string> (*)(const Node&);
@@ -198,7 +204,7 @@ Status parse_kept_members(const Node& root, const IndexingPolicy& indexing, std:
       integer_member(root, "", "analyticalStorageTtl", -1, std::numeric_limits<int32_t>::max());
   if (!analytical) return pass(analytical.error());
   if (*analytical) append_member(json, "analyticalStorageTtl", std::to_string(**analytical));
-  return {};
+  return geometry;
 }
 
 // A kept member of a stored definition, as text; empty when it has none.
@@ -307,9 +313,11 @@ Result<catalog::ContainerSpec> parse_container_definition(std::string_view body)
     append_member(spec.face_json, "uniqueKeyPolicy", unique->json);
     spec.unique_keys = std::move(unique->keys);
   }
-  if (auto rest = parse_kept_members(root, *indexing, spec.face_json); !rest) {
-    return pass(rest.error());
-  }
+  auto geometry = parse_kept_members(root, *indexing, spec.face_json);
+  if (!geometry) return pass(geometry.error());
+  spec.composite_indexes = std::move(indexing->composites);
+  // Cells are of the Earth's surface; on a plane, queries look at the items themselves.
+  if (*geometry == Geometry::earth) spec.spatial_indexes = std::move(indexing->spatial);
   index_system_properties(spec);
   return spec;
 }

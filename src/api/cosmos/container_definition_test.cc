@@ -318,5 +318,23 @@ TEST(ContainerDefinition, ReplacementsKeepWhatIsFixed) {
           .has_value());
 }
 
+TEST(ContainerDefinition, CompositeAndSpatialIndexesReachTheEngine) {
+  const auto spec = [](std::string_view geometry) {
+    const std::string box =
+        geometry == "Geometry" ? R"(,"boundingBox":{"xmin":0,"ymin":0,"xmax":9,"ymax":9})" : "";
+    return parse_container_definition(
+               R"({"id":"c","partitionKey":{"paths":["/k"]},"geospatialConfig":{"type":")" +
+               std::string(geometry) +
+               R"("},"indexingPolicy":{"compositeIndexes":[[{"path":"/a"},)" +
+               R"({"path":"/b"}]],"spatialIndexes":[{"path":"/p/*","types":["Point"])" + box +
+               "}]}}")
+        .value();
+  };
+  EXPECT_EQ(spec("Geography").composite_indexes.size(), 1U);
+  EXPECT_EQ(spec("Geography").spatial_indexes.size(), 1U);
+  EXPECT_EQ(spec("Geometry").composite_indexes.size(), 1U);
+  EXPECT_TRUE(spec("Geometry").spatial_indexes.empty()) << "cells are of the Earth";
+}
+
 }  // namespace
 }  // namespace orrery::cosmos

@@ -120,17 +120,17 @@ Status add_etag(PathList& list) {
 }
 
 // Each path once, a sort order for each, 2 to 8 of them.
-Result<std::string> read_composite(const Node& index, std::string_view where) {
+Result<std::string> read_composite(const Node& index, std::string_view where, IndexingPolicy& out) {
   if (index.type != Type::array) return bad_field(where, index, "give an array of paths.");
   if (index.count < 2 || index.count > kMaxCompositePaths) {
     return bad_field(
         where, index,
         "a composite index has 2 to " + std::to_string(kMaxCompositePaths) + " paths.");
   }
-  std::vector<value::Path> seen;
+  value::CompositeIndex composite;
   std::vector<std::string> json;
   for (const Node* entry = index.first; entry != nullptr; entry = entry->next) {
-    const std::string here = element(where, seen.size());
+    const std::string here = element(where, json.size());
     if (entry->type != Type::object) {
       return bad_field(here, *entry, "give an object like {\"path\":\"/name\"}.");
     }
@@ -141,18 +141,23 @@ Result<std::string> read_composite(const Node& index, std::string_view where) {
       return bad_field(join(here, "path"), **text,
                        "give the path of a property like /name, without /? or /*.");
     }
-    if (std::ranges::find(seen, *path) != seen.end()) {
+    if (std::ranges::find(composite.parts, *path, &value::CompositeIndex::Part::path) !=
+        composite.parts.end()) {
       return bad_field(join(here, "path"), **text, "the path is in the index twice.");
     }
     auto order = choice_member(*entry, here, "order", {"ascending", "descending"}, "ascending");
     if (!order) return pass(order.error());
-    seen.push_back(std::move(*path));
+    composite.parts.push_back({.path = std::move(*path), .descending = *order == "descending"});
     json.push_back("{\"path\":" + std::string((*text)->raw) + ",\"order\":" + quoted(*order) + "}");
+  }
+  // One that is given twice is kept for the clients, and indexed once.
+  if (std::ranges::find(out.composites, composite) == out.composites.end()) {
+    out.composites.push_back(std::move(composite));
   }
   return array_of(json);
 }
 
-Result<std::string> read_composites(const Node& policy) {
+Result<std::string> read_composites(const Node& policy, IndexingPolicy& out) {
   auto array = optional_member(policy, kWhere, "compositeIndexes", Type::array);
   if (!array) return pass(array.error());
   if (*array == nullptr) return std::string();
@@ -163,7 +168,7 @@ Result<std::string> read_composites(const Node& policy) {
   }
   std::vector<std::string> json;
   for (const Node* index = (*array)->first; index != nullptr; index = index->next) {
-    auto text = read_composite(*index, element(where, json.size()));
+    auto text = read_composite(*index, element(where, json.size()), out);
     if (!text) return pass(text.error());
     json.push_back(std::move(*text));
   }
@@ -196,9 +201,8 @@ Result<std::string> read_spatial(const Node& policy, IndexingPolicy& out) {
     if (entry->type != Type::object) return bad_field(here, *entry, "give an object.");
     auto text = required_member(*entry, here, "path", Type::string);
     if (!text) return pass(text.error());
-    if (!value::parse_index_path((*text)->text)) {
-      return bad_field(join(here, "path"), **text, "give a path like /location/*.");
-    }
+    auto path = value::parse_index_path((*text)->text);
+    if (!path) return bad_field(join(here, "path"), **text, "give a path like /location/*.");
     auto types = optional_member(*entry, here, "types", Type::array);
     if (!types) return pass(types.error());
     if (*types != nullptr) {
@@ -218,7 +222,9 @@ Result<std::string> read_spatial(const Node& policy, IndexingPolicy& out) {
         return pass(checked.error());
       }
     }
-    out.has_spatial_indexes = true;
+    if (std::ranges::find(out.spatial, *path) == out.spatial.end()) {
+      out.spatial.push_back(std::move(*path));
+    }
     out.all_spatial_indexes_are_boxed = out.all_spatial_indexes_are_boxed && *box != nullptr;
     out.any_spatial_index_is_boxed = out.any_spatial_index_is_boxed || *box != nullptr;
   }
@@ -346,7 +352,7 @@ Result<IndexingPolicy> parse_indexing_policy(const Node* policy) {
   append_member(out.json, "automatic", by_itself ? "true" : "false");
   append_member(out.json, "includedPaths", array_of(included->json));
   append_member(out.json, "excludedPaths", array_of(excluded->json));
-  auto composites = read_composites(from);
+  auto composites = read_composites(from, out);
   if (!composites) return pass(composites.error());
   auto spatial = read_spatial(from, out);
   if (!spatial) return pass(spatial.error());

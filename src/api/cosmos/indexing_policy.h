@@ -28,12 +28,13 @@ struct VectorIndex {
 struct IndexingPolicy {
   bool indexed = true;
   std::vector<value::IndexRule> rules;
+  std::vector<value::CompositeIndex> composites;
+  std::vector<value::IndexPath> spatial;
   std::string json;
 
   // What other policies of the container must agree with.
   std::vector<VectorIndex> vector_indexes;
   std::vector<std::string> full_text_paths;
-  bool has_spatial_indexes = false;
   bool all_spatial_indexes_are_boxed = true;  // each has a boundingBox
   bool any_spatial_index_is_boxed = false;
 };

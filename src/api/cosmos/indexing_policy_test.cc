@@ -75,8 +75,23 @@ TEST(IndexingPolicy, CompositeSpatialVectorAndText) {
   ASSERT_EQ(policy->vector_indexes.size(), 1U);
   EXPECT_EQ(policy->vector_indexes[0].type, "diskANN");
   EXPECT_EQ(policy->full_text_paths, std::vector<std::string>{"/text"});
-  EXPECT_TRUE(policy->has_spatial_indexes);
+  ASSERT_EQ(policy->composites.size(), 1U);
+  ASSERT_EQ(policy->composites[0].parts.size(), 2U);
+  EXPECT_FALSE(policy->composites[0].parts[0].descending);
+  EXPECT_EQ(value::to_string(policy->composites[0].parts[1].path), "/b/c");
+  EXPECT_TRUE(policy->composites[0].parts[1].descending);
+  ASSERT_EQ(policy->spatial.size(), 1U);
+  EXPECT_EQ(value::to_string(policy->spatial[0]), "/loc/*");
   EXPECT_FALSE(policy->any_spatial_index_is_boxed);
+}
+
+TEST(IndexingPolicy, WhatIsGivenTwiceIsIndexedOnce) {
+  auto policy = parsed(R"({"compositeIndexes":[[{"path":"/a"},{"path":"/b"}],
+      [{"path":"/a","order":"ascending"},{"path":"/\"b\""}],[{"path":"/b"},{"path":"/a"}]],
+      "spatialIndexes":[{"path":"/l/*","types":["Point"]},{"path":"/l/*","types":["Polygon"]}]})");
+  ASSERT_TRUE(policy.has_value()) << policy.error().message;
+  EXPECT_EQ(policy->composites.size(), 2U);
+  EXPECT_EQ(policy->spatial.size(), 1U);
 }
 
 TEST(IndexingPolicy, RefusesWhatMakesNoSense) {

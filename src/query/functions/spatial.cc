@@ -1,9 +1,11 @@
-// Spatial functions: geometry.h over values. What is no valid shape gives undefined.
+// Spatial functions: value/geometry.h over values. What is no valid shape gives undefined.
 #include "query/functions/arguments.h"
-#include "query/functions/geometry.h"
 #include "query/functions/groups.h"
+#include "value/geometry.h"
 
 namespace orrery::query {
+
+namespace geo = value::geo;
 
 namespace {
 

@@ -3,11 +3,13 @@
 
 #include <cmath>
 
-#include "query/functions/ellipsoid.h"
 #include "query/functions/evaluator_fixture.h"
+#include "value/ellipsoid.h"
 
 namespace orrery::query {
 namespace {
+
+namespace geo = value::geo;
 
 std::string shape(std::string_view type, std::string_view coordinates) {
   return R"({"type":")" + std::string(type) + R"(","coordinates":)" + std::string(coordinates) +

@@ -1,14 +1,14 @@
 // See geometry.h. Touching is decided with a tolerance of about a centimetre.
-#include "query/functions/geometry.h"
+#include "value/geometry.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
-#include "query/functions/ellipsoid.h"
+#include "value/ellipsoid.h"
 
-namespace orrery::query::geo {
+namespace orrery::value::geo {
 
 namespace {
 
@@ -211,6 +211,16 @@ bool is_within_one(const Shape& inner, const Shape& outer) {
 
 }  // namespace
 
+double angle_to(const Shape& shape, const Vector& direction) {
+  if (contains(shape, direction)) return 0;
+  double least = std::numbers::pi;
+  for (const Position& point : shape.points) {
+    least = std::min(least, angle_between(point.direction, direction));
+  }
+  for (const Edge& edge : edges_of(shape)) least = std::min(least, angle_to(edge, direction));
+  return least;
+}
+
 double area_m2(const Shape& shape) {
   double area = 0;
   for (const Polygon& polygon : shape.polygons) {
@@ -257,4 +267,4 @@ bool is_within(const Shape& inner, const Shape& outer) {
   return is_within_one(inner, outer);
 }
 
-}  // namespace orrery::query::geo
+}  // namespace orrery::value::geo

@@ -18,9 +18,7 @@
 
 #include "value/value.h"
 
-namespace orrery::query::geo {
-
-using value::Value;
+namespace orrery::value::geo {
 
 struct Position {
   double longitude = 0;               // degrees
@@ -54,7 +52,10 @@ bool intersects(const Shape& a, const Shape& b);
 // Is the whole of `inner` in `outer`?
 bool is_within(const Shape& inner, const Shape& outer);
 
+// Seen from the centre, in radians: 0 for a direction in the shape.
+double angle_to(const Shape& shape, const std::array<double, 3>& direction);
+
 // Along the geodesic.
 double distance_m(const Position& a, const Position& b);
 
-}  // namespace orrery::query::geo
+}  // namespace orrery::value::geo

@@ -3,9 +3,9 @@
 
 #include <array>
 
-#include "query/functions/geometry.h"
+#include "value/geometry.h"
 
-namespace orrery::query::geo {
+namespace orrery::value::geo {
 
 using Vector = std::array<double, 3>;
 
@@ -27,4 +27,4 @@ Position position_at(const Vector& direction);
 double left_area_m2(const std::vector<Position>& ring);
 double earth_area_m2();
 
-}  // namespace orrery::query::geo
+}  // namespace orrery::value::geo

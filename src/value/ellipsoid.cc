@@ -1,11 +1,11 @@
 // See ellipsoid.h.
-#include "query/functions/ellipsoid.h"
+#include "value/ellipsoid.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-namespace orrery::query::geo {
+namespace orrery::value::geo {
 
 namespace {
 
@@ -210,4 +210,4 @@ double left_area_m2(const std::vector<Position>& ring) {
   return area;
 }
 
-}  // namespace orrery::query::geo
+}  // namespace orrery::value::geo

@@ -5,10 +5,10 @@
 #include <numbers>
 #include <optional>
 
-#include "query/functions/ellipsoid.h"
-#include "query/functions/geometry.h"
+#include "value/ellipsoid.h"
+#include "value/geometry.h"
 
-namespace orrery::query::geo {
+namespace orrery::value::geo {
 
 namespace {
 
@@ -168,4 +168,4 @@ std::expected<Shape, std::string> parse_shape(const Value& geojson) {
   return shape;
 }
 
-}  // namespace orrery::query::geo
+}  // namespace orrery::value::geo

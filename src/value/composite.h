@@ -1,0 +1,97 @@
+// Composite terms: the values of several paths in one term, so that the index has items in the
+// order of all of them together. Every item has exactly one term for each composite index.
+//
+//   term       = 05 id component… 7F
+//   id         = 8 bytes of hash of the paths and their directions
+//   component  = the value as in other terms (terms.h), or 00 where the item has none. Of arrays
+//   and
+//                objects only that they are one. All bytes inverted where the order is descending.
+//
+// So plain byte order is the order of the composite, and what starts a component tells its
+// direction. Of long texts the order is as in other terms: equal starts are not told apart. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "value/path.h"
+#include "value/value.h"
+
+namespace orrery::value {
+
+inline constexpr char kCompositeLead = 0x05;
+inline constexpr char kCompositeEnd = 0x7F;
+inline constexpr size_t kCompositeIdBytes = 8;
+
+struct CompositeIndex {
+  struct Part {
+    Path path;
+    bool descending = false;
+    bool operator==(const Part&) const = default;
+  };
+  std::vector<Part> parts;
+  bool operator==(const CompositeIndex&) const = default;
+};
+
+// Terms from `from` up to but not including `to`.
+struct CompositeRange {
+  std::string from;
+  std::string to;
+  // False: there may be other values in it too.
+  bool is_exact = true;
+};
+
+// For readers. Values are fixed one after the other, in the order of the parts; then ranges of the
+// part after those can be asked for.
+class CompositeTerms {
+ public:
+  explicit CompositeTerms(const CompositeIndex& index);
+
+  // What all terms of the index start with.
+  static std::string prefix(const CompositeIndex& index);
+  // The term of an item: what is to be put after the prefix.
+  static void append(std::string& out, const CompositeIndex& index, const Node& item);
+
+  // The next part must be this value (or undefined). There must be one left.
+  void fix(const Value& value);
+  size_t fixed() const { return fixed_; }
+
+  // All items with the fixed values.
+  CompositeRange all() const;
+  // The next part is between two values of one type; without one of them, up to the end of the
+  // other's type. At least one must be given, and be neither array nor object.
+  struct Edge {
+    Value value;
+    bool inclusive = true;
+  };
+  CompositeRange between(const std::optional<Edge>& low, const std::optional<Edge>& high) const;
+  // The next part is of this type; a string that starts so.
+  CompositeRange of_type(Type type) const;
+  CompositeRange starting_with(std::string_view text) const;
+
+  // The parts of a term of this index.
+  struct Component {
+    Type type = Type::undefined;
+    Value value;           // undefined when the term does not tell it
+    bool is_exact = true;  // false for arrays, objects, and texts that were cut
+  };
+  Result<std::vector<Component>> decode(std::string_view term) const;
+
+ private:
+  CompositeRange range(std::string_view low, bool low_inclusive, std::string_view high,
+                       bool high_inclusive) const;
+
+  CompositeIndex index_;
+  std::string prefix_;  // with the fixed values
+  size_t fixed_ = 0;
+  bool is_exact_ = true;
+};
+
+// How many bytes at the front of `key` are one composite term; 0 when they are none.
+size_t composite_term_size(std::string_view key);
+
+}  // namespace orrery::value
