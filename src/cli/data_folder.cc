@@ -7,10 +7,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <sstream>
 #include <system_error>
 
@@ -51,6 +51,14 @@ Status write_private_file(const std::string& path, std::string_view text) {
   if (!ok || std::rename(temporary.c_str(), path.c_str()) != 0) {
     return fail(Code::invalid,
                 fmt::format("cannot write {}: {}", path, error_text(ok ? errno : error)));
+  }
+  // The new name is on disk only when the folder is.
+  fd = ::open(fs::path(path).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ok = fd >= 0 && ::fsync(fd) == 0;
+  const int folder_error = errno;
+  if (fd >= 0) ::close(fd);
+  if (!ok) {
+    return fail(Code::invalid, fmt::format("cannot write {}: {}", path, error_text(folder_error)));
   }
   return {};
 }
@@ -118,22 +126,37 @@ Result<cosmos::Keys> read_keys(const std::string& folder) {
   return keys;
 }
 
-Result<cosmos::Keys> ensure_keys(const std::string& folder) {
-  if (is_there(folder + "/keys.json")) return read_keys(folder);
-  std::array<std::string, 4> made;
-  for (std::string& key : made) {
+namespace {
+
+Result<cosmos::Keys> with_new_keys(const std::string& folder, cosmos::Keys keys,
+                                   std::initializer_list<cosmos::KeyName> names) {
+  for (const cosmos::KeyName name : names) {
     auto bytes = random_bytes(kKeyBytes);
     if (!bytes) return pass(bytes.error());
-    key = to_base64(*bytes);
+    cosmos::key_of(keys, name) = to_base64(*bytes);
   }
   const std::string json = fmt::format(
       "{{\n  \"primary\": \"{}\",\n  \"secondary\": \"{}\",\n  \"primaryReadonly\": \"{}\",\n"
       "  \"secondaryReadonly\": \"{}\"\n}}\n",
-      made[0], made[1], made[2], made[3]);
+      keys.primary, keys.secondary, keys.primary_readonly, keys.secondary_readonly);
   if (auto written = write_private_file(folder + "/keys.json", json); !written) {
     return pass(written.error());
   }
-  return cosmos::Keys{made[0], made[1], made[2], made[3]};
+  return keys;
+}
+
+}  // namespace
+
+Result<cosmos::Keys> ensure_keys(const std::string& folder) {
+  using enum cosmos::KeyName;
+  if (is_there(folder + "/keys.json")) return read_keys(folder);
+  return with_new_keys(folder, {}, {primary, secondary, primary_readonly, secondary_readonly});
+}
+
+Result<cosmos::Keys> regenerate_key(const std::string& folder, cosmos::KeyName name) {
+  auto keys = read_keys(folder);
+  if (!keys) return keys;
+  return with_new_keys(folder, std::move(*keys), {name});
 }
 
 Result<std::string> ensure_secret(const std::string& folder) {
@@ -142,8 +165,8 @@ Result<std::string> ensure_secret(const std::string& folder) {
     auto text = read_file(path);
     if (text && text->size() == kSecretBytes) return text;
     return fail(Code::corrupt,
-                fmt::format("{} is damaged: remove it (continuation tokens given out "
-                            "before become invalid)",
+                fmt::format("{} is damaged: remove it (continuation tokens and resource tokens "
+                            "given out before become invalid)",
                             path));
   }
   auto bytes = random_bytes(kSecretBytes);

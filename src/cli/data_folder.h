@@ -2,7 +2,7 @@
 //
 //   LOCK         held while a server runs on the folder
 //   keys.json    the account's keys, made on first start, readable by the owner alone
-//   secret       what continuation tokens are sealed with; likewise
+//   secret       what continuation tokens and resource tokens are sealed with; likewise
 //   server.json  the running server's address, for the other commands
 //   cert.pem, key.pem   the certificate, made on first start unless one is given
 //   partitions/  the data (see volume/local)
@@ -37,6 +37,8 @@ class FolderLock {
 // Reads the keys, or makes them when there are none.
 Result<cosmos::Keys> ensure_keys(const std::string& folder);
 Result<cosmos::Keys> read_keys(const std::string& folder);
+// Puts a new key in the place of one, durably; gives all of them.
+Result<cosmos::Keys> regenerate_key(const std::string& folder, cosmos::KeyName name);
 Result<std::string> ensure_secret(const std::string& folder);
 
 struct RunningServer {

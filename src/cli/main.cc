@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "base/limits.h"
+#include "cli/key_commands.h"
 #include "cli/partition_commands.h"
 #include "cli/serve.h"
 #include "script/worker.h"
@@ -112,8 +113,22 @@ int main(int argc, char** argv) {
   partitions->add_option("container", container, "DB/CONTAINER")->required();
   add_server_options(*partitions, server);
 
+  std::string key_name;
+  CLI::App* keys = app.add_subcommand("keys", "Show the account's keys, or make a new one");
+  keys->require_subcommand(1);
+  CLI::App* list_keys = keys->add_subcommand("list", "Show the keys of a data folder");
+  list_keys->add_option("--data", server.data, "Data folder of the server")->capture_default_str();
+  CLI::App* regenerate_key = keys->add_subcommand(
+      "regenerate", "Make a new key in the place of one; the running server takes it at once");
+  regenerate_key
+      ->add_option("key", key_name, "primary, secondary, primary-readonly or secondary-readonly")
+      ->required();
+  add_server_options(*regenerate_key, server);
+
   CLI11_PARSE(app, argc, argv);
   if (serve->parsed()) return orrery::cli::serve(serve_options);
   if (split->parsed()) return orrery::cli::split(server, container, range);
+  if (list_keys->parsed()) return orrery::cli::list_keys(server);
+  if (regenerate_key->parsed()) return orrery::cli::regenerate_key(server, key_name);
   return orrery::cli::partitions(server, container);
 }

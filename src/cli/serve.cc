@@ -122,8 +122,14 @@ Status run(const ServeOptions& options, const Settings& settings, const sigset_t
   if (!volume) return pass(volume.error());
   auto engine = cluster::Engine::open(**volume, clock, settings.engine);
   if (!engine) return pass(engine.error());
+  cosmos::ServiceOptions service_options = settings.service;
+  if (!options.dev) {
+    service_options.regenerate_key = [folder = options.data](cosmos::KeyName name) {
+      return regenerate_key(folder, name);
+    };
+  }
   cosmos::Service service(**engine, clock, std::move(*authorizer), std::move(*secret),
-                          settings.service);
+                          std::move(service_options));
   auto server = net::Server::start(listen, service);
   if (!server) return pass(server.error());
   service.set_server(server->get());

@@ -1,6 +1,6 @@
 // What an operator asks of a running server beyond the vendor's API, for the command line and the
-// console: POST /admin/split, GET /admin/partitions. Signed like any other request, with resource
-// type "admin" and an empty link, by a read-write key.
+// console: POST /admin/split, GET /admin/partitions, POST /admin/keys/regenerate. Signed like any
+// other request, with resource type "admin" and an empty link, by a read-write key.
 #include <fmt/format.h>
 
 #include "api/cosmos/definition_fields.h"
@@ -48,10 +48,38 @@ void Service::admin(CallPtr call) {
   if (path == "/admin/partitions" && call->method == "GET") {
     return later(std::move(call), &Service::admin_partitions);
   }
+  if (path == "/admin/keys/regenerate" && call->method == "POST") {
+    return later(std::move(call), &Service::admin_regenerate_key);
+  }
   call->fail(Error{.code = Code::invalid,
-                   .message = fmt::format("there is no {} {}: there are POST /admin/split and GET "
-                                          "/admin/partitions",
+                   .message = fmt::format("there is no {} {}: there are POST /admin/split, GET "
+                                          "/admin/partitions and POST /admin/keys/regenerate",
                                           call->method, path)});
+}
+
+// {"key":"primary"}. The old key is refused from the answer on.
+void Service::admin_regenerate_key(CallPtr call) {
+  auto document = value::JsonDocument::parse(call->body);
+  if (!document) return call->fail(document.error());
+  const Node* key = document->root().find("key");
+  auto name = parse_key_name(key != nullptr && key->type == Type::string ? key->text : "");
+  if (!name) return call->fail(name.error());
+  if (!options_.regenerate_key) {
+    return call->fail(Error{.code = Code::invalid,
+                            .message = "this server runs with --dev, and its key is the "
+                                       "emulator's, which everybody knows: start it without --dev "
+                                       "for keys of its own"});
+  }
+  MutexLock lock(keys_mutex_);
+  auto keys = options_.regenerate_key(*name);
+  if (!keys) return call->fail(keys.error());
+  auto authorizer = Authorizer::create(*keys);
+  if (!authorizer) return call->fail(authorizer.error());
+  authorizers_.push_back(std::make_unique<const Authorizer>(std::move(*authorizer)));
+  authorizer_.store(authorizers_.back().get(), std::memory_order_release);
+  call->charge(0);
+  call->reply(200, fmt::format(R"({{"key":{},"value":{}}})", quoted(to_string(*name)),
+                               quoted(key_of(*keys, *name))));
 }
 
 // {"database":…,"container":…,"range":n}; without range the largest partition is split.

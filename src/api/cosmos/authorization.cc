@@ -157,6 +157,54 @@ Status check_clock(std::string_view date, int64_t now_s) {
 
 }  // namespace
 
+namespace {
+
+constexpr std::array<std::string_view, 4> kKeyNames = {"primary", "secondary", "primary-readonly",
+                                                       "secondary-readonly"};
+
+}  // namespace
+
+Result<KeyName> parse_key_name(std::string_view text) {
+  const auto* found = std::ranges::find(kKeyNames, text);
+  if (found == kKeyNames.end()) {
+    return fail(Code::invalid, "There is no key \"" + std::string(text.substr(0, 64)) +
+                                   "\": the keys are primary, secondary, primary-readonly and "
+                                   "secondary-readonly.");
+  }
+  return static_cast<KeyName>(found - kKeyNames.begin());
+}
+
+std::string_view to_string(KeyName name) {
+  return kKeyNames[static_cast<size_t>(name)];
+}
+
+std::string& key_of(Keys& keys, KeyName name) {
+  switch (name) {
+    case KeyName::primary:
+      return keys.primary;
+    case KeyName::secondary:
+      return keys.secondary;
+    case KeyName::primary_readonly:
+      return keys.primary_readonly;
+    case KeyName::secondary_readonly:
+      break;
+  }
+  return keys.secondary_readonly;
+}
+
+std::optional<std::string> resource_signature(std::string_view authorization) {
+  // Most requests are signed with a key: look no further than the type for them.
+  if (authorization.size() > kMaxAuthorizationBytes ||
+      authorization.substr(0, 32).find("resource") == std::string_view::npos) {
+    return std::nullopt;
+  }
+  auto decoded = percent_decode(authorization);
+  if (!decoded) return std::nullopt;
+  const Token token = split_token(*decoded);
+  if (token.type != "resource") return std::nullopt;
+  return std::string(token.signature);
+}
+
 struct Authorizer::State {
   std::vector<KeyState> keys;
 };
@@ -207,10 +255,10 @@ Result<Access> Authorizer::verify(const AuthRequest& request) const {
                         decoded.error().message);
   }
   const Token token = split_token(*decoded);
-  if (token.type == "resource" || token.type == "aad" || token.type == "sas") {
+  if (token.type == "aad" || token.type == "sas") {
     return unauthorized("Tokens of type=" + std::string(token.type) +
                         " are not supported yet. Sign the request with an account key "
-                        "(type=master).");
+                        "(type=master), or send a permission's token (type=resource).");
   }
   if (token.type != "master" || token.signature.empty()) {
     return unauthorized(

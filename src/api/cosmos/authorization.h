@@ -1,4 +1,5 @@
-// Who may do what: checks the signature that a client made with one of the account's keys.
+// Who is asking: checks the signature that a client made with one of the account's keys. (Tokens of
+// type=resource, which need no key, are in resource_token.h.)
 //
 //   header  = percent-encoded "type=master&ver=1.0&sig=" base64(signature)
 //   payload = lower(verb) LF lower(resource type) LF resource link LF lower(date) LF LF
@@ -14,6 +15,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -62,6 +64,12 @@ struct Keys {  // base64; an empty one is not in use
   std::string secondary_readonly;
 };
 
+enum class KeyName : uint8_t { primary, secondary, primary_readonly, secondary_readonly };
+// primary, secondary, primary-readonly, secondary-readonly
+Result<KeyName> parse_key_name(std::string_view text);
+std::string_view to_string(KeyName name);
+std::string& key_of(Keys& keys, KeyName name);
+
 enum class Access : uint8_t { read_only, read_write };
 
 struct AuthRequest {
@@ -71,6 +79,9 @@ struct AuthRequest {
   const ResourceAddress* address = nullptr;
   int64_t now_s = 0;  // Unix time
 };
+
+// The part after sig= of a header of type=resource; nothing when it is of another type.
+std::optional<std::string> resource_signature(std::string_view authorization);
 
 class Authorizer {
  public:

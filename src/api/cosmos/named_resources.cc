@@ -2,6 +2,7 @@
 // for how a kind is described.
 #include <fmt/format.h>
 
+#include "api/cosmos/definition_fields.h"
 #include "api/cosmos/error_body.h"
 #include "api/cosmos/feed_json.h"
 #include "api/cosmos/resource_json.h"
@@ -80,10 +81,13 @@ catalog::ResourcePtr Service::find_resource(const ResourceKind& kind, const Reso
 }
 
 std::string Service::resource_json(const ResourceKind& kind, const ResourceOwner& owner,
-                                   const catalog::Resource& resource) const {
+                                   const catalog::Resource& resource, int64_t token_life_s) const {
   const std::string rid = resource_rid(kind.rid, owner.database, owner.number, resource.number);
-  return named_resource_json(resource, rid, fmt::format("{}{}/{}/", owner.self, kind.segment, rid),
-                             kind.links);
+  const std::string self = fmt::format("{}{}/{}/", owner.self, kind.segment, rid);
+  if (kind.number != kPermissionKind) return named_resource_json(resource, rid, self, kind.links);
+  std::string token;
+  append_member(token, "_token", quoted(permission_token(resource, token_life_s)));
+  return named_resource_json(resource, rid, self, token);
 }
 
 void Service::named_resources(CallPtr call) {
@@ -97,12 +101,14 @@ void Service::named_resources(CallPtr call) {
   if (feed && is_query(*call)) {
     return unsupported(std::move(call), fmt::format("queries over {}", kind.segment));
   }
+  auto token_life_s = token_life(call->headers.token_expiry);
+  if (!token_life_s) return call->fail(token_life_s.error());
   std::optional<ResourceOwner> owner = resource_owner(call, kind);
   if (!owner) return;
   call->response.add("x-ms-content-path", owner->rid);
   call->response.add("x-ms-alt-content-path", owner->names);
-  if (feed && method == "GET") return list_resources(std::move(call), kind, *owner);
-  if (feed) return create_resource(std::move(call), kind, *owner);
+  if (feed && method == "GET") return list_resources(std::move(call), kind, *owner, *token_life_s);
+  if (feed) return create_resource(std::move(call), kind, *owner, *token_life_s);
 
   const std::string& name = call->address.segments[call->address.count - 1];
   catalog::ResourcePtr resource = find_resource(kind, *owner, name);
@@ -111,7 +117,8 @@ void Service::named_resources(CallPtr call) {
         Error{.code = Code::not_found,
               .message = fmt::format("there is no {} '{}' in {}", kind.noun, name, owner->names)});
   }
-  if (method == "PUT") return replace_resource(std::move(call), kind, *owner, *resource);
+  if (method == "PUT")
+    return replace_resource(std::move(call), kind, *owner, *resource, *token_life_s);
   if (method == "DELETE") {
     if (auto removed =
             engine_.remove_resource(resource->number, asked_etag(call->headers.if_match));
@@ -127,17 +134,18 @@ void Service::named_resources(CallPtr call) {
       asked_etag(call->headers.if_none_match).value_or(resource->etag) == resource->etag) {
     return call->reply_empty(304);
   }
-  call->reply(200, resource_json(kind, *owner, *resource));
+  call->reply(200, resource_json(kind, *owner, *resource, *token_life_s));
 }
 
-void Service::list_resources(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner) {
+void Service::list_resources(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner,
+                             int64_t token_life_s) {
   auto page = page_of_names(
       call->headers, continuations_, engine_.catalog().resources(kind.number, owner.number),
       [](const catalog::ResourcePtr& one) -> std::string_view { return one->name; });
   if (!page) return call->fail(page.error());
   std::string json = feed_head(owner.rid, kind.feed);
   for (const catalog::ResourcePtr& one : page->resources) {
-    append_feed_element(json, resource_json(kind, owner, *one));
+    append_feed_element(json, resource_json(kind, owner, *one, token_life_s));
   }
   if (!page->continuation.empty()) call->response.add("x-ms-continuation", page->continuation);
   call->charge(partition::feed_charge(json.size(), page->resources.size()));
@@ -146,32 +154,43 @@ void Service::list_resources(CallPtr call, const ResourceKind& kind, const Resou
   call->reply(200, std::move(json));
 }
 
-void Service::create_resource(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner) {
+void Service::create_resource(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner,
+                              int64_t token_life_s) {
   auto definition = parse_resource(kind, call->body);
   if (!definition) return call->fail(definition.error());
   if (is_true(call->headers.is_upsert)) {
     catalog::ResourcePtr before =
         engine_.catalog().resource(kind.number, owner.number, definition->name);
-    if (before) return replace_resource(std::move(call), kind, owner, *before);
+    if (before) return replace_resource(std::move(call), kind, owner, *before, token_life_s);
+  }
+  if (kind.number == kPermissionKind) {
+    if (auto checked = check_permission(owner, *definition, 0); !checked) {
+      return call->fail(checked.error());
+    }
   }
   auto made = engine_.create_resource(kind.number, owner.number, definition->name,
                                       definition->members, engine_.limits().*kind.most);
   if (!made) return call->fail(made.error());
   call->etag((*made)->etag);
   call->charge(write_charge(*definition));
-  call->reply(201, resource_json(kind, owner, **made));
+  call->reply(201, resource_json(kind, owner, **made, token_life_s));
 }
 
 void Service::replace_resource(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner,
-                               const catalog::Resource& before) {
+                               const catalog::Resource& before, int64_t token_life_s) {
   auto definition = parse_resource(kind, call->body);
   if (!definition) return call->fail(definition.error());
+  if (kind.number == kPermissionKind) {
+    if (auto checked = check_permission(owner, *definition, before.number); !checked) {
+      return call->fail(checked.error());
+    }
+  }
   auto replaced = engine_.replace_resource(before.number, definition->name, definition->members,
                                            asked_etag(call->headers.if_match));
   if (!replaced) return call->fail(replaced.error());
   call->etag((*replaced)->etag);
   call->charge(write_charge(*definition));
-  call->reply(200, resource_json(kind, owner, **replaced));
+  call->reply(200, resource_json(kind, owner, **replaced, token_life_s));
 }
 
 }  // namespace orrery::cosmos

@@ -23,6 +23,7 @@ struct RequestHeaders {
   std::string_view if_match;
   std::string_view if_none_match;
   std::string_view indexing_directive;
+  std::string_view is_atomic_batch;
   std::string_view is_batch;
   std::string_view is_query;
   std::string_view is_query_plan;
@@ -41,6 +42,7 @@ struct RequestHeaders {
   std::string_view session_token;
   std::string_view start_epk;
   std::string_view supported_query_features;
+  std::string_view token_expiry;
   std::string_view whole_query;
   std::string_view xms_date;
 

@@ -22,6 +22,7 @@ TEST(RequestHeaders, EveryKnownOneLandsInItsField) {
       {"If-Match", &RequestHeaders::if_match},
       {"If-None-Match", &RequestHeaders::if_none_match},
       {"x-ms-indexing-directive", &RequestHeaders::indexing_directive},
+      {"x-ms-cosmos-batch-atomic", &RequestHeaders::is_atomic_batch},
       {"x-ms-cosmos-is-batch-request", &RequestHeaders::is_batch},
       {"x-ms-documentdb-isquery", &RequestHeaders::is_query},
       {"x-ms-cosmos-is-query-plan-request", &RequestHeaders::is_query_plan},
@@ -40,6 +41,7 @@ TEST(RequestHeaders, EveryKnownOneLandsInItsField) {
       {"x-ms-session-token", &RequestHeaders::session_token},
       {"x-ms-start-epk", &RequestHeaders::start_epk},
       {"x-ms-cosmos-supported-query-features", &RequestHeaders::supported_query_features},
+      {"x-ms-documentdb-expiry-seconds", &RequestHeaders::token_expiry},
       {"x-orrery-whole-query", &RequestHeaders::whole_query},
       {"x-ms-date", &RequestHeaders::xms_date},
   };

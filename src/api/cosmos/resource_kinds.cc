@@ -6,6 +6,7 @@
 
 #include "api/cosmos/container_definition.h"
 #include "api/cosmos/definition_fields.h"
+#include "api/cosmos/grant.h"
 
 namespace orrery::cosmos {
 namespace {
@@ -20,16 +21,12 @@ Result<std::string> user_members(const Node&) {
 
 // {"permissionMode":"Read","resource":"dbs/shop/colls/orders","resourcePartitionKey":["a"]}
 Result<std::string> permission_members(const Node& definition) {
+  if (auto checked = parse_grant(definition.raw); !checked) return pass(checked.error());
   std::string out;
-  auto mode = choice_member(definition, "", "permissionMode", {"Read", "All"}, "");
-  if (!mode) return pass(mode.error());
-  append_member(out, "permissionMode", quoted(*mode));
-  auto resource = required_member(definition, "", "resource", Type::string);
-  if (!resource) return pass(resource.error());
-  append_member(out, "resource", (*resource)->raw);
-  auto key = optional_member(definition, "", "resourcePartitionKey", Type::array);
-  if (!key) return pass(key.error());
-  if (*key != nullptr) append_member(out, "resourcePartitionKey", (*key)->raw);
+  for (const std::string_view name : {"permissionMode", "resource", "resourcePartitionKey"}) {
+    const Node* member = definition.find(name);
+    if (member != nullptr && member->type != Type::null) append_member(out, name, member->raw);
+  }
   return out;
 }
 

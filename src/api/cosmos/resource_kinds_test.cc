@@ -45,7 +45,7 @@ TEST(ResourceKinds, KeepsWhatADefinitionSays) {
       R"({"id":"p","permissionMode":"all","resource":"dbs/d/colls/c","resourcePartitionKey":["a", 1]})");
   ASSERT_TRUE(permission) << permission.error().message;
   EXPECT_EQ(permission->members,
-            R"("permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":["a",1])");
+            R"("permissionMode":"all","resource":"dbs/d/colls/c","resourcePartitionKey":["a",1])");
 }
 
 TEST(ResourceKinds, RefusesBadDefinitions) {

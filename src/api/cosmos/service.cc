@@ -45,12 +45,16 @@ std::string_view to_string(Consistency level) {
 }
 
 Service::Service(cluster::Engine& engine, const Clock& clock, Authorizer authorizer,
-                 std::string continuation_secret, ServiceOptions options)
+                 std::string secret, ServiceOptions options)
     : engine_(engine),
       clock_(clock),
-      authorizer_(std::move(authorizer)),
-      continuations_(std::move(continuation_secret)),
-      options_(std::move(options)) {}
+      continuations_(secret),
+      tokens_(secret),
+      options_(std::move(options)) {
+  MutexLock lock(keys_mutex_);
+  authorizers_.push_back(std::make_unique<const Authorizer>(std::move(authorizer)));
+  authorizer_ = authorizers_.back().get();
+}
 
 void Service::handle(const net::Request& request, net::Responder responder) {
   auto call = std::make_unique<Call>(request, std::move(responder), metrics_, clock_.steady_us());
@@ -75,6 +79,10 @@ void Service::handle(const net::Request& request, net::Responder responder) {
   if (auto authorized = authorize(*call, is_admin); !authorized) {
     return call->fail(authorized.error());
   }
+  // Said of every request, though only reads cost more or less by it.
+  if (!call->headers.consistency.empty()) {
+    if (auto level = consistency_factor(*call); !level) return call->fail(level.error());
+  }
   // The same answer; the connection leaves its body out.
   if (call->method == "HEAD") call->method = "GET";
   if (is_admin) return admin(std::move(call));
@@ -86,18 +94,28 @@ Status Service::authorize(Call& call, bool admin) const {
     call.address.resource_type = "admin";
     call.address.resource_link.clear();
   }
+  if (auto signature = resource_signature(call.headers.authorization)) {
+    return authorize_by_token(call, *signature, admin);
+  }
   AuthRequest request;
   request.verb = call.method;
   request.authorization = call.headers.authorization;
   request.date = call.headers.xms_date.empty() ? call.headers.date : call.headers.xms_date;
   request.address = &call.address;
   request.now_s = clock_.now_s();
-  auto access = authorizer_.verify(request);
+  auto access = authorizer_.load(std::memory_order_acquire)->verify(request);
   if (!access) return pass(access.error());
-  if (*access == Access::read_only && (admin || is_write(call))) {
+  if (*access == Access::read_write) return {};
+  if (admin || is_write(call)) {
     return fail(Code::forbidden,
                 fmt::format("this key may only read, and {} {} writes: use a read-write key",
                             call.method, path_of(call.target)));
+  }
+  // A permission is read with a token in it, which may write.
+  if (call.address.segments[2] == "users" && call.address.segments[4] == "permissions") {
+    return fail(Code::forbidden,
+                "this key may only read, and whoever reads permissions gets their tokens: use a "
+                "read-write key");
   }
   return {};
 }
@@ -261,15 +279,19 @@ catalog::DatabasePtr Service::database_of(CallPtr& call) const {
   return database;
 }
 
-cluster::RoutingPtr Service::container_of(CallPtr& call) const {
-  const ResourceAddress& address = call->address;
+cluster::RoutingPtr Service::find_container(const ResourceAddress& address) const {
   cluster::RoutingPtr routing = engine_.find(address.database(), address.container());
   if (routing) return routing;
   auto rid = parse_rid(address.container());
-  if (rid && rid->kind == RidKind::container) {
-    routing = engine_.find(rid->container);
-    if (routing && routing->container->database == rid->database) return routing;
-  }
+  if (!rid || rid->kind != RidKind::container) return nullptr;
+  routing = engine_.find(rid->container);
+  return routing && routing->container->database == rid->database ? routing : nullptr;
+}
+
+cluster::RoutingPtr Service::container_of(CallPtr& call) const {
+  const ResourceAddress& address = call->address;
+  cluster::RoutingPtr routing = find_container(address);
+  if (routing) return routing;
   const std::string message = engine_.catalog().database(address.database()) || address.by_rid
                                   ? fmt::format("there is no container '{}' in database '{}'",
                                                 address.container(), address.database())

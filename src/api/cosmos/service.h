@@ -3,10 +3,11 @@
 // handle() runs on an event-loop thread: it checks the signature, finds the operation, and either
 // answers at once, or hands over to the engine, which answers later. What blocks (databases,
 // containers, feeds) goes to the engine's control threads. One file per resource: account.cc,
-// databases.cc, containers.cc, named_resources.cc (users, permissions, scripts),
+// databases.cc, containers.cc, named_resources.cc (users, permissions, scripts), permissions.cc,
 // partition_ranges.cc, items.cc, item_feed.cc, offers.cc, admin.cc.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,7 +17,9 @@
 #include "api/cosmos/continuation.h"
 #include "api/cosmos/metrics.h"
 #include "api/cosmos/resource_kinds.h"
+#include "api/cosmos/resource_token.h"
 #include "base/clock.h"
+#include "base/thread_annotations.h"
 #include "cluster/engine.h"
 #include "net/http.h"
 #include "net/server.h"
@@ -37,12 +40,15 @@ struct ServiceOptions {
   std::string account = "orrery";
   std::string region = "Local";
   Consistency consistency = Consistency::session;
+  // Makes a new key in place of one, durably, and gives all of them. Unset: the keys are fixed.
+  std::function<Result<Keys>(KeyName)> regenerate_key;
 };
 
 class Service final : public net::Handler {
  public:
-  Service(cluster::Engine& engine, const Clock& clock, Authorizer authorizer,
-          std::string continuation_secret, ServiceOptions options);
+  // `secret` seals continuation tokens and resource tokens.
+  Service(cluster::Engine& engine, const Clock& clock, Authorizer authorizer, std::string secret,
+          ServiceOptions options);
 
   void handle(const net::Request& request, net::Responder responder) override;
 
@@ -53,6 +59,8 @@ class Service final : public net::Handler {
   using Job = void (Service::*)(CallPtr);
 
   Status authorize(Call& call, bool admin) const;
+  // By a permission's token: see grant.h for what it covers.
+  Status authorize_by_token(const Call& call, std::string_view signature, bool admin) const;
   void dispatch(CallPtr call);
   void dispatch_in_container(CallPtr call);
   // Runs a member function on a thread that may block.
@@ -63,6 +71,7 @@ class Service final : public net::Handler {
   // The resources that a path names, by name or by resource id. On failure the call is answered.
   catalog::DatabasePtr database_of(CallPtr& call) const;
   cluster::RoutingPtr container_of(CallPtr& call) const;
+  cluster::RoutingPtr find_container(const ResourceAddress& address) const;
   // Whether the level asked for is one that this account gives. Doubles the charge for the strong.
   Result<double> consistency_factor(const Call& call) const;
 
@@ -95,12 +104,20 @@ class Service final : public net::Handler {
   // By name or by resource id.
   catalog::ResourcePtr find_resource(const ResourceKind& kind, const ResourceOwner& owner,
                                      std::string_view name) const;
+  // As it is returned; a permission with a token of this life.
   std::string resource_json(const ResourceKind& kind, const ResourceOwner& owner,
-                            const catalog::Resource& resource) const;
-  void list_resources(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner);
-  void create_resource(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner);
+                            const catalog::Resource& resource, int64_t token_life_s) const;
+  std::string permission_token(const catalog::Resource& permission, int64_t life_s) const;
+  // Whether the container that a permission is about is there, and its user has no other one for
+  // the same. `replaced`: the number of the permission that this takes the place of, or 0.
+  Status check_permission(const ResourceOwner& owner, const ResourceDefinition& definition,
+                          uint32_t replaced) const;
+  void list_resources(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner,
+                      int64_t token_life_s);
+  void create_resource(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner,
+                       int64_t token_life_s);
   void replace_resource(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner,
-                        const catalog::Resource& before);
+                        const catalog::Resource& before, int64_t token_life_s);
 
   void read_partition_ranges(CallPtr call);
 
@@ -130,11 +147,17 @@ class Service final : public net::Handler {
   void admin(CallPtr call);
   void admin_split(CallPtr call);
   void admin_partitions(CallPtr call);
+  void admin_regenerate_key(CallPtr call);
 
   cluster::Engine& engine_;
   const Clock& clock_;
-  const Authorizer authorizer_;
+  // Requests use the newest without a lock; those before it stay, since requests may still be
+  // using them. There are as many as keys were regenerated.
+  Mutex keys_mutex_;
+  std::vector<std::unique_ptr<const Authorizer>> authorizers_ ORRERY_GUARDED_BY(keys_mutex_);
+  std::atomic<const Authorizer*> authorizer_;
   const Continuations continuations_;
+  const ResourceTokens tokens_;
   const ServiceOptions options_;
   Metrics metrics_;
   const net::Server* server_ = nullptr;
