@@ -114,5 +114,24 @@ TEST_F(DataFolderTest, CommandsSayWhenThereIsNoServer) {
   EXPECT_THAT(gone.error().message, HasSubstr("no server answers on 127.0.0.1:1"));
 }
 
+TEST_F(DataFolderTest, OneKeyIsRegeneratedAndTheOthersStay) {
+  using enum cosmos::KeyName;
+  EXPECT_FALSE(regenerate_key(folder_, primary)) << "there are no keys yet";
+  auto before = ensure_keys(folder_);
+  ASSERT_TRUE(before);
+  for (const cosmos::KeyName name : {primary, secondary, primary_readonly, secondary_readonly}) {
+    auto after = regenerate_key(folder_, name);
+    ASSERT_TRUE(after) << after.error().message;
+    EXPECT_NE(cosmos::key_of(*after, name), cosmos::key_of(*before, name));
+    cosmos::key_of(*before, name) = cosmos::key_of(*after, name);
+    auto read = read_keys(folder_);
+    ASSERT_TRUE(read);
+    for (const cosmos::KeyName each : {primary, secondary, primary_readonly, secondary_readonly}) {
+      EXPECT_EQ(cosmos::key_of(*read, each), cosmos::key_of(*before, each));
+    }
+  }
+  EXPECT_EQ(mode_of("keys.json"), 0600U);
+}
+
 }  // namespace
 }  // namespace orrery::cli

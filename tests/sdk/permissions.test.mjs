@@ -59,6 +59,8 @@ describe("permissions", () => {
     const read = (await user.permission("p").read()).resource;
     assert.equal(read._etag, created.resource._etag);
     assert.equal((await user.permissions.readAll().fetchAll()).resources[0].id, "p");
+    const found = await user.permissions.query("SELECT * FROM p WHERE p.permissionMode = 'Read'").fetchAll();
+    assert.deepEqual(found.resources.map((one) => [one.id, typeof one._token]), [["p", "string"]]);
     const replaced = await user.permission("p").replace({ ...definition, permissionMode: "All" });
     assert.equal(replaced.resource.permissionMode, "All");
     const upserted = await user.permissions.upsert({ ...definition, id: "p" });

@@ -27,6 +27,9 @@ describe("users", () => {
     assert.equal((await pages.fetchNext()).resources.length, 2);
     assert.equal((await pages.fetchNext()).resources.length, 1);
 
+    const found = await database.users.query("SELECT VALUE u.id FROM u WHERE u.id > 'ann' ORDER BY u.id DESC").fetchAll();
+    assert.deepEqual(found.resources, ["cem", "bob"]);
+
     const renamed = await database.user("ann").replace({ id: "anna" });
     assert.equal(renamed.resource._rid, resource._rid);
     assert.notEqual(renamed.resource._etag, resource._etag);

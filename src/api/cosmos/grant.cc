@@ -26,6 +26,15 @@ bool can_be_granted(const ResourceAddress& link) {
   return link.count == 4 || std::ranges::find(kGrantable, segments[4]) != kGrantable.end();
 }
 
+// Some clients percent-encode the names in a link and some do not: what is not decodable is plain.
+Result<ResourceAddress> parse_link(std::string_view link) {
+  auto address = address_of(link);
+  if (address) return address;
+  std::string plain;
+  for (const char c : link) plain += c == '%' ? std::string("%25") : std::string(1, c);
+  return address_of(plain);
+}
+
 std::string subject_of(const Grant& grant) {
   std::string text;
   for (size_t i = 0; i < grant.resource.count; ++i) {
@@ -67,8 +76,7 @@ Status check_items(const Grant& grant, const GrantRequest& request) {
     if (!grant.whole_container()) return refuse(grant, "feeds and queries are not part of that");
     // A plan is made from the query's text alone.
     if (request.query && is_true(request.headers.is_query_plan)) return {};
-    if (grant.key && is_true(request.headers.is_batch) &&
-        !is_true(request.headers.is_atomic_batch)) {
+    if (grant.key && is_true(request.headers.is_batch) && !is_true(request.headers.batch_atomic)) {
       return refuse(grant, "a bulk request can go to any key; use single requests or a batch");
     }
   } else if (!grant.whole_container() &&
@@ -113,7 +121,7 @@ Result<Grant> parse_grant(std::string_view definition) {
   grant.may_write = *mode == "All";
   auto link = required_member(**root, "", "resource", Type::string);
   if (!link) return pass(link.error());
-  auto address = address_of((*link)->text);
+  auto address = parse_link((*link)->text);
   if (!address || !can_be_granted(*address)) {
     return bad_field("resource", **link,
                      "give the link of a container, dbs/shop/colls/orders, or of an item or a "

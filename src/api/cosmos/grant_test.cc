@@ -109,7 +109,7 @@ TEST(Grant, OperationByOperation) {
     headers.partition_key = row.key;
     if (row.flavour == plan) headers.is_query_plan = "True";
     if (row.flavour == batch || row.flavour == bulk) headers.is_batch = "True";
-    if (row.flavour == batch) headers.is_atomic_batch = "True";
+    if (row.flavour == batch) headers.batch_atomic = "True";
     const bool in_container = address.by_rid || (address.count >= 4 && address.container() == "c" &&
                                                  address.segments[2] == "colls");
     std::string got;
@@ -163,6 +163,16 @@ TEST(Grant, RefusesWhatCannotBeGranted) {
         R"("permissionMode":"All","resource":"dbs/d/colls/c","resourcePartitionKey":[[1]])"}) {
     EXPECT_FALSE(parse_grant(text)) << text;
   }
+}
+
+TEST(Grant, TakesNamesEncodedOrNot) {
+  for (const char* link : {"dbs/d/colls/a%20b", "dbs/d/colls/a b"}) {
+    EXPECT_EQ(grant(R"("permissionMode":"All","resource":")" + std::string(link) + "\"")
+                  .resource.container(),
+              "a b");
+  }
+  EXPECT_EQ(grant(R"("permissionMode":"All","resource":"dbs/d/colls/100%")").resource.container(),
+            "100%");
 }
 
 TEST(Grant, TellsTheSameSubject) {

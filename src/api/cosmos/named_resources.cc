@@ -5,6 +5,7 @@
 #include "api/cosmos/definition_fields.h"
 #include "api/cosmos/error_body.h"
 #include "api/cosmos/feed_json.h"
+#include "api/cosmos/query_documents.h"
 #include "api/cosmos/resource_json.h"
 #include "api/cosmos/rid.h"
 #include "api/cosmos/service.h"
@@ -98,15 +99,20 @@ void Service::named_resources(CallPtr call) {
   const bool known = feed ? method == "GET" || method == "POST"
                           : method == "GET" || method == "PUT" || method == "DELETE";
   if (!known) return method_not_allowed(std::move(call));
-  if (feed && is_query(*call)) {
-    return unsupported(std::move(call), fmt::format("queries over {}", kind.segment));
-  }
   auto token_life_s = token_life(call->headers.token_expiry);
   if (!token_life_s) return call->fail(token_life_s.error());
   std::optional<ResourceOwner> owner = resource_owner(call, kind);
   if (!owner) return;
   call->response.add("x-ms-content-path", owner->rid);
   call->response.add("x-ms-alt-content-path", owner->names);
+  if (feed && is_query(*call)) {
+    std::vector<std::string> documents;
+    for (const catalog::ResourcePtr& one :
+         engine_.catalog().resources(kind.number, owner->number)) {
+      documents.push_back(resource_json(kind, *owner, *one, *token_life_s));
+    }
+    return query_documents(std::move(call), continuations_, {owner->rid, kind.feed}, documents);
+  }
   if (feed && method == "GET") return list_resources(std::move(call), kind, *owner, *token_life_s);
   if (feed) return create_resource(std::move(call), kind, *owner, *token_life_s);
 

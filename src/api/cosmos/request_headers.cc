@@ -35,7 +35,7 @@ constexpr std::array kKnown = {
     Known{"x-ms-consistency-level", &RequestHeaders::consistency},
     Known{"x-ms-documentdb-isquery", &RequestHeaders::is_query},
     Known{"x-ms-indexing-directive", &RequestHeaders::indexing_directive},
-    Known{"x-ms-cosmos-batch-atomic", &RequestHeaders::is_atomic_batch},
+    Known{"x-ms-cosmos-batch-atomic", &RequestHeaders::batch_atomic},
     Known{"x-ms-documentdb-is-upsert", &RequestHeaders::is_upsert},
     Known{"x-ms-cosmos-is-batch-request", &RequestHeaders::is_batch},
     Known{"x-ms-documentdb-partitionkey", &RequestHeaders::partition_key},

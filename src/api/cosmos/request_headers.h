@@ -14,6 +14,7 @@ struct RequestHeaders {
   std::string_view activity_id;
   std::string_view authorization;
   std::string_view autoscale;
+  std::string_view batch_atomic;
   std::string_view consistency;
   std::string_view continuation;
   std::string_view date;
@@ -23,7 +24,6 @@ struct RequestHeaders {
   std::string_view if_match;
   std::string_view if_none_match;
   std::string_view indexing_directive;
-  std::string_view is_atomic_batch;
   std::string_view is_batch;
   std::string_view is_query;
   std::string_view is_query_plan;

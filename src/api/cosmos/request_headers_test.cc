@@ -22,7 +22,7 @@ TEST(RequestHeaders, EveryKnownOneLandsInItsField) {
       {"If-Match", &RequestHeaders::if_match},
       {"If-None-Match", &RequestHeaders::if_none_match},
       {"x-ms-indexing-directive", &RequestHeaders::indexing_directive},
-      {"x-ms-cosmos-batch-atomic", &RequestHeaders::is_atomic_batch},
+      {"x-ms-cosmos-batch-atomic", &RequestHeaders::batch_atomic},
       {"x-ms-cosmos-is-batch-request", &RequestHeaders::is_batch},
       {"x-ms-documentdb-isquery", &RequestHeaders::is_query},
       {"x-ms-cosmos-is-query-plan-request", &RequestHeaders::is_query_plan},

@@ -26,7 +26,7 @@ bool is_write(const Call& call) {
 }  // namespace
 
 bool is_query(const Call& call) {
-  return call.method == "POST" &&
+  return call.method == "POST" && call.address.is_feed() &&
          (is_true(call.headers.is_query) || is_true(call.headers.is_query_plan));
 }
 
