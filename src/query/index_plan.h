@@ -66,9 +66,24 @@ struct IndexOrder {
   bool descending = false;
 };
 
+// What a query with aggregates or DISTINCT looks at, when that is so little that entries tell it.
+struct IndexOnly {
+  // The only path outside of the filter, if any; the filter is about it too, unless the next.
+  std::optional<value::Path> path;
+  // The filter is about other values: its node tells exactly which items pass.
+  bool filter_is_exact = false;
+  // Only the smallest and the largest value matter.
+  bool is_extremes = false;
+  // Every item has an entry for its shape.
+  bool has_shapes = false;
+};
+
 struct IndexPlan {
   IndexNode filter;
   std::optional<IndexOrder> order;  // ORDER BY, when there are entries in this order
+  std::optional<IndexOnly> only;    // when items need not be read
+  // Paths that would help if they had entries, in the order in which the query names them.
+  std::vector<value::Path> missing;
 };
 
 // Of the query that reads the container: `query`, or the one in its FROM. Functions of the time of

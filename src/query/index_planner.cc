@@ -138,9 +138,16 @@ std::optional<PathRef> IndexPlanner::path_of(const BoundExpr& expr) const {
   }
 }
 
-std::optional<PathRef> IndexPlanner::indexed_path(const BoundExpr& expr) const {
+std::optional<PathRef> IndexPlanner::indexed_path(const BoundExpr& expr) {
   auto ref = path_of(expr);
-  return ref && policy_.covers(ref->path) ? ref : std::nullopt;
+  return ref && has_entries(*ref) ? ref : std::nullopt;
+}
+
+bool IndexPlanner::has_entries(const PathRef& ref) {
+  if (policy_.covers(ref.path)) return true;
+  const bool is_new = std::ranges::find(missing_, ref.path) == missing_.end();
+  if (is_new && !ref.path.steps.empty()) missing_.push_back(ref.path);
+  return false;
 }
 
 IndexNode IndexPlanner::lacking(const PathRef& ref) const {
@@ -162,12 +169,57 @@ IndexNode IndexPlanner::rows_of(const BoundQuery& query) {
   return all_of(std::move(parts));
 }
 
-std::optional<IndexOrder> IndexPlanner::order_of(const BoundQuery& query) const {
+std::optional<IndexOrder> IndexPlanner::order_of(const BoundQuery& query) {
   if (query.order_by.size() != 1 || query.grouped() || !policy_.has_shapes()) return std::nullopt;
   const BoundOrder& order = query.order_by.front();
   const auto ref = indexed_path(order.expr);
   if (!ref || ref->variable != IndexNode::kOnly) return std::nullopt;
   return IndexOrder{.path = ref->path, .descending = order.descending};
+}
+
+std::optional<IndexOnly> IndexPlanner::only_of(const BoundQuery& query, const IndexNode& filter) {
+  const bool is_of_items =
+      query.sources.size() == 1 && query.sources[0].kind == BoundSource::Kind::document;
+  const bool sees_all = query.grouped() || query.distinct;
+  if (!is_of_items || !sees_all || !query.order_by.empty() || query.select == Select::Kind::star) {
+    return std::nullopt;
+  }
+  IndexOnly only{.path = {}, .has_shapes = policy_.has_shapes()};
+  const auto take = [&](const BoundExpr& part) {
+    const auto ref = path_of(part);
+    if (!ref || ref->variable != IndexNode::kOnly || !has_entries(*ref)) return false;
+    if (only.path && *only.path != ref->path) return false;
+    only.path = ref->path;
+    return true;
+  };
+  // What a group shows is made of its keys and aggregates.
+  if (!query.grouped()) {
+    for (const auto& [name, expr] : query.items) {
+      if (!each_path(expr, take)) return std::nullopt;
+    }
+  }
+  for (const BoundExpr& expr : query.group_by) {
+    if (!each_path(expr, take)) return std::nullopt;
+  }
+  bool is_extremes = query.group_by.empty() && !query.distinct;
+  for (const BoundAggregate& one : query.aggregates) {
+    const bool is_extreme = one.aggregate == Aggregate::min || one.aggregate == Aggregate::max;
+    is_extremes = is_extremes && is_extreme && path_of(one.argument);
+    // COUNT(c): an item is always there.
+    if (one.aggregate == Aggregate::count && one.argument.kind == BoundKind::slot) continue;
+    if (!each_path(one.argument, take)) return std::nullopt;
+  }
+  if (query.where) {
+    const std::optional<value::Path> of_rows = only.path;
+    only.filter_is_exact = !each_path(*query.where, take);
+    if (only.filter_is_exact) only.path = of_rows;
+    if (only.filter_is_exact && !filter.is_exact) return std::nullopt;
+  }
+  // What a test or another path leaves out is not known before it is looked at.
+  only.is_extremes =
+      is_extremes && only.path && !only.filter_is_exact &&
+      (!query.where || (filter.is_exact && !filter.test && filter.kind == IndexNode::Kind::ranges));
+  return only;
 }
 
 void IndexPlanner::name_source(const BoundSource& source, std::vector<IndexNode>& constraints) {
@@ -343,7 +395,7 @@ IndexNode IndexPlanner::plan_test(const BoundExpr& expr, bool wanted,
     const Value result = evaluate(expr, frame);
     return result.is_bool() && result.boolean() == wanted ? everything(true) : nothing();
   }
-  if (!policy_.covers(only->path)) return everything(false);
+  if (!has_entries(*only)) return everything(false);
 
   // The value takes the place of its path.
   const auto substitute = [](const auto& self, const BoundExpr& from) -> BoundExpr {

@@ -18,7 +18,12 @@ class IndexPlanner {
   // The items that have a row of the query which passes its filter.
   IndexNode rows_of(const BoundQuery& query);
   // The order of the query's items, when entries have it. After rows_of.
-  std::optional<IndexOrder> order_of(const BoundQuery& query) const;
+  std::optional<IndexOrder> order_of(const BoundQuery& query);
+  // What the query needs to know of its items, when that is one value at most. After rows_of, which
+  // gave this filter.
+  std::optional<IndexOnly> only_of(const BoundQuery& query, const IndexNode& filter);
+  // Paths that were asked for and have no entries.
+  std::vector<value::Path> missing() { return std::move(missing_); }
 
  private:
   using Args = const std::vector<BoundExpr>&;
@@ -45,7 +50,8 @@ class IndexPlanner {
   void name_source(const BoundSource& source, std::vector<IndexNode>& constraints);
   // The path of an expression that is one and whose entries there are.
   std::optional<PathRef> path_of(const BoundExpr& expr) const;
-  std::optional<PathRef> indexed_path(const BoundExpr& expr) const;
+  std::optional<PathRef> indexed_path(const BoundExpr& expr);
+  bool has_entries(const PathRef& ref);
   // The value of an expression that needs no row.
   std::optional<value::Value> constant_of(const BoundExpr& expr);
   // The items that lack a value at the path, when that can be told.
@@ -54,6 +60,7 @@ class IndexPlanner {
   const value::IndexPolicy& policy_;
   Context& context_;
   std::vector<std::optional<PathRef>> slots_;  // where row variables come from
+  std::vector<value::Path> missing_;
 };
 
 }  // namespace orrery::query

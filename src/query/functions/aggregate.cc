@@ -41,20 +41,27 @@ void Accumulator::add_number(double number) {
   sum_ = sum;
 }
 
+// As if the number were added one by one: what rounding takes from the product is added too.
+void Accumulator::add_product(double number, double times) {
+  const double product = number * times;
+  add_number(product);
+  if (times > 1 && std::isfinite(product)) error_ += std::fma(number, times, -product);
+}
+
 void Accumulator::add_to_list(const Value& value) {
   if (aggregate_ == Aggregate::make_set && !seen_.insert(value).second) return;
   list_.push_back(value);
   memory_ += value.memory();
 }
 
-void Accumulator::add(const Value& value) {
+void Accumulator::add(const Value& value, uint64_t times) {
   if (value.is_undefined()) return;
   switch (aggregate_) {
     case Aggregate::count:
-      ++count_;
+      count_ += times;
       return;
     case Aggregate::count_if:
-      if (value.is_true()) ++count_;
+      if (value.is_true()) count_ += times;
       return;
     case Aggregate::sum:
     case Aggregate::average:
@@ -62,8 +69,8 @@ void Accumulator::add(const Value& value) {
         is_undefined_ = true;
         return;
       }
-      ++count_;
-      add_number(value.number());
+      count_ += times;
+      add_product(value.number(), static_cast<double>(times));
       return;
     case Aggregate::min:
     case Aggregate::max:
@@ -78,7 +85,7 @@ void Accumulator::add(const Value& value) {
       return;
     case Aggregate::make_list:
     case Aggregate::make_set:
-      add_to_list(value);
+      for (uint64_t i = 0; i < times; ++i) add_to_list(value);
       return;
   }
 }

@@ -36,8 +36,9 @@ class Accumulator {
   explicit Accumulator(Aggregate aggregate) : aggregate_(aggregate) {}
 
   Aggregate aggregate() const { return aggregate_; }
-  // The value must outlive the accumulator or be owned (Value::to_owned).
-  void add(const Value& value);
+  // The value of one row, or of so many rows that all have it. It must outlive the accumulator or
+  // be owned (Value::to_owned).
+  void add(const Value& value, uint64_t times = 1);
   void merge(const Accumulator& other);
   Value result() const;
 
@@ -53,6 +54,7 @@ class Accumulator {
   };
 
   void add_number(double number);
+  void add_product(double number, double times);
   void add_to_list(const Value& value);
 
   Aggregate aggregate_;
