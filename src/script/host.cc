@@ -28,8 +28,8 @@ int64_t watchdog_us(uint32_t time_ms) {
   return RealClock().steady_us() + int64_t{time_ms} * 1000 + kWatchdogUs;
 }
 
-Setup setup_of(const Limits& limits) {
-  return Setup{.heap_bytes = limits.script_heap_bytes,
+Grant grant_of(const Limits& limits) {
+  return Grant{.heap_bytes = limits.script_heap_bytes,
                .memory_bytes = limits.script_memory_bytes,
                .message_bytes = limits.script_message_bytes};
 }
@@ -78,8 +78,8 @@ Error nonsense() {
 
 Host::Host(const Limits& limits, const std::string& program)
     : limits_(limits),
-      procedures_(program, setup_of(limits), workers_of(limits)),
-      functions_(program, setup_of(limits), workers_of(limits)) {}
+      procedures_(program, grant_of(limits), workers_of(limits)),
+      functions_(program, grant_of(limits), workers_of(limits)) {}
 
 Outcome<Done> Host::run(Execution run, Operations& operations) {
   if (run.time_ms == 0) run.time_ms = time_of(limits_);
@@ -101,7 +101,10 @@ Outcome<Done> Host::run(Execution run, Operations& operations) {
     auto message = loan->channel().receive(deadline_us);
     if (!message) return std::unexpected(lose(*loan, message.error(), name));
     if (auto* done = std::get_if<Done>(&*message)) return std::move(*done);
-    if (auto* failed = std::get_if<Failed>(&*message)) return std::unexpected(std::move(*failed));
+    if (auto* failed = std::get_if<Failed>(&*message)) {
+      if (failed->ends_worker) loan->discard();
+      return std::unexpected(std::move(*failed));
+    }
     const auto* operation = std::get_if<Operation>(&*message);
     if (operation == nullptr || operations_left-- == 0) {
       return std::unexpected(lose(*loan, nonsense(), name));
@@ -134,7 +137,10 @@ Outcome<Message> FunctionSession::exchange(const Message& message, const std::st
   }
   auto answer = loan_.channel().receive(deadline_us);
   if (!answer) return std::unexpected(lose(loan_, answer.error(), name));
-  if (auto* failed = std::get_if<Failed>(&*answer)) return std::unexpected(std::move(*failed));
+  if (auto* failed = std::get_if<Failed>(&*answer)) {
+    if (failed->ends_worker) loan_.discard();
+    return std::unexpected(std::move(*failed));
+  }
   return std::move(*answer);
 }
 

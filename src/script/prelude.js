@@ -7,6 +7,10 @@
 //
 // Document operations are done at once, and their callbacks run later, in order, when the function
 // that asked has returned.
+//
+// Every execution pays for what is done here. In a fresh realm, each of iteration, destructuring of
+// arrays, spreading, regular expressions and the methods of arrays costs tens of microseconds the
+// first time: what every execution needs does without them, and what few need is made when asked for.
 (function (native) {
   "use strict";
 
@@ -22,7 +26,7 @@
   });
   const PAGE_SIZE = 100;
   // In the order of OperationKind in protocol.h.
-  const [CREATE, READ, REPLACE, UPSERT, DELETE, QUERY, READ_FEED] = [0, 1, 2, 3, 4, 5, 6];
+  const CREATE = 0, READ = 1, REPLACE = 2, UPSERT = 3, DELETE = 4, QUERY = 5, READ_FEED = 6;
 
   function define(name, value) {
     Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
@@ -87,44 +91,44 @@
   // ---- Request and response: named values, of which "Body" is one.
 
   function makeMessage(values, writable, bytesMax) {
-    const changed = new Set();
+    const message = { values, isBodySet: false, areHeadersSet: false };
 
     function set(name, value) {
-      if (!values.has(name)) refuse(ErrorCodes.BadRequest, `There is no value '${name}' to set.`);
+      if (!(name in values)) refuse(ErrorCodes.BadRequest, `There is no value '${name}' to set.`);
       if (!writable) refuse(ErrorCodes.Forbidden, `'${name}' cannot be set here.`);
       if (name === "Body" && bytesMax > 0 && typeof value === "string" && value.length > bytesMax) {
         refuse(ErrorCodes.RequestEntityTooLarge,
           `The body would have ${value.length} characters; the most is ${bytesMax}. ` +
           "Return what there is, and continue in another call.");
       }
-      values.set(name, value);
-      changed.add(name);
+      values[name] = value;
+      if (name === "Body") message.isBodySet = true;
+      else message.areHeadersSet = true;
     }
 
     function append(name, value) {
-      const before = values.get(name);
+      const before = values[name];
       set(name, before === undefined || before === null ? value : before + value);
     }
 
-    return {
-      changed,
-      values,
-      face: {
-        getBody: () => values.get("Body"),
-        setBody: (value) => set("Body", value),
-        appendBody: (value) => append("Body", value),
-        getValue: (name) => values.get(name),
-        setValue: set,
-        appendValue: append,
-        getOperationType: () => values.get("OperationType"),
-        getResourceQuotaCurrentUsage: () => values.get("ResourceQuotaCurrentUsage"),
-        getMaxResourceQuota: () => values.get("MaxResourceQuota"),
-      },
+    message.face = {
+      getBody: () => values.Body,
+      setBody: (value) => set("Body", value),
+      appendBody: (value) => append("Body", value),
+      getValue: (name) => values[name],
+      setValue: set,
+      appendValue: append,
+      getOperationType: () => values.OperationType,
+      getResourceQuotaCurrentUsage: () => values.ResourceQuotaCurrentUsage,
+      getMaxResourceQuota: () => values.MaxResourceQuota,
     };
+    return message;
   }
 
+  // An object without a prototype, so that it has no other names.
   function headerValues(headers) {
-    return new Map(headers === "" ? [] : Object.entries(JSON.parse(headers)));
+    const values = Object.create(null);
+    return headers === "" ? values : Object.assign(values, JSON.parse(headers));
   }
 
   // ---- Links of the container and of its items.
@@ -145,12 +149,11 @@
 
   function documentOf(link) {
     if (typeof link === "string") {
-      for (const [container, byName] of [[links.self, false], [links.alt, true]]) {
-        const prefix = container + "/docs/";
-        const document = withoutSlash(link.slice(prefix.length));
-        if (link.startsWith(prefix) && document !== "" && !document.includes("/")) {
-          return { document, byName };
-        }
+      const byName = !link.startsWith(links.self + "/docs/");
+      const prefix = (byName ? links.alt : links.self) + "/docs/";
+      const document = withoutSlash(link.slice(prefix.length));
+      if (link.startsWith(prefix) && document !== "" && !document.includes("/")) {
+        return { document, byName };
       }
     }
     refuse(ErrorCodes.BadRequest, `'${link}' is not the link of an item in this container; use the ` +
@@ -184,9 +187,10 @@
   function perform(kind, { document = "", byName = false }, body, options, callback, deliver) {
     if (!native.accepts()) return false;
     const etag = (kind === READ ? options.ifNoneMatch : options.etag) || "";
-    const [status, text, continuation] = native.operation(
+    const answer = native.operation(
       kind, document, byName, body, String(etag), String(options.continuation || ""),
       Number(options.pageSize) || PAGE_SIZE, options.enableScan === true, String(options.indexAction || ""));
+    const status = answer[0], text = answer[1], continuation = answer[2];
     later(() => {
       if (status >= 400) {
         const error = operationError(status, text);
@@ -286,78 +290,10 @@
     },
   };
 
-  for (const name of ["create", "upsert", "read", "replace", "delete", "query"]) {
-    const method = name + (name === "query" ? "Attachments" : "Attachment");
-    collection[method] = () => refuse(ErrorCodes.BadRequest, `${method}: there are no attachments.`);
-  }
-  collection.readAttachments = collection.readAttachment;
+  // ---- Queries in JavaScript (prelude_query.js), which take the place of these when one is called.
 
-  // ---- Queries in JavaScript: filter, map and the others, alone or chained, over all documents.
-
-  // undefined, null, booleans, numbers, strings, the rest.
-  const RANKS = { undefined: 0, boolean: 2, number: 3, bigint: 3, string: 4 };
-
-  function compare(a, b) {
-    const rank = (value) => (value === null ? 1 : RANKS[typeof value] ?? 5);
-    const difference = rank(a) - rank(b);
-    if (difference !== 0) return difference;
-    return a < b ? -1 : a > b ? 1 : 0;
-  }
-
-  function needFunction(name, given) {
-    if (typeof given !== "function") {
-      refuse(ErrorCodes.BadRequest, `${name} needs a function, and was given a ${typeof given}.`);
-    }
-    return given;
-  }
-
-  function sorting(name, direction) {
-    return (selector = (document) => document) => {
-      needFunction(name, selector);
-      return {
-        needsAll: true,
-        apply: (items) => items
-          .map((item) => ({ item, key: selector(item) }))
-          .sort((a, b) => direction * compare(a.key, b.key))
-          .map(({ item }) => item),
-      };
-    };
-  }
-
-  // Each makes a step out of its arguments, which it takes from the front of the list.
-  const steps = {
-    filter: (predicate) => (needFunction("filter", predicate), {
-      apply: (items) => items.filter((item) => predicate(item)),
-    }),
-    map: (transform) => (needFunction("map", transform), {
-      apply: (items) => items.map((item) => transform(item)),
-    }),
-    pluck: (property) => {
-      if (typeof property !== "string" || property === "") {
-        refuse(ErrorCodes.BadRequest, "pluck needs the name of a property.");
-      }
-      return { apply: (items) => items.map((item) => item[property]) };
-    },
-    flatten: (isShallow) => ({ apply: (items) => items.flat(isShallow === true ? 1 : Infinity) }),
-    sortBy: sorting("sortBy", 1),
-    sortByDescending: sorting("sortByDescending", -1),
-    unwind: (inner, result) => {
-      needFunction("unwind", inner);
-      const pair = result === undefined ? (item, element) => element : needFunction("unwind", result);
-      return {
-        apply: (items) => items.flatMap((item) =>
-          Array.from(inner(item) ?? [], (element) => pair(item, element))),
-      };
-    },
-  };
-
-  // How many of a lone call's arguments belong to the step itself; options and callback follow.
-  function ownArguments(name, args) {
-    if (name === "flatten") return typeof args[0] === "boolean" ? 1 : 0;
-    if (name === "unwind") return typeof args[1] === "function" ? 2 : 1;
-    if (name.startsWith("sortBy")) return typeof args[0] === "function" ? 1 : 0;
-    return 1;
-  }
+  const QUERY_METHODS =
+    ["chain", "filter", "map", "pluck", "flatten", "sortBy", "sortByDescending", "unwind"];
 
   function intoResponse(error, feed) {
     if (error) throw error;
@@ -365,87 +301,14 @@
     response.face.appendBody(JSON.stringify(feed));
   }
 
-  // The results are those of one page of documents after another, each run through the steps; a
-  // continuation is the page's own and how many of its results are already delivered. A sort needs
-  // all documents: then they count as one page.
-  function runQuery(chain, options, callback) {
-    ({ options, callback } = tail(options, callback));
-    callback = callback || intoResponse;
-    if (!native.accepts()) return { isAccepted: false };
-    const wanted = Number(options.pageSize) > 0 ? Number(options.pageSize) : PAGE_SIZE;
-    const needsAll = chain.some((step) => step.needsAll);
-    let [page, skip] = options.continuation ? JSON.parse(options.continuation) : ["", 0];
-    const feed = [];
-    let left = true;
-    while (left && feed.length < wanted) {
-      let documents = [];
-      let following;
-      do {
-        if (!native.accepts()) {
-          if (needsAll || feed.length === 0) return { isAccepted: false };
-          documents = undefined;
-          break;
-        }
-        const [status, text, continuation] =
-          native.operation(READ_FEED, "", false, "", "", following ?? page, wanted, true, "");
-        if (status >= 400) {
-          later(() => callback(operationError(status, text)));
-          return { isAccepted: true };
-        }
-        documents = documents.concat(JSON.parse(text));
-        following = continuation;
-      } while (needsAll && following !== "");
-      if (documents === undefined) break;
-      let results;
-      try {
-        results = chain.reduce((items, step) => step.apply(items), documents);
-      } catch (error) {
-        later(() => callback(error));
-        return { isAccepted: true };
-      }
-      const taken = results.slice(skip, skip + wanted - feed.length);
-      feed.push(...taken);
-      if (skip + taken.length < results.length) {
-        skip += taken.length;
-      } else {
-        page = following;
-        skip = 0;
-        left = following !== "";
-      }
-    }
-    const continuation = left ? JSON.stringify([page, skip]) : undefined;
-    later(() => callback(undefined, feed, { continuation }));
-    return { isAccepted: true };
-  }
-
-  function withoutCollection(args) {
-    return args[0] === collection || args[0] === globalThis.__ ? args.slice(1) : args;
-  }
-
-  collection.chain = function () {
-    const chain = [];
-    const query = { isAccepted: true };
-    for (const name of Object.keys(steps)) {
-      query[name] = (...args) => {
-        args = withoutCollection(args);
-        if (args.length > Math.max(ownArguments(name, args), 1)) {
-          refuse(ErrorCodes.BadRequest, `${name}: in a chain, options and callback go to value().`);
-        }
-        chain.push(steps[name](...args));
-        return query;
-      };
-    }
-    query.value = (options, callback) => runQuery(chain, options, callback);
-    return query;
-  };
-
-  for (const name of Object.keys(steps)) {
-    collection[name] = (...args) => {
-      args = withoutCollection(args);
-      const own = ownArguments(name, args);
-      return runQuery([steps[name](...args.slice(0, own))], ...args.slice(own, own + 2));
+  function standIn(name) {
+    collection[name] = function () {
+      native.queries()(native, collection,
+        { ErrorCodes, PAGE_SIZE, READ_FEED, refuse, tail, later, operationError, intoResponse });
+      return collection[name].apply(collection, arguments);
     };
   }
+  for (let i = 0; i < QUERY_METHODS.length; i++) standIn(QUERY_METHODS[i]);
 
   // ---- The console.
 
@@ -467,6 +330,8 @@
     return { log: write, info: write, warn: write, error: write, debug: write };
   }
 
+  define("console", makeConsole(false));
+
   // ---- The execution.
 
   let request;
@@ -481,52 +346,37 @@
       given: { self: run.selfLink, alt: run.altLink },
     };
     const requestValues = headerValues(run.requestHeaders);
-    requestValues.set("Body", run.requestBody === "" ? undefined : JSON.parse(run.requestBody));
-    requestValues.set("OperationType", run.operation === "" ? undefined : run.operation);
+    requestValues.Body = run.requestBody === "" ? undefined : JSON.parse(run.requestBody);
+    requestValues.OperationType = run.operation === "" ? undefined : run.operation;
     request = makeMessage(requestValues, run.isPreTrigger, 0);
     const context = {
       getCollection: () => collection,
       getRequest: () => request.face,
       abort: native.abort,
     };
-    const shortcut = Object.create(collection, {
-      request: { value: request.face, enumerable: true },
-      abort: { value: native.abort },
-    });
+    const shortcut = { __proto__: collection, request: request.face, abort: native.abort };
     if (!run.isPreTrigger) {
       const responseValues = headerValues(run.responseHeaders);
-      responseValues.set("Body", run.responseBody === "" ? "" : JSON.parse(run.responseBody));
+      responseValues.Body = run.responseBody === "" ? "" : JSON.parse(run.responseBody);
       response = makeMessage(responseValues, true, run.responseBytes);
       context.getResponse = () => response.face;
-      Object.defineProperty(shortcut, "response", { value: response.face, enumerable: true });
+      shortcut.response = response.face;
     }
     define("getContext", () => context);
     define("__", shortcut);
   }
 
   function call(entry, args) {
-    return entry(...(args === "" ? [] : JSON.parse(args)));
-  }
-
-  // The function that a source is for: the one named like the script, or the first that it
-  // declares, or the value of its last statement.
-  function entry(name, value) {
-    const declared = Object.keys(globalThis).filter((key) => typeof globalThis[key] === "function");
-    if (declared.includes(name)) return globalThis[name];
-    if (declared.length > 0) return globalThis[declared[0]];
-    return typeof value === "function" ? value : undefined;
+    return args === "" ? entry() : entry.apply(undefined, JSON.parse(args));
   }
 
   function bodyText(message) {
-    if (!message || !message.changed.has("Body")) return "";
-    return JSON.stringify(message.values.get("Body")) ?? "";
+    return message && message.isBodySet ? JSON.stringify(message.values.Body) ?? "" : "";
   }
 
   function finish() {
-    let headers = "";
-    if (response && [...response.changed].some((name) => name !== "Body")) {
-      headers = JSON.stringify(Object.fromEntries([...response.values].filter(([name]) => name !== "Body")));
-    }
+    const headers = response && response.areHeadersSet
+      ? JSON.stringify({ ...response.values, Body: undefined }) : "";
     return [bodyText(response), bodyText(request), headers];
   }
 
@@ -535,11 +385,11 @@
     const rows = JSON.parse(text);
     for (let i = 0; i + 1 < undefinedAt.length; i += 2) rows[undefinedAt[i]][undefinedAt[i + 1]] = undefined;
     for (let i = 0; i < rows.length; i++) {
-      const result = entry(...rows[i]);
+      const result = entry.apply(undefined, rows[i]);
       rows[i] = result === undefined ? [] : [result];
     }
     return JSON.stringify(rows);
   }
 
-  return { begin, entry, call, next, finish, callRows, log: () => log };
+  return { begin, call, next, finish, callRows, log: () => log };
 })

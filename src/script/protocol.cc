@@ -17,7 +17,7 @@ namespace {
 template <class M, class Visitor>
 void fields(M& m, Visitor& visit) {
   using T = std::remove_const_t<M>;
-  if constexpr (std::is_same_v<T, Setup>) {
+  if constexpr (std::is_same_v<T, Grant>) {
     visit(m.heap_bytes, m.memory_bytes, m.message_bytes);
   } else if constexpr (std::is_same_v<T, Execution>) {
     visit(m.kind, m.name, m.source, m.arguments, m.self_link, m.alt_link, m.operation,
@@ -35,7 +35,7 @@ void fields(M& m, Visitor& visit) {
   } else if constexpr (std::is_same_v<T, Done>) {
     visit(m.response_body, m.request_body, m.response_headers, m.log);
   } else if constexpr (std::is_same_v<T, Failed>) {
-    visit(m.failure, m.number, m.message, m.stack, m.line, m.log);
+    visit(m.failure, m.number, m.message, m.stack, m.line, m.log, m.ends_worker);
   } else if constexpr (std::is_same_v<T, Results>) {
     visit(m.json);
   } else {

@@ -5,7 +5,7 @@
 // endian, a bool is one byte (0 or 1), an enum one byte within its range, a string its length (u32)
 // and its bytes, a list its count (u32) and its elements.
 //
-// A conversation: the server sends `Setup` once. Then, as often as it likes:
+// A conversation: the server sends `Grant` once. Then, as often as it likes:
 //   Execution                     answered by any number of Operation (each answered by Reply),
 //   then by
 //                           Done or Failed
@@ -57,7 +57,7 @@ inline constexpr uint8_t kFailures = 9;
 
 // Server to worker.
 
-struct Setup {
+struct Grant {
   uint64_t heap_bytes = 0;     // most that the JavaScript heap holds
   uint64_t memory_bytes = 0;   // most that the process may allocate
   uint64_t message_bytes = 0;  // longest frame that the server accepts
@@ -131,6 +131,7 @@ struct Failed {
   std::string stack = {};  // "    at f (name.js:3:7)", a line each
   uint32_t line = 0;       // of the script, 0 if not known
   std::string log = {};
+  bool ends_worker = false;  // the worker takes no more work
 };
 
 struct Loaded {};
@@ -139,7 +140,7 @@ struct Results {
   std::string json = {};  // an array with [value], or [] for undefined, for each row
 };
 
-using Message = std::variant<Setup, Execution, Load, Call, Unload, Reply, Operation, Done, Failed,
+using Message = std::variant<Grant, Execution, Load, Call, Unload, Reply, Operation, Done, Failed,
                              Loaded, Results>;
 
 inline constexpr size_t kFrameHead = 4;

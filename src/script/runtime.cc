@@ -40,6 +40,7 @@ constexpr uint64_t kHeapGrowth = 16 << 20;
 constexpr uint64_t kNativeGrowth = 32 << 20;
 // Operations are accepted until this part of the time is over.
 constexpr int64_t kAcceptTenths = 9;
+constexpr int64_t kDescribeUs = 200'000;
 
 const JSClass kGlobalClass = {
     .name = "global",
@@ -54,6 +55,8 @@ const JSClass kGlobalClass = {
 RefPtr<JS::Stencil> compile_text(JSContext* cx, const char* file, std::string_view text) {
   JS::CompileOptions options(cx);
   options.setFileAndLine(file, 1);
+  // All functions now: what is compiled is kept, and each realm would do it again.
+  options.setForceFullParse();
   JS::SourceText<mozilla::Utf8Unit> source;
   if (!source.init(cx, text.data(), text.size(), JS::SourceOwnership::Borrowed)) return nullptr;
   return JS::CompileGlobalScriptToStencil(cx, options, source);
@@ -152,8 +155,11 @@ std::unique_ptr<Runtime::Realm> Runtime::make_realm() {
       JS_NewGlobalObject(cx_, &kGlobalClass, nullptr, JS::DontFireOnNewGlobalHook, options);
   if (!realm->global) return nullptr;
   JSAutoRealm enter(cx_, realm->global);
-  if (!prelude_) prelude_ = compile_text(cx_, kPreludeName, kPrelude);
-  if (!prelude_) return nullptr;
+  if (!prelude_) {
+    prelude_ = compile_text(cx_, kPreludeName, kPrelude);
+    prelude_query_ = compile_text(cx_, kPreludeName, kPreludeQuery);
+  }
+  if (!prelude_ || !prelude_query_) return nullptr;
 
   JS::RootedScript script(
       cx_, JS::InstantiateGlobalStencil(cx_, JS::InstantiateOptions(), prelude_.get()));
@@ -163,6 +169,7 @@ std::unique_ptr<Runtime::Realm> Runtime::make_realm() {
       !JS_DefineFunction(cx_, native, "accepts", native_accepts, 0, 0) ||
       !JS_DefineFunction(cx_, native, "operation", native_operation, 9, 0) ||
       !JS_DefineFunction(cx_, native, "abort", native_abort, 1, 0) ||
+      !JS_DefineFunction(cx_, native, "queries", native_queries, 0, 0) ||
       !JS_DefineProperty(cx_, native, "logBytes", kLogCharacters, 0)) {
     return nullptr;
   }
@@ -218,8 +225,30 @@ RefPtr<JS::Stencil> Runtime::compile(const std::string& name, std::string_view s
   return stencil;
 }
 
+// The function that a source is for: the one named like the script, or the first that it declares,
+// or the value of its last statement. Everything else in the global object is not enumerable.
+bool Runtime::find_entry(const std::string& name, JS::HandleValue last,
+                         JS::MutableHandleValue entry) {
+  JS::RootedObject global(cx_, JS::CurrentGlobalOrNull(cx_));
+  JS::Rooted<JS::IdVector> ids(cx_, JS::IdVector(cx_));
+  if (!JS_Enumerate(cx_, global, &ids)) return false;
+  JS::RootedId id(cx_);
+  JS::RootedValue value(cx_);
+  for (size_t i = 0; i < ids.length(); ++i) {
+    id = ids[i];
+    if (!id.isString() || !JS_GetPropertyById(cx_, global, id, &value)) return false;
+    if (!value.isObject() || !JS::IsCallable(&value.toObject())) continue;
+    JS::RootedString key(cx_, id.toString());
+    const bool is_named = to_text(cx_, key) == name;
+    if (entry.isUndefined() || is_named) entry.set(value);
+    if (is_named) return true;
+  }
+  if (entry.isUndefined() && last.isObject() && JS::IsCallable(&last.toObject())) entry.set(last);
+  return true;
+}
+
 // Runs the source, whose function `entry` becomes. An exception is pending when it fails.
-bool Runtime::evaluate(Realm& realm, const std::string& name, const std::string& source,
+bool Runtime::evaluate(const std::string& name, const std::string& source,
                        JS::MutableHandleValue entry) {
   usual_failure_ = Failure::compile;
   RefPtr<JS::Stencil> stencil = compile(name, source);
@@ -227,12 +256,9 @@ bool Runtime::evaluate(Realm& realm, const std::string& name, const std::string&
   usual_failure_ = Failure::threw;
   JS::RootedScript script(
       cx_, JS::InstantiateGlobalStencil(cx_, JS::InstantiateOptions(), stencil.get()));
-  JS::RootedValueArray<2> args(cx_);
-  if (!script || !JS_ExecuteScript(cx_, script, args[1])) return false;
-  JSString* text = to_js(cx_, name);
-  if (text == nullptr) return false;
-  args[0].setString(text);
-  if (!call_api(realm, "entry", args, entry)) return false;
+  JS::RootedValue last(cx_);
+  if (!script || !JS_ExecuteScript(cx_, script, &last)) return false;
+  if (!find_entry(name, last, entry)) return false;
   if (entry.isObject()) return true;
   usual_failure_ = Failure::compile;
   JS_ReportErrorASCII(cx_, "the source declares no function");
@@ -278,7 +304,7 @@ bool Runtime::drain(Realm& realm) {
 
 bool Runtime::execute(Realm& realm, const Execution& run, Done& done) {
   JS::RootedValueArray<2> args(cx_);
-  if (!begin(realm, run) || !evaluate(realm, run.name, run.source, args[0])) return false;
+  if (!begin(realm, run) || !evaluate(run.name, run.source, args[0])) return false;
   JSString* arguments = to_js(cx_, run.arguments);
   if (arguments == nullptr) return false;
   args[1].setString(arguments);
@@ -298,6 +324,11 @@ bool Runtime::execute(Realm& realm, const Execution& run, Done& done) {
 
 Failed Runtime::failure() {
   Failed failed;
+  const int64_t now_us = RealClock().steady_us();
+  const bool is_late = now_us >= deadline_us_;
+  // An exception's text can be code of the script's.
+  deadline_us_ = now_us + kDescribeUs;
+  alarm_.set(deadline_us_);
   if (is_aborted_) {
     JS_ClearPendingException(cx_);
     JS_SetPendingException(cx_, abort_reason_);
@@ -308,7 +339,6 @@ Failed Runtime::failure() {
     const bool is_memory = is_out_of_memory_ && failed.message == "out of memory";
     failed.failure = is_memory ? Failure::memory : usual_failure_;
   } else {
-    const bool is_late = RealClock().steady_us() >= deadline_us_;
     failed.failure = is_late ? Failure::timed_out : Failure::memory;
   }
   if (failed.failure == Failure::memory) {
@@ -320,7 +350,9 @@ Failed Runtime::failure() {
         "The script ran for longer than it may (limit script-time-ms). Do less in one "
         "call: when an operation returns false, return and continue in another.";
   }
+  if (failed.message.empty()) failed.message = "The script threw something that has no text.";
   is_spent_ = is_spent_ || is_out_of_memory_;
+  failed.ends_worker = is_spent_;
   return failed;
 }
 
@@ -342,14 +374,17 @@ Message Runtime::bounded(Message message) const {
   return Failed{.failure = Failure::too_large,
                 .message = fmt::format("The script's answer of {} bytes is over the limit of {} "
                                        "(limit script-message-bytes).",
-                                       size, message_bytes_)};
+                                       size, message_bytes_),
+                .ends_worker = is_spent_};
 }
 
 Message Runtime::run(const Execution& run) {
   auto realm = take_realm();
   if (!realm) {
     is_spent_ = true;
-    return Failed{.failure = Failure::memory, .message = "There is no memory to start the script."};
+    return Failed{.failure = Failure::memory,
+                  .message = "There is no memory to start the script.",
+                  .ends_worker = true};
   }
   JSAutoRealm enter(cx_, realm->global);
   Running running(*this, run.time_ms, run.operations);
@@ -376,13 +411,15 @@ Message Runtime::load(const Load& load) {
   auto realm = take_realm();
   if (!realm) {
     is_spent_ = true;
-    return Failed{.failure = Failure::memory, .message = "There is no memory to start the script."};
+    return Failed{.failure = Failure::memory,
+                  .message = "There is no memory to start the script.",
+                  .ends_worker = true};
   }
   auto function = std::make_unique<Function>(cx_, std::move(realm));
   JSAutoRealm enter(cx_, function->realm->global);
   Running running(*this, load.time_ms, 0);
   JS::RootedValue entry(cx_);
-  if (!evaluate(*function->realm, load.name, load.source, &entry)) {
+  if (!evaluate(load.name, load.source, &entry)) {
     return bounded(failure());
   }
   function->entry = entry;
@@ -431,10 +468,7 @@ void Runtime::tidy() {
   }
   if (!spare_) {
     spare_ = make_realm();
-    if (!spare_) {
-      JS_ClearPendingException(cx_);
-      is_spent_ = true;
-    }
+    if (!spare_) JS_ClearPendingException(cx_);  // the next execution tries again
   }
 }
 

@@ -66,8 +66,8 @@ class Runtime {
   bool call_api(Realm& realm, const char* name, const JS::HandleValueArray& args,
                 JS::MutableHandleValue result);
   RefPtr<JS::Stencil> compile(const std::string& name, std::string_view source);
-  bool evaluate(Realm& realm, const std::string& name, const std::string& source,
-                JS::MutableHandleValue entry);
+  bool find_entry(const std::string& name, JS::HandleValue last, JS::MutableHandleValue entry);
+  bool evaluate(const std::string& name, const std::string& source, JS::MutableHandleValue entry);
   bool begin(Realm& realm, const Execution& run);
   bool execute(Realm& realm, const Execution& run, Done& done);
   bool drain(Realm& realm);
@@ -79,6 +79,7 @@ class Runtime {
   static Runtime& of(JSContext* cx);
   static bool native_accepts(JSContext* cx, unsigned count, JS::Value* values);
   static bool native_operation(JSContext* cx, unsigned count, JS::Value* values);
+  static bool native_queries(JSContext* cx, unsigned count, JS::Value* values);
   static bool native_abort(JSContext* cx, unsigned count, JS::Value* values);
   static bool on_interrupt(JSContext* cx);
   static void on_out_of_memory(JSContext* cx, void* runtime);
@@ -94,6 +95,7 @@ class Runtime {
   JS::PersistentRootedObjectVector rejected_;  // promises without a handler
   JS::PersistentRootedValue abort_reason_;
   RefPtr<JS::Stencil> prelude_;
+  RefPtr<JS::Stencil> prelude_query_;
   std::unordered_map<std::string, RefPtr<JS::Stencil>> compiled_;  // by name and source
   size_t compiled_bytes_ = 0;
   std::unique_ptr<Realm> spare_;

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <js/Array.h>
 #include <js/CallArgs.h>
+#include <js/CompilationAndEvaluation.h>
+#include <js/CompileOptions.h>
 #include <js/Conversions.h>
 #include <js/ValueArray.h>
 
@@ -75,6 +77,14 @@ bool Runtime::native_operation(JSContext* cx, unsigned count, JS::Value* values)
   if (array == nullptr) return false;
   args.rval().setObject(*array);
   return true;
+}
+
+// Gives the function of prelude_query.js.
+bool Runtime::native_queries(JSContext* cx, unsigned count, JS::Value* values) {
+  const JS::CallArgs args = JS::CallArgsFromVp(count, values);
+  JS::RootedScript script(
+      cx, JS::InstantiateGlobalStencil(cx, JS::InstantiateOptions(), of(cx).prelude_query_.get()));
+  return script && JS_ExecuteScript(cx, script, args.rval());
 }
 
 // Fails without an exception, which nothing in the script can catch.

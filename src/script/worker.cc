@@ -35,14 +35,14 @@ int run_worker() {
   prctl(PR_SET_NAME, "orrery-script", 0, 0, 0);
   Channel server(kWorkerSocket, kFrameBytesMax);
   const auto first = server.receive();
-  if (!first || !std::holds_alternative<Setup>(*first)) return kCannotStart;
-  const auto& setup = std::get<Setup>(*first);
+  if (!first || !std::holds_alternative<Grant>(*first)) return kCannotStart;
+  const auto& grant = std::get<Grant>(*first);
 
   auto runtime =
-      Runtime::create(setup.heap_bytes, setup.message_bytes,
+      Runtime::create(grant.heap_bytes, grant.message_bytes,
                       [&server](Operation operation) { return ask(server, std::move(operation)); });
   if (!runtime) return kCannotStart;
-  if (!enter_sandbox(setup.memory_bytes)) return kCannotStart;
+  if (!enter_sandbox(grant.memory_bytes)) return kCannotStart;
   if (!server.send(Loaded{})) return kServerGone;
 
   while (!runtime->is_spent()) {

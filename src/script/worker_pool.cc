@@ -10,8 +10,8 @@
 
 namespace orrery::script {
 
-ScriptWorkerPool::ScriptWorkerPool(std::string program, const Setup& setup, size_t workers_max)
-    : program_(std::move(program)), setup_(setup), workers_max_(workers_max) {}
+ScriptWorkerPool::ScriptWorkerPool(std::string program, const Grant& grant, size_t workers_max)
+    : program_(std::move(program)), grant_(grant), workers_max_(workers_max) {}
 
 Result<ScriptWorkerPool::Loan> ScriptWorkerPool::borrow(int64_t deadline_us) {
   {
@@ -34,7 +34,7 @@ Result<ScriptWorkerPool::Loan> ScriptWorkerPool::borrow(int64_t deadline_us) {
       if (worker->is_idle()) return Loan(*this, std::move(worker));
     }
   }
-  auto started = WorkerProcess::start(program_, setup_);
+  auto started = WorkerProcess::start(program_, grant_);
   if (!started) {
     give_back(nullptr);
     return pass(started.error());

@@ -88,7 +88,7 @@ int spawn(const std::string& program, int socket, pid_t& pid) {
 }  // namespace
 
 Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& program,
-                                                            const Setup& setup) {
+                                                            const Grant& grant) {
   int sockets[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
     return fail(Code::internal, "a socket for a script worker: " + error_text(errno));
@@ -107,9 +107,9 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& p
     return fail(Code::internal,
                 fmt::format("starting a script worker ({}): {}", program, error_text(error)));
   }
-  std::unique_ptr<WorkerProcess> worker(new WorkerProcess(pid, sockets[0], setup.message_bytes));
+  std::unique_ptr<WorkerProcess> worker(new WorkerProcess(pid, sockets[0], grant.message_bytes));
   const int64_t deadline_us = RealClock().steady_us() + kStartUs;
-  Status status = worker->channel_.send(setup, deadline_us);
+  Status status = worker->channel_.send(grant, deadline_us);
   if (status) {
     const auto ready = worker->channel_.receive(deadline_us);
     if (!ready) {
