@@ -75,6 +75,18 @@ struct ViewReply {
   Receipt receipt;
 };
 
+// Where a reader of changes begins: after whichever is later.
+struct ChangesFrom {
+  uint64_t position = 0;  // an LSN, as a page before told it; also of a range that was split
+  std::optional<int64_t> since_s = {};  // with what was written in this second
+  bool now = false;                     // after all that there is
+};
+
+struct ChangesReply {
+  partition::ChangePage page;
+  Receipt receipt;
+};
+
 // What a session token demands of a range: called with it, gives the LSN that must have been
 // reached, if any.
 using LsnDemand = std::function<std::optional<uint64_t>(const catalog::PartitionRange&)>;
@@ -160,6 +172,11 @@ class Engine {
   // admission nor charge: a query asks for the one once and pays at its end. Blocks.
   Result<ViewReply> open_view(RoutingPtr routing, std::string_view placement, std::string_view min,
                               std::string_view max, const LsnDemand& demand);
+  // One page of what changed in [min, max), which must lie in one partition (Code::moved when it
+  // does not, as after a split). Code::invalid when the position is not one of this range. Blocks.
+  Result<ChangesReply> changes(RoutingPtr routing, std::string_view min, std::string_view max,
+                               const ChangesFrom& from, size_t items_max, const LsnDemand& demand,
+                               double charge_factor = 1);
   // How long it would have had to wait (Throttling::report), or Code::throttled.
   Result<uint32_t> admit_query(const RoutingPtr& routing, std::string_view placement);
   void pay_for_query(const RoutingPtr& routing, std::string_view placement, double charge);
@@ -197,6 +214,11 @@ class Engine {
                               const LsnDemand& demand, double charge_factor);
   void close_all();
   Status remove_orphans();
+
+  // changes (engine_changes.cc)
+  Result<ChangesReply> changes_once(const Routing& routing, std::string_view min,
+                                    std::string_view max, const ChangesFrom& from, size_t items_max,
+                                    const LsnDemand& demand, double charge_factor);
 
   // routing
   RoutingPtr make_routing(const catalog::ContainerPtr& container, const Routing* before);

@@ -196,7 +196,7 @@ TEST_F(SplitTest, ChangePositionsStayValid) {
   load(routing, 0, 50);
   uint64_t position = 0;
   engine_->each_open([&](const Routing&, const Slot&, const partition::Partition& partition) {
-    auto page = partition.changes(0, 1000, SIZE_MAX);
+    auto page = partition.changes({.items_max = 1000}, *routing->schema);
     ASSERT_TRUE(page);
     EXPECT_EQ(page->changes.size(), 50);
     position = page->lsn;
@@ -208,7 +208,7 @@ TEST_F(SplitTest, ChangePositionsStayValid) {
   std::vector<std::string> expected;
   for (int i = 40; i < 70; ++i) expected.push_back(std::to_string(i));
   engine_->each_open([&](const Routing&, const Slot&, const partition::Partition& partition) {
-    auto page = partition.changes(position, 1000, SIZE_MAX);
+    auto page = partition.changes({.after = position, .items_max = 1000}, *routing->schema);
     ASSERT_TRUE(page);
     for (const auto& change : page->changes) changed.push_back(change.key.row);
   });

@@ -270,7 +270,7 @@ class DiskTest : public FaultTest {
       EXPECT_EQ(partition->usage().bytes, recomputed_usage(*partition).bytes);
       EXPECT_EQ(partition->usage().items, 11U);
       EXPECT_EQ(sorted_terms(*partition), expected_terms(*partition, schema_->index));
-      EXPECT_EQ(partition->changes(0, 100, SIZE_MAX)->changes.size(), 11U);
+      EXPECT_EQ(partition->changes({.items_max = 100}, *schema_)->changes.size(), 11U);
       close(partition);
       partition = open();
     }
@@ -324,7 +324,7 @@ TEST_F(DiskTest, ReadersAndWritersLiveThroughFailures) {
           ASSERT_TRUE(read) << read.error().message;
           EXPECT_TRUE(read->has_value());
         }
-        ASSERT_TRUE(partition->changes(0, 50, SIZE_MAX));
+        ASSERT_TRUE(partition->changes({.items_max = 50}, *schema_));
       }
     });
   }

@@ -1,4 +1,5 @@
-// Opening and reading. Writing is in writer.cc and run.cc, splitting in split.cc.
+// Opening and reading. Changes are in changes.cc, writing in writer.cc and run.cc, splitting in
+// split.cc.
 #include "partition/partition.h"
 
 #include <fmt/format.h>
@@ -135,47 +136,6 @@ Result<Page> Partition::scan(std::string_view min, std::string_view max, const I
     page.items.emplace_back(std::move(*key), std::move(*item));
   }
   if (!it->status().ok()) return pass(store_->translate(it->status(), "reading items"));
-  return page;
-}
-
-Result<ChangePage> Partition::changes(uint64_t after_lsn, size_t items_max,
-                                      size_t bytes_max) const {
-  Store::Use use(*store_);
-  if (auto ok = use.ok(); !ok) return pass(ok.error());
-  items_max = std::max<size_t>(items_max, 1);  // a page that takes nothing would never get on
-  ChangePage page;
-  page.lsn = std::max(after_lsn, lsn());
-  // One snapshot, so that an entry and its item are of the same moment.
-  rocksdb::ManagedSnapshot snapshot(&store_->db());
-  rocksdb::ReadOptions options;
-  options.snapshot = snapshot.snapshot();
-  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->changes()));
-  size_t bytes = 0;
-  for (it->Seek(change_key(after_lsn + 1)); it->Valid(); it->Next()) {
-    std::string_view position = it->key().ToStringView();
-    auto lsn = value::take_u64(position);
-    auto key = parse_item_key(it->value().ToStringView());
-    if (!lsn) return pass(lsn.error());
-    if (!key) return pass(key.error());
-    if (key->placement < identity_.min || key->placement >= identity_.max) continue;
-    if (page.changes.size() >= items_max || bytes >= bytes_max) {
-      page.more = true;
-      page.lsn = page.changes.back().lsn;
-      break;
-    }
-    auto stored = store_->get(store_->items(), it->value().ToStringView(), snapshot.snapshot());
-    if (!stored) return pass(stored.error());
-    if (!*stored) {
-      return fail(Code::corrupt, fmt::format("change {} names an item that is not there", *lsn));
-    }
-    auto item = decode_item(**stored);
-    if (!item) return pass(item.error());
-    bytes += item->body.size();
-    page.changes.push_back({*lsn, std::move(*key), std::move(*item)});
-  }
-  if (!it->status().ok()) return pass(store_->translate(it->status(), "reading changes"));
-  // What was committed between reading the position and the snapshot is on the page too.
-  if (!page.more && !page.changes.empty()) page.lsn = std::max(page.lsn, page.changes.back().lsn);
   return page;
 }
 

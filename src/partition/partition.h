@@ -34,6 +34,7 @@
 #include "base/worker_pool.h"
 #include "partition/index_ledger.h"
 #include "partition/item.h"
+#include "value/placement.h"
 #include "volume/volume.h"
 
 namespace orrery::partition {
@@ -114,6 +115,15 @@ struct Page {
   uint64_t lsn = 0;  // everything up to this LSN was visible
 };
 
+// Which changes to read: those of placements in [min, max) that were written after `after`.
+struct ChangeQuery {
+  std::string_view min = value::placement_min();
+  std::string_view max = value::placement_max();
+  uint64_t after = 0;
+  size_t items_max = SIZE_MAX;
+  size_t bytes_max = SIZE_MAX;  // of bodies; the page ends once they pass it
+};
+
 struct Change {
   uint64_t lsn = 0;
   ItemKey key;
@@ -121,8 +131,8 @@ struct Change {
 };
 struct ChangePage {
   std::vector<Change> changes;
-  bool more = false;
-  uint64_t lsn = 0;  // go on after this one
+  bool more = false;  // also with an empty page, when many changes of others were passed over
+  uint64_t lsn = 0;   // go on after this one; never more than the partition's
 };
 
 struct Usage {
@@ -176,8 +186,11 @@ class Partition : public std::enable_shared_from_this<Partition> {
   // expired. Stops at `items_max`, or once the bodies pass `bytes_max`.
   Result<Page> scan(std::string_view min, std::string_view max, const ItemKey* after,
                     size_t items_max, size_t bytes_max, const Schema& schema) const;
-  // The newest write of every item that was written after `after_lsn`, in LSN order.
-  Result<ChangePage> changes(uint64_t after_lsn, size_t items_max, size_t bytes_max) const;
+  // The newest write of every item that was written after a position and has not expired, in LSN
+  // order. A position taken in a partition is good in its children.
+  Result<ChangePage> changes(const ChangeQuery& query, const Schema& schema) const;
+  // The position before everything that was written at `time_s` or later.
+  Result<uint64_t> position_at(int64_t time_s) const;
   // The key of the item that has this index term.
   Result<std::optional<ItemKey>> find_by_term(std::string_view term) const;
   // All index entries, for tests and tools: term and key.

@@ -55,7 +55,7 @@ TEST_F(ReadTest, ChangesComeOnceEachInOrder) {
   std::vector<uint64_t> lsns;
   uint64_t after = 0;
   for (;;) {
-    auto page = partition_->changes(after, 2, SIZE_MAX);
+    auto page = partition_->changes({.after = after, .items_max = 2}, *schema_);
     ASSERT_TRUE(page);
     for (const Change& change : page->changes) {
       EXPECT_EQ(change.item.version.lsn, change.lsn);
@@ -66,9 +66,11 @@ TEST_F(ReadTest, ChangesComeOnceEachInOrder) {
   }
   EXPECT_THAT(lsns, testing::ElementsAre(1, 2, 3, 5, 7, 8, 9, 10, 11));
   EXPECT_EQ(after, 12U);
-  EXPECT_TRUE(partition_->changes(after, 2, SIZE_MAX)->changes.empty());
-  EXPECT_EQ(partition_->changes(100, 2, SIZE_MAX)->lsn, 100U) << "never back";
-  EXPECT_EQ(partition_->changes(0, 0, SIZE_MAX)->changes.size(), 1U) << "always gets on";
+  EXPECT_TRUE(partition_->changes({.after = after, .items_max = 2}, *schema_)->changes.empty());
+  EXPECT_EQ(partition_->changes({.after = 100, .items_max = 2}, *schema_)->lsn, 100U)
+      << "never back";
+  EXPECT_EQ(partition_->changes({.items_max = 0}, *schema_)->changes.size(), 1U)
+      << "always gets on";
 }
 
 TEST_F(ReadTest, AFollowerOfChangesMissesNothingWhileOthersWrite) {
@@ -86,7 +88,7 @@ TEST_F(ReadTest, AFollowerOfChangesMissesNothingWhileOthersWrite) {
   for (bool last = false; !last;) {
     last = stop;
     for (bool more = true; more;) {
-      auto page = partition_->changes(after, 5, SIZE_MAX);
+      auto page = partition_->changes({.after = after, .items_max = 5}, *schema_);
       ASSERT_TRUE(page) << page.error().message;
       for (const Change& change : page->changes) {
         EXPECT_GT(change.lsn, after);
@@ -223,7 +225,7 @@ TEST_F(ReadTest, AgreesWithAModelOverRandomWrites) {
       EXPECT_EQ(partition_->usage().bytes, recomputed_usage(*partition_).bytes);
       EXPECT_EQ(partition_->usage().items, model.size());
       std::map<uint64_t, ItemKey> listed;
-      for (const Change& change : partition_->changes(0, 1'000, SIZE_MAX)->changes) {
+      for (const Change& change : partition_->changes({.items_max = 1'000}, *schema_)->changes) {
         listed[change.lsn] = change.key;
       }
       EXPECT_EQ(listed, changes);

@@ -181,7 +181,8 @@ TEST_F(SplitTest, PositionsInTheChangesStayValid) {
   fill(10, 2);
   const uint64_t position = 7;
   std::map<uint64_t, ItemKey> expected;
-  for (const Change& change : partition_->changes(position, 100, SIZE_MAX)->changes)
+  for (const Change& change :
+       partition_->changes({.after = position, .items_max = 100}, *schema_)->changes)
     expected[change.lsn] = change.key;
   auto children = split(*partition_);
   ASSERT_TRUE(children);
@@ -191,7 +192,8 @@ TEST_F(SplitTest, PositionsInTheChangesStayValid) {
   std::map<ItemKey, uint64_t> seen;
   for (const auto& child : {left, right}) {
     uint64_t last = position;
-    for (const Change& change : child->changes(position, 100, SIZE_MAX)->changes) {
+    for (const Change& change :
+         child->changes({.after = position, .items_max = 100}, *schema_)->changes) {
       EXPECT_GT(change.lsn, last);
       last = change.lsn;
       EXPECT_TRUE(seen.emplace(change.key, change.lsn).second) << "by one child only";
@@ -215,12 +217,12 @@ TEST_F(SplitTest, TrimmingRemovesTheOthersAndKeepsItsOwn) {
   auto& [left, right] = *children;
   const auto items = items_of(*left);
   const Terms terms = sorted_terms(*left);
-  const size_t changes = left->changes(0, 1'000, SIZE_MAX)->changes.size();
+  const size_t changes = left->changes({.items_max = 1'000}, *schema_)->changes.size();
   ASSERT_TRUE(left->trim());
   ASSERT_TRUE(left->trim()) << "again does nothing";
   EXPECT_EQ(items_of(*left).size(), items.size());
   EXPECT_EQ(sorted_terms(*left), terms);
-  EXPECT_EQ(left->changes(0, 1'000, SIZE_MAX)->changes.size(), changes);
+  EXPECT_EQ(left->changes({.items_max = 1'000}, *schema_)->changes.size(), changes);
   expect_consistent(*left);
   EXPECT_EQ(code_of(commit(*left, create(key(0), "clash", "\"u\":1"))), Code::conflict);
   const Partition::Identity left_identity = left->identity();
@@ -393,7 +395,7 @@ TEST_F(SplitTest, WritersAndFollowersLiveThroughIt) {
     expect_consistent(*child);
     all.merge(items_of(*child));
     std::map<uint64_t, ItemKey> changes;
-    for (const Change& change : child->changes(0, 100'000, SIZE_MAX)->changes) {
+    for (const Change& change : child->changes({.items_max = 100'000}, *schema_)->changes) {
       EXPECT_EQ(change.item.version.lsn, change.lsn);
       changes[change.lsn] = change.key;
     }

@@ -83,7 +83,7 @@ TEST_F(WriteTest, ReplaceAndRemoveNeedTheItem) {
   EXPECT_EQ(partition_->usage().bytes, 0U);
   EXPECT_EQ(partition_->usage().items, 0U);
   EXPECT_TRUE(partition_->all_terms()->empty());
-  EXPECT_TRUE(partition_->changes(0, 10, SIZE_MAX)->changes.empty());
+  EXPECT_TRUE(partition_->changes({.items_max = 10}, *schema_)->changes.empty());
   EXPECT_EQ(code_of(run(remove("k", "a"))), Code::not_found);
 }
 
@@ -136,7 +136,7 @@ TEST_F(WriteTest, ATransactionIsAppliedWholeInOrder) {
   EXPECT_EQ(body("k", "a"), body_of("a", "\"n\":2"));
   EXPECT_EQ(items_of(*partition_).size(), 2U);
   expect_consistent();
-  auto changes = partition_->changes(0, 10, SIZE_MAX).value();
+  auto changes = partition_->changes({.items_max = 10}, *schema_).value();
   ASSERT_EQ(changes.changes.size(), 2U);
   EXPECT_EQ(changes.changes[0].key.row, "a");
   EXPECT_EQ(changes.changes[0].lsn, 3U);

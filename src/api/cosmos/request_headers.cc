@@ -27,6 +27,7 @@ constexpr std::array kKnown = {
     Known{"if-none-match", &RequestHeaders::if_none_match},
     Known{"x-ms-start-epk", &RequestHeaders::start_epk},
     Known{"x-ms-activity-id", &RequestHeaders::activity_id},
+    Known{"if-modified-since", &RequestHeaders::if_modified_since},
     Known{"x-ms-continuation", &RequestHeaders::continuation},
     Known{"x-ms-session-token", &RequestHeaders::session_token},
     Known{"x-ms-max-item-count", &RequestHeaders::max_item_count},

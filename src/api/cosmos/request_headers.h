@@ -22,6 +22,7 @@ struct RequestHeaders {
   std::string_view end_epk;
   std::string_view host;
   std::string_view if_match;
+  std::string_view if_modified_since;
   std::string_view if_none_match;
   std::string_view indexing_directive;
   std::string_view is_batch;

@@ -221,7 +221,7 @@ void Service::dispatch_in_container(CallPtr call) {
   if (address.count == 5) {
     if (method == "GET") {
       call->operation = Operation::item_feed;
-      if (!call->headers.a_im.empty()) return unsupported(std::move(call), "change feeds");
+      if (!call->headers.a_im.empty()) return later(std::move(call), &Service::read_change_feed);
       return later(std::move(call), &Service::read_item_feed);
     }
     if (method == "POST") {

@@ -4,7 +4,7 @@
 // answers at once, or hands over to the engine, which answers later. What blocks (databases,
 // containers, feeds) goes to the engine's control threads. One file per resource: account.cc,
 // databases.cc, containers.cc, named_resources.cc (users, permissions, scripts), permissions.cc,
-// partition_ranges.cc, items.cc, item_feed.cc, offers.cc, admin.cc.
+// partition_ranges.cc, items.cc, item_feed.cc, change_feed.cc, query_items.cc, offers.cc, admin.cc.
 #pragma once
 
 #include <atomic>
@@ -134,6 +134,7 @@ class Service final : public net::Handler {
   std::optional<ItemAddress> item_address(CallPtr& call, const cluster::RoutingPtr& routing);
 
   void read_item_feed(CallPtr call);
+  void read_change_feed(CallPtr call);
 
   void query_items(CallPtr call);
   void read_query_plan(CallPtr call);

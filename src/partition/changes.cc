@@ -1,0 +1,128 @@
+// Reading what has changed, in LSN order.
+//
+// `changes` has one entry for each item, that of its newest write. So a reader who goes on from
+// where it was gets every item's last state at least once, however often it was written meanwhile,
+// and the writes of one item in their order.
+//
+// A page never tells of LSNs beyond lsn(): an item whose entry is newer than that has no older one
+// in the same snapshot, and comes with the next page.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "partition/format.h"
+#include "partition/partition.h"
+#include "partition/store.h"
+#include "value/ordered.h"
+
+namespace orrery::partition {
+namespace {
+
+// Changes of other keys that one page passes over at most: some milliseconds of walking.
+constexpr size_t kPassedOverMax = 20'000;
+
+// The keys of items with placement in [min, max): compared as they are stored.
+struct KeyRange {
+  std::string from;
+  std::string to;
+  bool has(std::string_view key) const { return key >= from && key < to; }
+};
+
+KeyRange keys_between(const Partition::Identity& identity, std::string_view min,
+                      std::string_view max) {
+  return {items_from(std::max(min, std::string_view(identity.min))),
+          items_from(std::min(max, std::string_view(identity.max)))};
+}
+
+}  // namespace
+
+Result<ChangePage> Partition::changes(const ChangeQuery& query, const Schema& schema) const {
+  Store::Use use(*store_);
+  if (auto ok = use.ok(); !ok) return pass(ok.error());
+  const size_t items_max = std::max<size_t>(query.items_max, 1);  // otherwise it never gets on
+  const KeyRange wanted = keys_between(identity_, query.min, query.max);
+  const uint64_t visible = lsn();  // before the snapshot, so never more than it shows
+  ChangePage page;
+  page.lsn = std::max(query.after, visible);
+  // One snapshot, so that an entry and its item are of the same moment.
+  rocksdb::ManagedSnapshot snapshot(&store_->db());
+  rocksdb::ReadOptions options;
+  options.snapshot = snapshot.snapshot();
+  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->changes()));
+  const int64_t now_s = shared_.clock.now_s();
+  size_t bytes = 0;
+  size_t passed_over = 0;
+  uint64_t last = query.after;
+  for (it->Seek(change_key(query.after + 1)); it->Valid(); it->Next()) {
+    std::string_view position = it->key().ToStringView();
+    auto lsn = value::take_u64(position);
+    if (!lsn) return pass(lsn.error());
+    if (*lsn > visible) break;
+    if (page.changes.size() >= items_max || bytes >= query.bytes_max ||
+        passed_over >= kPassedOverMax) {
+      page.more = true;
+      page.lsn = last;
+      break;
+    }
+    last = *lsn;
+    const std::string_view stored_key = it->value().ToStringView();
+    if (!wanted.has(stored_key)) {
+      ++passed_over;
+      continue;
+    }
+    auto stored = store_->get(store_->items(), stored_key, snapshot.snapshot());
+    if (!stored) return pass(stored.error());
+    if (!*stored) {
+      return fail(Code::corrupt, fmt::format("change {} names an item that is not there", *lsn));
+    }
+    auto item = decode_item(**stored);
+    if (!item) return pass(item.error());
+    if (is_expired(*item, schema, now_s)) {
+      ++passed_over;
+      continue;
+    }
+    auto key = parse_item_key(stored_key);
+    if (!key) return pass(key.error());
+    bytes += item->body.size();
+    page.changes.push_back({*lsn, std::move(*key), std::move(*item)});
+  }
+  if (!it->status().ok()) return pass(store_->translate(it->status(), "reading changes"));
+  return page;
+}
+
+// By halving: times never go back from one LSN to the next.
+Result<uint64_t> Partition::position_at(int64_t time_s) const {
+  Store::Use use(*store_);
+  if (auto ok = use.ok(); !ok) return pass(ok.error());
+  const KeyRange wanted = keys_between(identity_, value::placement_min(), value::placement_max());
+  uint64_t before = 0;  // everything up to here is older
+  uint64_t until = lsn();
+  rocksdb::ManagedSnapshot snapshot(&store_->db());
+  rocksdb::ReadOptions options;
+  options.snapshot = snapshot.snapshot();
+  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->changes()));
+  while (before < until) {
+    const uint64_t middle = before + (until - before) / 2;
+    // The first entry after the middle tells for all between: nothing else is left of those.
+    it->Seek(change_key(middle + 1));
+    while (it->Valid() && !wanted.has(it->value().ToStringView())) it->Next();
+    if (!it->Valid()) {
+      if (!it->status().ok()) return pass(store_->translate(it->status(), "reading changes"));
+      until = middle;
+      continue;
+    }
+    auto stored = store_->get(store_->items(), it->value().ToStringView(), snapshot.snapshot());
+    if (!stored) return pass(stored.error());
+    if (!*stored) return fail(Code::corrupt, "a change names an item that is not there");
+    auto item = decode_item(**stored);
+    if (!item) return pass(item.error());
+    if (item->version.time_s >= time_s) {
+      until = middle;
+    } else {
+      before = std::min(until, item->version.lsn);
+    }
+  }
+  return before;
+}
+
+}  // namespace orrery::partition
