@@ -41,6 +41,9 @@ struct Limits {
   uint64_t partition_key_bytes = 2'048;
   uint64_t response_bytes = 4ULL << 20;
   uint64_t feed_items = 1'000;  // the most that one page of a feed holds
+  uint64_t patch_operations = 10;
+  uint64_t batch_operations = 100;
+  uint64_t batch_bytes = 2ULL << 20;
   uint64_t request_body_bytes = 4ULL << 20;
   uint64_t request_header_bytes = 64ULL << 10;
   uint64_t connections = 10'000;

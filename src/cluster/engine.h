@@ -52,8 +52,9 @@ struct Receipt {
 
 struct WriteReply {
   std::optional<Error> error;
-  size_t failed_write = 0;
+  std::optional<size_t> failed_write;  // the one that the error is about; unset: all of them
   std::vector<partition::Written> written;
+  std::vector<double> charges;  // of each, when there is no error; the receipt has their sum
   Receipt receipt;
 };
 
@@ -92,6 +93,12 @@ struct ChangesReply {
 using LsnDemand = std::function<std::optional<uint64_t>(const catalog::PartitionRange&)>;
 // Code::session_behind when the partition has not got that far.
 Status check_demand(const LsnDemand& demand, const catalog::PartitionRange& range, uint64_t lsn);
+
+// For transactions that read.
+struct ReadTerms {
+  LsnDemand demand;
+  double charge_factor = 1;  // reads of stronger consistency cost a multiple
+};
 
 struct SplitReport {
   uint32_t parent = 0;
@@ -155,7 +162,7 @@ class Engine {
   // --- items -----------------------------------------------------------------------------------
   // All writes of one transaction have the same placement key.
   void write(RoutingPtr routing, std::vector<partition::Write> transaction,
-             std::move_only_function<void(WriteReply)> done);
+             std::move_only_function<void(WriteReply)> done, ReadTerms reads = {});
   // Reads of stronger consistency cost a multiple: `charge_factor`.
   void read(RoutingPtr routing, std::string placement, std::string row, const LsnDemand& demand,
             std::move_only_function<void(Result<ReadReply>)> done, double charge_factor = 1);
@@ -236,7 +243,7 @@ class Engine {
                    const partition::Partition& partition);
   Status check_quota(const Routing& routing) const;
   void write_again(RoutingPtr routing, std::vector<partition::Write> transaction,
-                   std::move_only_function<void(WriteReply)> done, int attempt);
+                   std::move_only_function<void(WriteReply)> done, ReadTerms reads, int attempt);
 
   // splitting (engine_split.cc)
   Result<SplitReport> split_slot(uint32_t container, uint32_t range, partition::CutBy by);

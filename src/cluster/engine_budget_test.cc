@@ -102,6 +102,33 @@ TEST_F(BudgetTest, ContainersOfADatabaseShareItsBudget) {
   EXPECT_EQ(engine_->find("shared", "a")->shared_budget->rate(), 4000);
 }
 
+TEST_F(BudgetTest, ExpiredItemsAreCollectedWithWhatIsLeftOfTheBudget) {
+  options_.throttling = Throttling::report;
+  options_.limits.partition_throughput = 400;
+  open();
+  catalog::ContainerSpec spec = make("c", 400)->container->spec;
+  spec.default_ttl_s = 10;
+  RoutingPtr routing = engine_->replace_container(find("c")->container->number, spec).value();
+  constexpr int kItems = 300;
+  load(routing, 0, kItems);
+  const uint32_t number = routing->container->number;
+  // Time stands still but for this step: one second's worth, 400, is all that there is to spend.
+  clock_.advance_ms(60'000);
+  // Estimated by size, each costs 4.95; the last one begins below the limit.
+  constexpr uint64_t kMost = 81;
+  EXPECT_TRUE(eventually([&] { return items_by_usage(number) < kItems; }));
+  EXPECT_GE(items_by_usage(number), kItems - kMost);
+  EXPECT_TRUE(rows(routing).empty());  // hidden all the same
+  // Those are paid for: requests have to wait.
+  EXPECT_TRUE(
+      eventually([&] { return upsert(routing, "new", "new").receipt.would_throttle_ms > 0; }));
+  EXPECT_GE(items_by_usage(number), kItems - kMost);
+  EXPECT_TRUE(eventually([&] {
+    clock_.advance_ms(1000);
+    return items_by_usage(number) == 0;
+  }));
+}
+
 TEST_F(BudgetTest, ThroughputChangesAtAnyTime) {
   options_.limits.partition_throughput = 10'000;
   open();

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "cluster/engine.h"
 #include "partition/charge.h"
@@ -12,11 +13,14 @@ namespace {
 using partition::Partition;
 using partition::Write;
 
-double charge_of(const Write& write, const partition::Written& written) {
+double charge_of(partition::Verb verb, const partition::Written& written, double read_factor) {
   using partition::Verb;
+  if (verb == Verb::read) {
+    return read_factor * partition::read_charge(partition::charged_bytes(written.item.body.size()));
+  }
   const uint64_t old_bytes = partition::charged_bytes(written.old_bytes);
   const uint64_t new_bytes = partition::charged_bytes(written.new_bytes);
-  if (write.verb == Verb::remove) {
+  if (verb == Verb::remove) {
     return partition::remove_charge(old_bytes, written.terms_removed);
   }
   return written.replaced
@@ -74,18 +78,19 @@ void Engine::pay(const Routing& routing, Slot& slot, double charge) {
 // --- items --------------------------------------------------------------------------------------
 
 void Engine::write(RoutingPtr routing, std::vector<Write> transaction,
-                   std::move_only_function<void(WriteReply)> done) {
-  write_again(std::move(routing), std::move(transaction), std::move(done), 0);
+                   std::move_only_function<void(WriteReply)> done, ReadTerms reads) {
+  write_again(std::move(routing), std::move(transaction), std::move(done), std::move(reads), 0);
 }
 
 void Engine::write_again(RoutingPtr routing, std::vector<Write> transaction,
-                         std::move_only_function<void(WriteReply)> done, int attempt) {
+                         std::move_only_function<void(WriteReply)> done, ReadTerms reads,
+                         int attempt) {
   const std::shared_ptr<Slot> slot = routing->slot_of(transaction.front().placement);
   WriteReply refused;
   refused.receipt.range = slot->range.id;
   auto admitted = admit(*routing, *slot);
   if (admitted && std::ranges::any_of(transaction, [](const Write& write) {
-        return write.verb != partition::Verb::remove;
+        return write.verb != partition::Verb::remove && write.verb != partition::Verb::read;
       })) {
     if (auto within = check_quota(*routing); !within) admitted = pass(within.error());
   }
@@ -95,15 +100,16 @@ void Engine::write_again(RoutingPtr routing, std::vector<Write> transaction,
   }
   const uint32_t would_throttle_ms = *admitted;
 
-  auto go_on = [this, routing, slot, would_throttle_ms, attempt,
+  auto go_on = [this, routing, slot, would_throttle_ms, reads = std::move(reads), attempt,
                 transaction = std::move(transaction),
                 done = std::move(done)](Result<std::shared_ptr<Partition>> opened) mutable {
-    auto again = [this, number = routing->container->number, attempt](
+    auto again = [this, number = routing->container->number, reads, attempt](
                      std::vector<Write> returned, std::move_only_function<void(WriteReply)> then) {
       WriteReply reply;
       RoutingPtr fresh = find(number);
       if (fresh && attempt < kRouteAttempts) {
-        return write_again(std::move(fresh), std::move(returned), std::move(then), attempt + 1);
+        return write_again(std::move(fresh), std::move(returned), std::move(then), reads,
+                           attempt + 1);
       }
       reply.error = fresh ? Error{.code = Code::overloaded,
                                   .message = "the partition keeps moving: try again"}
@@ -120,12 +126,19 @@ void Engine::write_again(RoutingPtr routing, std::vector<Write> transaction,
       return done(std::move(reply));
     }
     std::shared_ptr<Partition> partition = std::move(*opened);
+    if (auto checked = check_demand(reads.demand, slot->range, partition->lsn()); !checked) {
+      WriteReply reply;
+      reply.receipt = {slot->range.id, partition->lsn(), 0, would_throttle_ms};
+      reply.error = std::move(checked.error());
+      return done(std::move(reply));
+    }
     std::vector<partition::Verb> verbs;
     for (const Write& write : transaction) verbs.push_back(write.verb);
     partition->submit(
         std::move(transaction),
         [this, routing, slot, would_throttle_ms, partition, verbs = std::move(verbs),
-         again = std::move(again), done = std::move(done)](partition::Outcome outcome) mutable {
+         read_factor = reads.charge_factor, again = std::move(again),
+         done = std::move(done)](partition::Outcome outcome) mutable {
           if (outcome.error && outcome.error->code == Code::moved) {
             return again(std::move(outcome.returned), std::move(done));
           }
@@ -136,11 +149,12 @@ void Engine::write_again(RoutingPtr routing, std::vector<Write> transaction,
             reply.failed_write = outcome.failed_write;
             reply.receipt.charge = partition::miss_charge();
           } else {
-            Write verb_only;
             for (size_t i = 0; i < outcome.written.size(); ++i) {
-              verb_only.verb = verbs[i];
-              reply.receipt.charge += charge_of(verb_only, outcome.written[i]);
+              reply.charges.push_back(charge_of(verbs[i], outcome.written[i], read_factor));
+              reply.receipt.charge += reply.charges.back();
             }
+            // Each has two decimals; so has their sum.
+            reply.receipt.charge = std::round(reply.receipt.charge * 100) / 100;
             reply.written = std::move(outcome.written);
           }
           slot->counters.writes.fetch_add(1, std::memory_order_relaxed);

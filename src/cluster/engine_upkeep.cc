@@ -68,7 +68,11 @@ void Engine::collect_expired() {
     for (const auto& slot : routing->slots) {
       auto partition = slot->opened();
       if (!partition) continue;
-      auto collected = partition->collect_expired(routing->schema, kExpiryExamineMax);
+      // Requests go first: only what they left of the budget is used.
+      const double left = routing->budget(*slot).left(clock_.steady_us());
+      auto collected = partition->collect_expired(
+          routing->schema, kExpiryExamineMax, left,
+          [this, routing, slot](double charge) { pay(*routing, *slot, charge); });
       if (!collected) {
         log::warn("cannot collect expired items", {{"error", collected.error().message}});
       }

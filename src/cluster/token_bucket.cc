@@ -40,6 +40,12 @@ uint32_t TokenBucket::wait_ms(int64_t now_us) {
   return static_cast<uint32_t>(std::min<int64_t>(wait, UINT32_MAX));
 }
 
+double TokenBucket::left(int64_t now_us) {
+  wait_ms(now_us);  // forgets what came in beyond one second's worth
+  const int64_t held_ns = advance(now_us) - empty_at_ns_.load(std::memory_order_relaxed);
+  return static_cast<double>(held_ns) / static_cast<double>(kSecondNs) * rate();
+}
+
 void TokenBucket::pay(double charge) {
   const double ns = std::min(charge / rate() * static_cast<double>(kSecondNs), kDebtMaxNs);
   empty_at_ns_.fetch_add(std::llround(ns), std::memory_order_relaxed);

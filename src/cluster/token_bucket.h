@@ -21,6 +21,8 @@ class TokenBucket {
 
   // How long until an operation may start; 0: now.
   uint32_t wait_ms(int64_t now_us);
+  // What it holds; less than 0 when it is in debt.
+  double left(int64_t now_us);
   // After wait_ms said 0, so that what has come in since then hardly counts.
   void pay(double charge);
   void set_rate(double rate_per_s, int64_t now_us);

@@ -17,6 +17,20 @@ TEST(TokenBucket, StartsWithOneSecond) {
   EXPECT_GT(bucket.wait_ms(0), 0);
 }
 
+TEST(TokenBucket, TellsWhatIsLeft) {
+  TokenBucket bucket(400, 0);
+  EXPECT_DOUBLE_EQ(bucket.left(0), 400);
+  bucket.pay(100);
+  EXPECT_DOUBLE_EQ(bucket.left(0), 300);
+  bucket.pay(500);
+  EXPECT_DOUBLE_EQ(bucket.left(0), -200);
+  EXPECT_DOUBLE_EQ(bucket.left(kSecond), 200);
+  // However long nobody came: one second's worth, and a payment counts against that.
+  EXPECT_DOUBLE_EQ(bucket.left(100 * kSecond), 400);
+  bucket.pay(100);
+  EXPECT_DOUBLE_EQ(bucket.left(100 * kSecond), 300);
+}
+
 TEST(TokenBucket, DebtIsWaitedOff) {
   TokenBucket bucket(400, 0);
   bucket.pay(1200);  // 800 of debt: two seconds

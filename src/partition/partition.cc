@@ -1,6 +1,7 @@
 // Opening and reading. Changes are in changes.cc, writing in writer.cc and run.cc, splitting in
 // split.cc.
 #include "partition/partition.h"
+#include "partition/charge.h"
 
 #include <fmt/format.h>
 
@@ -204,7 +205,8 @@ Result<std::vector<Partition::LogicalPartition>> Partition::largest(size_t count
 }
 
 Result<size_t> Partition::collect_expired(const std::shared_ptr<const Schema>& schema,
-                                          size_t examine_max) {
+                                          size_t examine_max, double charge_max,
+                                          const std::function<void(double)>& pay) {
   // Grouped, so that many of them take few places in the queue; each is checked again there.
   constexpr size_t kGroup = 100;
   std::vector<std::vector<Write>> groups;
@@ -221,14 +223,16 @@ Result<size_t> Partition::collect_expired(const std::shared_ptr<const Schema>& s
     std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->items()));
     const int64_t now_s = shared_.clock.now_s();
     size_t examined = 0;
+    double charge = 0;
     for (it->Seek(expiry_cursor_.empty() ? items_from(identity_.min) : expiry_cursor_);
-         it->Valid() && examined < examine_max; it->Next(), ++examined) {
+         it->Valid() && examined < examine_max && charge < charge_max; it->Next(), ++examined) {
       auto item = decode_item(it->value().ToStringView());
       auto key = parse_item_key(it->key().ToStringView());
       if (!item) return pass(item.error());
       if (!key) return pass(key.error());
       if (!is_expired(*item, *schema, now_s)) continue;
       if (count++ % kGroup == 0) groups.emplace_back();
+      charge += remove_charge(charged_bytes(key->row.size() + item->body.size()), 0);
       Write& write = groups.back().emplace_back();
       write.verb = Verb::expire;
       write.placement = std::move(key->placement);
@@ -241,7 +245,18 @@ Result<size_t> Partition::collect_expired(const std::shared_ptr<const Schema>& s
     expiry_cursor_ = it->Valid() ? it->key().ToString() : "";
   }
   // One that fails is found again the next time round.
-  for (std::vector<Write>& group : groups) submit(std::move(group), [](const Outcome&) {});
+  for (std::vector<Write>& group : groups) {
+    submit(std::move(group), [pay](const Outcome& outcome) {
+      double charge = 0;
+      for (const Written& written : outcome.written) {
+        const bool removed = written.old_bytes > 0 && !written.replaced;
+        if (removed) {
+          charge += remove_charge(charged_bytes(written.old_bytes), written.terms_removed);
+        }
+      }
+      if (charge > 0) pay(charge);
+    });
+  }
   return count;
 }
 

@@ -7,7 +7,7 @@
 //    and only then completes the callers. An acknowledged write is on disk.
 //  - Every write takes the partition's next LSN. No LSN is ever given twice, across splits either:
 //    children go on from their parent's.
-//  - A transaction is applied whole or not at all.
+//  - A transaction is applied whole or not at all. Its reads see what its writes before them did.
 //  - Readers never wait for the writer, and see committed states only.
 //  - After a write fails on the disk, the partition takes no writes (Code::read_only) until the
 //    disk takes them again; it never answers success for what it could not keep, and what failed
@@ -66,7 +66,20 @@ class Finisher {
                              const Origin& origin) const = 0;
 };
 
+// Makes an item's next body out of its current one. Called by the writer, with others waiting: it
+// is quick and waits for nothing.
+class Editor {
+ public:
+  virtual ~Editor() = default;
+  struct Edited {
+    std::string body;  // without what the finisher adds
+    std::optional<int32_t> ttl_s;
+  };
+  virtual Result<Edited> edit(const Item& current) const = 0;
+};
+
 enum class Verb : uint8_t {
+  read,     // must be there; nothing is written
   create,   // must not be there
   upsert,   // either
   replace,  // must be there
@@ -87,9 +100,10 @@ struct Write {
       seen_lsn;  // a transaction read it at this LSN (0: saw that it was not there)
   std::shared_ptr<const Schema> schema;
   std::shared_ptr<const Finisher> finisher;  // null: the body is stored as it is
+  std::shared_ptr<const Editor> editor;      // for replace, in the place of `body` and `ttl_s`
 };
 
-// What a write did.
+// What a write did, or what a read found.
 struct Written {
   Version version;
   Item item;  // as stored; empty body after a removal
@@ -102,10 +116,10 @@ struct Written {
 
 struct Outcome {
   std::optional<Error> error = {};
-  size_t failed_write = 0;            // which write of the transaction, when there is an error
-  std::vector<Written> written = {};  // one for each write, when there is none
-  uint64_t lsn = 0;                   // the partition's newest at that moment
-  std::vector<Write> returned = {};   // the transaction, untouched, when the error is Code::moved
+  std::optional<size_t> failed_write = {};  // the one that the error is about; unset: all of them
+  std::vector<Written> written = {};        // one for each write, when there is none
+  uint64_t lsn = 0;                         // the newest that the transaction made or saw
+  std::vector<Write> returned = {};  // the transaction, untouched, when the error is Code::moved
 };
 using Completion = std::move_only_function<void(Outcome)>;
 
@@ -205,8 +219,11 @@ class Partition : public std::enable_shared_from_this<Partition> {
   };
   Result<std::vector<LogicalPartition>> largest(size_t count) const;
 
-  // Removes expired items; `examine_max` bounds the work. Returns how many it queued for removal.
-  Result<size_t> collect_expired(const std::shared_ptr<const Schema>& schema, size_t examine_max);
+  // Removes expired items, in the order of their keys, going on where the last call stopped.
+  // `examine_max` bounds the work, and `charge_max` what the removals will cost, by their size
+  // alone; `pay` is called with what they did cost. Returns how many it queued for removal.
+  Result<size_t> collect_expired(const std::shared_ptr<const Schema>& schema, size_t examine_max,
+                                 double charge_max, const std::function<void(double)>& pay);
 
   // A split, in three steps; see split.cc. Only one at a time (Code::conflict); one that was begun
   // is finished or abandoned.

@@ -14,6 +14,7 @@ Status check_precondition(const Write& write, const Item* current, bool has_etag
                                 write.row, write.key_text));
       }
       break;
+    case Verb::read:
     case Verb::replace:
     case Verb::remove:
       if (current == nullptr) {

@@ -55,10 +55,11 @@ uint64_t weight(const Write& write, std::string_view body) {
 }  // namespace
 
 Run::Run(Store& store, const Partition::Identity& identity, const PartitionRecord& record,
-         int64_t now_s)
+         int64_t now_s, uint64_t found_bytes_max)
     : store_(store),
       identity_(identity),
       now_s_(now_s),
+      found_bytes_max_(found_bytes_max),
       record_(record),
       ledger_(store.index_ledger()) {}
 
@@ -68,6 +69,7 @@ std::expected<std::vector<Written>, Run::Failure> Run::apply(
   sizes_.mark();
   uniques_.mark();
   batch_.SetSavePoint();
+  found_bytes_ = 0;
   const PartitionRecord before = record_;
   const size_t deltas_before = deltas_.size();
   const size_t terms_before = terms_.size();
@@ -160,6 +162,16 @@ Status Run::check(const Write& write, const std::optional<Item>& current, bool l
   return check_precondition(write, live ? &*current : nullptr, true);
 }
 
+Status Run::count_found(const Write& write, const Item& item) {
+  found_bytes_ += item.body.size();
+  run_found_bytes_ += item.body.size();
+  if (found_bytes_ <= found_bytes_max_) return {};
+  return fail(Code::too_large,
+              fmt::format("with item '{}' the transaction would answer with more than {} bytes: "
+                          "use several",
+                          write.row, found_bytes_max_));
+}
+
 Result<Written> Run::apply_one(const Write& write) {
   if (write.placement < identity_.min || write.placement >= identity_.max) {
     return fail(Code::moved, "the key belongs to another partition");
@@ -179,6 +191,12 @@ Result<Written> Run::apply_one(const Write& write) {
     written.version = current ? current->version : Version{};
     return written;
   }
+  if (write.verb == Verb::read) {
+    if (auto counted = count_found(write, *current); !counted) return pass(counted.error());
+    written.version = current->version;
+    written.item = std::move(*current);
+    return written;
+  }
 
   const bool removal = write.verb == Verb::remove || write.verb == Verb::expire;
   const uint32_t time_s =
@@ -189,8 +207,18 @@ Result<Written> Run::apply_one(const Write& write) {
   next.ttl_s = write.ttl_s;
   next.index_version = schema.index_version;
   if (!removal) {
-    next.body =
-        write.finisher ? write.finisher->finish(write.body, next.version, next.origin) : write.body;
+    std::optional<std::string> edited_body;
+    if (write.editor) {
+      auto edited = write.editor->edit(*current);
+      if (!edited) return pass(edited.error());
+      edited_body = std::move(edited->body);
+      next.ttl_s = edited->ttl_s;
+    }
+    const std::string& body = edited_body ? *edited_body : write.body;
+    next.body = write.finisher ? write.finisher->finish(body, next.version, next.origin) : body;
+    if (write.editor) {
+      if (auto counted = count_found(write, next); !counted) return pass(counted.error());
+    }
     written.new_bytes = weight(write, next.body);
   }
 

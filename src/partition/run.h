@@ -67,8 +67,10 @@ struct SizeDelta {
 
 class Run {
  public:
+  // `found_bytes_max` bounds the bodies that one transaction gives back without having brought
+  // them: of reads and edits.
   Run(Store& store, const Partition::Identity& identity, const PartitionRecord& record,
-      int64_t now_s);
+      int64_t now_s, uint64_t found_bytes_max);
 
   // Appends a transaction, which stays as it is. On error nothing of it remains.
   struct Failure {
@@ -77,6 +79,7 @@ class Run {
   };
   std::expected<std::vector<Written>, Failure> apply(const std::vector<Write>& transaction);
 
+  uint64_t found_bytes() const { return run_found_bytes_; }
   bool empty() const { return batch_.Count() == 0; }
   // The batch, completed with the partition's record. What it adds to the index ledger is known to
   // readers from here on: they may need it the moment the batch is committed.
@@ -88,6 +91,7 @@ class Run {
 
  private:
   Result<Written> apply_one(const Write& write);
+  Status count_found(const Write& write, const Item& item);
   Status check(const Write& write, const std::optional<Item>& current, bool live) const;
   Result<std::optional<Item>> current_item(const std::string& key);
   Result<LogicalSize> current_size(const std::string& key);
@@ -109,6 +113,9 @@ class Run {
   Store& store_;
   const Partition::Identity& identity_;
   const int64_t now_s_;
+  const uint64_t found_bytes_max_;
+  uint64_t found_bytes_ = 0;      // of the transaction at hand
+  uint64_t run_found_bytes_ = 0;  // of all of them
   rocksdb::WriteBatch batch_;
   PartitionRecord record_;
   Overlay<std::optional<Item>> items_;

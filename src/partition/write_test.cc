@@ -334,7 +334,7 @@ TEST_F(WriteTest, ExpiryHidesAndCollectingRemoves) {
   EXPECT_TRUE(is_expired(*partition_->read("k", "a").value(), *schema_, clock_.now_s()));
   EXPECT_EQ(code_of(run(replace("k", "a"))), Code::not_found);
   EXPECT_EQ(code_of(run(remove("k", "a"))), Code::not_found);
-  EXPECT_EQ(partition_->collect_expired(schema_, 100).value(), 1U);
+  EXPECT_EQ(partition_->collect_expired(schema_, 100, 1e9, [](double) {}).value(), 1U);
   partition_->drain();
   EXPECT_EQ(partition_->read("k", "a").value(), std::nullopt);
   EXPECT_EQ(partition_->usage().items, 2U);
@@ -342,9 +342,9 @@ TEST_F(WriteTest, ExpiryHidesAndCollectingRemoves) {
   EXPECT_EQ(partition_->largest(1)->at(0).key_text, "[\"k\"]") << "collecting keeps the key's text";
   clock_.advance_ms(20'000);
   EXPECT_THAT(visible(), testing::ElementsAre("c"));
-  EXPECT_EQ(partition_->collect_expired(schema_, 100).value(), 1U);
+  EXPECT_EQ(partition_->collect_expired(schema_, 100, 1e9, [](double) {}).value(), 1U);
   partition_->drain();
-  EXPECT_EQ(partition_->collect_expired(schema_, 100).value(), 0U);
+  EXPECT_EQ(partition_->collect_expired(schema_, 100, 1e9, [](double) {}).value(), 0U);
   EXPECT_EQ(partition_->usage().items, 1U);
 }
 
@@ -362,13 +362,36 @@ TEST_F(WriteTest, CreateOverAnExpiredItemStartsAnew) {
   expect_consistent();
 }
 
+TEST_F(WriteTest, CollectingStaysWithinWhatItMayCostAndPaysIt) {
+  schema_->default_ttl_s = 10;
+  for (int i = 0; i < 10; ++i) run(create("k", std::to_string(i), "\"n\":1"));
+  clock_.advance_ms(11'000);
+  double paid = 0;  // set by the writer, read after it is done
+  auto collect = [&](double charge_max) {
+    auto count = partition_->collect_expired(schema_, 100, charge_max,
+                                             [&paid](double charge) { paid += charge; });
+    partition_->drain();
+    return count.value();
+  };
+  EXPECT_EQ(collect(0), 0U);
+  EXPECT_EQ(paid, 0);
+  EXPECT_EQ(collect(4.96), 2U);  // each is estimated at 4.95; the second begins below the limit
+  // Each costs what a deletion does: its size, and its terms (id and n).
+  EXPECT_DOUBLE_EQ(paid, 2 * (4.95 + 2 * 0.2));
+  EXPECT_EQ(partition_->usage().items, 8U);
+  EXPECT_EQ(collect(1000), 8U);
+  EXPECT_EQ(partition_->usage().items, 0U);
+  EXPECT_DOUBLE_EQ(paid, 10 * (4.95 + 2 * 0.2));
+}
+
 TEST_F(WriteTest, CollectingGoesOnWhereItStoppedAndRechecks) {
   schema_->default_ttl_s = 10;
   for (int i = 0; i < 250; ++i) ASSERT_FALSE(run(create("k", std::to_string(i))).error);
   clock_.advance_ms(10'000);
   ASSERT_FALSE(run(upsert("k", "7")).error);  // alive again
   size_t collected = 0;
-  for (int i = 0; i < 3; ++i) collected += partition_->collect_expired(schema_, 100).value();
+  for (int i = 0; i < 3; ++i)
+    collected += partition_->collect_expired(schema_, 100, 1e9, [](double) {}).value();
   partition_->drain();
   EXPECT_EQ(collected, 249U);
   EXPECT_EQ(partition_->usage().items, 1U);

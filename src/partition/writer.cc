@@ -96,12 +96,19 @@ void Writer::commit(std::vector<Entry>& entries) {
                             .message = "the partition takes no writes now: " + read_only_reason()});
     return;
   }
-  Run run(store_, partition_.identity(), record(), shared_.clock.now_s());
+  Run run(store_, partition_.identity(), record(), shared_.clock.now_s(),
+          shared_.limits.response_bytes);
   std::vector<Outcome> outcomes(entries.size());
   for (size_t i = 0; i < entries.size(); ++i) {
+    if (run.found_bytes() > kRunBytes) {
+      put_back(entries, i);
+      outcomes.resize(i);
+      break;
+    }
     auto applied = run.apply(entries[i].transaction);
     if (applied) {
       outcomes[i].written = std::move(*applied);
+      outcomes[i].lsn = run.record().lsn;
     } else {
       outcomes[i].error = std::move(applied.error().error);
       outcomes[i].failed_write = applied.error().write;
@@ -134,17 +141,25 @@ void Writer::commit(std::vector<Entry>& entries) {
   }
   const uint64_t lsn = this->lsn();
   for (size_t i = 0; i < entries.size(); ++i) {
-    outcomes[i].lsn = lsn;
     if (outcomes[i].error) {
+      outcomes[i].lsn = lsn;
       outcomes[i].written.clear();
       if (outcomes[i].error->code == Code::moved) {
         outcomes[i].returned = std::move(entries[i].transaction);
       }
-    } else if (!outcomes[i].written.empty()) {
-      outcomes[i].lsn = outcomes[i].written.back().version.lsn;
     }
     entries[i].done(std::move(outcomes[i]));
   }
+}
+
+void Writer::put_back(std::vector<Entry>& entries, size_t from) {
+  const auto first = entries.begin() + static_cast<long>(from);
+  {
+    MutexLock lock(mutex_);
+    queue_.insert(queue_.begin(), std::make_move_iterator(first),
+                  std::make_move_iterator(entries.end()));
+  }
+  entries.erase(first, entries.end());
 }
 
 bool Writer::writable() {

@@ -58,6 +58,8 @@ class Writer {
   void track(const std::vector<SizeDelta>& deltas);
   void set_record(const PartitionRecord& record) ORRERY_REQUIRES(mutex_);
   void commit(std::vector<Entry>& entries);
+  // Those from `from` on go to the front of the queue again: the run has read enough.
+  void put_back(std::vector<Entry>& entries, size_t from);
   // Whether the disk takes writes (again).
   bool writable();
   void fail_all(std::vector<Entry>& entries, const Error& error);

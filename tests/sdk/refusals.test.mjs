@@ -48,21 +48,6 @@ describe("not offered yet", () => {
     answers(await at.rest("GET", `${docs}/triggered`, { headers: keyHeader("a") }), 404);
   });
 
-  it("batch, bulk and patch are refused by name, and change nothing", async () => {
-    await prepare();
-    const operations = [{ operationType: "Create", resourceBody: { id: "batched", pk: "a" } }];
-    for (const atomic of ["True", "False"]) {
-      answers(await at.rest("POST", docs, {
-        body: operations,
-        headers: { ...keyHeader("a"), "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": atomic },
-      }), [400, 501], { message: /batch/i });
-    }
-    answers(await at.rest("PATCH", `${docs}/1`,
-      { body: { operations: [{ op: "set", path: "/n", value: 9 }] }, headers: keyHeader("a") }), [400, 405, 501], { message: /patch/i });
-    assert.equal(answers(await at.rest("GET", `${docs}/1`, { headers: keyHeader("a") }), 200).body.n, 1);
-    answers(await at.rest("GET", `${docs}/batched`, { headers: keyHeader("a") }), 404);
-  });
-
   it("the change feed of all versions is refused by name, not answered with everything", async () => {
     await prepare();
     answers(await at.rest("GET", docs, { headers: { "a-im": "Full-Fidelity Feed" } }), [400, 501], { message: /change feed/i });

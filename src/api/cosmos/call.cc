@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <random>
 
 #include "api/cosmos/error_body.h"
@@ -101,15 +102,22 @@ void Call::charge(double request_units) {
   metrics_.charge(operation, request_units);
 }
 
-void Call::receipt(const cluster::Receipt& receipt, const cluster::Routing& routing) {
-  charge(receipt.charge);
+void Call::receipt(std::span<const cluster::Receipt> ranges, const cluster::Routing& routing) {
+  const cluster::Receipt& first = ranges.front();
   std::string& out = response.headers;
+  double sum = 0;
+  uint32_t would_throttle_ms = 0;
   out += "x-ms-session-token: ";
-  append_session_token(out, receipt.range, receipt.lsn);
+  for (const cluster::Receipt& receipt : ranges) {
+    if (&receipt != &first) out += ',';
+    append_session_token(out, receipt.range, receipt.lsn);
+    sum += receipt.charge;
+    would_throttle_ms = std::max(would_throttle_ms, receipt.would_throttle_ms);
+  }
   out += "\r\nlsn: ";
-  append_whole(out, receipt.lsn);
+  append_whole(out, first.lsn);
   out += "\r\nx-ms-documentdb-partitionkeyrangeid: ";
-  append_whole(out, receipt.range);
+  append_whole(out, first.range);
   out += "\r\nx-ms-content-path: ";
   append_container_rid(out, routing.container->database, routing.container->number);
   out += "\r\n";
@@ -119,10 +127,12 @@ void Call::receipt(const cluster::Receipt& receipt, const cluster::Routing& rout
   out += "/colls/";
   out += routing.container->spec.name;
   out += "\r\n";
-  if (receipt.would_throttle_ms > 0) {
+  if (would_throttle_ms > 0) {
     fmt::format_to(std::back_inserter(out), "x-orrery-would-throttle-ms: {}\r\n",
-                   receipt.would_throttle_ms);
+                   would_throttle_ms);
   }
+  // Each has two decimals; so has their sum.
+  charge(ranges.size() == 1 ? sum : std::round(sum * 100) / 100);
 }
 
 void Call::etag(std::string_view version_text) {

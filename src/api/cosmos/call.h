@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -33,7 +34,11 @@ struct Call {
 
   void charge(double request_units);
   // x-ms-session-token and what goes with it.
-  void receipt(const cluster::Receipt& receipt, const cluster::Routing& routing);
+  void receipt(const cluster::Receipt& receipt, const cluster::Routing& routing) {
+    this->receipt(std::span(&receipt, 1), routing);
+  }
+  // Of work in several ranges; at least one.
+  void receipt(std::span<const cluster::Receipt> ranges, const cluster::Routing& routing);
   void etag(std::string_view version_text);
   void etag(const partition::Version& version);
 

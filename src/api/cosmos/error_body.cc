@@ -129,6 +129,12 @@ std::string_view status_name(int status) {
   }
 }
 
+void append_message(std::string& out, std::string_view message) {
+  std::string text;
+  append_well_formed(text, message);
+  value::append_json_string(out, text);
+}
+
 std::string error_body(std::string_view code_name, std::string_view message,
                        std::string_view activity_id) {
   std::string text;

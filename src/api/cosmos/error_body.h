@@ -18,6 +18,7 @@ inline constexpr uint32_t kSubstatusOwnerNotFound = 1003;   // with 404
 inline constexpr uint32_t kSubstatusCrossPartition = 1004;  // with 400
 inline constexpr uint32_t kSubstatusPartitionFull = 1014;   // with 403
 inline constexpr uint32_t kSubstatusOverBudget = 3200;      // with 429
+inline constexpr uint32_t kSubstatusAnswerTooLarge = 3402;  // with 413
 
 struct ErrorReply {
   int status = 500;
@@ -29,6 +30,8 @@ struct ErrorReply {
 int http_status(Code code);
 // The vendor's name of a status: "NotFound" for 404.
 std::string_view status_name(int status);
+// Appends a message as a JSON string, made well-formed if it shows bytes that are not.
+void append_message(std::string& out, std::string_view message);
 std::string error_body(std::string_view code_name, std::string_view message,
                        std::string_view activity_id);
 

@@ -21,11 +21,6 @@ constexpr std::array<std::string_view, 6> kSystemProperties = {"_rid", "_self", 
                                                                "_ts",  "_attachments", "_lsn"};
 constexpr size_t kMaxV1KeyCharacters = 101;
 
-bool is_system_property(std::string_view name) {
-  return name.starts_with('_') &&
-         std::ranges::find(kSystemProperties, name) != kSystemProperties.end();
-}
-
 // UTF-8 code points; the text is valid by now.
 size_t count_characters(std::string_view text) {
   return static_cast<size_t>(std::ranges::count_if(
@@ -68,6 +63,11 @@ Result<std::optional<int32_t>> parse_ttl(const Node& root) {
 }
 
 }  // namespace
+
+bool is_system_property(std::string_view name) {
+  return name.starts_with('_') &&
+         std::ranges::find(kSystemProperties, name) != kSystemProperties.end();
+}
 
 Status check_item_id(std::string_view id, const Limits& limits) {
   if (id.empty()) {
@@ -120,7 +120,12 @@ Result<IncomingItem> parse_item(std::string_view body, const value::KeyDefinitio
   if (!document) {
     return fail(Code::invalid, "the body is not a JSON item: " + document.error().message);
   }
-  const Node& root = document->root();
+  return check_item(*document, definition, limits);
+}
+
+Result<IncomingItem> check_item(const value::JsonDocument& document,
+                                const value::KeyDefinition& definition, const Limits& limits) {
+  const Node& root = document.root();
   if (root.type != Type::object) {
     return fail(Code::invalid,
                 "the body is not a JSON object: an item is one, such as {\"id\":\"1\"}");
@@ -142,7 +147,7 @@ Result<IncomingItem> parse_item(std::string_view body, const value::KeyDefinitio
   if (auto checked = check_key(definition, item.key, limits); !checked) {
     return pass(checked.error());
   }
-  item.body = strip_system_properties(*document);
+  item.body = strip_system_properties(document);
   return item;
 }
 

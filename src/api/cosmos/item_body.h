@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/result.h"
 #include "partition/partition.h"
+#include "value/json.h"
 #include "value/placement.h"
 
 namespace orrery::cosmos {
@@ -26,6 +27,12 @@ struct IncomingItem {
 
 Result<IncomingItem> parse_item(std::string_view body, const value::KeyDefinition& definition,
                                 const Limits& limits);
+// The same of what was parsed before.
+Result<IncomingItem> check_item(const value::JsonDocument& document,
+                                const value::KeyDefinition& definition, const Limits& limits);
+
+// Whether the server keeps a property of this name itself.
+bool is_system_property(std::string_view name);
 
 // The rules for ids: 1 to item-id-characters characters, none of / \ ? #.
 Status check_item_id(std::string_view id, const Limits& limits);

@@ -18,11 +18,12 @@ namespace {
 constexpr std::array<std::string_view, kOperations> kNames = {
     "account",     "database",    "container",   "resource",  "partition_ranges",
     "offer",       "item_create", "item_upsert", "item_read", "item_replace",
-    "item_delete", "item_feed",   "item_query",  "admin",     "other"};
+    "item_delete", "item_patch",  "item_batch",  "item_bulk", "item_feed",
+    "item_query",  "admin",       "other"};
 
 // Statuses that the face answers with; anything else counts as the last one.
-constexpr std::array kStatuses = {200, 201, 204, 304, 400, 401, 403, 404, 405, 409,
-                                  410, 412, 413, 429, 449, 500, 501, 503, 0};
+constexpr std::array kStatuses = {200, 201, 204, 207, 304, 400, 401, 403, 404, 405,
+                                  409, 410, 412, 413, 429, 449, 500, 501, 503, 0};
 
 size_t status_index(int status) {
   size_t i = 0;

@@ -45,6 +45,7 @@ constexpr std::array kKnown = {
     Known{"x-ms-documentdb-populatequotainfo", &RequestHeaders::populate_quota},
     Known{"x-ms-documentdb-partitionkeyrangeid", &RequestHeaders::partition_key_range},
     Known{"x-ms-documentdb-pre-trigger-include", &RequestHeaders::pre_trigger},
+    Known{"x-ms-cosmos-batch-continue-on-error", &RequestHeaders::batch_continue_on_error},
     Known{"x-ms-cosmos-offer-autopilot-settings", &RequestHeaders::autoscale},
     Known{"x-ms-cosmos-supported-query-features", &RequestHeaders::supported_query_features},
     Known{"x-ms-documentdb-populatequerymetrics", &RequestHeaders::populate_query_metrics},
@@ -98,6 +99,10 @@ RequestHeaders RequestHeaders::of(const std::vector<net::Header>& headers) {
 
 bool is_true(std::string_view header) {
   return equals_ignore_case(header, "true");
+}
+
+bool wants_minimal(const RequestHeaders& headers) {
+  return headers.prefer.find("return=minimal") != std::string_view::npos;
 }
 
 }  // namespace orrery::cosmos

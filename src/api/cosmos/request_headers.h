@@ -15,6 +15,7 @@ struct RequestHeaders {
   std::string_view authorization;
   std::string_view autoscale;
   std::string_view batch_atomic;
+  std::string_view batch_continue_on_error;
   std::string_view consistency;
   std::string_view continuation;
   std::string_view date;
@@ -52,5 +53,7 @@ struct RequestHeaders {
 
 // "true" in any case: how clients write switches.
 bool is_true(std::string_view header);
+// Whether the answer to a write is to have no body.
+bool wants_minimal(const RequestHeaders& headers);
 
 }  // namespace orrery::cosmos

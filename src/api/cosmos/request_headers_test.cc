@@ -23,6 +23,7 @@ TEST(RequestHeaders, EveryKnownOneLandsInItsField) {
       {"If-None-Match", &RequestHeaders::if_none_match},
       {"x-ms-indexing-directive", &RequestHeaders::indexing_directive},
       {"x-ms-cosmos-batch-atomic", &RequestHeaders::batch_atomic},
+      {"x-ms-cosmos-batch-continue-on-error", &RequestHeaders::batch_continue_on_error},
       {"x-ms-cosmos-is-batch-request", &RequestHeaders::is_batch},
       {"x-ms-documentdb-isquery", &RequestHeaders::is_query},
       {"x-ms-cosmos-is-query-plan-request", &RequestHeaders::is_query_plan},

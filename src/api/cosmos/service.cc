@@ -233,12 +233,10 @@ void Service::dispatch_in_container(CallPtr call) {
         call->operation = Operation::item_query;
         return later(std::move(call), &Service::query_items);
       }
-      if (is_true(call->headers.is_batch)) {
-        return unsupported(std::move(call), "transactional batches and bulk requests");
-      }
+      if (is_true(call->headers.is_batch)) return batch_items(std::move(call));
       const bool upsert = is_true(call->headers.is_upsert);
       call->operation = upsert ? Operation::item_upsert : Operation::item_create;
-      return create_item(std::move(call), upsert);
+      return write_item(std::move(call), upsert ? ItemVerb::upsert : ItemVerb::create);
     }
   } else {
     if (method == "GET") {
@@ -247,17 +245,19 @@ void Service::dispatch_in_container(CallPtr call) {
       if (address.by_rid) return later(std::move(call), &Service::read_item);
       return read_item(std::move(call));
     }
-    if (method == "PUT") {
-      call->operation = Operation::item_replace;
-      if (address.by_rid) return later(std::move(call), &Service::replace_item);
-      return replace_item(std::move(call));
+    if (method == "PUT" || method == "DELETE" || method == "PATCH") {
+      const auto [operation, verb] =
+          method == "PUT"      ? std::pair(Operation::item_replace, ItemVerb::replace)
+          : method == "DELETE" ? std::pair(Operation::item_delete, ItemVerb::remove)
+                               : std::pair(Operation::item_patch, ItemVerb::patch);
+      call->operation = operation;
+      if (address.by_rid) {
+        engine_.control().post(
+            [this, call = std::move(call), verb]() mutable { write_item(std::move(call), verb); });
+        return;
+      }
+      return write_item(std::move(call), verb);
     }
-    if (method == "DELETE") {
-      call->operation = Operation::item_delete;
-      if (address.by_rid) return later(std::move(call), &Service::delete_item);
-      return delete_item(std::move(call));
-    }
-    if (method == "PATCH") return unsupported(std::move(call), "patches");
   }
   method_not_allowed(std::move(call));
 }

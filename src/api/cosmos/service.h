@@ -4,7 +4,8 @@
 // answers at once, or hands over to the engine, which answers later. What blocks (databases,
 // containers, feeds) goes to the engine's control threads. One file per resource: account.cc,
 // databases.cc, containers.cc, named_resources.cc (users, permissions, scripts), permissions.cc,
-// partition_ranges.cc, items.cc, item_feed.cc, change_feed.cc, query_items.cc, offers.cc, admin.cc.
+// partition_ranges.cc, items.cc, batch.cc, item_feed.cc, change_feed.cc, query_items.cc, offers.cc,
+// admin.cc.
 #pragma once
 
 #include <atomic>
@@ -13,8 +14,10 @@
 #include <string>
 
 #include "api/cosmos/authorization.h"
+#include "api/cosmos/batch_body.h"
 #include "api/cosmos/call.h"
 #include "api/cosmos/continuation.h"
+#include "api/cosmos/item_write.h"
 #include "api/cosmos/metrics.h"
 #include "api/cosmos/resource_kinds.h"
 #include "api/cosmos/resource_token.h"
@@ -121,11 +124,18 @@ class Service final : public net::Handler {
 
   void read_partition_ranges(CallPtr call);
 
-  void create_item(CallPtr call, bool upsert);
   void read_item(CallPtr call);
-  void replace_item(CallPtr call);
-  void delete_item(CallPtr call);
-  void write_item(CallPtr call, cluster::RoutingPtr routing, partition::Write write);
+  void write_item(CallPtr call, ItemVerb verb);
+
+  void batch_items(CallPtr call);
+  void transact(CallPtr call, cluster::RoutingPtr routing, BatchRequest request,
+                cluster::ReadTerms reads);
+  struct Bulk;
+  void begin_bulk(const std::shared_ptr<Bulk>& bulk);
+  void submit_of_bulk(const std::shared_ptr<Bulk>& bulk, size_t i,
+                      std::move_only_function<void()> then);
+  void submit_rest_of_bulk(const std::shared_ptr<Bulk>& bulk, size_t from);
+  void go_on_with_bulk(const std::shared_ptr<Bulk>& bulk, size_t i);
   struct ItemAddress {
     std::string placement;
     std::string row;

@@ -1,0 +1,49 @@
+// From what a client asks to do with one item, alone or as a part of a batch, to the write (or the
+// read) that a partition takes.
+//
+// Pure; any thread may call.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+
+#include "base/limits.h"
+#include "base/result.h"
+#include "cluster/routing.h"
+#include "partition/partition.h"
+#include "value/json.h"
+
+namespace orrery::cosmos {
+
+enum class ItemVerb : uint8_t { create, upsert, replace, read, remove, patch };
+
+// Views of what was sent; they need not outlive make_write.
+struct ItemRequest {
+  ItemVerb verb = ItemVerb::create;
+  std::string_view id;    // of all but create and upsert, which have it in the body
+  std::string_view body;  // an item; the operations of a patch
+  std::string_view key;   // the partition key as a JSON array; empty: not given
+  // For read, remove and patch: where the item is, when that is known without the key.
+  std::string placement;
+  std::string_view if_match;
+  std::string_view if_none_match;
+};
+
+struct Refusal {
+  Error error;
+  uint32_t substatus = 0;
+};
+
+std::expected<partition::Write, Refusal> make_write(const ItemRequest& request,
+                                                    const cluster::Routing& routing,
+                                                    const Limits& limits);
+
+// Where items with this key are. Without one, only in a container that has none.
+Result<std::string> place_key(std::string_view key, const value::KeyDefinition& definition);
+
+// The status of a request that succeeded.
+int success_status(ItemVerb verb, bool replaced);
+
+}  // namespace orrery::cosmos
