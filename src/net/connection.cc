@@ -57,6 +57,9 @@ void Connection::start() {
 
 void Connection::on_events(uint32_t events) {
   const std::shared_ptr<Connection> self = shared_from_this();
+  if ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) {
+    gone_.store(true, std::memory_order_relaxed);
+  }
   transport_.on_events(events);
   if (first_byte_) return on_first_byte();
   if (waiting_ == Waiting::handshake) return shake_hands();

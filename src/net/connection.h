@@ -11,6 +11,7 @@
 // finds the socket closed already.
 #pragma once
 
+#include <atomic>
 #include <list>
 #include <memory>
 #include <optional>
@@ -35,6 +36,7 @@ class Connection final : public ResponseSink,
   void on_events(uint32_t events) override;
   void on_turn_end();                       // after EventLoop::write_later
   void send(Response&& response) override;  // any thread
+  bool is_gone() const override { return gone_.load(std::memory_order_relaxed); }
   void close();
   void on_tick(SteadyTime now);
   void on_stopping();
@@ -94,6 +96,7 @@ class Connection final : public ResponseSink,
   bool close_after_flush_ = false;
   bool lingering_ = false;
   bool closed_ = false;
+  std::atomic<bool> gone_{false};  // the client has closed its side
 };
 
 }  // namespace orrery::net

@@ -49,6 +49,8 @@ class ResponseSink {
  public:
   virtual ~ResponseSink() = default;
   virtual void send(Response&& response) = 0;  // once; thread-safe
+  // Whether the client has closed its side, so that nobody may want the response. Thread-safe.
+  virtual bool is_gone() const { return false; }
 };
 
 class Responder {
@@ -59,6 +61,7 @@ class Responder {
   ~Responder();
 
   void send(Response&& response);
+  bool is_gone() const { return sink_ && sink_->is_gone(); }
 
  private:
   std::shared_ptr<ResponseSink> sink_;

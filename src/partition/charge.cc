@@ -74,14 +74,16 @@ double feed_charge(uint64_t bytes, uint64_t items) {
                  kPerFeedItem * static_cast<double>(items));
 }
 
-double query_charge(uint64_t items_read, uint64_t bytes_read, uint64_t bytes_returned) {
+double query_charge(const QueryWork& work) {
   constexpr double kQuery = 2;
+  constexpr double kPerEntry = 0.001;
   constexpr double kPerItemRead = 0.03;
   constexpr double kPerKilobyteRead = 0.01;
   constexpr double kPerKilobyteReturned = 0.02;
-  return rounded(kQuery + kPerItemRead * static_cast<double>(items_read) +
-                 kPerKilobyteRead * static_cast<double>(bytes_read) / 1024 +
-                 kPerKilobyteReturned * static_cast<double>(bytes_returned) / 1024);
+  return rounded(kQuery + kPerEntry * static_cast<double>(work.entries_read) +
+                 kPerItemRead * static_cast<double>(work.items_read) +
+                 kPerKilobyteRead * static_cast<double>(work.bytes_read) / 1024 +
+                 kPerKilobyteReturned * static_cast<double>(work.bytes_returned) / 1024);
 }
 
 }  // namespace orrery::partition

@@ -22,6 +22,12 @@ double remove_charge(uint64_t old_bytes, uint32_t terms_removed);
 // A page of a feed: every item as if read together, not one by one.
 double feed_charge(uint64_t bytes, uint64_t items);
 // A page of a query: what it read of items and what it gave back.
-double query_charge(uint64_t items_read, uint64_t bytes_read, uint64_t bytes_returned);
+struct QueryWork {
+  uint64_t entries_read = 0;  // of the index
+  uint64_t items_read = 0;
+  uint64_t bytes_read = 0;  // of items
+  uint64_t bytes_returned = 0;
+};
+double query_charge(const QueryWork& work);
 
 }  // namespace orrery::partition

@@ -10,8 +10,22 @@ using value::Value;
 
 }  // namespace
 
-Collector::Collector(const BoundQuery& query, Lifetime lifetime)
-    : query_(query), lifetime_(lifetime), skip_(query.offset.value_or(0)), most_(query.most()) {}
+Collector::Collector(const BoundQuery& query, Lifetime lifetime, Extent extent)
+    : query_(query),
+      lifetime_(lifetime),
+      skip_(extent == Extent::cut ? query.offset.value_or(0) : 0),
+      most_(extent == Extent::cut ? query.most() : std::nullopt) {}
+
+size_t Collector::Sorted::memory() const {
+  return sizeof(Sorted) + memory_of(row.order) + row.result.memory();
+}
+
+std::vector<Value> Collector::values_of(std::vector<Ranked> ranked) {
+  std::vector<Value> values;
+  values.reserve(ranked.size());
+  for (Ranked& one : ranked) values.push_back(std::move(one.result));
+  return values;
+}
 
 Value Collector::kept(const Value& value) const {
   return lifetime_ == Lifetime::copy ? value.to_owned() : value;
@@ -61,26 +75,24 @@ void Collector::start_group() {
 }
 
 bool Collector::emit(Frame& frame) {
-  if (query_.order_by.empty()) return emit_result(project(query_, frame));
+  if (query_.order_by.empty()) return emit_result({{}, project(query_, frame)});
   Value result = project(query_, frame);
   if (result.is_undefined()) return true;
-  Sorted row;
-  row.arrival = arrivals_++;
-  for (const BoundOrder& order : query_.order_by) {
-    row.keys.push_back(kept(evaluate(order.expr, frame)));
-    memory_ += row.keys.back().memory();
-  }
-  row.result = kept(result);
-  memory_ += row.result.memory() + sizeof(Sorted);
-  sorted_.push_back(std::move(row));
+  Sorted sorted;
+  sorted.arrival = arrivals_++;
+  sorted.row.order = order_values_of(query_, frame);
+  for (Value& value : sorted.row.order) value = kept(value);
+  sorted.row.result = kept(result);
+  memory_ += sorted.memory();
+  sorted_.push_back(std::move(sorted));
   drop_excess();
   return true;
 }
 
-bool Collector::emit_result(Value result) {
-  if (result.is_undefined()) return true;
+bool Collector::emit_result(Ranked row) {
+  if (row.result.is_undefined()) return true;
   if (query_.distinct) {
-    Value owned = kept(result);
+    Value owned = kept(row.result);
     if (!seen_.insert(owned).second) return true;
     memory_ += owned.memory();
   }
@@ -89,19 +101,16 @@ bool Collector::emit_result(Value result) {
     return true;
   }
   if (most_ && results_.size() >= *most_) return false;
-  results_.push_back(kept(result));
-  memory_ += results_.back().memory();
+  row.result = kept(row.result);
+  memory_ += row.result.memory();
+  results_.push_back(std::move(row));
   return !most_ || results_.size() < *most_;
 }
 
 bool Collector::before(const Sorted& a, const Sorted& b) const {
-  for (size_t i = 0; i < query_.order_by.size(); ++i) {
-    const auto order = a.keys[i] <=> b.keys[i];
-    if (order != std::strong_ordering::equal) {
-      return (order == std::strong_ordering::less) != query_.order_by[i].descending;
-    }
-  }
-  return a.arrival < b.arrival;
+  const auto order = compare(query_, a.row.order, b.row.order);
+  return order != std::strong_ordering::equal ? order == std::strong_ordering::less
+                                              : a.arrival < b.arrival;
 }
 
 // Duplicates may have to be passed over, so with DISTINCT nothing can be dropped early.
@@ -112,14 +121,11 @@ void Collector::drop_excess() {
   auto middle = sorted_.begin() + static_cast<std::ptrdiff_t>(wanted);
   std::nth_element(sorted_.begin(), middle, sorted_.end(),
                    [this](const Sorted& a, const Sorted& b) { return before(a, b); });
-  for (auto it = middle; it != sorted_.end(); ++it) {
-    memory_ -= it->result.memory() + sizeof(Sorted);
-    for (const Value& key : it->keys) memory_ -= key.memory();
-  }
+  for (auto it = middle; it != sorted_.end(); ++it) memory_ -= it->memory();
   sorted_.erase(middle, sorted_.end());
 }
 
-std::vector<Value> Collector::finish(Frame& frame) {
+std::vector<Collector::Ranked> Collector::finish(Frame& frame) {
   if (query_.grouped()) {
     // Without GROUP BY there is one group, even of no rows.
     if (groups_.empty() && query_.group_by.empty()) start_group();
@@ -136,8 +142,8 @@ std::vector<Value> Collector::finish(Frame& frame) {
   }
   if (!query_.order_by.empty()) {
     std::ranges::sort(sorted_, [this](const Sorted& a, const Sorted& b) { return before(a, b); });
-    for (Sorted& row : sorted_) {
-      if (!emit_result(std::move(row.result))) break;
+    for (Sorted& sorted : sorted_) {
+      if (!emit_result(std::move(sorted.row))) break;
     }
   }
   return std::move(results_);

@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "query/bound.h"
 #include "query/evaluate.h"
+#include "query/order_values.h"
 #include "value/value.h"
 
 namespace orrery::query {
@@ -27,12 +28,20 @@ class Collector {
   // Whether the rows' documents stay in place until finish(), or only during add().
   enum class Lifetime : uint8_t { while_row_lives, copy };
 
-  Collector(const BoundQuery& query, Lifetime lifetime);
+  // What OFFSET, LIMIT and TOP leave, or all results.
+  enum class Extent : uint8_t { cut, whole };
+  struct Ranked {
+    OrderValues order;  // empty without ORDER BY
+    value::Value result;
+  };
+
+  Collector(const BoundQuery& query, Lifetime lifetime, Extent extent = Extent::cut);
 
   // Takes the row at hand. False: no further row can change the result.
   bool add(Frame& frame);
   // The results, in order.
-  std::vector<value::Value> finish(Frame& frame);
+  std::vector<Ranked> finish(Frame& frame);
+  static std::vector<value::Value> values_of(std::vector<Ranked> ranked);
 
   bool over_limit() const { return memory_ > kQueryMemoryMax; }
 
@@ -45,9 +54,9 @@ class Collector {
     std::vector<Accumulator> accumulators;
   };
   struct Sorted {
-    std::vector<value::Value> keys;
-    uint64_t arrival = 0;  // equal keys keep the order in which they came
-    value::Value result;
+    Ranked row;
+    uint64_t arrival = 0;  // equal order values keep the order in which they came
+    size_t memory() const;
   };
 
   value::Value kept(const value::Value& value) const;
@@ -55,7 +64,7 @@ class Collector {
   void start_group();
   // A result on its way out, with the frame set for its row or group.
   bool emit(Frame& frame);
-  bool emit_result(value::Value result);
+  bool emit_result(Ranked row);
   bool before(const Sorted& a, const Sorted& b) const;
   void drop_excess();
 
@@ -70,7 +79,7 @@ class Collector {
   std::unordered_map<value::Value, size_t, HashValue> group_of_;
   std::vector<Sorted> sorted_;
   std::unordered_set<value::Value, HashValue> seen_;
-  std::vector<value::Value> results_;
+  std::vector<Ranked> results_;
 };
 
 }  // namespace orrery::query

@@ -33,7 +33,7 @@ std::string collect(std::string_view text, const std::vector<std::string>& items
   }
   frame.slots.assign(frame.slots.size(), Value());
   std::string rows;
-  for (const Value& row : collector.finish(frame)) rows += row.to_json() + " ";
+  for (const auto& row : collector.finish(frame)) rows += row.result.to_json() + " ";
   return rows;
 }
 

@@ -235,7 +235,7 @@ std::vector<Value> run_subquery(const BoundQuery& query, Frame& frame) {
   const auto* aggregates = std::exchange(frame.aggregates, nullptr);
   Collector collector(query, Collector::Lifetime::while_row_lives);
   each_row(query, frame, [&] { return collector.add(frame); });
-  std::vector<Value> rows = collector.finish(frame);
+  std::vector<Value> rows = Collector::values_of(collector.finish(frame));
   if (collector.over_limit()) frame.ended = Frame::Ended::memory;
   frame.group_keys = keys;
   frame.aggregates = aggregates;

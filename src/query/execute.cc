@@ -1,43 +1,32 @@
-// See execute.h.
+// See execute.h. Here: the choice between the ways to make a page, and rows as they come.
 #include "query/execute.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "query/collector.h"
 #include "query/evaluate.h"
+#include "query/gathered_page.h"
+#include "query/grouped_page.h"
 #include "query/item_reader.h"
+#include "query/ordered_page.h"
 
 namespace orrery::query {
 namespace {
 
 using value::Value;
 
-Error too_much_memory() {
-  return Error{.code = Code::invalid,
-               .message = fmt::format("the query needs more than {} MB to group, sort or tell rows "
-                                      "apart: filter more, or add a TOP or LIMIT to the ORDER BY",
-                                      kQueryMemoryMax >> 20)};
-}
-
-Error too_much_time() {
-  return Error{
-      .code = Code::overloaded,
-      .message = "the query took longer than its time allows: filter more, or ask for less"};
-}
-
 // One page of a query whose rows pass straight through.
-class Streaming {
+class StreamedPage {
  public:
-  Streaming(const BoundQuery& query, const PageLimits& limits, Context& context)
+  StreamedPage(const BoundQuery& query, const PageLimits& limits, Context& context)
       : query_(query), limits_(limits), frame_(query.slots, context), most_(query.most()) {
     frame_.stop = limits.stop;
   }
 
-  Result<QueryPage> run(ItemSpace& space, const Position* from) {
+  Result<QueryPage> run(const Reading& reading, const Position* from) {
     if (from != nullptr) at_ = *from;
     if (most_ && at_.given >= *most_) return std::move(page_);
     pass_over_ = at_.rows_of_it;
@@ -45,7 +34,7 @@ class Streaming {
       if (!run_rows()) return stopped();
       return std::move(page_);
     }
-    ItemReader reader(space, query_, frame_.context, page_.read);
+    ItemReader reader(reading.space, query_, reading.context, page_.read);
     if (from != nullptr) reader.start(from->key, pass_over_ > 0);
     for (;;) {
       auto found = reader.next(wanted());
@@ -53,12 +42,15 @@ class Streaming {
       if (!*found) return std::move(page_);
       // An item that was removed between two pages takes its rows with it.
       if (reader.key() != at_.key) pass_over_ = 0;
-      before_ = std::exchange(at_, {std::string(reader.key()), 0, at_.skipped, at_.given});
+      before_ = at_;
+      at_.key = reader.key();
+      at_.rows_of_it = 0;
       if (reader.has_item()) {
         frame_.slots[*query_.document_slot] = Value::from(reader.item());
+        ++items_;
         if (!run_rows()) return stopped();
-        pass_over_ = 0;
       }
+      pass_over_ = 0;
       if (is_full() || (limits_.stop && limits_.stop())) {
         page_.next = at_;
         return std::move(page_);
@@ -82,6 +74,7 @@ class Streaming {
     uint64_t row = 0;
     const bool done = each_row(query_, frame_, [&] {
       if (row < pass_over_) return ++row > 0;
+      if (row == pass_over_) ++page_.read.matched;
       at_.rows_of_it = row;
       if (is_full()) return false;
       Value result = project(query_, frame_);
@@ -108,7 +101,7 @@ class Streaming {
     // Where no row of this item was reached, the next page starts it again; that helps only if
     // there was something before it.
     if (at_.rows_of_it <= pass_over_) {
-      if (page_.read.items <= 1) return pass(too_much_time());
+      if (items_ <= 1) return pass(too_much_time());
       at_ = before_;
     }
     page_.next = at_;
@@ -122,92 +115,44 @@ class Streaming {
   QueryPage page_;
   Position at_;
   Position before_;
+  uint64_t items_ = 0;
   uint64_t pass_over_ = 0;  // rows of the item at hand that earlier pages have given
   size_t bytes_ = 0;
 };
 
-// All results of a query that has to see all rows first, or whose FROM has such a query in it.
-class Gathering {
- public:
-  Gathering(const BoundQuery& query, ItemSpace& space, const PageLimits& limits, QueryPage& page,
-            Context& context)
-      : space_(space), page_(page), frame_(query.slots, context) {
-    frame_.stop = limits.stop;
-  }
-
-  Result<std::vector<Value>> results(const BoundQuery& query) {
-    Collector collector(query, Collector::Lifetime::copy);
-    const std::function<bool()> add = [&] { return collector.add(frame_); };
-    if (auto status = each(query, add); !status) return pass(status.error());
-    // The items that the slots borrow from are gone.
-    std::ranges::fill(frame_.slots, Value());
-    if (collector.over_limit()) return pass(too_much_memory());
-    std::vector<Value> all = collector.finish(frame_);
-    if (collector.over_limit() || frame_.ended == Frame::Ended::memory) {
-      return pass(too_much_memory());
-    }
-    return all;
-  }
-
- private:
-  Status each(const BoundQuery& query, const std::function<bool()>& row) {
-    if (const BoundQuery* derived = query.derived()) {
-      auto first = results(*derived);
-      if (!first) return pass(first.error());
-      each_row_of(query, std::move(*first), frame_, row);
-    } else if (query.document_slot) {
-      if (auto status = each_of_items(query, row); !status) return status;
-    } else {
-      each_row(query, frame_, row);
-    }
-    if (frame_.ended == Frame::Ended::memory) return pass(too_much_memory());
-    if (frame_.ended == Frame::Ended::time) return pass(too_much_time());
-    return {};
-  }
-
-  Status each_of_items(const BoundQuery& query, const std::function<bool()>& row) {
-    ItemReader reader(space_, query, frame_.context, page_.read);
-    for (;;) {
-      auto found = reader.next(std::numeric_limits<size_t>::max());
-      if (!found) return pass(found.error());
-      if (!*found) return {};
-      if (reader.has_item()) {
-        frame_.slots[*query.document_slot] = Value::from(reader.item());
-        if (!each_row(query, frame_, row)) return {};
-      }
-      if (frame_.stop && frame_.stop()) return pass(too_much_time());
-    }
-  }
-
-  ItemSpace& space_;
-  QueryPage& page_;
-  Frame frame_;
-};
-
-Result<QueryPage> run_gathered(const BoundQuery& query, ItemSpace& space, const Position* from,
-                               const PageLimits& limits, Context& context) {
-  QueryPage page;
-  auto results = Gathering(query, space, limits, page, context).results(query);
-  if (!results) return pass(results.error());
-  size_t bytes = 0;
-  size_t at = from == nullptr ? 0 : static_cast<size_t>(from->given);
-  while (at < results->size() && page.rows.size() < limits.rows && bytes < limits.bytes) {
-    page.rows.push_back((*results)[at++].to_json());
-    bytes += page.rows.back().size();
-  }
-  if (at < results->size()) {
-    page.next = Position{};
-    page.next->given = at;
-  }
-  return page;
+// Whether the rows of all items are those of each item, one after the other, before they are
+// grouped, ordered or told apart.
+bool reads_item_by_item(const BoundQuery& query) {
+  return query.document_slot && (!query.derived() || query.derived()->passes());
 }
 
 }  // namespace
 
+Error too_much_memory() {
+  return Error{.code = Code::invalid,
+               .message = fmt::format("the query needs more than {} MB to group, sort or tell rows "
+                                      "apart: filter more, or add a TOP or LIMIT to the ORDER BY",
+                                      kQueryMemoryMax >> 20)};
+}
+
+Error too_much_time() {
+  return Error{
+      .code = Code::overloaded,
+      .message = "the query took longer than its time allows: filter more, or ask for less"};
+}
+
 Result<QueryPage> run_page(const BoundQuery& query, ItemSpace& space, const Position* from,
                            const PageLimits& limits, Context& context) {
-  if (query.streams()) return Streaming(query, limits, context).run(space, from);
-  return run_gathered(query, space, from, limits, context);
+  const Reading reading{.space = space, .context = context};
+  if (query.streams()) return StreamedPage(query, limits, context).run(reading, from);
+  if (reads_item_by_item(query)) {
+    const bool ordered = !query.order_by.empty();
+    if (!query.grouped() && ordered) return make_ordered_page(query, reading, from, limits);
+    if (!ordered && !(query.grouped() && query.distinct)) {
+      return make_grouped_page(query, reading, from, limits);
+    }
+  }
+  return make_gathered_page(query, reading, from, limits);
 }
 
 }  // namespace orrery::query

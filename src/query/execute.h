@@ -1,47 +1,23 @@
-// Running a query over the items of one range of keys, page by page.
+// Running a query over the items of a space, page by page.
 //
-// A query whose rows can be given out as they come reads no further than its page needs, and goes
-// on from the item (and the row within it) where it stopped. One that has to see all rows first
-// (GROUP BY, ORDER BY, DISTINCT, aggregates) reads all of them for every page, and goes on by
-// count.
+// A page gives the next rows in the order that position.h names, and keeps no more of them in
+// memory than it gives. Four ways to make one, each in a file of its own:
+//   streamed   execute.cc         rows as they come
+//   ordered    ordered_page.cc    ORDER BY
+//   grouped    grouped_page.cc    aggregates, GROUP BY, DISTINCT
+//   gathered   gathered_page.cc   combinations of these, and queries over a query in FROM that is
+//                                 one of these: all results are made first, within a memory limit
 #pragma once
-
-#include <cstdint>
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "query/bound.h"
 #include "query/functions/context.h"
-#include "query/item_reader.h"
 #include "query/item_view.h"
+#include "query/page.h"
 
 namespace orrery::query {
 
-// Where a page ended.
-struct Position {
-  std::string key;          // of the last item that was read
-  uint64_t rows_of_it = 0;  // how many of its rows are done; 0: all
-  uint64_t skipped = 0;     // rows that OFFSET has skipped so far
-  uint64_t given = 0;       // rows given out so far
-  bool operator==(const Position&) const = default;
-};
-
-struct PageLimits {
-  size_t rows = 100;
-  size_t bytes = 4ULL << 20;
-  // Asked between items: true ends the page early (time is up, the client has gone).
-  std::function<bool()> stop;
-};
-
-struct QueryPage {
-  std::vector<std::string> rows;  // JSON
-  std::optional<Position> next;   // unset: this was the last page
-  ReadCounts read;
-};
-
+// `from` is null for the first page.
 Result<QueryPage> run_page(const BoundQuery& query, ItemSpace& space, const Position* from,
                            const PageLimits& limits, Context& context);
 

@@ -120,17 +120,6 @@ TEST_F(ExecuteTest, TimeEndsAPageWithinAnItem) {
   EXPECT_EQ(none.error().code, Code::overloaded);
 }
 
-TEST_F(ExecuteTest, AQueryThatSeesAllRowsFirstGoesOnByCount) {
-  constexpr std::string_view kText = "SELECT VALUE e FROM c JOIN e IN c.l ORDER BY e DESC";
-  auto first = page(kText, nullptr, 3);
-  ASSERT_TRUE(first && first->next);
-  EXPECT_EQ(first->rows, (std::vector<std::string>{"5", "4", "3"}));
-  auto second = page(kText, &*first->next, 3);
-  ASSERT_TRUE(second);
-  EXPECT_EQ(second->rows, (std::vector<std::string>{"2", "1"}));
-  EXPECT_FALSE(second->next);
-}
-
 TEST_F(ExecuteTest, AQueryInFromSeesAllItems) {
   auto count = page(
       "SELECT VALUE COUNT(1) FROM (SELECT DISTINCT VALUE ARRAY_LENGTH(c.l) > 0 "

@@ -27,18 +27,22 @@ void ItemReader::start(std::string key, bool inclusive) {
   start_ = SourceStart{.values = {}, .key = std::move(key), .inclusive = inclusive};
 }
 
+void ItemReader::start_in_order(std::optional<SourceStart> start) {
+  start_ = std::move(start);
+  wants_order_ = true;
+}
+
 Result<bool> ItemReader::next(size_t wanted) {
   for (;;) {
     if (!items_) {
-      auto opened = open_next_view();
+      auto opened = open_next_view(wanted);
       if (!opened || !*opened) return opened;
     }
     auto found = items_->next(wanted);
     if (!found) return pass(found.error());
     at_ = *found;
     if (at_ != nullptr) break;
-    items_.reset();
-    view_.reset();
+    leave_view();
   }
   if (!has_item()) return true;
   auto json = value::JsonDocument::parse(at_->body);
@@ -47,9 +51,15 @@ Result<bool> ItemReader::next(size_t wanted) {
   return true;
 }
 
-Result<bool> ItemReader::open_next_view() {
+void ItemReader::leave_view() {
+  items_.reset();
+  view_.reset();
+}
+
+Result<bool> ItemReader::open_next_view(size_t wanted) {
   std::string from = view_end_;
-  if (view_end_.empty() && start_) {
+  const bool starts_here = start_ && !wants_order_ && views_ == 0;
+  if (starts_here) {
     auto placement = placement_of(start_->key);
     if (!placement) return pass(placement.error());
     from = std::move(*placement);
@@ -58,11 +68,27 @@ Result<bool> ItemReader::open_next_view() {
   if (!view) return pass(view.error());
   if (!*view) return false;
   view_ = std::move(*view);
-  auto items = open_in_key_order({*view_, plan_, context_, counts_}, start_ ? &*start_ : nullptr);
+  ++views_;
+  const SourceSetting setting{*view_, plan_, context_, counts_};
+  if (wants_order_) {
+    auto ordered = open_in_order(setting, start_ ? &*start_ : nullptr, wanted);
+    if (!ordered) return pass(ordered.error());
+    items_ = std::move(*ordered);
+    in_order_ = items_ != nullptr;
+    if (in_order_) return true;
+  }
+  auto items = open_in_key_order(setting, starts_here ? &*start_ : nullptr);
   if (!items) return pass(items.error());
   items_ = std::move(*items);
-  start_.reset();
   return true;
+}
+
+Result<bool> ItemReader::is_only_view() {
+  if (views_ != 1) return false;
+  std::string end;
+  auto following = space_.open(view_end_, end);
+  if (!following) return pass(following.error());
+  return *following == nullptr;
 }
 
 Result<std::optional<std::string>> ItemReader::find(ItemSpace& space, const std::string& key) {

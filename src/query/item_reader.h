@@ -1,6 +1,7 @@
 // The items that a query reads: those of each view of a space, one view after the other, each open
-// only while it is read. The items of a view come in the order of their keys, and which of them a
-// query has to look at is found through the index (index_source.h).
+// only while it is read. Which items of a view a query has to look at is found through the index
+// (index_source.h). They come in the order of their keys, or, where that is asked for and the index
+// serves it, in the order of ORDER BY.
 #pragma once
 
 #include <memory>
@@ -23,8 +24,11 @@ class ItemReader {
  public:
   ItemReader(ItemSpace& space, const BoundQuery& query, Context& context, ReadCounts& counts);
 
-  // Goes on after an item, or at it. Before the first next().
+  // Before the first next(), to go on after an item, or at it.
   void start(std::string key, bool inclusive);
+  // The same in the order of ORDER BY; null: from the first. A view whose index does not serve this
+  // order gives all its items by their keys.
+  void start_in_order(std::optional<SourceStart> start);
   // Moves to the next item; false after the last one. `wanted` is how many more the caller thinks
   // it will take.
   Result<bool> next(size_t wanted);
@@ -34,17 +38,27 @@ class ItemReader {
   bool has_item() const { return !at_->body.empty(); }
   const value::Node& item() const { return json_->root(); }
 
+  // Whether the items of the view at hand come in the order of ORDER BY.
+  bool in_order() const { return in_order_; }
+  // No further item of the view at hand is wanted.
+  void leave_view();
+  // Whether the view at hand is the first and the last.
+  Result<bool> is_only_view();
+
   // The item with this key, as a copy; null when it is not there. Not while items are being read.
   static Result<std::optional<std::string>> find(ItemSpace& space, const std::string& key);
 
  private:
-  Result<bool> open_next_view();
+  Result<bool> open_next_view(size_t wanted);
 
   ItemSpace& space_;
   Context& context_;
   ReadCounts& counts_;
   const IndexPlan plan_;
   std::optional<SourceStart> start_;
+  bool wants_order_ = false;
+  bool in_order_ = false;
+  size_t views_ = 0;      // opened so far
   std::string view_end_;  // the placement key at which the next view starts
   std::unique_ptr<ItemView> view_;
   std::unique_ptr<ItemSource> items_;  // of view_

@@ -8,6 +8,7 @@ namespace orrery::query {
 struct ReadCounts {
   uint64_t items = 0;    // whose bodies were looked at
   uint64_t bytes = 0;    // of them
+  uint64_t matched = 0;  // items that gave a row
   uint64_t entries = 0;  // of the index
   bool operator==(const ReadCounts&) const = default;
 };

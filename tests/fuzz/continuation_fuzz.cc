@@ -1,5 +1,6 @@
 // Continuation tokens: nothing that this server did not make is accepted, and what it makes of the
 // same bytes reads back.
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -13,6 +14,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (const auto position = tokens.decode(text, 7)) {
     if (tokens.encode(*position) != text) std::abort();
   }
+  if (const auto position = tokens.decode_query(text, 7, 8)) {
+    const auto again = tokens.encode(*position, kMaxContinuationBytes);
+    if (!again || *again != text) std::abort();
+  }
+  (void)continuation_limit(text);
   if (const auto name = tokens.decode_name(text)) {
     if (tokens.encode_name(*name) != text) std::abort();
   }
@@ -23,5 +29,22 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   position.after_row = text.substr(size / 2);
   const auto back = tokens.decode(tokens.encode(position), 7);
   if (!back || *back != position) std::abort();
+
+  QueryPosition query;
+  query.container = 7;
+  query.query_hash = 8;
+  query.at.key = text.substr(0, size / 2);
+  query.at.order = text.substr(size / 2);
+  if (size >= 16) std::copy_n(data, 16, query.at.order_mark.emplace().begin());
+  const auto token = tokens.encode(query, kMaxContinuationBytes);
+  if (!token) std::abort();
+  const auto same = tokens.decode_query(*token, 7, 8);
+  if (!same || *same != query) std::abort();
+  // A shorter one has all but the order values.
+  const auto brief = tokens.encode(query, token->size() - 1);
+  if (!brief) return 0;
+  const auto less = tokens.decode_query(*brief, 7, 8);
+  query.at.order.clear();
+  if (!less || *less != query) std::abort();
   return 0;
 }

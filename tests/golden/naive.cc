@@ -338,6 +338,10 @@ std::vector<Value> run(const Query& query, std::vector<Names> rows) {
 std::vector<Value> run_naively(const Query& query, const std::vector<Value>& items) {
   std::vector<Names> rows;
   for (const Value& item : items) rows.push_back({{query.from->collection->text, item}});
+  // Items with equal order values come in the direction of the first one.
+  if (!query.order_by.empty() && query.order_by[0].direction == Direction::descending) {
+    std::ranges::reverse(rows);
+  }
   return run(query, std::move(rows));
 }
 

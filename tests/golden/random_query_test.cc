@@ -163,6 +163,11 @@ std::string text_of(const std::vector<Value>& rows) {
   return text;
 }
 
+// Groups and distinct rows that do not fit into one page.
+bool comes_in_any_order(const Query& query, size_t page_rows) {
+  return page_rows < 1000 && (query.select.distinct || !query.group_by.empty());
+}
+
 // Over partitions, rows with equal keys come in any order, and which of them are among the first.
 void expect_same_by_plan(const TestContainer& container, const std::string& text,
                          const Query& query, std::vector<Value> expected) {
@@ -196,12 +201,16 @@ TEST(RandomQueryTest, SameRowsAsTheNaiveEvaluator) {
       const std::string text = maker.query();
       const auto query = parse_query(text);
       ASSERT_TRUE(query) << text << "\n" << query.error().message;
-      const std::vector<Value> expected = run_naively(*query, values);
+      std::vector<Value> expected = run_naively(*query, values);
       rows_seen += expected.size();
       for (size_t page_rows : {1000, 2}) {
         for (const TestContainer* one : {&container, &indexed}) {
           auto rows = one->run(text, {}, page_rows);
           ASSERT_TRUE(rows) << text << "\n" << rows.error().message;
+          if (comes_in_any_order(*query, page_rows)) {
+            std::ranges::sort(*rows);
+            std::ranges::sort(expected);
+          }
           EXPECT_TRUE(*rows == expected) << text << (one == &indexed ? ", by the index\n" : "\n")
                                          << text_of(*rows) << "instead of\n"
                                          << text_of(expected);

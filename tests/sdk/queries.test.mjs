@@ -247,15 +247,6 @@ describe("queries over partitions", () => {
     answers(await raw("SELECT * FROM c WHERE c.n > 3", { "x-ms-continuation": token }), 200);
   });
 
-  it("a continuation that counts rows is for its range", async () => {
-    const text = "SELECT * FROM c ORDER BY c.n";
-    const of = (range, more = {}) => raw(text, { "x-ms-documentdb-partitionkeyrangeid": range, "x-ms-max-item-count": "1", ...more });
-    const token = answers(await of("0"), 200).headers["x-ms-continuation"];
-    assert.ok(token);
-    answers(await of("0", { "x-ms-continuation": token }), 200);
-    answers(await of("1", { "x-ms-continuation": token }), 400);
-  });
-
   it("errors of the query say where and what", async () => {
     const error = await fails(all("SELECT * FROM c WHERE c.n = = 1"), 400);
     assert.match(error.message, /SC1001/);

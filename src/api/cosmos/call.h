@@ -42,6 +42,8 @@ struct Call {
   void etag(std::string_view version_text);
   void etag(const partition::Version& version);
 
+  // Whether the client has closed its side. Any thread.
+  bool client_is_gone() const { return responder_.is_gone(); }
   void reply(int status, std::string json_body);
   void reply_empty(int status);
   // The body is in `response` already, with its content type.

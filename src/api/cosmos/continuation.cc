@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <charconv>
 
 #include "base/bytes.h"
 
@@ -20,7 +21,9 @@ constexpr char kNames = 2;
 constexpr char kQuery = 3;
 constexpr size_t kHeadBytes = 2;
 constexpr size_t kSealBytes = 8;
-constexpr size_t kQueryFieldBytes = 36;
+constexpr size_t kQueryFieldBytes = 45;
+constexpr char kHasOrderMark = 1;
+constexpr char kHasResultMark = 2;
 
 std::unexpected<Error> not_ours(std::string_view token, std::string_view reason) {
   return fail(Code::invalid, "The continuation token \"" + std::string(token.substr(0, 64)) +
@@ -57,7 +60,33 @@ bool take_string(std::string_view& in, std::string& out) {
   return true;
 }
 
+bool take_mark(std::string_view& in, query::Fingerprint& out) {
+  if (in.size() < out.size()) return false;
+  std::copy_n(in.begin(), out.size(), out.begin());
+  in.remove_prefix(out.size());
+  return true;
+}
+
 }  // namespace
+
+Result<size_t> continuation_limit(std::string_view header) {
+  if (header.empty()) return kMaxContinuationBytes;
+  size_t kilobytes = 0;
+  const auto [end, error] =
+      std::from_chars(header.data(), header.data() + header.size(), kilobytes);
+  if (error != std::errc() || end != header.data() + header.size() || kilobytes == 0) {
+    return fail(Code::invalid, "x-ms-documentdb-responsecontinuationtokenlimitinkb is \"" +
+                                   std::string(header.substr(0, 40)) +
+                                   "\": give a whole number from 1 on.");
+  }
+  return std::min(kilobytes, kMaxContinuationBytes / 1024) * 1024;
+}
+
+size_t position_bytes(size_t characters) {
+  // Base64 makes four characters of three bytes; the rest is for the fields around the strings.
+  constexpr size_t kFields = 128;
+  return characters / 4 * 3 - kFields;
+}
 
 std::string Continuations::sealed(std::string bytes) const {
   const auto seal = seal_of(secret_, bytes);
@@ -125,40 +154,75 @@ Result<FeedPosition> Continuations::decode(std::string_view token, uint32_t cont
   return position;
 }
 
-std::string Continuations::encode(const QueryPosition& position) const {
-  std::string bytes;
-  bytes += kVersion;
-  bytes += kQuery;
-  bytes.resize(kHeadBytes + kQueryFieldBytes);
-  char* at = bytes.data() + kHeadBytes;
-  store_u32_be(at, position.container);
-  store_u64_be(at + 4, position.query_hash);
-  store_u64_be(at + 12, position.at.rows_of_it);
-  store_u64_be(at + 20, position.at.skipped);
-  store_u64_be(at + 28, position.at.given);
-  append_string(bytes, position.at.key);
-  return sealed(std::move(bytes));
+Result<std::string> Continuations::encode(const QueryPosition& position,
+                                          size_t characters_max) const {
+  const query::Position& at = position.at;
+  const auto token = [&](std::string_view order) {
+    std::string bytes;
+    bytes += kVersion;
+    bytes += kQuery;
+    bytes.resize(kHeadBytes + kQueryFieldBytes);
+    char* fields = bytes.data() + kHeadBytes;
+    store_u32_be(fields, position.container);
+    store_u64_be(fields + 4, position.query_hash);
+    store_u64_be(fields + 12, position.range_hash);
+    store_u64_be(fields + 20, at.rows_of_it);
+    store_u64_be(fields + 28, at.skipped);
+    store_u64_be(fields + 36, at.given);
+    fields[44] = static_cast<char>((at.order_mark ? kHasOrderMark : 0) |
+                                   (at.result_mark ? kHasResultMark : 0));
+    for (const auto& mark : {at.order_mark, at.result_mark}) {
+      if (mark) bytes.append(reinterpret_cast<const char*>(mark->data()), mark->size());
+    }
+    append_string(bytes, at.key);
+    append_string(bytes, order);
+    append_string(bytes, at.gathered);
+    return sealed(std::move(bytes));
+  };
+  if (at.order.size() < characters_max) {
+    std::string whole = token(at.order);
+    if (whole.size() <= characters_max) return whole;
+  }
+  if (at.key.size() + at.gathered.size() < characters_max) {
+    std::string shorter = token("");
+    if (shorter.size() <= characters_max) return shorter;
+  }
+  return fail(Code::invalid,
+              "The continuation of this query does not fit into the " +
+                  std::to_string(characters_max) +
+                  " bytes that x-ms-documentdb-responsecontinuationtokenlimitinkb allows, or that "
+                  "this server gives at most: allow more, or ask for larger pages.");
 }
 
-Result<query::Position> Continuations::decode_query(std::string_view token, uint32_t container,
-                                                    uint64_t query_hash) const {
+Result<QueryPosition> Continuations::decode_query(std::string_view token, uint32_t container,
+                                                  uint64_t query_hash) const {
   auto bytes = opened(token, kQuery);
   if (!bytes) return pass(bytes.error());
   std::string_view in = *bytes;
   if (in.size() < kQueryFieldBytes) return not_ours(token, "it is cut short.");
   QueryPosition position;
+  query::Position& at = position.at;
   position.container = load_u32_be(in.data());
   position.query_hash = load_u64_be(in.data() + 4);
-  position.at.rows_of_it = load_u64_be(in.data() + 12);
-  position.at.skipped = load_u64_be(in.data() + 20);
-  position.at.given = load_u64_be(in.data() + 28);
+  position.range_hash = load_u64_be(in.data() + 12);
+  at.rows_of_it = load_u64_be(in.data() + 20);
+  at.skipped = load_u64_be(in.data() + 28);
+  at.given = load_u64_be(in.data() + 36);
+  const char flags = in[44];
   in.remove_prefix(kQueryFieldBytes);
-  if (!take_string(in, position.at.key) || !in.empty()) {
+  if ((flags & kHasOrderMark) != 0 && !take_mark(in, at.order_mark.emplace())) {
+    return not_ours(token, "it is cut short.");
+  }
+  if ((flags & kHasResultMark) != 0 && !take_mark(in, at.result_mark.emplace())) {
+    return not_ours(token, "it is cut short.");
+  }
+  if (!take_string(in, at.key) || !take_string(in, at.order) || !take_string(in, at.gathered) ||
+      !in.empty()) {
     return not_ours(token, "it is cut short.");
   }
   if (position.container != container) return not_ours(token, "it belongs to another container.");
   if (position.query_hash != query_hash) return not_ours(token, "it belongs to another query.");
-  return std::move(position.at);
+  return position;
 }
 
 std::string Continuations::encode_name(std::string_view after) const {

@@ -60,5 +60,66 @@ TEST(Continuation, RefusesForeignOnes) {
   EXPECT_FALSE(tokens.decode(std::string(kMaxContinuationBytes + 1, 'A'), 1).has_value());
 }
 
+QueryPosition some_position() {
+  QueryPosition position{.container = 1, .query_hash = 2, .range_hash = 3, .at = {}};
+  position.at.key = std::string("\x00key", 4);
+  position.at.rows_of_it = 4;
+  position.at.skipped = 5;
+  position.at.given = 6;
+  position.at.order = "[[1],[]]";
+  position.at.order_mark = query::Fingerprint{7};
+  position.at.result_mark = query::Fingerprint{8};
+  position.at.gathered = "{}";
+  return position;
+}
+
+TEST(Continuation, OfAQuery) {
+  const Continuations tokens("secret");
+  const QueryPosition position = some_position();
+  auto token = tokens.encode(position, 1024);
+  ASSERT_TRUE(token) << token.error().message;
+  auto back = tokens.decode_query(*token, 1, 2);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(*back, position);
+  EXPECT_FALSE(tokens.decode_query(*token, 9, 2));
+  EXPECT_FALSE(tokens.decode_query(*token, 1, 9));
+  EXPECT_FALSE(tokens.decode(*token, 1));
+  EXPECT_FALSE(Continuations("other").decode_query(*token, 1, 2));
+  for (size_t i = 0; i < token->size(); ++i) {
+    std::string changed = *token;
+    changed[i] = changed[i] == 'A' ? 'B' : 'A';
+    EXPECT_FALSE(tokens.decode_query(changed, 1, 2)) << i;
+  }
+}
+
+TEST(Continuation, OrderValuesAreLeftOutOfShortOnes) {
+  const Continuations tokens("secret");
+  QueryPosition position = some_position();
+  for (const size_t length : {1000, 5000, 100'000}) {
+    position.at.order = "[[\"" + std::string(length, 'x') + "\"]]";
+    auto token = tokens.encode(position, 1024);
+    ASSERT_TRUE(token) << token.error().message;
+    EXPECT_LE(token->size(), 1024U);
+    auto back = tokens.decode_query(*token, 1, 2);
+    ASSERT_TRUE(back);
+    EXPECT_TRUE(back->at.order.empty());
+    EXPECT_EQ(back->at.order_mark, position.at.order_mark);
+  }
+  position.at.key = std::string(1000, 'k');
+  auto none = tokens.encode(position, 1024);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, Code::invalid);
+  EXPECT_TRUE(tokens.encode(position, 2048));
+}
+
+TEST(Continuation, TheLimitThatAClientSets) {
+  EXPECT_EQ(continuation_limit("").value(), kMaxContinuationBytes);
+  EXPECT_EQ(continuation_limit("1").value(), 1024U);
+  EXPECT_EQ(continuation_limit("99").value(), kMaxContinuationBytes);
+  for (const char* bad : {"0", "-1", "x", "1.5", "1 ", "99999999999999999999"}) {
+    EXPECT_FALSE(continuation_limit(bad)) << bad;
+  }
+}
+
 }  // namespace
 }  // namespace orrery::cosmos

@@ -12,9 +12,27 @@
 #include "value/placement.h"
 
 namespace orrery::cosmos {
+namespace {
+
+std::optional<KeyBounds> range_named(const catalog::PartitionMap& map, uint32_t id,
+                                     GoneRange gone) {
+  std::optional<KeyBounds> bounds;
+  for (const catalog::PartitionRange& range : map.ranges) {
+    if (range.id == id) return KeyBounds{.min = range.min, .max = range.max};
+    if (gone == GoneRange::refuse || std::ranges::find(range.parents, id) == range.parents.end())
+      continue;
+    // Children lie side by side.
+    if (!bounds) bounds = KeyBounds{.min = range.min, .max = {}};
+    bounds->max = range.max;
+  }
+  return bounds;
+}
+
+}  // namespace
 
 std::expected<KeyBounds, BoundsRefusal> bounds_of(const RequestHeaders& headers,
-                                                  const catalog::Container& container) {
+                                                  const catalog::Container& container,
+                                                  GoneRange gone) {
   KeyBounds bounds;
   if (!headers.partition_key.empty()) {
     auto key = parse_key_header(headers.partition_key);
@@ -39,8 +57,8 @@ std::expected<KeyBounds, BoundsRefusal> bounds_of(const RequestHeaders& headers,
                          .message = fmt::format("'{}' is not a partition key range",
                                                 headers.partition_key_range)}});
     }
-    auto range = std::ranges::find(container.map->ranges, id, &catalog::PartitionRange::id);
-    if (range == container.map->ranges.end()) {
+    auto named = range_named(*container.map, id, gone);
+    if (!named) {
       return std::unexpected(BoundsRefusal{
           {.code = Code::moved,
            .message = fmt::format("partition key range {} is gone: it was split. Read the "
@@ -48,7 +66,7 @@ std::expected<KeyBounds, BoundsRefusal> bounds_of(const RequestHeaders& headers,
                                   id)},
           kSubstatusRangeGone});
     }
-    bounds.narrow(range->min, range->max);
+    bounds.narrow(named->min, named->max);
   }
   for (std::string_view epk : {headers.start_epk, headers.end_epk}) {
     if (epk.empty()) continue;

@@ -32,7 +32,11 @@ struct BoundsRefusal {
   uint32_t substatus = 0;
 };
 
+// A range that was split is refused, so that the client goes on in its children, or stands for all
+// of them.
+enum class GoneRange : uint8_t { refuse, its_children };
 std::expected<KeyBounds, BoundsRefusal> bounds_of(const RequestHeaders& headers,
-                                                  const catalog::Container& container);
+                                                  const catalog::Container& container,
+                                                  GoneRange gone = GoneRange::refuse);
 
 }  // namespace orrery::cosmos

@@ -54,8 +54,11 @@ void query_documents(CallPtr call, const Continuations& continuations, const Fee
   if (!call->headers.continuation.empty()) {
     auto from = continuations.decode_query(call->headers.continuation, 0, seal);
     if (!from) return call->fail(from.error());
-    position = std::move(*from);
+    position = std::move(from->at);
   }
+  auto most = continuation_limit(call->headers.continuation_limit_kb);
+  if (!most) return call->fail(most.error());
+  limits.position_bytes = position_bytes(*most);
   auto items = by_id(documents);
   if (!items) return call->fail(items.error());
   query::MemorySpace space(std::move(*items));
@@ -69,8 +72,9 @@ void query_documents(CallPtr call, const Continuations& continuations, const Fee
   call->charge(partition::feed_charge(json.size(), page->rows.size()));
   finish_feed(json, page->rows.size());
   if (page->next) {
-    call->response.add("x-ms-continuation",
-                       continuations.encode(QueryPosition{0, seal, *page->next}));
+    auto token = continuations.encode(QueryPosition{0, seal, 0, *page->next}, *most);
+    if (!token) return call->fail(token.error());
+    call->response.add("x-ms-continuation", *token);
   }
   call->response.add("x-ms-item-count", std::to_string(page->rows.size()));
   call->reply(200, std::move(json));

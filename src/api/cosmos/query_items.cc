@@ -3,7 +3,10 @@
 // A query that names its partition (by key, by range, or by fixing the key in its filter) runs
 // there. One that touches several partitions runs over them one after the other when that gives the
 // answer; otherwise the client is told to run it by its plan (400/1004), unless it asks for the
-// whole answer with x-orrery-whole-query: then it is put together here.
+// whole answer with x-orrery-whole-query: then it is put together here. So is the answer for a
+// range that was split meanwhile: a client may have begun with it, and not all of them can change
+// over to its children (the JavaScript SDK 4.4 asks for ever when its pipelines are told that a
+// range is gone).
 #include <fmt/format.h>
 
 #include "api/cosmos/error_body.h"
@@ -58,6 +61,59 @@ size_t partitions_of(const cluster::Routing& routing, const std::vector<Placemen
   return count;
 }
 
+uint64_t hash_of(const KeyBounds& bounds) {
+  const auto hash = murmur3_x64_128(bounds.min + '\0' + bounds.max, 0);
+  return load_u64_be(hash.data());
+}
+
+// The position of a continuation within these bounds, which may be a part of those that it was made
+// in; nothing when the query starts here. What a page had gathered when its time was up belongs to
+// the part where it stopped: the parts before it are done (they lose their ranges), and those after
+// it start from nothing.
+Result<std::optional<query::Position>> position_in(const KeyBounds& bounds, QueryPosition from,
+                                                   const query::BoundQuery& query,
+                                                   std::vector<PlacementRange>& ranges) {
+  if (from.at.gathered.empty() || from.range_hash == hash_of(bounds)) return std::move(from.at);
+  if (!query.group_by.empty() || query.distinct) {
+    return fail(Code::invalid,
+                "the partition was split while this query gathered its groups, which took longer "
+                "than a page may: start the query again");
+  }
+  auto key = partition::parse_item_key(from.at.key);
+  if (!key) return pass(key.error());
+  if (key->placement >= bounds.max) ranges.clear();
+  if (key->placement < bounds.min || key->placement >= bounds.max) return std::nullopt;
+  return std::move(from.at);
+}
+
+// The placement key whose partition the page is charged to.
+Result<std::string> start_of(const std::vector<PlacementRange>& ranges, const KeyBounds& bounds,
+                             const std::optional<query::Position>& position) {
+  if (ranges.empty()) return bounds.min;
+  if (!position || position->key.empty()) return ranges.front().min;
+  auto key = partition::parse_item_key(position->key);
+  if (!key) return pass(key.error());
+  const bool is_within = key->placement >= ranges.front().min && key->placement < ranges.back().max;
+  return is_within ? key->placement : ranges.front().min;
+}
+
+std::string metrics_of(const query::QueryPage& page, size_t bytes, int64_t took_us) {
+  const double took_ms = static_cast<double>(took_us) / 1000;
+  const query::ReadCounts& read = page.read;
+  const double used =
+      read.items == 0 ? 1 : static_cast<double>(read.matched) / static_cast<double>(read.items);
+  return fmt::format(
+      "totalExecutionTimeInMs={:.2f};queryCompileTimeInMs=0.00;"
+      "queryLogicalPlanBuildTimeInMs=0.00;queryPhysicalPlanBuildTimeInMs=0.00;"
+      "queryOptimizationTimeInMs=0.00;VMExecutionTimeInMs={:.2f};"
+      "indexLookupTimeInMs=0.00;documentLoadTimeInMs=0.00;"
+      "systemFunctionExecuteTimeInMs=0.00;userFunctionExecuteTimeInMs=0.00;"
+      "retrievedDocumentCount={};retrievedDocumentSize={};outputDocumentCount={};"
+      "outputDocumentSize={};writeOutputTimeInMs=0.00;indexHitDocumentCount={};"
+      "indexUtilizationRatio={:.2f}",
+      took_ms, took_ms, read.items, read.bytes, page.rows.size(), bytes, read.matched, used);
+}
+
 }  // namespace
 
 void Service::read_query_plan(CallPtr call) {
@@ -91,10 +147,10 @@ void Service::query_items(CallPtr call) {
   if (!demand) return call->fail(demand.error());
   auto factor = consistency_factor(*call);
   if (!factor) return call->fail(factor.error());
-  auto bounds = bounds_of(call->headers, container);
+  auto bounds = bounds_of(call->headers, container, GoneRange::its_children);
   if (!bounds) return call->fail(bounds.error().error, bounds.error().substatus);
 
-  const std::vector<PlacementRange> ranges = ranges_of(*request, container, *bounds);
+  std::vector<PlacementRange> ranges = ranges_of(*request, container, *bounds);
   const bool several = partitions_of(*routing, ranges) > 1;
   const bool one_key = ranges.size() <= 1 && (ranges.empty() || ranges.front().is_point());
   if (!one_key && call->headers.partition_key.empty() &&
@@ -107,71 +163,65 @@ void Service::query_items(CallPtr call) {
              "or in x-ms-documentdb-partitionkey, or allow it with "
              "x-ms-documentdb-query-enablecrosspartition: true"});
   }
-  if (several && !query::can_concatenate(request->parsed) && !is_true(call->headers.whole_query)) {
+  if (several && call->headers.partition_key_range.empty() &&
+      !query::can_concatenate(request->parsed) && !is_true(call->headers.whole_query)) {
     auto plan =
         query::make_gateway_plan(request->parsed, plan_context(container), request->parameters);
     if (!plan) return call->fail(plan.error());
     return call->fail_with(400, kSubstatusCrossPartition, query::cross_partition_error(*plan));
   }
 
-  // A position that counts rows means nothing in another range.
-  uint64_t seal = request->hash;
-  if (!(*bound)->streams()) {
-    const auto range_hash = murmur3_x64_128(bounds->min + '\0' + bounds->max, 0);
-    seal ^= load_u64_be(range_hash.data());
-  }
+  auto token_max = continuation_limit(call->headers.continuation_limit_kb);
+  if (!token_max) return call->fail(token_max.error());
   std::optional<query::Position> position;
   if (!call->headers.continuation.empty()) {
-    auto from = continuations_.decode_query(call->headers.continuation, container.number, seal);
+    auto from =
+        continuations_.decode_query(call->headers.continuation, container.number, request->hash);
     if (!from) return call->fail(from.error());
-    position = std::move(*from);
+    auto here = position_in(*bounds, std::move(*from), **bound, ranges);
+    if (!here) return call->fail(here.error());
+    position = std::move(*here);
   }
-  std::string start = ranges.empty() ? bounds->min : ranges.front().min;
-  if (position && !position->key.empty()) {
-    auto key = partition::parse_item_key(position->key);
-    if (!key) return call->fail(key.error());
-    start = key->placement;
-  }
-  auto admitted = engine_.admit_query(routing, start);
+  auto start = start_of(ranges, *bounds, position);
+  if (!start) return call->fail(start.error());
+  auto admitted = engine_.admit_query(routing, *start);
   if (!admitted) return call->fail(admitted.error());
 
   cluster::Receipt receipt;
-  receipt.range = routing->slot_of(start)->range.id;
+  receipt.range = routing->slot_of(*start)->range.id;
   receipt.would_throttle_ms = *admitted;
   query::Context context;
   prepare(context);
   query::PageLimits limits;
   limits.rows = *size;
   limits.bytes = engine_.limits().response_bytes;
-  limits.stop = [this, started_us] { return clock_.steady_us() - started_us > kPageTimeUs; };
+  limits.position_bytes = position_bytes(*token_max);
+  limits.stop = [this, started_us, &call] {
+    return clock_.steady_us() - started_us > kPageTimeUs || call->client_is_gone();
+  };
   EngineSpace space(engine_, routing, ranges, *demand, receipt);
   auto page = query::run_page(**bound, space, position ? &*position : nullptr, limits, context);
   if (!page) return call->fail(page.error());
 
   std::string json = feed_head(container_rid(container.database, container.number), "Documents");
   for (const std::string& row : page->rows) append_feed_element(json, row);
-  receipt.charge =
-      partition::query_charge(page->read.items, page->read.bytes, json.size()) * *factor;
-  engine_.pay_for_query(routing, start, receipt.charge);
+  receipt.charge = *factor * partition::query_charge({.entries_read = page->read.entries,
+                                                      .items_read = page->read.items,
+                                                      .bytes_read = page->read.bytes,
+                                                      .bytes_returned = json.size()});
+  engine_.pay_for_query(routing, *start, receipt.charge);
   finish_feed(json, page->rows.size());
   if (page->next) {
-    call->response.add("x-ms-continuation",
-                       continuations_.encode(QueryPosition{container.number, seal, *page->next}));
+    const uint64_t range = page->next->gathered.empty() ? 0 : hash_of(*bounds);
+    auto token = continuations_.encode(
+        QueryPosition{container.number, request->hash, range, std::move(*page->next)}, *token_max);
+    if (!token) return call->fail(token.error());
+    call->response.add("x-ms-continuation", *token);
   }
   call->receipt(receipt, *routing);
   if (is_true(call->headers.populate_query_metrics)) {
-    const double took_ms = static_cast<double>(clock_.steady_us() - started_us) / 1000;
-    call->response.add(
-        "x-ms-documentdb-query-metrics",
-        fmt::format("totalExecutionTimeInMs={:.2f};queryCompileTimeInMs=0.00;"
-                    "queryLogicalPlanBuildTimeInMs=0.00;queryPhysicalPlanBuildTimeInMs=0.00;"
-                    "queryOptimizationTimeInMs=0.00;VMExecutionTimeInMs={:.2f};"
-                    "indexLookupTimeInMs=0.00;documentLoadTimeInMs=0.00;"
-                    "systemFunctionExecuteTimeInMs=0.00;userFunctionExecuteTimeInMs=0.00;"
-                    "retrievedDocumentCount={};retrievedDocumentSize={};outputDocumentCount={};"
-                    "outputDocumentSize={};writeOutputTimeInMs=0.00;indexUtilizationRatio=0.00",
-                    took_ms, took_ms, page->read.items, page->read.bytes, page->rows.size(),
-                    json.size()));
+    call->response.add("x-ms-documentdb-query-metrics",
+                       metrics_of(*page, json.size(), clock_.steady_us() - started_us));
   }
   call->response.add("x-ms-item-count", std::to_string(page->rows.size()));
   call->reply(200, std::move(json));

@@ -53,6 +53,8 @@ constexpr std::array kKnown = {
     Known{"x-ms-cosmos-migrate-offer-to-autopilot", &RequestHeaders::migrate_to_autoscale},
     Known{"x-ms-documentdb-query-enablecrosspartition", &RequestHeaders::enable_cross_partition},
     Known{"x-ms-cosmos-migrate-offer-to-manual-throughput", &RequestHeaders::migrate_to_manual},
+    Known{"x-ms-documentdb-responsecontinuationtokenlimitinkb",
+          &RequestHeaders::continuation_limit_kb},
 };
 
 constexpr bool sorted_by_length() {

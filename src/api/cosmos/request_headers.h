@@ -18,6 +18,7 @@ struct RequestHeaders {
   std::string_view batch_continue_on_error;
   std::string_view consistency;
   std::string_view continuation;
+  std::string_view continuation_limit_kb;
   std::string_view date;
   std::string_view enable_cross_partition;
   std::string_view end_epk;

@@ -1,0 +1,75 @@
+// See fingerprint.h. What is hashed is the value in one certain form: its type, then its size and
+// parts, members in the order of their names.
+#include "query/fingerprint.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/hash.h"
+#include "value/ordered.h"
+
+namespace orrery::query {
+namespace {
+
+using value::Type;
+using value::Value;
+
+void append_text(std::string& out, std::string_view text) {
+  value::append_u64(out, text.size());
+  out += text;
+}
+
+void append(std::string& out, const Value& value) {
+  out += static_cast<char>('0' + static_cast<int>(value.type()));
+  switch (value.type()) {
+    case Type::undefined:
+    case Type::null:
+      return;
+    case Type::boolean:
+      out += value.boolean() ? '1' : '0';
+      return;
+    case Type::number: {
+      const double number = value.number();
+      value::append_ordered_number(
+          out, std::isnan(number) ? std::numeric_limits<double>::quiet_NaN() : number);
+      return;
+    }
+    case Type::string:
+      append_text(out, value.text());
+      return;
+    case Type::array:
+      value::append_u64(out, value.size());
+      for (const Value element : value.elements()) append(out, element);
+      return;
+    case Type::object: {
+      std::vector<Value::Member> members;
+      for (Value::Member member : value.members()) members.push_back(std::move(member));
+      std::ranges::sort(members, {}, &Value::Member::name);
+      value::append_u64(out, members.size());
+      for (const Value::Member& member : members) {
+        append_text(out, member.name);
+        append(out, member.value);
+      }
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+Fingerprint fingerprint_of(const Value& value) {
+  std::string form;
+  append(form, value);
+  return murmur3_x64_128(form, 0);
+}
+
+Fingerprint fingerprint_of(std::span<const Value> values) {
+  std::string form;
+  for (const Value& value : values) append(form, value);
+  return murmur3_x64_128(form, 0);
+}
+
+}  // namespace orrery::query

@@ -1,0 +1,19 @@
+// A short name for a value: 128 bits that equal values share and, but for one chance in 10^38, no
+// others. The same on every machine and in every run, so that a continuation can hold it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "value/value.h"
+
+namespace orrery::query {
+
+using Fingerprint = std::array<uint8_t, 16>;  // compared byte by byte
+
+Fingerprint fingerprint_of(const value::Value& value);
+// Of several values in their order, undefined ones included.
+Fingerprint fingerprint_of(std::span<const value::Value> values);
+
+}  // namespace orrery::query

@@ -1,0 +1,49 @@
+// Equal values have one fingerprint, others have others.
+#include "query/fingerprint.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include <string>
+#include <vector>
+
+#include "value/json.h"
+
+namespace orrery::query {
+namespace {
+
+using value::Value;
+
+Value parsed(std::string_view json) {
+  return Value::make_document(*value::JsonDocument::parse(json));
+}
+
+TEST(FingerprintTest, OfEqualValues) {
+  EXPECT_EQ(fingerprint_of(parsed("1")), fingerprint_of(parsed("1.0")));
+  EXPECT_EQ(fingerprint_of(parsed("0")), fingerprint_of(parsed("-0.0")));
+  EXPECT_EQ(fingerprint_of(parsed(R"({"a":1,"b":[2]})")),
+            fingerprint_of(parsed(R"({ "b":[2], "a":1e0 })")));
+  EXPECT_EQ(fingerprint_of(parsed("\"\\u0041\"")), fingerprint_of(Value::make_string("A")));
+}
+
+TEST(FingerprintTest, OfOthers) {
+  std::vector<Fingerprint> all = {fingerprint_of(Value())};
+  for (const char* json : {"null", "false", "true", "0", "1", "\"\"", "\"1\"", "[]", "{}", "[[]]",
+                           "[1]", "[1,1]", R"({"a":1})", R"({"a":"1"})", R"({"a1":1})",
+                           R"(["a",1])", R"({"a":{"b":1}})", R"({"a":{},"b":1})"}) {
+    all.push_back(fingerprint_of(parsed(json)));
+  }
+  std::ranges::sort(all);
+  EXPECT_TRUE(std::ranges::adjacent_find(all) == all.end());
+}
+
+TEST(FingerprintTest, OfSeveral) {
+  const Value one = parsed("1");
+  const std::vector<Value> a = {Value(), one};
+  const std::vector<Value> b = {one, Value()};
+  EXPECT_NE(fingerprint_of(a), fingerprint_of(b));
+}
+
+}  // namespace
+}  // namespace orrery::query

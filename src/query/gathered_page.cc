@@ -1,0 +1,199 @@
+// See gathered_page.h.
+#include "query/gathered_page.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "query/collector.h"
+#include "query/evaluate.h"
+#include "query/fingerprint.h"
+#include "query/item_reader.h"
+#include "query/order_values.h"
+
+namespace orrery::query {
+namespace {
+
+using value::Value;
+
+// All results of a query and of those in its FROM.
+class Gathering {
+ public:
+  Gathering(const BoundQuery& query, const Reading& reading, const PageLimits& limits,
+            ReadCounts& counts)
+      : reading_(reading), counts_(counts), frame_(query.slots, reading.context) {
+    frame_.stop = limits.stop;
+  }
+
+  Result<std::vector<Collector::Ranked>> results(const BoundQuery& query,
+                                                 Collector::Extent extent) {
+    Collector collector(query, Collector::Lifetime::copy, extent);
+    const std::function<bool()> add = [&] { return collector.add(frame_); };
+    if (auto status = each(query, add); !status) return pass(status.error());
+    // The items that the slots borrow from are gone.
+    std::ranges::fill(frame_.slots, Value());
+    if (collector.over_limit()) return pass(too_much_memory());
+    std::vector<Collector::Ranked> all = collector.finish(frame_);
+    if (collector.over_limit() || frame_.ended == Frame::Ended::memory) {
+      return pass(too_much_memory());
+    }
+    return all;
+  }
+
+ private:
+  Status each(const BoundQuery& query, const std::function<bool()>& row) {
+    if (const BoundQuery* derived = query.derived()) {
+      auto first = results(*derived, Collector::Extent::cut);
+      if (!first) return pass(first.error());
+      each_row_of(query, Collector::values_of(std::move(*first)), frame_, row);
+    } else if (query.document_slot) {
+      if (auto status = each_of_items(query, row); !status) return status;
+    } else {
+      each_row(query, frame_, row);
+    }
+    if (frame_.ended == Frame::Ended::memory) return pass(too_much_memory());
+    if (frame_.ended == Frame::Ended::time) return pass(too_much_time());
+    return {};
+  }
+
+  Status each_of_items(const BoundQuery& query, const std::function<bool()>& row) {
+    ItemReader reader(reading_.space, query, reading_.context, counts_);
+    for (;;) {
+      auto found = reader.next(kAllItems);
+      if (!found) return pass(found.error());
+      if (!*found) return {};
+      if (reader.has_item()) {
+        frame_.slots[*query.document_slot] = Value::from(reader.item());
+        bool matches = false;
+        const bool wants_more = each_row(query, frame_, [&] {
+          matches = true;
+          return row();
+        });
+        if (matches) ++counts_.matched;
+        if (!wants_more) return {};
+      }
+      if (frame_.stop && frame_.stop()) return pass(too_much_time());
+    }
+  }
+
+  const Reading& reading_;
+  ReadCounts& counts_;
+  Frame frame_;
+};
+
+struct Row {
+  OrderValues order;
+  Fingerprint mark{};
+  uint64_t number = 0;  // among those with the same place
+  std::string json;
+};
+
+class GatheredPage {
+ public:
+  GatheredPage(const BoundQuery& query, const Position* from, const PageLimits& limits)
+      : query_(query), limits_(limits), resumes_(from != nullptr) {
+    if (from != nullptr) at_ = *from;
+    const uint64_t offset = query.offset.value_or(0);
+    skip_ = offset - std::min(offset, at_.skipped);
+  }
+
+  Result<QueryPage> run(const Reading& reading) {
+    auto results =
+        Gathering(query_, reading, limits_, page_.read).results(query_, Collector::Extent::whole);
+    if (!results) return pass(results.error());
+    size_t bytes = 0;
+    for (Collector::Ranked& one : *results) {
+      rows_.push_back({.order = std::move(one.order),
+                       .mark = fingerprint_of(one.result),
+                       .number = 0,
+                       .json = one.result.to_json()});
+      bytes += rows_.back().json.size();
+    }
+    const bool is_short = rows_.size() <= skip_ + limits_.rows && bytes <= limits_.bytes;
+    // When all of them fit they are given as they came.
+    if (resumes_ || !is_short) sort();
+    size_t start = 0;
+    if (resumes_) {
+      auto found = after_position();
+      if (!found) return pass(found.error());
+      start = *found;
+    }
+    give_out(start);
+    return std::move(page_);
+  }
+
+ private:
+  std::strong_ordering places(const Row& a, const Row& b) const {
+    const auto order = compare(query_, a.order, b.order);
+    return order != std::strong_ordering::equal ? order : a.mark <=> b.mark;
+  }
+
+  void sort() {
+    std::ranges::sort(rows_, [this](const Row& a, const Row& b) { return places(a, b) < 0; });
+    for (size_t i = 1; i < rows_.size(); ++i) {
+      if (places(rows_[i - 1], rows_[i]) == 0) rows_[i].number = rows_[i - 1].number + 1;
+    }
+  }
+
+  Result<size_t> after_position() const {
+    if (!at_.result_mark) return fail(Code::invalid, "the position is not one of this query");
+    Row place{.order = {}, .mark = *at_.result_mark, .number = at_.rows_of_it, .json = {}};
+    if (!at_.order.empty()) {
+      auto values = parse_order_values(query_, at_.order);
+      if (!values) return pass(values.error());
+      place.order = std::move(*values);
+    } else {
+      const auto same = std::ranges::find_if(rows_, [&](const Row& row) {
+        return row.mark == place.mark && fingerprint_of(row.order) == at_.order_mark;
+      });
+      if (same == rows_.end()) return pass(order_values_gone());
+      place.order = same->order;
+    }
+    const auto next = std::ranges::upper_bound(rows_, place, [this](const Row& a, const Row& b) {
+      const auto order = places(a, b);
+      return order < 0 || (order == 0 && a.number < b.number);
+    });
+    return static_cast<size_t>(next - rows_.begin());
+  }
+
+  void give_out(size_t at) {
+    const auto most = query_.most();
+    if (most && at_.given >= *most) return;
+    size_t bytes = 0;
+    for (; at < rows_.size(); ++at) {
+      if (page_.rows.size() >= limits_.rows || bytes >= limits_.bytes) break;
+      if (skip_ > 0) {
+        --skip_;
+        ++at_.skipped;
+        continue;
+      }
+      bytes += rows_[at].json.size();
+      page_.rows.push_back(std::move(rows_[at].json));
+      if (++at_.given == most) return;
+    }
+    if (at == rows_.size()) return;
+    const Row& last = rows_[at - 1];
+    at_.rows_of_it = last.number;
+    at_.order = to_json(last.order);
+    at_.order_mark = fingerprint_of(last.order);
+    at_.result_mark = last.mark;
+    page_.next = std::move(at_);
+  }
+
+  const BoundQuery& query_;
+  const PageLimits& limits_;
+  const bool resumes_;
+  QueryPage page_;
+  Position at_;
+  uint64_t skip_ = 0;
+  std::vector<Row> rows_;
+};
+
+}  // namespace
+
+Result<QueryPage> make_gathered_page(const BoundQuery& query, const Reading& reading,
+                                     const Position* from, const PageLimits& limits) {
+  return GatheredPage(query, from, limits).run(reading);
+}
+
+}  // namespace orrery::query

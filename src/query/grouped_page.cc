@@ -1,0 +1,348 @@
+// See grouped_page.h.
+//
+// What a position holds of groups, when time was up:
+//   {"no_room":"<fingerprint>","groups":[["<fingerprint>",[[key],[],…],[state,…]],…]}
+// the groups in the order in which they came, [] for an undefined key, the states as
+// Accumulator::state gives them. Where not all groups fit into a position, those with the largest
+// fingerprints are left to later pages.
+#include "query/grouped_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "base/bytes.h"
+#include "query/collector.h"
+#include "query/evaluate.h"
+#include "query/fingerprint.h"
+#include "query/item_reader.h"
+#include "value/json.h"
+
+namespace orrery::query {
+namespace {
+
+using value::Value;
+
+struct Group {
+  uint64_t arrival = 0;
+  std::vector<Value> keys;  // of GROUP BY; with DISTINCT the row
+  std::vector<Accumulator> accumulators;
+
+  size_t memory() const {
+    size_t sum = sizeof(Group);
+    for (const Value& key : keys) sum += key.memory();
+    for (const Accumulator& one : accumulators) sum += one.memory();
+    return sum;
+  }
+};
+
+std::string hex_of(const Fingerprint& mark) {
+  return to_hex_upper(std::string_view(reinterpret_cast<const char*>(mark.data()), mark.size()));
+}
+
+std::optional<Fingerprint> mark_of(const Value& hex) {
+  if (!hex.is_string()) return std::nullopt;
+  const auto bytes = from_hex(hex.text());
+  Fingerprint mark{};
+  if (!bytes || bytes->size() != mark.size()) return std::nullopt;
+  std::copy(bytes->begin(), bytes->end(), mark.begin());
+  return mark;
+}
+
+class GroupedPage {
+ public:
+  GroupedPage(const BoundQuery& query, const Reading& reading, const Position* from,
+              const PageLimits& limits)
+      : query_(query),
+        reading_(reading),
+        limits_(limits),
+        frame_(query.slots, reading.context),
+        most_(query.most()) {
+    frame_.stop = limits.stop;
+    if (from != nullptr) at_ = *from;
+    const uint64_t offset = query.offset.value_or(0);
+    skip_ = offset - std::min(offset, at_.skipped);
+    room_ = skip_ + limits.rows;
+    if (most_ && at_.given <= *most_) room_ = std::min(room_, skip_ + *most_ - at_.given);
+  }
+
+  Result<QueryPage> run() {
+    if (most_ && at_.given >= *most_) return std::move(page_);
+    const bool goes_on = !at_.gathered.empty();
+    if (goes_on) {
+      if (auto restored = restore(); !restored) return pass(restored.error());
+    }
+    auto is_over = read_items(goes_on);
+    if (!is_over) return pass(is_over.error());
+    std::ranges::fill(frame_.slots, Value());
+    if (!*is_over) {
+      if (auto kept = keep_for_later(); !kept) return pass(kept.error());
+      return std::move(page_);
+    }
+    if (auto given = give_out(); !given) return pass(given.error());
+    return std::move(page_);
+  }
+
+ private:
+  // False when time was up: at_ says how far it came.
+  Result<bool> read_items(bool goes_on) {
+    ItemReader reader(reading_.space, query_, reading_.context, page_.read);
+    uint64_t pass_over = 0;
+    if (goes_on) {
+      pass_over = at_.rows_of_it;
+      reader.start(at_.key, pass_over > 0);
+    }
+    for (uint64_t items = 0;;) {
+      auto found = reader.next(kAllItems);
+      if (!found) return pass(found.error());
+      if (!*found) return true;
+      if (reader.has_item()) {
+        ++items;
+        frame_.slots[*query_.document_slot] = Value::from(reader.item());
+        if (reader.key() != at_.key) pass_over = 0;
+        uint64_t row = 0;
+        const bool goes_on_in_it = each_row(query_, frame_, [&] {
+          if (row++ < pass_over) return true;
+          return add();
+        });
+        if (row > pass_over) ++page_.read.matched;
+        if (frame_.ended == Frame::Ended::memory || is_too_large_) return pass(too_much_memory());
+        if (frame_.ended == Frame::Ended::time) {
+          // Where no row of this item was reached, the next page starts it again; that helps only
+          // if there was something before it.
+          if (row <= pass_over && items <= 1) return pass(too_much_time());
+          if (row > pass_over) {
+            at_.key = reader.key();
+            at_.rows_of_it = row;
+          }
+          return false;
+        }
+        if (!goes_on_in_it) return true;
+        pass_over = 0;
+      }
+      at_.key = reader.key();
+      at_.rows_of_it = 0;
+      if (limits_.stop && limits_.stop()) return false;
+    }
+  }
+
+  // Takes the row at hand. False: no further row can change the page.
+  bool add() {
+    std::vector<Value> keys;
+    if (query_.distinct) {
+      keys.push_back(project(query_, frame_));
+      if (keys[0].is_undefined()) return true;
+    } else {
+      for (const BoundExpr& expr : query_.group_by) keys.push_back(evaluate(expr, frame_));
+    }
+    if (frame_.ended != Frame::Ended::no) return false;
+    const Fingerprint mark = keys.empty() ? Fingerprint{} : fingerprint_of(keys);
+    if (at_.result_mark && mark <= *at_.result_mark) return true;
+    if (no_room_ && mark >= *no_room_) return true;
+    auto found = groups_.find(mark);
+    if (found == groups_.end()) {
+      Group group = empty_group();
+      for (const Value& key : keys) group.keys.push_back(key.to_owned());
+      memory_ += group.memory();
+      found = groups_.emplace(mark, std::move(group)).first;
+    }
+    for (size_t i = 0; i < query_.aggregates.size(); ++i) {
+      Accumulator& accumulator = found->second.accumulators[i];
+      memory_ -= accumulator.memory();
+      accumulator.add(evaluate(query_.aggregates[i].argument, frame_).to_owned());
+      memory_ += accumulator.memory();
+    }
+    while (groups_.size() > 1 && (groups_.size() > room_ || memory_ > kPageMemoryMax)) {
+      leave_out_last();
+    }
+    is_too_large_ = memory_ > kQueryMemoryMax;
+    return !is_too_large_ && !has_all();
+  }
+
+  // Whether the page has all rows that the query is to give, which are then the first that came.
+  bool has_all() const {
+    return query_.distinct && is_first() && most_ && groups_.size() == skip_ + *most_;
+  }
+  // Whether no group was given yet, nor left to later pages.
+  bool is_first() const { return !at_.result_mark && !no_room_; }
+
+  Group empty_group() {
+    Group group;
+    group.arrival = arrivals_++;
+    for (const BoundAggregate& one : query_.aggregates) {
+      group.accumulators.emplace_back(one.aggregate);
+    }
+    return group;
+  }
+
+  void leave_out_last() {
+    const auto last = std::prev(groups_.end());
+    memory_ -= last->second.memory();
+    no_room_ = last->first;
+    groups_.erase(last);
+  }
+
+  // ---- When all items were read
+
+  struct Row {
+    Fingerprint mark{};
+    uint64_t arrival = 0;
+    std::string json;  // empty: the group shows nothing
+  };
+
+  Status give_out() {
+    // Without GROUP BY there is one group, even of no rows.
+    if (groups_.empty() && query_.grouped() && query_.group_by.empty()) {
+      groups_.emplace(Fingerprint{}, empty_group());
+    }
+    std::vector<Row> rows;
+    for (const auto& [mark, group] : groups_) rows.push_back({mark, group.arrival, show(group)});
+    if (frame_.ended == Frame::Ended::memory) return pass(too_much_memory());
+    if (frame_.ended == Frame::Ended::time) return pass(too_much_time());
+    size_t bytes = 0;
+    for (const Row& row : rows) bytes += row.json.size();
+    const bool fits = is_first() && rows.size() <= room_ && bytes <= limits_.bytes;
+    if (fits) std::ranges::sort(rows, {}, &Row::arrival);
+
+    bytes = 0;
+    for (Row& row : rows) {
+      if (page_.rows.size() >= limits_.rows || bytes >= limits_.bytes) return end_at(at_);
+      at_.result_mark = row.mark;
+      if (row.json.empty()) continue;
+      if (skip_ > 0) {
+        --skip_;
+        ++at_.skipped;
+        continue;
+      }
+      bytes += row.json.size();
+      page_.rows.push_back(std::move(row.json));
+      if (++at_.given == most_) return {};
+    }
+    return no_room_ ? end_at(at_) : Status();
+  }
+
+  std::string show(const Group& group) {
+    if (query_.distinct) return group.keys[0].to_json();
+    std::vector<Value> aggregates;
+    for (const Accumulator& one : group.accumulators) aggregates.push_back(one.result());
+    frame_.group_keys = &group.keys;
+    frame_.aggregates = &aggregates;
+    std::string json = project(query_, frame_).to_json();
+    frame_.group_keys = nullptr;
+    frame_.aggregates = nullptr;
+    return json;
+  }
+
+  Status end_at(Position& position) {
+    position.key.clear();
+    position.rows_of_it = 0;
+    position.gathered.clear();
+    page_.next = std::move(position);
+    return {};
+  }
+
+  // ---- When time was up
+
+  static std::string kept_form(const Fingerprint& mark, const Group& group) {
+    std::string form = "[\"" + hex_of(mark) + "\",[";
+    for (const Value& key : group.keys) {
+      form += form.back() == '[' ? "[" : ",[";
+      key.append_json(form);
+      form += ']';
+    }
+    form += "],[";
+    for (const Accumulator& one : group.accumulators) {
+      if (form.back() != '[') form += ',';
+      one.state().append_json(form);
+    }
+    return form + "]]";
+  }
+
+  Status keep_for_later() {
+    constexpr size_t kFrame = 80;  // what is around the groups
+    const size_t room =
+        limits_.position_bytes - std::min(limits_.position_bytes, kFrame + at_.key.size());
+    std::map<uint64_t, std::string> forms;  // by arrival
+    size_t bytes = 0;
+    for (auto group = groups_.begin(); group != groups_.end(); ++group) {
+      std::string form = kept_form(group->first, group->second);
+      if (bytes + form.size() + 1 > room) {
+        if (forms.empty()) return pass(too_much_to_keep(form.size()));
+        no_room_ = group->first;
+        break;
+      }
+      bytes += form.size() + 1;
+      forms.emplace(group->second.arrival, std::move(form));
+    }
+    std::string all = "{\"no_room\":\"" + (no_room_ ? hex_of(*no_room_) : "") + "\",\"groups\":[";
+    for (const auto& [arrival, form] : forms) {
+      if (all.back() != '[') all += ',';
+      all += form;
+    }
+    at_.gathered = all + "]}";
+    page_.next = std::move(at_);
+    return {};
+  }
+
+  static Error too_much_to_keep(size_t bytes) {
+    return Error{.code = Code::invalid,
+                 .message = fmt::format("the query takes longer than a page may, and what it has "
+                                        "gathered so far ({} bytes for one group) is too much for "
+                                        "a continuation: filter more, or allow longer ones",
+                                        bytes)};
+  }
+
+  Status restore() {
+    const auto invalid = [] {
+      return fail(Code::invalid, "the position does not hold the groups of this query");
+    };
+    auto document = value::JsonDocument::parse(at_.gathered);
+    if (!document) return invalid();
+    const Value kept = Value::make_document(std::move(*document));
+    no_room_ = mark_of(kept.find("no_room"));
+    for (const Value form : kept.find("groups").elements()) {
+      const auto mark = mark_of(form.at(0));
+      const Value states = form.at(2);
+      if (!mark || states.size() != query_.aggregates.size()) return invalid();
+      Group group;
+      group.arrival = arrivals_++;
+      for (const Value key : form.at(1).elements()) group.keys.push_back(key.at(0));
+      if (group.keys.size() != (query_.distinct ? 1 : query_.group_by.size())) return invalid();
+      for (size_t i = 0; i < query_.aggregates.size(); ++i) {
+        auto one = Accumulator::from_state(query_.aggregates[i].aggregate, states.at(i));
+        if (!one) return pass(one.error());
+        group.accumulators.push_back(std::move(*one));
+      }
+      memory_ += group.memory();
+      groups_.emplace(*mark, std::move(group));
+    }
+    return {};
+  }
+
+  const BoundQuery& query_;
+  const Reading& reading_;
+  const PageLimits& limits_;
+  Frame frame_;
+  const std::optional<uint64_t> most_;
+  QueryPage page_;
+  Position at_;
+  uint64_t skip_ = 0;  // rows that OFFSET has yet to skip
+  uint64_t room_ = 0;  // groups that the page can give or skip
+  std::map<Fingerprint, Group> groups_;
+  size_t memory_ = 0;  // of groups_
+  bool is_too_large_ = false;
+  uint64_t arrivals_ = 0;
+  std::optional<Fingerprint> no_room_;  // from here on, groups are for later pages
+};
+
+}  // namespace
+
+Result<QueryPage> make_grouped_page(const BoundQuery& query, const Reading& reading,
+                                    const Position* from, const PageLimits& limits) {
+  return GroupedPage(query, reading, from, limits).run();
+}
+
+}  // namespace orrery::query

@@ -1,0 +1,287 @@
+// Positions: every row once, whatever the query, the size of the page, and what happens between two
+// pages: items that come, go and change, a partition that is divided, time that runs out.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "query/bind.h"
+#include "query/execute.h"
+#include "query/memory_space.h"
+#include "query/parser.h"
+
+namespace orrery::query {
+namespace {
+
+using Rows = std::vector<std::string>;
+
+class PagingTest : public testing::Test {
+ protected:
+  PagingTest() {
+    for (int i = 0; i < 60; ++i) {
+      const std::string id = std::to_string(100 + i);
+      items_[id] = "{\"id\":\"" + id + "\",\"n\":" + std::to_string(i * 37 % 60) +
+                   ",\"g\":" + std::to_string(i % 7) + ",\"t\":\"" + std::string(1 + i % 3, 'x') +
+                   "\",\"l\":[" + std::to_string(i % 4) + "," + std::to_string(i % 5) + "]}";
+    }
+  }
+
+  std::shared_ptr<const BoundQuery> bound(std::string_view text) {
+    auto query = parse_query(text);
+    EXPECT_TRUE(query) << text;
+    auto made = bind_query(*query, {});
+    EXPECT_TRUE(made) << text;
+    return *made;
+  }
+
+  // Of the items in [min, max).
+  Result<QueryPage> page(std::string_view text, const Position* from, std::string_view min = "",
+                         std::string_view max = "\xFF") {
+    std::vector<MemorySpace::Placed> placed;
+    for (const auto& [id, body] : items_) {
+      if (id >= min && id < max) placed.push_back({id, "", body});
+    }
+    MemorySpace space(std::move(placed));
+    Context context;
+    return run_page(*bound(text), space, from, limits_, context);
+  }
+
+  // All rows from a position on.
+  Rows rest(std::string_view text, std::optional<Position> at = std::nullopt,
+            std::string_view min = "", std::string_view max = "\xFF") {
+    Rows rows;
+    for (int pages = 0; pages < 1000; ++pages) {
+      auto next = page(text, at ? &*at : nullptr, min, max);
+      EXPECT_TRUE(next) << text << ": " << next.error().message;
+      if (!next) return rows;
+      EXPECT_LE(next->rows.size(), limits_.rows);
+      rows.insert(rows.end(), next->rows.begin(), next->rows.end());
+      if (!next->next) return rows;
+      EXPECT_TRUE(!at || *at != *next->next) << text << " does not get on";
+      at = next->next;
+      if (forgets_order_) at->order.clear();
+    }
+    ADD_FAILURE() << text << " does not end";
+    return rows;
+  }
+
+  static Rows sorted(Rows rows) {
+    std::ranges::sort(rows);
+    return rows;
+  }
+
+  std::map<std::string, std::string> items_;
+  PageLimits limits_;
+  bool forgets_order_ = false;
+};
+
+constexpr std::string_view kQueries[] = {
+    "SELECT VALUE c.id FROM c",
+    "SELECT VALUE e FROM c JOIN e IN c.l",
+    "SELECT VALUE c.id FROM c OFFSET 7 LIMIT 20",
+    "SELECT VALUE c.n FROM c ORDER BY c.n",
+    "SELECT VALUE c.id FROM c ORDER BY c.g DESC",
+    "SELECT VALUE c.id FROM c ORDER BY c.t, c.n DESC",
+    "SELECT c.id, e FROM c JOIN e IN c.l ORDER BY c.g",
+    "SELECT VALUE c.id FROM c ORDER BY c.nothing",
+    "SELECT VALUE c.n FROM c ORDER BY c.n DESC OFFSET 7 LIMIT 20",
+    "SELECT TOP 11 VALUE c.n FROM c ORDER BY c.n",
+    "SELECT DISTINCT VALUE c.g FROM c ORDER BY c.g DESC",
+    "SELECT DISTINCT VALUE c.g FROM c ORDER BY c.n",
+    "SELECT DISTINCT c.g, c.t FROM c ORDER BY c.t OFFSET 2 LIMIT 9",
+    "SELECT c.g, COUNT(1) AS n FROM c GROUP BY c.g ORDER BY c.g DESC",
+    "SELECT VALUE COUNT(1) FROM c",
+    "SELECT SUM(c.n) AS s, MIN(c.t) AS t, AVG(c.g) AS a FROM c",
+    "SELECT VALUE g FROM (SELECT DISTINCT VALUE c.g FROM c) g ORDER BY g",
+};
+constexpr std::string_view kUnordered[] = {
+    "SELECT DISTINCT VALUE c.g FROM c",
+    "SELECT DISTINCT c.g, c.t FROM c",
+    "SELECT c.g, c.t, COUNT(1) AS n, SUM(c.n) AS s, MAX(c.id) AS m FROM c GROUP BY c.g, c.t",
+    "SELECT VALUE COUNT(1) FROM c GROUP BY c.n",
+    "SELECT c.nothing, COUNT(1) AS n FROM c GROUP BY c.nothing",
+    "SELECT DISTINCT VALUE COUNT(1) FROM c GROUP BY c.g",
+    "SELECT VALUE g FROM (SELECT DISTINCT VALUE c.g FROM c) g",
+    "SELECT VALUE e FROM (SELECT VALUE c.l FROM c ORDER BY c.n) AS x JOIN e IN x",
+};
+
+TEST_F(PagingTest, PagesOfAnySizeGiveTheSameRows) {
+  for (const std::string_view text : kQueries) {
+    limits_.rows = 1000;
+    const Rows whole = rest(text);
+    EXPECT_FALSE(whole.empty()) << text;
+    for (const size_t rows : {1, 2, 7}) {
+      limits_.rows = rows;
+      EXPECT_EQ(rest(text), whole) << text << " in pages of " << rows;
+    }
+  }
+  for (const std::string_view text : kUnordered) {
+    limits_.rows = 1000;
+    const Rows whole = sorted(rest(text));
+    for (const size_t rows : {1, 2, 7}) {
+      limits_.rows = rows;
+      EXPECT_EQ(sorted(rest(text)), whole) << text << " in pages of " << rows;
+    }
+  }
+}
+
+TEST_F(PagingTest, LimitsCountOverPages) {
+  for (const std::string_view text : {"SELECT DISTINCT c.g, c.t FROM c OFFSET 4 LIMIT 9",
+                                      "SELECT c.n FROM c GROUP BY c.n OFFSET 4 LIMIT 9",
+                                      "SELECT TOP 9 c.n FROM c GROUP BY c.n"}) {
+    for (const size_t rows : {1, 4, 1000}) {
+      limits_.rows = rows;
+      Rows got = sorted(rest(text));
+      EXPECT_EQ(got.size(), 9U) << text;
+      EXPECT_EQ(std::ranges::unique(got).size(), 0U) << text;
+    }
+  }
+}
+
+// A position whose order values were too long to keep is found again by the row itself.
+TEST_F(PagingTest, OrderValuesCanBeLeftOut) {
+  forgets_order_ = true;
+  for (const std::string_view text : kQueries) {
+    limits_.rows = 1000;
+    const Rows whole = rest(text);
+    limits_.rows = 4;
+    EXPECT_EQ(rest(text), whole) << text;
+  }
+  constexpr std::string_view kText = "SELECT VALUE c.n FROM c ORDER BY c.n";
+  auto first = page(kText, nullptr);
+  ASSERT_TRUE(first && first->next);
+  first->next->order.clear();
+  for (auto& [id, body] : items_) body = "{\"id\":\"" + id + "\",\"n\":-1}";
+  auto changed = page(kText, &*first->next);
+  ASSERT_FALSE(changed);
+  EXPECT_EQ(changed.error().code, Code::invalid);
+  items_.clear();
+  EXPECT_FALSE(page(kText, &*first->next));
+}
+
+// After two pages the partition is divided; each half goes on from where the whole one was.
+TEST_F(PagingTest, APositionHoldsInTheHalvesOfAPartition) {
+  limits_.rows = 4;
+  const auto divided = [&](std::string_view text) {
+    auto first = page(text, nullptr);
+    EXPECT_TRUE(first) << text;
+    Rows rows = first->rows;
+    if (!first->next) return rows;
+    auto second = page(text, &*first->next);
+    EXPECT_TRUE(second) << text;
+    rows.insert(rows.end(), second->rows.begin(), second->rows.end());
+    for (const auto& [min, max] : {std::pair("", "125"), std::pair("125", "\xFF")}) {
+      const Rows half = rest(text, second->next, min, max);
+      rows.insert(rows.end(), half.begin(), half.end());
+    }
+    return rows;
+  };
+  for (const std::string_view text :
+       {"SELECT VALUE c.id FROM c", "SELECT VALUE e FROM c JOIN e IN c.l",
+        "SELECT VALUE c.id FROM c ORDER BY c.n", "SELECT VALUE c.id FROM c ORDER BY c.g DESC, c.t",
+        "SELECT VALUE COUNT(1) FROM c GROUP BY c.n"}) {
+    const Rows got = sorted(divided(text));
+    limits_.rows = 1000;
+    EXPECT_EQ(got, sorted(rest(text))) << text;
+    limits_.rows = 4;
+  }
+  // Both halves have some of the groups that were not given yet; none that were.
+  limits_.rows = 2;
+  Rows got = sorted(divided("SELECT DISTINCT VALUE c.g FROM c"));
+  Rows given = page("SELECT DISTINCT VALUE c.g FROM c", nullptr)->rows;
+  for (const std::string& row : given) EXPECT_EQ(std::ranges::count(got, row), 1) << row;
+  const auto repeated = std::ranges::unique(got);
+  got.erase(repeated.begin(), repeated.end());
+  EXPECT_EQ(got.size(), 7U);
+}
+
+TEST_F(PagingTest, ItemsThatComeAndGoDoNotMoveTheOthers) {
+  limits_.rows = 10;
+  constexpr std::string_view kText = "SELECT VALUE c.n FROM c ORDER BY c.n";
+  auto first = page(kText, nullptr);
+  ASSERT_TRUE(first && first->next);
+  items_["000"] = "{\"id\":\"000\",\"n\":-5}";  // before the position: too late for it
+  items_["999"] = "{\"id\":\"999\",\"n\":9.5}";
+  std::erase_if(items_,
+                [](const auto& item) { return item.second.find("\"n\":3,") != std::string::npos; });
+  auto second = page(kText, &*first->next);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->rows[0], "9.5");
+  EXPECT_EQ(second->rows[1], "10");
+}
+
+TEST_F(PagingTest, WhatFitsComesInTheOrderInWhichItCame) {
+  EXPECT_EQ(rest("SELECT DISTINCT VALUE c.g FROM c"), (Rows{"0", "1", "2", "3", "4", "5", "6"}));
+  EXPECT_EQ(rest("SELECT DISTINCT VALUE c.g FROM c OFFSET 1 LIMIT 2"), (Rows{"1", "2"}));
+  auto some = page("SELECT DISTINCT TOP 3 VALUE c.g FROM c", nullptr);
+  ASSERT_TRUE(some);
+  EXPECT_EQ(some->rows.size(), 3U);
+  EXPECT_EQ(some->read.items, 3U);  // no more had to be looked at
+  EXPECT_FALSE(some->next);
+}
+
+TEST_F(PagingTest, BytesEndAPage) {
+  limits_.bytes = 12;
+  for (const std::string_view text :
+       {"SELECT VALUE c.id FROM c ORDER BY c.n", "SELECT DISTINCT VALUE c.id FROM c",
+        "SELECT VALUE c.id FROM c GROUP BY c.id",
+        "SELECT VALUE c.id FROM c GROUP BY c.id ORDER BY c.id"}) {
+    auto first = page(text, nullptr);
+    ASSERT_TRUE(first) << text;
+    EXPECT_EQ(first->rows.size(), 3U) << text;
+    EXPECT_EQ(rest(text).size(), 60U) << text;
+  }
+}
+
+// ---- Time
+
+TEST_F(PagingTest, AggregatesGoOnWhenTimeIsUp) {
+  for (const std::string_view text :
+       {"SELECT VALUE COUNT(1) FROM c", "SELECT VALUE COUNT(c.nothing) FROM c",
+        "SELECT SUM(c.n) AS s, MIN(c.t) AS t, MAX(c.id) AS m, AVG(c.g) AS a FROM c",
+        "SELECT VALUE COUNT(1) FROM c JOIN e IN c.l WHERE e = 1"}) {
+    limits_.stop = nullptr;
+    const Rows whole = rest(text);
+    int asked = 0;
+    limits_.stop = [&asked] { return ++asked % 9 == 0; };
+    auto first = page(text, nullptr);
+    ASSERT_TRUE(first && first->next) << text;
+    EXPECT_TRUE(first->rows.empty()) << text;
+    EXPECT_LT(first->read.items, 10U) << text;
+    EXPECT_EQ(rest(text), whole) << text;
+  }
+}
+
+TEST_F(PagingTest, GroupsGoOnWhenTimeIsUp) {
+  int asked = 0;
+  for (const size_t position_bytes : {200, 600, 100'000}) {
+    limits_.position_bytes = position_bytes;
+    for (const std::string_view text :
+         {"SELECT c.g, COUNT(1) AS n, MAX(c.id) AS m FROM c GROUP BY c.g",
+          "SELECT c.nothing, c.t, SUM(c.n) AS s FROM c GROUP BY c.nothing, c.t",
+          "SELECT DISTINCT VALUE c.n FROM c"}) {
+      limits_.stop = nullptr;
+      const Rows whole = sorted(rest(text));
+      limits_.stop = [&asked] { return ++asked % 9 == 0; };
+      EXPECT_EQ(sorted(rest(text)), whole) << text;
+    }
+  }
+}
+
+TEST_F(PagingTest, WhatCannotGoOnSaysSo) {
+  limits_.stop = [] { return true; };
+  limits_.position_bytes = 150;
+  auto list = page("SELECT MAKELIST(c) AS l FROM c", nullptr);
+  ASSERT_FALSE(list);
+  EXPECT_EQ(list.error().code, Code::invalid);
+  auto order = page("SELECT * FROM c ORDER BY c.n", nullptr);
+  ASSERT_FALSE(order);
+  EXPECT_EQ(order.error().code, Code::overloaded);
+}
+
+}  // namespace
+}  // namespace orrery::query
