@@ -94,11 +94,19 @@ class GroupedPage {
     if (goes_on) {
       pass_over = at_.rows_of_it;
       reader.start(at_.key, pass_over > 0);
+    } else {
+      reader.start_alike();
     }
     for (uint64_t items = 0;;) {
       auto found = reader.next(kAllItems);
       if (!found) return pass(found.error());
       if (!*found) return true;
+      if (const AlikeItems* alike = reader.alike()) {
+        auto goes_on_after = add_alike(*alike);
+        if (!goes_on_after) return goes_on_after;
+        if (!*goes_on_after) return true;
+        continue;
+      }
       if (reader.has_item()) {
         ++items;
         frame_.slots[*query_.document_slot] = Value::from(reader.item());
@@ -106,7 +114,7 @@ class GroupedPage {
         uint64_t row = 0;
         const bool goes_on_in_it = each_row(query_, frame_, [&] {
           if (row++ < pass_over) return true;
-          return add();
+          return add(1);
         });
         if (row > pass_over) ++page_.read.matched;
         if (frame_.ended == Frame::Ended::memory || is_too_large_) return pass(too_much_memory());
@@ -129,8 +137,23 @@ class GroupedPage {
     }
   }
 
-  // Takes the row at hand. False: no further row can change the page.
-  bool add() {
+  // There is no place among these to go on from: they are all taken, or it is an error.
+  Result<bool> add_alike(const AlikeItems& alike) {
+    frame_.slots[*query_.document_slot] = alike.item;
+    bool goes_on = true;
+    const auto row = [&] { return goes_on = add(alike.count); };
+    if (alike.passes) {
+      row();
+    } else {
+      each_row(query_, frame_, row);
+    }
+    if (frame_.ended == Frame::Ended::memory || is_too_large_) return pass(too_much_memory());
+    if (frame_.ended == Frame::Ended::time) return pass(too_much_time());
+    return goes_on;
+  }
+
+  // Takes the row at hand, which stands for so many. False: no further row can change the page.
+  bool add(uint64_t times) {
     std::vector<Value> keys;
     if (query_.distinct) {
       keys.push_back(project(query_, frame_));
@@ -152,7 +175,7 @@ class GroupedPage {
     for (size_t i = 0; i < query_.aggregates.size(); ++i) {
       Accumulator& accumulator = found->second.accumulators[i];
       memory_ -= accumulator.memory();
-      accumulator.add(evaluate(query_.aggregates[i].argument, frame_).to_owned());
+      accumulator.add(evaluate(query_.aggregates[i].argument, frame_).to_owned(), times);
       memory_ += accumulator.memory();
     }
     while (groups_.size() > 1 && (groups_.size() > room_ || memory_ > kPageMemoryMax)) {

@@ -63,6 +63,7 @@ bool all_exact(const std::vector<IndexNode>& children) {
 std::string_view tail_of(const IndexNode& node) {
   if (node.kind == Kind::lacking) return "missing";
   if (node.test) return "scan";
+  if (node.is_spatial) return "cells";
   return node.is_points() ? "point" : "range";
 }
 
@@ -173,6 +174,7 @@ std::string to_string(const IndexPlan& plan) {
   std::string out;
   append(out, plan.filter, false);
   if (plan.order) out += " by " + text_of(plan.order->path);
+  if (plan.only) out += " alone";
   return out;
 }
 

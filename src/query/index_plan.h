@@ -52,6 +52,7 @@ struct IndexNode {
   bool is_exact = false;
   value::Path path;  // of ranges and lacking
   uint32_t variable = kOnly;
+  bool is_spatial = false;        // the ranges are of cells that the shape at the path lies in
   std::vector<TermRange> ranges;  // in order, not overlapping
   std::shared_ptr<const TermTest> test;
   std::vector<IndexNode> children;
@@ -92,7 +93,7 @@ IndexPlan plan_index_use(const BoundQuery& query, const value::IndexPolicy& poli
                          Context& context);
 
 // For people and tests: `/name/? point and (/age/? range or /tags/[]/? point)`, `none`, and with an
-// order `/name/? point by /age/?`.
+// order `/name/? point by /age/?`, and with `alone` at the end when items need not be read.
 std::string to_string(const IndexPlan& plan);
 
 }  // namespace orrery::query

@@ -104,6 +104,22 @@ TEST(IndexPlanTest, Elements) {
             "/a/[]/? range and /a/[]/? point +");
 }
 
+TEST(IndexPlanTest, Shapes) {
+  value::IndexDefinition definition = value::IndexPolicy::everything().definition();
+  definition.spatial.push_back(value::parse_index_path("/at/*").value());
+  const value::IndexPolicy policy(definition);
+  const std::string here = "{\"type\": \"Point\", \"coordinates\": [8.5, 47.3]}";
+  EXPECT_EQ(plan_of("ST_DISTANCE(c.at, " + here + ") < 1000", policy), "/at/? cells +");
+  EXPECT_EQ(plan_of("1000 >= ST_DISTANCE(" + here + ", c.at)", policy), "/at/? cells +");
+  EXPECT_EQ(plan_of("NOT (ST_DISTANCE(c.at, " + here + ") > 1000)", policy), "/at/? cells +");
+  EXPECT_EQ(plan_of("ST_INTERSECTS(c.at, " + here + ") AND c.a = 1", policy),
+            "/at/? cells and /a/? point +");
+  EXPECT_EQ(plan_of("ST_WITHIN(c.at, " + here + ") AND ST_WITHIN(c.at, " + here + ")", policy),
+            "/at/? cells and /at/? cells +");
+  EXPECT_EQ(plan_of("ST_DISTANCE(c.other, " + here + ") < 1000", policy), "none +");
+  EXPECT_EQ(plan_of("ST_WITHIN(c.at, {\"type\": \"Nothing\"})", policy), "nothing");
+}
+
 TEST(IndexPlanTest, PathsWithoutEntriesAreNotUsed) {
   const value::IndexPolicy policy(
       {.rules = {{value::parse_index_path("/a/*").value(), true}}, .always = {}});

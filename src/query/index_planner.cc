@@ -180,7 +180,8 @@ std::optional<IndexOrder> IndexPlanner::order_of(const BoundQuery& query) {
 std::optional<IndexOnly> IndexPlanner::only_of(const BoundQuery& query, const IndexNode& filter) {
   const bool is_of_items =
       query.sources.size() == 1 && query.sources[0].kind == BoundSource::Kind::document;
-  const bool sees_all = query.grouped() || query.distinct;
+  // DISTINCT with a limit is over when it has enough.
+  const bool sees_all = query.grouped() || (query.distinct && !query.most() && !query.offset);
   if (!is_of_items || !sees_all || !query.order_by.empty() || query.select == Select::Kind::star) {
     return std::nullopt;
   }
@@ -205,6 +206,10 @@ std::optional<IndexOnly> IndexPlanner::only_of(const BoundQuery& query, const In
   for (const BoundAggregate& one : query.aggregates) {
     const bool is_extreme = one.aggregate == Aggregate::min || one.aggregate == Aggregate::max;
     is_extremes = is_extremes && is_extreme && path_of(one.argument);
+    // Lists are in the order in which items come.
+    const bool is_list =
+        one.aggregate == Aggregate::make_list || one.aggregate == Aggregate::make_set;
+    if (is_list) return std::nullopt;
     // COUNT(c): an item is always there.
     if (one.aggregate == Aggregate::count && one.argument.kind == BoundKind::slot) continue;
     if (!each_path(one.argument, take)) return std::nullopt;
@@ -303,9 +308,16 @@ IndexNode IndexPlanner::plan_comparison(const BoundExpr& expr, bool wanted) {
   for (const size_t side : {0, 1}) {
     const auto constant = constant_of(expr.children[1 - side]);
     if (!constant) continue;
-    const auto ref = indexed_path(expr.children[side]);
-    if (!ref) continue;
     const Binary operation = side == 0 ? expr.binary : mirrored(expr.binary);
+    const BoundExpr& compared_to = expr.children[side];
+    if (compared_to.kind == BoundKind::call && compared_to.function->name == "ST_DISTANCE") {
+      const Binary asked = wanted ? operation : opposite(operation);
+      const bool is_near = asked == Binary::less || asked == Binary::less_or_equal;
+      if (!is_near || !constant->is_number()) break;
+      return plan_spatial(compared_to, constant->number());
+    }
+    const auto ref = indexed_path(compared_to);
+    if (!ref) continue;
     return in_ranges(*ref, compared(PathTerms(ref->path), operation, *constant, wanted));
   }
   return plan_test(expr, wanted);

@@ -42,6 +42,8 @@ class IndexPlanner {
   IndexNode plan_array_contains(const BoundExpr& expr, bool wanted);
   // The items whose array at the path has this element.
   IndexNode plan_element(const PathRef& array, const value::Value& element);
+  // ST_WITHIN, ST_INTERSECTS, and ST_DISTANCE up to so many metres: a path and a shape.
+  IndexNode plan_spatial(const BoundExpr& call, double distance_m);
   // An expression of one value at one path: by looking at all values there are, or at those of
   // `ranges`.
   IndexNode plan_test(const BoundExpr& expr, bool wanted,

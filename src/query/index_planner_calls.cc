@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "query/index_planner.h"
+#include "value/geometry.h"
+#include "value/spatial.h"
 
 namespace orrery::query {
 namespace {
@@ -32,6 +34,9 @@ IndexNode IndexPlanner::plan_call(const BoundExpr& expr, bool wanted) {
     return plan_text_call(expr, wanted);
   }
   if (name.starts_with("ARRAY_CONTAINS")) return plan_array_contains(expr, wanted);
+  if (is_one_of(name, {"ST_WITHIN", "ST_INTERSECTS"})) {
+    return wanted ? plan_spatial(expr, 0) : everything(false);
+  }
   return plan_test(expr, wanted);
 }
 
@@ -80,6 +85,28 @@ IndexNode IndexPlanner::plan_text_call(const BoundExpr& expr, bool wanted) {
     return in_ranges(*ref, wanted ? std::move(found) : without(strings, found));
   }
   return plan_test(expr, wanted, strings);
+}
+
+IndexNode IndexPlanner::plan_spatial(const BoundExpr& call, double distance_m) {
+  for (const size_t side : {0, 1}) {
+    const auto ref = path_of(call.children[side]);
+    const auto constant = constant_of(call.children[1 - side]);
+    if (!ref || !constant) continue;
+    if (!policy_.covers_spatially(ref->path)) return everything(false);
+    const auto shape = value::geo::parse_shape(*constant);
+    if (!shape || !(distance_m >= 0)) return nothing();
+    TermRanges cells{.ranges = {}, .is_exact = false};
+    const std::string path = value::term_path(ref->path);
+    for (auto& [from, to] : value::spatial_ranges(path, *shape, distance_m)) {
+      cells.ranges.push_back({.from = std::move(from), .to = std::move(to)});
+    }
+    PathRef of_cells = *ref;
+    of_cells.variable = IndexNode::kAny;  // a shape lies in several
+    IndexNode node = in_ranges(of_cells, std::move(cells));
+    node.is_spatial = true;
+    return node;
+  }
+  return everything(false);
 }
 
 IndexNode IndexPlanner::plan_array_contains(const BoundExpr& expr, bool wanted) {

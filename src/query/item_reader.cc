@@ -34,9 +34,17 @@ void ItemReader::start_in_order(std::optional<SourceStart> start) {
 
 Result<bool> ItemReader::next(size_t wanted) {
   for (;;) {
-    if (!items_) {
+    if (!items_ && !alike_) {
       auto opened = open_next_view(wanted);
       if (!opened || !*opened) return opened;
+    }
+    if (alike_) {
+      auto found = alike_->next();
+      if (!found) return pass(found.error());
+      alike_at_ = *found;
+      if (alike_at_ != nullptr) return true;
+      leave_view();
+      continue;
     }
     auto found = items_->next(wanted);
     if (!found) return pass(found.error());
@@ -52,6 +60,7 @@ Result<bool> ItemReader::next(size_t wanted) {
 }
 
 void ItemReader::leave_view() {
+  alike_.reset();
   items_.reset();
   view_.reset();
 }
@@ -70,6 +79,12 @@ Result<bool> ItemReader::open_next_view(size_t wanted) {
   view_ = std::move(*view);
   ++views_;
   const SourceSetting setting{*view_, plan_, context_, counts_};
+  if (wants_alike_) {
+    auto alike = open_alike(setting);
+    if (!alike) return pass(alike.error());
+    alike_ = std::move(*alike);
+    if (alike_) return true;
+  }
   if (wants_order_) {
     auto ordered = open_in_order(setting, start_ ? &*start_ : nullptr, wanted);
     if (!ordered) return pass(ordered.error());

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "query/bound.h"
 #include "query/functions/context.h"
+#include "query/index_only.h"
 #include "query/index_plan.h"
 #include "query/index_source.h"
 #include "query/item_view.h"
@@ -29,14 +30,19 @@ class ItemReader {
   // The same in the order of ORDER BY; null: from the first. A view whose index does not serve this
   // order gives all its items by their keys.
   void start_in_order(std::optional<SourceStart> start);
+  // The same from the first, for a caller that does not mind which item is which: those that the
+  // query cannot tell apart may come as one.
+  void start_alike() { wants_alike_ = true; }
   // Moves to the next item; false after the last one. `wanted` is how many more the caller thinks
   // it will take.
   Result<bool> next(size_t wanted);
   // Of the item at hand; valid until the next one is asked for. There may be a key without an item:
   // a place where to look at the clock, and to stop.
   std::string_view key() const { return at_->key; }
-  bool has_item() const { return !at_->body.empty(); }
+  bool has_item() const { return alike_ || !at_->body.empty(); }
   const value::Node& item() const { return json_->root(); }
+  // Instead of key() and item(), for items that come as one; null when one came alone.
+  const AlikeItems* alike() const { return alike_ ? alike_at_ : nullptr; }
 
   // Whether the items of the view at hand come in the order of ORDER BY.
   bool in_order() const { return in_order_; }
@@ -58,11 +64,14 @@ class ItemReader {
   std::optional<SourceStart> start_;
   bool wants_order_ = false;
   bool in_order_ = false;
+  bool wants_alike_ = false;
   size_t views_ = 0;      // opened so far
   std::string view_end_;  // the placement key at which the next view starts
   std::unique_ptr<ItemView> view_;
-  std::unique_ptr<ItemSource> items_;  // of view_
+  std::unique_ptr<ItemSource> items_;   // of view_
+  std::unique_ptr<AlikeSource> alike_;  // of view_, instead of items_
   const SourceItem* at_ = nullptr;
+  const AlikeItems* alike_at_ = nullptr;
   std::optional<value::JsonDocument> json_;
 };
 

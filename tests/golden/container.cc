@@ -39,7 +39,8 @@ Result<std::vector<Value>> run_over(ItemSpace& space, const std::string& text,
 std::unique_ptr<ItemSpace> space_of(const std::vector<std::string>& items, Index index) {
   if (index == Index::off) return std::make_unique<MemorySpace>(items);
   IndexedSpace::Options options;
-  options.estimate = IndexedSpace::Options::Estimate::nothing;
+  using Estimate = IndexedSpace::Options::Estimate;
+  options.estimate = index == Index::on ? Estimate::nothing : Estimate::everything;
   return std::make_unique<IndexedSpace>(IndexedSpace::in_order(items), std::move(options));
 }
 

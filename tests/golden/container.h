@@ -15,8 +15,8 @@
 
 namespace orrery::query {
 
-// Whether the index is there and is used wherever it can be.
-enum class Index : uint8_t { off, on };
+// Whether the index is there and is used to find items wherever it can be, or only to walk along.
+enum class Index : uint8_t { off, on, walked };
 
 class TestContainer {
  public:

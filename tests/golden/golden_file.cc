@@ -17,8 +17,9 @@ void read_expectation(const std::string& line, GoldenCase& golden) {
     if (word == "ordered") golden.ordered = true;
     if (word == "single") golden.single = true;
     if (word == "count") words >> golden.count.emplace();
-    if (word == "error") {
-      std::getline(words >> std::ws, golden.error.emplace());
+    if (word == "error" || word == "index") {
+      auto& rest = word == "error" ? golden.error : golden.index;
+      std::getline(words >> std::ws, rest.emplace());
       return;
     }
   }

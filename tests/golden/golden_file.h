@@ -19,6 +19,7 @@ struct GoldenCase {
   bool single = false;  // clients cannot merge it
   std::optional<std::string> error;
   std::optional<size_t> count;
+  std::optional<std::string> index;  // what is used of an index of everything
   std::vector<std::string> rows;
 };
 

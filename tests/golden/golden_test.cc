@@ -9,6 +9,8 @@
 #include "client.h"
 #include "container.h"
 #include "golden_file.h"
+#include "query/bind.h"
+#include "query/index_plan.h"
 #include "query/parser.h"
 
 namespace orrery::query {
@@ -62,7 +64,9 @@ class GoldenTest : public testing::Test {
   }
   static std::string place_of(const GoldenCase& golden, Index index) {
     return golden.file + ":" + std::to_string(golden.line) + " " + golden.title +
-           (index == Index::on ? ", by the index" : "");
+           (index == Index::off  ? ""
+            : index == Index::on ? ", by the index"
+                                 : ", along the index");
   }
 
   const std::vector<GoldenCase> cases_;
@@ -70,7 +74,7 @@ class GoldenTest : public testing::Test {
 
 TEST_F(GoldenTest, OnePartition) {
   for (const GoldenCase& golden : cases_) {
-    for (const Index index : {Index::off, Index::on}) {
+    for (const Index index : {Index::off, Index::on, Index::walked}) {
       const TestContainer container(golden.items, 1, index);
       for (size_t page_rows : {1000, 7, 1}) {
         SCOPED_TRACE(place_of(golden, index) + ", pages of " + std::to_string(page_rows));
@@ -78,6 +82,23 @@ TEST_F(GoldenTest, OnePartition) {
       }
     }
   }
+}
+
+TEST_F(GoldenTest, IndexUse) {
+  size_t stated = 0;
+  for (const GoldenCase& golden : cases_) {
+    if (!golden.index) continue;
+    ++stated;
+    SCOPED_TRACE(place_of(golden, Index::on));
+    const auto query = parse_query(golden.query);
+    ASSERT_TRUE(query);
+    const auto bound = bind_query(*query, parameters_of(golden));
+    ASSERT_TRUE(bound);
+    Context context;
+    const auto policy = value::IndexPolicy::everything();
+    EXPECT_EQ(to_string(plan_index_use(**bound, policy, context)), *golden.index);
+  }
+  EXPECT_GE(stated, size_t{60});
 }
 
 TEST_F(GoldenTest, ManyPartitionsByThePlan) {

@@ -12,6 +12,7 @@
 #include "api/cosmos/error_body.h"
 #include "api/cosmos/feed_bounds.h"
 #include "api/cosmos/feed_json.h"
+#include "api/cosmos/index_metrics.h"
 #include "api/cosmos/query_request.h"
 #include "api/cosmos/query_view.h"
 #include "api/cosmos/rid.h"
@@ -222,6 +223,11 @@ void Service::query_items(CallPtr call) {
   if (is_true(call->headers.populate_query_metrics)) {
     call->response.add("x-ms-documentdb-query-metrics",
                        metrics_of(*page, json.size(), clock_.steady_us() - started_us));
+  }
+  if (is_true(call->headers.populate_index_metrics)) {
+    const auto plan = query::plan_index_use(**bound, *space.policy(), context);
+    call->response.add("x-ms-cosmos-index-utilization",
+                       encode_index_metrics(query::index_use_of(**bound, plan)));
   }
   call->response.add("x-ms-item-count", std::to_string(page->rows.size()));
   call->reply(200, std::move(json));

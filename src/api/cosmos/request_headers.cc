@@ -41,6 +41,7 @@ constexpr std::array kKnown = {
     Known{"x-ms-cosmos-is-batch-request", &RequestHeaders::is_batch},
     Known{"x-ms-documentdb-partitionkey", &RequestHeaders::partition_key},
     Known{"x-ms-documentdb-expiry-seconds", &RequestHeaders::token_expiry},
+    Known{"x-ms-cosmos-populateindexmetrics", &RequestHeaders::populate_index_metrics},
     Known{"x-ms-cosmos-is-query-plan-request", &RequestHeaders::is_query_plan},
     Known{"x-ms-documentdb-populatequotainfo", &RequestHeaders::populate_quota},
     Known{"x-ms-documentdb-partitionkeyrangeid", &RequestHeaders::partition_key_range},

@@ -37,6 +37,7 @@ struct RequestHeaders {
   std::string_view offer_throughput;
   std::string_view partition_key;
   std::string_view partition_key_range;
+  std::string_view populate_index_metrics;
   std::string_view populate_query_metrics;
   std::string_view populate_quota;
   std::string_view post_trigger;
