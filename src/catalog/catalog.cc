@@ -342,11 +342,24 @@ Result<ContainerPtr> Catalog::update_container(uint32_t number,
   if (!covers_everything(*after->map) || after->spec.name != before->spec.name) {
     return fail(Code::internal, "a change to a container's record does not keep its invariants");
   }
+  return store(std::move(after));
+}
+
+Result<ContainerPtr> Catalog::note_indexed(uint32_t number, uint32_t index_version) {
+  MutexLock serial(change_mutex_);
+  ContainerPtr before = container(number);
+  if (!before) return fail(Code::not_found, "the container is not there");
+  auto after = std::make_shared<Container>(*before);
+  after->indexed_version = std::max(before->indexed_version, index_version);
+  return store(std::move(after));
+}
+
+Result<ContainerPtr> Catalog::store(std::shared_ptr<Container> container) {
   std::vector<partition::Write> writes;
-  writes.push_back(put(kContainers, number, encode(*after)));
+  writes.push_back(put(kContainers, container->number, encode(*container)));
   if (auto committed = commit(std::move(writes)); !committed) return pass(committed.error());
-  insert(after);
-  return after;
+  insert(container);
+  return container;
 }
 
 }  // namespace orrery::catalog

@@ -59,6 +59,9 @@ class Catalog {
   // here. `change` may refuse.
   Result<ContainerPtr> update_container(uint32_t number,
                                         const std::function<Status(Container&)>& change);
+  // Notes that all partitions have the terms of this index version. Nobody sees a change by that:
+  // the etag stays.
+  Result<ContainerPtr> note_indexed(uint32_t number, uint32_t index_version);
 
   // --- resources: catalog_resources.cc ---------------------------------------------------------
   ResourcePtr resource(uint8_t kind, uint32_t parent, std::string_view name) const;
@@ -85,6 +88,7 @@ class Catalog {
   // The next number, and the write that keeps it from being used again.
   uint32_t take_number(std::vector<partition::Write>& writes) ORRERY_REQUIRES(change_mutex_);
   std::string next_etag();
+  Result<ContainerPtr> store(std::shared_ptr<Container> container) ORRERY_REQUIRES(change_mutex_);
   void insert(DatabasePtr database);
   void insert(ContainerPtr container);
   void erase_container(uint32_t number);

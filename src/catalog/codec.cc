@@ -267,6 +267,7 @@ std::string encode(const Container& container) {
   out.text("placement", placement_name(spec.key.placement));
   out.raw("keyPaths", encode_paths(spec.key.paths));
   out.boolean("indexed", spec.indexed).number("indexVersion", container.index_version);
+  out.number("indexedVersion", container.indexed_version);
   out.raw("indexRules", array_of(spec.index_rules, [](const value::IndexRule& rule) {
             return ObjectWriter()
                 .text("path", value::to_string(rule.path))
@@ -331,6 +332,7 @@ Result<Container> decode_container(std::string_view text) {
   read_key(in, spec.key);
   spec.indexed = in.boolean("indexed");
   container.index_version = in.number32("indexVersion");
+  container.indexed_version = in.number32("indexedVersion");
   in.array("indexRules", [&](const Node& element) {
     ObjectReader one(element);
     auto path = value::parse_index_path(one.text("path"));

@@ -24,6 +24,7 @@ Container full_container() {
   container.database = 3;
   container.number = 4'000'000'000;
   container.index_version = 7;
+  container.indexed_version = 5;
   container.changed_s = 1'700'000'001;
   container.etag = "00000000-0000-0000-0000-000000000009";
   container.throughput = Throughput{.rus = 20'000, .autoscale = true};
@@ -63,6 +64,7 @@ void expect_same(const Container& a, const Container& b) {
   EXPECT_EQ(a.database, b.database);
   EXPECT_EQ(a.number, b.number);
   EXPECT_EQ(a.index_version, b.index_version);
+  EXPECT_EQ(a.indexed_version, b.indexed_version);
   EXPECT_EQ(a.changed_s, b.changed_s);
   EXPECT_EQ(a.etag, b.etag);
   EXPECT_EQ(a.throughput, b.throughput);

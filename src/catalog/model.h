@@ -76,7 +76,8 @@ struct Container {
   uint32_t database = 0;
   uint32_t number = 0;  // unique in the account; never used twice
   ContainerSpec spec;
-  uint32_t index_version = 1;  // grows when index_definition(spec) changes
+  uint32_t index_version = 1;    // grows when index_definition(spec) changes
+  uint32_t indexed_version = 1;  // all partitions have the terms of this one at least
   int64_t changed_s = 0;
   std::string etag;
   std::optional<Throughput> throughput;  // unset: the database's

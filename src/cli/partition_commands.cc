@@ -102,6 +102,8 @@ int partitions(const ServerAddress& server, const std::string& container) {
     fmt::print("{:>6}  {:>10}  {:>10}  {:<{}}  {:>12.0f}\n", number(*one, "id"),
                number(*one, "items"), size_text(bytes), bar, kBarWidth,
                number(*one, "requestUnits"));
+    const double indexed = number(*one, "indexed");
+    if (indexed < 100) fmt::print("        being re-indexed: {:.0f} %\n", indexed);
     const value::Node* problem = one->find("problem");
     if (problem != nullptr && !problem->text.empty()) fmt::print("        ! {}\n", problem->text);
   }

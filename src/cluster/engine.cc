@@ -1,6 +1,7 @@
 // Opening, closing and routing. The operations on items and their budgets are in engine_items.cc,
 // what queries read in engine_views.cc, databases and containers in engine_manage.cc, splits in
-// engine_split.cc, what it tells in engine_status.cc, background work in engine_upkeep.cc.
+// engine_split.cc, what it tells in engine_status.cc, background work in engine_upkeep.cc and
+// engine_reindex.cc.
 #include "cluster/engine.h"
 
 #include <fmt/format.h>
@@ -35,6 +36,7 @@ Engine::Engine(volume::Volume& volume, const Clock& clock, const EngineOptions& 
       openers_("opener", 2),
       splitter_("splitter", 1),
       trimmer_("trimmer", 1),
+      indexer_("indexer", 1),
       control_("control", 4) {}
 
 Result<std::unique_ptr<Engine>> Engine::open(volume::Volume& volume, const Clock& clock,
@@ -65,6 +67,7 @@ Engine::~Engine() {
   control_.stop();
   splitter_.stop();
   trimmer_.stop();
+  indexer_.stop();
   openers_.stop();
   // Whatever a writer still completes uses this engine. Nothing new comes: callers are gone.
   shared_.writers.stop();

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <thread>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/clock.h"
@@ -118,7 +119,10 @@ struct PartitionStatus {
   uint64_t writes = 0;
   uint64_t throttled = 0;
   double charge = 0;
+  uint32_t indexed_percent = 100;  // how many items have the terms of the current index rules
 };
+// Of all of a container's items; 100 only when all have them.
+uint32_t indexed_percent(const std::vector<PartitionStatus>& partitions);
 
 class Engine {
  public:
@@ -141,7 +145,8 @@ class Engine {
   Status remove_database(uint32_t number);
   Result<RoutingPtr> create_container(uint32_t database, catalog::ContainerSpec spec,
                                       std::optional<catalog::Throughput> throughput);
-  // Replaces what may change: index rules, TTL, and what the face keeps.
+  // Replaces what may change: index rules, TTL, and what the face keeps. Items are given the terms
+  // of new rules in the background: status() tells how far that is.
   Result<RoutingPtr> replace_container(uint32_t number, catalog::ContainerSpec spec);
   Status remove_container(uint32_t number);
   // Splits follow by themselves; see is_scaling.
@@ -263,9 +268,17 @@ class Engine {
                                          const std::string& cut);
   void trim_later(const std::shared_ptr<Slot>& slot);
 
+  // re-indexing (engine_reindex.cc)
+  void reindex_where_needed();
+  bool needs_reindexing(const Routing& routing) const;
+  void reindex_later(uint32_t container);
+  // Whether there is more to do at once.
+  Result<bool> reindex_some(uint32_t container);
+
   // upkeep (engine_upkeep.cc)
   void retire(std::shared_ptr<partition::Partition> partition, std::string volume_name);
   void upkeep_loop();
+  void wake_upkeep();
   void remove_retired();
   void collect_expired();
   void close_idle();
@@ -285,6 +298,9 @@ class Engine {
   mutable Mutex scaling_mutex_;
   std::unordered_map<uint32_t, uint32_t> scaling_ ORRERY_GUARDED_BY(scaling_mutex_);
 
+  Mutex reindexing_mutex_;
+  std::unordered_set<uint32_t> reindexing_ ORRERY_GUARDED_BY(reindexing_mutex_);  // queued
+
   Mutex upkeep_mutex_;
   CondVar upkeep_wake_;
   std::atomic<bool> stopping_{false};  // set with upkeep_mutex_ held
@@ -299,6 +315,7 @@ class Engine {
   WorkerPool openers_;
   WorkerPool splitter_;  // one thread: one split at a time
   WorkerPool trimmer_;
+  WorkerPool indexer_;
   WorkerPool control_;
 };
 

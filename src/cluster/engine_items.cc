@@ -108,6 +108,8 @@ void Engine::write_again(RoutingPtr routing, std::vector<Write> transaction,
       WriteReply reply;
       RoutingPtr fresh = find(number);
       if (fresh && attempt < kRouteAttempts) {
+        // It may have come back because there are newer rules than those it came with.
+        for (Write& write : returned) write.schema = fresh->schema;
         return write_again(std::move(fresh), std::move(returned), std::move(then), reads,
                            attempt + 1);
       }

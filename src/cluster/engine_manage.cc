@@ -111,6 +111,7 @@ Result<RoutingPtr> Engine::replace_container(uint32_t number, catalog::Container
   });
   if (!updated) return pass(updated.error());
   rebuild(number);
+  wake_upkeep();
   return find(number);
 }
 

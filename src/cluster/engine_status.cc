@@ -36,14 +36,31 @@ Result<std::vector<PartitionStatus>> Engine::status(uint32_t container) {
     auto opened = open_if_there(slot);
     if (!opened) {
       one.read_only_reason = opened.error().message;
+      if (routing->container->indexed_version < routing->container->index_version) {
+        one.indexed_percent = 0;
+      }
     } else if (*opened) {
       one.open = true;
       one.usage = (*opened)->usage();
       one.lsn = (*opened)->lsn();
       one.read_only_reason = (*opened)->read_only_reason();
+      one.indexed_percent = (*opened)->indexed_percent(*routing->schema);
     }
   }
   return all;
+}
+
+uint32_t indexed_percent(const std::vector<PartitionStatus>& partitions) {
+  uint32_t least = 100;
+  double items = 0;
+  double indexed = 0;
+  for (const PartitionStatus& one : partitions) {
+    least = std::min(least, one.indexed_percent);
+    items += static_cast<double>(one.usage.items);
+    indexed += static_cast<double>(one.usage.items) * one.indexed_percent;
+  }
+  if (least == 100) return 100;
+  return items == 0 ? least : std::min(99U, static_cast<uint32_t>(indexed / items));
 }
 
 Result<std::vector<Partition::LogicalPartition>> Engine::largest(uint32_t container, size_t count) {

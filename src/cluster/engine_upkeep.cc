@@ -1,6 +1,6 @@
 // Background work of the engine, once a second: files of partitions that are gone are removed when
-// nobody uses them any more, expired items are collected, idle partitions are closed when too many
-// are open.
+// nobody uses them any more, expired items are collected, partitions whose index is behind are
+// found, idle partitions are closed when too many are open.
 #include <algorithm>
 #include <chrono>
 
@@ -21,6 +21,11 @@ void Engine::retire(std::shared_ptr<partition::Partition> partition, std::string
   upkeep_wake_.notify_all();
 }
 
+void Engine::wake_upkeep() {
+  MutexLock lock(upkeep_mutex_);
+  upkeep_wake_.notify_all();
+}
+
 void Engine::upkeep_loop() {
   for (;;) {
     {
@@ -31,6 +36,7 @@ void Engine::upkeep_loop() {
     }
     remove_retired();
     collect_expired();
+    reindex_where_needed();
     close_idle();
   }
   remove_retired();

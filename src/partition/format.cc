@@ -180,6 +180,8 @@ std::string encode_record(const PartitionRecord& record) {
   append_u64_le(out, record.bytes);
   append_u64_le(out, record.items);
   append_u32(out, record.trimmed ? 1 : 0);
+  append_u32(out, record.index_version);
+  append_u32(out, record.indexed ? 1 : 0);
   append_text(out, record.min);
   append_text(out, record.max);
   return out;
@@ -204,6 +206,8 @@ Result<PartitionRecord> decode_record(std::string_view stored) {
   record.bytes = reader.u64();
   record.items = reader.u64();
   record.trimmed = reader.u32() != 0;
+  record.index_version = reader.u32();
+  record.indexed = reader.u32() != 0;
   record.min = reader.text();
   record.max = reader.text();
   if (!reader.ok || !reader.in.empty()) return damaged("partition record");

@@ -62,7 +62,9 @@ struct PartitionRecord {
   uint32_t time_s = 0;  // of the newest commit
   uint64_t bytes = 0;   // of the items in [min, max)
   uint64_t items = 0;
-  bool trimmed = true;  // false: the files still hold what is outside [min, max)
+  bool trimmed = true;         // false: the files still hold what is outside [min, max)
+  uint32_t index_version = 0;  // of the newest index rules that a write came with
+  bool indexed = true;         // every item has the terms of those rules
   std::string min;
   std::string max;
 };

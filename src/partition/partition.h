@@ -85,6 +85,8 @@ enum class Verb : uint8_t {
   replace,  // must be there
   remove,   // must be there
   expire,   // remove if it has expired; otherwise nothing
+  reindex,  // give it the terms of the schema's rules, as it is; nothing if it has them
+  indexed,  // of no item: notes that every item has the terms of the schema's rules
 };
 
 struct Write {
@@ -225,6 +227,15 @@ class Partition : public std::enable_shared_from_this<Partition> {
   Result<size_t> collect_expired(const std::shared_ptr<const Schema>& schema, size_t examine_max,
                                  double charge_max, const std::function<void(double)>& pay);
 
+  // Whether every item has the terms that the schema's rules give it, and how many of a hundred
+  // have, as far as known: 100 exactly when all do.
+  bool is_indexed(const Schema& schema) const;
+  uint32_t indexed_percent(const Schema& schema) const;
+  // Gives some items that lack them the terms of the schema's rules: looks at `examine_max`, and
+  // waits until what it wrote is durable. True when there are none left. Code::moved when the
+  // partition was split, or when there are newer rules than these. One thread at a time.
+  Result<bool> reindex(const std::shared_ptr<const Schema>& schema, size_t examine_max);
+
   // A split, in three steps; see split.cc. Only one at a time (Code::conflict); one that was begun
   // is finished or abandoned.
   // 1. Chooses the cut that halves the bytes without cutting a logical partition. Code::conflict
@@ -259,6 +270,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
                                                        std::string_view volume_name,
                                                        const Identity& identity,
                                                        const Usage& usage);
+  Status commit_and_wait(std::vector<Write> transaction);
 
   Shared& shared_;
   volume::Volume& volume_;
@@ -269,6 +281,14 @@ class Partition : public std::enable_shared_from_this<Partition> {
   std::atomic<bool> splitting_{false};  // between begin_split and its end
   Mutex expiry_mutex_;
   std::string expiry_cursor_ ORRERY_GUARDED_BY(expiry_mutex_);  // where to go on looking
+  // How far re-indexing has come; it begins at the start again when the partition is opened.
+  struct Reindexing {
+    uint32_t version = 0;
+    std::string from;  // the first key not looked at
+    uint64_t examined = 0;
+  };
+  mutable Mutex reindexing_mutex_;
+  Reindexing reindexing_ ORRERY_GUARDED_BY(reindexing_mutex_);
 };
 
 }  // namespace orrery::partition

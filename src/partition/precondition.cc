@@ -25,6 +25,8 @@ Status check_precondition(const Write& write, const Item* current, bool has_etag
       break;
     case Verb::upsert:
     case Verb::expire:
+    case Verb::reindex:
+    case Verb::indexed:
       break;
   }
   if (current == nullptr) return {};

@@ -177,6 +177,9 @@ Result<Written> Run::apply_one(const Write& write) {
     return fail(Code::moved, "the key belongs to another partition");
   }
   const Schema& schema = *write.schema;
+  if (auto adopted = adopt_rules(schema); !adopted) return pass(adopted.error());
+  if (write.verb == Verb::reindex) return apply_reindex(write);
+  if (write.verb == Verb::indexed) return note_indexed();
   const std::string key = item_key(write.placement, write.row);
   auto found = current_item(key);
   if (!found) return pass(found.error());
@@ -248,6 +251,54 @@ Result<Written> Run::apply_one(const Write& write) {
   record_.time_s = time_s;
   written.version = next.version;
   return written;
+}
+
+Status Run::adopt_rules(const Schema& schema) {
+  if (schema.index_version == record_.index_version) return {};
+  if (schema.index_version < record_.index_version) {
+    return fail(Code::moved, "the container's index rules have changed");
+  }
+  record_.index_version = schema.index_version;
+  record_.indexed = record_.items == 0;
+  batch_.Put(store_.ledger(), kRecordKey, encode_record(record_));
+  return {};
+}
+
+// The item stays what it is: no LSN, no entry among the changes, no other unique values.
+Result<Written> Run::apply_reindex(const Write& write) {
+  const std::string key = item_key(write.placement, write.row);
+  auto found = current_item(key);
+  if (!found) return pass(found.error());
+  Written written;
+  if (!*found || (*found)->index_version == write.schema->index_version) return written;
+  const Item& before = **found;
+  Item after = before;
+  after.index_version = write.schema->index_version;
+  if (auto indexed = reindex(write, key, &before, &after, written); !indexed) {
+    return pass(indexed.error());
+  }
+  batch_.Put(store_.items(), key, encode_item(after));
+  items_.set(key, std::move(after));
+  return written;
+}
+
+// No item has terms by the definitions before: they are not needed any more. In memory they stay
+// until the partition is next opened, for views from before.
+Result<Written> Run::note_indexed() {
+  record_.indexed = true;
+  batch_.Put(store_.ledger(), kRecordKey, encode_record(record_));
+  for (const auto& [from, to] :
+       {std::pair(std::string(kDefinitions), definition_key(record_.index_version)),
+        std::pair(std::string(kShapes), shape_key(record_.index_version, 0))}) {
+    const rocksdb::Slice upper_bound = to;
+    rocksdb::ReadOptions options;
+    options.iterate_upper_bound = &upper_bound;
+    std::unique_ptr<rocksdb::Iterator> it(store_.db().NewIterator(options, store_.ledger()));
+    for (it->Seek(from); it->Valid(); it->Next()) batch_.Delete(store_.ledger(), it->key());
+    if (!it->status().ok())
+      return pass(store_.translate(it->status(), "reading the index's ledger"));
+  }
+  return Written{};
 }
 
 Status Run::reindex(const Write& write, const std::string& key, const Item* before,

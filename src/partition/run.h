@@ -92,6 +92,11 @@ class Run {
  private:
   Result<Written> apply_one(const Write& write);
   Status count_found(const Write& write, const Item& item);
+  // Index rules only move forwards: once a write came with newer ones, those that come with older
+  // ones are refused. So whoever has looked at every item since then has left none behind.
+  Status adopt_rules(const Schema& schema);
+  Result<Written> apply_reindex(const Write& write);
+  Result<Written> note_indexed();
   Status check(const Write& write, const std::optional<Item>& current, bool live) const;
   Result<std::optional<Item>> current_item(const std::string& key);
   Result<LogicalSize> current_size(const std::string& key);

@@ -140,8 +140,9 @@ Result<Page> Transaction::scan(std::string_view placement, const std::string* af
 }
 
 Status Transaction::stage(Write write) {
-  if (write.verb == Verb::expire || write.verb == Verb::read || write.editor) {
-    return fail(Code::internal, "expiry, reads and edits cannot be staged");
+  if (write.verb == Verb::expire || write.verb == Verb::read || write.verb == Verb::reindex ||
+      write.verb == Verb::indexed || write.editor) {
+    return fail(Code::internal, "upkeep, reads and edits cannot be staged");
   }
   if (writes_.size() >= kWritesMax) {
     return fail(Code::too_large,

@@ -56,7 +56,8 @@ class Transaction {
                     size_t bytes_max) const;
 
   // Checks the write against the view and stages it. On error nothing is staged, and the
-  // transaction can go on. `expire`, `read` and editors cannot be staged.
+  // transaction can go on. Upkeep (`expire`, `reindex`, `indexed`), `read` and editors cannot be
+  // staged.
   Status stage(Write write);
   size_t staged() const { return writes_.size(); }
 

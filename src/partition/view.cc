@@ -131,7 +131,10 @@ uint64_t View::lsn() const {
 }
 
 bool View::is_indexed() const {
-  return true;
+  if (!state_) return true;
+  const PartitionRecord& record = state_->record;
+  return record.items == 0 ||
+         (record.indexed && record.index_version == state_->schema->index_version);
 }
 
 bool View::entries_are_items() const {

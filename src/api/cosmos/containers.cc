@@ -100,7 +100,8 @@ void Service::read_container(CallPtr call) {
                        fmt::format("documentSize={};documentsSize={};documentsCount={};"
                                    "collectionSize={};",
                                    bytes / 1024, bytes / 1024, items, bytes / 1024));
-    call->response.add("x-ms-documentdb-collection-index-transformation-progress", "100");
+    call->response.add("x-ms-documentdb-collection-index-transformation-progress",
+                       std::to_string(cluster::indexed_percent(*statuses)));
   }
   call->etag(container.etag);
   call->charge(partition::read_charge(0));

@@ -1,0 +1,95 @@
+// Re-indexing: when a container's index rules have changed, its items are given the terms of the
+// new ones in the background, partition by partition. What happens inside a partition is told in
+// src/partition/reindex.cc; here is found which partitions are behind.
+//
+// The catalog keeps up to which version all of a container's partitions have been done, so that a
+// start need not open any to find out. Until the last one is, a crash or a split costs no more than
+// looking at some items again. An open partition is asked itself, too: a write that was on its way
+// for long may have brought older rules to a partition that was not there when the others were
+// done.
+#include <mutex>
+
+#include "base/log.h"
+#include "cluster/engine.h"
+
+namespace orrery::cluster {
+namespace {
+
+// Of one container before the next one's turn.
+constexpr int kStepsAtOnce = 50;
+constexpr size_t kExamineMax = 2'000;
+
+}  // namespace
+
+bool Engine::needs_reindexing(const Routing& routing) const {
+  if (routing.container->indexed_version < routing.container->index_version) return true;
+  for (const auto& slot : routing.slots) {
+    auto partition = slot->opened();
+    if (partition && !partition->is_indexed(*routing.schema)) return true;
+  }
+  return false;
+}
+
+void Engine::reindex_where_needed() {
+  std::vector<RoutingPtr> all;
+  {
+    std::shared_lock lock(routing_mutex_);
+    for (const auto& [number, routing] : by_number_) all.push_back(routing);
+  }
+  for (const RoutingPtr& routing : all) {
+    const uint32_t number = routing->container->number;
+    if (!needs_reindexing(*routing)) continue;
+    {
+      MutexLock lock(reindexing_mutex_);
+      if (!reindexing_.insert(number).second) continue;
+    }
+    reindex_later(number);
+  }
+}
+
+void Engine::reindex_later(uint32_t number) {
+  indexer_.post([this, number] {
+    auto more = stopping_ ? Result<bool>(false) : reindex_some(number);
+    if (more && *more && !stopping_) return reindex_later(number);
+    if (!more) {
+      log::warn("re-indexing a container is held up and will be tried again",
+                {{"container", number}, {"error", more.error().message}});
+    }
+    // Whatever is left is found again by the upkeep.
+    MutexLock lock(reindexing_mutex_);
+    reindexing_.erase(number);
+  });
+}
+
+Result<bool> Engine::reindex_some(uint32_t number) {
+  const RoutingPtr routing = find(number);
+  if (!routing) return false;
+  const catalog::Container& container = *routing->container;
+  const bool behind = container.indexed_version < container.index_version;
+  int steps = 0;
+  for (const auto& slot : routing->slots) {
+    Result<std::shared_ptr<partition::Partition>> opened =
+        behind ? open_if_there(slot) : slot->opened();
+    // Split meanwhile: the newer routing knows where.
+    if (!opened && opened.error().code == Code::moved) return true;
+    if (!opened) return pass(opened.error());
+    if (!*opened) continue;
+    for (bool done = false; !done;) {
+      if (stopping_ || steps++ == kStepsAtOnce) return true;
+      auto step = (*opened)->reindex(routing->schema, kExamineMax);
+      if (!step && step.error().code == Code::moved) return true;
+      if (!step) return pass(step.error());
+      done = *step;
+    }
+  }
+  if (!behind) return false;
+  MutexLock change(change_mutex_);
+  auto noted = catalog_->note_indexed(number, container.index_version);
+  if (!noted) return pass(noted.error());
+  rebuild(number);
+  log::info("re-indexed a container",
+            {{"container", container.spec.name}, {"version", container.index_version}});
+  return false;
+}
+
+}  // namespace orrery::cluster
