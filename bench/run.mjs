@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
+import * as changes from "./changes.mjs";
 import * as manage from "./containers.mjs";
 import * as creates from "./durable_creates.mjs";
 import { containers, items } from "./growth.mjs";
@@ -20,7 +21,7 @@ import * as start from "./start_up.mjs";
 import { samplePath } from "./load.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const benchmarks = { reads, creates, items, containers, start, splits, manage, queries };
+const benchmarks = { reads, creates, items, containers, start, splits, manage, queries, changes };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -45,6 +46,7 @@ const settings = {
     orrery: `${build}/orrery`,
     responder: `${build}/bench/epoll_responder`,
     raw: `${build}/bench/raw_rocksdb`,
+    walker: `${build}/bench/raw_walk`,
     loader: `${build}/bench/load_items`,
     sample: samplePath,
     querySample: join(root, "bench/query_item.json"),

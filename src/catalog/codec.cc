@@ -288,6 +288,7 @@ std::string encode(const Container& container) {
             return quoted(to_string(path));
           }));
   if (spec.default_ttl_s) out.number("defaultTtl", *spec.default_ttl_s);
+  if (spec.history_s > 0) out.number("history", spec.history_s);
   out.raw("uniqueKeys", array_of(spec.unique_keys, encode_paths));
   if (container.throughput) out.raw("throughput", encode(*container.throughput));
   out.raw("map", encode(*container.map));
@@ -352,6 +353,9 @@ Result<Container> decode_container(std::string_view text) {
   });
   if (const Node* ttl = in.optional("defaultTtl")) {
     spec.default_ttl_s = static_cast<int32_t>(in.whole("defaultTtl", *ttl, -1, INT32_MAX));
+  }
+  if (const Node* history = in.optional("history")) {
+    spec.history_s = in.whole("history", *history, 1, INT32_MAX);
   }
   in.array("uniqueKeys", [&](const Node& element) {
     std::vector<value::Path>& paths = spec.unique_keys.emplace_back();

@@ -42,6 +42,7 @@ Container full_container() {
   spec.spatial_indexes = {value::parse_index_path("/place/*").value()};
   spec.unique_keys = {{path_of("/email")}, {path_of("/a"), path_of("/b/c")}};
   spec.default_ttl_s = -1;
+  spec.history_s = 3'600;
   spec.face_json = R"({"indexingPolicy":{"x":"\u00e9"}})";
   auto map = std::make_shared<PartitionMap>();
   map->version = 5;
@@ -72,6 +73,7 @@ void expect_same(const Container& a, const Container& b) {
   EXPECT_EQ(a.spec.key, b.spec.key);
   EXPECT_EQ(a.spec.indexed, b.spec.indexed);
   EXPECT_EQ(a.spec.default_ttl_s, b.spec.default_ttl_s);
+  EXPECT_EQ(a.spec.history_s, b.spec.history_s);
   EXPECT_EQ(a.spec.always_indexed, b.spec.always_indexed);
   EXPECT_EQ(a.spec.unique_keys, b.spec.unique_keys);
   EXPECT_EQ(a.spec.face_json, b.spec.face_json);

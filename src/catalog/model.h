@@ -44,6 +44,7 @@ struct ContainerSpec {
   bool indexed = true;  // false: nothing but the system's own terms
   std::vector<value::IndexRule> index_rules;
   std::optional<int32_t> default_ttl_s;     // unset: TTL off; -1: on, items never expire by default
+  int64_t history_s = 0;                    // how long every write is kept; 0: not at all
   std::vector<value::Path> always_indexed;  // whatever the rules say: the key, the id, …
   std::vector<value::CompositeIndex> composite_indexes;
   std::vector<value::IndexPath> spatial_indexes;

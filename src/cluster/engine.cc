@@ -134,6 +134,7 @@ RoutingPtr Engine::make_routing(const catalog::ContainerPtr& container, const Ro
   }
   schema->unique_keys = spec.unique_keys;
   schema->default_ttl_s = spec.default_ttl_s;
+  schema->history_s = spec.history_s;
   // A partition of one key cannot be split, so it cannot outgrow a physical partition either.
   schema->logical_bytes_max =
       std::min(options_.limits.logical_partition_bytes, options_.limits.physical_partition_bytes);

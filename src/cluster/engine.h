@@ -89,6 +89,11 @@ struct ChangesReply {
   Receipt receipt;
 };
 
+struct HistoryReply {
+  partition::EventPage page;
+  Receipt receipt;
+};
+
 // What a session token demands of a range: called with it, gives the LSN that must have been
 // reached, if any.
 using LsnDemand = std::function<std::optional<uint64_t>(const catalog::PartitionRange&)>;
@@ -189,6 +194,11 @@ class Engine {
   Result<ChangesReply> changes(RoutingPtr routing, std::string_view min, std::string_view max,
                                const ChangesFrom& from, size_t items_max, const LsnDemand& demand,
                                double charge_factor = 1);
+  // The same of every write, from a position (or from now) on. Code::invalid also when the
+  // container keeps no history, or it does not go back that far. Blocks.
+  Result<HistoryReply> history(RoutingPtr routing, std::string_view min, std::string_view max,
+                               const ChangesFrom& from, size_t items_max, const LsnDemand& demand,
+                               double charge_factor = 1);
   // How long it would have had to wait (Throttling::report), or Code::throttled.
   Result<uint32_t> admit_query(const RoutingPtr& routing, std::string_view placement);
   void pay_for_query(const RoutingPtr& routing, std::string_view placement, double charge);
@@ -228,9 +238,15 @@ class Engine {
   Status remove_orphans();
 
   // changes (engine_changes.cc)
-  Result<ChangesReply> changes_once(const Routing& routing, std::string_view min,
-                                    std::string_view max, const ChangesFrom& from, size_t items_max,
-                                    const LsnDemand& demand, double charge_factor);
+  struct OnePartition {
+    RoutingPtr routing;
+    std::shared_ptr<Slot> slot;
+    std::shared_ptr<partition::Partition> partition;  // null: nothing was ever written
+    Receipt receipt;
+  };
+  Result<OnePartition> enter_one(RoutingPtr routing, std::string_view min, std::string_view max,
+                                 uint64_t position, const LsnDemand& demand);
+  void pay_for_page(OnePartition& one, uint64_t bytes, uint64_t items, double charge_factor);
 
   // routing
   RoutingPtr make_routing(const catalog::ContainerPtr& container, const Routing* before);
@@ -281,6 +297,7 @@ class Engine {
   void wake_upkeep();
   void remove_retired();
   void collect_expired();
+  void forget_history();
   void close_idle();
 
   volume::Volume& volume_;

@@ -71,6 +71,32 @@ TEST_F(EngineChangesTest, APositionBeyondTheEndIsNotOfThisRange) {
   EXPECT_EQ(beyond.error().code, Code::invalid);
 }
 
+TEST_F(EngineChangesTest, HistoryIsKeptWhereItIsAskedFor) {
+  open();
+  auto routing = make("c");
+  load(routing, 0, 2);
+  auto history = [&](const ChangesFrom& from) {
+    return engine_->history(find("c"), "", value::placement_max(), from, 100, {});
+  };
+  ASSERT_FALSE(history({.now = true}));
+  EXPECT_EQ(history({.now = true}).error().code, Code::invalid);
+  catalog::ContainerSpec spec = routing->container->spec;
+  spec.history_s = 60;
+  ASSERT_TRUE(engine_->replace_container(routing->container->number, spec));
+  routing = find("c");
+  auto now = history({.now = true});
+  ASSERT_TRUE(now) << now.error().message;
+  load(routing, 1, 3);
+  auto next = history({.position = now->page.lsn});
+  ASSERT_TRUE(next) << next.error().message;
+  ASSERT_EQ(next->page.events.size(), 2U);
+  EXPECT_EQ(next->page.events[0].operation, partition::Operation::replace);
+  EXPECT_EQ(next->page.events[1].operation, partition::Operation::create);
+  EXPECT_FALSE(history({.position = 1})) << "it was not kept then";
+  open();
+  EXPECT_EQ(history({.position = now->page.lsn})->page.events.size(), 2U) << "after a restart";
+}
+
 TEST_F(EngineChangesTest, AReaderFollowsASplitIntoBothChildren) {
   open();
   auto before = make("c");

@@ -1,6 +1,7 @@
 // Background work of the engine, once a second: files of partitions that are gone are removed when
 // nobody uses them any more, expired items are collected, partitions whose index is behind are
-// found, idle partitions are closed when too many are open.
+// found, history that is older than it is kept is dropped (less often), idle partitions are closed
+// when too many are open.
 #include <algorithm>
 #include <chrono>
 
@@ -12,6 +13,7 @@ namespace {
 
 constexpr size_t kExpiryExamineMax = 10'000;
 constexpr int64_t kIdleUs = 10'000'000;
+constexpr int kRoundsBetweenForgetting = 10;
 
 }  // namespace
 
@@ -27,7 +29,7 @@ void Engine::wake_upkeep() {
 }
 
 void Engine::upkeep_loop() {
-  for (;;) {
+  for (int round = 1;; ++round) {
     {
       MutexLock lock(upkeep_mutex_);
       if (stopping_) break;
@@ -37,6 +39,7 @@ void Engine::upkeep_loop() {
     remove_retired();
     collect_expired();
     reindex_where_needed();
+    if (round % kRoundsBetweenForgetting == 0) forget_history();
     close_idle();
   }
   remove_retired();
@@ -81,6 +84,26 @@ void Engine::collect_expired() {
           [this, routing, slot](double charge) { pay(*routing, *slot, charge); });
       if (!collected) {
         log::warn("cannot collect expired items", {{"error", collected.error().message}});
+      }
+    }
+  }
+}
+
+// Of containers that keep none any more, all of it goes.
+void Engine::forget_history() {
+  std::vector<RoutingPtr> all;
+  {
+    std::shared_lock lock(routing_mutex_);
+    for (const auto& [number, routing] : by_number_) all.push_back(routing);
+  }
+  for (const RoutingPtr& routing : all) {
+    const int64_t kept_s = routing->schema->history_s;
+    const int64_t before_s = kept_s == 0 ? INT64_MAX : clock_.now_s() - kept_s;
+    for (const auto& slot : routing->slots) {
+      auto partition = slot->opened();
+      if (!partition) continue;
+      if (auto forgotten = partition->forget_history(before_s); !forgotten) {
+        log::warn("cannot drop old history", {{"error", forgotten.error().message}});
       }
     }
   }

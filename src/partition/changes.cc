@@ -11,31 +11,12 @@
 #include <algorithm>
 
 #include "partition/format.h"
+#include "partition/key_range.h"
 #include "partition/partition.h"
 #include "partition/store.h"
 #include "value/ordered.h"
 
 namespace orrery::partition {
-namespace {
-
-// Changes of other keys that one page passes over at most: some milliseconds of walking.
-constexpr size_t kPassedOverMax = 20'000;
-
-// The keys of items with placement in [min, max): compared as they are stored.
-struct KeyRange {
-  std::string from;
-  std::string to;
-  bool has(std::string_view key) const { return key >= from && key < to; }
-};
-
-KeyRange keys_between(const Partition::Identity& identity, std::string_view min,
-                      std::string_view max) {
-  return {items_from(std::max(min, std::string_view(identity.min))),
-          items_from(std::min(max, std::string_view(identity.max)))};
-}
-
-}  // namespace
-
 Result<ChangePage> Partition::changes(const ChangeQuery& query, const Schema& schema) const {
   Store::Use use(*store_);
   if (auto ok = use.ok(); !ok) return pass(ok.error());

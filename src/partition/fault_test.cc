@@ -205,7 +205,7 @@ TEST_F(FaultTest, ALostRecordIsNotTakenForANewPartition) {
     rocksdb::DB* db = nullptr;
     std::vector<rocksdb::ColumnFamilyHandle*> handles;
     std::vector<rocksdb::ColumnFamilyDescriptor> families;
-    for (const char* name : {"default", "items", "terms", "changes"})
+    for (const char* name : {"default", "items", "terms", "changes", "history"})
       families.push_back({name, {}});
     ASSERT_TRUE(rocksdb::DB::Open({}, database_of("p1"), families, &handles, &db).ok());
     ASSERT_TRUE(db->Delete({}, kRecordKey).ok());

@@ -184,6 +184,7 @@ std::string encode_record(const PartitionRecord& record) {
   append_u32(out, record.indexed ? 1 : 0);
   append_text(out, record.min);
   append_text(out, record.max);
+  append_u64_le(out, record.history_after);
   return out;
 }
 
@@ -210,6 +211,7 @@ Result<PartitionRecord> decode_record(std::string_view stored) {
   record.indexed = reader.u32() != 0;
   record.min = reader.text();
   record.max = reader.text();
+  record.history_after = reader.u64();
   if (!reader.ok || !reader.in.empty()) return damaged("partition record");
   return record;
 }

@@ -6,6 +6,7 @@
 //   changes  lsn (8, big-endian)               → ordered(placement) row: the item whose newest
 //                                                write this is (an older write's entry goes when
 //                                                the item is written again)
+//   history  lsn (8, big-endian) step (2)      → a write: see history_entry.h
 //   default  'm'                               → partition record
 //            's' ordered(placement)            → bytes (8), items (8), key text
 //            'u' ordered(placement) index(1) value → row that has this unique value
@@ -25,7 +26,7 @@
 
 namespace orrery::partition {
 
-inline constexpr uint32_t kFormatVersion = 2;
+inline constexpr uint32_t kFormatVersion = 4;
 
 std::string item_key(std::string_view placement, std::string_view row);
 Result<ItemKey> parse_item_key(std::string_view key);
@@ -54,6 +55,8 @@ struct LogicalSize {
 std::string encode_size(const LogicalSize& size);
 Result<LogicalSize> decode_size(std::string_view value);
 
+inline constexpr uint64_t kNoHistory = UINT64_MAX;
+
 // The state of the partition itself; written with every commit.
 struct PartitionRecord {
   uint32_t format = kFormatVersion;
@@ -67,6 +70,8 @@ struct PartitionRecord {
   bool indexed = true;         // every item has the terms of those rules
   std::string min;
   std::string max;
+  // The history has every write after this LSN. kNoHistory: it has none.
+  uint64_t history_after = kNoHistory;
 };
 inline constexpr std::string_view kRecordKey = "m";
 std::string encode_record(const PartitionRecord& record);

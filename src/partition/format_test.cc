@@ -113,6 +113,7 @@ PartitionRecord some_record() {
   record.trimmed = false;
   record.min = "a\0b"s;
   record.max = "\xFF";
+  record.history_after = 9;
   return record;
 }
 
@@ -129,6 +130,7 @@ TEST(PartitionRecord, ReadsBack) {
   EXPECT_EQ(decoded->trimmed, record.trimmed);
   EXPECT_EQ(decoded->min, record.min);
   EXPECT_EQ(decoded->max, record.max);
+  EXPECT_EQ(decoded->history_after, record.history_after);
 }
 
 TEST(PartitionRecord, DamagedBytesAreRefused) {

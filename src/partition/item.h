@@ -59,6 +59,7 @@ struct Schema {
   std::vector<std::vector<value::Path>> unique_keys;  // never changes; at most 255
   std::optional<int32_t> default_ttl_s;  // unset: nothing expires; -1: only items with their own
   uint64_t logical_bytes_max = UINT64_MAX;
+  int64_t history_s = 0;  // how long every write is kept for readers of all of them; 0: not at all
 };
 
 bool is_expired(const Item& item, const Schema& schema, int64_t now_s);

@@ -151,6 +151,24 @@ struct ChangePage {
   uint64_t lsn = 0;   // go on after this one; never more than the partition's
 };
 
+enum class Operation : uint8_t { create = 1, replace = 2, remove = 3, expire = 4 };
+
+// A write as the history has it.
+struct Event {
+  uint64_t lsn = 0;
+  uint32_t time_s = 0;
+  Operation operation = Operation::create;
+  ItemKey key = {};
+  std::string body = {};      // empty after a removal
+  uint64_t previous_lsn = 0;  // 0: the item was not there
+  std::string previous_body = {};
+};
+struct EventPage {
+  std::vector<Event> events;
+  bool more = false;  // as in ChangePage
+  uint64_t lsn = 0;
+};
+
 struct Usage {
   uint64_t bytes = 0;
   uint64_t items = 0;
@@ -207,6 +225,11 @@ class Partition : public std::enable_shared_from_this<Partition> {
   Result<ChangePage> changes(const ChangeQuery& query, const Schema& schema) const;
   // The position before everything that was written at `time_s` or later.
   Result<uint64_t> position_at(int64_t time_s) const;
+  // Every write after a position, in LSN order, of containers that keep a history. Code::invalid
+  // when it does not go back that far.
+  Result<EventPage> history(const ChangeQuery& query) const;
+  // Drops what the history has of writes before `before_s`.
+  Status forget_history(int64_t before_s);
   // The key of the item that has this index term.
   Result<std::optional<ItemKey>> find_by_term(std::string_view term) const;
   // All index entries, for tests and tools: term and key.
@@ -271,6 +294,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
                                                        const Identity& identity,
                                                        const Usage& usage);
   Status commit_and_wait(std::vector<Write> transaction);
+  Status forget_history_here(int64_t before_s);
 
   Shared& shared_;
   volume::Volume& volume_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "partition/history_entry.h"
 #include "partition/precondition.h"
 #include "value/json.h"
 #include "value/ordered.h"
@@ -187,6 +188,7 @@ Result<Written> Run::apply_one(const Write& write) {
   const bool live = current && !is_expired(*current, schema, now_s_);
   if (auto checked = check(write, current, live); !checked) return pass(checked.error());
 
+  step_ = 0;
   Written written;
   written.replaced = live;
   written.old_bytes = current ? weight(write, current->body) : 0;
@@ -202,10 +204,8 @@ Result<Written> Run::apply_one(const Write& write) {
   }
 
   const bool removal = write.verb == Verb::remove || write.verb == Verb::expire;
-  const uint32_t time_s =
-      std::max(record_.time_s, static_cast<uint32_t>(std::max<int64_t>(now_s_, 0)));
   Item& next = written.item;
-  next.version = {record_.lsn + 1, time_s, identity_.range};
+  next.version = {record_.lsn + 1, time_s(), identity_.range};
   next.origin = live ? current->origin : Origin{identity_.range, next.version.lsn};
   next.ttl_s = write.ttl_s;
   next.index_version = schema.index_version;
@@ -239,6 +239,12 @@ Result<Written> Run::apply_one(const Write& write) {
   }
 
   if (current) batch_.Delete(store_.changes(), change_key(current->version.lsn));
+  // What has expired ends before something else takes its place.
+  if (current && !live) remember(schema, Operation::expire, key, &*current, nullptr);
+  if (live || !removal) {
+    remember(schema, removal ? Operation::remove : (live ? Operation::replace : Operation::create),
+             key, live ? &*current : nullptr, removal ? nullptr : &next);
+  }
   if (removal) {
     batch_.Delete(store_.items(), key);
     items_.set(key, std::nullopt);
@@ -248,7 +254,7 @@ Result<Written> Run::apply_one(const Write& write) {
     items_.set(key, next);
   }
   record_.lsn = next.version.lsn;
-  record_.time_s = time_s;
+  record_.time_s = next.version.time_s;
   written.version = next.version;
   return written;
 }
@@ -299,6 +305,23 @@ Result<Written> Run::note_indexed() {
       return pass(store_.translate(it->status(), "reading the index's ledger"));
   }
   return Written{};
+}
+
+void Run::remember(const Schema& schema, Operation operation, std::string_view key,
+                   const Item* before, const Item* after) {
+  const uint64_t lsn = record_.lsn + 1;  // the one that the write at work will have
+  if (schema.history_s == 0) {
+    record_.history_after = kNoHistory;
+    return;
+  }
+  if (record_.history_after == kNoHistory) record_.history_after = record_.lsn;
+  HistoryEntry entry{.operation = operation, .time_s = time_s(), .item_key = key};
+  if (before != nullptr) {
+    entry.previous_lsn = before->version.lsn;
+    entry.previous_body = before->body;
+  }
+  if (after != nullptr) entry.body = after->body;
+  batch_.Put(store_.history(), history_key(lsn, step_++), encode_history(entry));
 }
 
 Status Run::reindex(const Write& write, const std::string& key, const Item* before,
@@ -377,6 +400,7 @@ Status Run::evict(const Write& cause, const std::string& row, const Item& item) 
     return sized;
   }
   // It takes no LSN of its own: the write that wants its place takes one.
+  remember(*gone.schema, Operation::expire, key, &item, nullptr);
   batch_.Delete(store_.changes(), change_key(item.version.lsn));
   batch_.Delete(store_.items(), key);
   items_.set(key, std::nullopt);

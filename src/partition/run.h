@@ -8,6 +8,7 @@
 
 #include <rocksdb/write_batch.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -97,6 +98,10 @@ class Run {
   Status adopt_rules(const Schema& schema);
   Result<Written> apply_reindex(const Write& write);
   Result<Written> note_indexed();
+  // Of a write now: never less than that of the one before.
+  uint32_t time_s() const {
+    return std::max(record_.time_s, static_cast<uint32_t>(std::max<int64_t>(now_s_, 0)));
+  }
   Status check(const Write& write, const std::optional<Item>& current, bool live) const;
   Result<std::optional<Item>> current_item(const std::string& key);
   Result<LogicalSize> current_size(const std::string& key);
@@ -108,6 +113,9 @@ class Run {
   Status put_unique(const Write& write, const value::Node* before, const value::Node* after);
   // Takes an expired item of the same logical partition away, since its unique value is wanted.
   Status evict(const Write& cause, const std::string& row, const Item& item);
+  // Puts what happens to an item into the history, if its container keeps one.
+  void remember(const Schema& schema, Operation operation, std::string_view key, const Item* before,
+                const Item* after);
   // The terms that an item has by the definition of an index version, its shape among them.
   // `stored`: the item has been given them already; otherwise the ledger learns what is new.
   TermSet terms_of(const value::Node& item, const value::IndexPolicy& policy, uint32_t version,
@@ -127,6 +135,7 @@ class Run {
   Overlay<LogicalSize> sizes_;
   Overlay<std::optional<std::string>> uniques_;
   std::vector<SizeDelta> deltas_;
+  uint16_t step_ = 0;  // of the write at work, in the history
   // Index entries that come and go, in the order of the writes; finish() puts them into the batch.
   struct TermChange {
     size_t at = 0;  // in term_bytes_

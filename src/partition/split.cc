@@ -229,7 +229,8 @@ Status Partition::trim() {
   rocksdb::CompactRangeOptions compact;
   compact.exclusive_manual_compaction = false;
   compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
-  for (rocksdb::ColumnFamilyHandle* family : {store_->terms(), store_->changes()}) {
+  for (rocksdb::ColumnFamilyHandle* family :
+       {store_->terms(), store_->changes(), store_->history()}) {
     rocksdb::Status compacted = db.CompactRange(compact, family, nullptr, nullptr);
     if (!compacted.ok()) return pass(store_->translate(compacted, "trimming the index"));
   }

@@ -8,6 +8,7 @@
 #include <rocksdb/utilities/checkpoint.h>
 
 #include "base/log.h"
+#include "partition/history_entry.h"
 #include "value/ordered.h"
 
 namespace orrery::partition {
@@ -37,6 +38,23 @@ class ChangesFilter final : public rocksdb::CompactionFilter {
               bool*) const override {
     if (!range_.active()) return false;
     auto key = parse_item_key(item.ToStringView());
+    return key && !range_.keeps(key->placement);
+  }
+
+ private:
+  const RangeFilter& range_;
+};
+
+class HistoryFilter final : public rocksdb::CompactionFilter {
+ public:
+  explicit HistoryFilter(const RangeFilter& range) : range_(range) {}
+  const char* Name() const override { return "orrery.history"; }
+  bool Filter(int, const rocksdb::Slice&, const rocksdb::Slice& value, std::string*,
+              bool*) const override {
+    if (!range_.active()) return false;
+    auto entry = decode_history(value.ToStringView());
+    if (!entry) return false;
+    auto key = parse_item_key(entry->item_key);
     return key && !range_.keeps(key->placement);
   }
 
@@ -84,7 +102,7 @@ class CommitsUpTo final : public rocksdb::WalFilter {
 rocksdb::ColumnFamilyOptions family_options(const Shared& shared, bool point_reads) {
   rocksdb::ColumnFamilyOptions options;
   options.write_buffer_size = 32ULL << 20;
-  options.arena_block_size = 16ULL << 10;  // an open partition has four, mostly empty
+  options.arena_block_size = 16ULL << 10;  // an open partition has five, mostly empty
   options.compression = rocksdb::kLZ4Compression;
   options.level_compaction_dynamic_level_bytes = true;
   rocksdb::BlockBasedTableOptions table;
@@ -165,6 +183,7 @@ Result<std::unique_ptr<Store>> Store::open(const Shared& shared,
   store->env_ = rocksdb::NewCompositeEnv(store->claim_->file_system());
   store->terms_filter_ = std::make_unique<TermsFilter>(store->filter_);
   store->changes_filter_ = std::make_unique<ChangesFilter>(store->filter_);
+  store->history_filter_ = std::make_unique<HistoryFilter>(store->filter_);
   if (auto checked = store->check_head(); !checked) return pass(checked.error());
   auto found = store->open_database(Mode::write, nullptr);
   if (!found) return pass(found.error());
@@ -204,11 +223,14 @@ Result<std::optional<PartitionRecord>> Store::open_database(Mode mode, rocksdb::
   terms.compaction_filter = terms_filter_.get();
   rocksdb::ColumnFamilyOptions changes = family_options(shared_, false);
   changes.compaction_filter = changes_filter_.get();
+  rocksdb::ColumnFamilyOptions history = family_options(shared_, false);
+  history.compaction_filter = history_filter_.get();
   const std::vector<rocksdb::ColumnFamilyDescriptor> families = {
       {rocksdb::kDefaultColumnFamilyName, family_options(shared_, true)},
       {"items", family_options(shared_, true)},
       {"terms", terms},
       {"changes", changes},
+      {"history", history},
   };
   rocksdb::DBOptions options = database_options(shared_, env_.get());
   options.wal_filter = filter;
@@ -224,6 +246,7 @@ Result<std::optional<PartitionRecord>> Store::open_database(Mode mode, rocksdb::
   items_ = handles[1];
   terms_ = handles[2];
   changes_ = handles[3];
+  history_ = handles[4];
   auto stored = get(ledger(), kRecordKey);
   if (!stored) return pass(stored.error());
   if (!*stored) return std::nullopt;
@@ -252,10 +275,10 @@ Status Store::load_index_ledger() {
 void Store::close_database() {
   if (!db_) return;
   rocksdb::CancelAllBackgroundWork(db_.get(), /*wait=*/true);
-  for (rocksdb::ColumnFamilyHandle* handle : {items_, terms_, changes_}) {
+  for (rocksdb::ColumnFamilyHandle* handle : {items_, terms_, changes_, history_}) {
     if (handle != nullptr) db_->DestroyColumnFamilyHandle(handle);
   }
-  items_ = terms_ = changes_ = nullptr;
+  items_ = terms_ = changes_ = history_ = nullptr;
   rocksdb::Status closed = db_->Close();
   // A deposed owner has nothing left to write.
   if (!closed.ok() && !closed.IsIOFenced())
@@ -385,7 +408,7 @@ void Store::release(const SnapshotId& id) {
 Status Store::flush() {
   rocksdb::FlushOptions options;
   options.allow_write_stall = true;
-  rocksdb::Status flushed = db_->Flush(options, {ledger(), items_, terms_, changes_});
+  rocksdb::Status flushed = db_->Flush(options, {ledger(), items_, terms_, changes_, history_});
   if (!flushed.ok()) return pass(translate(flushed, "flushing"));
   return {};
 }

@@ -33,8 +33,8 @@ struct Shared::Caches {
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffers;
 };
 
-// Drops, while files are compacted, the terms and changes of items that are out of range: what a
-// split left behind. Does nothing until it is given a range.
+// Drops, while files are compacted, the terms, changes and history of items that are out of range:
+// what a split left behind. Does nothing until it is given a range.
 class RangeFilter {
  public:
   // Before any compaction can run with it active; the range never changes afterwards.
@@ -84,6 +84,7 @@ class Store {
   rocksdb::ColumnFamilyHandle* items() const { return items_; }
   rocksdb::ColumnFamilyHandle* terms() const { return terms_; }
   rocksdb::ColumnFamilyHandle* changes() const { return changes_; }
+  rocksdb::ColumnFamilyHandle* history() const { return history_; }
   rocksdb::ColumnFamilyHandle* ledger() const { return db_->DefaultColumnFamily(); }
   RangeFilter& filter() { return filter_; }
   IndexLedger& index_ledger() { return index_ledger_; }
@@ -149,10 +150,12 @@ class Store {
   RangeFilter filter_;
   std::unique_ptr<rocksdb::CompactionFilter> terms_filter_;
   std::unique_ptr<rocksdb::CompactionFilter> changes_filter_;
+  std::unique_ptr<rocksdb::CompactionFilter> history_filter_;
   std::unique_ptr<rocksdb::DB> db_;
   rocksdb::ColumnFamilyHandle* items_ = nullptr;
   rocksdb::ColumnFamilyHandle* terms_ = nullptr;
   rocksdb::ColumnFamilyHandle* changes_ = nullptr;
+  rocksdb::ColumnFamilyHandle* history_ = nullptr;
   PartitionRecord record_;
   IndexLedger index_ledger_;
 };

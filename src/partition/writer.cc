@@ -2,12 +2,15 @@
 #include "partition/writer.h"
 
 #include <fmt/format.h>
+#include <rocksdb/convenience.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "base/fault.h"
 #include "base/log.h"
+#include "partition/history_entry.h"
 
 namespace orrery::partition {
 namespace {
@@ -236,6 +239,33 @@ Status Writer::mark_trimmed() {
   }
   resume();
   return put;
+}
+
+Status Writer::forget_history(uint64_t lsn) {
+  pause();  // the record is written by runs too
+  PartitionRecord next = record();
+  if (next.history_after != kNoHistory) next.history_after = std::max(next.history_after, lsn);
+  {
+    // First said, then done, so that no reader finds less than the record promises. If it cannot be
+    // done, more is there than is said.
+    MutexLock lock(mutex_);
+    set_record(next);
+  }
+  const std::string from = history_key(0);
+  const std::string to = history_key(lsn + 1);
+  rocksdb::WriteBatch batch;
+  rocksdb::Status status = batch.DeleteRange(store_.history(), from, to);
+  if (status.ok()) status = batch.Put(store_.ledger(), kRecordKey, encode_record(next));
+  // Not synced: should it be lost, it is done again.
+  if (status.ok()) status = store_.db().Write(rocksdb::WriteOptions(), &batch);
+  resume();
+  const rocksdb::Slice first = from;
+  const rocksdb::Slice last = to;
+  if (status.ok()) {
+    status = rocksdb::DeleteFilesInRange(&store_.db(), store_.history(), &first, &last, false);
+  }
+  if (!status.ok()) return pass(store_.translate(status, "forgetting old history"));
+  return {};
 }
 
 void Writer::set_record(const PartitionRecord& record) {

@@ -32,6 +32,8 @@ class Writer {
 
   // Notes that nothing out of range is left in the files.
   Status mark_trimmed();
+  // Drops what the history has up to this LSN.
+  Status forget_history(uint64_t lsn);
 
   PartitionRecord record() const;
   // Parts of it that every read and write asks for, without copying the rest.

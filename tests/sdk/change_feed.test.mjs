@@ -1,9 +1,9 @@
-// The change feed, latest-version mode: the SDK's pull model and its older iterator, and what they do
-// not show by REST.
+// The change feed, of latest versions and of all versions and deletes: the SDK's pull model and its
+// older iterator, and what they do not show by REST.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { ChangeFeedStartFrom } from "@azure/cosmos";
+import { ChangeFeedMode, ChangeFeedRetentionTimeSpan, ChangeFeedPolicy, ChangeFeedStartFrom } from "@azure/cosmos";
 
 import { answers, bare, eventually, fails, pause, ranges, together } from "./expect.mjs";
 import { keyHeader } from "./rest.mjs";
@@ -244,5 +244,96 @@ describe("change feed", { concurrency: true }, () => {
     const { continuation } = await drain(container.items.getChangeFeedIterator({ changeFeedStartFrom: ChangeFeedStartFrom.Beginning() }));
     await fails(other.items.getChangeFeedIterator(
       { changeFeedStartFrom: ChangeFeedStartFrom.Continuation(continuation) }).readNext(), undefined);
+  });
+});
+
+describe("change feed of all versions and deletes", { concurrency: true }, () => {
+  const at = shared();
+  const keeping = { changeFeedPolicy: new ChangeFeedPolicy(ChangeFeedRetentionTimeSpan.fromMinutes(5)) };
+  const everything = { changeFeedMode: ChangeFeedMode.AllVersionsAndDeletes };
+  const fromNow = async (container, range) => {
+    const iterator = container.items.getChangeFeedIterator({ ...everything, changeFeedStartFrom: ChangeFeedStartFrom.Now(range) });
+    assert.equal((await iterator.readNext()).statusCode, 304);
+    return iterator;
+  };
+  const told = (items) => items.map(({ metadata, current }) => `${metadata.operationType} ${current.id ?? metadata.id}`);
+
+  it("A34: every write comes, with the state before it and what it was", async () => {
+    const container = await at.container(keeping);
+    const iterator = await fromNow(container);
+    await container.items.create({ id: "1", pk: "a", n: 1 });
+    await container.items.upsert({ id: "1", pk: "a", n: 2 });
+    const { resource } = await container.item("1", "a").replace({ id: "1", pk: "a", n: 3 });
+    await container.item("1", "a").delete();
+    const { items } = await drain(iterator);
+    assert.deepEqual(told(items), ["create 1", "replace 1", "replace 1", "delete 1"]);
+    assert.deepEqual(items.slice(0, 3).map((item) => item.current.n), [1, 2, 3]);
+    assert.deepEqual(items[2].current, resource);
+    assert.equal(items[0].previous, undefined);
+    assert.deepEqual(items[2].previous, items[1].current);
+    const { current, previous, metadata } = items[3];
+    assert.deepEqual(current, {});
+    assert.deepEqual(previous, resource);
+    assert.deepEqual(metadata, { operationType: "delete", lsn: 4, crts: metadata.crts, previousImageLSN: 3,
+      id: "1", partitionKey: { pk: "a" } });
+    assert.ok(metadata.crts >= resource._ts);
+    assert.deepEqual(items.map((item) => item.metadata.lsn), [1, 2, 3, 4]);
+  });
+
+  it("A34: of one key and of a feed range, a page at a time, on from a continuation and across a split", async () => {
+    const container = await at.container(keeping);
+    const [whole] = await container.getFeedRanges();
+    const iterators = [await fromNow(container), await fromNow(container, whole)];
+    const ofKey = await fromNow(container, "3");
+    for (const id of numbers(0, 20)) await container.items.create({ id, pk: id });
+    const first = await iterators[0].readNext();
+    assert.equal((await at.server.split(container)).code, 0);
+    await container.item("3", "3").delete();
+    assert.deepEqual(told((await drain(ofKey)).items), ["create 3", "delete 3"]);
+    const wanted = [...numbers(0, 20).map((id) => `create ${id}`), "delete 3"].sort();
+    assert.deepEqual(told([...first.result, ...(await drain(iterators[0])).items]).sort(), wanted);
+    assert.deepEqual(told((await drain(iterators[1])).items).sort(), wanted);
+    const again = container.items.getChangeFeedIterator({ ...everything, maxItemCount: 3,
+      changeFeedStartFrom: ChangeFeedStartFrom.Continuation(first.continuationToken) });
+    assert.deepEqual(told((await drain(again)).items), ["delete 3"]);
+  });
+
+  it("A34: what time to live ended is marked", async () => {
+    const container = await at.container({ ...keeping, defaultTtl: -1 });
+    const iterator = await fromNow(container, "a");
+    await container.items.create({ id: "goes", pk: "a", ttl: 1 });
+    await container.items.create({ id: "stays", pk: "a" });
+    await container.item("stays", "a").delete();
+    const seen = [];
+    await eventually(async () => {
+      seen.push(...(await drain(iterator)).items);
+      return seen.length === 4;
+    }, { within_ms: 8000, what: "the end of an item" });
+    assert.deepEqual(told(seen), ["create goes", "create stays", "delete stays", "delete goes"]);
+    assert.deepEqual(seen.map((item) => item.metadata.timeToLiveExpired), [undefined, undefined, undefined, true]);
+  });
+
+  it("A34: it starts from now or goes on; it needs the policy; it does not go back before it", async () => {
+    const container = await at.container();
+    const docs = `/dbs/db/colls/${container.id}/docs`;
+    const get = (headers) => at.rest("GET", docs, { headers: { "A-IM": "Full-Fidelity Feed", ...headers } });
+    await container.items.create({ id: "1", pk: "a" });
+    answers(await get({ "If-None-Match": "*" }), 400, { message: /changeFeedPolicy/ });
+    const { resource } = await container.read();
+    await container.replace({ ...resource, ...keeping });
+    answers(await get({}), 400, { message: /starts from now/ });
+    answers(await get({ "If-Modified-Since": new Date().toUTCString() }), 400, { message: /starts from now/ });
+    const now = answers(await get({ "If-None-Match": "*" }), 304);
+    answers(await get({ "If-None-Match": now.headers.etag }), 304);
+    await container.items.create({ id: "2", pk: "a" });
+    assert.deepEqual(told(answers(await get({ "If-None-Match": now.headers.etag }), 200).body.Documents), ["create 2"]);
+    answers(await get({ "If-None-Match": '"0"' }), 400, { message: /does not go back/ });
+    await fails(container.items.getChangeFeedIterator(
+      { ...everything, changeFeedStartFrom: ChangeFeedStartFrom.Beginning() }).readNext(), 400);
+    await container.replace(resource);
+    answers(await get({ "If-None-Match": now.headers.etag }), 400, { message: /changeFeedPolicy/ });
+    // Latest versions are there all the same.
+    const { items } = await drain(container.items.getChangeFeedIterator({ changeFeedStartFrom: ChangeFeedStartFrom.Beginning() }));
+    assert.deepEqual(ids(items), ["1", "2"]);
   });
 });

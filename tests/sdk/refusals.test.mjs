@@ -48,11 +48,6 @@ describe("not offered yet", () => {
     answers(await at.rest("GET", `${docs}/triggered`, { headers: keyHeader("a") }), 404);
   });
 
-  it("the change feed of all versions is refused by name, not answered with everything", async () => {
-    await prepare();
-    answers(await at.rest("GET", docs, { headers: { "a-im": "Full-Fidelity Feed" } }), [400, 501], { message: /change feed/i });
-  });
-
   it("newer versions of the protocol than are known are accepted", async () => {
     await prepare();
     for (const version of ["2015-12-16", "2018-12-31", "2020-07-15", "2024-11-30", "2035-01-01"]) {

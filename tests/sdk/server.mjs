@@ -16,6 +16,9 @@ import { CosmosClient } from "@azure/cosmos";
 
 import { restOf } from "./rest.mjs";
 
+// For programs in other folders, which would not find the package by its name.
+export * as cosmos from "@azure/cosmos";
+
 export const program =
   process.env.ORRERY_PROGRAM ?? fileURLToPath(new URL("../../build/orrery", import.meta.url));
 

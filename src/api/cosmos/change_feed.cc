@@ -4,12 +4,11 @@
 // A range that was split answers 410: its children go on from the same position. 304: nothing new.
 #include <fmt/format.h>
 
-#include <charconv>
-
+#include "api/cosmos/change_json.h"
+#include "api/cosmos/change_start.h"
 #include "api/cosmos/error_body.h"
 #include "api/cosmos/feed_bounds.h"
 #include "api/cosmos/feed_json.h"
-#include "api/cosmos/http_date.h"
 #include "api/cosmos/rid.h"
 #include "api/cosmos/service.h"
 #include "base/bytes.h"
@@ -17,55 +16,45 @@
 namespace orrery::cosmos {
 namespace {
 
-Result<cluster::ChangesFrom> start_of(const RequestHeaders& headers) {
-  cluster::ChangesFrom from;
-  if (!headers.if_modified_since.empty()) {
-    from.since_s = parse_http_date(headers.if_modified_since);
-    if (!from.since_s) {
-      return fail(Code::invalid,
-                  fmt::format("If-Modified-Since '{}' is not a date such as 'Sun, 06 Nov 1994 "
-                              "08:49:37 GMT'",
-                              headers.if_modified_since));
-    }
-  }
-  std::string_view etag = headers.if_none_match;
-  if (etag.empty()) return from;
-  if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"') {
-    etag = etag.substr(1, etag.size() - 2);
-  }
-  if (etag == "*") {
-    from.now = true;
-    return from;
-  }
-  auto [end, error] = std::from_chars(etag.data(), etag.data() + etag.size(), from.position);
-  if (error != std::errc() || end != etag.data() + etag.size()) {
-    return fail(Code::invalid,
-                fmt::format("If-None-Match '{}' is not a position in a change feed: send the etag "
-                            "of the page before, * to start from now, or nothing to start from "
-                            "the beginning",
-                            headers.if_none_match.substr(0, 64)));
-  }
-  return from;
+// A page of either kind, as JSON; the position and whether there is anything to send.
+struct ChangeFeedPage {
+  cluster::Receipt receipt;
+  uint64_t position = 0;
+  size_t count = 0;
+  bool more = false;
+  std::string json;  // of the elements
+};
+
+void append_separator(std::string& json) {
+  if (!json.empty()) json += ',';
 }
 
-// The item with its LSN, which only this feed shows.
-void append_change(std::string& json, const partition::Change& change) {
-  std::string_view body = change.item.body;
-  body.remove_suffix(1);
-  append_feed_element(json, body);
-  fmt::format_to(std::back_inserter(json), ",\"_lsn\":{}}}", change.lsn);
+// All versions are there from the moment on that they are asked to be kept, and only for so long.
+Status check_history(const catalog::Container& container, const RequestHeaders& headers) {
+  if (container.spec.history_s == 0) {
+    return fail(Code::invalid,
+                fmt::format("container '{}' keeps no versions and deletes: give it a "
+                            "changeFeedPolicy with a retentionDuration (in minutes) first",
+                            container.spec.name));
+  }
+  if (headers.if_none_match.empty()) {
+    return fail(Code::invalid,
+                "a change feed of all versions and deletes starts from now (If-None-Match: *) or "
+                "goes on from an etag: it has no beginning, and no start time");
+  }
+  return {};
 }
 
 }  // namespace
 
 void Service::read_change_feed(CallPtr call) {
-  if (equals_ignore_case(call->headers.a_im, "Full-Fidelity Feed")) {
-    return unsupported(std::move(call), "change feeds of all versions and deletes");
-  }
-  if (!equals_ignore_case(call->headers.a_im, "Incremental Feed")) {
+  const bool every_write = equals_ignore_case(call->headers.a_im, "Full-Fidelity Feed");
+  if (!every_write && !equals_ignore_case(call->headers.a_im, "Incremental Feed")) {
     return call->fail(
         Error{.code = Code::invalid,
-              .message = fmt::format("A-IM '{}' is not a kind of feed: use 'Incremental Feed'",
+              .message = fmt::format("A-IM '{}' is not a kind of feed: use 'Incremental Feed' for "
+                                     "the latest versions or 'Full-Fidelity Feed' for all versions "
+                                     "and deletes",
                                      call->headers.a_im)});
   }
   cluster::RoutingPtr routing = container_of(call);
@@ -79,29 +68,53 @@ void Service::read_change_feed(CallPtr call) {
   if (!factor) return call->fail(factor.error());
   auto bounds = bounds_of(call->headers, container);
   if (!bounds) return call->fail(bounds.error().error, bounds.error().substatus);
-  auto from = start_of(call->headers);
+  auto from = parse_change_start(call->headers.if_none_match, call->headers.if_modified_since);
   if (!from) return call->fail(from.error());
 
-  auto reply = engine_.changes(routing, bounds->min, bounds->max, *from, *size, *demand, *factor);
-  if (!reply && reply.error().code == Code::moved) {
+  auto latest = [&]() -> Result<ChangeFeedPage> {
+    auto reply = engine_.changes(routing, bounds->min, bounds->max, *from, *size, *demand, *factor);
+    if (!reply) return pass(reply.error());
+    ChangeFeedPage page{reply->receipt, reply->page.lsn, reply->page.changes.size(),
+                        reply->page.more, ""};
+    for (const partition::Change& change : reply->page.changes) {
+      append_separator(page.json);
+      append_change(page.json, change);
+    }
+    return page;
+  };
+  auto all = [&]() -> Result<ChangeFeedPage> {
+    if (auto may = check_history(container, call->headers); !may) return pass(may.error());
+    auto reply = engine_.history(routing, bounds->min, bounds->max, *from, *size, *demand, *factor);
+    if (!reply) return pass(reply.error());
+    ChangeFeedPage page{reply->receipt, reply->page.lsn, reply->page.events.size(),
+                        reply->page.more, ""};
+    for (const partition::Event& event : reply->page.events) {
+      append_separator(page.json);
+      if (auto added = append_event(page.json, event, container.spec.key); !added) {
+        return pass(added.error());
+      }
+    }
+    return page;
+  };
+  auto page = every_write ? all() : latest();
+  if (!page && page.error().code == Code::moved) {
     // Who named a range reads the ranges again. Who named none would do so in vain.
     if (!call->headers.partition_key_range.empty()) {
-      return call->fail(reply.error(), kSubstatusRangeGone);
+      return call->fail(page.error(), kSubstatusRangeGone);
     }
     return call->fail(Error{
         .code = Code::invalid,
-        .message = reply.error().message + ", naming it with x-ms-documentdb-partitionkeyrangeid"});
+        .message = page.error().message + ", naming it with x-ms-documentdb-partitionkeyrangeid"});
   }
-  if (!reply) return call->fail(reply.error());
+  if (!page) return call->fail(page.error());
 
-  const partition::ChangePage& page = reply->page;
-  call->receipt(reply->receipt, *routing);
-  call->etag(std::to_string(page.lsn));
-  call->response.add("x-ms-item-count", std::to_string(page.changes.size()));
-  if (page.changes.empty() && !page.more) return call->reply_empty(304);
+  call->receipt(page->receipt, *routing);
+  call->etag(std::to_string(page->position));
+  call->response.add("x-ms-item-count", std::to_string(page->count));
+  if (page->count == 0 && !page->more) return call->reply_empty(304);
   std::string json = feed_head(container_rid(container.database, container.number), "Documents");
-  for (const partition::Change& change : page.changes) append_change(json, change);
-  finish_feed(json, page.changes.size());
+  json += page->json;
+  finish_feed(json, page->count);
   call->reply(200, std::move(json));
 }
 

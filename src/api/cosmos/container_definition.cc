@@ -192,8 +192,7 @@ Result<Geometry> parse_kept_members(const Node& root, const IndexingPolicy& inde
   using Parser = Result<std::string> (*)(const Node&);
   for (const auto& [name, parse] : std::initializer_list<std::pair<std::string_view, Parser>>{
            {"computedProperties", parse_computed_properties},
-           {"clientEncryptionPolicy", parse_client_encryption_policy},
-           {"changeFeedPolicy", parse_change_feed_policy}}) {
+           {"clientEncryptionPolicy", parse_client_encryption_policy}}) {
     const Node* member = given(root, name);
     if (member == nullptr) continue;
     auto text = parse(*member);
@@ -312,6 +311,12 @@ Result<catalog::ContainerSpec> parse_container_definition(std::string_view body)
     if (!unique) return pass(unique.error());
     append_member(spec.face_json, "uniqueKeyPolicy", unique->json);
     spec.unique_keys = std::move(unique->keys);
+  }
+  if (const Node* policy = given(root, "changeFeedPolicy")) {
+    auto feed = parse_change_feed_policy(*policy);
+    if (!feed) return pass(feed.error());
+    append_member(spec.face_json, "changeFeedPolicy", feed->json);
+    spec.history_s = feed->retention_minutes * 60;
   }
   auto geometry = parse_kept_members(root, *indexing, spec.face_json);
   if (!geometry) return pass(geometry.error());

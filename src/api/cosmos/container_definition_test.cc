@@ -274,6 +274,7 @@ TEST(ContainerDefinition, OtherPolicies) {
       R"("analyticalStorageTtl":-1,"changeFeedPolicy":{"retentionDuration":10},"clientEncryptionPolicy":{"policyFormatVersion":1,"includedPaths":[{"path":"/s","clientEncryptionKeyId":"k","encryptionType":"Randomized","encryptionAlgorithm":"AEAD_AES_256_CBC_HMAC_SHA256"}]})"));
   EXPECT_EQ(member(spec, "analyticalStorageTtl"), "-1");
   EXPECT_EQ(member(spec, "changeFeedPolicy"), R"({"retentionDuration":10})");
+  EXPECT_EQ(spec.history_s, 600);
   EXPECT_NE(member(spec, "clientEncryptionPolicy"), "");
   expect_invalid(with(R"("changeFeedPolicy":{"retentionDuration":-1})"), "retentionDuration");
   expect_invalid(with(R"("clientEncryptionPolicy":{"includedPaths":[{"path":"/s"}]})"),

@@ -330,13 +330,13 @@ Result<std::string> parse_client_encryption_policy(const Node& policy) {
   return std::string(policy.raw);
 }
 
-Result<std::string> parse_change_feed_policy(const Node& policy) {
+Result<ChangeFeedPolicy> parse_change_feed_policy(const Node& policy) {
   constexpr std::string_view kWhere = "changeFeedPolicy";
   constexpr int64_t kMaxMinutes = 30LL * 24 * 60;
   if (policy.type != Type::object) return bad_field(kWhere, policy, "give an object.");
   auto minutes = integer_member(policy, kWhere, "retentionDuration", 0, kMaxMinutes);
   if (!minutes) return pass(minutes.error());
-  return std::string(policy.raw);
+  return ChangeFeedPolicy{minutes->value_or(0), std::string(policy.raw)};
 }
 
 }  // namespace orrery::cosmos

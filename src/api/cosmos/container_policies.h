@@ -46,6 +46,12 @@ Result<std::string> parse_conflict_resolution_policy(const value::Node& policy);
 std::string default_conflict_resolution_policy();
 Result<std::string> parse_computed_properties(const value::Node& properties);
 Result<std::string> parse_client_encryption_policy(const value::Node& policy);
-Result<std::string> parse_change_feed_policy(const value::Node& policy);
+
+// For how long the change feed has all versions and deletes.
+struct ChangeFeedPolicy {
+  int64_t retention_minutes = 0;
+  std::string json;
+};
+Result<ChangeFeedPolicy> parse_change_feed_policy(const value::Node& policy);
 
 }  // namespace orrery::cosmos

@@ -1,0 +1,115 @@
+// Reading every write, deletions and versions in between included, and forgetting old ones.
+//
+// The partition's record says from where on the history has every write (history_after). A write of
+// a container that keeps no history ends it; the next one of a container that does begins it anew.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "partition/format.h"
+#include "partition/history_entry.h"
+#include "partition/key_range.h"
+#include "partition/partition.h"
+#include "partition/store.h"
+#include "partition/writer.h"
+
+namespace orrery::partition {
+
+Result<EventPage> Partition::history(const ChangeQuery& query) const {
+  Store::Use use(*store_);
+  if (auto ok = use.ok(); !ok) return pass(ok.error());
+  const size_t items_max = std::max<size_t>(query.items_max, 1);  // otherwise it never gets on
+  const KeyRange wanted = keys_between(identity_, query.min, query.max);
+  // Together, and before the snapshot, so that it shows all that they promise.
+  const PartitionRecord record = writer_->record();
+  EventPage page;
+  page.lsn = std::max(query.after, record.lsn);
+  if (query.after >= record.lsn) return page;
+  std::unique_ptr<rocksdb::Iterator> it(
+      store_->db().NewIterator(rocksdb::ReadOptions(), store_->history()));
+  // Asked again with the iterator in place: what is forgotten from now on it still shows.
+  if (const uint64_t from = std::max(record.history_after, writer_->record().history_after);
+      query.after < from) {
+    return fail(Code::invalid,
+                fmt::format("the history does not go back to position {}: it was not kept then, or "
+                            "for less long. Start again from now",
+                            query.after));
+  }
+  size_t bytes = 0;
+  size_t passed_over = 0;
+  uint64_t last = query.after;
+  for (it->Seek(history_key(query.after + 1)); it->Valid(); it->Next()) {
+    auto lsn = lsn_of_history_key(it->key().ToStringView());
+    if (!lsn) return pass(lsn.error());
+    if (*lsn > record.lsn) break;
+    // The entries of one write stay together: a position lies between writes.
+    if (*lsn != last && (page.events.size() >= items_max || bytes >= query.bytes_max ||
+                         passed_over >= kPassedOverMax)) {
+      page.more = true;
+      page.lsn = last;
+      break;
+    }
+    last = *lsn;
+    auto entry = decode_history(it->value().ToStringView());
+    if (!entry) return pass(entry.error());
+    if (!wanted.has(entry->item_key)) {
+      ++passed_over;
+      continue;
+    }
+    auto key = parse_item_key(entry->item_key);
+    if (!key) return pass(key.error());
+    bytes += entry->body.size() + entry->previous_body.size();
+    page.events.push_back({.lsn = *lsn,
+                           .time_s = entry->time_s,
+                           .operation = entry->operation,
+                           .key = std::move(*key),
+                           .body = std::string(entry->body),
+                           .previous_lsn = entry->previous_lsn,
+                           .previous_body = std::string(entry->previous_body)});
+  }
+  if (!it->status().ok()) return pass(store_->translate(it->status(), "reading the history"));
+  return page;
+}
+
+Status Partition::forget_history(int64_t before_s) {
+  // Being split or trimmed: another time.
+  if (!store_->maintenance().try_lock()) return {};
+  Status done = forget_history_here(before_s);
+  store_->maintenance().unlock();
+  return done;
+}
+
+Status Partition::forget_history_here(int64_t before_s) {
+  if (auto ok = store_->is_open(); !ok) return ok;
+  // Times never go back from one LSN to the next: everything up to the last old one goes.
+  std::unique_ptr<rocksdb::Iterator> it(
+      store_->db().NewIterator(rocksdb::ReadOptions(), store_->history()));
+  // The first entry after `lsn`, if there is one: whether it is old, and its LSN.
+  auto old_after = [&](uint64_t lsn) -> Result<std::optional<uint64_t>> {
+    it->Seek(history_key(lsn + 1));
+    if (!it->status().ok()) return pass(store_->translate(it->status(), "reading the history"));
+    if (!it->Valid()) return std::nullopt;
+    auto found = lsn_of_history_key(it->key().ToStringView());
+    auto entry = decode_history(it->value().ToStringView());
+    if (!found) return pass(found.error());
+    if (!entry) return pass(entry.error());
+    if (entry->time_s >= before_s) return std::nullopt;
+    return *found;
+  };
+  uint64_t old = 0;
+  uint64_t until = lsn();
+  for (uint64_t probe = 0; old < until; probe = old + (until - old) / 2) {
+    auto found = old_after(probe);
+    if (!found) return pass(found.error());
+    if (*found) {
+      old = std::min(**found, until);
+    } else {
+      until = probe;
+    }
+  }
+  if (old == 0) return {};
+  it.reset();
+  return writer_->forget_history(old);
+}
+
+}  // namespace orrery::partition
