@@ -85,7 +85,8 @@ struct Scope {
 
 class Binder {
  public:
-  explicit Binder(const Parameters& parameters) : parameters_(parameters) {}
+  Binder(const Parameters& parameters, const ComputedProperties& computed)
+      : parameters_(parameters), computed_(computed) {}
 
   Bound<std::shared_ptr<const BoundQuery>> query(const Query& query, const Scope* outer);
 
@@ -98,6 +99,8 @@ class Binder {
   };
 
   Bound<BoundExpr> expr(const Expr& expr, const Place& place);
+  // The query of the computed property that the expression names; null: it names none.
+  const Query* computed(const Expr& expr, const Place& place) const;
   Bound<BoundExpr> call(const Expr& expr, const Place& place);
   Bound<std::vector<BoundExpr>> children(const Expr& expr, const Place& place);
   Bound<BoundSource> source(const Source& source, Scope& scope);
@@ -105,6 +108,8 @@ class Binder {
   static BoundExpr folded(BoundExpr bound);
 
   const Parameters& parameters_;
+  const ComputedProperties& computed_;
+  bool in_computed_ = false;  // where names are those of the item alone
   uint32_t slots_ = 0;
   std::optional<uint32_t> document_slot_;
 };
@@ -182,6 +187,16 @@ Bound<std::vector<BoundExpr>> Binder::children(const Expr& expr, const Place& pl
   return bound;
 }
 
+const Query* Binder::computed(const Expr& expr, const Place& place) const {
+  if (in_computed_ || !document_slot_ || expr.kind != ExprKind::member) return nullptr;
+  const Expr& owner = *expr.children[0];
+  if (owner.kind != ExprKind::identifier || place.scope->find(owner.text) != document_slot_) {
+    return nullptr;
+  }
+  auto found = computed_.find(expr.text);
+  return found == computed_.end() ? nullptr : &found->second;
+}
+
 Bound<BoundExpr> Binder::call(const Expr& expr, const Place& place) {
   BoundExpr bound;
   if (auto aggregate = find_aggregate(expr.text)) {
@@ -221,6 +236,16 @@ Bound<BoundExpr> Binder::expr(const Expr& expr, const Place& place) {
       key.index = static_cast<uint32_t>(i);
       return key;
     }
+  }
+  if (const Query* property = computed(expr, place)) {
+    const Source& from = *property->from;
+    const Scope item{
+        nullptr,
+        {{from.alias.empty() ? name_of_path(*from.collection) : from.alias, *document_slot_}}};
+    in_computed_ = true;
+    auto worked_out = this->expr(*property->select.items[0].expr, {&item, nullptr, nullptr});
+    in_computed_ = false;
+    return worked_out;
   }
   BoundExpr bound;
   switch (expr.kind) {
@@ -488,8 +513,8 @@ Bound<std::shared_ptr<const BoundQuery>> Binder::query(const Query& query, const
 }  // namespace
 
 std::expected<std::shared_ptr<const BoundQuery>, SyntaxError> bind_query(
-    const Query& query, const Parameters& parameters) {
-  return Binder(parameters).query(query, nullptr);
+    const Query& query, const Parameters& parameters, const ComputedProperties& computed) {
+  return Binder(parameters, computed).query(query, nullptr);
 }
 
 }  // namespace orrery::query

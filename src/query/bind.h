@@ -3,6 +3,9 @@
 // Names: the first source of the outermost FROM is the container, whatever it is called; every
 // other source and every expression starts from an alias that is in scope (inner queries see the
 // aliases of the outer ones). Errors carry the vendor's codes and the place in the text.
+//
+// A computed property of the container reads like a property at the top of its items, and hides one
+// that an item has. It is not part of the item: `SELECT *` does not show it.
 #pragma once
 
 #include <expected>
@@ -20,7 +23,10 @@ namespace orrery::query {
 // By name, with the @.
 using Parameters = std::map<std::string, value::Value, std::less<>>;
 
+// By name: each is SELECT VALUE expression FROM alias, and nothing more.
+using ComputedProperties = std::map<std::string, Query, std::less<>>;
+
 std::expected<std::shared_ptr<const BoundQuery>, SyntaxError> bind_query(
-    const Query& query, const Parameters& parameters);
+    const Query& query, const Parameters& parameters, const ComputedProperties& computed = {});
 
 }  // namespace orrery::query

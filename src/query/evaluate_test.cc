@@ -38,6 +38,30 @@ TEST_F(EvaluateTest, RowsAreCombinations) {
   EXPECT_EQ(rows, R"([1,"a"][1,"b"][2,"a"][2,"b"])");
 }
 
+TEST_F(EvaluateTest, ComputedPropertiesReadLikeProperties) {
+  ComputedProperties computed;
+  computed.emplace("lower", parse_query("SELECT VALUE LOWER(item.name) FROM item").value());
+  computed.emplace("name", parse_query("SELECT VALUE 'hides it' FROM c").value());
+  auto json = value::JsonDocument::parse(R"({"name":"ANN","nested":{"lower":1}})").value();
+  auto run = [&](std::string_view text) {
+    auto query = bind_query(parse_query(text).value(), {}, computed).value();
+    Frame frame(query->slots, context_);
+    frame.slots[*query->document_slot] = Value::from(json.root());
+    std::string rows;
+    each_row(*query, frame, [&] {
+      rows += project(*query, frame).to_json();
+      return true;
+    });
+    return rows;
+  };
+  EXPECT_EQ(run("SELECT VALUE c.lower FROM c"), R"("ann")");
+  EXPECT_EQ(run("SELECT VALUE x['lower'] FROM x WHERE x.lower = 'ann'"), R"("ann")");
+  EXPECT_EQ(run("SELECT c.name, c.nested.lower FROM c"), R"({"name":"hides it","lower":1})");
+  EXPECT_EQ(run("SELECT * FROM c"), R"({"name":"ANN","nested":{"lower":1}})");
+  EXPECT_EQ(run("SELECT VALUE n.lower FROM c JOIN n IN [c.nested]"), "1");
+  EXPECT_EQ(run("SELECT VALUE (SELECT VALUE c.lower) FROM c"), R"("ann")");
+}
+
 TEST_F(EvaluateTest, StopsWhenToldTo) {
   auto query = bind("SELECT VALUE x FROM x IN (SELECT VALUE [1, 2, 3])");
   Frame frame(query->slots, context_);

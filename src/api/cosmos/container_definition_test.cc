@@ -212,6 +212,9 @@ TEST(ContainerDefinition, ComputedProperties) {
   refused("a", "SELECT VALUE c.a FROM c WHERE c.b = 1");
   refused("a", "SELECT VALUE c.a FROM c JOIN d IN c.e");
   refused("a", "SELECT VALUE c.a FROM c ORDER BY c.a");
+  refused("a", "SELECT VALUE c.a + FROM c");
+  refused("a", "SELECT VALUE x.a FROM c");
+  refused("a", "SELECT VALUE c FROM c IN d.e");
   expect_invalid(
       with(
           R"("computedProperties":[{"name":"a","query":"SELECT VALUE 1 FROM c"},{"name":"a","query":"SELECT VALUE 2 FROM c"}])"),

@@ -8,6 +8,7 @@
 
 #include "api/cosmos/definition_fields.h"
 #include "base/bytes.h"
+#include "query/parser.h"
 
 namespace orrery::cosmos {
 namespace {
@@ -215,8 +216,43 @@ Result<std::string> parse_computed_properties(const Node& properties) {
         }
       }
     }
+    if (auto parsed = parse_computed_property((*query)->text); !parsed) {
+      return bad_field(query_where, **query, parsed.error().message);
+    }
   }
   return std::string(properties.raw);
+}
+
+Result<query::Query> parse_computed_property(std::string_view text) {
+  auto parsed = query::parse_query(text);
+  if (!parsed) return fail(Code::invalid, parsed.error().message);
+  const bool of_items = parsed->from && !parsed->from->iterates &&
+                        parsed->from->collection->kind == query::ExprKind::identifier;
+  if (!of_items || parsed->select.kind != query::Select::Kind::value) {
+    return fail(Code::invalid, "write it like SELECT VALUE LOWER(c.name) FROM c.");
+  }
+  if (auto bound = query::bind_query(*parsed, {}); !bound) {
+    return fail(Code::invalid, bound.error().message);
+  }
+  return std::move(*parsed);
+}
+
+Result<query::ComputedProperties> computed_properties(std::string_view definition_json) {
+  query::ComputedProperties all;
+  // Most containers have none, and every query asks.
+  if (definition_json.find("\"computedProperties\"") == std::string_view::npos) return all;
+  auto definition = value::JsonDocument::parse(definition_json);
+  if (!definition) return pass(definition.error());
+  const Node* list = definition->root().find("computedProperties");
+  for (const Node* one = list != nullptr ? list->first : nullptr; one != nullptr; one = one->next) {
+    const Node* name = one->find("name");
+    const Node* text = one->find("query");
+    if (name == nullptr || text == nullptr) continue;
+    auto parsed = parse_computed_property(text->text);
+    if (!parsed) return pass(parsed.error());
+    all.emplace(name->text, std::move(*parsed));
+  }
+  return all;
 }
 
 Result<VectorEmbeddingPolicy> parse_vector_embedding_policy(const Node& policy) {

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "query/bind.h"
 #include "value/json.h"
 #include "value/path.h"
 
@@ -45,6 +47,9 @@ Result<FullTextPolicy> parse_full_text_policy(const value::Node& policy);
 Result<std::string> parse_conflict_resolution_policy(const value::Node& policy);
 std::string default_conflict_resolution_policy();
 Result<std::string> parse_computed_properties(const value::Node& properties);
+Result<query::Query> parse_computed_property(std::string_view text);
+// Those of a container, from what is kept of its definition.
+Result<query::ComputedProperties> computed_properties(std::string_view definition_json);
 Result<std::string> parse_client_encryption_policy(const value::Node& policy);
 
 // For how long the change feed has all versions and deletes.

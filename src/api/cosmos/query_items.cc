@@ -9,6 +9,7 @@
 // range is gone).
 #include <fmt/format.h>
 
+#include "api/cosmos/container_policies.h"
 #include "api/cosmos/error_body.h"
 #include "api/cosmos/feed_bounds.h"
 #include "api/cosmos/feed_json.h"
@@ -140,7 +141,9 @@ void Service::query_items(CallPtr call) {
   const int64_t started_us = clock_.steady_us();
   auto request = parse_query_request(call->body);
   if (!request) return call->fail(request.error());
-  auto bound = query::bind_query(request->parsed, request->parameters);
+  auto computed = computed_properties(container.spec.face_json);
+  if (!computed) return call->fail(computed.error());
+  auto bound = query::bind_query(request->parsed, request->parameters, *computed);
   if (!bound) return call->fail(query::to_error(bound.error()));
   auto size = page_size(call->headers.max_item_count, kDefaultPage, engine_.limits().feed_items);
   if (!size) return call->fail(size.error());
