@@ -19,6 +19,7 @@
 #include "cluster/engine.h"
 #include "net/certificate.h"
 #include "net/server.h"
+#include "script/host.h"
 #include "volume/local/local_volume.h"
 
 namespace orrery::cli {
@@ -128,7 +129,8 @@ Status run(const ServeOptions& options, const Settings& settings, const sigset_t
       return regenerate_key(folder, name);
     };
   }
-  cosmos::Service service(**engine, clock, std::move(*authorizer), std::move(*secret),
+  script::Host scripts((*engine)->limits());
+  cosmos::Service service(**engine, scripts, clock, std::move(*authorizer), std::move(*secret),
                           std::move(service_options));
   auto server = net::Server::start(listen, service);
   if (!server) return pass(server.error());
@@ -157,6 +159,7 @@ Status run(const ServeOptions& options, const Settings& settings, const sigset_t
     std::_Exit(130);
   }).detach();
   (*server)->stop(std::chrono::seconds(options.grace_s));
+  service.stop();
   service.set_server(nullptr);
   server->reset();
   engine->reset();

@@ -1,7 +1,7 @@
 // Opening, closing and routing. The operations on items and their budgets are in engine_items.cc,
-// what queries read in engine_views.cc, databases and containers in engine_manage.cc, splits in
-// engine_split.cc, what it tells in engine_status.cc, background work in engine_upkeep.cc and
-// engine_reindex.cc.
+// what queries read in engine_views.cc, transactions in engine_transactions.cc, databases and
+// containers in engine_manage.cc, splits in engine_split.cc, what it tells in engine_status.cc,
+// background work in engine_upkeep.cc and engine_reindex.cc.
 #include "cluster/engine.h"
 
 #include <fmt/format.h>

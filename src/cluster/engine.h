@@ -27,6 +27,7 @@
 #include "catalog/catalog.h"
 #include "cluster/routing.h"
 #include "partition/partition.h"
+#include "partition/transaction.h"
 #include "partition/view.h"
 #include "volume/volume.h"
 
@@ -74,6 +75,12 @@ struct ViewReply {
   std::unique_ptr<partition::View> view;
   std::string min;  // the placement keys that it is of
   std::string max;
+  Receipt receipt;
+};
+
+// A transaction over the partition that has its key, and where that is.
+struct TransactionReply {
+  std::unique_ptr<partition::Transaction> transaction;
   Receipt receipt;
 };
 
@@ -189,6 +196,12 @@ class Engine {
   // admission nor charge: a query asks for the one once and pays at its end. Blocks.
   Result<ViewReply> open_view(RoutingPtr routing, std::string_view placement, std::string_view min,
                               std::string_view max, const LsnDemand& demand);
+  // Begins a transaction over the items of one placement key. It ends with write_and_wait(), which
+  // fails with Code::retry when an item that it wrote has changed since. What it read is for the
+  // caller to pay. Both block.
+  Result<TransactionReply> begin_transaction(RoutingPtr routing, std::string_view placement,
+                                             const LsnDemand& demand, size_t bytes_max);
+  WriteReply write_and_wait(RoutingPtr routing, std::vector<partition::Write> transaction);
   // One page of what changed in [min, max), which must lie in one partition (Code::moved when it
   // does not, as after a split). Code::invalid when the position is not one of this range. Blocks.
   Result<ChangesReply> changes(RoutingPtr routing, std::string_view min, std::string_view max,

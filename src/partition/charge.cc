@@ -74,6 +74,10 @@ double feed_charge(uint64_t bytes, uint64_t items) {
                  kPerFeedItem * static_cast<double>(items));
 }
 
+double script_charge() {
+  return 1;
+}
+
 double query_charge(const QueryWork& work) {
   constexpr double kQuery = 2;
   constexpr double kPerEntry = 0.001;

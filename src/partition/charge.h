@@ -21,6 +21,8 @@ double replace_charge(uint64_t new_bytes, uint32_t terms_removed, uint32_t terms
 double remove_charge(uint64_t old_bytes, uint32_t terms_removed);
 // A page of a feed: every item as if read together, not one by one.
 double feed_charge(uint64_t bytes, uint64_t items);
+// Running a script once, besides the operations that it does.
+double script_charge();
 // A page of a query: what it read of items and what it gave back.
 struct QueryWork {
   uint64_t entries_read = 0;  // of the index

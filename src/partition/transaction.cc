@@ -184,18 +184,23 @@ Status Transaction::stage(Write write) {
   return {};
 }
 
+std::vector<Write> Transaction::take() {
+  snapshot_.reset();
+  view_.clear();
+  return std::exchange(writes_, {});
+}
+
 void Transaction::commit(Completion done) {
   if (!snapshot_) {
     done(Outcome{.error = Error{.code = Code::internal, .message = "the transaction has ended"}});
     return;
   }
-  snapshot_.reset();
-  view_.clear();
-  if (writes_.empty()) {
+  std::vector<Write> writes = take();
+  if (writes.empty()) {
     done(Outcome{.lsn = lsn_});
     return;
   }
-  partition_->submit(std::move(writes_), std::move(done));
+  partition_->submit(std::move(writes), std::move(done));
 }
 
 }  // namespace orrery::partition

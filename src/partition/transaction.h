@@ -61,8 +61,11 @@ class Transaction {
   Status stage(Write write);
   size_t staged() const { return writes_.size(); }
 
-  // Submits what was staged and ends the transaction; without writes it succeeds at once. Outcomes
-  // are those of Partition::submit, one Written for each staged write in order.
+  // Ends the transaction and gives what was staged, in order, to be submitted as one transaction:
+  // for whoever routes and pays for it.
+  std::vector<Write> take();
+  // The same, submitted to the partition; without writes it succeeds at once. Outcomes are those of
+  // Partition::submit, one Written for each staged write in order.
   void commit(Completion done);
 
  private:

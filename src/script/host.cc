@@ -115,6 +115,10 @@ Outcome<Done> Host::run(Execution run, Operations& operations) {
   }
 }
 
+size_t Host::workers_max() const {
+  return workers_of(limits_);
+}
+
 Outcome<std::unique_ptr<FunctionSession>> Host::functions() {
   auto loan = functions_.borrow(RealClock().steady_us() + int64_t{time_of(limits_)} * 1000);
   if (!loan) return std::unexpected(not_started(loan.error()));

@@ -79,6 +79,8 @@ class Host {
   // wait for itself.
   Outcome<std::unique_ptr<FunctionSession>> functions();
 
+  // How many procedures can run at once; further ones wait for a worker.
+  size_t workers_max() const;
   // Worker processes there are.
   size_t workers() { return procedures_.size() + functions_.size(); }
 

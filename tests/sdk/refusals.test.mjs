@@ -31,23 +31,6 @@ describe("not offered yet", () => {
     answers(await at.rest("POST", docs, { body: {}, headers: { "x-ms-documentdb-isquery": "True" } }), 400, { message: /query/ });
   });
 
-  it("stored procedures, triggers and functions are refused by name", async () => {
-    await prepare();
-    for (const [kind, word] of [["sprocs", /stored procedure/i], ["triggers", /trigger/i], ["udfs", /function/i]]) {
-      answers(await at.rest("POST", `${path}/${kind}`, { body: { id: "x", body: "function () {}" } }), [400, 501], { message: word });
-      answers(await at.rest("GET", `${path}/${kind}`), [400, 501], { message: word });
-    }
-    answers(await at.rest("POST", `${path}/sprocs/x`, { body: [], headers: keyHeader("a") }), [400, 501]);
-  });
-
-  it("a trigger that a write asks for is not left out silently", async () => {
-    await prepare();
-    answers(await at.rest("POST", docs, {
-      body: { id: "triggered", pk: "a" }, headers: { ...keyHeader("a"), "x-ms-documentdb-pre-trigger-include": "check" },
-    }), [400, 501], { message: /trigger/i });
-    answers(await at.rest("GET", `${docs}/triggered`, { headers: keyHeader("a") }), 404);
-  });
-
   it("newer versions of the protocol than are known are accepted", async () => {
     await prepare();
     for (const version of ["2015-12-16", "2018-12-31", "2020-07-15", "2024-11-30", "2035-01-01"]) {

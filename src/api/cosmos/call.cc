@@ -197,7 +197,7 @@ void Call::fail_with(int status, uint32_t substatus, std::string json_body) {
   if (substatus != 0) {
     fmt::format_to(std::back_inserter(response.headers), "x-ms-substatus: {}\r\n", substatus);
   }
-  charge(0);
+  if (response.headers.find("x-ms-request-charge") == std::string::npos) charge(0);
   reply(status, std::move(json_body));
 }
 

@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, kOperations> kNames = {
     "account",     "database",    "container",   "resource",  "partition_ranges",
     "offer",       "item_create", "item_upsert", "item_read", "item_replace",
     "item_delete", "item_patch",  "item_batch",  "item_bulk", "item_feed",
-    "item_query",  "admin",       "other"};
+    "item_query",  "script_run",  "admin",       "other"};
 
 // Statuses that the face answers with; anything else counts as the last one.
 constexpr std::array kStatuses = {200, 201, 204, 207, 304, 400, 401, 403, 404, 405,

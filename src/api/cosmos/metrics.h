@@ -36,6 +36,7 @@ enum class Operation : uint8_t {
   item_bulk,
   item_feed,
   item_query,
+  script_run,
   admin,
   other,
 };

@@ -51,6 +51,7 @@ constexpr std::array kKnown = {
     Known{"x-ms-cosmos-supported-query-features", &RequestHeaders::supported_query_features},
     Known{"x-ms-documentdb-populatequerymetrics", &RequestHeaders::populate_query_metrics},
     Known{"x-ms-documentdb-post-trigger-include", &RequestHeaders::post_trigger},
+    Known{"x-ms-documentdb-script-enable-logging", &RequestHeaders::script_logging},
     Known{"x-ms-cosmos-migrate-offer-to-autopilot", &RequestHeaders::migrate_to_autoscale},
     Known{"x-ms-documentdb-query-enablecrosspartition", &RequestHeaders::enable_cross_partition},
     Known{"x-ms-cosmos-migrate-offer-to-manual-throughput", &RequestHeaders::migrate_to_manual},

@@ -43,6 +43,7 @@ struct RequestHeaders {
   std::string_view post_trigger;
   std::string_view pre_trigger;
   std::string_view prefer;
+  std::string_view script_logging;
   std::string_view session_token;
   std::string_view start_epk;
   std::string_view supported_query_features;

@@ -30,6 +30,31 @@ Result<std::string> permission_members(const Node& definition) {
   return out;
 }
 
+// {"body":"function () { … }"}
+Result<std::string> script_members(const Node& definition) {
+  auto body = required_member(definition, "", "body", Type::string);
+  if (!body) return pass(body.error());
+  std::string out;
+  append_member(out, "body", (*body)->raw);
+  return out;
+}
+
+// {"body":"…","triggerType":"Pre","triggerOperation":"Create"}; both words in any case, and given
+// back as they came.
+Result<std::string> trigger_members(const Node& definition) {
+  auto out = script_members(definition);
+  if (!out) return out;
+  auto type = choice_member(definition, "", "triggerType", {"Pre", "Post"}, "");
+  if (!type) return pass(type.error());
+  auto operation = choice_member(definition, "", "triggerOperation",
+                                 {"All", "Create", "Update", "Replace", "Upsert", "Delete"}, "");
+  if (!operation) return pass(operation.error());
+  for (const std::string_view name : {"triggerType", "triggerOperation"}) {
+    append_member(*out, name, definition.find(name)->raw);
+  }
+  return out;
+}
+
 constexpr std::array kKinds = {
     ResourceKind{.number = kUserKind,
                  .segment = "users",
@@ -48,6 +73,33 @@ constexpr std::array kKinds = {
                  .rid = RidKind::permission,
                  .most = &Limits::account_resources,
                  .members = permission_members,
+                 .links = ""},
+    ResourceKind{.number = kProcedureKind,
+                 .segment = "sprocs",
+                 .owner = "colls",
+                 .feed = "StoredProcedures",
+                 .noun = "stored procedure",
+                 .rid = RidKind::stored_procedure,
+                 .most = &Limits::container_scripts,
+                 .members = script_members,
+                 .links = ""},
+    ResourceKind{.number = kTriggerKind,
+                 .segment = "triggers",
+                 .owner = "colls",
+                 .feed = "Triggers",
+                 .noun = "trigger",
+                 .rid = RidKind::trigger,
+                 .most = &Limits::container_scripts,
+                 .members = trigger_members,
+                 .links = ""},
+    ResourceKind{.number = kFunctionKind,
+                 .segment = "udfs",
+                 .owner = "colls",
+                 .feed = "UserDefinedFunctions",
+                 .noun = "user-defined function",
+                 .rid = RidKind::user_function,
+                 .most = &Limits::container_scripts,
+                 .members = script_members,
                  .links = ""},
 };
 

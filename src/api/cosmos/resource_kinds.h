@@ -24,6 +24,9 @@ namespace orrery::cosmos {
 
 inline constexpr uint8_t kUserKind = 1;
 inline constexpr uint8_t kPermissionKind = 2;
+inline constexpr uint8_t kProcedureKind = 3;
+inline constexpr uint8_t kTriggerKind = 4;
+inline constexpr uint8_t kFunctionKind = 5;
 
 struct ResourceKind {
   uint8_t number;            // in the catalog; a number keeps its meaning for ever

@@ -23,6 +23,10 @@ bool is_write(const Call& call) {
   return call.method != "GET" && call.method != "HEAD" && !is_query(call);
 }
 
+bool has_triggers(const Call& call) {
+  return !call.headers.pre_trigger.empty() || !call.headers.post_trigger.empty();
+}
+
 }  // namespace
 
 bool is_query(const Call& call) {
@@ -44,13 +48,15 @@ std::string_view to_string(Consistency level) {
   return kConsistencyNames[static_cast<size_t>(level)];
 }
 
-Service::Service(cluster::Engine& engine, const Clock& clock, Authorizer authorizer,
-                 std::string secret, ServiceOptions options)
+Service::Service(cluster::Engine& engine, script::Host& scripts, const Clock& clock,
+                 Authorizer authorizer, std::string secret, ServiceOptions options)
     : engine_(engine),
+      scripts_(scripts),
       clock_(clock),
       continuations_(secret),
       tokens_(secret),
-      options_(std::move(options)) {
+      options_(std::move(options)),
+      script_threads_("script", scripts.workers_max()) {
   MutexLock lock(keys_mutex_);
   authorizers_.push_back(std::make_unique<const Authorizer>(std::move(authorizer)));
   authorizer_ = authorizers_.back().get();
@@ -208,16 +214,15 @@ void Service::dispatch_in_container(CallPtr call) {
     return later(std::move(call), &Service::read_partition_ranges);
   }
   if (kind != "docs") {
-    if (kind_of(address) != nullptr) return later(std::move(call), &Service::named_resources);
-    if (kind == "sprocs" || kind == "triggers" || kind == "udfs") {
-      return unsupported(std::move(call), "stored procedures, triggers and user-defined functions");
+    if (kind == "sprocs" && address.count == 6 && method == "POST") {
+      call->operation = Operation::script_run;
+      return on_script_thread(std::move(call),
+                              [this](CallPtr running) { execute_procedure(std::move(running)); });
     }
+    if (kind_of(address) != nullptr) return later(std::move(call), &Service::named_resources);
     return unsupported(std::move(call), fmt::format("resources of type '{}'", kind));
   }
   if (address.count > 6) return unsupported(std::move(call), "attachments");
-  if (!call->headers.pre_trigger.empty() || !call->headers.post_trigger.empty()) {
-    return unsupported(std::move(call), "triggers");
-  }
   if (address.count == 5) {
     if (method == "GET") {
       call->operation = Operation::item_feed;
@@ -233,10 +238,19 @@ void Service::dispatch_in_container(CallPtr call) {
         call->operation = Operation::item_query;
         return later(std::move(call), &Service::query_items);
       }
-      if (is_true(call->headers.is_batch)) return batch_items(std::move(call));
+      if (is_true(call->headers.is_batch)) {
+        if (has_triggers(*call)) return unsupported(std::move(call), "triggers around a batch");
+        return batch_items(std::move(call));
+      }
       const bool upsert = is_true(call->headers.is_upsert);
       call->operation = upsert ? Operation::item_upsert : Operation::item_create;
-      return write_item(std::move(call), upsert ? ItemVerb::upsert : ItemVerb::create);
+      const ItemVerb verb = upsert ? ItemVerb::upsert : ItemVerb::create;
+      if (has_triggers(*call)) {
+        return on_script_thread(std::move(call), [this, verb](CallPtr running) {
+          write_with_triggers(std::move(running), verb);
+        });
+      }
+      return write_item(std::move(call), verb);
     }
   } else {
     if (method == "GET") {
@@ -251,6 +265,14 @@ void Service::dispatch_in_container(CallPtr call) {
           : method == "DELETE" ? std::pair(Operation::item_delete, ItemVerb::remove)
                                : std::pair(Operation::item_patch, ItemVerb::patch);
       call->operation = operation;
+      if (has_triggers(*call)) {
+        if (verb == ItemVerb::patch) {
+          return unsupported(std::move(call), "triggers around a patch");
+        }
+        return on_script_thread(std::move(call), [this, verb](CallPtr running) {
+          write_with_triggers(std::move(running), verb);
+        });
+      }
       if (address.by_rid) {
         engine_.control().post(
             [this, call = std::move(call), verb]() mutable { write_item(std::move(call), verb); });

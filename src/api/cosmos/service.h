@@ -4,8 +4,8 @@
 // answers at once, or hands over to the engine, which answers later. What blocks (databases,
 // containers, feeds) goes to the engine's control threads. One file per resource: account.cc,
 // databases.cc, containers.cc, named_resources.cc (users, permissions, scripts), permissions.cc,
-// partition_ranges.cc, items.cc, batch.cc, item_feed.cc, change_feed.cc, query_items.cc, offers.cc,
-// admin.cc.
+// scripts.cc (what runs JavaScript), partition_ranges.cc, items.cc, batch.cc, item_feed.cc,
+// change_feed.cc, query_items.cc, offers.cc, admin.cc.
 #pragma once
 
 #include <atomic>
@@ -23,9 +23,11 @@
 #include "api/cosmos/resource_token.h"
 #include "base/clock.h"
 #include "base/thread_annotations.h"
+#include "base/worker_pool.h"
 #include "cluster/engine.h"
 #include "net/http.h"
 #include "net/server.h"
+#include "script/host.h"
 
 namespace orrery::cosmos {
 
@@ -50,8 +52,11 @@ struct ServiceOptions {
 class Service final : public net::Handler {
  public:
   // `secret` seals continuation tokens and resource tokens.
-  Service(cluster::Engine& engine, const Clock& clock, Authorizer authorizer, std::string secret,
-          ServiceOptions options);
+  Service(cluster::Engine& engine, script::Host& scripts, const Clock& clock, Authorizer authorizer,
+          std::string secret, ServiceOptions options);
+
+  // Waits for scripts that run, and refuses those that have not begun. Before the engine ends.
+  void stop();
 
   void handle(const net::Request& request, net::Responder responder) override;
 
@@ -122,6 +127,11 @@ class Service final : public net::Handler {
   void replace_resource(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner,
                         const catalog::Resource& before, int64_t token_life_s);
 
+  // Runs a job on a thread of the scripts, unless too many wait.
+  void on_script_thread(CallPtr call, std::move_only_function<void(CallPtr)> job);
+  void execute_procedure(CallPtr call);
+  void write_with_triggers(CallPtr call, ItemVerb verb);
+
   void read_partition_ranges(CallPtr call);
 
   void read_item(CallPtr call);
@@ -161,6 +171,7 @@ class Service final : public net::Handler {
   void admin_regenerate_key(CallPtr call);
 
   cluster::Engine& engine_;
+  script::Host& scripts_;
   const Clock& clock_;
   // Requests use the newest without a lock; those before it stay, since requests may still be
   // using them. There are as many as keys were regenerated.
@@ -172,6 +183,9 @@ class Service final : public net::Handler {
   const ServiceOptions options_;
   Metrics metrics_;
   const net::Server* server_ = nullptr;
+  std::atomic<size_t> scripts_waiting_{0};
+  std::atomic<bool> stopping_{false};
+  WorkerPool script_threads_;  // last: its jobs use the rest
 };
 
 // Queries are posted, and only read. Whoever asks this decides by it: what a read-only key may send

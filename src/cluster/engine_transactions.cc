@@ -1,0 +1,41 @@
+// Transactions of several steps, for scripts: begun here, run by the face, written like any other.
+#include <future>
+
+#include "cluster/engine.h"
+
+namespace orrery::cluster {
+
+Result<TransactionReply> Engine::begin_transaction(RoutingPtr routing, std::string_view placement,
+                                                   const LsnDemand& demand, size_t bytes_max) {
+  return follow(std::move(routing), [&](const Routing& now) -> Result<TransactionReply> {
+    const std::shared_ptr<Slot>& slot = now.slot_of(placement);
+    TransactionReply reply;
+    reply.receipt.range = slot->range.id;
+    auto admitted = admit(now, *slot);
+    if (!admitted) return pass(admitted.error());
+    reply.receipt.would_throttle_ms = *admitted;
+    auto opened = open_slot(slot);
+    if (!opened) return pass(opened.error());
+    auto begun = partition::Transaction::begin(std::move(*opened), now.schema, bytes_max);
+    if (!begun) return pass(begun.error());
+    reply.transaction = std::move(*begun);
+    reply.receipt.lsn = reply.transaction->lsn();
+    if (auto checked = check_demand(demand, slot->range, reply.receipt.lsn); !checked) {
+      return pass(checked.error());
+    }
+    return reply;
+  });
+}
+
+// The key of a transaction stays in one partition across splits, and an item's LSN means the same
+// in the children: what the transaction has seen is still compared rightly there.
+WriteReply Engine::write_and_wait(RoutingPtr routing, std::vector<partition::Write> transaction) {
+  // Shared, since whoever is woken by the value may be gone before set_value has returned.
+  auto promise = std::make_shared<std::promise<WriteReply>>();
+  std::future<WriteReply> written = promise->get_future();
+  write(std::move(routing), std::move(transaction),
+        [promise](WriteReply reply) { promise->set_value(std::move(reply)); });
+  return written.get();
+}
+
+}  // namespace orrery::cluster
