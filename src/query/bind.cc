@@ -12,6 +12,7 @@
 
 #include "query/evaluate.h"
 #include "query/literal.h"
+#include "query/rank_clause.h"
 
 namespace orrery::query {
 namespace {
@@ -104,6 +105,7 @@ class Binder {
   Bound<BoundExpr> call(const Expr& expr, const Place& place);
   Bound<std::vector<BoundExpr>> children(const Expr& expr, const Place& place);
   Bound<BoundSource> source(const Source& source, Scope& scope);
+  Bound<BoundRank> rank(const Query& query, const Scope& scope, const BoundQuery& bound);
   Bound<uint64_t> count(const Expr& expr, std::string_view what);
   static BoundExpr folded(BoundExpr bound);
 
@@ -425,6 +427,37 @@ Bound<uint64_t> Binder::count(const Expr& expr, std::string_view what) {
   return static_cast<uint64_t>(bound->constant.number());
 }
 
+Bound<BoundRank> Binder::rank(const Query& query, const Scope& scope, const BoundQuery& bound) {
+  const Span& span = query.order_by[0].expr->span;
+  const BoundQuery* derived = bound.derived();
+  if (scope.outer != nullptr || !document_slot_ || (derived != nullptr && !derived->passes())) {
+    return refuse(
+        codes::kSyntax, span,
+        "ORDER BY RANK sorts the rows of the container: it stands in the outermost query, "
+        "over a FROM that does not group, sort or cut off.");
+  }
+  const auto clause = read_rank_clause(query, parameters_);
+  if (!clause) return refuse(codes::kSyntax, clause.error().span, clause.error().message);
+  BoundRank ranked;
+  if (needs_statistics(*clause)) {
+    auto statistics = bind_query(statistics_query(query, *clause), parameters_, computed_);
+    if (!statistics) return std::unexpected(statistics.error());
+    ranked.statistics = std::move(*statistics);
+  }
+  for (size_t i = 0; i < clause->scores.size(); ++i) {
+    const RankScore& score = clause->scores[i];
+    const ExprPtr call = score.is_text()
+                             ? text_score_call(score, make_null(), make_null(), make_null())
+                             : score.distance->clone();
+    auto one = expr(*call, {&scope, nullptr, nullptr});
+    if (!one) return std::unexpected(one.error());
+    ranked.scores.push_back({.expr = std::move(*one),
+                             .is_text = score.is_text(),
+                             .weight = clause->weights.empty() ? 1 : clause->weights[i]});
+  }
+  return ranked;
+}
+
 Bound<std::shared_ptr<const BoundQuery>> Binder::query(const Query& query, const Scope* outer) {
   auto bound = std::make_shared<BoundQuery>();
   Scope scope{outer, {}};
@@ -459,7 +492,13 @@ Bound<std::shared_ptr<const BoundQuery>> Binder::query(const Query& query, const
     if (name.empty()) name = fmt::format("${}", ++unnamed);
     bound->items.emplace_back(std::move(name), std::move(*one));
   }
+  if (query.order_by_rank) {
+    auto ranked = rank(query, scope, *bound);
+    if (!ranked) return std::unexpected(ranked.error());
+    bound->rank = std::move(*ranked);
+  }
   for (const OrderItem& item : query.order_by) {
+    if (bound->rank) break;
     auto one = expr(*item.expr, place);
     if (!one) return std::unexpected(one.error());
     bound->order_by.push_back({std::move(*one), item.direction == Direction::descending});

@@ -82,12 +82,27 @@ struct BoundOrder {
   bool descending = false;
 };
 
+// ORDER BY RANK (rank_clause.h).
+struct BoundScore {
+  // VectorDistance(…), or _FullTextScore(path, terms, …) whose last three arguments, the
+  // statistics, are put in when the query runs.
+  BoundExpr expr;
+  bool is_text = false;
+  double weight = 1;
+};
+
+struct BoundRank {
+  std::vector<BoundScore> scores;
+  std::shared_ptr<const BoundQuery> statistics;  // null: no score needs them
+};
+
 struct BoundQuery {
   std::vector<BoundSource> sources;
   std::optional<BoundExpr> where;
   std::vector<BoundExpr> group_by;
   std::vector<BoundAggregate> aggregates;
   std::vector<BoundOrder> order_by;
+  std::optional<BoundRank> rank;  // in the place of order_by
   Select::Kind select = Select::Kind::star;
   bool distinct = false;
   std::vector<std::pair<std::string, BoundExpr>> items;  // name, expression; one for VALUE
@@ -107,7 +122,8 @@ struct BoundQuery {
   bool grouped() const { return !group_by.empty() || !aggregates.empty(); }
   // Whether rows can be given out as they come, without having seen them all.
   bool streams() const {
-    return !grouped() && order_by.empty() && !distinct && (!derived() || derived()->passes());
+    return !grouped() && order_by.empty() && !rank && !distinct &&
+           (!derived() || derived()->passes());
   }
   // The query in FROM that reads the container in the place of this one; null: this one does.
   const BoundQuery* derived() const {

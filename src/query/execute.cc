@@ -12,6 +12,7 @@
 #include "query/grouped_page.h"
 #include "query/item_reader.h"
 #include "query/ordered_page.h"
+#include "query/ranked_page.h"
 
 namespace orrery::query {
 namespace {
@@ -144,6 +145,7 @@ Error too_much_time() {
 Result<QueryPage> run_page(const BoundQuery& query, ItemSpace& space, const Position* from,
                            const PageLimits& limits, Context& context) {
   const Reading reading{.space = space, .context = context};
+  if (query.rank) return make_ranked_page(query, reading, from, limits);
   if (query.streams()) return StreamedPage(query, limits, context).run(reading, from);
   if (reads_item_by_item(query)) {
     const bool ordered = !query.order_by.empty();

@@ -1,9 +1,10 @@
 // Running a query over the items of a space, page by page.
 //
 // A page gives the next rows in the order that position.h names, and keeps no more of them in
-// memory than it gives. Four ways to make one, each in a file of its own:
+// memory than it gives. Five ways to make one, each in a file of its own:
 //   streamed   execute.cc         rows as they come
 //   ordered    ordered_page.cc    ORDER BY
+//   ranked     ranked_page.cc     ORDER BY RANK
 //   grouped    grouped_page.cc    aggregates, GROUP BY, DISTINCT
 //   gathered   gathered_page.cc   combinations of these, and queries over a query in FROM that is
 //                                 one of these: all results are made first, within a memory limit

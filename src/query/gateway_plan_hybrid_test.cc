@@ -93,6 +93,28 @@ TEST_F(GatewayPlanTest, RankTermsFromParameters) {
       HasSubstr("FullTextContains(c.a, @one)"));
 }
 
+// Not every client sends its parameters with the queries of such a plan.
+TEST_F(GatewayPlanTest, RankHasTheValuesOfParameters) {
+  parameters_["@n"] = value::Value::make_number(7);
+  parameters_["@term"] = value::Value::make_string("x");
+  parameters_["@v"] = value::Value::make_array({value::Value::make_number(0.5)});
+  parameters_["@weights"] =
+      value::Value::make_array({value::Value::make_number(2), value::Value::make_number(-1)});
+  const auto hybrid =
+      plan(
+          "SELECT TOP 1 c.id, @n AS n FROM c JOIN t IN (SELECT VALUE s FROM s IN c.s WHERE s = @n) "
+          "WHERE c.n = @n ORDER BY RANK RRF(FullTextScore(c.a, @term), VectorDistance(c.v, @v), "
+          "@weights)")
+          .hybrid;
+  ASSERT_TRUE(hybrid);
+  EXPECT_THAT(hybrid->weights, ElementsAre(2, -1));
+  EXPECT_THAT(hybrid->statistics_query, HasSubstr("FullTextContains(c.a, \"x\")"));
+  for (const QueryInfo& component : hybrid->components) {
+    EXPECT_THAT(component.rewritten_query, testing::Not(HasSubstr("@")));
+    EXPECT_THAT(component.rewritten_query, HasSubstr("VectorDistance(c.v, [0.5])"));
+  }
+}
+
 TEST_F(GatewayPlanTest, RankCountsDoNotOverflow) {
   const auto hybrid = plan(
                           "SELECT * FROM c ORDER BY RANK FullTextScore(c.a, 'x') OFFSET 10 LIMIT "

@@ -1,4 +1,4 @@
-// The value that a literal in a query stands for.
+// The value that a literal in a query stands for, and the other way round.
 #pragma once
 
 #include "query/ast.h"
@@ -8,5 +8,7 @@ namespace orrery::query {
 
 // `expr` is a literal. The value borrows the text of a string from it.
 value::Value literal_value(const Expr& expr);
+// What has to be written for the value; null for undefined.
+ExprPtr make_literal(const value::Value& value);
 
 }  // namespace orrery::query

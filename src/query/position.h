@@ -5,6 +5,7 @@
 //   rows as they come    by the key of their item, then by their number within it
 //   ORDER BY             by their order values, then by key (in the direction of the first order
 //                        value), then by number; with DISTINCT by order values, then fingerprint
+//   ORDER BY RANK        by count (`given`): see ranked_page.h
 //   GROUP BY, DISTINCT   by the fingerprint of the group's keys or of the row
 //   what is put together from all of these, or from a query in FROM
 //                        by order values if any, then by the fingerprint of the row, then by

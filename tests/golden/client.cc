@@ -1,5 +1,5 @@
 // See client.h. The order of the steps: merge by ORDER BY, put groups together, remove duplicates,
-// skip, cut off, count.
+// skip, cut off, count. ORDER BY RANK has its own: statistics, rows by each score, ranks.
 #include "client.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "query/parser.h"
+#include "value/placement.h"
 
 namespace orrery::query {
 namespace {
@@ -204,6 +205,125 @@ void keep(Rows& rows, size_t from, size_t count) {
   if (rows.size() > count) rows.resize(count);
 }
 
+void replace_all(std::string& text, const std::string& what, const std::string& by) {
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+}
+
+// ORDER BY RANK: a row of any component, with its scores by all of them.
+struct RankedRow {
+  Value id;
+  Value scores;
+  Value payload;
+  double fused = 0;
+};
+
+class RankedClient {
+ public:
+  RankedClient(const TestContainer& container, const GatewayPlan& plan, size_t page_rows)
+      : container_(container), plan_(plan), hybrid_(*plan.hybrid), page_rows_(page_rows) {}
+
+  Result<Rows> run() {
+    if (hybrid_.needs_statistics) {
+      if (auto status = read_statistics(); !status) return pass(status.error());
+    }
+    for (const QueryInfo& component : hybrid_.components) {
+      if (auto status = read(component); !status) return pass(status.error());
+    }
+    for (size_t i = 0; i < hybrid_.components.size(); ++i) add_ranks(i);
+    std::ranges::sort(rows_, std::ranges::greater(), &RankedRow::fused);
+    Rows rows;
+    for (const RankedRow& row : rows_) rows.push_back(row.payload);
+    keep(rows, hybrid_.skip.value_or(0), hybrid_.take.value_or(rows.size()));
+    return rows;
+  }
+
+ private:
+  // Without parameters: the JavaScript SDK leaves them out.
+  Result<Rows> ask(size_t partition, const std::string& query) const {
+    auto rows = container_.run_on(partition, query, {}, page_rows_);
+    if (!rows) return fail(rows.error().code, query + ": " + rows.error().message);
+    return rows;
+  }
+
+  Status read_statistics() {
+    const PlacementRange everything{std::string(value::placement_min()),
+                                    std::string(value::placement_max())};
+    for (size_t partition : container_.partitions_of({everything})) {
+      auto rows = ask(partition, hybrid_.statistics_query);
+      if (!rows) return pass(rows.error());
+      documents_ += rows->at(0).find("documentCount").number();
+      const Value texts = rows->at(0).find("fullTextStatistics");
+      words_.resize(texts.size());
+      hits_.resize(texts.size());
+      for (size_t i = 0; i < texts.size(); ++i) {
+        words_[i] += texts.at(i).find("totalWordCount").number();
+        const Value hits = texts.at(i).find("hitCounts");
+        hits_[i].resize(hits.size());
+        for (size_t j = 0; j < hits.size(); ++j) hits_[i][j] += hits.at(j).number();
+      }
+    }
+    return {};
+  }
+
+  std::string with_statistics(std::string query) const {
+    const std::string prefix = "{documentdb-formattablehybridsearchquery-";
+    const auto text = [](double number) { return Value::make_number(number).to_json(); };
+    replace_all(query, prefix + "totaldocumentcount}", text(documents_));
+    for (size_t i = 0; i < words_.size(); ++i) {
+      const std::string index = "-" + std::to_string(i) + "}";
+      Rows hits;
+      for (double count : hits_[i]) hits.push_back(Value::make_number(count));
+      replace_all(query, prefix + "totalwordcount" + index, text(words_[i]));
+      replace_all(query, prefix + "hitcountsarray" + index, Value::make_array(hits).to_json());
+    }
+    replace_all(query, std::string(kFilter), "true");
+    return query;
+  }
+
+  Status read(const QueryInfo& component) {
+    const std::string query = with_statistics(component.rewritten_query);
+    for (size_t partition : container_.partitions_of(plan_.ranges)) {
+      auto rows = ask(partition, query);
+      if (!rows) return pass(rows.error());
+      for (const Value& row : *rows) {
+        const Value id = row.find("_rid");
+        if (std::ranges::find(rows_, id, &RankedRow::id) != rows_.end()) continue;
+        const Value payload = row.find("payload");
+        rows_.push_back({.id = id,
+                         .scores = payload.find("componentScores"),
+                         .payload = payload.find("payload")});
+      }
+    }
+    return {};
+  }
+
+  void add_ranks(size_t component) {
+    const bool upwards = hybrid_.components[component].order_by[0] == SortOrder::ascending;
+    const auto score = [&](const RankedRow& row) {
+      const double number = row.scores.at(component).number();
+      return upwards ? number : -number;
+    };
+    std::ranges::sort(rows_, {}, score);
+    double rank = 0;
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      if (i == 0 || score(rows_[i]) != score(rows_[i - 1])) ++rank;
+      const double weight = hybrid_.weights.empty() ? 1 : hybrid_.weights[component];
+      rows_[i].fused += weight / (60 + rank);
+    }
+  }
+
+  const TestContainer& container_;
+  const GatewayPlan& plan_;
+  const HybridSearchInfo& hybrid_;
+  const size_t page_rows_;
+  double documents_ = 0;
+  std::vector<double> words_;
+  std::vector<std::vector<double>> hits_;
+  std::vector<RankedRow> rows_;
+};
+
 }  // namespace
 
 Result<Rows> run_as_client(const TestContainer& container, const std::string& text,
@@ -212,6 +332,7 @@ Result<Rows> run_as_client(const TestContainer& container, const std::string& te
   if (!parsed) return pass(to_error(parsed.error()));
   auto plan = make_gateway_plan(*parsed, TestContainer::plan_context(), parameters);
   if (!plan) return pass(plan.error());
+  if (plan->hybrid) return RankedClient(container, *plan, page_rows).run();
   const QueryInfo& info = plan->info;
   std::string sent = info.rewritten_query.empty() ? text : info.rewritten_query;
   if (const size_t at = sent.find(kFilter); at != std::string::npos) {

@@ -75,7 +75,13 @@ uint64_t hash_of(const KeyBounds& bounds) {
 Result<std::optional<query::Position>> position_in(const KeyBounds& bounds, QueryPosition from,
                                                    const query::BoundQuery& query,
                                                    std::vector<PlacementRange>& ranges) {
-  if (from.at.gathered.empty() || from.range_hash == hash_of(bounds)) return std::move(from.at);
+  if (from.range_hash == hash_of(bounds)) return std::move(from.at);
+  if (query.rank) {
+    return fail(Code::invalid,
+                "a continuation of ORDER BY RANK counts the rows of its range, and this is another "
+                "range: start the query again");
+  }
+  if (from.at.gathered.empty()) return std::move(from.at);
   if (!query.group_by.empty() || query.distinct) {
     return fail(Code::invalid,
                 "the partition was split while this query gathered its groups, which took longer "
@@ -216,7 +222,8 @@ void Service::query_items(CallPtr call) {
   engine_.pay_for_query(routing, *start, receipt.charge);
   finish_feed(json, page->rows.size());
   if (page->next) {
-    const uint64_t range = page->next->gathered.empty() ? 0 : hash_of(*bounds);
+    const bool is_of_range = (*bound)->rank || !page->next->gathered.empty();
+    const uint64_t range = is_of_range ? hash_of(*bounds) : 0;
     auto token = continuations_.encode(
         QueryPosition{container.number, request->hash, range, std::move(*page->next)}, *token_max);
     if (!token) return call->fail(token.error());

@@ -1,4 +1,5 @@
-// See full_text.h; and the functions FULLTEXTCONTAINS, …ALL and …ANY.
+// See full_text.h; and the functions FULLTEXTCONTAINS, …ALL and …ANY, and those that a plan of
+// ORDER BY RANK is made of.
 #include "query/functions/full_text.h"
 
 #include <algorithm>
@@ -65,12 +66,47 @@ Value contains_terms(Arguments arguments, Context& /*context*/) {
   return combination.result();
 }
 
+std::optional<uint64_t> count_of(const Value& value) {
+  const std::optional<int64_t> count = integer(value);
+  if (!count || *count < 0) return std::nullopt;
+  return static_cast<uint64_t>(*count);
+}
+
+// (text, [terms], documents, words, [documents with each term]). No text scores as one without a
+// match does; what is no term matches nothing.
+Value full_text_score(Arguments arguments, Context& /*context*/) {
+  const auto documents = count_of(arguments[2]);
+  const auto words = count_of(arguments[3]);
+  if (!arguments[1].is_array() || !arguments[4].is_array() || !documents || !words) return {};
+  FullTextStatistics statistics{.documents = *documents, .words = *words, .hit_counts = {}};
+  for (const Value& hits : arguments[4].elements()) {
+    const auto count = count_of(hits);
+    if (!count) return {};
+    statistics.hit_counts.push_back(std::min(*count, *documents));
+  }
+  if (!arguments[0].is_string()) return number(0);
+  const std::vector<Word> text = words_of(arguments[0].text());
+  std::vector<size_t> matches;
+  for (const Value& wanted : arguments[1].elements()) {
+    const std::optional<SearchTerm> term = parse_term(wanted);
+    matches.push_back(term ? count_matches(text, *term) : 0);
+  }
+  return number(score_bm25(text.size(), matches, statistics));
+}
+
+Value full_text_word_count(Arguments arguments, Context& /*context*/) {
+  if (!arguments[0].is_string()) return number(0);
+  return number(static_cast<double>(words_of(arguments[0].text()).size()));
+}
+
 constexpr uint16_t kAny = Function::kAnyNumber;
 constexpr Function kFunctions[] = {
     // The vendor shows it with several terms too; all of them must be there.
     {"FULLTEXTCONTAINS", 2, kAny, contains_terms<Conjunction>},
     {"FULLTEXTCONTAINSALL", 2, kAny, contains_terms<Conjunction>},
     {"FULLTEXTCONTAINSANY", 2, kAny, contains_terms<Disjunction>},
+    {"_FULLTEXTSCORE", 5, 5, full_text_score},
+    {"_FULLTEXTWORDCOUNT", 1, 1, full_text_word_count},
 };
 
 }  // namespace
@@ -118,20 +154,6 @@ size_t count_matches(std::span<const Word> text, const SearchTerm& term) {
     if (same == length) ++count;
   }
   return count;
-}
-
-void FullTextStatistics::add(size_t word_count, std::span<const size_t> matches) {
-  ++documents;
-  words += word_count;
-  hit_counts.resize(std::max(hit_counts.size(), matches.size()));
-  for (size_t i = 0; i < matches.size(); ++i) hit_counts[i] += matches[i] > 0 ? 1 : 0;
-}
-
-void FullTextStatistics::merge(const FullTextStatistics& other) {
-  documents += other.documents;
-  words += other.words;
-  hit_counts.resize(std::max(hit_counts.size(), other.hit_counts.size()));
-  for (size_t i = 0; i < other.hit_counts.size(); ++i) hit_counts[i] += other.hit_counts[i];
 }
 
 double score_bm25(size_t word_count, std::span<const size_t> matches,

@@ -6,7 +6,7 @@
 // deletions or changes match too; then the words as written are compared, not their stems.
 //
 // Scores are BM25 (k1 = 1.2, b = 0.75). They need to know all documents: each partition counts its
-// own (FullTextStatistics), and the counts add up.
+// own, and the counts add up (rank_clause.h).
 #pragma once
 
 #include <cstdint>
@@ -41,12 +41,9 @@ struct FullTextStatistics {
   uint64_t documents = 0;
   uint64_t words = 0;                // of all documents
   std::vector<uint64_t> hit_counts;  // documents with each term
-
-  // Adds one document. `matches` says how often each term is in it.
-  void add(size_t word_count, std::span<const size_t> matches);
-  void merge(const FullTextStatistics& other);
 };
 
+// Of one document with so many words; `matches` says how often each term is in it.
 double score_bm25(size_t word_count, std::span<const size_t> matches,
                   const FullTextStatistics& statistics);
 

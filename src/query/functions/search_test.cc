@@ -123,18 +123,9 @@ TEST(FullText, Contains) {
 }
 
 TEST(FullText, ScoresRareTermsAndShortTextsHigher) {
-  FullTextStatistics one;
-  one.add(10, std::vector<size_t>{2, 0});
-  one.add(10, std::vector<size_t>{1, 1});
-  FullTextStatistics two;
-  two.add(40, std::vector<size_t>{0, 0});
-  two.add(20, std::vector<size_t>{3, 0});
-  one.merge(two);
-  EXPECT_EQ(one.documents, 4U);
-  EXPECT_EQ(one.words, 80U);
-  EXPECT_EQ(one.hit_counts, (std::vector<uint64_t>{3, 1}));
+  const FullTextStatistics statistics{.documents = 4, .words = 80, .hit_counts = {3, 1}};
   const auto score = [&](size_t words, std::vector<size_t> matches) {
-    return score_bm25(words, matches, one);
+    return score_bm25(words, matches, statistics);
   };
   EXPECT_EQ(score(10, {0, 0}), 0);
   EXPECT_GT(score(10, {0, 1}), score(10, {1, 0}));
@@ -142,6 +133,31 @@ TEST(FullText, ScoresRareTermsAndShortTextsHigher) {
   EXPECT_GT(score(10, {1, 0}), score(40, {1, 0}));
   // By hand: idf = ln(1 + 1.5/3.5), length as the average of 20.
   EXPECT_NEAR(score(20, {1, 0}), 0.35667494393873, 1e-12);
+}
+
+TEST(FullText, ScoresAsAFunction) {
+  Evaluator call;
+  const auto score = [&](const std::string& arguments) {
+    return std::stod(call("_FullTextScore", arguments));
+  };
+  // By hand: 4 documents of 2.5 words, 1 with the term. idf = ln(1 + 3.5/1.5) = 1.2039728; one
+  // match in 2 words: 2.2 / (1 + 1.2 * (0.25 + 0.75 * 2/2.5)) = 1.0891089.
+  EXPECT_NEAR(score(R"(["red bike",["bike"],4,10,[1]])"), 1.3112575, 1e-6);
+  // Two matches in 3 words: 2 * 2.2 / (2 + 1.2 * (0.25 + 0.75 * 3/2.5)) = 1.3017751.
+  EXPECT_NEAR(score(R"(["bikes, red bikes",["bike"],4,10,[1]])"), 1.5673019, 1e-6);
+  // Terms add up: idf of 3 in 4 is ln(1 + 1.5/3.5) = 0.3566749.
+  EXPECT_NEAR(score(R"(["red bike",["bike","red"],4,10,[1,3]])"), 1.6997155, 1e-6);
+  for (const char* no_match :
+       {R"(["red car",["bike"],4,10,[1]])", R"([null,["bike"],4,10,[1]])", R"(["bike",[],4,10,[]])",
+        R"(["bike",[7],4,10,[1]])", R"(["bike",["bike"],0,0,[0]])"}) {
+    EXPECT_EQ(call("_FullTextScore", no_match), "0") << no_match;
+  }
+  for (const char* wrong : {R"(["bike","bike",4,10,[1]])", R"(["bike",["bike"],-1,10,[1]])",
+                            R"(["bike",["bike"],4,"10",[1]])", R"(["bike",["bike"],4,10,["1"]])"}) {
+    EXPECT_EQ(call("_FullTextScore", wrong), "undefined") << wrong;
+  }
+  EXPECT_EQ(call("_FullTextWordCount", R"(["the red bike"])"), "2");
+  EXPECT_EQ(call("_FullTextWordCount", "[null]"), "0");
 }
 
 TEST(VectorDistance, Measures) {

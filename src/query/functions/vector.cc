@@ -1,8 +1,10 @@
 // VECTORDISTANCE: the exact score of two vectors. Cosine and dot product are similarities (larger
 // is nearer), euclidean is a distance. Vectors of different lengths, or holding anything but
 // numbers, have no score: undefined.
+#include "query/functions/vector.h"
+
 #include <cmath>
-#include <optional>
+#include <string>
 
 #include "query/functions/arguments.h"
 #include "query/functions/groups.h"
@@ -12,27 +14,14 @@ namespace orrery::query {
 
 namespace {
 
-// The metric that the options name, else the container's. Empty when they name an unknown one.
-std::optional<VectorMetric> metric_of(Arguments arguments, const Context& context) {
-  if (arguments.size() < 4) return context.vector_metric;
-  if (!arguments[3].is_object()) return std::nullopt;
-  const Value name = arguments[3].find("distanceFunction");
-  if (name.is_undefined()) return context.vector_metric;
-  if (!name.is_string()) return std::nullopt;
-  const std::string wanted = to_lower(name.text());
-  if (wanted == "cosine") return VectorMetric::cosine;
-  if (wanted == "dotproduct") return VectorMetric::dot_product;
-  if (wanted == "euclidean") return VectorMetric::euclidean;
-  return std::nullopt;
-}
-
 Value vector_distance(Arguments arguments, Context& context) {
   const Value& left = arguments[0];
   const Value& right = arguments[1];
   if (!left.is_array() || !right.is_array() || left.size() != right.size()) return {};
   if (left.size() == 0) return {};
   if (!flag(arguments, 2)) return {};
-  const std::optional<VectorMetric> metric = metric_of(arguments, context);
+  const std::optional<VectorMetric> metric =
+      arguments.size() < 4 ? context.vector_metric : vector_metric(arguments[3], context);
   if (!metric) return {};
   double dot = 0;
   double left_square = 0;
@@ -66,6 +55,18 @@ Value vector_distance(Arguments arguments, Context& context) {
 constexpr Function kFunctions[] = {{"VECTORDISTANCE", 2, 4, vector_distance}};
 
 }  // namespace
+
+std::optional<VectorMetric> vector_metric(const Value& options, const Context& context) {
+  if (!options.is_object()) return std::nullopt;
+  const Value name = options.find("distanceFunction");
+  if (name.is_undefined()) return context.vector_metric;
+  if (!name.is_string()) return std::nullopt;
+  const std::string wanted = to_lower(name.text());
+  if (wanted == "cosine") return VectorMetric::cosine;
+  if (wanted == "dotproduct") return VectorMetric::dot_product;
+  if (wanted == "euclidean") return VectorMetric::euclidean;
+  return std::nullopt;
+}
 
 std::span<const Function> vector_functions() {
   return kFunctions;
