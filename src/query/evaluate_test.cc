@@ -58,7 +58,7 @@ TEST_F(EvaluateTest, ComputedPropertiesReadLikeProperties) {
   EXPECT_EQ(run("SELECT VALUE x['lower'] FROM x WHERE x.lower = 'ann'"), R"("ann")");
   EXPECT_EQ(run("SELECT c.name, c.nested.lower FROM c"), R"({"name":"hides it","lower":1})");
   EXPECT_EQ(run("SELECT * FROM c"), R"({"name":"ANN","nested":{"lower":1}})");
-  EXPECT_EQ(run("SELECT VALUE n.lower FROM c JOIN n IN [c.nested]"), "1");
+  EXPECT_EQ(run("SELECT VALUE n.lower FROM c JOIN n IN (SELECT VALUE [c.nested])"), "1");
   EXPECT_EQ(run("SELECT VALUE (SELECT VALUE c.lower) FROM c"), R"("ann")");
 }
 

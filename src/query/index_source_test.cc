@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <random>
+#include <tuple>
 
 #include "query/bind.h"
 #include "query/evaluate.h"
@@ -203,6 +204,24 @@ std::vector<std::string> numbered(size_t count) {
                      "\"}");
   }
   return bodies;
+}
+
+// As after a page whose last row is in another view.
+TEST_F(SourceTest, OrderOfAPathFromAValueThatIsNotThere) {
+  IndexedSpace space(numbered(9));
+  const std::string last = "\xff";  // behind all keys
+  for (const bool inclusive : {true, false}) {
+    for (const auto& [text, from, left] : {std::tuple("SELECT * FROM c ORDER BY c.n", 4.5, 5),
+                                           std::tuple("SELECT * FROM c ORDER BY c.n", 4.0, 5),
+                                           std::tuple("SELECT * FROM c ORDER BY c.n DESC", 4.5, 4),
+                                           std::tuple("SELECT * FROM c ORDER BY c.n", 0.5, 9)}) {
+      const SourceStart start{
+          .values = {Value::make_number(from)}, .key = last, .inclusive = inclusive};
+      const auto keys = read(space, *bind(text), true, &start, 100);
+      ASSERT_TRUE(keys);
+      EXPECT_EQ(keys->size(), size_t(left)) << text << " from " << from;
+    }
+  }
 }
 
 TEST_F(SourceTest, ReadsNoMoreThanIsWanted) {

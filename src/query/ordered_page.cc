@@ -170,8 +170,8 @@ class OrderedPage {
         if (given_.size() > kQueryMemoryMax / (4 * sizeof(Fingerprint))) {
           return pass(too_much_memory());
         }
-        if (is_past_room_ && reader.in_order()) {
-          is_past_room_ = false;
+        // Told by each item anew: a view that is not in order leaves nothing to the one after it.
+        if (std::exchange(is_past_room_, false) && reader.in_order()) {
           reader.leave_view();
           continue;
         }

@@ -147,7 +147,11 @@ Status OrderedWalk::open_stretch() {
   if (!cursor) return pass(cursor.error());
   entries_ = std::move(*cursor);
   if (!seeks) return {};
-  auto found = entries_->seek(stretch.after->key);
+  auto found = entries_->next();
+  // The first entry may be one of a later term, which comes whole.
+  if (found && *found && entries_->term() == stretch.after->term) {
+    found = entries_->seek(stretch.after->key);
+  }
   if (!found) return pass(found.error());
   setting_.counts.entries += 1;
   entry_waits_ = *found;
