@@ -35,7 +35,7 @@ class EntryCursor {
   virtual std::string_view key() const = 0;
   // Moves to the first entry of the term it stands in whose key is not before this one, or, when
   // there is none, to the entry after. Only forwards, and only in ascending cursors. Before the
-  // first next() it stands in the first term of its range.
+  // first next() it stands in the first term of its range that has an entry.
   virtual Result<bool> seek(std::string_view key) = 0;
 };
 

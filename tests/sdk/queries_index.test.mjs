@@ -46,7 +46,7 @@ describe("queries and the index", () => {
       ["c.n = 7", (one) => one.n === 7],
       ["c.n IN (1, 5, 9)", (one) => [1, 5, 9].includes(one.n)],
       ["c.n BETWEEN 10 AND 14", (one) => one.n >= 10 && one.n <= 14],
-      ["c.n < 3 AND c.group != 'g0'", (one) => one.n < 3 && one.group !== "g0"],
+      ["c.n < 3 AND c['group'] != 'g0'", (one) => one.n < 3 && one.group !== "g0"],
       ["STARTSWITH(c.name, 'part 39')", (one) => one.name.startsWith("part 39")],
       ["ENDSWITH(c.name, '99')", (one) => one.name.endsWith("99")],
       ["ARRAY_CONTAINS(c.tags, 't3') AND c.n < 100", (one) => one.tags?.includes("t3") && one.n < 100],
@@ -69,8 +69,8 @@ describe("queries and the index", () => {
   it("counts, groups and extremes read no item", async () => {
     for (const [query, rows] of [
       ["SELECT VALUE COUNT(1) FROM c", [count]],
-      ["SELECT VALUE COUNT(1) FROM c WHERE c.group = 'g3'", [count / 8]],
-      ["SELECT VALUE COUNT(1) FROM c WHERE c.group = 'g3' AND c.n < 100", [parts.filter((one) => one.group === "g3" && one.n < 100).length]],
+      ["SELECT VALUE COUNT(1) FROM c WHERE c['group'] = 'g3'", [count / 8]],
+      ["SELECT VALUE COUNT(1) FROM c WHERE c['group'] = 'g3' AND c.n < 100", [parts.filter((one) => one.group === "g3" && one.n < 100).length]],
       ["SELECT MIN(c.price) AS l, MAX(c.price) AS h FROM c", [{ l: 0.25, h: 99.75 }]],
       ["SELECT VALUE SUM(c.n) FROM c", [count * (count - 1) / 2]],
     ]) {
@@ -78,7 +78,7 @@ describe("queries and the index", () => {
       assert.deepEqual(answer.body.Documents, rows, query);
       assert.equal(read(answer), 0, query);
     }
-    const grouped = await ask("SELECT c.group, COUNT(1) AS n FROM c GROUP BY c.group");
+    const grouped = await ask("SELECT c['group'], COUNT(1) AS n FROM c GROUP BY c['group']");
     assert.equal(read(grouped), 0);
     assert.deepEqual(grouped.body.Documents.sort((a, b) => (a.group < b.group ? -1 : 1)),
       Array.from({ length: 8 }, (_, i) => ({ group: `g${i}`, n: count / 8 })));
@@ -89,7 +89,7 @@ describe("queries and the index", () => {
     assert.deepEqual(metrics.UtilizedSingleIndexes.map((one) => one.IndexSpec), ["/n/?"]);
     assert.equal(metrics.UtilizedSingleIndexes[0].IndexImpactScore, "High");
     assert.deepEqual(metrics.PotentialSingleIndexes.map((one) => one.IndexSpec), ["/secret/?"]);
-    const order = used(await ask("SELECT * FROM c WHERE c.group = 'g1' ORDER BY c.n, c.name DESC"));
+    const order = used(await ask("SELECT * FROM c WHERE c['group'] = 'g1' ORDER BY c.n, c.name DESC"));
     assert.deepEqual(order.PotentialCompositeIndexes[0].IndexSpecs, ["/group ASC", "/n ASC", "/name DESC"]);
   });
 

@@ -241,7 +241,7 @@ Result<query::ComputedProperties> computed_properties(std::string_view definitio
   query::ComputedProperties all;
   // Most containers have none, and every query asks.
   if (definition_json.find("\"computedProperties\"") == std::string_view::npos) return all;
-  auto definition = value::JsonDocument::parse(definition_json);
+  auto definition = value::JsonDocument::parse('{' + std::string(definition_json) + '}');
   if (!definition) return pass(definition.error());
   const Node* list = definition->root().find("computedProperties");
   for (const Node* one = list != nullptr ? list->first : nullptr; one != nullptr; one = one->next) {

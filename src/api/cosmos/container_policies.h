@@ -48,7 +48,7 @@ Result<std::string> parse_conflict_resolution_policy(const value::Node& policy);
 std::string default_conflict_resolution_policy();
 Result<std::string> parse_computed_properties(const value::Node& properties);
 Result<query::Query> parse_computed_property(std::string_view text);
-// Those of a container, from what is kept of its definition.
+// Those of a container, from what is kept of its definition: an object's members.
 Result<query::ComputedProperties> computed_properties(std::string_view definition_json);
 Result<std::string> parse_client_encryption_policy(const value::Node& policy);
 
