@@ -20,6 +20,9 @@ constexpr size_t kPointsMax = 256;
 // the whole partition, and the stretch may be one logical partition of many.
 constexpr double kUnknownShare = 0.1;
 
+// How many of the entries that are walked pass what else is asked of their values, as a guess.
+constexpr double kTestedShare = 0.1;
+
 uint64_t plus(uint64_t a, uint64_t b) {
   return a > std::numeric_limits<uint64_t>::max() - b ? std::numeric_limits<uint64_t>::max()
                                                       : a + b;
@@ -72,6 +75,9 @@ class Chooser {
         }
         cost.setup = streams_points(node) ? kSeekCost * node.ranges.size() : cost.matches;
         cost.a_seek = streams_points(node) ? kSeekCost * node.ranges.size() : 0;
+        if (node.test)
+          cost.matches =
+              static_cast<uint64_t>(kTestedShare * static_cast<double>(cost.matches)) + 1;
         break;
       case Kind::lacking:
         for (const TermRange& shape : shapes_of(node)) {

@@ -50,8 +50,20 @@ void append_composites(std::string& json, const char* name,
 
 }  // namespace
 
-std::string encode_index_metrics(const query::IndexUse& use) {
+std::string encode_index_metrics(const query::IndexUse& use, IndexMetricsForm form) {
   std::string json = "{";
+  if (form == IndexMetricsForm::percent_encoded) {
+    json += "\"Utilized\":{";
+    append_singles(json, "SingleIndexes", use.used);
+    json += ',';
+    append_composites(json, "CompositeIndexes", {});
+    json += "},\"Potential\":{";
+    append_singles(json, "SingleIndexes", use.missing);
+    json += ',';
+    append_composites(json, "CompositeIndexes", use.missing_composites);
+    json += "}}";
+    return percent_encode(json);
+  }
   append_singles(json, "UtilizedSingleIndexes", use.used);
   json += ',';
   append_singles(json, "PotentialSingleIndexes", use.missing);

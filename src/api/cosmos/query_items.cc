@@ -234,10 +234,13 @@ void Service::query_items(CallPtr call) {
     call->response.add("x-ms-documentdb-query-metrics",
                        metrics_of(*page, json.size(), clock_.steady_us() - started_us));
   }
-  if (is_true(call->headers.populate_index_metrics)) {
+  const bool newer_metrics = is_true(call->headers.populate_index_metrics_v2);
+  if (newer_metrics || is_true(call->headers.populate_index_metrics)) {
     const auto plan = query::plan_index_use(**bound, *space.policy(), context);
     call->response.add("x-ms-cosmos-index-utilization",
-                       encode_index_metrics(query::index_use_of(**bound, plan)));
+                       encode_index_metrics(query::index_use_of(**bound, plan),
+                                            newer_metrics ? IndexMetricsForm::percent_encoded
+                                                          : IndexMetricsForm::base64));
   }
   call->response.add("x-ms-item-count", std::to_string(page->rows.size()));
   call->reply(200, std::move(json));

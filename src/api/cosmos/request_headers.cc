@@ -44,6 +44,7 @@ constexpr std::array kKnown = {
     Known{"x-ms-cosmos-populateindexmetrics", &RequestHeaders::populate_index_metrics},
     Known{"x-ms-cosmos-is-query-plan-request", &RequestHeaders::is_query_plan},
     Known{"x-ms-documentdb-populatequotainfo", &RequestHeaders::populate_quota},
+    Known{"x-ms-cosmos-populateindexmetrics-v2", &RequestHeaders::populate_index_metrics_v2},
     Known{"x-ms-documentdb-partitionkeyrangeid", &RequestHeaders::partition_key_range},
     Known{"x-ms-documentdb-pre-trigger-include", &RequestHeaders::pre_trigger},
     Known{"x-ms-cosmos-batch-continue-on-error", &RequestHeaders::batch_continue_on_error},

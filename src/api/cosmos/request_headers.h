@@ -38,6 +38,7 @@ struct RequestHeaders {
   std::string_view partition_key;
   std::string_view partition_key_range;
   std::string_view populate_index_metrics;
+  std::string_view populate_index_metrics_v2;
   std::string_view populate_query_metrics;
   std::string_view populate_quota;
   std::string_view post_trigger;

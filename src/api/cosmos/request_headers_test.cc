@@ -35,6 +35,7 @@ TEST(RequestHeaders, EveryKnownOneLandsInItsField) {
       {"x-ms-documentdb-partitionkey", &RequestHeaders::partition_key},
       {"x-ms-documentdb-partitionkeyrangeid", &RequestHeaders::partition_key_range},
       {"x-ms-cosmos-populateindexmetrics", &RequestHeaders::populate_index_metrics},
+      {"x-ms-cosmos-populateindexmetrics-V2", &RequestHeaders::populate_index_metrics_v2},
       {"x-ms-documentdb-populatequerymetrics", &RequestHeaders::populate_query_metrics},
       {"x-ms-documentdb-populatequotainfo", &RequestHeaders::populate_quota},
       {"x-ms-documentdb-post-trigger-include", &RequestHeaders::post_trigger},
