@@ -12,6 +12,7 @@
 
 #include "query/evaluate.h"
 #include "query/literal.h"
+#include "query/parser.h"
 #include "query/rank_clause.h"
 
 namespace orrery::query {
@@ -86,8 +87,8 @@ struct Scope {
 
 class Binder {
  public:
-  Binder(const Parameters& parameters, const ComputedProperties& computed)
-      : parameters_(parameters), computed_(computed) {}
+  Binder(const Parameters& parameters, const ComputedProperties& computed, UserFunctions* functions)
+      : parameters_(parameters), computed_(computed), functions_(functions) {}
 
   Bound<std::shared_ptr<const BoundQuery>> query(const Query& query, const Scope* outer);
 
@@ -103,6 +104,7 @@ class Binder {
   // The query of the computed property that the expression names; null: it names none.
   const Query* computed(const Expr& expr, const Place& place) const;
   Bound<BoundExpr> call(const Expr& expr, const Place& place);
+  Bound<BoundExpr> user_call(const Expr& expr, const Place& place);
   Bound<std::vector<BoundExpr>> children(const Expr& expr, const Place& place);
   Bound<BoundSource> source(const Source& source, Scope& scope);
   Bound<BoundRank> rank(const Query& query, const Scope& scope, const BoundQuery& bound);
@@ -111,6 +113,8 @@ class Binder {
 
   const Parameters& parameters_;
   const ComputedProperties& computed_;
+  UserFunctions* const functions_;
+  size_t user_calls_ = 0;
   bool in_computed_ = false;  // where names are those of the item alone
   uint32_t slots_ = 0;
   std::optional<uint32_t> document_slot_;
@@ -229,6 +233,26 @@ Bound<BoundExpr> Binder::call(const Expr& expr, const Place& place) {
   return folded(std::move(bound));
 }
 
+Bound<BoundExpr> Binder::user_call(const Expr& expr, const Place& place) {
+  if (++user_calls_ > kMaxUdfCalls) {
+    return refuse(
+        codes::kTooComplex, expr.span,
+        fmt::format("The query calls more than {} user-defined functions.", kMaxUdfCalls));
+  }
+  const auto number = functions_ == nullptr ? std::nullopt : functions_->find(expr.text);
+  if (!number) {
+    return refuse(codes::kUnknownFunction, expr.span,
+                  fmt::format("There is no user-defined function 'udf.{}' here.", expr.text));
+  }
+  auto arguments = children(expr, place);
+  if (!arguments) return std::unexpected(arguments.error());
+  BoundExpr bound;
+  bound.kind = BoundKind::user_call;
+  bound.index = *number;
+  bound.children = std::move(*arguments);
+  return bound;
+}
+
 Bound<BoundExpr> Binder::expr(const Expr& expr, const Place& place) {
   if (place.query != nullptr) {
     for (size_t i = 0; i < place.query->group_by.size(); ++i) {
@@ -286,10 +310,7 @@ Bound<BoundExpr> Binder::expr(const Expr& expr, const Place& place) {
     case ExprKind::call:
       return call(expr, place);
     case ExprKind::udf_call:
-      return refuse(codes::kUnknownFunction, expr.span,
-                    fmt::format("User-defined functions are not supported by this version: "
-                                "'udf.{}'.",
-                                expr.text));
+      return user_call(expr, place);
     case ExprKind::subquery: {
       auto inner = query(*expr.query, place.scope);
       if (!inner) return std::unexpected(inner.error());
@@ -552,8 +573,9 @@ Bound<std::shared_ptr<const BoundQuery>> Binder::query(const Query& query, const
 }  // namespace
 
 std::expected<std::shared_ptr<const BoundQuery>, SyntaxError> bind_query(
-    const Query& query, const Parameters& parameters, const ComputedProperties& computed) {
-  return Binder(parameters, computed).query(query, nullptr);
+    const Query& query, const Parameters& parameters, const ComputedProperties& computed,
+    UserFunctions* functions) {
+  return Binder(parameters, computed, functions).query(query, nullptr);
 }
 
 }  // namespace orrery::query

@@ -15,6 +15,7 @@
 
 #include "query/ast.h"
 #include "query/bound.h"
+#include "query/functions/context.h"
 #include "query/parser_error.h"
 #include "value/value.h"
 
@@ -26,7 +27,9 @@ using Parameters = std::map<std::string, value::Value, std::less<>>;
 // By name: each is SELECT VALUE expression FROM alias, and nothing more.
 using ComputedProperties = std::map<std::string, Query, std::less<>>;
 
+// `functions`: what udf.name means, also for the Context that it runs with; null: there are none.
 std::expected<std::shared_ptr<const BoundQuery>, SyntaxError> bind_query(
-    const Query& query, const Parameters& parameters, const ComputedProperties& computed = {});
+    const Query& query, const Parameters& parameters, const ComputedProperties& computed = {},
+    UserFunctions* functions = nullptr);
 
 }  // namespace orrery::query

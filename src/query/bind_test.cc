@@ -78,7 +78,7 @@ TEST(BindTest, Refusals) {
   EXPECT_EQ(refusal("SELECT VALUE d.x FROM c"), "SC2001");
   EXPECT_EQ(refusal("SELECT VALUE @p FROM c"), "SC2001");
   EXPECT_EQ(refusal("SELECT VALUE NOSUCH(c.x) FROM c"), "SC2005");
-  EXPECT_EQ(refusal("SELECT VALUE udf.f(c.x) FROM c"), "SC2005");
+  EXPECT_EQ(refusal("SELECT VALUE udf.f(c.x) FROM c"), "SC2005");  // nobody has defined it
   EXPECT_EQ(refusal("SELECT VALUE ABS(1, 2) FROM c"), "SC2050");
   EXPECT_EQ(refusal("SELECT * FROM c GROUP BY c.x"), "SC2041");
   EXPECT_EQ(refusal("SELECT TOP 1.5 * FROM c"), "SC2060");

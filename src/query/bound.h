@@ -33,6 +33,7 @@ enum class BoundKind : uint8_t {
   between,      // negated. children: value, low, high
   like,         // negated. children: value, pattern, escape?; pattern is compiled when constant
   call,         // function. children: arguments
+  user_call,    // index: which user-defined function. children: arguments
   array,        // children
   object,       // names, children
   subquery,     // subquery_kind, query

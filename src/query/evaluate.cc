@@ -40,6 +40,20 @@ Value evaluate_like(const BoundExpr& expr, Frame& frame) {
   return negate_if(expr.negated, Value::make_bool(compiled->matches(subject.text())));
 }
 
+// A function that fails ends the query: run_page tells why.
+Value evaluate_user_call(const BoundExpr& expr, Frame& frame) {
+  Context& context = frame.context;
+  if (context.failed) return {};
+  std::vector<Value> arguments;
+  arguments.reserve(expr.children.size());
+  for (const BoundExpr& child : expr.children) arguments.push_back(evaluate(child, frame));
+  auto result = context.functions->call(expr.index, std::move(arguments));
+  if (result) return std::move(*result);
+  context.failed = std::move(result.error());
+  frame.ended = Frame::Ended::time;
+  return {};
+}
+
 Value evaluate_subquery(const BoundExpr& expr, Frame& frame) {
   switch (expr.subquery_kind) {
     case SubqueryKind::exists: {
@@ -178,6 +192,8 @@ Value evaluate(const BoundExpr& expr, Frame& frame) {
       for (const BoundExpr& child : expr.children) arguments.push_back(evaluate(child, frame));
       return expr.function->call(arguments, frame.context);
     }
+    case BoundKind::user_call:
+      return evaluate_user_call(expr, frame);
     case BoundKind::array: {
       std::vector<Value> elements;
       elements.reserve(expr.children.size());

@@ -24,6 +24,7 @@ struct Frame {
   const std::vector<value::Value>* aggregates = nullptr;
 
   // Why rows stopped coming, wherever in the query that was; what was computed since is void.
+  // `time`: also when a user's function failed, see Context::failed.
   enum class Ended : uint8_t { no, time, memory };
   Ended ended = Ended::no;
   // Asked every so many rows, so that joins of long arrays end too: true when time is up.

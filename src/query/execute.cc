@@ -127,6 +127,21 @@ bool reads_item_by_item(const BoundQuery& query) {
   return query.document_slot && (!query.derived() || query.derived()->passes());
 }
 
+Result<QueryPage> make_page(const BoundQuery& query, ItemSpace& space, const Position* from,
+                            const PageLimits& limits, Context& context) {
+  const Reading reading{.space = space, .context = context};
+  if (query.rank) return make_ranked_page(query, reading, from, limits);
+  if (query.streams()) return StreamedPage(query, limits, context).run(reading, from);
+  if (reads_item_by_item(query)) {
+    const bool ordered = !query.order_by.empty();
+    if (!query.grouped() && ordered) return make_ordered_page(query, reading, from, limits);
+    if (!ordered && !(query.grouped() && query.distinct)) {
+      return make_grouped_page(query, reading, from, limits);
+    }
+  }
+  return make_gathered_page(query, reading, from, limits);
+}
+
 }  // namespace
 
 Error too_much_memory() {
@@ -144,17 +159,9 @@ Error too_much_time() {
 
 Result<QueryPage> run_page(const BoundQuery& query, ItemSpace& space, const Position* from,
                            const PageLimits& limits, Context& context) {
-  const Reading reading{.space = space, .context = context};
-  if (query.rank) return make_ranked_page(query, reading, from, limits);
-  if (query.streams()) return StreamedPage(query, limits, context).run(reading, from);
-  if (reads_item_by_item(query)) {
-    const bool ordered = !query.order_by.empty();
-    if (!query.grouped() && ordered) return make_ordered_page(query, reading, from, limits);
-    if (!ordered && !(query.grouped() && query.distinct)) {
-      return make_grouped_page(query, reading, from, limits);
-    }
-  }
-  return make_gathered_page(query, reading, from, limits);
+  auto page = make_page(query, space, from, limits, context);
+  if (context.failed) return pass(*context.failed);
+  return page;
 }
 
 }  // namespace orrery::query

@@ -80,6 +80,7 @@ bool each_path(const BoundExpr& expr, const Visit& visit) {
     case BoundKind::call:
       if (expr.function->depends == Depends::row) return false;
       break;
+    case BoundKind::user_call:
     case BoundKind::subquery:
     case BoundKind::aggregate:
     case BoundKind::group_key:

@@ -1,10 +1,10 @@
-// Moves money between accounts in transactional batches, from many clients at once, and kills the
-// server in between.
+// Moves money between accounts in transactional batches and in stored procedures, from many clients
+// at once, and kills the server in between.
 //
 //   node tests/crash/transfers.mjs [KILLS]
 //
 // A batch takes from one account (a patch under a condition, or a replace with If-Match), gives to
-// another, and writes a record of itself. After every restart the sum is what it was, every
+// another, and writes a record of itself; a procedure reads both and does the same. After every restart the sum is what it was, every
 // acknowledged transfer has its record, and the accounts are what the records say.
 import { freePort, start } from "../sdk/server.mjs";
 import { keyHeader } from "../sdk/rest.mjs";
@@ -23,10 +23,38 @@ async function batch(rest, operations) {
   return answer;
 }
 
+// Gives false when the account does not hold enough.
+function transfer(id, from, to, amount) {
+  const collection = getContext().getCollection();
+  const link = (i) => `${collection.getAltLink()}/docs/account-${i}`;
+  collection.readDocument(link(from), (error, giver) => {
+    if (error) throw error;
+    if (giver.money < amount) return getContext().getResponse().setBody(false);
+    collection.readDocument(link(to), (failed, taker) => {
+      if (failed) throw failed;
+      giver.money -= amount;
+      taker.money += amount;
+      collection.replaceDocument(giver._self, giver);
+      collection.replaceDocument(taker._self, taker);
+      collection.createDocument(collection.getSelfLink(), { id, pk: "k", from, to, amount });
+      getContext().getResponse().setBody(true);
+    });
+  });
+}
+
+async function byProcedure(rest, ...args) {
+  const answer = await rest("POST", "/dbs/db/colls/bank/sprocs/transfer", { headers: keyHeader("k"), body: args });
+  // 449: others were faster every time.
+  if (answer.status !== 200 && answer.status !== 449) throw new Violation(`${answer.status} ${answer.text}`);
+  return answer.body === true;
+}
+
 const account = (i) => `account-${i}`;
 const read = (id) => ({ operationType: "Read", id });
 const incr = (id, value, condition) =>
   ({ operationType: "Patch", id, resourceBody: { condition, operations: [{ op: "incr", path: "/money", value }] } });
+
+let procedures = 0;
 
 // What one client does until the server is dead; the transfers that it was told of go to `kept`.
 async function client(number, rest, isDead, kept) {
@@ -38,7 +66,14 @@ async function client(number, rest, isDead, kept) {
     const record = { operationType: "Create", resourceBody: { id, pk: "k", from, to, amount } };
     try {
       let operations;
-      if (i % 2 === 0) {
+      if (i % 3 === 2) {
+        if (await byProcedure(rest, id, from, to, amount)) {
+          kept.add(id);
+          ++procedures;
+        }
+        continue;
+      }
+      if (i % 3 === 0) {
         operations = [record, incr(account(from), -amount, `from c where c.money >= ${amount}`), incr(account(to), amount)];
       } else {
         const seen = (await batch(rest, [read(account(from)), read(account(to))])).body.map((one) => one.resourceBody);
@@ -94,6 +129,8 @@ async function run() {
   const rest = server.rest();
   const kept = new Set();
   await createContainer(rest, "bank");
+  const made = await rest("POST", "/dbs/db/colls/bank/sprocs", { body: { id: "transfer", body: String(transfer) } });
+  if (made.status !== 201) throw new Violation(made.text);
   await batch(rest, Array.from({ length: accounts }, (_, i) =>
     ({ operationType: "Create", resourceBody: { id: account(i), pk: "k", money: opening } })));
   for (let kill = 0; kill < kills; ++kill) {
@@ -115,8 +152,8 @@ async function run() {
   }
   const transfers = await verify(rest, kept);
   await server.close();
-  if (kept.size === 0) throw new Violation("no transfer was acknowledged");
-  return `${kills} kills, ${transfers} transfers, ${kept.size} of them acknowledged: none lost, none halved`;
+  if (procedures === 0 || kept.size === procedures) throw new Violation("no transfer of one kind was acknowledged");
+  return `${kills} kills, ${transfers} transfers, ${kept.size} of them acknowledged, ${procedures} by procedures: none lost, none halved`;
 }
 
 try {

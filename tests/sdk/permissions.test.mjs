@@ -172,6 +172,32 @@ describe("permissions", () => {
     answers(await rest("DELETE", `${docs}/1`, { headers: keyHeader("a") }), 204);
   });
 
+  it("A27 A32: a token runs procedures if it may write, and within its key", async () => {
+    const { container, grant, link } = await prepare();
+    await container.scripts.storedProcedures.create({ id: "p", body: function p() {
+      getContext().getResponse().setBody("ran");
+    } });
+    await container.scripts.triggers.create(
+      { id: "t", body: "function t() {}", triggerType: "Pre", triggerOperation: "All" });
+    const run = (token, key) => withToken(token)("POST", `/${link}/sprocs/p`, { body: [], headers: keyHeader(key) });
+    const tokens = {};
+    tokens.read = (await grant("Read", link))._token;
+    tokens.all = (await grant("All", link, "a"))._token;
+    tokens.one = (await grant("All", `${link}/sprocs/p`))._token;
+    tokens.item = (await grant("All", `${link}/docs/1`))._token;
+    answers(await run(tokens.read, "a"), 403);
+    answers(await run(tokens.item, "a"), 403);
+    assert.equal(answers(await run(tokens.all, "a"), 200).body, "ran");
+    answers(await run(tokens.all, "b"), 403);
+    assert.equal(answers(await run(tokens.one, "b"), 200).body, "ran");
+    const replace = (headers) => withToken(tokens.item)("PUT", `/${link}/docs/1`,
+      { body: { id: "1", pk: "a" }, headers: { ...keyHeader("a"), ...headers } });
+    answers(await replace({}), 200);
+    answers(await replace({ "x-ms-documentdb-pre-trigger-include": "t" }), 403, { message: /trigger/ });
+    const readonly = at.server.rest({ key: at.server.keys.primaryReadonly });
+    answers(await readonly("POST", `/${link}/sprocs/p`, { body: [], headers: keyHeader("a") }), 403);
+  });
+
   it("what is outside of the container is refused, whatever the token", async () => {
     const { user, grant, link } = await prepare();
     const other = await at.container();

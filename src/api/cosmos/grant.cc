@@ -82,6 +82,9 @@ Status check_items(const Grant& grant, const GrantRequest& request) {
   } else if (!grant.whole_container() &&
              (grant.resource.segments[4] != "docs" || grant.resource.child() != address.child())) {
     return refuse(grant, fmt::format("item '{}' is not part of that", address.child()));
+  } else if (!grant.whole_container() &&
+             !(request.headers.pre_trigger.empty() && request.headers.post_trigger.empty())) {
+    return refuse(grant, "a trigger can write other items");
   }
   return check_key(grant, request);
 }

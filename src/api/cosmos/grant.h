@@ -6,7 +6,7 @@
 //   - The definition and the partition key ranges of the granted container can be read with any
 //     token for something in it: clients route by them. Changing or deleting the container is for
 //     account keys, and so is everything outside it: databases, other containers, users, offers.
-//   - A token for one item or script is for that alone, not for feeds and queries.
+//   - A token for one item or script is for that alone, not for feeds, queries and triggers.
 //   - With a partition key, a request about items says so itself, in the key header, which must
 //     begin with the granted key. Everything behind the header keeps to it. (Bulk requests name a
 //     key with each operation instead, and an address by resource id needs none: both are refused.)

@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, kOperations> kNames = {
     "item_query",  "script_run",  "admin",       "other"};
 
 // Statuses that the face answers with; anything else counts as the last one.
-constexpr std::array kStatuses = {200, 201, 204, 207, 304, 400, 401, 403, 404, 405,
+constexpr std::array kStatuses = {200, 201, 204, 207, 304, 400, 401, 403, 404, 405, 408,
                                   409, 410, 412, 413, 429, 449, 500, 501, 503, 0};
 
 size_t status_index(int status) {

@@ -9,6 +9,7 @@
 // range is gone).
 #include <fmt/format.h>
 
+#include "api/cosmos/container_functions.h"
 #include "api/cosmos/container_policies.h"
 #include "api/cosmos/error_body.h"
 #include "api/cosmos/feed_bounds.h"
@@ -149,7 +150,8 @@ void Service::query_items(CallPtr call) {
   if (!request) return call->fail(request.error());
   auto computed = computed_properties(container.spec.face_json);
   if (!computed) return call->fail(computed.error());
-  auto bound = query::bind_query(request->parsed, request->parameters, *computed);
+  ContainerFunctions functions(scripts_, engine_.catalog(), container.number);
+  auto bound = query::bind_query(request->parsed, request->parameters, *computed, &functions);
   if (!bound) return call->fail(query::to_error(bound.error()));
   auto size = page_size(call->headers.max_item_count, kDefaultPage, engine_.limits().feed_items);
   if (!size) return call->fail(size.error());
@@ -202,6 +204,7 @@ void Service::query_items(CallPtr call) {
   receipt.would_throttle_ms = *admitted;
   query::Context context;
   prepare(context);
+  context.functions = &functions;
   query::PageLimits limits;
   limits.rows = *size;
   limits.bytes = engine_.limits().response_bytes;

@@ -18,6 +18,9 @@ TEST(ResourceKinds, KnowsThePaths) {
   EXPECT_EQ(kind_at("/dbs/d/users/u"), "users");
   EXPECT_EQ(kind_at("/dbs/d/users/u/permissions"), "permissions");
   EXPECT_EQ(kind_at("/dbs/d/users/u/permissions/p"), "permissions");
+  EXPECT_EQ(kind_at("/dbs/d/colls/c/sprocs/p"), "sprocs");
+  EXPECT_EQ(kind_at("/dbs/d/colls/c/triggers"), "triggers");
+  EXPECT_EQ(kind_at("/dbs/d/colls/c/udfs/f"), "udfs");
   for (const char* path : {"/", "/dbs", "/dbs/users", "/dbs/d/colls", "/dbs/d/permissions",
                            "/dbs/d/colls/c/users", "/dbs/d/colls/c/docs/users", "/offers/users",
                            "/dbs/d/users/u/permissions/p/x", "/a/b/users"}) {
@@ -33,6 +36,26 @@ TEST(ResourceKinds, NumbersAreUnique) {
   }
   EXPECT_EQ(kind_of(kUserKind)->segment, "users");
   EXPECT_EQ(kind_of(kPermissionKind)->segment, "permissions");
+}
+
+TEST(ResourceKinds, ChecksScripts) {
+  const auto members = [](uint8_t kind, std::string_view body) {
+    auto parsed = parse_resource(*kind_of(kind), body);
+    return parsed ? parsed->members : "error: " + parsed.error().message;
+  };
+  EXPECT_EQ(members(kProcedureKind, R"({"id":"p","body":"f","x":1})"), R"("body":"f")");
+  EXPECT_EQ(members(kFunctionKind, R"({"body":"\n","id":"f"})"), R"("body":"\n")");
+  EXPECT_TRUE(members(kProcedureKind, R"({"id":"p"})").starts_with("error"));
+  EXPECT_TRUE(members(kProcedureKind, R"({"id":"p","body":1})").starts_with("error"));
+  EXPECT_EQ(members(kTriggerKind,
+                    R"({"id":"t","triggerOperation":"all","body":"f","triggerType":"PRE"})"),
+            R"("body":"f","triggerType":"PRE","triggerOperation":"all")");
+  for (const char* body : {R"({"id":"t","body":"f","triggerType":"Pre"})",
+                           R"({"id":"t","body":"f","triggerOperation":"All"})",
+                           R"({"id":"t","body":"f","triggerType":"x","triggerOperation":"All"})",
+                           R"({"id":"t","body":"f","triggerType":"Pre","triggerOperation":"x"})"}) {
+    EXPECT_TRUE(members(kTriggerKind, body).starts_with("error")) << body;
+  }
 }
 
 TEST(ResourceKinds, KeepsWhatADefinitionSays) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/cosmos/container_functions.h"
 #include "api/cosmos/container_policies.h"
 #include "api/cosmos/error_body.h"
 #include "api/cosmos/query_request.h"
@@ -46,10 +47,11 @@ std::string array_of(const std::vector<std::string>& rows) {
 
 }  // namespace
 
-ScriptOperations::ScriptOperations(cluster::Engine& engine, const Clock& clock,
+ScriptOperations::ScriptOperations(cluster::Engine& engine, script::Host& host, const Clock& clock,
                                    const Continuations& continuations, const ScriptScope& scope,
                                    partition::Transaction& transaction)
     : engine_(engine),
+      host_(host),
       clock_(clock),
       continuations_(continuations),
       scope_(scope),
@@ -224,7 +226,8 @@ Reply ScriptOperations::query(const Operation& operation) {
   if (!request) return refused(request.error());
   auto computed = computed_properties(scope_.routing->container->spec.face_json);
   if (!computed) return refused(computed.error());
-  auto bound = query::bind_query(request->parsed, request->parameters, *computed);
+  ContainerFunctions functions(host_, engine_.catalog(), scope_.routing->container->number);
+  auto bound = query::bind_query(request->parsed, request->parameters, *computed, &functions);
   if (!bound) return refused(query::to_error(bound.error()));
   const uint32_t container = scope_.routing->container->number;
   std::optional<query::Position> position;
@@ -235,6 +238,7 @@ Reply ScriptOperations::query(const Operation& operation) {
   }
   query::Context context;
   prepare(context);
+  context.functions = &functions;
   query::PageLimits limits;
   limits.rows = page_size(operation);
   limits.bytes = engine_.limits().response_bytes;

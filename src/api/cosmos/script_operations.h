@@ -34,8 +34,9 @@ struct ScriptScope {
 
 class ScriptOperations final : public script::Operations {
  public:
-  ScriptOperations(cluster::Engine& engine, const Clock& clock, const Continuations& continuations,
-                   const ScriptScope& scope, partition::Transaction& transaction);
+  ScriptOperations(cluster::Engine& engine, script::Host& host, const Clock& clock,
+                   const Continuations& continuations, const ScriptScope& scope,
+                   partition::Transaction& transaction);
 
   script::Reply perform(const script::Operation& operation) override;
   // A script begins: its queries end their pages when its time is up.
@@ -75,6 +76,7 @@ class ScriptOperations final : public script::Operations {
   size_t page_size(const script::Operation& operation) const;
 
   cluster::Engine& engine_;
+  script::Host& host_;  // for functions in queries
   const Clock& clock_;
   const Continuations& continuations_;
   const ScriptScope& scope_;

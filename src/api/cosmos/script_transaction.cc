@@ -45,15 +45,25 @@ std::expected<void, ScriptStop> ScriptTransaction::attempt(const Steps& steps) {
   if (!begun) return std::unexpected(Refusal{begun.error()});
   receipt_ = begun->receipt;
   transaction_ = std::move(begun->transaction);
-  operations_.emplace(engine_, clock_, continuations_, scope_, *transaction_);
+  operations_.emplace(engine_, host_, clock_, continuations_, scope_, *transaction_);
 
   auto done = steps(*this);
-  receipt_.charge =
+  const double read_charge =
       operations_->charge() + partition::script_charge() * static_cast<double>(executions_);
-  engine_.pay_for_query(scope_.routing, scope_.placement, receipt_.charge);
-  std::vector<partition::Write> writes = transaction_->take();
-  if (!done || writes.empty()) return done;
+  receipt_.charge = read_charge;
+  if (done) {
+    done = commit();
+  } else {
+    transaction_->take();  // a snapshot keeps old data on disk
+  }
+  // Paid last: a script that read much is not to be refused its own commit for that.
+  engine_.pay_for_query(scope_.routing, scope_.placement, read_charge);
+  return done;
+}
 
+std::expected<void, ScriptStop> ScriptTransaction::commit() {
+  std::vector<partition::Write> writes = transaction_->take();
+  if (writes.empty()) return {};
   cluster::WriteReply reply = engine_.write_and_wait(scope_.routing, std::move(writes));
   receipt_.charge += reply.receipt.charge;
   if (reply.error) return std::unexpected(Refusal{std::move(*reply.error)});

@@ -47,7 +47,8 @@ class ScriptTransaction {
   // `run` needs no links.
   std::expected<script::Done, ScriptStop> execute(script::Execution run);
 
-  // Afterwards, however it ended.
+  // Afterwards, however it ended; the receipt only if it began.
+  bool has_begun() const { return operations_.has_value(); }
   const cluster::Receipt& receipt() const { return receipt_; }
   const std::string& log() const { return log_; }
   // What became of each staged write, when it was committed.
@@ -59,6 +60,7 @@ class ScriptTransaction {
 
  private:
   std::expected<void, ScriptStop> attempt(const Steps& steps);
+  std::expected<void, ScriptStop> commit();
 
   cluster::Engine& engine_;
   const Clock& clock_;

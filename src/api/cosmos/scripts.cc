@@ -194,7 +194,7 @@ void Service::execute_procedure(CallPtr call) {
     body = std::move(done->response_body);
     return {};
   });
-  call->receipt(transaction.receipt(), *routing);
+  if (transaction.has_begun()) call->receipt(transaction.receipt(), *routing);
   add_log(*call, transaction.log());
   if (!ran) return answer_stop(*call, ran.error());
   call->reply(200, transaction.translate(body));
@@ -290,7 +290,7 @@ void Service::write_with_triggers(CallPtr call, ItemVerb verb) {
     }
     return {};
   });
-  call->receipt(transaction.receipt(), *routing);
+  if (transaction.has_begun()) call->receipt(transaction.receipt(), *routing);
   add_log(*call, transaction.log());
   if (!ran) return answer_stop(*call, ran.error());
   partition::Written& written = transaction.written()[main_write];

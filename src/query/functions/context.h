@@ -5,13 +5,27 @@
 #include <cstdint>
 #include <optional>
 #include <random>
+#include <string_view>
+#include <vector>
 
+#include "base/result.h"
 #include "query/functions/regex.h"
+#include "value/value.h"
 
 namespace orrery::query {
 
 // How VectorDistance measures when the call does not say: the container's vector policy does.
 enum class VectorMetric : uint8_t { cosine, dot_product, euclidean };
+
+// Functions that users wrote: udf.name(…). For one thread at a time.
+class UserFunctions {
+ public:
+  virtual ~UserFunctions() = default;
+  // The number of the function with this name; nothing when there is none.
+  virtual std::optional<uint32_t> find(std::string_view name) = 0;
+  // The result owns what it is made of.
+  virtual Result<value::Value> call(uint32_t function, std::vector<value::Value> arguments) = 0;
+};
 
 struct Context {
   // The time of the query in 100 ns ticks since 1970: fixed, so that every row sees the same.
@@ -21,6 +35,10 @@ struct Context {
   std::optional<double> document_id;
   VectorMetric vector_metric = VectorMetric::cosine;
   RegexCache regexes;
+  // Those that the query was bound with.
+  UserFunctions* functions = nullptr;
+  // Why one of them failed, which ends the query.
+  std::optional<Error> failed;
 };
 
 }  // namespace orrery::query
