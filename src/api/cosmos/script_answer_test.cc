@@ -49,7 +49,7 @@ TEST(ScriptAnswer, EncodesTheLogForAHeader) {
 }
 
 TEST(ScriptAnswer, FindsTheSource) {
-  EXPECT_EQ(script_source(R"("body":"f\n()","triggerType":"Pre")"), "f\n()");
+  EXPECT_EQ(script_source(R"("body":"f\n;","triggerType":"Pre")"), "f\n;");
   EXPECT_EQ(script_source(""), "");
 }
 
