@@ -195,7 +195,7 @@ TEST(ContainerDefinition, ConflictResolution) {
 
 TEST(ContainerDefinition, ComputedProperties) {
   const std::string good =
-      R"([{"name":"cp","query":"select value CONCAT(c.order, \" where \") from c"}])";
+      R"([{"name":"cp","query":"select value CONCAT(c.name, \" where \") from c"}])";
   EXPECT_EQ(member(parsed(with("\"computedProperties\":" + good)), "computedProperties"), good);
   auto refused = [](std::string_view name, std::string_view query) {
     expect_invalid(with(R"("computedProperties":[{"name":")" + std::string(name) +
