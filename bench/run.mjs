@@ -16,12 +16,13 @@ import { containers, items } from "./growth.mjs";
 import * as reads from "./point_reads.mjs";
 import * as queries from "./queries.mjs";
 import { commit, machine } from "./report.mjs";
+import * as scripts from "./scripts.mjs";
 import * as splits from "./splits.mjs";
 import * as start from "./start_up.mjs";
 import { samplePath } from "./load.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const benchmarks = { reads, creates, items, containers, start, splits, manage, queries, changes };
+const benchmarks = { reads, creates, items, containers, start, splits, manage, queries, changes, scripts };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
