@@ -104,8 +104,8 @@ class View {
   // How many items there are in the stretch, expired ones included: exact when the stretch is the
   // whole partition or one placement key; otherwise not less than there are.
   uint64_t items_at_most() const;
-  // About how many entries have terms in [from, to), from what is known without reading them. May
-  // include those of other stretches of the partition.
+  // How many entries have terms in [from, to): exact below some hundred, beyond that about, from
+  // what is known without reading them. May include those of other stretches of the partition.
   uint64_t estimate(std::string_view from, std::string_view to) const;
 
   // The entries with terms in [from, to) whose keys are in the stretch; only those after the place

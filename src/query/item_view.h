@@ -67,8 +67,8 @@ class ItemView {
   // How many items there are in the stretch: exact when entries_are_items() and the stretch is the
   // whole partition or one placement key; otherwise not less than there are.
   virtual uint64_t items_at_most() const = 0;
-  // About how many entries there are in the range, from what is known without reading them. May
-  // include those of other stretches of the partition.
+  // How many entries there are in the range: exact up to some hundred, beyond that about, from what
+  // is known without reading them. May include those of other stretches of the partition.
   virtual uint64_t estimate(const TermRange& range) const = 0;
 
   // The entries of a range whose keys are in the stretch; only those after (term, key) in the
