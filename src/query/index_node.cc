@@ -173,7 +173,16 @@ IndexNode any_of(std::vector<IndexNode> children) {
 std::string to_string(const IndexPlan& plan) {
   std::string out;
   append(out, plan.filter, false);
-  if (plan.order) out += " by " + text_of(plan.order->path);
+  if (plan.order && plan.order->composite) {
+    out += " by (";
+    for (const value::CompositeIndex::Part& part : plan.order->composite->parts) {
+      if (out.back() != '(') out += ", ";
+      out += value::to_string(part.path) + (part.descending ? " DESC" : " ASC");
+    }
+    out += ')';
+  } else if (plan.order) {
+    out += " by " + text_of(plan.order->keys.front().path);
+  }
   if (plan.only) out += " alone";
   return out;
 }

@@ -22,8 +22,10 @@
 #include "query/bound.h"
 #include "query/functions/context.h"
 #include "query/item_view.h"
+#include "value/composite.h"
 #include "value/path.h"
 #include "value/terms.h"
+#include "value/value.h"
 
 namespace orrery::query {
 
@@ -61,10 +63,14 @@ struct IndexNode {
   bool is_points() const;
 };
 
-// An order that entries are in: that of the values at a path, which an item has one of at most.
+// An order that entries are in: that of the values at a path, which an item has one of at most, or
+// that of a composite index.
 struct IndexOrder {
-  value::Path path;
-  bool descending = false;
+  std::vector<value::CompositeIndex::Part> keys;  // ORDER BY; a single one without a composite
+  // Its last parts are the keys; the filter fixes those before them.
+  std::optional<value::CompositeIndex> composite;
+  std::vector<value::Value> fixed;  // of its first parts: all that the filter fixes
+  bool is_backwards = false;        // against the composite's directions
 };
 
 // What a query with aggregates or DISTINCT looks at, when that is so little that entries tell it.
@@ -93,7 +99,8 @@ IndexPlan plan_index_use(const BoundQuery& query, const value::IndexPolicy& poli
                          Context& context);
 
 // For people and tests: `/name/? point and (/age/? range or /tags/[]/? point)`, `none`, and with an
-// order `/name/? point by /age/?`, and with `alone` at the end when items need not be read.
+// order `/name/? point by /age/?` or `by (/name ASC, /age DESC)`, and with `alone` at the end when
+// items need not be read.
 std::string to_string(const IndexPlan& plan);
 
 }  // namespace orrery::query

@@ -120,6 +120,35 @@ TEST(IndexPlanTest, Shapes) {
   EXPECT_EQ(plan_of("ST_WITHIN(c.at, {\"type\": \"Nothing\"})", policy), "nothing");
 }
 
+std::string order_of(const std::string& rest) {
+  value::IndexDefinition definition;  // of nothing but composites
+  const auto path = [](const char* text) { return value::parse_property_path(text).value(); };
+  definition.composites = {{{{path("/a"), false}, {path("/b"), true}}},
+                           {{{path("/a"), false}, {path("/d"), false}, {path("/b"), true}}}};
+  const auto bound = bind_query(parse_query("SELECT * FROM c " + rest).value(), {}).value();
+  Context context;
+  return to_string(plan_index_use(*bound, value::IndexPolicy(definition), context));
+}
+
+TEST(IndexPlanTest, OrdersOfComposites) {
+  const std::string two = "none by (/a ASC, /b DESC)";
+  const std::string three = "none by (/a ASC, /d ASC, /b DESC)";
+  EXPECT_EQ(order_of("ORDER BY c.a, c.b DESC"), two);
+  EXPECT_EQ(order_of("ORDER BY c.a DESC, c.b"), two);
+  EXPECT_EQ(order_of("ORDER BY c.a, c.b"), "none");
+  EXPECT_EQ(order_of("ORDER BY c.b DESC, c.a"), "none");
+  EXPECT_EQ(order_of("ORDER BY c.a"), "none");
+  EXPECT_EQ(order_of("ORDER BY c.b"), "none");
+  EXPECT_EQ(order_of("WHERE c.a = 1 ORDER BY c.b"), two);
+  EXPECT_EQ(order_of("WHERE c.a = 1 ORDER BY c.a, c.b DESC"), two);
+  EXPECT_EQ(order_of("WHERE c.a > 1 ORDER BY c.b"), "none");
+  EXPECT_EQ(order_of("WHERE c.a = 1 OR c.x = 1 ORDER BY c.b"), "none");
+  EXPECT_EQ(order_of("WHERE c.a = [1] ORDER BY c.b"), "none");
+  EXPECT_EQ(order_of("WHERE c.x > 1 AND 'u' = c.d AND c.a = null ORDER BY c.b"), three);
+  EXPECT_EQ(order_of("WHERE c.a = 1 ORDER BY c.d, c.b DESC"), three);
+  EXPECT_EQ(order_of("ORDER BY c.a, c.d"), "none");
+}
+
 TEST(IndexPlanTest, PathsWithoutEntriesAreNotUsed) {
   const value::IndexPolicy policy(
       {.rules = {{value::parse_index_path("/a/*").value(), true}}, .always = {}});

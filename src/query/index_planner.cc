@@ -170,12 +170,66 @@ IndexNode IndexPlanner::rows_of(const BoundQuery& query) {
   return all_of(std::move(parts));
 }
 
+std::optional<Value> IndexPlanner::fixed_value(const BoundExpr& filter, const value::Path& path) {
+  if (filter.kind != BoundKind::binary) return std::nullopt;
+  if (filter.binary == Binary::logical_and) {
+    auto value = fixed_value(filter.children[0], path);
+    return value ? value : fixed_value(filter.children[1], path);
+  }
+  if (filter.binary != Binary::equal) return std::nullopt;
+  for (const size_t side : {0, 1}) {
+    const auto ref = path_of(filter.children[side]);
+    if (!ref || ref->variable != IndexNode::kOnly || ref->path != path) continue;
+    auto value = constant_of(filter.children[1 - side]);
+    if (!value || value->is_undefined() || value->is_array() || value->is_object()) continue;
+    if (value->is_string() && value->text().size() > value::kMaxTermText) continue;
+    if (value->is_number() && std::isnan(value->number())) continue;
+    return value;
+  }
+  return std::nullopt;
+}
+
+std::optional<IndexOrder> IndexPlanner::by_composite(const BoundQuery& query,
+                                                     const IndexOrder& order,
+                                                     const value::CompositeIndex& composite) {
+  if (composite.parts.size() < order.keys.size()) return std::nullopt;
+  const size_t before = composite.parts.size() - order.keys.size();
+  IndexOrder served = order;
+  served.composite = composite;
+  served.is_backwards = composite.parts[before].descending != order.keys[0].descending;
+  for (size_t i = 0; i < order.keys.size(); ++i) {
+    const value::CompositeIndex::Part& part = composite.parts[before + i];
+    const bool is_backwards = part.descending != order.keys[i].descending;
+    if (part.path != order.keys[i].path || is_backwards != served.is_backwards) {
+      return std::nullopt;
+    }
+  }
+  for (const value::CompositeIndex::Part& part : composite.parts) {
+    auto value = query.where ? fixed_value(*query.where, part.path) : std::nullopt;
+    if (!value) break;
+    served.fixed.push_back(std::move(*value));
+  }
+  return served.fixed.size() >= before ? std::optional(std::move(served)) : std::nullopt;
+}
+
 std::optional<IndexOrder> IndexPlanner::order_of(const BoundQuery& query) {
-  if (query.order_by.size() != 1 || query.grouped() || !policy_.has_shapes()) return std::nullopt;
-  const BoundOrder& order = query.order_by.front();
-  const auto ref = indexed_path(order.expr);
-  if (!ref || ref->variable != IndexNode::kOnly) return std::nullopt;
-  return IndexOrder{.path = ref->path, .descending = order.descending};
+  if (query.order_by.empty() || query.grouped()) return std::nullopt;
+  IndexOrder order;
+  for (const BoundOrder& one : query.order_by) {
+    auto ref = path_of(one.expr);
+    if (!ref || ref->variable != IndexNode::kOnly) return std::nullopt;
+    order.keys.push_back({.path = std::move(ref->path), .descending = one.descending});
+  }
+  // The more of a composite's values are fixed, the fewer entries are walked over.
+  std::optional<IndexOrder> best;
+  for (const value::CompositeIndex& composite : policy_.definition().composites) {
+    auto served = by_composite(query, order, composite);
+    if (served && (!best || served->fixed.size() > best->fixed.size())) best = std::move(served);
+  }
+  if (best) return best;
+  const bool is_single = order.keys.size() == 1 && policy_.has_shapes();
+  if (!is_single || !indexed_path(query.order_by.front().expr)) return std::nullopt;
+  return order;
 }
 
 std::optional<IndexOnly> IndexPlanner::only_of(const BoundQuery& query, const IndexNode& filter) {

@@ -54,6 +54,11 @@ class IndexPlanner {
   std::optional<PathRef> path_of(const BoundExpr& expr) const;
   std::optional<PathRef> indexed_path(const BoundExpr& expr);
   bool has_entries(const PathRef& ref);
+  // The value that a filter fixes at a path, if it is one that terms tell apart from all others.
+  std::optional<value::Value> fixed_value(const BoundExpr& filter, const value::Path& path);
+  // The order as that of a composite index.
+  std::optional<IndexOrder> by_composite(const BoundQuery& query, const IndexOrder& order,
+                                         const value::CompositeIndex& composite);
   // The value of an expression that needs no row.
   std::optional<value::Value> constant_of(const BoundExpr& expr);
   // The items that lack a value at the path, when that can be told.

@@ -224,6 +224,135 @@ TEST_F(SourceTest, OrderOfAPathFromAValueThatIsNotThere) {
   }
 }
 
+value::IndexPolicy with_composites(const std::vector<std::vector<std::string>>& composites) {
+  value::IndexDefinition definition = value::IndexPolicy::everything().definition();
+  for (const auto& paths : composites) {
+    value::CompositeIndex& composite = definition.composites.emplace_back();
+    for (const std::string& path : paths) {
+      const bool descending = path.starts_with('-');
+      composite.parts.push_back(
+          {.path = value::parse_property_path(path.substr(descending ? 1 : 0)).value(),
+           .descending = descending});
+    }
+  }
+  return value::IndexPolicy(definition);
+}
+
+TEST_F(SourceTest, OrderOfACompositeFromEverywhere) {
+  const char* const orders[] = {
+      " ORDER BY c.a, c.b",
+      " ORDER BY c.a DESC, c.b DESC",
+      " ORDER BY c.b DESC, c.l",
+      " ORDER BY c.b, c.l DESC",
+      " ORDER BY c.l, c.a DESC, c.b",
+      " ORDER BY c.l DESC, c.a, c.b DESC",
+      " ORDER BY c.l DESC, c.b DESC",
+      " ORDER BY c.l DESC",
+      " ORDER BY c.b",
+  };
+  for (const Estimate estimate : {Estimate::nothing, Estimate::truth, Estimate::everything}) {
+    IndexedSpace::Options options;
+    options.estimate = estimate;
+    options.policy =
+        with_composites({{"/a", "/b"}, {"-/b", "/l"}, {"/l", "-/a", "/b"}, {"/a", "-/l", "-/b"}});
+    IndexedSpace space(IndexedSpace::in_order(random_bodies(3, 60)), options);
+    std::vector<std::string> filters(std::begin(kFilters), std::end(kFilters));
+    const std::string lead(value::kMaxTermText, 'x');
+    filters.emplace_back("WHERE c.b < 2.5 AND c.a >= 1");
+    filters.emplace_back("WHERE c.a = 1 AND c.b > 1");
+    filters.emplace_back("WHERE c.b = 2 AND c.l <= 2");
+    filters.emplace_back("WHERE c.a != 2 AND c.b BETWEEN 'a' AND 'ab' AND c.l > 0");
+    filters.emplace_back("WHERE c.b = '" + lead + "z' OR c.b = true");
+    filters.emplace_back("WHERE c.a > '" + lead + "b' AND c.l < '" + lead + "b'");
+    for (const std::string& filter : filters) {
+      for (const char* order : orders) {
+        expect_same_from_everywhere(space, "SELECT * FROM c " + filter + order, true);
+      }
+    }
+  }
+  EXPECT_GT(compared_, size_t{5000});
+}
+
+// A composite whose first path goes against the order of keys, with many equal values.
+TEST_F(SourceTest, OrderOfACompositeAmongEqualValues) {
+  std::vector<std::string> bodies;
+  for (size_t i = 0; i < 40; ++i) {
+    bodies.push_back("{\"a\":" + std::to_string(i % 3) + ",\"b\":" + std::to_string(i % 2) + "}");
+  }
+  IndexedSpace::Options options;
+  options.policy = with_composites({{"-/a", "/b"}});
+  IndexedSpace space(IndexedSpace::in_order(bodies), options);
+  for (const char* order : {"c.a DESC, c.b", "c.a, c.b DESC"}) {
+    expect_same_from_everywhere(space, std::string("SELECT * FROM c ORDER BY ") + order, true);
+  }
+  EXPECT_EQ(compared_, size_t{2 * 2 * 41});
+}
+
+TEST_F(SourceTest, OrderOfACompositeFromAPlaceThatIsNotThere) {
+  IndexedSpace::Options options;
+  options.policy = with_composites({{"/g", "-/n"}});
+  IndexedSpace space(IndexedSpace::in_order({"{\"g\":1,\"n\":1}", "{\"g\":1,\"n\":3}",
+                                             "{\"g\":2,\"n\":1}", "{\"g\":2,\"n\":3}"}),
+                     options);
+  const auto left = [&](const char* order, double g, double n, bool inclusive) {
+    const SourceStart start{.values = {Value::make_number(g), Value::make_number(n)},
+                            .key = "\xff",
+                            .inclusive = inclusive};
+    const auto query = query::bind(std::string("SELECT * FROM c ORDER BY ") + order);
+    const auto keys = read(space, *query, true, &start, 100);
+    return keys ? keys->size() : SIZE_MAX;
+  };
+  for (const bool inclusive : {true, false}) {
+    EXPECT_EQ(left("c.g, c.n DESC", 1, 2, inclusive), size_t{3});
+    EXPECT_EQ(left("c.g, c.n DESC", 1, 1, inclusive), size_t{2});
+    EXPECT_EQ(left("c.g, c.n DESC", 1.5, 1, inclusive), size_t{2});
+    EXPECT_EQ(left("c.g, c.n DESC", 2, 0, inclusive), size_t{0});
+    EXPECT_EQ(left("c.g DESC, c.n", 2, 2, inclusive), size_t{3});
+    // Downwards the key is before all others.
+    EXPECT_EQ(left("c.g DESC, c.n", 2, 3, inclusive), size_t{3});
+  }
+}
+
+// More than is put in order at a time: it comes in parts, and none is left out.
+TEST_F(SourceTest, OrderOfACompositeOfManyLongStrings) {
+  std::mt19937 random(4);
+  std::vector<std::string> bodies = {R"({"a":1})", R"({"a":1,"b":2})", R"({"a":1,"b":[]})"};
+  for (size_t i = 0; i < 120; ++i) {
+    bodies.push_back("{\"a\":1,\"b\":\"" + std::string(100'000, 'x') +
+                     std::to_string(random() % 100) + "\"}");
+  }
+  IndexedSpace::Options options;
+  options.policy = with_composites({{"/a", "/b"}});
+  IndexedSpace space(IndexedSpace::in_order(bodies), options);
+  for (const char* order : {"c.a, c.b", "c.a DESC, c.b DESC"}) {
+    const auto query = query::bind(std::string("SELECT * FROM c ORDER BY ") + order);
+    const auto keys = read(space, *query, true, nullptr, 1000);
+    ASSERT_TRUE(keys);
+    std::vector<std::string> all;
+    for (const Item& item : expected(space, *query, true)) all.push_back(item.key);
+    EXPECT_EQ(*keys, all);
+    EXPECT_GT(counts_.items, uint64_t{3 * 120});
+  }
+}
+
+TEST_F(SourceTest, ACompositeIsReadNoFurtherThanIsWanted) {
+  IndexedSpace::Options options;
+  options.policy = with_composites({{"/g", "/n"}});
+  IndexedSpace space(IndexedSpace::in_order(numbered(5000)), options);
+  for (const char* text :
+       {"SELECT * FROM c ORDER BY c.g, c.n", "SELECT * FROM c WHERE c.g = 7 ORDER BY c.n DESC",
+        "SELECT * FROM c WHERE c.g = 7 ORDER BY c.g, c.n",
+        "SELECT * FROM c WHERE c.g = 7 AND c.n > 2500 ORDER BY c.n",
+        "SELECT * FROM c WHERE c.g = 7 AND c.n <= 2500 ORDER BY c.n DESC",
+        "SELECT * FROM c WHERE c.g >= 50 ORDER BY c.g, c.n"}) {
+    const auto keys = read(space, *bind(text), true, nullptr, 10);
+    ASSERT_TRUE(keys) << text;
+    EXPECT_EQ(keys->size(), size_t{10});
+    EXPECT_EQ(counts_.items, uint64_t{10}) << text;
+    EXPECT_LE(counts_.entries, uint64_t{20}) << text;
+  }
+}
+
 TEST_F(SourceTest, ReadsNoMoreThanIsWanted) {
   IndexedSpace space(numbered(5000));
   const auto count = [&](const char* text, bool ordered, size_t wanted) {

@@ -83,8 +83,14 @@ void add_missing_composite(const BoundQuery& query, const IndexPlan& plan, Index
 IndexUse index_use_of(const BoundQuery& query, const IndexPlan& plan) {
   IndexUse use;
   add_used(plan.filter, use);
-  if (plan.order) {
-    add(use.used, {.path = text_of(plan.order->path, value::Tail::value), .is_exact = true});
+  if (plan.order && plan.order->composite) {
+    IndexUse::Composite& composite = use.used_composites.emplace_back();
+    for (const value::CompositeIndex::Part& part : plan.order->composite->parts) {
+      composite.parts.push_back(part_of(part.path, part.descending));
+    }
+  } else if (plan.order) {
+    const value::Path& path = plan.order->keys.front().path;
+    add(use.used, {.path = text_of(path, value::Tail::value), .is_exact = true});
   }
   if (plan.only && plan.only->path) {
     add(use.used, {.path = text_of(*plan.only->path, value::Tail::value), .is_exact = true});
@@ -92,7 +98,7 @@ IndexUse index_use_of(const BoundQuery& query, const IndexPlan& plan) {
   for (const value::Path& path : plan.missing) {
     add(use.missing, {.path = text_of(path, value::Tail::value)});
   }
-  add_missing_composite(query, plan, use);
+  if (use.used_composites.empty()) add_missing_composite(query, plan, use);
   return use;
 }
 

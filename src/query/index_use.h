@@ -22,6 +22,7 @@ struct IndexUse {
     bool operator==(const Composite&) const = default;
   };
   std::vector<Single> used;
+  std::vector<Composite> used_composites;
   std::vector<Single> missing;
   std::vector<Composite> missing_composites;
 };

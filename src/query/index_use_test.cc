@@ -43,6 +43,20 @@ TEST(IndexUseTest, NamesTheCompositeThatWouldServeTheOrder) {
   EXPECT_THAT(use_of("SELECT * FROM c ORDER BY c.a").missing_composites, IsEmpty());
 }
 
+TEST(IndexUseTest, NamesTheCompositeThatServesTheOrder) {
+  value::IndexDefinition definition = value::IndexPolicy::everything().definition();
+  definition.composites.push_back({{{value::parse_property_path("/b").value(), true},
+                                    {value::parse_property_path("/d").value(), false}}});
+  const auto bound =
+      bind_query(parse_query("SELECT * FROM c ORDER BY c.b DESC, c.d").value(), {}).value();
+  Context context;
+  const IndexUse use =
+      index_use_of(*bound, plan_index_use(*bound, value::IndexPolicy(definition), context));
+  ASSERT_EQ(use.used_composites.size(), size_t{1});
+  EXPECT_THAT(use.used_composites[0].parts, ElementsAre("/b DESC", "/d ASC"));
+  EXPECT_THAT(use.missing_composites, IsEmpty());
+}
+
 TEST(IndexUseTest, CountsAndGroupsUseTheirPath) {
   EXPECT_THAT(paths_of(use_of("SELECT c.g, COUNT(1) AS n FROM c GROUP BY c.g").used),
               ElementsAre("/g/?"));

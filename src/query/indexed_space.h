@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "query/item_view.h"
+#include "value/composite.h"
 #include "value/json.h"
 #include "value/ordered.h"
 #include "value/placement.h"
@@ -49,6 +50,7 @@ class IndexedSpace final : public ItemSpace {
       std::set<std::string> paths;
       options_.policy.each_term(json.root(), [&](std::string_view term) {
         entries_.insert({std::string(term), key});
+        if (term.front() == value::kCompositeLead) return;
         const std::string path(term.substr(0, path_size(term)));
         if (path.find('\x03') == std::string::npos) paths.insert(path);
       });

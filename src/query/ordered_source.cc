@@ -2,9 +2,11 @@
 // item is asked of the index before the item is read, when that takes few entries.
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <unordered_set>
 #include <utility>
 
+#include "query/composite_walk.h"
 #include "query/index_node.h"
 #include "query/index_source.h"
 #include "query/key_choice.h"
@@ -28,10 +30,35 @@ struct Parts {
   IndexNode rest;                       // everything else
 };
 
+// Of a composite's values the filter fixes the first ones, and may narrow the one after them.
+Parts parts_of_composite(const IndexPlan& plan) {
+  const std::span composite(plan.order->composite->parts);
+  const size_t fixed = plan.order->fixed.size();
+  const bool is_all_of = plan.filter.kind == IndexNode::Kind::all_of;
+  Parts parts;
+  std::vector<IndexNode> rest;
+  for (const IndexNode& node :
+       is_all_of ? std::span(plan.filter.children) : std::span(&plan.filter, 1)) {
+    const bool is_plain = node.kind == IndexNode::Kind::ranges && !node.is_spatial &&
+                          node.variable == IndexNode::kOnly;
+    const auto part = std::ranges::find(composite, node.path, &value::CompositeIndex::Part::path);
+    const auto at = static_cast<size_t>(part - composite.begin());
+    if (is_plain && at == fixed && at < composite.size()) parts.narrowed = &node;
+    const bool is_fixed = at < fixed && node.is_points();
+    const bool is_told =
+        is_plain && (is_fixed || parts.narrowed == &node) && node.ranges.size() == 1 && !node.test;
+    if (!is_told) rest.push_back(node);
+  }
+  if (!plan.filter.is_exact) rest.push_back(everything(false));
+  parts.rest = all_of(std::move(rest));
+  return parts;
+}
+
 Parts parts_of(const IndexPlan& plan) {
+  if (plan.order->composite) return parts_of_composite(plan);
   const auto is_same = [&](const IndexNode& node) {
     return node.kind == IndexNode::Kind::ranges && node.variable == IndexNode::kOnly &&
-           node.path == plan.order->path;
+           node.path == plan.order->keys.front().path;
   };
   Parts parts;
   if (is_same(plan.filter)) {
@@ -53,12 +80,19 @@ Parts parts_of(const IndexPlan& plan) {
   return parts;
 }
 
+std::unique_ptr<ItemWalk> open_walk(const SourceSetting& setting, const Parts& parts,
+                                    const SourceStart* start) {
+  if (setting.plan.order->composite)
+    return std::make_unique<CompositeWalk>(setting, parts.narrowed, start);
+  return std::make_unique<OrderedWalk>(setting, parts.narrowed, start);
+}
+
 class OrderedSource final : public ItemSource {
  public:
   OrderedSource(const SourceSetting& setting, const Parts& parts, const SourceStart* start,
                 std::optional<KeySet> keys)
       : setting_(setting),
-        walk_(setting, parts.narrowed, start),
+        walk_(open_walk(setting, parts, start)),
         asked_(std::move(keys)),
         is_exact_(parts.rest.is_exact &&
                   (asked_ || parts.rest.kind == IndexNode::Kind::everything)) {}
@@ -69,7 +103,7 @@ class OrderedSource final : public ItemSource {
         auto paused = read_batch(wanted);
         if (!paused) return pass(paused.error());
         if (keys_.empty()) {
-          item_ = {walk_.key(), {}};
+          item_ = {walk_->key(), {}};
           return *paused ? &item_ : nullptr;
         }
       }
@@ -97,13 +131,13 @@ class OrderedSource final : public ItemSource {
     doubtful_.clear();
     bool paused = false;
     for (uint64_t steps = 0; keys_.size() < most && !paused; ++steps) {
-      auto found = walk_.next();
+      auto found = walk_->next();
       if (!found) return found;
       if (!*found) break;
       paused = steps >= kEntriesBetweenPauses;
-      if (asked_ && !asked_->contains(std::string(walk_.key()))) continue;
-      keys_.emplace_back(walk_.key());
-      doubtful_.push_back(walk_.is_doubtful());
+      if (asked_ && !asked_->contains(std::string(walk_->key()))) continue;
+      keys_.emplace_back(walk_->key());
+      doubtful_.push_back(walk_->is_doubtful());
     }
     if (keys_.empty()) return paused;
     auto bodies = setting_.view.fetch(keys_);
@@ -115,11 +149,11 @@ class OrderedSource final : public ItemSource {
   Result<bool> lacks_value() const {
     const auto json = value::JsonDocument::parse(item_.body);
     if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
-    return value::find(json->root(), setting_.plan.order->path) == nullptr;
+    return value::find(json->root(), setting_.plan.order->keys.front().path) == nullptr;
   }
 
   const SourceSetting setting_;
-  OrderedWalk walk_;
+  const std::unique_ptr<ItemWalk> walk_;
   const std::optional<KeySet> asked_;
   const bool is_exact_;
   std::vector<std::string> keys_;
@@ -144,14 +178,22 @@ Result<std::unique_ptr<ItemSource>> open_in_order(const SourceSetting& setting,
   ItemView& view = setting.view;
   const IndexPlan& plan = setting.plan;
   if (!plan.order || !view.is_indexed()) return nullptr;
-  if (OrderedWalk::unordered_items(view, *plan.order) > kUnorderedMax) return nullptr;
+  const bool is_composite = plan.order->composite.has_value();
+  if (!is_composite &&
+      OrderedWalk::unordered_items(view, plan.order->keys.front().path) > kUnorderedMax) {
+    return nullptr;
+  }
   const Parts parts = parts_of(plan);
   std::optional<KeySet> keys;
   if (parts.rest.kind != IndexNode::Kind::everything) {
     const KeyReader reader{view, setting.counts, setting.context};
     const uint64_t items = view.items_at_most();
-    const uint64_t walked =
-        parts.narrowed != nullptr ? estimate_items(view, *parts.narrowed) : items;
+    uint64_t walked = items;
+    if (is_composite) {
+      walked = std::min(items, view.estimate(CompositeWalk::terms(*plan.order, parts.narrowed)));
+    } else if (parts.narrowed != nullptr) {
+      walked = estimate_items(view, *parts.narrowed);
+    }
     const uint64_t matches = estimate_items(view, parts.rest);
     const uint64_t steps = std::min(steps_until(wanted, matches, items), walked);
     const uint64_t sorting = kFetchCost * std::min(matches, walked);

@@ -37,9 +37,9 @@ bool is_run(std::string_view term, size_t path_size) {
 OrderedWalk::OrderedWalk(const SourceSetting& setting, const IndexNode* narrowed,
                          const SourceStart* start)
     : setting_(setting),
-      order_(*setting.plan.order),
-      path_(value::term_path(order_.path)),
-      descending_(order_.descending),
+      order_path_(setting.plan.order->keys.front().path),
+      path_(value::term_path(order_path_)),
+      descending_(setting.plan.order->keys.front().descending),
       tester_(narrowed, setting.context) {
   lay_out(narrowed);
   if (start != nullptr) start_at(*start);
@@ -48,7 +48,7 @@ OrderedWalk::OrderedWalk(const SourceSetting& setting, const IndexNode* narrowed
 void OrderedWalk::lay_out(const IndexNode* narrowed) {
   if (narrowed == nullptr) {
     stretches_.push_back({});
-    for (TermRange& range : PathTerms(order_.path).all().ranges) {
+    for (TermRange& range : PathTerms(order_path_).all().ranges) {
       stretches_.push_back({.range = std::move(range), .after = {}});
     }
   } else {
@@ -72,7 +72,7 @@ void OrderedWalk::start_at(const SourceStart& start) {
     stretches_.back().seek_first = start.inclusive;
     return;
   }
-  const TermRanges point = PathTerms(order_.path).compared(Binary::equal, value);
+  const TermRanges point = PathTerms(order_path_).compared(Binary::equal, value);
   if (point.ranges.empty()) return;
   const std::string& term = point.ranges.front().from;
   const std::string_view run = run_of(term, path_.size());
@@ -106,8 +106,8 @@ void OrderedWalk::start_at(const SourceStart& start) {
   }
 }
 
-uint64_t OrderedWalk::unordered_items(const ItemView& view, const IndexOrder& order) {
-  const PathTerms terms(order.path);
+uint64_t OrderedWalk::unordered_items(const ItemView& view, const value::Path& path) {
+  const PathTerms terms(path);
   uint64_t items = 0;
   for (const Type type : {Type::array, Type::object}) {
     for (const TermRange& range : terms.of_type(type).ranges) items += view.estimate(range);
@@ -260,7 +260,7 @@ Status OrderedWalk::order_items(std::vector<std::string>& keys) {
     setting_.counts.bytes += body.size();
     const auto json = value::JsonDocument::parse(body);
     if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
-    Ordered one{Value::from(value::find(json->root(), order_.path)).to_owned(), std::move(keys[i])};
+    Ordered one{Value::from(value::find(json->root(), order_path_)).to_owned(), std::move(keys[i])};
     run_bytes_ += one.value.memory() + one.key.size() + sizeof one;
     run_.push_back(std::move(one));
   }

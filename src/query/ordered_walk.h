@@ -14,25 +14,24 @@
 
 #include "base/result.h"
 #include "query/index_source.h"
+#include "query/item_walk.h"
 #include "query/key_stream.h"
 #include "query/term_ranges.h"
 
 namespace orrery::query {
 
-class OrderedWalk {
+class OrderedWalk final : public ItemWalk {
  public:
   // `narrowed` is the part of the filter about the same value, or null: then items without a value
   // are part of the walk.
   OrderedWalk(const SourceSetting& setting, const IndexNode* narrowed, const SourceStart* start);
 
-  // Moves on; false after the last key.
-  Result<bool> next();
-  std::string_view key() const { return key_; }
-  // Whether only the item tells if it belongs here, where there is no value.
-  bool is_doubtful() const { return is_doubtful_; }
+  Result<bool> next() override;
+  std::string_view key() const override { return key_; }
+  bool is_doubtful() const override { return is_doubtful_; }
 
   // About how many items would have to be read at once to put them in order, at most.
-  static uint64_t unordered_items(const ItemView& view, const IndexOrder& order);
+  static uint64_t unordered_items(const ItemView& view, const value::Path& path);
 
  private:
   struct Stretch {
@@ -62,7 +61,7 @@ class OrderedWalk {
   bool is_before(const Ordered& a, const Ordered& b) const;
 
   const SourceSetting setting_;
-  const IndexOrder& order_;
+  const value::Path& order_path_;
   const std::string path_;  // as in terms
   const bool descending_;
   TermTester tester_;

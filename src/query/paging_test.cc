@@ -11,6 +11,7 @@
 
 #include "query/bind.h"
 #include "query/execute.h"
+#include "query/indexed_space.h"
 #include "query/memory_space.h"
 #include "query/parser.h"
 
@@ -197,6 +198,50 @@ TEST_F(PagingTest, APositionHoldsInTheHalvesOfAPartition) {
   const auto repeated = std::ranges::unique(got);
   got.erase(repeated.begin(), repeated.end());
   EXPECT_EQ(got.size(), 7U);
+}
+
+// Items of three views, by a composite index and without: the same rows in the same order.
+TEST_F(PagingTest, CompositesGiveTheSamePagesOverSeveralViews) {
+  std::vector<IndexedSpace::Placed> items;
+  for (int i = 0; i < 60; ++i) {
+    items.push_back({.placement = std::string(1, static_cast<char>('a' + i * 7 % 6)),
+                     .row = std::to_string(100 + i),
+                     .body = "{\"i\":" + std::to_string(i) + ",\"g\":" + std::to_string(i % 4) +
+                             (i % 5 == 0 ? "" : ",\"n\":" + std::to_string(i % 3)) + "}"});
+  }
+  value::IndexDefinition definition = value::IndexPolicy::everything().definition();
+  definition.composites.push_back({{{value::parse_property_path("/g").value(), true},
+                                    {value::parse_property_path("/n").value(), false}}});
+  IndexedSpace::Options options{.policy = value::IndexPolicy(definition), .bounds = {"c", "e"}};
+  IndexedSpace indexed(items, options);
+  options.is_indexed = false;
+  IndexedSpace sorted(items, options);
+  const auto rows_of = [](ItemSpace& space, const std::string& text, size_t page_rows) {
+    const auto bound = bind_query(parse_query(text).value(), {}).value();
+    std::vector<std::string> rows;
+    std::optional<Position> position;
+    do {
+      Context context;
+      PageLimits limits;
+      limits.rows = page_rows;
+      auto page = run_page(*bound, space, position ? &*position : nullptr, limits, context);
+      EXPECT_TRUE(page) << page.error().message;
+      if (!page) break;
+      rows.insert(rows.end(), page->rows.begin(), page->rows.end());
+      position = page->next;
+    } while (position);
+    return rows;
+  };
+  for (const char* rest :
+       {"ORDER BY c.g DESC, c.n", "ORDER BY c.g, c.n DESC", "WHERE c.g = 2 ORDER BY c.n",
+        "WHERE c.g = 2 AND c.n > 0 ORDER BY c.n DESC", "WHERE c.g > 1 ORDER BY c.g DESC, c.n"}) {
+    const std::string text = std::string("SELECT VALUE c.i FROM c ") + rest;
+    const auto expected = rows_of(sorted, text, 1000);
+    EXPECT_FALSE(expected.empty()) << text;
+    for (const size_t page_rows : {1, 2, 7, 1000}) {
+      EXPECT_EQ(rows_of(indexed, text, page_rows), expected) << text << " by " << page_rows;
+    }
+  }
 }
 
 TEST_F(PagingTest, ItemsThatComeAndGoDoNotMoveTheOthers) {

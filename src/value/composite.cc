@@ -14,6 +14,7 @@ namespace {
 constexpr char kUndefined = 0x00;
 constexpr auto kFirstDescendingTag = static_cast<uint8_t>(~0x08);
 constexpr char kTextTag = 0x05;
+constexpr size_t kStart = 1 + kCompositeIdBytes;
 
 std::unexpected<Error> malformed() {
   return fail(Code::corrupt, "an index entry does not have the form of a composite term");
@@ -262,8 +263,24 @@ Result<std::vector<CompositeTerms::Component>> CompositeTerms::decode(std::strin
   return components;
 }
 
+std::string_view composite_run(std::string_view term) {
+  if (term.size() < kStart) return term;
+  std::string_view in = term.substr(kStart);
+  while (!in.empty() && in.front() != kCompositeEnd) {
+    const size_t at = term.size() - in.size();
+    const std::string bytes = take_component(in);
+    if (bytes.empty()) return term;
+    if (bytes.front() == 0x07 || bytes.front() == 0x08) return term.substr(0, at + 1);
+    // The end of a text that was cut: 00 02 and a hash. No other text has these two bytes in a row.
+    constexpr size_t kCutTail = kCutTextHashBytes + 2;
+    if (bytes.front() != kTextTag || bytes.size() <= kCutTail) continue;
+    const size_t tail = bytes.size() - kCutTail;
+    if (bytes[tail] == 0x00 && bytes[tail + 1] == 0x02) return term.substr(0, at + tail + 2);
+  }
+  return term;
+}
+
 size_t composite_term_size(std::string_view key) {
-  constexpr size_t kStart = 1 + kCompositeIdBytes;
   if (key.size() < kStart || key.front() != kCompositeLead) return 0;
   std::string_view in = key.substr(kStart);
   while (!in.empty() && in.front() != kCompositeEnd) {

@@ -91,6 +91,10 @@ class CompositeTerms {
   bool is_exact_ = true;
 };
 
+// What a term shares with all those that it does not tell its order among: the whole term, unless
+// it has an array, an object or a text that was cut; then what comes before that one's value.
+std::string_view composite_run(std::string_view term);
+
 // How many bytes at the front of `key` are one composite term; 0 when they are none.
 size_t composite_term_size(std::string_view key);
 

@@ -70,6 +70,27 @@ class RandomValues {
   std::mt19937_64 random_;
 };
 
+// The order of the terms of a run is not told; that of runs is.
+TEST(Composite, Runs) {
+  for (const bool down : {false, true}) {
+    const CompositeIndex index = index_of({{"/a", down}, {"/b", !down}});
+    const auto run_of = [&](const std::string& a, const std::string& b) {
+      const std::string term = term_of(index, "{\"a\":" + a + ",\"b\":" + b + "}");
+      return std::string(composite_run(term));
+    };
+    const std::string lead(kMaxTermText, 'x');
+    const auto text = [](const std::string& in) { return '"' + in + '"'; };
+    EXPECT_EQ(run_of("1", text(lead)), term_of(index, "{\"a\":1,\"b\":" + text(lead) + "}"));
+    EXPECT_EQ(run_of("1", text(lead + "a")), run_of("1", text(lead + "b")));
+    EXPECT_NE(run_of("1", text(lead + "a")), run_of("2", text(lead + "a")));
+    EXPECT_NE(run_of("1", text(lead + "a")), run_of("1", text("y" + lead)));
+    EXPECT_EQ(run_of(text(lead + "a"), "1"), run_of(text(lead + "b"), "2"));
+    EXPECT_EQ(run_of("[1]", "1"), run_of("[2]", "2"));
+    EXPECT_NE(run_of("[]", "1"), run_of("{}", "1"));
+    EXPECT_FALSE(run_of("[]", "1").starts_with(run_of("{}", "1")));
+  }
+}
+
 TEST(Composite, ByteOrderIsTheOrderOfTheValues) {
   for (const bool first : {false, true}) {
     for (const bool second : {false, true}) {

@@ -36,9 +36,29 @@ Result<std::vector<Value>> run_over(ItemSpace& space, const std::string& text,
   return rows;
 }
 
+// Everything, and composites for some orders of the cases and of random queries.
+value::IndexPolicy policy_of_tests() {
+  value::IndexDefinition definition = value::IndexPolicy::everything().definition();
+  const auto part = [](const char* path, bool descending) {
+    return value::CompositeIndex::Part{.path = value::parse_property_path(path).value(),
+                                       .descending = descending};
+  };
+  definition.composites = {{{part("/a", false), part("/id", false)}},
+                           {{part("/b", false), part("/id", true)}},
+                           {{part("/n", true), part("/id", false)}},
+                           {{part("/s", false), part("/a", false)}},
+                           {{part("/o/n", true), part("/id", true)}},
+                           {{part("/l", false), part("/id", false)}},
+                           {{part("/a", false), part("/b", false)}},
+                           {{part("/no", false), part("/id", true)}},
+                           {{part("/a", true), part("/b", false), part("/id", false)}}};
+  return value::IndexPolicy(definition);
+}
+
 std::unique_ptr<ItemSpace> space_of(const std::vector<std::string>& items, Index index) {
   if (index == Index::off) return std::make_unique<MemorySpace>(items);
   IndexedSpace::Options options;
+  options.policy = policy_of_tests();
   using Estimate = IndexedSpace::Options::Estimate;
   options.estimate = index == Index::on ? Estimate::nothing : Estimate::everything;
   return std::make_unique<IndexedSpace>(IndexedSpace::in_order(items), std::move(options));

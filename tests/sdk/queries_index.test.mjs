@@ -31,7 +31,7 @@ describe("queries and the index", () => {
     await together(16, parts.map((one) => () => container.items.create(one)));
   });
 
-  const ask = async (query) => answers(await at.rest("POST", docs, {
+  const ask = async (query, place = docs) => answers(await at.rest("POST", place, {
     body: { query, parameters: [] },
     headers: { "content-type": "application/query+json", "x-ms-documentdb-isquery": "True",
       "x-ms-documentdb-query-enablecrosspartition": "True", "x-ms-max-item-count": "1000",
@@ -82,6 +82,35 @@ describe("queries and the index", () => {
     assert.equal(read(grouped), 0);
     assert.deepEqual(grouped.body.Documents.sort((a, b) => (a.group < b.group ? -1 : 1)),
       Array.from({ length: 8 }, (_, i) => ({ group: `g${i}`, n: count / 8 })));
+  });
+
+  it("A21: composite indexes give several order values, and the order among equal ones", async () => {
+    const ordered = await at.container({
+      indexingPolicy: {
+        includedPaths: [{ path: "/*" }],
+        compositeIndexes: [[{ path: "/group", order: "descending" }, { path: "/price", order: "ascending" }]],
+      },
+    });
+    await together(16, parts.map((one) => () => ordered.items.create(one)));
+    const place = `/dbs/db/colls/${ordered.id}/docs`;
+    const price = (one) => one.price ?? -1;
+    const byBoth = (a, b) => b.group.localeCompare(a.group) || price(a) - price(b);
+    const shown = (one) => [one.group, one.price];
+    const ofOne = (one) => one.group === "g4";
+    for (const [rest, expected] of [
+      ["ORDER BY c['group'] DESC, c.price", [...parts].sort(byBoth)],
+      ["ORDER BY c['group'], c.price DESC", [...parts].sort((a, b) => byBoth(b, a))],
+      ["WHERE c['group'] = 'g4' ORDER BY c.price", parts.filter(ofOne).sort(byBoth)],
+      ["WHERE c['group'] = 'g4' ORDER BY c.price DESC", parts.filter(ofOne).sort((a, b) => byBoth(b, a))],
+    ]) {
+      const first = await ask(`SELECT TOP 10 * FROM c ${rest}`, place);
+      assert.deepEqual(first.body.Documents.map(shown), expected.slice(0, 10).map(shown), rest);
+      assert.ok(read(first) <= 20, `${rest} read ${read(first)}`);
+      assert.deepEqual(used(first).UtilizedCompositeIndexes[0].IndexSpecs, ["/group DESC", "/price ASC"]);
+      const { resources } = await ordered.items.query(`SELECT * FROM c ${rest}`, { maxItemCount: 7 }).fetchAll();
+      assert.deepEqual(resources.map(shown), expected.map(shown), rest);
+      assert.equal(new Set(ids(resources)).size, expected.length, rest);
+    }
   });
 
   it("index metrics name what was used and what would help", async () => {

@@ -56,7 +56,7 @@ std::string encode_index_metrics(const query::IndexUse& use, IndexMetricsForm fo
     json += "\"Utilized\":{";
     append_singles(json, "SingleIndexes", use.used);
     json += ',';
-    append_composites(json, "CompositeIndexes", {});
+    append_composites(json, "CompositeIndexes", use.used_composites);
     json += "},\"Potential\":{";
     append_singles(json, "SingleIndexes", use.missing);
     json += ',';
@@ -68,7 +68,7 @@ std::string encode_index_metrics(const query::IndexUse& use, IndexMetricsForm fo
   json += ',';
   append_singles(json, "PotentialSingleIndexes", use.missing);
   json += ',';
-  append_composites(json, "UtilizedCompositeIndexes", {});
+  append_composites(json, "UtilizedCompositeIndexes", use.used_composites);
   json += ',';
   append_composites(json, "PotentialCompositeIndexes", use.missing_composites);
   json += '}';

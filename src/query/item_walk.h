@@ -1,0 +1,21 @@
+// Keys of items in the order of ORDER BY, read off the index.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+
+namespace orrery::query {
+
+class ItemWalk {
+ public:
+  virtual ~ItemWalk() = default;
+  // Moves on; false after the last key.
+  virtual Result<bool> next() = 0;
+  // Valid until it moves.
+  virtual std::string_view key() const = 0;
+  // Whether only the item tells if it belongs here, where there is no value.
+  virtual bool is_doubtful() const = 0;
+};
+
+}  // namespace orrery::query
