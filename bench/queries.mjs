@@ -102,8 +102,8 @@ async function compare(server, postgres, one, items, folder, { rounds, seconds }
 }
 
 export async function measure(settings) {
-  const { programs, folder, quick, rounds, seconds } = settings;
-  const sizes = quick ? [10_000, 100_000] : [10_000, 100_000, 1_000_000];
+  const { programs, folder, largest, rounds, seconds } = settings;
+  const sizes = (settings.quick ? [10_000, 100_000] : [10_000, 100_000, 1_000_000]).filter((size) => size <= largest);
   const results = new Map(cases.map((one) => [one, []]));
   const fans = [];
   for (const items of sizes) {

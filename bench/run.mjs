@@ -1,9 +1,11 @@
 // ./dev bench: runs the benchmarks on this machine and writes bench/RESULTS.md.
 //
-//   node bench/run.mjs [--quick] [--rounds N] [--seconds N] [--work DIR] [NAME…]
+//   node bench/run.mjs [--quick] [--rounds N] [--seconds N] [--work DIR] [--largest N] [--record] [NAME…]
 //
-// With names, only those run and the results are only printed.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+// --largest leaves out sizes of more than N items, which take long to load.
+// With names, only those run and the results are only printed, or, with --record, take the place of
+// theirs in bench/RESULTS.md.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -31,6 +33,8 @@ const { values, positionals } = parseArgs({
     rounds: { type: "string" },
     seconds: { type: "string" },
     work: { type: "string", default: tmpdir() },
+    largest: { type: "string", default: "Infinity" },
+    record: { type: "boolean", default: false },
   },
 });
 const unknown = positionals.find((name) => !(name in benchmarks));
@@ -53,11 +57,11 @@ const settings = {
     querySample: join(root, "bench/query_item.json"),
   },
   quick: values.quick,
+  largest: Number(values.largest),
   rounds: Number(values.rounds ?? (values.quick ? 3 : 5)),
   seconds: Number(values.seconds ?? (values.quick ? 3 : 10)),
 };
 
-const begun = new Date();
 const measured = commit(root);  // a commit made while this runs is not what it measures
 const line = machine(workFolder);
 const sections = [];
@@ -67,18 +71,27 @@ for (const name of chosen) {
   const folder = mkdtempSync(join(workFolder, `${name}-`));
   const text = await measure({ ...settings, folder });
   rmSync(folder, { recursive: true, force: true });
-  sections.push(`## ${title}\n${about}\n\n    ./dev bench ${name}\n\n${text}\n`);
+  const when = new Date().toISOString().slice(0, 16).replace("T", " ");
+  const how = `${settings.rounds} rounds of ${settings.seconds} s, ${when} UTC, commit ${measured}`;
+  sections.push(`## ${title}\n${about}\n\n    ./dev bench ${name}\n\n${text}\n\nMeasured: ${how}.\n`);
   process.stdout.write(`\n${sections.at(-1)}\n`);
 }
 
+const results = join(root, "bench/RESULTS.md");
 if (positionals.length === 0) {
-  const command = ["./dev bench", ...process.argv.slice(2)].join(" ");
-  writeFileSync(join(root, "bench/RESULTS.md"), `# Results
-Written by \`${command}\` on ${begun.toISOString().slice(0, 16).replace("T", " ")} UTC at commit ${measured}.
-
-Machine: ${line}. Everything runs on it at once, the clients too, so ratios say more than figures do.
-Medians of ${settings.rounds} rounds of ${settings.seconds} s; what is compared takes turns.
+  writeFileSync(results, `# Results
+Written by \`./dev bench\` on this machine: ${line}.
+Everything runs on it at once, the clients too, so ratios say more than figures do. Medians; what is compared takes
+turns. Each section says when it was measured.
 
 ${sections.join("\n")}`);
-  process.stderr.write("Written to bench/RESULTS.md.\n");
+} else if (values.record) {
+  const before = readFileSync(results, "utf8").split(/^(?=## )/m);
+  for (const section of sections) {
+    const head = section.slice(0, section.indexOf("\n") + 1);
+    const at = before.findIndex((one) => one.startsWith(head));
+    if (at < 0) before.push(section);
+    else before[at] = section;
+  }
+  writeFileSync(results, before.map((one) => `${one.trimEnd()}\n`).join("\n"));
 }

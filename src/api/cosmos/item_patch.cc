@@ -5,9 +5,9 @@
 
 #include <array>
 #include <chrono>
-#include <random>
 
 #include "api/cosmos/item_body.h"
+#include "api/cosmos/query_request.h"
 #include "query/bind.h"
 #include "query/evaluate.h"
 #include "query/parser.h"
@@ -86,11 +86,7 @@ class PatchEditor final : public partition::Editor {
   Status check_condition(const Node& item) const {
     const query::BoundQuery& filter = *condition_->bound;
     query::Context context;
-    context.now_ticks = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                            std::chrono::system_clock::now().time_since_epoch())
-                            .count() /
-                        100;
-    context.random.seed(std::random_device{}());
+    prepare(context);
     query::Frame frame(filter.slots, context);
     const auto until = SteadyClock::now() + kConditionTime;
     frame.stop = [until] { return SteadyClock::now() > until; };
