@@ -1,5 +1,6 @@
 // Figures to text: medians, spreads, tables, and what the machine was.
-import { closeSync, fdatasyncSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from "node:fs";
 import os from "node:os";
 
 export function median(values) {
@@ -54,9 +55,7 @@ function syncTime_us(folder) {
 
 export function commit(root) {
   try {
-    const head = readFileSync(`${root}/.git/HEAD`, "utf8").trim();
-    const name = head.startsWith("ref: ") ? readFileSync(`${root}/.git/${head.slice(5)}`, "utf8") : head;
-    return name.slice(0, 12);
+    return execFileSync("git", ["-C", root, "rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
   } catch {
     return "unknown";
   }
