@@ -9,7 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
+#include <system_error>
 
 #include "net/connection.h"
 #include "net/response_head.h"
@@ -47,7 +47,7 @@ Result<std::shared_ptr<EventLoop>> EventLoop::create(std::shared_ptr<ServerShare
   event.events = EPOLLIN | EPOLLET;
   if (!poll || !wake || ::epoll_ctl(poll.get(), EPOLL_CTL_ADD, wake.get(), &event) != 0) {
     return fail(Code::overloaded,
-                std::string("cannot make an event loop: ") + std::strerror(errno));
+                std::string("cannot make an event loop: ") + std::system_category().message(errno));
   }
   return std::shared_ptr<EventLoop>(
       new EventLoop(std::move(shared), std::move(poll), std::move(wake)));
@@ -67,7 +67,8 @@ Status EventLoop::watch(int fd, Watcher& watcher) {
   event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
   event.data.ptr = &watcher;
   if (::epoll_ctl(poll_.get(), EPOLL_CTL_ADD, fd, &event) == 0) return {};
-  return fail(Code::overloaded, std::string("cannot watch a socket: ") + std::strerror(errno));
+  return fail(Code::overloaded,
+              std::string("cannot watch a socket: ") + std::system_category().message(errno));
 }
 
 void EventLoop::run() {

@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <cstring>
 #include <optional>
+#include <system_error>
 
 #include "base/log.h"
 
@@ -86,8 +86,9 @@ Status Listener::open() {
                                 "above 1023 with --port",
                                 options.port));
       default:
-        return fail(Code::invalid, fmt::format("cannot listen on {} port {}: {}", options.address,
-                                               options.port, std::strerror(error)));
+        return fail(Code::invalid,
+                    fmt::format("cannot listen on {} port {}: {}", options.address, options.port,
+                                std::system_category().message(error)));
     }
   }
   port_ = bound_port(fd_.get());
@@ -133,7 +134,7 @@ void Listener::pause() {
   const uint64_t pauses = shared_->accept_pauses.fetch_add(1, std::memory_order_relaxed);
   if (pauses == 0) {
     log::error("accepting connections pauses: raise the limit of open files (ulimit -n)",
-               {{"error", std::strerror(errno)}});
+               {{"error", std::system_category().message(errno)}});
   }
   loops_.front()->after(kPause, [this] {
     if (fd_) on_events(0);

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <ranges>
 #include <utility>
 
 #include "query/evaluate.h"
@@ -18,7 +19,6 @@
 namespace orrery::query {
 namespace {
 
-using value::Type;
 using value::Value;
 
 template <class T>
@@ -77,8 +77,8 @@ struct Scope {
 
   std::optional<uint32_t> find(std::string_view name) const {
     for (const Scope* scope = this; scope != nullptr; scope = scope->outer) {
-      for (auto it = scope->aliases.rbegin(); it != scope->aliases.rend(); ++it) {
-        if (it->first == name) return it->second;
+      for (const auto& [alias, slot] : scope->aliases | std::views::reverse) {
+        if (alias == name) return slot;
       }
     }
     return std::nullopt;
