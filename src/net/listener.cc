@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <cstring>
 #include <optional>
 #include <system_error>
 
@@ -134,7 +135,7 @@ void Listener::pause() {
   const uint64_t pauses = shared_->accept_pauses.fetch_add(1, std::memory_order_relaxed);
   if (pauses == 0) {
     log::error("accepting connections pauses: raise the limit of open files (ulimit -n)",
-               {{"error", std::system_category().message(errno)}});
+               {{"error", ::strerrordesc_np(errno)}});
   }
   loops_.front()->after(kPause, [this] {
     if (fd_) on_events(0);
