@@ -41,9 +41,11 @@ TEST(CoversEverything, NeitherGapNorOverlap) {
 }
 
 class CatalogTest : public testing::Test {
+ public:
+  ~CatalogTest() override { fault::disarm_all(); }
+
  protected:
   CatalogTest() { open(); }
-  ~CatalogTest() override { fault::disarm_all(); }
 
   void open() {
     catalog_.reset();

@@ -45,6 +45,7 @@ std::vector<ResourcePtr> ResourceIndex::owned_by(uint32_t parent) const {
     }
   };
   add_children(parent);
+  // NOLINTNEXTLINE(modernize-loop-convert): each step may lengthen the list
   for (size_t i = 0; i < owned.size(); ++i) add_children(owned[i]->number);
   return owned;
 }

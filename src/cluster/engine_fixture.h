@@ -48,6 +48,9 @@ inline std::string pad(size_t bytes) {
 }
 
 class EngineTest : public testing::Test {
+ public:
+  ~EngineTest() override { fault::disarm_all(); }
+
  protected:
   EngineTest() {
     options_.throttling = Throttling::report;
@@ -55,7 +58,6 @@ class EngineTest : public testing::Test {
     options_.limits.block_cache_bytes = 8ULL << 20;
     options_.limits.write_buffer_bytes = 32ULL << 20;
   }
-  ~EngineTest() override { fault::disarm_all(); }
 
   virtual std::string folder() { return directory_.path(); }
 

@@ -21,16 +21,18 @@ std::string read_file(const std::string& path) {
 }
 
 class TlsTest : public testing::Test {
+ public:
+  ~TlsTest() override {
+    SSL_CTX_free(context_);
+    std::filesystem::remove_all(folder_);
+  }
+
  protected:
   TlsTest() {
     char pattern[] = "/tmp/orrery-tls-XXXXXX";
     folder_ = mkdtemp(pattern);
     cert_ = folder_ + "/cert.pem";
     key_ = folder_ + "/key.pem";
-  }
-  ~TlsTest() override {
-    SSL_CTX_free(context_);
-    std::filesystem::remove_all(folder_);
   }
 
   void start() {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace orrery::partition {
 namespace {
 
@@ -51,7 +53,7 @@ TEST(Charge, LeavesOutWhatTheSystemAdds) {
 TEST(Charge, HasTwoDecimals) {
   for (uint64_t bytes = 0; bytes < 100'000; bytes += 61) {
     const double hundredths = create_charge(bytes, 7) * 100;
-    EXPECT_NEAR(hundredths, static_cast<double>(static_cast<int64_t>(hundredths + 0.5)), 1e-6);
+    EXPECT_NEAR(hundredths, std::round(hundredths), 1e-6);
   }
 }
 

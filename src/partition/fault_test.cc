@@ -1,11 +1,11 @@
 // What the disk or the process can do to a partition: being killed, damaged files, a disk that is
 // full or fails, a new owner.
 #include <rocksdb/db.h>
-#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <random>

@@ -70,8 +70,9 @@ class FaultyFile final : public rocksdb::FSWritableFileOwnerWrapper {
 
 class FaultyFileSystem final : public rocksdb::FileSystemWrapper {
  public:
-  FaultyFileSystem(std::shared_ptr<rocksdb::FileSystem> base, std::shared_ptr<DiskFault> fault)
-      : FileSystemWrapper(std::move(base)), fault_(std::move(fault)) {}
+  FaultyFileSystem(const std::shared_ptr<rocksdb::FileSystem>& base,
+                   std::shared_ptr<DiskFault> fault)
+      : FileSystemWrapper(base), fault_(std::move(fault)) {}
   const char* Name() const override { return "FaultyFileSystem"; }
 
   rocksdb::IOStatus NewWritableFile(const std::string& name, const rocksdb::FileOptions& options,

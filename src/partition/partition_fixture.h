@@ -4,8 +4,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <future>
 #include <map>
@@ -160,6 +160,9 @@ inline Usage recomputed_usage(const Partition& partition) {
 }
 
 class PartitionTest : public testing::Test {
+ public:
+  ~PartitionTest() override { fault::disarm_all(); }
+
  protected:
   PartitionTest() {
     limits_.block_cache_bytes = 8ULL << 20;
@@ -168,7 +171,6 @@ class PartitionTest : public testing::Test {
     shared_ = std::make_unique<Shared>(limits_, clock_);
     schema_ = indexing_everything();
   }
-  ~PartitionTest() override { fault::disarm_all(); }
 
   Result<std::shared_ptr<Partition>> try_open(std::string_view name = "p1") {
     return Partition::open(*shared_, *volume_, name, identity_);

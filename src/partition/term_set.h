@@ -25,7 +25,7 @@ class TermSet {
     });
     set.bytes_.append(value::kShapeTermBytes, '\0');  // where add_shape() puts it
     set.terms_.reserve(places.size() + 1);
-    for (auto [at, size] : places) set.terms_.push_back({set.bytes_.data() + at, size});
+    for (auto [at, size] : places) set.terms_.emplace_back(set.bytes_.data() + at, size);
     std::ranges::sort(set.terms_);
     auto repeated = std::ranges::unique(set.terms_);
     set.terms_.erase(repeated.begin(), repeated.end());

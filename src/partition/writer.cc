@@ -34,30 +34,26 @@ Writer::Writer(Partition& partition, Shared& shared, Store& store)
       lsn_(record_.lsn) {}
 
 void Writer::submit(std::vector<Write> transaction, Completion done) {
-  std::optional<Error> refused;
-  {
-    MutexLock lock(mutex_);
-    if (moved_) {
-      refused = moved_error();
-    } else if (queue_.size() >= shared_.limits.write_queue) {
-      refused =
-          Error{.code = Code::overloaded,
-                .message = fmt::format("{} writes are waiting for this partition, which is its "
-                                       "limit (write-queue): send fewer at a time",
-                                       queue_.size()),
-                .retry_after_ms = 100};
-    } else {
-      queue_.push_back({std::move(transaction), std::move(done)});
-      if (!take_turn()) return;
-    }
-  }
-  if (!refused) {
+  auto turn = enqueue(transaction, done);
+  if (!turn) {
+    done(Outcome{.error = std::move(turn.error()), .returned = std::move(transaction)});
+  } else if (*turn) {
     post();
-    return;
   }
-  Outcome outcome{.error = std::move(refused)};
-  outcome.returned = std::move(transaction);
-  done(std::move(outcome));
+}
+
+Result<bool> Writer::enqueue(std::vector<Write>& transaction, Completion& done) {
+  MutexLock lock(mutex_);
+  if (moved_) return pass(moved_error());
+  if (queue_.size() >= shared_.limits.write_queue) {
+    return pass({.code = Code::overloaded,
+                 .message = fmt::format("{} writes are waiting for this partition, which is its "
+                                        "limit (write-queue): send fewer at a time",
+                                        queue_.size()),
+                 .retry_after_ms = 100});
+  }
+  queue_.push_back({std::move(transaction), std::move(done)});
+  return take_turn();
 }
 
 bool Writer::take_turn() {

@@ -53,6 +53,8 @@ class Writer {
     Completion done;
   };
 
+  // Puts both into the queue and answers as take_turn() does; an error leaves them as they are.
+  Result<bool> enqueue(std::vector<Write>& transaction, Completion& done);
   // Whether a job is to be posted, after unlocking (posting may run it at once).
   bool take_turn() ORRERY_REQUIRES(mutex_);
   void post();

@@ -160,6 +160,7 @@ std::vector<uint64_t> cover(const geo::Shape& shape, double widened_m, size_t ce
     if (cells.empty()) break;
   }
   std::vector<uint64_t> ids;
+  ids.reserve(cells.size());
   for (const Cell& cell : cells) ids.push_back(cell.id());
   std::ranges::sort(ids);
   return ids;

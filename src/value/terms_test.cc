@@ -17,7 +17,6 @@ namespace {
 using namespace std::string_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
-using testing::UnorderedElementsAre;
 using Terms = std::vector<std::string>;
 
 // A term as a person would write it: /a/[]/b=5.

@@ -8,7 +8,6 @@ namespace orrery::volume {
 namespace {
 
 using rocksdb::FileOptions;
-using rocksdb::FSDirectory;
 using rocksdb::FSRandomRWFile;
 using rocksdb::FSWritableFile;
 using rocksdb::IODebugContext;
@@ -78,11 +77,10 @@ class FencedWritableFile final : public rocksdb::FSWritableFileOwnerWrapper {
 
 class FencedFileSystem final : public rocksdb::FileSystemWrapper {
  public:
-  FencedFileSystem(std::shared_ptr<rocksdb::FileSystem> base, std::shared_ptr<Fence> fence)
-      : FileSystemWrapper(std::move(base)), fence_(std::move(fence)) {}
+  FencedFileSystem(const std::shared_ptr<rocksdb::FileSystem>& base, std::shared_ptr<Fence> fence)
+      : FileSystemWrapper(base), fence_(std::move(fence)) {}
 
-  static const char* kClassName() { return "OrreryFencedFileSystem"; }
-  const char* Name() const override { return kClassName(); }
+  const char* Name() const override { return "OrreryFencedFileSystem"; }
 
   IOStatus NewWritableFile(const std::string& name, const FileOptions& options,
                            std::unique_ptr<FSWritableFile>* result,
@@ -164,8 +162,8 @@ class FencedFileSystem final : public rocksdb::FileSystemWrapper {
 }  // namespace
 
 std::shared_ptr<rocksdb::FileSystem> make_fenced_file_system(
-    std::shared_ptr<rocksdb::FileSystem> base, std::shared_ptr<Fence> fence) {
-  return std::make_shared<FencedFileSystem>(std::move(base), std::move(fence));
+    const std::shared_ptr<rocksdb::FileSystem>& base, std::shared_ptr<Fence> fence) {
+  return std::make_shared<FencedFileSystem>(base, std::move(fence));
 }
 
 }  // namespace orrery::volume

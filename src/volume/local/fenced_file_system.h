@@ -10,6 +10,6 @@
 namespace orrery::volume {
 
 std::shared_ptr<rocksdb::FileSystem> make_fenced_file_system(
-    std::shared_ptr<rocksdb::FileSystem> base, std::shared_ptr<Fence> fence);
+    const std::shared_ptr<rocksdb::FileSystem>& base, std::shared_ptr<Fence> fence);
 
 }  // namespace orrery::volume
