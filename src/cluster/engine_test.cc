@@ -383,7 +383,7 @@ TEST_F(EngineTest, StoppingWhileWritesThatFillPartitionsAreQueued) {
       engine_->write(
           routing,
           partition::one(write_of(*routing, Verb::upsert, std::to_string(i), "1", pad(1000))),
-          [&](WriteReply reply) {
+          [&](const WriteReply& reply) {
             EXPECT_FALSE(reply.error);
             --left;
           });

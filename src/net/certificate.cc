@@ -16,10 +16,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string_view>
+#include <system_error>
 
 namespace orrery::net {
 namespace {
@@ -93,7 +93,8 @@ std::string text_of(BIO* memory) {
 }
 
 std::unexpected<Error> system_error(std::string_view what, const std::string& path) {
-  return fail(Code::internal, fmt::format("cannot {} {}: {}", what, path, std::strerror(errno)));
+  return fail(Code::internal,
+              fmt::format("cannot {} {}: {}", what, path, std::system_category().message(errno)));
 }
 
 Status write_file(const std::string& path, std::string_view text, mode_t mode) {

@@ -20,7 +20,7 @@ struct Parsed {
   bool keep_alive = false;
 };
 
-Parsed parse(std::string text, size_t step = 0, uint32_t header_max = 64 * 1024,
+Parsed parse(const std::string& text, size_t step = 0, uint32_t header_max = 64 * 1024,
              uint64_t body_max = 1024 * 1024) {
   RequestParser parser(header_max, body_max);
   std::string held;

@@ -183,8 +183,7 @@ TEST_F(ServerTest, RefusesMalformedRequests) {
       "GET / HTTP/1.1\r\nHost: h\r\n folded\r\n\r\n",
       "GET / HTTP/1.1\r\n\r\n",
       "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
-      "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nTransfer-Encoding: "
-      "chunked\r\n\r\n0\r\n\r\n",
+      "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
       "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
   };
   for (const std::string& request : requests) {

@@ -55,7 +55,7 @@ class TestHandler : public Handler {
     } else if (target == "/throws") {
       throw std::runtime_error("on purpose");
     } else if (target.starts_with("/large")) {
-      response.body = std::string(10'000'000, 'L');
+      response.body.assign(10'000'000, 'L');
       response.body.back() = '.';
     } else if (target.starts_with("/status/")) {
       response.status = std::stoi(std::string(target.substr(8)));

@@ -38,10 +38,10 @@ std::string collect(std::string_view text, const std::vector<std::string>& items
 }
 
 const std::vector<std::string>& items() {
-  static const std::vector<std::string> kItems = {R"({"k":"b","n":1})", R"({"k":"a","n":2})",
-                                                  R"({"k":"b","n":3})", R"({"n":4})",
-                                                  R"({"k":"a","n":2})"};
-  return kItems;
+  static const std::vector<std::string> all = {R"({"k":"b","n":1})", R"({"k":"a","n":2})",
+                                               R"({"k":"b","n":3})", R"({"n":4})",
+                                               R"({"k":"a","n":2})"};
+  return all;
 }
 
 TEST(CollectorTest, GroupsComeInTheOrderOfTheirFirstRows) {

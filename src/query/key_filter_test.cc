@@ -360,9 +360,9 @@ class Conditions {
   }
 
   static const std::vector<std::string>& values() {
-    static const std::vector<std::string> kValues = {"null", "false", "true",  "-1",    "0",    "1",
-                                                     "2",    "\"\"",  "\"1\"", "\"a\"", "\"b\""};
-    return kValues;
+    static const std::vector<std::string> all = {"null", "false", "true",  "-1",    "0",    "1",
+                                                 "2",    "\"\"",  "\"1\"", "\"a\"", "\"b\""};
+    return all;
   }
 
  private:

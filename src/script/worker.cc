@@ -4,7 +4,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <utility>
 
 #include "script/channel.h"
@@ -71,7 +70,7 @@ int run_worker() {
 }
 
 void run_if_worker(int argc, char** argv) {
-  if (argc == 2 && argv[1] == kWorkerCommand) std::exit(run_worker());
+  if (argc == 2 && argv[1] == kWorkerCommand) _exit(run_worker());
 }
 
 }  // namespace orrery::script

@@ -34,12 +34,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     for (const std::string_view path : *paths) sum += path.size();
     require(sum == size);
   }
-  static const value::CompositeTerms kComposite(
+  static const value::CompositeTerms terms(
       value::CompositeIndex{.parts = {{.path = {.steps = {{.name = "a"}}}},
                                       {.path = {.steps = {{.name = "b"}}}, .descending = true}}});
-  static const std::string kPrefix = kComposite.all().from;
-  const std::string composite = kPrefix + std::string(bytes);
-  if (const auto parts = kComposite.decode(composite)) {
+  static const std::string prefix = terms.all().from;
+  const std::string composite = prefix + std::string(bytes);
+  if (const auto parts = terms.decode(composite)) {
     require(parts->size() == 2);
     require(value::composite_term_size(composite) == composite.size());
   }

@@ -36,8 +36,8 @@ std::vector<Function> collect() {
 }  // namespace
 
 std::span<const Function> all_functions() {
-  static const std::vector<Function> kAll = collect();
-  return kAll;
+  static const std::vector<Function> all = collect();
+  return all;
 }
 
 const Function* find_function(std::string_view name) {

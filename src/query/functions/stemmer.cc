@@ -105,6 +105,7 @@ class Stemmer {
     const size_t suffix = word_.ends_with("ed") ? 2 : word_.ends_with("ing") ? 3 : 0;
     if (suffix == 0 || !has_vowel(word_.size() - suffix)) return;
     cut(suffix);
+    // NOLINTNEXTLINE(bugprone-branch-clone): the rules in the order that the algorithm has them
     if (word_.ends_with("at") || word_.ends_with("bl") || word_.ends_with("iz")) {
       word_.push_back('e');
     } else if (ends_double(word_.size()) && !word_.ends_with('l') && !word_.ends_with('s') &&
