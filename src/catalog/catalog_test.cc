@@ -12,8 +12,6 @@
 namespace orrery::catalog {
 namespace {
 
-using testing::ElementsAre;
-
 PartitionMap map_of(const std::vector<std::pair<std::string, std::string>>& ranges) {
   PartitionMap map;
   for (const auto& [min, max] : ranges) {

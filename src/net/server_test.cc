@@ -10,8 +10,6 @@
 namespace orrery::net {
 namespace {
 
-using std::chrono::milliseconds;
-
 class ServerTest : public testing::Test {
  protected:
   ServerTest() {

@@ -32,7 +32,6 @@ using keys::PathSet;
 using value::KeyDefinition;
 using value::KeyPart;
 using value::Placement;
-using value::Type;
 using value::Value;
 
 bool is_named(const Expr& call, std::string_view upper) {
@@ -186,7 +185,7 @@ class Filter {
         return found->second;
       }
       case ExprKind::unary: {
-        const auto operand = constant_of(*expr.children[0]);
+        auto operand = constant_of(*expr.children[0]);
         if (!operand || !operand->is_number()) return std::nullopt;
         if (expr.op == Operator::plus) return operand;
         if (expr.op == Operator::minus) return Value::make_number(-operand->number());

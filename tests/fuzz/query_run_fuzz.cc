@@ -18,7 +18,6 @@
 
 namespace {
 
-using orrery::Result;
 using namespace orrery::query;
 
 constexpr size_t kMaxPages = 20;

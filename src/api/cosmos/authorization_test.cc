@@ -17,10 +17,10 @@ const std::string kKey =
 const std::string kDate = "Sun, 15 Nov 2026 04:30:00 GMT";
 constexpr int64_t kNow = 1'794'717'000;
 
-Authorizer authorizer(Keys keys = {.primary = kKey,
-                                   .secondary = {},
-                                   .primary_readonly = {},
-                                   .secondary_readonly = {}}) {
+Authorizer authorizer(const Keys& keys = {.primary = kKey,
+                                          .secondary = {},
+                                          .primary_readonly = {},
+                                          .secondary_readonly = {}}) {
   auto made = Authorizer::create(keys);
   EXPECT_TRUE(made.has_value());
   return std::move(*made);

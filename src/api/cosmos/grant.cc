@@ -14,7 +14,6 @@ namespace orrery::cosmos {
 namespace {
 
 using value::JsonDocument;
-using value::Node;
 using value::Type;
 
 constexpr std::array<std::string_view, 4> kGrantable = {"docs", "sprocs", "triggers", "udfs"};

@@ -49,7 +49,10 @@ class ScriptFinisher final : public partition::Finisher {
  public:
   ScriptFinisher(std::shared_ptr<ProvisionalNames> names, ItemFinisher finisher,
                  const partition::Version& version, const partition::Origin& origin)
-      : names_(std::move(names)), finisher_(finisher), version_(version), origin_(origin) {}
+      : names_(std::move(names)),
+        finisher_(std::move(finisher)),
+        version_(version),
+        origin_(origin) {}
   std::string finish(std::string_view body, const partition::Version& version,
                      const partition::Origin& origin) const override;
 

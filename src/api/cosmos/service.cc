@@ -49,7 +49,7 @@ std::string_view to_string(Consistency level) {
 }
 
 Service::Service(cluster::Engine& engine, script::Host& scripts, const Clock& clock,
-                 Authorizer authorizer, std::string secret, ServiceOptions options)
+                 Authorizer authorizer, const std::string& secret, ServiceOptions options)
     : engine_(engine),
       scripts_(scripts),
       clock_(clock),

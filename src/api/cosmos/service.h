@@ -53,7 +53,7 @@ class Service final : public net::Handler {
  public:
   // `secret` seals continuation tokens and resource tokens.
   Service(cluster::Engine& engine, script::Host& scripts, const Clock& clock, Authorizer authorizer,
-          std::string secret, ServiceOptions options);
+          const std::string& secret, ServiceOptions options);
 
   // Waits for scripts that run, and refuses those that have not begun. Before the engine ends.
   void stop();

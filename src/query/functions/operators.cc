@@ -8,8 +8,6 @@ namespace orrery::query {
 
 namespace {
 
-using value::Type;
-
 // JavaScript's ToInt32: modulo 2^32, what is not finite is 0.
 int32_t to_int32(double number) {
   if (!std::isfinite(number)) return 0;
