@@ -35,7 +35,7 @@ struct Peer {
 
 [[noreturn]] void die(const char* what) {
   std::perror(what);
-  std::exit(1);
+  _exit(1);
 }
 
 int listen_on(uint16_t port) {

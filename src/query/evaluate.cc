@@ -15,7 +15,7 @@ using value::Value;
 constexpr uint64_t kStepsBetweenStops = 4096;
 
 Value negate_if(bool negated, Value truth) {
-  return negated ? apply(Unary::logical_not, truth) : truth;
+  return negated ? apply(Unary::logical_not, truth) : std::move(truth);
 }
 
 Value evaluate_index(const Value& base, const Value& subscript) {
@@ -163,7 +163,7 @@ Value evaluate(const BoundExpr& expr, Frame& frame) {
     case BoundKind::unary:
       return apply(expr.unary, evaluate(expr.children[0], frame));
     case BoundKind::binary: {
-      const Value left = evaluate(expr.children[0], frame);
+      Value left = evaluate(expr.children[0], frame);
       if (expr.binary == Binary::logical_and && left.is_false()) return left;
       if (expr.binary == Binary::logical_or && left.is_true()) return left;
       if (expr.binary == Binary::coalesce && !left.is_undefined()) return left;

@@ -238,8 +238,8 @@ std::string cross_partition_error(const GatewayPlan& plan) {
 Status check_features(const GatewayPlan& plan, std::string_view supported) {
   std::vector<std::string_view> features;
   if (plan.hybrid) {
-    features.push_back("HybridSearch");
-    if (!plan.hybrid->weights.empty()) features.push_back("WeightedRankFusion");
+    features.emplace_back("HybridSearch");
+    if (!plan.hybrid->weights.empty()) features.emplace_back("WeightedRankFusion");
   } else {
     features = features_of(plan.info);
   }

@@ -290,15 +290,15 @@ class GroupedPage {
         limits_.position_bytes - std::min(limits_.position_bytes, kFrame + at_.key.size());
     std::map<uint64_t, std::string> forms;  // by arrival
     size_t bytes = 0;
-    for (auto group = groups_.begin(); group != groups_.end(); ++group) {
-      std::string form = kept_form(group->first, group->second);
+    for (const auto& [mark, group] : groups_) {
+      std::string form = kept_form(mark, group);
       if (bytes + form.size() + 1 > room) {
         if (forms.empty()) return pass(too_much_to_keep(form.size()));
-        no_room_ = group->first;
+        no_room_ = mark;
         break;
       }
       bytes += form.size() + 1;
-      forms.emplace(group->second.arrival, std::move(form));
+      forms.emplace(group.arrival, std::move(form));
     }
     std::string all = "{\"no_room\":\"" + (no_room_ ? hex_of(*no_room_) : "") + "\",\"groups\":[";
     for (const auto& [arrival, form] : forms) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -27,8 +28,8 @@ constexpr size_t kBatch = 64;
 // A document with one value.
 Value stand_in(const value::Path& path, Value value) {
   if (value.is_undefined()) return Value::make_object({});
-  for (auto step = path.steps.rbegin(); step != path.steps.rend(); ++step) {
-    value = Value::make_object({{Value::borrow_string(step->name), std::move(value)}});
+  for (const auto& step : std::views::reverse(path.steps)) {
+    value = Value::make_object({{Value::borrow_string(step.name), std::move(value)}});
   }
   return value;
 }

@@ -116,7 +116,7 @@ class IndexedSpace final : public ItemSpace {
 
   class Cursor final : public EntryCursor {
    public:
-    Cursor(std::vector<const Entry*> entries) : entries_(std::move(entries)) {}
+    explicit Cursor(std::vector<const Entry*> entries) : entries_(std::move(entries)) {}
     Result<bool> next() override {
       at_ = started_ ? at_ + 1 : 0;
       started_ = true;

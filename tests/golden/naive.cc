@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <utility>
 
@@ -171,8 +172,8 @@ Value literal(const Expr& expr) {
 
 Value name(const Expr& expr, const Group& group) {
   const Names& names = group.at(0);
-  for (auto it = names.rbegin(); it != names.rend(); ++it) {
-    if (it->first == expr.text) return it->second;
+  for (const auto& [known, value] : std::views::reverse(names)) {
+    if (known == expr.text) return value;
   }
   std::abort();
 }
