@@ -239,6 +239,20 @@ TEST_F(HostTest, PostTriggersChangeTheResponse) {
   EXPECT_TRUE(operations.documents.contains("403/400"));
 }
 
+TEST_F(HostTest, TellsTheStartOfALongError) {
+  const auto told = [&](const std::string& thrown) {
+    auto outcome = run("function f() { throw " + thrown + "; }");
+    EXPECT_FALSE(outcome);
+    return outcome ? "" : outcome.error().message;
+  };
+  EXPECT_EQ(told("'x'.repeat(8192)"), std::string(8192, 'x'));
+  EXPECT_EQ(told("'x'.repeat(8193)"), std::string(8192, 'x') + "…");
+  EXPECT_EQ(told("'x'.repeat(1e7)"), std::string(8192, 'x') + "…");
+  // Not in the middle of a character.
+  EXPECT_EQ(told("'x'.repeat(8190) + '€uro'"), std::string(8190, 'x') + "…");
+  EXPECT_EQ(told("'x'.repeat(8190) + '\\u{1F600}'.repeat(9)"), std::string(8190, 'x') + "…");
+}
+
 TEST_F(HostTest, RefusesOperationsNearTheEnd) {
   limits.script_operations = 5;
   EXPECT_EQ(does(R"(

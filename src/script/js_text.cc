@@ -24,4 +24,14 @@ std::string to_text(JSContext* cx, JS::HandleValue value) {
   return string ? to_text(cx, string) : std::string();
 }
 
+std::string to_text_start(JSContext* cx, JS::HandleValue value, size_t bytes_max) {
+  JS::RootedString string(cx, JS::ToString(cx, value));
+  if (!string) return {};
+  std::string text(bytes_max, '\0');
+  const auto done =
+      JS_EncodeStringToUTF8BufferPartial(cx, string, mozilla::Span<char>(text.data(), text.size()));
+  text.resize(done ? mozilla::Get<1>(*done) : 0);
+  return text;
+}
+
 }  // namespace orrery::script

@@ -15,5 +15,8 @@ JSString* to_js(JSContext* cx, std::string_view text);
 std::string to_text(JSContext* cx, JS::HandleString string);
 // The same for any value, as String(value); with an exception pending if that throws.
 std::string to_text(JSContext* cx, JS::HandleValue value);
+// The same, of no more than its first characters that fit into so many bytes: what follows costs
+// nothing.
+std::string to_text_start(JSContext* cx, JS::HandleValue value, size_t bytes_max);
 
 }  // namespace orrery::script

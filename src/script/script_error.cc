@@ -19,6 +19,7 @@ namespace {
 
 constexpr size_t kFramesMax = 32;
 constexpr size_t kMessageMax = 8 << 10;
+constexpr size_t kCharacterMax = 4;  // bytes
 
 // Takes ":123" off the end.
 bool take_number(std::string_view& text, uint32_t& number) {
@@ -77,16 +78,13 @@ Failed describe_exception(JSContext* cx) {
   }
   JS::RootedValue exception(cx, taken.exception());
   JS::RootedObject stack(cx, taken.stack());
-  failed.message = cut(to_text(cx, exception));
+  // One character more than is told says that there is more. A script can throw megabytes, and
+  // there is little time to describe what it threw.
+  failed.message = cut(to_text_start(cx, exception, kMessageMax + kCharacterMax));
   JS_ClearPendingException(cx);
-  if (exception.isObject()) {
-    JS::RootedObject object(cx, &exception.toObject());
+  JS::RootedObject object(cx, exception.isObject() ? &exception.toObject() : nullptr);
+  if (object) {
     if (JSObject* own = JS::ExceptionStackOrNull(object)) stack = own;
-    if (const JSErrorReport* report = JS_ErrorFromException(cx, object)) {
-      if (report->filename != nullptr && std::string_view(report->filename) != kPreludeName) {
-        failed.line = report->lineno;
-      }
-    }
     JS::RootedValue number(cx);
     if (JS_GetProperty(cx, object, "number", &number) && number.isNumber()) {
       const double value = number.toNumber();
@@ -101,6 +99,16 @@ Failed describe_exception(JSContext* cx) {
     failed.stack = readable_stack(to_text(cx, text), failed.line);
   }
   JS_ClearPendingException(cx);
+  // An error in the source itself has no frame of the script's. Only then, since a report copies
+  // the whole message.
+  if (object && failed.line == 0) {
+    const JSErrorReport* report = JS_ErrorFromException(cx, object);
+    if (report != nullptr && report->filename != nullptr &&
+        std::string_view(report->filename) != kPreludeName) {
+      failed.line = report->lineno;
+    }
+    JS_ClearPendingException(cx);
+  }
   return failed;
 }
 
