@@ -24,6 +24,7 @@ enum class Code : uint8_t {
   quota_exceeded,       // an account, database or container quota
   throttled,            // over the throughput budget; retry_after_ms says how long
   retry,                // lost a race (a transaction's snapshot is out of date): do it again
+  would_wait,           // not without waiting, which this caller must not: do it where one may
   moved,                // the partition was split or moved: look the map up again and go on
   session_behind,       // the session token is ahead of this replica
   read_only,            // the partition takes no writes now (full or failing disk)

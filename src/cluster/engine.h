@@ -193,9 +193,11 @@ class Engine {
                          const partition::ItemKey* after, size_t items_max, const LsnDemand& demand,
                          double charge_factor = 1);
   // A view of the partition that has `placement`, as far as it lies in [min, max). Neither
-  // admission nor charge: a query asks for the one once and pays at its end. Blocks.
+  // admission nor charge: a query asks for the one once and pays at its end. Blocks, unless it
+  // reaches for memory alone: then it fails with Code::would_wait instead.
   Result<ViewReply> open_view(RoutingPtr routing, std::string_view placement, std::string_view min,
-                              std::string_view max, const LsnDemand& demand);
+                              std::string_view max, const LsnDemand& demand,
+                              partition::Reach reach = partition::Reach::files);
   // Begins a transaction over the items of one placement key. It ends with write_and_wait(), which
   // fails with Code::retry when an item that it wrote has changed since. What it read is for the
   // caller to pay. Both block.

@@ -119,6 +119,9 @@ void Engine::close_idle() {
       }
     }
   }
+  for (const auto& [used_us, slot] : open) {
+    if (auto partition = slot->opened()) partition->release_readings();
+  }
   if (open.size() <= limits().open_partitions) return;
   std::ranges::sort(open, {}, [](const auto& one) { return one.first; });
   const int64_t idle_before_us = clock_.steady_us() - kIdleUs;

@@ -4,20 +4,29 @@
 #include "cluster/engine.h"
 
 namespace orrery::cluster {
+namespace {
+
+Result<std::shared_ptr<partition::Partition>> opened_already(const std::shared_ptr<Slot>& slot) {
+  if (auto open = slot->opened()) return open;
+  return fail(Code::would_wait, "the partition's files are not open");
+}
+
+}  // namespace
 
 Result<ViewReply> Engine::open_view(RoutingPtr routing, std::string_view placement,
                                     std::string_view min, std::string_view max,
-                                    const LsnDemand& demand) {
+                                    const LsnDemand& demand, partition::Reach reach) {
   return follow(std::move(routing), [&](const Routing& now) -> Result<ViewReply> {
     const std::shared_ptr<Slot>& slot = now.slot_of(placement);
-    auto opened = open_if_there(slot);
+    auto opened = reach == partition::Reach::files ? open_if_there(slot) : opened_already(slot);
     if (!opened) return pass(opened.error());
     slot->last_used_us.store(clock_.steady_us(), std::memory_order_relaxed);
     ViewReply reply;
     reply.min = std::max(min, std::string_view(slot->range.min));
     reply.max = std::min(max, std::string_view(slot->range.max));
     if (*opened) {
-      auto view = partition::View::open(std::move(*opened), reply.min, reply.max, now.schema);
+      auto view =
+          partition::View::open(std::move(*opened), reply.min, reply.max, now.schema, reach);
       if (!view) return pass(view.error());
       reply.view = std::move(*view);
     } else {

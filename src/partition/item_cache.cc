@@ -2,6 +2,7 @@
 #include "partition/item_cache.h"
 
 #include <functional>
+#include <utility>
 
 namespace orrery::partition {
 namespace {
@@ -37,9 +38,8 @@ std::shared_ptr<const Item> ItemCache::find(uint64_t owner, std::string_view key
   if (found == shard.by_hash.end()) return nullptr;
   const Entries::iterator entry = found->second;
   if (entry->owner != owner || entry->key != key) return nullptr;
-  if (entry != shard.entries.begin()) {
-    shard.entries.splice(shard.entries.begin(), shard.entries, entry);
-  }
+  // Its place in the list is left alone: to move it would touch its neighbours, far away in memory.
+  entry->found = true;
   return entry->item;
 }
 
@@ -48,7 +48,7 @@ void ItemCache::put(uint64_t owner, std::string_view key, std::shared_ptr<const 
   const size_t bytes = kEntryBytes + key.size() + item->body.size();
   if (bytes > shard_bytes_max_ / kShareMax) return;
   Entries made;
-  made.push_back({owner, ticket.hash, std::string(key), std::move(item), bytes});
+  made.push_back({owner, ticket.hash, std::string(key), std::move(item), bytes, false});
   Entries gone;  // freed after the lock is
   Shard& shard = shard_of(ticket.hash);
   MutexLock lock(shard.mutex);
@@ -59,6 +59,10 @@ void ItemCache::put(uint64_t owner, std::string_view key, std::shared_ptr<const 
   shard.bytes += bytes;
   while (shard.bytes > shard_bytes_max_) {
     const Entries::iterator last = std::prev(shard.entries.end());
+    if (std::exchange(last->found, false)) {
+      shard.entries.splice(shard.entries.begin(), shard.entries, last);
+      continue;
+    }
     shard.bytes -= last->bytes;
     shard.by_hash.erase(last->hash);
     gone.splice(gone.begin(), shard.entries, last);

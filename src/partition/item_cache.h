@@ -9,7 +9,8 @@
 //    during a change is void.
 //  - An owner's number is never used twice, so nothing of a partition is found under another's, nor
 //    under its own once it was closed and opened again. What is left of it goes with age.
-//  - Memory is bounded; the least recently used go first.
+//  - Memory is bounded. The oldest go first, unless they were found since: those stay for another
+//    round.
 //
 // Threading: any thread. Each shard has its own lock, held for a lookup.
 #pragma once
@@ -69,6 +70,7 @@ class ItemCache {
     std::string key;
     std::shared_ptr<const Item> item;
     size_t bytes = 0;
+    bool found = false;  // since it was put, or last spared
   };
   using Entries = std::list<Entry>;
 
@@ -77,7 +79,7 @@ class ItemCache {
     uint64_t changes ORRERY_GUARDED_BY(mutex) = 0;  // that were begun
     uint32_t open ORRERY_GUARDED_BY(mutex) = 0;     // changes under way
     size_t bytes ORRERY_GUARDED_BY(mutex) = 0;
-    Entries entries ORRERY_GUARDED_BY(mutex);  // the most recently used first
+    Entries entries ORRERY_GUARDED_BY(mutex);  // the newest first
     // Two keys with one hash take one another's place.
     std::unordered_map<uint64_t, Entries::iterator> by_hash ORRERY_GUARDED_BY(mutex);
 

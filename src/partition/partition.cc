@@ -67,6 +67,11 @@ void Partition::submit(std::vector<Write> transaction, Completion done) {
   writer_->submit(std::move(transaction), std::move(done));
 }
 
+void Partition::release_readings() const {
+  const Store::Use use(*store_);
+  store_->readings().drop();
+}
+
 void Partition::drain() {
   writer_->drain();
 }

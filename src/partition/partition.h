@@ -278,6 +278,8 @@ class Partition : public std::enable_shared_from_this<Partition> {
   // 3. In each child, later: drops what is out of its range. Waits for a step of a split at work.
   Status trim();
 
+  // Lets go of what is kept at hand for further views, and keeps old files from being removed.
+  void release_readings() const;
   // Waits until the queue is empty and nothing is being written.
   void drain();
   // Waits until the files are as compact as they are meant to be: for tools that measure.

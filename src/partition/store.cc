@@ -274,6 +274,7 @@ Status Store::load_index_ledger() {
 
 void Store::close_database() {
   if (!db_) return;
+  readings_.drop();
   rocksdb::CancelAllBackgroundWork(db_.get(), /*wait=*/true);
   for (rocksdb::ColumnFamilyHandle* handle : {items_, terms_, changes_, history_}) {
     if (handle != nullptr) db_->DestroyColumnFamilyHandle(handle);

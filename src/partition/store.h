@@ -22,6 +22,7 @@
 #include "partition/index_ledger.h"
 #include "partition/item_cache.h"
 #include "partition/partition.h"
+#include "partition/reading.h"
 #include "volume/volume.h"
 
 namespace orrery::partition {
@@ -110,6 +111,9 @@ class Store {
   Result<std::optional<std::string>> get(rocksdb::ColumnFamilyHandle* family, std::string_view key,
                                          const rocksdb::Snapshot* snapshot = nullptr) const;
 
+  // For views; inside a Use that lasts as long as the reading.
+  Readings& readings() const { return readings_; }
+
   // Snapshots that outlive one call. Reopening ends them: find() then gives null.
   struct SnapshotId {
     const rocksdb::Snapshot* snapshot = nullptr;
@@ -156,6 +160,7 @@ class Store {
   rocksdb::ColumnFamilyHandle* terms_ = nullptr;
   rocksdb::ColumnFamilyHandle* changes_ = nullptr;
   rocksdb::ColumnFamilyHandle* history_ = nullptr;
+  mutable Readings readings_;  // of db_
   PartitionRecord record_;
   IndexLedger index_ledger_;
 };

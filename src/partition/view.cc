@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 
 #include "partition/format.h"
 #include "partition/store.h"
@@ -16,8 +17,11 @@ namespace {
 
 // An entry that is to be passed over costs a tenth of a jump: so many are tried before one.
 constexpr int kStepsBeforeJump = 8;
-// Estimates below this are exact.
+// Estimates below this are exact, and their entries kept, for so many ranges.
 constexpr uint64_t kCountedMax = 256;
+constexpr size_t kCountedSpans = 8;
+// A view puts no more items than these into the cache, lest a long query push out what others read.
+constexpr size_t kCacheItemsMax = 256;
 
 // Where entries whose terms are not before `term` begin. No term starts another: when the bound is
 // more than a whole term, that term's entries are all before it.
@@ -31,21 +35,76 @@ bool is_one_key(std::string_view min, std::string_view max) {
   return max.size() == min.size() + 1 && max.back() == '\0' && max.starts_with(min);
 }
 
+// Entries that were counted, kept so that they need not be read again.
+class CountedEntries {
+ public:
+  void add(std::string_view entry) {
+    bytes_ += entry;
+    ends_.push_back(bytes_.size());
+  }
+  size_t size() const { return ends_.size(); }
+  std::string_view at(size_t i) const {
+    const size_t begin = i == 0 ? 0 : ends_[i - 1];
+    return std::string_view(bytes_).substr(begin, ends_[i] - begin);
+  }
+  // The first that is not before this one.
+  size_t find(std::string_view entry) const {
+    const auto all = std::views::iota(size_t{0}, size());
+    const auto found = std::ranges::lower_bound(all, entry, {}, [this](size_t i) { return at(i); });
+    return static_cast<size_t>(found - all.begin());
+  }
+
+ private:
+  std::string bytes_;
+  std::vector<size_t> ends_;
+};
+
+class CountedIterator final : public rocksdb::Iterator {
+ public:
+  explicit CountedIterator(std::shared_ptr<const CountedEntries> entries)
+      : entries_(std::move(entries)), at_(entries_->size()) {}
+  bool Valid() const override { return at_ < entries_->size(); }
+  void SeekToFirst() override { at_ = 0; }
+  void SeekToLast() override { at_ = entries_->size() - 1; }  // beyond the end when there is none
+  void Seek(const rocksdb::Slice& target) override { at_ = entries_->find(target.ToStringView()); }
+  void SeekForPrev(const rocksdb::Slice& target) override {
+    at_ = entries_->find(target.ToStringView());
+    if (!Valid() || key() != target) --at_;
+  }
+  void Next() override { ++at_; }
+  void Prev() override { --at_; }
+  rocksdb::Slice key() const override { return entries_->at(at_); }
+  rocksdb::Slice value() const override { return {}; }
+  rocksdb::Status status() const override { return rocksdb::Status::OK(); }
+
+ private:
+  const std::shared_ptr<const CountedEntries> entries_;
+  size_t at_;
+};
+
 }  // namespace
 
 struct View::State {
   State(std::shared_ptr<const Partition> partition_in, const Store& store_in, int64_t now_s_in,
-        std::shared_ptr<const Schema> schema_in)
+        std::shared_ptr<const Schema> schema_in, Reach reach_in)
       : partition(std::move(partition_in)),
         store(store_in),
         use(store_in, Store::Use::NoWaiting{}),
         schema(std::move(schema_in)),
-        now_s(now_s_in) {}
+        now_s(now_s_in),
+        reach(reach_in) {}
+  ~State() {
+    if (reading) store.readings().give_back(std::move(reading));
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
-  rocksdb::ReadOptions options() const {
-    rocksdb::ReadOptions read;
-    read.snapshot = snapshot->snapshot();
-    return read;
+  const PartitionRecord& record() const { return reading->record(); }
+  Error failed(const rocksdb::Status& status, std::string_view doing) const {
+    if (reach == Reach::memory && status.IsIncomplete()) {
+      return {.code = Code::would_wait, .message = "not all of it is in memory"};
+    }
+    return store.translate(status, doing);
   }
   // The entries with terms in [from, to): the keys they lie between, and whether all that lies
   // there is of the stretch.
@@ -66,15 +125,29 @@ struct View::State {
     return span;
   }
 
-  // Entries in the span, whichever stretch they are of.
-  uint64_t count_up_to(const Span& span, uint64_t most) const {
-    const rocksdb::Slice upper = span.upper;
-    rocksdb::ReadOptions read = options();
-    read.iterate_upper_bound = &upper;
-    const std::unique_ptr<rocksdb::Iterator> it(store.db().NewIterator(read, store.terms()));
-    uint64_t count = 0;
-    for (it->Seek(span.lower); it->Valid() && count < most; it->Next()) ++count;
+  // Entries in the span, whichever stretch they are of. If they are fewer than `most`, they are
+  // kept for who reads them next.
+  Result<uint64_t> count_up_to(Span span, uint64_t most) {
+    auto entries = reading->take_entries(span.lower, span.upper, reach);
+    auto found = std::make_shared<CountedEntries>();
+    rocksdb::Iterator& it = *entries->it;
+    for (it.Seek(span.lower); it.Valid() && found->size() < most; it.Next()) {
+      found->add(it.key().ToStringView());
+    }
+    const rocksdb::Status status = it.status();
+    reading->give_back(std::move(entries));
+    if (!status.ok()) return pass(failed(status, "reading the index"));
+    const uint64_t count = found->size();
+    if (count < most && counted.size() < kCountedSpans)
+      counted.emplace_back(std::move(span), found);
     return count;
+  }
+  std::shared_ptr<const CountedEntries> counted_in(std::string_view lower,
+                                                   std::string_view upper) const {
+    for (const auto& [span, entries] : counted) {
+      if (span.lower == lower && span.upper == upper) return entries;
+    }
+    return nullptr;
   }
 
   const std::shared_ptr<const Partition> partition;
@@ -82,15 +155,21 @@ struct View::State {
   const Store::Use use;
   const std::shared_ptr<const Schema> schema;
   const int64_t now_s;  // expiry is decided once
-  mutable std::optional<rocksdb::ManagedSnapshot> snapshot;
-  PartitionRecord record;
+  const Reach reach;
+  std::unique_ptr<Reading> reading;
   std::string key_min;  // of the stretch, as keys begin
   std::string key_max;
   bool all_of_it = false;  // nothing in the files is out of the stretch
   uint64_t items_at_most = 0;
+  std::vector<std::pair<Span, std::shared_ptr<const CountedEntries>>> counted;
+
+  // Of an estimate, which cannot tell; whatever is read next does.
+  std::optional<Error> failure;
 
   // of the last fetch
+  std::vector<std::shared_ptr<const Item>> cached;
   std::vector<rocksdb::PinnableSlice> fetched;
+  size_t put_in_cache = 0;
 };
 
 // --- the view -----------------------------------------------------------------------------------
@@ -104,30 +183,25 @@ std::unique_ptr<View> View::of_nothing() {
 
 Result<std::unique_ptr<View>> View::open(std::shared_ptr<const Partition> partition,
                                          std::string_view min, std::string_view max,
-                                         std::shared_ptr<const Schema> schema) {
+                                         std::shared_ptr<const Schema> schema, Reach reach) {
   const Partition& of = *partition;
   min = std::max(min, std::string_view(of.identity_.min));
   max = std::min(max, std::string_view(of.identity_.max));
   if (min >= max) return of_nothing();
   auto state = std::make_unique<State>(std::move(partition), *of.store_, of.shared_.clock.now_s(),
-                                       std::move(schema));
+                                       std::move(schema), reach);
   if (auto ok = state->use.ok(); !ok) return pass(ok.error());
   const Store& store = state->store;
-  state->snapshot.emplace(&store.db());
-  const rocksdb::Snapshot* snapshot = state->snapshot->snapshot();
-  auto stored = store.get(store.ledger(), kRecordKey, snapshot);
-  if (!stored) return pass(stored.error());
-  if (!*stored) return fail(Code::corrupt, "the partition has lost its record");
-  auto record = decode_record(**stored);
-  if (!record) return pass(record.error());
-  state->record = std::move(*record);
+  auto reading = store.readings().take(store);
+  if (!reading) return pass(reading.error());
+  state->reading = std::move(*reading);
   state->key_min = items_from(min);
   state->key_max = items_from(max);
   const bool whole = min == of.identity_.min && max == of.identity_.max;
-  state->all_of_it = whole && state->record.trimmed;
-  state->items_at_most = state->record.items;
+  state->all_of_it = whole && state->record().trimmed;
+  state->items_at_most = state->record().items;
   if (!whole && is_one_key(min, max)) {
-    auto size = store.get(store.ledger(), size_key(min), snapshot);
+    auto size = store.get(store.ledger(), size_key(min), state->reading->snapshot());
     if (!size) return pass(size.error());
     state->items_at_most = 0;
     if (*size) {
@@ -140,12 +214,12 @@ Result<std::unique_ptr<View>> View::open(std::shared_ptr<const Partition> partit
 }
 
 uint64_t View::lsn() const {
-  return state_ ? state_->record.lsn : 0;
+  return state_ ? state_->record().lsn : 0;
 }
 
 bool View::is_indexed() const {
   if (!state_) return true;
-  const PartitionRecord& record = state_->record;
+  const PartitionRecord& record = state_->record();
   return record.items == 0 ||
          (record.indexed && record.index_version == state_->schema->index_version);
 }
@@ -162,11 +236,16 @@ uint64_t View::estimate(std::string_view from, std::string_view to) const {
   if (!state_ || from >= to) return 0;
   rocksdb::DB& db = state_->store.db();
   rocksdb::ColumnFamilyHandle* family = state_->store.terms();
-  const State::Span span = state_->span(from, to);
   // A few are counted: what is estimated from memory can be wrong by any factor, and then the same
   // query would be answered, and charged, now in one way and now in another.
-  const uint64_t counted = state_->count_up_to(span, kCountedMax);
+  auto found = state_->count_up_to(state_->span(from, to), kCountedMax);
+  if (!found) {
+    state_->failure = std::move(found.error());
+    return 0;
+  }
+  const uint64_t counted = *found;
   if (counted < kCountedMax) return counted;
+  const State::Span span = state_->span(from, to);
   const rocksdb::Range range(span.lower, span.upper);
   uint64_t in_memory = 0;
   uint64_t ignored = 0;
@@ -199,6 +278,7 @@ ShapesWithout View::shapes_without(std::string_view term_path) const {
 Result<std::vector<std::string_view>> View::fetch(std::span<const std::string> keys) {
   std::vector<std::string_view> bodies(keys.size());
   if (!state_ || keys.empty()) return bodies;
+  if (state_->failure) return pass(*state_->failure);
   std::vector<size_t> order(keys.size());
   std::iota(order.begin(), order.end(), size_t{0});
   if (!std::ranges::is_sorted(keys)) {
@@ -207,20 +287,48 @@ Result<std::vector<std::string_view>> View::fetch(std::span<const std::string> k
   // What is out of the stretch may be in the files, and is another's.
   std::erase_if(order,
                 [&](size_t i) { return keys[i] < state_->key_min || keys[i] >= state_->key_max; });
-  std::vector<rocksdb::Slice> sorted(order.size());
-  for (size_t i = 0; i < order.size(); ++i) sorted[i] = keys[order[i]];
-  std::vector<rocksdb::Status> statuses(order.size());
-  state_->fetched = std::vector<rocksdb::PinnableSlice>(order.size());
+  state_->cached.clear();
+  ItemCache& cache = state_->partition->shared_.caches->items;
+  const uint64_t owner = state_->partition->cache_owner_;
+  std::vector<ItemCache::Ticket> tickets;
+  std::vector<size_t> missing;
+  for (const size_t i : order) {
+    ItemCache::Ticket ticket;
+    auto item = cache.find(owner, keys[i], ticket);
+    // The cache has the newest state; one that is not newer than the view is the view's.
+    if (!item || item->version.lsn > state_->record().lsn) {
+      missing.push_back(i);
+      tickets.push_back(ticket);
+      continue;
+    }
+    if (!is_expired(*item, *state_->schema, state_->now_s)) bodies[i] = item->body;
+    state_->cached.push_back(std::move(item));
+  }
+  if (missing.empty()) return bodies;
+  std::vector<rocksdb::Slice> sorted(missing.size());
+  for (size_t i = 0; i < missing.size(); ++i) sorted[i] = keys[missing[i]];
+  std::vector<rocksdb::Status> statuses(missing.size());
+  state_->fetched = std::vector<rocksdb::PinnableSlice>(missing.size());
   const Store& store = state_->store;
-  store.db().MultiGet(state_->options(), store.items(), sorted.size(), sorted.data(),
-                      state_->fetched.data(), statuses.data(), /*sorted_input=*/true);
-  for (size_t i = 0; i < order.size(); ++i) {
+  store.db().MultiGet(state_->reading->options(state_->reach), store.items(), sorted.size(),
+                      sorted.data(), state_->fetched.data(), statuses.data(),
+                      /*sorted_input=*/true);
+  // What was read from the files is the newest state only if nothing was written until after the
+  // tickets were taken.
+  const bool is_newest = state_->reading->is_newest();
+  for (size_t i = 0; i < missing.size(); ++i) {
     if (statuses[i].IsNotFound()) continue;
-    if (!statuses[i].ok()) return pass(store.translate(statuses[i], "reading items"));
+    if (!statuses[i].ok()) return pass(state_->failed(statuses[i], "reading items"));
     std::string_view body;
     auto item = decode_item(state_->fetched[i].ToStringView(), body);
     if (!item) return pass(item.error());
-    if (!is_expired(*item, *state_->schema, state_->now_s)) bodies[order[i]] = body;
+    if (!is_expired(*item, *state_->schema, state_->now_s)) bodies[missing[i]] = body;
+    if (is_newest && state_->put_in_cache < kCacheItemsMax) {
+      ++state_->put_in_cache;
+      item->body = body;
+      cache.put(owner, keys[missing[i]], std::make_shared<const Item>(std::move(*item)),
+                tickets[i]);
+    }
   }
   return bodies;
 }
@@ -228,9 +336,7 @@ Result<std::vector<std::string_view>> View::fetch(std::span<const std::string> k
 // --- items --------------------------------------------------------------------------------------
 
 struct ItemCursor::State {
-  const Store& store;
-  const Schema& schema;
-  const int64_t now_s;
+  const View::State& view;
   const std::string lower;
   const std::string upper;
   const rocksdb::Slice lower_bound = lower;
@@ -244,14 +350,12 @@ ItemCursor::~ItemCursor() = default;
 
 Result<std::unique_ptr<ItemCursor>> View::items(const std::string* after, bool inclusive) const {
   if (!state_) return std::unique_ptr<ItemCursor>(new ItemCursor(nullptr));
+  if (state_->failure) return pass(*state_->failure);
   std::string lower = state_->key_min;
   if (after != nullptr) lower = std::max(lower, inclusive ? *after : *after + '\0');
-  auto state = std::unique_ptr<ItemCursor::State>(new ItemCursor::State{.store = state_->store,
-                                                                        .schema = *state_->schema,
-                                                                        .now_s = state_->now_s,
-                                                                        .lower = std::move(lower),
-                                                                        .upper = state_->key_max});
-  rocksdb::ReadOptions options = state_->options();
+  auto state = std::unique_ptr<ItemCursor::State>(
+      new ItemCursor::State{.view = *state_, .lower = std::move(lower), .upper = state_->key_max});
+  rocksdb::ReadOptions options = state_->reading->options(state_->reach);
   options.iterate_lower_bound = &state->lower_bound;
   options.iterate_upper_bound = &state->upper_bound;
   if (state->lower < state->upper) {
@@ -271,12 +375,12 @@ Result<bool> ItemCursor::next() {
       it.Next();
     }
     if (!it.Valid()) {
-      if (!it.status().ok()) return pass(state_->store.translate(it.status(), "reading items"));
+      if (!it.status().ok()) return pass(state_->view.failed(it.status(), "reading items"));
       return false;
     }
     auto item = decode_item(it.value().ToStringView(), body_);
     if (!item) return pass(item.error());
-    if (is_expired(*item, state_->schema, state_->now_s)) continue;
+    if (is_expired(*item, *state_->view.schema, state_->view.now_s)) continue;
     key_ = it.key().ToStringView();
     return true;
   }
@@ -285,22 +389,35 @@ Result<bool> ItemCursor::next() {
 // --- entries ------------------------------------------------------------------------------------
 
 struct EntryCursor::State {
-  const Store& store;
+  State(const View::State& view_in, View::State::Span span, bool descending_in,
+        std::string start_in)
+      : view(view_in),
+        lower(std::move(span.lower)),
+        upper(std::move(span.upper)),
+        descending(descending_in),
+        one_term(span.one_term),
+        filtered(!span.one_term && !view_in.all_of_it),
+        start(std::move(start_in)) {}
+  ~State() {
+    if (entries) view.reading->give_back(std::move(entries));
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  const View::State& view;
   const std::string lower;
   const std::string upper;
-  const rocksdb::Slice lower_bound = lower;
-  const rocksdb::Slice upper_bound = upper;
   const bool descending;
   const bool one_term;
   const bool filtered;      // there may be entries of other stretches in between
   const std::string start;  // where to begin instead of at the first one
-  const std::string key_min = {};
-  const std::string key_max = {};
-  std::unique_ptr<rocksdb::Iterator> it = nullptr;
+  std::unique_ptr<EntryIterator> entries;
+  std::unique_ptr<rocksdb::Iterator> counted;
+  rocksdb::Iterator* it = nullptr;  // one of these
   bool started = false;
-  std::string term = {};  // of the entry last looked at, kept while the iterator moves on
+  std::string term;  // of the entry last looked at, kept while the iterator moves on
   uint64_t terms_seen = 0;
-  std::string target = {};  // of a jump; here so that its memory is used again
+  std::string target;  // of a jump; here so that its memory is used again
 };
 
 EntryCursor::EntryCursor(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -309,27 +426,25 @@ EntryCursor::~EntryCursor() = default;
 Result<std::unique_ptr<EntryCursor>> View::entries(std::string_view from, std::string_view to,
                                                    bool descending, const Place* after) const {
   if (!state_ || from >= to) return std::unique_ptr<EntryCursor>(new EntryCursor(nullptr));
+  if (state_->failure) return pass(*state_->failure);
   State::Span span = state_->span(from, to);
+  std::shared_ptr<const CountedEntries> counted = state_->counted_in(span.lower, span.upper);
+  if (span.lower >= span.upper || (counted && counted->size() == 0)) {
+    return std::unique_ptr<EntryCursor>(new EntryCursor(nullptr));
+  }
   std::string start;
   if (after != nullptr) {
     start.append(after->term).append(after->key);
     if (!descending) start.push_back('\0');
   }
-  auto state = std::unique_ptr<EntryCursor::State>(
-      new EntryCursor::State{.store = state_->store,
-                             .lower = std::move(span.lower),
-                             .upper = std::move(span.upper),
-                             .descending = descending,
-                             .one_term = span.one_term,
-                             .filtered = !span.one_term && !state_->all_of_it,
-                             .start = std::move(start),
-                             .key_min = state_->key_min,
-                             .key_max = state_->key_max});
-  rocksdb::ReadOptions options = state_->options();
-  options.iterate_lower_bound = &state->lower_bound;
-  options.iterate_upper_bound = &state->upper_bound;
-  if (state->lower < state->upper) {
-    state->it.reset(state_->store.db().NewIterator(options, state_->store.terms()));
+  auto state =
+      std::make_unique<EntryCursor::State>(*state_, std::move(span), descending, std::move(start));
+  if (counted) {
+    state->counted = std::make_unique<CountedIterator>(std::move(counted));
+    state->it = state->counted.get();
+  } else {
+    state->entries = state_->reading->take_entries(state->lower, state->upper, state_->reach);
+    state->it = state->entries->it.get();
   }
   return std::unique_ptr<EntryCursor>(new EntryCursor(std::move(state)));
 }
@@ -361,7 +476,7 @@ Result<bool> EntryCursor::end() {
   const rocksdb::Status status = state_->it->status();
   entry_ = {};
   term_size_ = 0;
-  if (!status.ok()) return pass(state_->store.translate(status, "reading the index"));
+  if (!status.ok()) return pass(state_->view.failed(status, "reading the index"));
   return false;
 }
 
@@ -379,15 +494,15 @@ Result<bool> EntryCursor::settle() {
       ++state.terms_seen;
     }
     if (!state.filtered) return true;
-    const bool before = key() < state.key_min;
-    if (!before && key() < state.key_max) return true;
+    const bool before = key() < state.view.key_min;
+    if (!before && key() < state.view.key_max) return true;
     if (++passed < kStepsBeforeJump) {
       step();
       continue;
     }
     passed = 0;
     if (before != state.descending) {
-      jump(before ? state.key_min : state.key_max);
+      jump(before ? state.view.key_min : state.view.key_max);
       if (it.Valid() && it.key() == state.target && state.descending) it.Prev();
     } else {
       // The rest of the term is out of the stretch.
@@ -403,14 +518,14 @@ Result<bool> EntryCursor::settle() {
 }
 
 Result<bool> EntryCursor::next() {
-  if (!state_ || !state_->it) return false;
+  if (!state_) return false;
   if (state_->started && !state_->it->Valid()) return false;
   step();
   return settle();
 }
 
 Result<bool> EntryCursor::seek(std::string_view key) {
-  if (!state_ || !state_->it) return false;
+  if (!state_) return false;
   if (!state_->started && state_->one_term) {
     // Its first entry need not be looked for.
     auto size = value::term_size(state_->lower);

@@ -27,6 +27,12 @@
 
 namespace orrery::partition {
 
+// How far a view goes for what it gives.
+enum class Reach : uint8_t {
+  files,   // waits for the disk where it has to
+  memory,  // fails with Code::would_wait instead
+};
+
 // The index entries of a range of terms, one after the other.
 class EntryCursor {
  public:
@@ -87,7 +93,8 @@ class View {
   // index rules entries must have been made by.
   static Result<std::unique_ptr<View>> open(std::shared_ptr<const Partition> partition,
                                             std::string_view min, std::string_view max,
-                                            std::shared_ptr<const Schema> schema);
+                                            std::shared_ptr<const Schema> schema,
+                                            Reach reach = Reach::files);
   // Of a partition that has no files yet.
   static std::unique_ptr<View> of_nothing();
   ~View();
@@ -105,7 +112,8 @@ class View {
   // whole partition or one placement key; otherwise not less than there are.
   uint64_t items_at_most() const;
   // How many entries have terms in [from, to): exact below some hundred, beyond that about, from
-  // what is known without reading them. May include those of other stretches of the partition.
+  // what is known without reading them. May include those of other stretches of the partition. A
+  // failure is told by what is read next.
   uint64_t estimate(std::string_view from, std::string_view to) const;
 
   // The entries with terms in [from, to) whose keys are in the stretch; only those after the place
@@ -126,6 +134,8 @@ class View {
   Result<std::vector<std::string_view>> fetch(std::span<const std::string> keys);
 
  private:
+  friend class EntryCursor;
+  friend class ItemCursor;
   struct State;
   explicit View(std::unique_ptr<State> state);
 

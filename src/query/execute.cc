@@ -19,11 +19,22 @@ namespace {
 
 using value::Value;
 
+// Whether each item that passes the filter is a row, as it is.
+bool shows_whole_items(const BoundQuery& query) {
+  return query.select == Select::Kind::star && query.sources.size() == 1 &&
+         query.sources.front().kind == BoundSource::Kind::document &&
+         query.document_slot == query.star_slot;
+}
+
 // One page of a query whose rows pass straight through.
 class StreamedPage {
  public:
   StreamedPage(const BoundQuery& query, const PageLimits& limits, Context& context)
-      : query_(query), limits_(limits), frame_(query.slots, context), most_(query.most()) {
+      : query_(query),
+        limits_(limits),
+        frame_(query.slots, context),
+        most_(query.most()),
+        shows_whole_(shows_whole_items(query)) {
     frame_.stop = limits.stop;
   }
 
@@ -37,6 +48,7 @@ class StreamedPage {
     }
     ItemReader reader(reading.space, query_, reading.context, page_.read);
     if (from != nullptr) reader.start(from->key, pass_over_ > 0);
+    if (shows_whole_) reader.show_whole();
     for (;;) {
       auto found = reader.next(wanted());
       if (!found) return pass(found.error());
@@ -47,9 +59,8 @@ class StreamedPage {
       at_.key = reader.key();
       at_.rows_of_it = 0;
       if (reader.has_item()) {
-        frame_.slots[*query_.document_slot] = Value::from(reader.item());
         ++items_;
-        if (!run_rows()) return stopped();
+        if (!run_item(reader)) return stopped();
       }
       pass_over_ = 0;
       if (is_full() || (limits_.stop && limits_.stop())) {
@@ -71,6 +82,19 @@ class StreamedPage {
   }
 
   // The rows of the item at hand; false when the page ended among them.
+  bool run_item(const ItemReader& reader) {
+    if (!shows_whole_ || !reader.passes()) {
+      frame_.slots[*query_.document_slot] = Value::from(reader.item());
+      return run_rows();
+    }
+    if (pass_over_ > 0) return true;
+    ++page_.read.matched;
+    at_.rows_of_it = 1;
+    if (!give([&] { return std::string(reader.body()); })) return false;
+    at_.rows_of_it = 0;
+    return true;
+  }
+
   bool run_rows() {
     uint64_t row = 0;
     const bool done = each_row(query_, frame_, [&] {
@@ -81,18 +105,23 @@ class StreamedPage {
       Value result = project(query_, frame_);
       if (frame_.ended != Frame::Ended::no) return false;
       at_.rows_of_it = ++row;
-      if (result.is_undefined()) return true;
-      if (query_.offset && at_.skipped < *query_.offset) {
-        ++at_.skipped;
-        return true;
-      }
-      page_.rows.push_back(result.to_json());
-      bytes_ += page_.rows.back().size();
-      ++at_.given;
-      return !most_ || at_.given < *most_;
+      return result.is_undefined() || give([&] { return result.to_json(); });
     });
     if (done && frame_.ended == Frame::Ended::no) at_.rows_of_it = 0;
     return done && frame_.ended == Frame::Ended::no;
+  }
+
+  // A row, as JSON, unless it is skipped; false after the last one that the query gives.
+  template <class Make>
+  bool give(const Make& make) {
+    if (query_.offset && at_.skipped < *query_.offset) {
+      ++at_.skipped;
+      return true;
+    }
+    page_.rows.push_back(make());
+    bytes_ += page_.rows.back().size();
+    ++at_.given;
+    return !most_ || at_.given < *most_;
   }
 
   // The page, when it ended among the rows of an item.
@@ -113,6 +142,7 @@ class StreamedPage {
   const PageLimits& limits_;
   Frame frame_;
   const std::optional<uint64_t> most_;
+  const bool shows_whole_;
   QueryPage page_;
   Position at_;
   Position before_;

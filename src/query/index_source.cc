@@ -45,7 +45,7 @@ class KeyOrderSource final : public ItemSource {
     auto found = cursor_->next();
     if (!found) return pass(found.error());
     if (!*found) return nullptr;
-    item_ = {cursor_->key(), cursor_->body()};
+    item_ = {cursor_->key(), cursor_->body(), choice_.is_exact};
     return counted();
   }
 
@@ -59,7 +59,7 @@ class KeyOrderSource final : public ItemSource {
       }
       if (keys_.empty()) return nullptr;
     }
-    item_ = {keys_[at_], bodies_[at_]};
+    item_ = {keys_[at_], bodies_[at_], choice_.is_exact};
     ++at_;
     return counted();
   }

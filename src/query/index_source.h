@@ -1,6 +1,6 @@
 // The items of a view that a query needs, found through the index where it serves, and by reading
 // all items where it does not. What comes is a superset of the items that WHERE lets through: the
-// caller evaluates it again.
+// caller evaluates it again, unless an item says that it passes.
 //
 // Items come in the order of their keys, or in the order of ORDER BY. Items with equal order values
 // come in the order of their keys, in the direction of the first ORDER BY expression, as clients
@@ -30,6 +30,7 @@ namespace orrery::query {
 struct SourceItem {
   std::string_view key;
   std::string_view body;
+  bool passes = false;  // WHERE is known to be true of it
 };
 
 class ItemSource {

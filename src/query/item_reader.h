@@ -33,6 +33,9 @@ class ItemReader {
   // The same from the first, for a caller that does not mind which item is which: those that the
   // query cannot tell apart may come as one.
   void start_alike() { wants_alike_ = true; }
+  // For a caller that shows items whole: those that are known to pass the filter come as their text
+  // alone, body(), and item() is not to be asked for.
+  void show_whole() { shows_whole_ = true; }
   // Moves to the next item; false after the last one. `wanted` is how many more the caller thinks
   // it will take.
   Result<bool> next(size_t wanted);
@@ -41,6 +44,9 @@ class ItemReader {
   std::string_view key() const { return at_->key; }
   bool has_item() const { return alike_ || !at_->body.empty(); }
   const value::Node& item() const { return json_->root(); }
+  std::string_view body() const { return at_->body; }
+  // Whether the filter need not be asked.
+  bool passes() const { return !alike_ && at_->passes; }
   // Instead of key() and item(), for items that come as one; null when one came alone.
   const AlikeItems* alike() const { return alike_ ? alike_at_ : nullptr; }
 
@@ -65,6 +71,7 @@ class ItemReader {
   bool wants_order_ = false;
   bool in_order_ = false;
   bool wants_alike_ = false;
+  bool shows_whole_ = false;
   size_t views_ = 0;      // opened so far
   std::string view_end_;  // the placement key at which the next view starts
   std::unique_ptr<ItemView> view_;

@@ -22,6 +22,8 @@ class ContainerFunctions final : public query::UserFunctions {
   ContainerFunctions(script::Host& host, const catalog::Catalog& catalog, uint32_t container)
       : host_(host), catalog_(catalog), container_(container) {}
 
+  // Whether a query names one.
+  bool is_used() const { return !functions_.empty(); }
   std::optional<uint32_t> find(std::string_view name) override;
   Result<value::Value> call(uint32_t function, std::vector<value::Value> arguments) override;
 

@@ -85,6 +85,7 @@ int http_status(Code code) {
     case Code::read_only:
     case Code::corrupt:
     case Code::overloaded:
+    case Code::would_wait:
       return 503;
     case Code::unsupported:
       return 501;

@@ -7,6 +7,10 @@
 // range that was split meanwhile: a client may have begun with it, and not all of them can change
 // over to its children (the JavaScript SDK 4.4 asks for ever when its pipelines are told that a
 // range is gone).
+//
+// A short query is answered on the event loop's thread, from memory: handing it to another thread
+// would cost as much as the query. It is tried there within an allowance, and if that does not do,
+// run again on a thread that may wait.
 #include <fmt/format.h>
 
 #include "api/cosmos/container_functions.h"
@@ -33,6 +37,9 @@ namespace {
 using query::PlacementRange;
 
 constexpr int64_t kPageTimeUs = 5'000'000;
+// What is tried on an event loop, where others wait meanwhile.
+constexpr int64_t kTrialTimeUs = 1'000;
+constexpr size_t kTrialBodyMax = 4096;
 
 query::PlanContext plan_context(const catalog::Container& container) {
   query::PlanContext context;
@@ -142,6 +149,16 @@ void Service::read_query_plan(CallPtr call) {
 }
 
 void Service::query_items(CallPtr call) {
+  if (call->body.size() > kTrialBodyMax)
+    return later(std::move(call), &Service::query_items_patiently);
+  run_item_query(std::move(call), partition::Reach::memory);
+}
+
+void Service::query_items_patiently(CallPtr call) {
+  run_item_query(std::move(call), partition::Reach::files);
+}
+
+void Service::run_item_query(CallPtr call, partition::Reach reach) {
   cluster::RoutingPtr routing = container_of(call);
   if (!routing) return;
   const catalog::Container& container = *routing->container;
@@ -153,6 +170,10 @@ void Service::query_items(CallPtr call) {
   ContainerFunctions functions(scripts_, engine_.catalog(), container.number);
   auto bound = query::bind_query(request->parsed, request->parameters, *computed, &functions);
   if (!bound) return call->fail(query::to_error(bound.error()));
+  const bool is_trial = reach == partition::Reach::memory;
+  // Scripts run in another process.
+  if (is_trial && functions.is_used())
+    return later(std::move(call), &Service::query_items_patiently);
   auto size = page_size(call->headers.max_item_count, kDefaultPage, engine_.limits().feed_items);
   if (!size) return call->fail(size.error());
   auto demand = demand_of(call->headers.session_token);
@@ -209,11 +230,17 @@ void Service::query_items(CallPtr call) {
   limits.rows = *size;
   limits.bytes = engine_.limits().response_bytes;
   limits.position_bytes = position_bytes(*token_max);
-  limits.stop = [this, started_us, &call] {
-    return clock_.steady_us() - started_us > kPageTimeUs || call->client_is_gone();
+  bool is_over = false;
+  const int64_t time_us = is_trial ? kTrialTimeUs : kPageTimeUs;
+  limits.stop = [&] {
+    is_over = clock_.steady_us() - started_us > time_us || call->client_is_gone();
+    return is_over;
   };
-  EngineSpace space(engine_, routing, ranges, *demand, receipt);
+  EngineSpace space(engine_, routing, ranges, *demand, receipt, {.reach = reach});
   auto page = query::run_page(**bound, space, position ? &*position : nullptr, limits, context);
+  if (is_trial && (is_over || (!page && page.error().code == Code::would_wait))) {
+    return later(std::move(call), &Service::query_items_patiently);
+  }
   if (!page) return call->fail(page.error());
 
   std::string json = feed_head(container_rid(container.database, container.number), "Documents");

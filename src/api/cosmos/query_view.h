@@ -2,6 +2,9 @@
 // partitions. A range that lies in several partitions is a view of each, and each range is a view
 // of its own.
 //
+// A query that is tried where it must not wait reads what is in memory, and not much of it: beyond
+// that everything fails with Code::would_wait, and the query is to be run again where it may.
+//
 // Threading: one thread at a time.
 #pragma once
 
@@ -16,18 +19,32 @@
 
 namespace orrery::cosmos {
 
+// How much a query may still read; nothing is counted when `reach` is for files.
+struct ReadAllowance {
+  partition::Reach reach = partition::Reach::files;
+  uint32_t entries = 1024;
+  uint32_t items = 128;
+
+  Status take_entry() { return take(entries, 1); }
+  Status take_items(size_t count) { return take(items, count); }
+
+ private:
+  Status take(uint32_t& left, size_t count);
+};
+
 class EngineSpace final : public query::ItemSpace {
  public:
   // `ranges` are sorted and apart from one another. `receipt` is told which partition was read
   // last, and up to where.
   EngineSpace(cluster::Engine& engine, cluster::RoutingPtr routing,
               const std::vector<query::PlacementRange>& ranges, const cluster::LsnDemand& demand,
-              cluster::Receipt& receipt)
+              cluster::Receipt& receipt, ReadAllowance allowance = {})
       : engine_(engine),
         routing_(std::move(routing)),
         ranges_(ranges),
         demand_(demand),
-        receipt_(receipt) {}
+        receipt_(receipt),
+        allowance_(allowance) {}
 
   Result<std::unique_ptr<query::ItemView>> open(std::string_view from_placement,
                                                 std::string& end) override;
@@ -39,6 +56,7 @@ class EngineSpace final : public query::ItemSpace {
   const std::vector<query::PlacementRange>& ranges_;
   const cluster::LsnDemand& demand_;
   cluster::Receipt& receipt_;
+  ReadAllowance allowance_;
 };
 
 }  // namespace orrery::cosmos

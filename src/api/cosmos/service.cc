@@ -236,7 +236,7 @@ void Service::dispatch_in_container(CallPtr call) {
       }
       if (is_true(call->headers.is_query)) {
         call->operation = Operation::item_query;
-        return later(std::move(call), &Service::query_items);
+        return query_items(std::move(call));
       }
       if (is_true(call->headers.is_batch)) {
         if (has_triggers(*call)) return unsupported(std::move(call), "triggers around a batch");

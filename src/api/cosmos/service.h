@@ -157,6 +157,8 @@ class Service final : public net::Handler {
   void read_change_feed(CallPtr call);
 
   void query_items(CallPtr call);
+  void query_items_patiently(CallPtr call);
+  void run_item_query(CallPtr call, partition::Reach reach);
   void read_query_plan(CallPtr call);
 
   void list_offers(CallPtr call);

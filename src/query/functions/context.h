@@ -27,10 +27,28 @@ class UserFunctions {
   virtual Result<value::Value> call(uint32_t function, std::vector<value::Value> arguments) = 0;
 };
 
+// Random numbers, as good as those of mt19937_64, which is made when the first one is asked for:
+// that takes as long as a short query's plan.
+class Random {
+ public:
+  void seed(uint64_t seed) {
+    seed_ = seed;
+    engine_.reset();
+  }
+  uint64_t operator()() {
+    if (!engine_) engine_.emplace(seed_);
+    return (*engine_)();
+  }
+
+ private:
+  uint64_t seed_ = 0;
+  std::optional<std::mt19937_64> engine_;
+};
+
 struct Context {
   // The time of the query in 100 ns ticks since 1970: fixed, so that every row sees the same.
   int64_t now_ticks = 0;
-  std::mt19937_64 random;  // NOLINT(cert-msc51-cpp): the caller seeds it
+  Random random;  // the caller seeds it
   // Of the row at hand, for DOCUMENTID.
   std::optional<double> document_id;
   VectorMetric vector_metric = VectorMetric::cosine;

@@ -1,0 +1,102 @@
+// See reading.h.
+#include "partition/reading.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "partition/store.h"
+
+namespace orrery::partition {
+namespace {
+
+// More are made when more are needed at once, and not kept.
+constexpr size_t kIdleReadings = 8;
+constexpr size_t kIdleIterators = 4;
+
+}  // namespace
+
+void EntryIterator::bound(std::string_view new_lower, std::string_view new_upper) {
+  lower = new_lower;
+  upper = new_upper;
+  lower_bound = lower;
+  upper_bound = upper;
+}
+
+Reading::Reading(const Store& store)
+    : store_(store), managed_(&store.db()), snapshot_(managed_.snapshot()) {}
+
+Result<std::unique_ptr<Reading>> Reading::make(const Store& store) {
+  std::unique_ptr<Reading> reading(new Reading(store));
+  auto stored = store.get(store.ledger(), kRecordKey, reading->snapshot());
+  if (!stored) return pass(stored.error());
+  if (!*stored) return fail(Code::corrupt, "the partition has lost its record");
+  auto record = decode_record(**stored);
+  if (!record) return pass(record.error());
+  reading->record_ = std::move(*record);
+  return reading;
+}
+
+bool Reading::is_newest() const {
+  return snapshot()->GetSequenceNumber() == store_.db().GetLatestSequenceNumber();
+}
+
+rocksdb::ReadOptions Reading::options(Reach reach) const {
+  rocksdb::ReadOptions read;
+  read.snapshot = snapshot();
+  if (reach == Reach::memory) read.read_tier = rocksdb::kBlockCacheTier;
+  return read;
+}
+
+std::unique_ptr<EntryIterator> Reading::take_entries(std::string_view lower, std::string_view upper,
+                                                     Reach reach) {
+  const auto kept = std::ranges::find(idle_, reach, &EntryIterator::reach);
+  if (kept != idle_.end()) {
+    std::unique_ptr<EntryIterator> entries = std::move(*kept);
+    idle_.erase(kept);
+    entries->bound(lower, upper);
+    return entries;
+  }
+  auto entries = std::make_unique<EntryIterator>();
+  entries->reach = reach;
+  entries->bound(lower, upper);
+  rocksdb::ReadOptions read = options(reach);
+  read.iterate_lower_bound = &entries->lower_bound;
+  read.iterate_upper_bound = &entries->upper_bound;
+  entries->it.reset(store_.db().NewIterator(read, store_.terms()));
+  return entries;
+}
+
+void Reading::give_back(std::unique_ptr<EntryIterator> entries) {
+  // One that has failed stays so.
+  if (idle_.size() < kIdleIterators && entries->it->status().ok()) {
+    idle_.push_back(std::move(entries));
+  }
+}
+
+Result<std::unique_ptr<Reading>> Readings::take(const Store& store) {
+  std::vector<std::unique_ptr<Reading>> outdated;  // freed after the lock is
+  {
+    MutexLock lock(mutex_);
+    while (!idle_.empty()) {
+      std::unique_ptr<Reading> reading = std::move(idle_.back());
+      idle_.pop_back();
+      if (reading->is_newest()) return reading;
+      outdated.push_back(std::move(reading));
+    }
+  }
+  return Reading::make(store);
+}
+
+void Readings::give_back(std::unique_ptr<Reading> reading) {
+  if (!reading->is_newest()) return;
+  MutexLock lock(mutex_);
+  if (idle_.size() < kIdleReadings) idle_.push_back(std::move(reading));
+}
+
+void Readings::drop() {
+  std::vector<std::unique_ptr<Reading>> gone;
+  MutexLock lock(mutex_);
+  gone.swap(idle_);
+}
+
+}  // namespace orrery::partition
