@@ -131,6 +131,11 @@ struct BoundQuery {
     const bool has = !sources.empty() && sources[0].of_container;
     return has ? sources[0].collection.query.get() : nullptr;
   }
+  // Whether each item that passes the filter is one row, as it is.
+  bool shows_items() const {
+    return select == Select::Kind::star && sources.size() == 1 &&
+           sources[0].kind == BoundSource::Kind::document && document_slot == star_slot;
+  }
   // Whether its rows for all items are those for each item, one after the other.
   bool passes() const { return streams() && !top && !offset && !limit; }
 };

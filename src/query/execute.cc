@@ -19,22 +19,11 @@ namespace {
 
 using value::Value;
 
-// Whether each item that passes the filter is a row, as it is.
-bool shows_whole_items(const BoundQuery& query) {
-  return query.select == Select::Kind::star && query.sources.size() == 1 &&
-         query.sources.front().kind == BoundSource::Kind::document &&
-         query.document_slot == query.star_slot;
-}
-
 // One page of a query whose rows pass straight through.
 class StreamedPage {
  public:
   StreamedPage(const BoundQuery& query, const PageLimits& limits, Context& context)
-      : query_(query),
-        limits_(limits),
-        frame_(query.slots, context),
-        most_(query.most()),
-        shows_whole_(shows_whole_items(query)) {
+      : query_(query), limits_(limits), frame_(query.slots, context), most_(query.most()) {
     frame_.stop = limits.stop;
   }
 
@@ -48,7 +37,7 @@ class StreamedPage {
     }
     ItemReader reader(reading.space, query_, reading.context, page_.read);
     if (from != nullptr) reader.start(from->key, pass_over_ > 0);
-    if (shows_whole_) reader.show_whole();
+    if (query_.shows_items()) reader.show_whole();
     for (;;) {
       auto found = reader.next(wanted());
       if (!found) return pass(found.error());
@@ -83,7 +72,7 @@ class StreamedPage {
 
   // The rows of the item at hand; false when the page ended among them.
   bool run_item(const ItemReader& reader) {
-    if (!shows_whole_ || !reader.passes()) {
+    if (!reader.is_text_alone()) {
       frame_.slots[*query_.document_slot] = Value::from(reader.item());
       return run_rows();
     }
@@ -142,7 +131,6 @@ class StreamedPage {
   const PageLimits& limits_;
   Frame frame_;
   const std::optional<uint64_t> most_;
-  const bool shows_whole_;
   QueryPage page_;
   Position at_;
   Position before_;

@@ -45,7 +45,7 @@ class KeyOrderSource final : public ItemSource {
     auto found = cursor_->next();
     if (!found) return pass(found.error());
     if (!*found) return nullptr;
-    item_ = {cursor_->key(), cursor_->body(), choice_.is_exact};
+    item_ = {cursor_->key(), cursor_->body(), choice_.is_exact, nullptr};
     return counted();
   }
 
@@ -54,12 +54,12 @@ class KeyOrderSource final : public ItemSource {
       auto paused = read_batch(wanted);
       if (!paused) return pass(paused.error());
       if (*paused && keys_.empty()) {
-        item_ = {paused_at_, {}};
+        item_ = {paused_at_, {}, false, nullptr};
         return &item_;
       }
       if (keys_.empty()) return nullptr;
     }
-    item_ = {keys_[at_], bodies_[at_], choice_.is_exact};
+    item_ = {keys_[at_], bodies_[at_], choice_.is_exact, nullptr};
     ++at_;
     return counted();
   }

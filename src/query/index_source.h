@@ -31,6 +31,8 @@ struct SourceItem {
   std::string_view key;
   std::string_view body;
   bool passes = false;  // WHERE is known to be true of it
+  // Of the only ORDER BY expression, where the index tells it.
+  const value::Value* order = nullptr;
 };
 
 class ItemSource {

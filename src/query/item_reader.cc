@@ -52,7 +52,7 @@ Result<bool> ItemReader::next(size_t wanted) {
     if (at_ != nullptr) break;
     leave_view();
   }
-  if (!has_item() || (shows_whole_ && at_->passes)) return true;
+  if (!has_item() || is_text_alone()) return true;
   auto json = value::JsonDocument::parse(at_->body);
   if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
   json_ = std::move(*json);

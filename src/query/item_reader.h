@@ -33,8 +33,8 @@ class ItemReader {
   // The same from the first, for a caller that does not mind which item is which: those that the
   // query cannot tell apart may come as one.
   void start_alike() { wants_alike_ = true; }
-  // For a caller that shows items whole: those that are known to pass the filter come as their text
-  // alone, body(), and item() is not to be asked for.
+  // For a caller that shows items whole: those that are known to pass the filter, and whose order
+  // is known where that is asked for, come as their text alone.
   void show_whole() { shows_whole_ = true; }
   // Moves to the next item; false after the last one. `wanted` is how many more the caller thinks
   // it will take.
@@ -44,9 +44,13 @@ class ItemReader {
   std::string_view key() const { return at_->key; }
   bool has_item() const { return alike_ || !at_->body.empty(); }
   const value::Node& item() const { return json_->root(); }
+  // Whether the item passes the filter and is there as body() alone, and not as item().
+  bool is_text_alone() const {
+    return !alike_ && shows_whole_ && at_->passes && (!wants_order_ || at_->order != nullptr);
+  }
   std::string_view body() const { return at_->body; }
-  // Whether the filter need not be asked.
-  bool passes() const { return !alike_ && at_->passes; }
+  // What ORDER BY sorts it by, for a text alone that comes in order.
+  const value::Value& order_value() const { return *at_->order; }
   // Instead of key() and item(), for items that come as one; null when one came alone.
   const AlikeItems* alike() const { return alike_ ? alike_at_ : nullptr; }
 

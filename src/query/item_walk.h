@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "value/value.h"
 
 namespace orrery::query {
 
@@ -16,6 +17,8 @@ class ItemWalk {
   virtual std::string_view key() const = 0;
   // Whether only the item tells if it belongs here, where there is no value.
   virtual bool is_doubtful() const = 0;
+  // The value at the only path of the order; undefined when the index does not tell it.
+  virtual value::Value value() const { return {}; }
 };
 
 }  // namespace orrery::query

@@ -155,15 +155,20 @@ class OrderedPage {
         start = SourceStart{.values = after_->order, .key = after_->key, .inclusive = true};
       }
       reader.start_in_order(std::move(start));
+      if (query_.shows_items()) reader.show_whole();
     }
     for (;;) {
       auto found = reader.next(wanted());
       if (!found) return pass(found.error());
       if (!*found) break;
       if (reader.has_item()) {
-        frame_.slots[*query_.document_slot] = Value::from(reader.item());
         uint64_t number = 0;
-        each_row(query_, frame_, [&] { return row(reader, number++); });
+        if (reader.is_text_alone()) {
+          row(reader, number++);
+        } else {
+          frame_.slots[*query_.document_slot] = Value::from(reader.item());
+          each_row(query_, frame_, [&] { return row(reader, number++); });
+        }
         if (number > 0) ++page_.read.matched;
         if (frame_.ended == Frame::Ended::memory) return pass(too_much_memory());
         if (frame_.ended == Frame::Ended::time) return pass(too_much_time());
@@ -203,8 +208,9 @@ class OrderedPage {
   }
 
   bool add(const ItemReader& reader, uint64_t number) {
+    const bool is_text_alone = reader.is_text_alone();
     Row row;
-    row.order = order_values_of(query_, frame_);
+    row.order = is_text_alone ? OrderValues{reader.order_value()} : order_values_of(query_, frame_);
     row.key = reader.key();
     row.number = number;
     Value result;
@@ -224,15 +230,19 @@ class OrderedPage {
     }
     if (is_full && !before_(row, *kept_.rbegin())) {
       // A row that shows nothing is none.
-      if (!query_.distinct && project(query_, frame_).is_undefined()) return true;
+      if (!query_.distinct && !is_text_alone && project(query_, frame_).is_undefined()) return true;
       is_past_room_ = true;
       no_room_ = placed(row);
       return true;
     }
-    if (!query_.distinct) result = project(query_, frame_);
-    if (result.is_undefined() || frame_.ended != Frame::Ended::no) return true;
-    row.order = to_owned(row.order);
-    result.append_json(row.result);
+    if (is_text_alone) {
+      row.result = reader.body();
+    } else {
+      if (!query_.distinct) result = project(query_, frame_);
+      if (result.is_undefined() || frame_.ended != Frame::Ended::no) return true;
+      row.order = to_owned(row.order);
+      result.append_json(row.result);
+    }
     keep(std::move(row));
     return true;
   }

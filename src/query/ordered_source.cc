@@ -103,11 +103,12 @@ class OrderedSource final : public ItemSource {
         auto paused = read_batch(wanted);
         if (!paused) return pass(paused.error());
         if (keys_.empty()) {
-          item_ = {walk_->key(), {}};
+          item_ = {walk_->key(), {}, false, nullptr};
           return *paused ? &item_ : nullptr;
         }
       }
-      item_ = {keys_[at_], bodies_[at_]};
+      const value::Value& order = orders_[at_];
+      item_ = {keys_[at_], bodies_[at_], is_exact_, order.is_undefined() ? nullptr : &order};
       const bool is_doubtful = doubtful_[at_];
       ++at_;
       if (!item_.body.empty()) {
@@ -129,6 +130,7 @@ class OrderedSource final : public ItemSource {
     at_ = 0;
     keys_.clear();
     doubtful_.clear();
+    orders_.clear();
     bool paused = false;
     for (uint64_t steps = 0; keys_.size() < most && !paused; ++steps) {
       auto found = walk_->next();
@@ -138,6 +140,7 @@ class OrderedSource final : public ItemSource {
       if (asked_ && !asked_->contains(std::string(walk_->key()))) continue;
       keys_.emplace_back(walk_->key());
       doubtful_.push_back(walk_->is_doubtful());
+      orders_.push_back(walk_->value());
     }
     if (keys_.empty()) return paused;
     auto bodies = setting_.view.fetch(keys_);
@@ -158,6 +161,7 @@ class OrderedSource final : public ItemSource {
   const bool is_exact_;
   std::vector<std::string> keys_;
   std::vector<bool> doubtful_;
+  std::vector<value::Value> orders_;  // undefined: the index does not tell
   std::vector<std::string_view> bodies_;
   size_t at_ = 0;
   SourceItem item_;

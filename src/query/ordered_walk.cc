@@ -13,7 +13,6 @@
 namespace orrery::query {
 namespace {
 
-using value::Type;
 using value::Value;
 
 constexpr size_t kRunBatch = 64;
@@ -107,16 +106,12 @@ void OrderedWalk::start_at(const SourceStart& start) {
 }
 
 uint64_t OrderedWalk::unordered_items(const ItemView& view, const value::Path& path) {
-  const PathTerms terms(path);
-  uint64_t items = 0;
-  for (const Type type : {Type::array, Type::object}) {
-    for (const TermRange& range : terms.of_type(type).ranges) items += view.estimate(range);
-  }
-  return items;
+  return view.estimate(PathTerms(path).unordered());
 }
 
 Result<bool> OrderedWalk::next() {
   is_doubtful_ = false;
+  value_ = {};
   for (;;) {
     if (!run_.empty()) {
       key_ = std::move(run_.back().key);
@@ -212,7 +207,8 @@ Result<bool> OrderedWalk::next_entry() {
       return false;
     }
     const std::string_view term = entries_->term();
-    if (is_run(term, path_.size())) {
+    Value value = value_of_term(term, path_.size());
+    if (value.is_undefined()) {  // one of several values
       if (auto status = read_run(); !status) return pass(status.error());
       if (!run_.empty() || !entries_) return false;
       continue;
@@ -220,6 +216,7 @@ Result<bool> OrderedWalk::next_entry() {
     bool is_sure = true;
     if (!tester_.passes(term, is_sure)) continue;
     key_ = entries_->key();
+    value_ = std::move(value);
     return true;
   }
 }

@@ -29,6 +29,7 @@ class OrderedWalk final : public ItemWalk {
   Result<bool> next() override;
   std::string_view key() const override { return key_; }
   bool is_doubtful() const override { return is_doubtful_; }
+  value::Value value() const override { return value_; }
 
   // About how many items would have to be read at once to put them in order, at most.
   static uint64_t unordered_items(const ItemView& view, const value::Path& path);
@@ -74,6 +75,7 @@ class OrderedWalk final : public ItemWalk {
   std::vector<Ordered> run_;  // the next one last
   size_t run_bytes_ = 0;
   std::string key_;
+  value::Value value_;
   bool is_doubtful_ = false;
 };
 

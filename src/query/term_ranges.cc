@@ -79,6 +79,10 @@ TermRanges PathTerms::scalars() const {
   return {.ranges = {tagged(kNull, kText)}, .is_exact = true};
 }
 
+TermRange PathTerms::unordered() const {
+  return tagged(kArray, kObject);
+}
+
 std::string PathTerms::term(const Value& constant) const {
   std::string out = path_;
   switch (constant.type()) {

@@ -31,6 +31,8 @@ class PathTerms {
   TermRanges of_type(value::Type type) const;
   // Null, booleans, numbers and strings.
   TermRanges scalars() const;
+  // Arrays and objects, whose terms do not tell them apart from others of their type.
+  TermRange unordered() const;
   // equal, not_equal, less, less_or_equal, greater, greater_or_equal. Nothing for undefined.
   TermRanges compared(Binary comparison, const value::Value& constant) const;
   TermRanges starting_with(std::string_view prefix) const;

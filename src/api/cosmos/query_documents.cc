@@ -40,7 +40,7 @@ void query_documents(CallPtr call, const Continuations& continuations, const Fee
   }
   auto request = parse_query_request(call->body);
   if (!request) return call->fail(request.error());
-  auto bound = query::bind_query(request->parsed, request->parameters);
+  auto bound = query::bind_query(*request->parsed, request->parameters);
   if (!bound) return call->fail(query::to_error(bound.error()));
   query::PageLimits limits;
   auto size = page_size(call->headers.max_item_count, kDefaultPage, kLargestPage);

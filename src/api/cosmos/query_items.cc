@@ -53,7 +53,7 @@ std::vector<PlacementRange> ranges_of(const QueryRequest& request,
                                       const KeyBounds& bounds) {
   std::vector<PlacementRange> within;
   for (const PlacementRange& range :
-       query::touched_ranges(request.parsed, container.spec.key, request.parameters)) {
+       query::touched_ranges(*request.parsed, container.spec.key, request.parameters)) {
     PlacementRange part{std::max(range.min, bounds.min), std::min(range.max, bounds.max)};
     if (part.min < part.max) within.push_back(std::move(part));
   }
@@ -137,7 +137,7 @@ void Service::read_query_plan(CallPtr call) {
   if (!routing) return;
   auto request = parse_query_request(call->body);
   if (!request) return call->fail(request.error());
-  auto plan = query::make_gateway_plan(request->parsed, plan_context(*routing->container),
+  auto plan = query::make_gateway_plan(*request->parsed, plan_context(*routing->container),
                                        request->parameters);
   if (!plan) return call->fail(plan.error());
   if (auto checked = query::check_features(*plan, call->headers.supported_query_features);
@@ -168,7 +168,7 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   auto computed = computed_properties(container.spec.face_json);
   if (!computed) return call->fail(computed.error());
   ContainerFunctions functions(scripts_, engine_.catalog(), container.number);
-  auto bound = query::bind_query(request->parsed, request->parameters, *computed, &functions);
+  auto bound = query::bind_query(*request->parsed, request->parameters, *computed, &functions);
   if (!bound) return call->fail(query::to_error(bound.error()));
   const bool is_trial = reach == partition::Reach::memory;
   // Scripts run in another process.
@@ -197,9 +197,9 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
              "x-ms-documentdb-query-enablecrosspartition: true"});
   }
   if (several && call->headers.partition_key_range.empty() &&
-      !query::can_concatenate(request->parsed) && !is_true(call->headers.whole_query)) {
+      !query::can_concatenate(*request->parsed) && !is_true(call->headers.whole_query)) {
     auto plan =
-        query::make_gateway_plan(request->parsed, plan_context(container), request->parameters);
+        query::make_gateway_plan(*request->parsed, plan_context(container), request->parameters);
     if (!plan) return call->fail(plan.error());
     return call->fail_with(400, kSubstatusCrossPartition, query::cross_partition_error(*plan));
   }

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <expected>
 #include <random>
+#include <unordered_map>
 #include <utility>
 
 #include "base/bytes.h"
@@ -23,6 +25,25 @@ int64_t ticks_now() {
   using Ticks = std::chrono::duration<int64_t, std::ratio<1, 10'000'000>>;
   return std::chrono::duration_cast<Ticks>(std::chrono::system_clock::now().time_since_epoch())
       .count();
+}
+
+using ParsedPtr = std::shared_ptr<const query::Query>;
+
+// Of short texts, so that what a thread remembers is bounded.
+constexpr size_t kRememberedQueries = 64;
+constexpr size_t kRememberedText = 2048;
+
+std::expected<ParsedPtr, query::SyntaxError> parsed_query(const std::string& text) {
+  thread_local std::unordered_map<std::string, ParsedPtr> remembered;
+  if (auto known = remembered.find(text); known != remembered.end()) return known->second;
+  auto parsed = query::parse_query(text);
+  if (!parsed) return std::unexpected(std::move(parsed.error()));
+  auto made = std::make_shared<const query::Query>(std::move(*parsed));
+  if (text.size() <= kRememberedText) {
+    if (remembered.size() == kRememberedQueries) remembered.clear();
+    remembered.emplace(text, made);
+  }
+  return made;
 }
 
 Status read_json(std::string_view body, QueryRequest& request) {
@@ -70,7 +91,7 @@ Result<QueryRequest> parse_query_request(std::string_view body) {
   } else {
     request.text = body;
   }
-  auto parsed = query::parse_query(request.text);
+  auto parsed = parsed_query(request.text);
   if (!parsed) return pass(query::to_error(parsed.error()));
   request.parsed = std::move(*parsed);
   return request;

@@ -1,8 +1,10 @@
 // The query of a request, as clients send it, and what its run begins with. Pure but for the clock
-// and the seed that prepare() takes.
+// and the seed that prepare() takes, and for the queries that each thread remembers: clients send
+// the same few texts, with other parameters.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -15,7 +17,7 @@ namespace orrery::cosmos {
 
 struct QueryRequest {
   std::string text;
-  query::Query parsed;
+  std::shared_ptr<const query::Query> parsed;
   query::Parameters parameters;
   uint64_t hash = 0;  // of the text and the parameters
 };
