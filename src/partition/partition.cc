@@ -148,8 +148,9 @@ Result<Page> Partition::scan(std::string_view min, std::string_view max, const I
 Result<std::optional<ItemKey>> Partition::find_by_term(std::string_view term) const {
   Store::Use use(*store_);
   if (auto ok = use.ok(); !ok) return pass(ok.error());
-  std::unique_ptr<rocksdb::Iterator> it(
-      store_->db().NewIterator(rocksdb::ReadOptions(), store_->terms()));
+  rocksdb::ReadOptions options;
+  options.total_order_seek = true;
+  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->terms()));
   for (it->Seek(term); it->Valid() && it->key().starts_with(term); it->Next()) {
     auto key = parse_item_key(it->key().ToStringView().substr(term.size()));
     if (!key) return pass(key.error());
@@ -163,8 +164,9 @@ Result<std::vector<std::pair<std::string, ItemKey>>> Partition::all_terms() cons
   Store::Use use(*store_);
   if (auto ok = use.ok(); !ok) return pass(ok.error());
   std::vector<std::pair<std::string, ItemKey>> all;
-  std::unique_ptr<rocksdb::Iterator> it(
-      store_->db().NewIterator(rocksdb::ReadOptions(), store_->terms()));
+  rocksdb::ReadOptions options;
+  options.total_order_seek = true;
+  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->terms()));
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
     std::string_view entry = it->key().ToStringView();
     auto size = value::term_size(entry);

@@ -48,8 +48,8 @@ rocksdb::ReadOptions Reading::options(Reach reach) const {
 }
 
 std::unique_ptr<EntryIterator> Reading::take_entries(std::string_view lower, std::string_view upper,
-                                                     Reach reach) {
-  const auto kept = std::ranges::find(idle_, reach, &EntryIterator::reach);
+                                                     EntryUse use) {
+  const auto kept = std::ranges::find(idle_, use, &EntryIterator::use);
   if (kept != idle_.end()) {
     std::unique_ptr<EntryIterator> entries = std::move(*kept);
     idle_.erase(kept);
@@ -57,9 +57,11 @@ std::unique_ptr<EntryIterator> Reading::take_entries(std::string_view lower, std
     return entries;
   }
   auto entries = std::make_unique<EntryIterator>();
-  entries->reach = reach;
+  entries->use = use;
   entries->bound(lower, upper);
-  rocksdb::ReadOptions read = options(reach);
+  rocksdb::ReadOptions read = options(use.reach);
+  read.total_order_seek = !use.in_one_term;
+  read.prefix_same_as_start = use.in_one_term;
   read.iterate_lower_bound = &entries->lower_bound;
   read.iterate_upper_bound = &entries->upper_bound;
   entries->it.reset(store_.db().NewIterator(read, store_.terms()));

@@ -27,6 +27,14 @@ namespace orrery::partition {
 
 class Store;
 
+// What an iterator over index entries is good for.
+struct EntryUse {
+  Reach reach = Reach::files;
+  // Its bounds are of one term, and it goes forwards: files without the term are passed over.
+  bool in_one_term = false;
+  bool operator==(const EntryUse&) const = default;
+};
+
 // An iterator over the index entries in [lower, upper), whose bounds can be set anew: the next
 // thing to do with it then is to seek.
 struct EntryIterator {
@@ -36,7 +44,7 @@ struct EntryIterator {
   std::string upper;
   rocksdb::Slice lower_bound;
   rocksdb::Slice upper_bound;
-  Reach reach = Reach::files;
+  EntryUse use;
   std::unique_ptr<rocksdb::Iterator> it;
 };
 
@@ -51,7 +59,7 @@ class Reading {
   rocksdb::ReadOptions options(Reach reach) const;
 
   std::unique_ptr<EntryIterator> take_entries(std::string_view lower, std::string_view upper,
-                                              Reach reach);
+                                              EntryUse use);
   void give_back(std::unique_ptr<EntryIterator> entries);
 
  private:

@@ -4,12 +4,14 @@
 #include <fmt/format.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/slice_transform.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
 
 #include "base/log.h"
 #include "partition/history_entry.h"
 #include "value/ordered.h"
+#include "value/terms.h"
 
 namespace orrery::partition {
 namespace {
@@ -62,6 +64,20 @@ class HistoryFilter final : public rocksdb::CompactionFilter {
   const RangeFilter& range_;
 };
 
+// What an entry of the index is found by: its term. Files keep a filter of theirs, so that a file
+// without a term is passed over for one look at memory: most partitions of a container have no
+// entry for most values.
+class TermOfEntry final : public rocksdb::SliceTransform {
+ public:
+  const char* Name() const override { return "orrery.term"; }
+  bool InDomain(const rocksdb::Slice& key) const override {
+    return value::term_size(key.ToStringView()).has_value();
+  }
+  rocksdb::Slice Transform(const rocksdb::Slice& key) const override {
+    return {key.data(), value::term_size(key.ToStringView()).value_or(key.size())};
+  }
+};
+
 // Ends the replay of the log at the first commit after `lsn`: one that failed.
 class CommitsUpTo final : public rocksdb::WalFilter {
  public:
@@ -99,7 +115,10 @@ class CommitsUpTo final : public rocksdb::WalFilter {
   const uint64_t lsn_;
 };
 
-rocksdb::ColumnFamilyOptions family_options(const Shared& shared, bool point_reads) {
+// How the keys of a family are looked for.
+enum class Lookup : uint8_t { by_key, by_term, in_order };
+
+rocksdb::ColumnFamilyOptions family_options(const Shared& shared, Lookup lookup) {
   rocksdb::ColumnFamilyOptions options;
   options.write_buffer_size = 32ULL << 20;
   options.arena_block_size = 16ULL << 10;  // an open partition has five, mostly empty
@@ -114,8 +133,12 @@ rocksdb::ColumnFamilyOptions family_options(const Shared& shared, bool point_rea
   table.metadata_cache_options.unpartitioned_pinning = rocksdb::PinningTier::kAll;
   table.block_size = 8ULL << 10;
   table.format_version = 5;
-  if (point_reads) {
-    table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  if (lookup != Lookup::in_order) table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
+  if (lookup == Lookup::by_term) {
+    table.whole_key_filtering = false;
+    options.prefix_extractor = std::make_shared<const TermOfEntry>();
+  }
+  if (lookup == Lookup::by_key) {
     table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
     // 32 KB: thousands of partitions may be open, and each has one from its first write.
     options.memtable_prefix_bloom_size_ratio = 0.001;
@@ -219,15 +242,15 @@ Status Store::check_head() const {
 }
 
 Result<std::optional<PartitionRecord>> Store::open_database(Mode mode, rocksdb::WalFilter* filter) {
-  rocksdb::ColumnFamilyOptions terms = family_options(shared_, false);
+  rocksdb::ColumnFamilyOptions terms = family_options(shared_, Lookup::by_term);
   terms.compaction_filter = terms_filter_.get();
-  rocksdb::ColumnFamilyOptions changes = family_options(shared_, false);
+  rocksdb::ColumnFamilyOptions changes = family_options(shared_, Lookup::in_order);
   changes.compaction_filter = changes_filter_.get();
-  rocksdb::ColumnFamilyOptions history = family_options(shared_, false);
+  rocksdb::ColumnFamilyOptions history = family_options(shared_, Lookup::in_order);
   history.compaction_filter = history_filter_.get();
   const std::vector<rocksdb::ColumnFamilyDescriptor> families = {
-      {rocksdb::kDefaultColumnFamilyName, family_options(shared_, true)},
-      {"items", family_options(shared_, true)},
+      {rocksdb::kDefaultColumnFamilyName, family_options(shared_, Lookup::by_key)},
+      {"items", family_options(shared_, Lookup::by_key)},
       {"terms", terms},
       {"changes", changes},
       {"history", history},

@@ -128,7 +128,7 @@ struct View::State {
   // Entries in the span, whichever stretch they are of. If they are fewer than `most`, they are
   // kept for who reads them next.
   Result<uint64_t> count_up_to(Span span, uint64_t most) {
-    auto entries = reading->take_entries(span.lower, span.upper, reach);
+    auto entries = reading->take_entries(span.lower, span.upper, {reach, span.one_term});
     auto found = std::make_shared<CountedEntries>();
     rocksdb::Iterator& it = *entries->it;
     for (it.Seek(span.lower); it.Valid() && found->size() < most; it.Next()) {
@@ -443,7 +443,8 @@ Result<std::unique_ptr<EntryCursor>> View::entries(std::string_view from, std::s
     state->counted = std::make_unique<CountedIterator>(std::move(counted));
     state->it = state->counted.get();
   } else {
-    state->entries = state_->reading->take_entries(state->lower, state->upper, state_->reach);
+    state->entries = state_->reading->take_entries(state->lower, state->upper,
+                                                   {state_->reach, state->one_term && !descending});
     state->it = state->entries->it.get();
   }
   return std::unique_ptr<EntryCursor>(new EntryCursor(std::move(state)));

@@ -187,4 +187,20 @@ std::string to_string(const IndexPlan& plan) {
   return out;
 }
 
+bool tells_exactly(const IndexNode& node) {
+  switch (node.kind) {
+    case Kind::everything:
+    case Kind::nothing:
+      return node.is_exact;
+    case Kind::ranges:
+      return node.is_exact && !node.test;
+    case Kind::any_of:
+      return node.is_exact && std::ranges::all_of(node.children, tells_exactly);
+    case Kind::lacking:
+    case Kind::all_of:
+      return false;
+  }
+  return false;
+}
+
 }  // namespace orrery::query

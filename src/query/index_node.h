@@ -24,4 +24,9 @@ IndexNode in_ranges(const PathRef& ref, TermRanges ranges);
 IndexNode all_of(std::vector<IndexNode> children);
 IndexNode any_of(std::vector<IndexNode> children);
 
+// Whether the keys that are read for an exact node are surely those of its items and no others,
+// however they are read. Not where entries do not tell what is asked of a value, nor where parts of
+// an intersection may be left for the items to tell.
+bool tells_exactly(const IndexNode& node);
+
 }  // namespace orrery::query

@@ -120,8 +120,11 @@ class SourceTest : public testing::Test {
       const auto json = value::JsonDocument::parse((*item)->body).value();
       Frame frame(query.slots, context);
       frame.slots[*query.document_slot] = Value::from(json.root());
-      if (!query.where || evaluate(*query.where, frame).is_true()) {
-        keys.emplace_back((*item)->key);
+      const bool passes = !query.where || evaluate(*query.where, frame).is_true();
+      if (passes) keys.emplace_back((*item)->key);
+      EXPECT_TRUE(passes || !(*item)->passes) << (*item)->body;
+      if ((*item)->order != nullptr) {
+        EXPECT_EQ(*(*item)->order, evaluate(query.order_by.front().expr, frame)) << (*item)->body;
       }
     }
     return keys;
@@ -167,6 +170,9 @@ const char* const kFilters[] = {
     "WHERE c.l[0] = 1 OR c.a = [1]",
     "WHERE LENGTH(c.a) = 1 AND c.b < 2",
     "WHERE c.a < \"xx\" AND c.b = 2",
+    "WHERE (c.a = 2 AND c.b = 2) OR c.b = true OR NOT IS_DEFINED(c.l)",
+    "WHERE c.a ?? true",
+    "WHERE (c.a = 1 OR c.a = 2) AND (c.b = 1 OR c.b = 2 OR c.l = 1)",
 };
 
 TEST_F(SourceTest, KeyOrderFromEverywhere) {

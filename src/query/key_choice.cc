@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "query/index_node.h"
+
 namespace orrery::query {
 namespace {
 
@@ -54,7 +56,9 @@ class Chooser {
     }
     const Cost cost = cost_of(node);
     if (plus(cost.setup, fetches(cost.matches)) > scan(cost.matches)) return choice;
-    choice.is_exact = node.is_exact;
+    choice.is_exact = node.kind == Kind::all_of
+                          ? node.is_exact && std::ranges::all_of(node.children, tells_exactly)
+                          : tells_exactly(node);
     auto keys = open(node, &choice);
     if (!keys) return pass(keys.error());
     choice.keys = std::move(*keys);

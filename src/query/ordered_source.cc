@@ -94,7 +94,7 @@ class OrderedSource final : public ItemSource {
       : setting_(setting),
         walk_(open_walk(setting, parts, start)),
         asked_(std::move(keys)),
-        is_exact_(parts.rest.is_exact &&
+        is_exact_(tells_exactly(parts.rest) &&
                   (asked_ || parts.rest.kind == IndexNode::Kind::everything)) {}
 
   Result<const SourceItem*> next(size_t wanted) override {
