@@ -108,7 +108,8 @@ class OrderedSource final : public ItemSource {
         }
       }
       const value::Value& order = orders_[at_];
-      item_ = {keys_[at_], bodies_[at_], is_exact_, order.is_undefined() ? nullptr : &order};
+      const bool is_told = !order.is_undefined();
+      item_ = {keys_[at_], bodies_[at_], is_exact_ && is_told, is_told ? &order : nullptr};
       const bool is_doubtful = doubtful_[at_];
       ++at_;
       if (!item_.body.empty()) {
