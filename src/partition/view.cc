@@ -353,8 +353,7 @@ Result<std::unique_ptr<ItemCursor>> View::items(const std::string* after, bool i
   if (state_->failure) return pass(*state_->failure);
   std::string lower = state_->key_min;
   if (after != nullptr) lower = std::max(lower, inclusive ? *after : *after + '\0');
-  auto state = std::unique_ptr<ItemCursor::State>(
-      new ItemCursor::State{.view = *state_, .lower = std::move(lower), .upper = state_->key_max});
+  auto state = std::make_unique<ItemCursor::State>(*state_, std::move(lower), state_->key_max);
   rocksdb::ReadOptions options = state_->reading->options(state_->reach);
   options.iterate_lower_bound = &state->lower_bound;
   options.iterate_upper_bound = &state->upper_bound;
