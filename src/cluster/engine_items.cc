@@ -56,7 +56,7 @@ void Engine::with_partition(const std::shared_ptr<Slot>& slot, bool make, Job jo
 Result<uint32_t> Engine::admit(const Routing& routing, Slot& slot) {
   TokenBucket& budget = routing.budget(slot);
   const int64_t now_us = clock_.steady_us();
-  slot.last_used_us.store(now_us, std::memory_order_relaxed);
+  slot.note_use(now_us);
   const uint32_t wait_ms = budget.wait_ms(now_us);
   if (wait_ms == 0) return 0;
   slot.counters.throttled.fetch_add(1, std::memory_order_relaxed);

@@ -20,7 +20,7 @@ Result<ViewReply> Engine::open_view(RoutingPtr routing, std::string_view placeme
     const std::shared_ptr<Slot>& slot = now.slot_of(placement);
     auto opened = reach == partition::Reach::files ? open_if_there(slot) : opened_already(slot);
     if (!opened) return pass(opened.error());
-    slot->last_used_us.store(clock_.steady_us(), std::memory_order_relaxed);
+    slot->note_use(clock_.steady_us());
     ViewReply reply;
     reply.min = std::max(min, std::string_view(slot->range.min));
     reply.max = std::min(max, std::string_view(slot->range.max));

@@ -86,5 +86,21 @@ TEST_F(EngineViewsTest, GoOnThroughASplit) {
   EXPECT_EQ(items, 50U);
 }
 
+TEST_F(EngineViewsTest, OfAClosedPartitionWouldWait) {
+  open();
+  auto routing = make("c");
+  const auto in_memory = [&] {
+    return engine_->open_view(routing, "", "", value::placement_max(), nullptr,
+                              partition::Reach::memory);
+  };
+  auto closed = in_memory();
+  ASSERT_FALSE(closed);
+  EXPECT_EQ(closed.error().code, Code::would_wait);
+  load(routing, 0, 3);
+  auto opened = in_memory();
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_EQ(opened->view->items_at_most(), 3U);
+}
+
 }  // namespace
 }  // namespace orrery::cluster

@@ -38,6 +38,11 @@ struct Slot {
   std::atomic<int64_t> split_not_before_us{0};  // after one that could not be done
   std::atomic<bool> gone{false};  // split or removed: its files must not be made again
 
+  // To the second: to write it down for every use would take it out of other processors' caches.
+  void note_use(int64_t now_us) {
+    if (now_us - last_used_us.load(std::memory_order_relaxed) < 1'000'000) return;
+    last_used_us.store(now_us, std::memory_order_relaxed);
+  }
   std::shared_ptr<partition::Partition> opened() const {
     MutexLock lock(mutex);
     return partition;

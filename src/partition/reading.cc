@@ -2,6 +2,7 @@
 #include "partition/reading.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "partition/store.h"
@@ -10,7 +11,7 @@ namespace orrery::partition {
 namespace {
 
 // More are made when more are needed at once, and not kept.
-constexpr size_t kIdleReadings = 8;
+constexpr size_t kIdleReadings = 4;  // in a shard
 constexpr size_t kIdleIterators = 4;
 
 }  // namespace
@@ -75,13 +76,20 @@ void Reading::give_back(std::unique_ptr<EntryIterator> entries) {
   }
 }
 
+Readings::Shard& Readings::shard_of_thread() {
+  static std::atomic<size_t> threads{0};
+  thread_local const size_t number = threads.fetch_add(1, std::memory_order_relaxed);
+  return shards_[number % kShards];
+}
+
 Result<std::unique_ptr<Reading>> Readings::take(const Store& store) {
   std::vector<std::unique_ptr<Reading>> outdated;  // freed after the lock is
   {
-    MutexLock lock(mutex_);
-    while (!idle_.empty()) {
-      std::unique_ptr<Reading> reading = std::move(idle_.back());
-      idle_.pop_back();
+    Shard& shard = shard_of_thread();
+    MutexLock lock(shard.mutex);
+    while (!shard.idle.empty()) {
+      std::unique_ptr<Reading> reading = std::move(shard.idle.back());
+      shard.idle.pop_back();
       if (reading->is_newest()) return reading;
       outdated.push_back(std::move(reading));
     }
@@ -91,14 +99,17 @@ Result<std::unique_ptr<Reading>> Readings::take(const Store& store) {
 
 void Readings::give_back(std::unique_ptr<Reading> reading) {
   if (!reading->is_newest()) return;
-  MutexLock lock(mutex_);
-  if (idle_.size() < kIdleReadings) idle_.push_back(std::move(reading));
+  Shard& shard = shard_of_thread();
+  MutexLock lock(shard.mutex);
+  if (shard.idle.size() < kIdleReadings) shard.idle.push_back(std::move(reading));
 }
 
 void Readings::drop() {
-  std::vector<std::unique_ptr<Reading>> gone;
-  MutexLock lock(mutex_);
-  gone.swap(idle_);
+  for (Shard& shard : shards_) {
+    std::vector<std::unique_ptr<Reading>> gone;  // freed after the lock is
+    MutexLock lock(shard.mutex);
+    gone.swap(shard.idle);
+  }
 }
 
 }  // namespace orrery::partition

@@ -13,6 +13,7 @@
 #include <rocksdb/db.h>
 #include <rocksdb/snapshot.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -72,7 +73,8 @@ class Reading {
   std::vector<std::unique_ptr<EntryIterator>> idle_;
 };
 
-// The readings of a store that no view has at the moment.
+// The readings of a store that no view has at the moment. A thread gets one that it had before, if
+// it can: what the iterators have read is then in its processor's cache.
 class Readings {
  public:
   // One of the newest state.
@@ -82,8 +84,14 @@ class Readings {
   void drop();
 
  private:
-  Mutex mutex_;
-  std::vector<std::unique_ptr<Reading>> idle_ ORRERY_GUARDED_BY(mutex_);
+  static constexpr size_t kShards = 8;
+  struct alignas(64) Shard {
+    Mutex mutex;
+    std::vector<std::unique_ptr<Reading>> idle ORRERY_GUARDED_BY(mutex);
+  };
+  Shard& shard_of_thread();
+
+  std::array<Shard, kShards> shards_;
 };
 
 }  // namespace orrery::partition

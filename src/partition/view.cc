@@ -19,7 +19,7 @@ namespace {
 constexpr int kStepsBeforeJump = 8;
 // Estimates below this are exact, and their entries kept, for so many ranges.
 constexpr uint64_t kCountedMax = 256;
-constexpr size_t kCountedSpans = 8;
+constexpr size_t kCountedRanges = 8;
 // A view puts no more items than these into the cache, lest a long query push out what others read.
 constexpr size_t kCacheItemsMax = 256;
 
@@ -29,6 +29,14 @@ std::string entries_from(std::string_view term) {
   auto size = value::term_size(term);
   if (size && *size < term.size()) return value::after_prefix(term.substr(0, *size));
   return std::string(term);
+}
+
+// Whether the range is that of the entries of one term.
+bool is_one_term(std::string_view from, std::string_view to) {
+  auto size = value::term_size(from);
+  if (!size || *size != from.size()) return false;
+  const bool is_next = to.size() == from.size() + 1 && to.back() == '\0' && to.starts_with(from);
+  return is_next || entries_from(to) == value::after_prefix(from);
 }
 
 bool is_one_key(std::string_view min, std::string_view max) {
@@ -114,20 +122,15 @@ struct View::State {
     bool one_term = false;
   };
   Span span(std::string_view from, std::string_view to) const {
-    Span span{entries_from(from), entries_from(to)};
-    auto size = value::term_size(span.lower);
-    span.one_term =
-        size && *size == span.lower.size() && span.upper == value::after_prefix(span.lower);
-    if (span.one_term) {
-      span.upper = span.lower + key_max;
-      span.lower += key_min;
-    }
-    return span;
+    if (is_one_term(from, to))
+      return {std::string(from) + key_min, std::string(from) + key_max, true};
+    return {entries_from(from), entries_from(to), false};
   }
 
-  // Entries in the span, whichever stretch they are of. If they are fewer than `most`, they are
-  // kept for who reads them next.
-  Result<uint64_t> count_up_to(Span span, uint64_t most) {
+  // Entries with terms in a range, whichever stretch they are of. If they are fewer than `most`,
+  // they are kept for who reads them next.
+  Result<uint64_t> count_up_to(std::string_view from, std::string_view to, uint64_t most) {
+    Span span = this->span(from, to);
     auto entries = reading->take_entries(span.lower, span.upper, {reach, span.one_term});
     auto found = std::make_shared<CountedEntries>();
     rocksdb::Iterator& it = *entries->it;
@@ -138,16 +141,21 @@ struct View::State {
     reading->give_back(std::move(entries));
     if (!status.ok()) return pass(failed(status, "reading the index"));
     const uint64_t count = found->size();
-    if (count < most && counted.size() < kCountedSpans)
-      counted.emplace_back(std::move(span), found);
+    if (count < most && counted.size() < kCountedRanges) {
+      counted.push_back({std::string(from), std::string(to), std::move(span), std::move(found)});
+    }
     return count;
   }
-  std::shared_ptr<const CountedEntries> counted_in(std::string_view lower,
-                                                   std::string_view upper) const {
-    for (const auto& [span, entries] : counted) {
-      if (span.lower == lower && span.upper == upper) return entries;
-    }
-    return nullptr;
+  struct CountedRange {
+    std::string from;
+    std::string to;
+    Span span;
+    std::shared_ptr<const CountedEntries> entries;
+  };
+  const CountedRange* counted_in(std::string_view from, std::string_view to) const {
+    const auto known = std::ranges::find_if(
+        counted, [&](const CountedRange& one) { return one.from == from && one.to == to; });
+    return known == counted.end() ? nullptr : &*known;
   }
 
   const std::shared_ptr<const Partition> partition;
@@ -161,7 +169,7 @@ struct View::State {
   std::string key_max;
   bool all_of_it = false;  // nothing in the files is out of the stretch
   uint64_t items_at_most = 0;
-  std::vector<std::pair<Span, std::shared_ptr<const CountedEntries>>> counted;
+  std::vector<CountedRange> counted;
 
   // Of an estimate, which cannot tell; whatever is read next does.
   std::optional<Error> failure;
@@ -238,7 +246,7 @@ uint64_t View::estimate(std::string_view from, std::string_view to) const {
   rocksdb::ColumnFamilyHandle* family = state_->store.terms();
   // A few are counted: what is estimated from memory can be wrong by any factor, and then the same
   // query would be answered, and charged, now in one way and now in another.
-  auto found = state_->count_up_to(state_->span(from, to), kCountedMax);
+  auto found = state_->count_up_to(from, to, kCountedMax);
   if (!found) {
     state_->failure = std::move(found.error());
     return 0;
@@ -426,9 +434,9 @@ Result<std::unique_ptr<EntryCursor>> View::entries(std::string_view from, std::s
                                                    bool descending, const Place* after) const {
   if (!state_ || from >= to) return std::unique_ptr<EntryCursor>(new EntryCursor(nullptr));
   if (state_->failure) return pass(*state_->failure);
-  State::Span span = state_->span(from, to);
-  std::shared_ptr<const CountedEntries> counted = state_->counted_in(span.lower, span.upper);
-  if (span.lower >= span.upper || (counted && counted->size() == 0)) {
+  const State::CountedRange* counted = state_->counted_in(from, to);
+  State::Span span = counted != nullptr ? counted->span : state_->span(from, to);
+  if (span.lower >= span.upper || (counted != nullptr && counted->entries->size() == 0)) {
     return std::unique_ptr<EntryCursor>(new EntryCursor(nullptr));
   }
   std::string start;
@@ -438,8 +446,8 @@ Result<std::unique_ptr<EntryCursor>> View::entries(std::string_view from, std::s
   }
   auto state =
       std::make_unique<EntryCursor::State>(*state_, std::move(span), descending, std::move(start));
-  if (counted) {
-    state->counted = std::make_unique<CountedIterator>(std::move(counted));
+  if (counted != nullptr) {
+    state->counted = std::make_unique<CountedIterator>(counted->entries);
     state->it = state->counted.get();
   } else {
     state->entries = state_->reading->take_entries(state->lower, state->upper,

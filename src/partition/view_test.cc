@@ -77,16 +77,20 @@ class ViewTest : public PartitionTest {
   void expect_agrees(const std::shared_ptr<Partition>& partition, std::string_view min,
                      std::string_view max, const std::string& from, const std::string& to) {
     const Entries all = expected(*partition, min, max, from, to);
-    auto view = view_of(partition, min, max);
-    EXPECT_EQ(entries_of(*view, from, to), all);
-    Entries reversed(all.rbegin(), all.rend());
-    EXPECT_EQ(entries_of(*view, from, to, true), reversed);
-    for (size_t i = 0; i < all.size(); i += 1 + all.size() / 7) {
-      const View::Place place{all[i].first, all[i].second};
-      EXPECT_EQ(entries_of(*view, from, to, false, &place),
-                Entries(all.begin() + static_cast<ptrdiff_t>(i) + 1, all.end()));
-      EXPECT_EQ(entries_of(*view, from, to, true, &place),
-                Entries(all.rend() - static_cast<ptrdiff_t>(i), all.rend()));
+    const Entries reversed(all.rbegin(), all.rend());
+    // What an estimate has counted is kept, and read from there.
+    for (const bool is_counted : {false, true}) {
+      auto view = view_of(partition, min, max);
+      if (is_counted) EXPECT_GE(view->estimate(from, to), all.size());
+      EXPECT_EQ(entries_of(*view, from, to), all);
+      EXPECT_EQ(entries_of(*view, from, to, true), reversed);
+      for (size_t i = 0; i < all.size(); i += 1 + all.size() / 7) {
+        const View::Place place{all[i].first, all[i].second};
+        EXPECT_EQ(entries_of(*view, from, to, false, &place),
+                  Entries(all.begin() + static_cast<ptrdiff_t>(i) + 1, all.end()));
+        EXPECT_EQ(entries_of(*view, from, to, true, &place),
+                  Entries(all.rend() - static_cast<ptrdiff_t>(i), all.rend()));
+      }
     }
   }
 };
@@ -362,6 +366,86 @@ TEST_F(ViewTest, EstimatesBeforeAndAfterFlushing) {
     EXPECT_LE(all, 20'000U);
     EXPECT_LE(some, 3'000U);
   }
+}
+
+TEST_F(ViewTest, ItemsAreOfItsMomentWhateverTheCacheHas) {
+  auto partition = open();
+  ASSERT_FALSE(commit(*partition, create("k", "a", "\"n\":1")).error);
+  const std::vector<std::string> keys = {item_key("k", "a")};
+  const auto fetched = [&](View& view) { return std::string(view.fetch(keys).value().front()); };
+  auto before = view_of(partition);
+  const std::string first = fetched(*before);
+  EXPECT_THAT(first, testing::HasSubstr("\"n\":1"));
+
+  ASSERT_FALSE(commit(*partition, replace("k", "a", "\"n\":2")).error);
+  EXPECT_EQ(fetched(*before), first);
+  EXPECT_THAT(partition->read("k", "a").value()->body, testing::HasSubstr("\"n\":2"));
+  EXPECT_EQ(fetched(*before), first);  // though the cache has the newer one
+  EXPECT_THAT(fetched(*view_of(partition)), testing::HasSubstr("\"n\":2"));
+
+  // What an old view reads from the files is not put into the cache.
+  ASSERT_FALSE(commit(*partition, replace("k", "a", "\"n\":3")).error);
+  EXPECT_EQ(fetched(*before), first);
+  EXPECT_THAT(partition->read("k", "a").value()->body, testing::HasSubstr("\"n\":3"));
+}
+
+TEST_F(ViewTest, ReadingsAreUsedAgainOnlyWhileNothingIsWritten) {
+  auto partition = open();
+  const auto [from, to] = terms_of("/n");
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_FALSE(commit(*partition, create("k", std::to_string(i), "\"n\":1")).error);
+    for (int again = 0; again < 3; ++again) {
+      EXPECT_EQ(entries_of(*view_of(partition), from, to).size(), size_t(i) + 1);
+    }
+    if (i % 5 == 0) partition->release_readings();
+  }
+  // Several at once, and one that outlives a write.
+  auto one = view_of(partition);
+  auto two = view_of(partition);
+  ASSERT_FALSE(commit(*partition, create("k", "new", "\"n\":1")).error);
+  EXPECT_EQ(entries_of(*one, from, to).size(), 20U);
+  EXPECT_EQ(entries_of(*two, from, to).size(), 20U);
+  one.reset();
+  two.reset();
+  EXPECT_EQ(entries_of(*view_of(partition), from, to).size(), 21U);
+}
+
+TEST_F(ViewTest, WithoutReachingForFilesGivesWhatIsInMemoryOrSaysThatItWouldWait) {
+  const auto [from, to] = terms_of("/n");
+  {
+    auto partition = open();
+    for (int i = 0; i < 10; ++i) {
+      ASSERT_FALSE(commit(*partition, create("k", std::to_string(i), "\"n\":1")).error);
+    }
+    ASSERT_TRUE(partition->settle());
+  }
+  auto partition = open();
+  const std::vector<std::string> keys = {item_key("k", "3")};
+  const auto in_memory = [&] {
+    return View::open(partition, "", "\xFF", schema_, Reach::memory).value();
+  };
+  auto view = in_memory();
+  auto cursor = view->entries(from, to, false, nullptr).value();
+  auto moved = cursor->next();
+  ASSERT_FALSE(moved);
+  EXPECT_EQ(moved.error().code, Code::would_wait);
+  auto body = view->fetch(keys);
+  ASSERT_FALSE(body);
+  EXPECT_EQ(body.error().code, Code::would_wait);
+  // An estimate cannot say so: what is read next does.
+  view = in_memory();
+  EXPECT_EQ(view->estimate(from, to), 0U);
+  auto told = view->entries(from, to, false, nullptr);
+  ASSERT_FALSE(told);
+  EXPECT_EQ(told.error().code, Code::would_wait);
+
+  auto patient = view_of(partition);
+  EXPECT_EQ(entries_of(*patient, from, to).size(), 10U);
+  EXPECT_TRUE(patient->fetch(keys));
+  view = in_memory();
+  EXPECT_EQ(view->estimate(from, to), 10U);
+  EXPECT_EQ(entries_of(*view, from, to).size(), 10U);
+  EXPECT_TRUE(view->fetch(keys));
 }
 
 }  // namespace
