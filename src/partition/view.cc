@@ -318,9 +318,17 @@ Result<std::vector<std::string_view>> View::fetch(std::span<const std::string> k
   std::vector<rocksdb::Status> statuses(missing.size());
   state_->fetched = std::vector<rocksdb::PinnableSlice>(missing.size());
   const Store& store = state_->store;
-  store.db().MultiGet(state_->reading->options(state_->reach), store.items(), sorted.size(),
-                      sorted.data(), state_->fetched.data(), statuses.data(),
-                      /*sorted_input=*/true);
+  const rocksdb::ReadOptions options = state_->reading->options(state_->reach);
+  if (state_->reach == Reach::files) {
+    store.db().MultiGet(options, store.items(), sorted.size(), sorted.data(),
+                        state_->fetched.data(), statuses.data(), /*sorted_input=*/true);
+  } else {
+    // RocksDB's MultiGet reads files whatever the options say.
+    for (size_t i = 0; i < missing.size(); ++i) {
+      statuses[i] = store.db().Get(options, store.items(), sorted[i], &state_->fetched[i]);
+      if (statuses[i].IsIncomplete()) return pass(state_->failed(statuses[i], "reading items"));
+    }
+  }
   // What was read from the files is the newest state only if nothing was written until after the
   // tickets were taken.
   const bool is_newest = state_->reading->is_newest();

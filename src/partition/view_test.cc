@@ -425,8 +425,7 @@ TEST_F(ViewTest, WithoutReachingForFilesGivesWhatIsInMemoryOrSaysThatItWouldWait
     return View::open(partition, "", "\xFF", schema_, Reach::memory).value();
   };
   auto view = in_memory();
-  auto cursor = view->entries(from, to, false, nullptr).value();
-  auto moved = cursor->next();
+  auto moved = view->entries(from, to, false, nullptr).value()->next();
   ASSERT_FALSE(moved);
   EXPECT_EQ(moved.error().code, Code::would_wait);
   auto body = view->fetch(keys);
