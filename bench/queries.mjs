@@ -14,7 +14,7 @@ export const about = `Documents of about 1 KB in one container (default indexing
   `shared buffers. ${clients} clients each: wrk with signed requests, pgbench with prepared statements over a Unix ` +
   "socket. Every answer has whole documents, but for the counts. Values are chosen at random, the same way for both. " +
   "Over several partitions one request is answered from all of them, once what follows their splits is done; " +
-  "PostgreSQL keeps its one table.";
+  "PostgreSQL answers from a table in as many partitions by the hash of the same key, and from its one table.";
 
 // `sql` and `postgres` take one number below `values(items)`. `rows` is what an answer holds.
 const cases = [
@@ -127,8 +127,11 @@ export async function measure(settings) {
     if (items === sizes.at(-1)) {
       for (const partitions of [1, 4, 16]) {
         await splitInto(server, partitions);
-        await check(server, postgres, fanOut, items);
-        fans.push({ partitions, ...await compare(server, postgres, fanOut, items, folder, { rounds, seconds }) });
+        for (const theirs of partitions === 1 ? [1] : [partitions, 1]) {
+          const one = { ...fanOut, postgres: fanOut.postgres.replace("items", await divided(postgres, theirs)) };
+          await check(server, postgres, one, items);
+          fans.push({ partitions, theirs, ...await compare(server, postgres, one, items, folder, { rounds, seconds }) });
+        }
       }
     }
     await server.stop();
@@ -141,7 +144,8 @@ export async function measure(settings) {
     `With ${whole(sizes[last])} documents:\n`,
     table([["", "Orrery/s", "p50", "PostgreSQL/s", "mean", "Orrery's part"],
       ...cases.map((one) => [one.name, ...compared(results.get(one)[last])]),
-      ...fans.map((fan) => [`${fanOut.name}, from ${fan.partitions} partition${fan.partitions > 1 ? "s" : ""}`, ...compared(fan)])]),
+      ...fans.map((fan) => [
+        `${fanOut.name}, from ${count(fan.partitions)}, there from ${count(fan.theirs)}`, ...compared(fan)])]),
     "\nQueries a second as the documents grow in number, each against the first:\n",
     table([["", ...sizes.map((items) => `${whole(items)}`), "PostgreSQL"],
       ...cases.map((one) => {
@@ -151,6 +155,23 @@ export async function measure(settings) {
           sizes.map((_, i) => part("theirs", i)).join(", ")];
       })]),
   ].join("\n");
+}
+
+const count = (partitions) => (partitions === 1 ? "1 partition" : `${partitions} partitions`);
+
+// A table with the same documents in so many partitions by the hash of their key, as Orrery has them.
+async function divided(postgres, partitions) {
+  if (partitions === 1) return "items";
+  const name = `items_in_${partitions}`;
+  await postgres.sql(`CREATE TABLE ${name} (doc jsonb NOT NULL) PARTITION BY HASH ((doc->>'pk'))`);
+  for (let i = 0; i < partitions; ++i) {
+    await postgres.sql(`CREATE TABLE ${name}_${i} PARTITION OF ${name} ` +
+      `FOR VALUES WITH (MODULUS ${partitions}, REMAINDER ${i})`);
+  }
+  await postgres.sql(`INSERT INTO ${name} SELECT doc FROM items`);
+  await postgres.sql(`CREATE INDEX ON ${name} (((doc->>'batch')::bigint))`);
+  await postgres.sql(`VACUUM ANALYZE ${name}`);
+  return name;
 }
 
 async function splitInto(server, partitions) {
