@@ -78,9 +78,9 @@ export function serveArgs(data, port) {
     "--limit", "database-containers=5000", ...plentiful];
 }
 
-export async function startServer(programs, data) {
+export async function startServer(programs, data, ...flags) {
   const port = await freePort();
-  return launch(programs.orrery, serveArgs(data, port), "orrery ready", port);
+  return launch(programs.orrery, [...serveArgs(data, port), ...flags], "orrery ready", port);
 }
 
 // `reply` as the responder's arguments: ["--reply-bytes", N] or ["--reply-file", FILE].
