@@ -10,7 +10,7 @@ const clients = 8;
 
 export const title = "Queries";
 export const about = `Documents of about 1 KB in one container (default indexing), and in one PostgreSQL table as ` +
-  "jsonb with a GIN index and an index for each expression that is asked for, vacuumed and analyzed; each has 4 GB ` +
+  "jsonb with a GIN index and an index for each expression that is asked for, vacuumed and analyzed; each has 4 GB " +
   `for caching. ${clients} clients each: wrk with signed requests, pgbench with prepared statements over a Unix ` +
   "socket. Every answer has whole documents, but for the counts. Values are chosen at random, the same way for both. " +
   "Over several partitions one request is answered from all of them, once what follows their splits is done; " +
