@@ -127,6 +127,7 @@ const char* const kQueries[] = {
     "SELECT VALUE COUNT(1) FROM c WHERE CONTAINS(c.a, \"a\")",
     "SELECT VALUE COUNT(1) FROM c WHERE c.a = 2 AND c.b != 2",
     "SELECT VALUE COUNT(1) FROM c WHERE c.a = 2 OR c.b > 0",
+    "SELECT VALUE COUNT(1) FROM c WHERE ARRAY_CONTAINS(c.a, 1)",
     "SELECT SUM(c.o.n) AS s, AVG(c.o.n) AS v, MIN(c.o.n) AS l, MAX(c.o.n) AS h FROM c",
     "SELECT SUM(c.a) AS s FROM c WHERE IS_NUMBER(c.a)",
     "SELECT MIN(c.a) AS l, MAX(c.a) AS h FROM c",
@@ -139,6 +140,7 @@ const char* const kQueries[] = {
     "SELECT DISTINCT VALUE c.a FROM c",
     "SELECT DISTINCT c.a FROM c",
     "SELECT DISTINCT VALUE c.o.n % 2 FROM c",
+    "SELECT DISTINCT VALUE c.a FROM c WHERE c.a = null OR ARRAY_CONTAINS(c.a, 1)",
 };
 
 TEST_F(IndexOnlyTest, SameAsByItems) {
@@ -179,9 +181,22 @@ TEST_F(IndexOnlyTest, ItemsAreReadWhenMoreIsAsked) {
            "SELECT VALUE COUNT(1) FROM c JOIN e IN c.a",
            "SELECT DISTINCT * FROM c",
            "SELECT DISTINCT c.a, c.b FROM c",
+           "SELECT VALUE COUNT(1) FROM c WHERE ARRAY_CONTAINS(c.a, {\"n\": 1}, true)",
        }) {
     EXPECT_FALSE(by_index(space, *bind(text))) << text;
   }
+}
+
+// A shape has an entry for each cell it lies in, and these are not its value.
+TEST_F(IndexOnlyTest, ItemsAreReadForShapes) {
+  value::IndexDefinition definition = value::IndexPolicy::everything().definition();
+  definition.spatial.push_back(value::parse_index_path("/a/*").value());
+  IndexedSpace::Options options;
+  options.policy = value::IndexPolicy(definition);
+  IndexedSpace space(IndexedSpace::in_order({R"({"a":{"type":"Point","coordinates":[1,2]}})"}),
+                     options);
+  EXPECT_FALSE(by_index(space, *bind("SELECT VALUE COUNT(1) FROM c WHERE ST_DISTANCE(c.a, "
+                                     R"({"type": "Point", "coordinates": [1, 2]}) < 9)")));
 }
 
 TEST_F(IndexOnlyTest, ItemsAreReadWhereTheyExpire) {

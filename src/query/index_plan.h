@@ -77,7 +77,7 @@ struct IndexOrder {
 struct IndexOnly {
   // The only path outside of the filter, if any; the filter is about it too, unless the next.
   std::optional<value::Path> path;
-  // The filter is about other values: its node tells exactly which items pass.
+  // The filter is by entries of other values: its node tells exactly which items pass.
   bool filter_is_exact = false;
   // Only the smallest and the largest value matter.
   bool is_extremes = false;

@@ -271,7 +271,10 @@ std::optional<IndexOnly> IndexPlanner::only_of(const BoundQuery& query, const In
   }
   if (query.where) {
     const std::optional<value::Path> of_rows = only.path;
-    only.filter_is_exact = !each_path(*query.where, take);
+    // Entries of elements or of cells are none of the value at the path.
+    const bool is_of_parts =
+        filter.kind == IndexNode::Kind::ranges && filter.variable != IndexNode::kOnly;
+    only.filter_is_exact = !each_path(*query.where, take) || is_of_parts;
     if (only.filter_is_exact) only.path = of_rows;
     if (only.filter_is_exact && !filter.is_exact) return std::nullopt;
   }

@@ -492,6 +492,22 @@ SELECT VALUE COUNT(1) FROM c WHERE c.b = "x" AND c.a > 1
 ---- index /b/? point and /a/? range alone
 1
 
+# count of arrays that have an element
+SELECT VALUE COUNT(1) FROM c WHERE ARRAY_CONTAINS(c.l, 2)
+---- index /l/[]/? point alone
+2
+
+# groups of arrays that have an element
+SELECT c.l, COUNT(1) AS n FROM c WHERE ARRAY_CONTAINS(c.l, 2) GROUP BY c.l
+---- index /l/[]/? point alone
+{"l":[1,2],"n":1}
+{"l":[2,3],"n":1}
+
+# count of arrays that have an element with a member
+SELECT VALUE COUNT(1) FROM c WHERE ARRAY_CONTAINS(c.e, {"k":"p"}, true)
+---- index /e/[]/k/? point
+2
+
 # count of what is defined
 SELECT VALUE COUNT(c.a) FROM c
 ---- index none alone

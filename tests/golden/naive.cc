@@ -145,6 +145,13 @@ Value call(const Expr& expr, const Group& group) {
     if (!argument.is_array()) return {};
     return Value::make_number(static_cast<double>(argument.size()));
   }
+  if (expr.text == "ARRAY_CONTAINS") {
+    const Value wanted = evaluate(*expr.children[1], group);
+    if (!argument.is_array() || wanted.is_undefined()) return {};
+    bool is_there = false;
+    for (const Value element : argument.elements()) is_there = is_there || element == wanted;
+    return truth(is_there);
+  }
   std::abort();
 }
 

@@ -91,7 +91,7 @@ class Maker {
   std::string expression(int depth) {
     if (depth == 0 || below(6) == 0) return below(2) == 0 ? path() : scalar();
     const auto inner = [&] { return "(" + expression(depth - 1) + ")"; };
-    switch (below(14)) {
+    switch (below(15)) {
       case 0:
         return inner() + one_of({" + ", " - ", " * "}) + inner();
       case 1:
@@ -115,6 +115,8 @@ class Maker {
         return inner() + " ? " + inner() + " : " + inner();
       case 12:
         return one_of({"IS_DEFINED", "IS_NUMBER", "ABS", "LENGTH", "ARRAY_LENGTH"}) + inner();
+      case 13:
+        return "ARRAY_CONTAINS(" + one_of({"c.l", "c.a"}) + ", " + scalar() + ")";
       default:
         return subquery(depth);
     }
