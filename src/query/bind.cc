@@ -87,8 +87,9 @@ struct Scope {
 
 class Binder {
  public:
-  Binder(const Parameters& parameters, const ComputedProperties& computed, UserFunctions* functions)
-      : parameters_(parameters), computed_(computed), functions_(functions) {}
+  Binder(const Parameters& parameters, const ComputedProperties& computed, UserFunctions* functions,
+         const VectorPaths& vectors)
+      : parameters_(parameters), computed_(computed), functions_(functions), vectors_(vectors) {}
 
   Bound<std::shared_ptr<const BoundQuery>> query(const Query& query, const Scope* outer);
 
@@ -104,6 +105,7 @@ class Binder {
   // The query of the computed property that the expression names; null: it names none.
   const Query* computed(const Expr& expr, const Place& place) const;
   Bound<BoundExpr> call(const Expr& expr, const Place& place);
+  void say_metric(const Expr& call, std::vector<BoundExpr>& arguments) const;
   Bound<BoundExpr> user_call(const Expr& expr, const Place& place);
   Bound<std::vector<BoundExpr>> children(const Expr& expr, const Place& place);
   Bound<BoundSource> source(const Source& source, Scope& scope);
@@ -114,6 +116,7 @@ class Binder {
   const Parameters& parameters_;
   const ComputedProperties& computed_;
   UserFunctions* const functions_;
+  const VectorPaths& vectors_;
   size_t user_calls_ = 0;
   bool in_computed_ = false;  // where names are those of the item alone
   uint32_t slots_ = 0;
@@ -230,7 +233,28 @@ Bound<BoundExpr> Binder::call(const Expr& expr, const Place& place) {
   bound.kind = BoundKind::call;
   bound.function = *function;
   bound.children = std::move(*arguments);
+  if (is_vector_distance(expr)) say_metric(expr, bound.children);
   return folded(std::move(bound));
+}
+
+// Puts what the policy says where a query would say it, unless it does.
+void Binder::say_metric(const Expr& call, std::vector<BoundExpr>& arguments) const {
+  const auto metric = metric_by_policy(call, vectors_);
+  if (!metric) return;
+  const auto constant = [](Value value) {
+    BoundExpr made;
+    made.constant = std::move(value);
+    return made;
+  };
+  if (arguments.size() < 3) arguments.push_back(constant(Value::make_bool(false)));
+  if (arguments.size() < 4) arguments.push_back(constant(Value::make_object({})));
+  const BoundExpr& options = arguments[3];
+  const bool says = !options.is_constant() || !options.constant.is_object() ||
+                    !options.constant.find("distanceFunction").is_undefined();
+  if (says) return;
+  arguments[3] = constant(
+      Value::make_object({{.name = Value::make_string("distanceFunction"),
+                           .value = Value::make_string(std::string(to_string(*metric)))}}));
 }
 
 Bound<BoundExpr> Binder::user_call(const Expr& expr, const Place& place) {
@@ -522,7 +546,10 @@ Bound<std::shared_ptr<const BoundQuery>> Binder::query(const Query& query, const
     if (bound->rank) break;
     auto one = expr(*item.expr, place);
     if (!one) return std::unexpected(one.error());
-    bound->order_by.push_back({std::move(*one), item.direction == Direction::descending});
+    const bool descending = item.direction == Direction::unsaid && is_vector_distance(*item.expr)
+                                ? nearest_is_largest(*item.expr, vectors_)
+                                : item.direction == Direction::descending;
+    bound->order_by.push_back({std::move(*one), descending});
   }
   if (query.select.kind == Select::Kind::star) {
     if (bound->sources.size() != 1) {
@@ -574,8 +601,8 @@ Bound<std::shared_ptr<const BoundQuery>> Binder::query(const Query& query, const
 
 std::expected<std::shared_ptr<const BoundQuery>, SyntaxError> bind_query(
     const Query& query, const Parameters& parameters, const ComputedProperties& computed,
-    UserFunctions* functions) {
-  return Binder(parameters, computed, functions).query(query, nullptr);
+    UserFunctions* functions, const VectorPaths& vectors) {
+  return Binder(parameters, computed, functions, vectors).query(query, nullptr);
 }
 
 }  // namespace orrery::query

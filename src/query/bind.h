@@ -17,6 +17,7 @@
 #include "query/bound.h"
 #include "query/functions/context.h"
 #include "query/parser_error.h"
+#include "query/vector_paths.h"
 #include "value/value.h"
 
 namespace orrery::query {
@@ -28,8 +29,9 @@ using Parameters = std::map<std::string, value::Value, std::less<>>;
 using ComputedProperties = std::map<std::string, Query, std::less<>>;
 
 // `functions`: what udf.name means, also for the Context that it runs with; null: there are none.
+// `vectors`: of the container's policy.
 std::expected<std::shared_ptr<const BoundQuery>, SyntaxError> bind_query(
     const Query& query, const Parameters& parameters, const ComputedProperties& computed = {},
-    UserFunctions* functions = nullptr);
+    UserFunctions* functions = nullptr, const VectorPaths& vectors = {});
 
 }  // namespace orrery::query

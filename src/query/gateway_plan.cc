@@ -150,7 +150,7 @@ void plan_order(const Query& query, const Counts& counts, const PlanContext& con
     keys.push_back(item.expr.get());
     info.order_by.push_back(gateway::order_of(*item.expr, item.direction, context));
     info.order_by_expressions.push_back(to_text(*item.expr));
-    if (gateway::is_call(*item.expr, "VECTORDISTANCE")) info.has_non_streaming_order_by = true;
+    if (is_vector_distance(*item.expr)) info.has_non_streaming_order_by = true;
   }
   rewritten.select.kind = Select::Kind::list;
   rewritten.select.items.clear();

@@ -28,6 +28,7 @@
 #include "query/functions/aggregate.h"
 #include "query/functions/context.h"
 #include "query/key_filter.h"
+#include "query/vector_paths.h"
 #include "value/path.h"
 #include "value/placement.h"
 
@@ -36,16 +37,10 @@ namespace orrery::query {
 enum class DistinctType : uint8_t { none, ordered, unordered };
 enum class SortOrder : uint8_t { ascending, descending };
 
-// A path with an embedding policy: which way is nearest depends on how distances are measured.
-struct VectorPath {
-  value::Path path;
-  VectorMetric metric = VectorMetric::cosine;
-};
-
 // What of the container a plan depends on.
 struct PlanContext {
   value::KeyDefinition key;
-  std::vector<VectorPath> vectors;
+  VectorPaths vectors;
 };
 
 struct QueryInfo {

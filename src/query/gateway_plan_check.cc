@@ -219,7 +219,7 @@ Status check_order(const Query& query) {
         "ORDER BY with GROUP BY is not supported over partitions: sort the groups afterwards."));
   }
   for (const OrderItem& item : query.order_by) {
-    if (is_path(*item.expr) || is_call(*item.expr, "VECTORDISTANCE")) continue;
+    if (is_path(*item.expr) || is_vector_distance(*item.expr)) continue;
     return fail(Code::invalid,
                 R"({"errors":[{"severity":"Error","code":2206,"message":"Unsupported ORDER BY )"
                 R"(clause. ORDER BY item expression could not be mapped to a document path."}]})");

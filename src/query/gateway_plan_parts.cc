@@ -91,32 +91,8 @@ ExprPtr with_filter(ExprPtr where) {
 
 SortOrder order_of(const Expr& expr, Direction direction, const PlanContext& context) {
   if (direction == Direction::descending) return SortOrder::descending;
-  if (direction == Direction::ascending || !is_call(expr, "VECTORDISTANCE")) {
-    return SortOrder::ascending;
-  }
-  // The nearest first: small distances, or large similarities.
-  if (expr.children.size() > 3 && expr.children[3]->kind == ExprKind::object) {
-    const Expr& options = *expr.children[3];
-    for (size_t i = 0; i < options.names.size(); ++i) {
-      if (options.names[i] != "distanceFunction") continue;
-      const bool is_euclidean = options.children[i]->text == "euclidean";
-      return is_euclidean ? SortOrder::ascending : SortOrder::descending;
-    }
-  }
-  for (size_t i = 0; i < expr.children.size() && i < 2; ++i) {
-    value::Path path;
-    const Expr* at = expr.children[i].get();
-    for (; at->kind == ExprKind::member; at = at->children[0].get()) {
-      path.steps.push_back({.name = at->text, .array = false});
-    }
-    std::ranges::reverse(path.steps);
-    for (const VectorPath& vector : context.vectors) {
-      if (at->kind != ExprKind::identifier || vector.path != path) continue;
-      return vector.metric == VectorMetric::euclidean ? SortOrder::ascending
-                                                      : SortOrder::descending;
-    }
-  }
-  return SortOrder::descending;
+  if (direction == Direction::ascending || !is_vector_distance(expr)) return SortOrder::ascending;
+  return nearest_is_largest(expr, context.vectors) ? SortOrder::descending : SortOrder::ascending;
 }
 
 }  // namespace orrery::query::gateway

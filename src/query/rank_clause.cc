@@ -55,7 +55,7 @@ std::vector<ExprPtr> terms_of(const Expr& call, const Parameters& parameters) {
 
 std::expected<RankScore, RankError> read_score(const Expr& call, const Parameters& parameters) {
   RankScore score;
-  if (is_call(call, "VECTORDISTANCE")) {
+  if (is_vector_distance(call)) {
     score.distance = call.clone();
     return score;
   }

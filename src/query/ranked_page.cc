@@ -48,12 +48,11 @@ struct Score {
   bool smaller_is_better = false;
 };
 
-bool is_distance(const BoundScore& score, const Context& context) {
+bool is_distance(const BoundScore& score) {
   if (score.is_text) return false;
   const std::vector<BoundExpr>& arguments = score.expr.children;
   const bool has_options = arguments.size() > 3 && arguments[3].is_constant();
-  return (has_options ? vector_metric(arguments[3].constant, context) : context.vector_metric) ==
-         VectorMetric::euclidean;
+  return has_options && vector_metric(arguments[3].constant) == VectorMetric::euclidean;
 }
 
 class RankedPage {
@@ -62,9 +61,8 @@ class RankedPage {
       : query_(query), reading_(reading), limits_(limits), frame_(query.slots, reading.context) {
     frame_.stop = limits.stop;
     for (const BoundScore& score : query.rank->scores) {
-      scores_.push_back({.expr = score.expr,
-                         .weight = score.weight,
-                         .smaller_is_better = is_distance(score, reading.context)});
+      scores_.push_back(
+          {.expr = score.expr, .weight = score.weight, .smaller_is_better = is_distance(score)});
     }
   }
 

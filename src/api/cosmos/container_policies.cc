@@ -255,6 +255,26 @@ Result<query::ComputedProperties> computed_properties(std::string_view definitio
   return all;
 }
 
+Result<query::VectorPaths> vector_paths(std::string_view definition_json) {
+  query::VectorPaths all;
+  // Most containers have none, and every query asks.
+  if (definition_json.find("\"vectorEmbeddings\"") == std::string_view::npos) return all;
+  auto definition = value::JsonDocument::parse('{' + std::string(definition_json) + '}');
+  if (!definition) return pass(definition.error());
+  const Node* policy = definition->root().find("vectorEmbeddingPolicy");
+  const Node* list = policy != nullptr ? policy->find("vectorEmbeddings") : nullptr;
+  for (const Node* one = list != nullptr ? list->first : nullptr; one != nullptr; one = one->next) {
+    const Node* path = one->find("path");
+    const Node* name = one->find("distanceFunction");
+    if (path == nullptr || name == nullptr) continue;
+    auto parsed = value::parse_property_path(path->text);
+    if (!parsed) return pass(parsed.error());
+    const auto metric = query::parse_vector_metric(name->text);
+    all.push_back({std::move(*parsed), metric.value_or(query::VectorMetric::cosine)});
+  }
+  return all;
+}
+
 Result<VectorEmbeddingPolicy> parse_vector_embedding_policy(const Node& policy) {
   constexpr std::string_view kWhere = "vectorEmbeddingPolicy";
   VectorEmbeddingPolicy out;

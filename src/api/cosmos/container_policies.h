@@ -50,6 +50,7 @@ Result<std::string> parse_computed_properties(const value::Node& properties);
 Result<query::Query> parse_computed_property(std::string_view text);
 // Those of a container, from what is kept of its definition: an object's members.
 Result<query::ComputedProperties> computed_properties(std::string_view definition_json);
+Result<query::VectorPaths> vector_paths(std::string_view definition_json);
 Result<std::string> parse_client_encryption_policy(const value::Node& policy);
 
 // For how long the change feed has all versions and deletes.

@@ -41,10 +41,12 @@ constexpr int64_t kPageTimeUs = 5'000'000;
 constexpr int64_t kTrialTimeUs = 1'000;
 constexpr size_t kTrialBodyMax = 4096;
 
-query::PlanContext plan_context(const catalog::Container& container) {
-  query::PlanContext context;
-  context.key = container.spec.key;
-  return context;
+Result<query::GatewayPlan> plan_of(const QueryRequest& request,
+                                   const catalog::Container& container) {
+  auto vectors = vector_paths(container.spec.face_json);
+  if (!vectors) return pass(vectors.error());
+  return query::make_gateway_plan(*request.parsed, {container.spec.key, std::move(*vectors)},
+                                  request.parameters);
 }
 
 // The ranges that the query can touch, within the bounds that its headers set.
@@ -137,8 +139,7 @@ void Service::read_query_plan(CallPtr call) {
   if (!routing) return;
   auto request = parse_query_request(call->body);
   if (!request) return call->fail(request.error());
-  auto plan = query::make_gateway_plan(*request->parsed, plan_context(*routing->container),
-                                       request->parameters);
+  auto plan = plan_of(*request, *routing->container);
   if (!plan) return call->fail(plan.error());
   if (auto checked = query::check_features(*plan, call->headers.supported_query_features);
       !checked) {
@@ -168,7 +169,10 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   auto computed = computed_properties(container.spec.face_json);
   if (!computed) return call->fail(computed.error());
   ContainerFunctions functions(scripts_, engine_.catalog(), container.number);
-  auto bound = query::bind_query(*request->parsed, request->parameters, *computed, &functions);
+  auto vectors = vector_paths(container.spec.face_json);
+  if (!vectors) return call->fail(vectors.error());
+  auto bound =
+      query::bind_query(*request->parsed, request->parameters, *computed, &functions, *vectors);
   if (!bound) return call->fail(query::to_error(bound.error()));
   const bool is_trial = reach == partition::Reach::memory;
   // Scripts run in another process.
@@ -198,8 +202,7 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   }
   if (several && call->headers.partition_key_range.empty() &&
       !query::can_concatenate(*request->parsed) && !is_true(call->headers.whole_query)) {
-    auto plan =
-        query::make_gateway_plan(*request->parsed, plan_context(container), request->parameters);
+    auto plan = plan_of(*request, container);
     if (!plan) return call->fail(plan.error());
     return call->fail_with(400, kSubstatusCrossPartition, query::cross_partition_error(*plan));
   }

@@ -227,7 +227,10 @@ Reply ScriptOperations::query(const Operation& operation) {
   auto computed = computed_properties(scope_.routing->container->spec.face_json);
   if (!computed) return refused(computed.error());
   ContainerFunctions functions(host_, engine_.catalog(), scope_.routing->container->number);
-  auto bound = query::bind_query(*request->parsed, request->parameters, *computed, &functions);
+  auto vectors = vector_paths(scope_.routing->container->spec.face_json);
+  if (!vectors) return refused(vectors.error());
+  auto bound =
+      query::bind_query(*request->parsed, request->parameters, *computed, &functions, *vectors);
   if (!bound) return refused(query::to_error(bound.error()));
   const uint32_t container = scope_.routing->container->number;
   std::optional<query::Position> position;

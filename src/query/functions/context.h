@@ -14,9 +14,6 @@
 
 namespace orrery::query {
 
-// How VectorDistance measures when the call does not say: the container's vector policy does.
-enum class VectorMetric : uint8_t { cosine, dot_product, euclidean };
-
 // Functions that users wrote: udf.name(…). For one thread at a time.
 class UserFunctions {
  public:
@@ -51,7 +48,6 @@ struct Context {
   Random random;  // the caller seeds it
   // Of the row at hand, for DOCUMENTID.
   std::optional<double> document_id;
-  VectorMetric vector_metric = VectorMetric::cosine;
   RegexCache regexes;
   // Those that the query was bound with.
   UserFunctions* functions = nullptr;

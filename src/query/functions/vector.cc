@@ -14,14 +14,14 @@ namespace orrery::query {
 
 namespace {
 
-Value vector_distance(Arguments arguments, Context& context) {
+Value vector_distance(Arguments arguments, Context& /*context*/) {
   const Value& left = arguments[0];
   const Value& right = arguments[1];
   if (!left.is_array() || !right.is_array() || left.size() != right.size()) return {};
   if (left.size() == 0) return {};
   if (!flag(arguments, 2)) return {};
   const std::optional<VectorMetric> metric =
-      arguments.size() < 4 ? context.vector_metric : vector_metric(arguments[3], context);
+      arguments.size() < 4 ? VectorMetric::cosine : vector_metric(arguments[3]);
   if (!metric) return {};
   double dot = 0;
   double left_square = 0;
@@ -56,15 +56,31 @@ constexpr Function kFunctions[] = {{"VECTORDISTANCE", 2, 4, vector_distance}};
 
 }  // namespace
 
-std::optional<VectorMetric> vector_metric(const Value& options, const Context& context) {
+std::optional<VectorMetric> vector_metric(const Value& options) {
   if (!options.is_object()) return std::nullopt;
   const Value name = options.find("distanceFunction");
-  if (name.is_undefined()) return context.vector_metric;
+  if (name.is_undefined()) return VectorMetric::cosine;
   if (!name.is_string()) return std::nullopt;
-  const std::string wanted = to_lower(name.text());
-  if (wanted == "cosine") return VectorMetric::cosine;
-  if (wanted == "dotproduct") return VectorMetric::dot_product;
-  if (wanted == "euclidean") return VectorMetric::euclidean;
+  return parse_vector_metric(name.text());
+}
+
+std::string_view to_string(VectorMetric metric) {
+  switch (metric) {
+    case VectorMetric::cosine:
+      return "cosine";
+    case VectorMetric::dot_product:
+      return "dotproduct";
+    case VectorMetric::euclidean:
+      return "euclidean";
+  }
+  return "";
+}
+
+std::optional<VectorMetric> parse_vector_metric(std::string_view name) {
+  using enum VectorMetric;
+  for (const VectorMetric metric : {cosine, dot_product, euclidean}) {
+    if (to_lower(name) == to_string(metric)) return metric;
+  }
   return std::nullopt;
 }
 
