@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "query/collector.h"
@@ -109,12 +111,16 @@ class GatheredPage {
                        .json = one.result.to_json()});
       bytes += rows_.back().json.size();
     }
+    const bool has_order = !query_.order_by.empty();
     const bool is_short = rows_.size() <= skip_ + limits_.rows && bytes <= limits_.bytes;
-    // When all of them fit they are given as they came.
-    if (resumes_ || !is_short) sort();
+    if (!has_order) {
+      number_as_they_came();
+    } else if (resumes_ || !is_short) {  // equal ones may come in any order where all of them fit
+      sort();
+    }
     size_t start = 0;
     if (resumes_) {
-      auto found = after_position();
+      auto found = has_order ? after_position() : after_last();
       if (!found) return pass(found.error());
       start = *found;
     }
@@ -133,6 +139,23 @@ class GatheredPage {
     for (size_t i = 1; i < rows_.size(); ++i) {
       if (places(rows_[i - 1], rows_[i]) == 0) rows_[i].number = rows_[i - 1].number + 1;
     }
+  }
+
+  // Without an order of its own a query gives its rows in the order of those that they are made
+  // from, which a query in FROM may have put in order.
+  void number_as_they_came() {
+    std::unordered_map<std::string_view, uint64_t> seen;
+    for (Row& row : rows_) row.number = seen[row.json]++;
+  }
+
+  // After the row that the last page ended with; by count when there is no such row any more.
+  Result<size_t> after_last() const {
+    if (!at_.result_mark) return fail(Code::invalid, "the position is not one of this query");
+    const auto last = std::ranges::find_if(rows_, [&](const Row& row) {
+      return row.mark == *at_.result_mark && row.number == at_.rows_of_it;
+    });
+    if (last != rows_.end()) return static_cast<size_t>(last - rows_.begin()) + 1;
+    return static_cast<size_t>(std::min<uint64_t>(at_.skipped + at_.given, rows_.size()));
   }
 
   Result<size_t> after_position() const {

@@ -208,3 +208,15 @@ SELECT VALUE t FROM c WHERE EXISTS(SELECT VALUE t FROM t IN c.tags)
 SELECT VALUE ARRAY(SELECT VALUE c FROM c IN c.sizes) FROM c WHERE c.id = "3"
 ----
 [5]
+
+# a query in FROM puts its rows in order
+SELECT VALUE t.name FROM (SELECT TOP 2 VALUE c FROM c ORDER BY c.name DESC) AS t
+---- single
+"kite"
+"boat"
+
+# and what skips rows of it skips the first
+SELECT VALUE t.name FROM (SELECT TOP 3 VALUE c FROM c ORDER BY c.name DESC) AS t OFFSET 1 LIMIT 2
+---- single
+"boat"
+"bike"
