@@ -1,16 +1,21 @@
 // Whether reads and creates keep their speed as items and containers grow in number.
+import { existsSync } from "node:fs";
+
 import { answerTo, createRequests, firstReads, nextTag, readRequests, run } from "./load.mjs";
 import { lowToHigh, medians, ratio, table, whole } from "./report.mjs";
 import { output, startServer } from "./server.mjs";
 
-async function grow({ programs, folder, rounds, seconds }, sizes) {
+async function grow({ programs, folder, loaded, rounds, seconds }, sizes) {
   for (const size of sizes) {
-    await output(programs.loader, "--data", `${folder}/${size.name}`, "--items", String(size.items),
+    size.data = `${loaded}/${size.name}`;
+    if (loaded && existsSync(size.data)) continue;
+    size.data = `${folder}/${size.name}`;
+    await output(programs.loader, "--data", size.data, "--items", String(size.items),
       "--containers", String(size.containers), "--sample", programs.sample);
   }
   for (let round = 0; round < rounds; ++round) {
     for (const size of sizes) {
-      const server = await startServer(programs, `${folder}/${size.name}`);
+      const server = await startServer(programs, size.data);
       // Partitions open on first use, and caches fill: not what is asked here.
       for (const request of firstReads(size)) await answerTo(server, request);
       const count = 50_000;

@@ -1,7 +1,9 @@
 // ./dev bench: runs the benchmarks on this machine and writes bench/RESULTS.md.
 //
-//   node bench/run.mjs [--quick] [--rounds N] [--seconds N] [--work DIR] [--largest N] [--record] [NAME…]
+//   node bench/run.mjs [--quick] [--rounds N] [--seconds N] [--work DIR] [--largest N] [--loaded DIR]
+//                      [--record] [NAME…]
 //
+// --loaded names a folder of data that `load_items` made before, as growth.mjs calls it (grown-ITEMS-CONTAINERS).
 // --largest leaves out sizes of more than N items, which take long to load.
 // With names, only those run and the results are only printed, or, with --record, take the place of
 // theirs in bench/RESULTS.md.
@@ -34,6 +36,7 @@ const { values, positionals } = parseArgs({
     seconds: { type: "string" },
     work: { type: "string", default: tmpdir() },
     largest: { type: "string", default: "Infinity" },
+    loaded: { type: "string" },
     record: { type: "boolean", default: false },
   },
 });
@@ -58,6 +61,7 @@ const settings = {
   },
   quick: values.quick,
   largest: Number(values.largest),
+  loaded: values.loaded,
   rounds: Number(values.rounds ?? (values.quick ? 3 : 5)),
   seconds: Number(values.seconds ?? (values.quick ? 3 : 10)),
 };
