@@ -132,10 +132,10 @@ export async function measure(settings) {
     if (items === sizes.at(-1)) {
       for (const partitions of [1, 4, 16]) {
         await splitInto(server, partitions);
-        for (const theirs of partitions === 1 ? [1] : [partitions, 1]) {
-          const one = { ...fanOut, postgres: fanOut.postgres.replace("items", await divided(postgres, theirs)) };
+        for (const there of partitions === 1 ? [1] : [partitions, 1]) {
+          const one = { ...fanOut, postgres: fanOut.postgres.replace("items", await divided(postgres, there)) };
           await check(server, postgres, one, items);
-          fans.push({ partitions, theirs, ...await compare(server, postgres, one, items, folder, { rounds, seconds }) });
+          fans.push({ partitions, there, ...await compare(server, postgres, one, items, folder, { rounds, seconds }) });
         }
       }
     }
@@ -150,7 +150,7 @@ export async function measure(settings) {
     table([["", "Orrery/s", "p50", "PostgreSQL/s", "mean", "Orrery's part"],
       ...cases.map((one) => [one.name, ...compared(results.get(one)[last])]),
       ...fans.map((fan) => [
-        `${fanOut.name}, from ${count(fan.partitions)}, there from ${count(fan.theirs)}`, ...compared(fan)])]),
+        `${fanOut.name}, from ${count(fan.partitions)}, there from ${count(fan.there)}`, ...compared(fan)])]),
     "\nQueries a second as the documents grow in number, each against the first:\n",
     table([["", ...sizes.map((items) => `${whole(items)}`), "PostgreSQL"],
       ...cases.map((one) => {
