@@ -122,8 +122,9 @@ struct View::State {
     bool one_term = false;
   };
   Span span(std::string_view from, std::string_view to) const {
-    if (is_one_term(from, to))
+    if (is_one_term(from, to)) {
       return {std::string(from) + key_min, std::string(from) + key_max, true};
+    }
     return {entries_from(from), entries_from(to), false};
   }
 

@@ -150,8 +150,9 @@ void Service::read_query_plan(CallPtr call) {
 }
 
 void Service::query_items(CallPtr call) {
-  if (call->body.size() > kTrialBodyMax)
+  if (call->body.size() > kTrialBodyMax) {
     return later(std::move(call), &Service::query_items_patiently);
+  }
   run_item_query(std::move(call), partition::Reach::memory);
 }
 
@@ -176,8 +177,9 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   if (!bound) return call->fail(query::to_error(bound.error()));
   const bool is_trial = reach == partition::Reach::memory;
   // Scripts run in another process.
-  if (is_trial && functions.is_used())
+  if (is_trial && functions.is_used()) {
     return later(std::move(call), &Service::query_items_patiently);
+  }
   auto size = page_size(call->headers.max_item_count, kDefaultPage, engine_.limits().feed_items);
   if (!size) return call->fail(size.error());
   auto demand = demand_of(call->headers.session_token);
