@@ -195,27 +195,20 @@ Status CompositeWalk::read_run(const std::string& run) {
 }
 
 Status CompositeWalk::order_items(std::vector<std::string>& keys) {
-  auto bodies = setting_.view.fetch(keys);
-  if (!bodies) return pass(bodies.error());
-  for (size_t i = 0; i < keys.size(); ++i) {
-    const std::string_view body = (*bodies)[i];
-    if (body.empty()) continue;
-    setting_.counts.items += 1;
-    setting_.counts.bytes += body.size();
-    const auto json = value::JsonDocument::parse(body);
-    if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
+  auto read = each_item(setting_, keys, [&](size_t i, const value::Node& item) {
     Ordered one{.values = {}, .key = std::move(keys[i])};
     for (const value::CompositeIndex::Part& part : order_.keys) {
-      one.values.push_back(Value::from(value::find(json->root(), part.path)).to_owned());
+      one.values.push_back(Value::from(value::find(item, part.path)).to_owned());
     }
     if (start_) {
       const Ordered start{.values = start_->values, .key = start_->key};
-      if (start_->inclusive ? is_before(one, start) : !is_before(start, one)) continue;
+      if (start_->inclusive ? is_before(one, start) : !is_before(start, one)) return;
     }
-    if (run_end_ && !is_before(one, *run_end_)) continue;
+    if (run_end_ && !is_before(one, *run_end_)) return;
     run_bytes_ += one.memory();
     run_.push_back(std::move(one));
-  }
+  });
+  if (!read) return read;
   keys.clear();
   if (run_bytes_ > kRunBytesMax) sort_run();
   return {};

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "query/key_choice.h"
+#include "value/json.h"
 
 namespace orrery::query {
 namespace {
@@ -120,6 +121,22 @@ class KeyOrderSource final : public ItemSource {
 };
 
 }  // namespace
+
+Status each_item(const SourceSetting& setting, std::span<const std::string> keys,
+                 const std::function<void(size_t, const value::Node&)>& give) {
+  auto bodies = setting.view.fetch(keys);
+  if (!bodies) return pass(bodies.error());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const std::string_view body = (*bodies)[i];
+    if (body.empty()) continue;
+    setting.counts.items += 1;
+    setting.counts.bytes += body.size();
+    const auto json = value::JsonDocument::parse(body);
+    if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
+    give(i, json->root());
+  }
+  return {};
+}
 
 Result<std::unique_ptr<ItemSource>> open_in_key_order(const SourceSetting& setting,
                                                       const SourceStart* start) {

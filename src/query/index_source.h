@@ -11,7 +11,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,6 +59,10 @@ struct SourceSetting {
   Context& context;    // the one that the plan was made with
   ReadCounts& counts;  // what is read is added here
 };
+
+// Reads the items of some keys and gives each that is to be seen, with its place among the keys.
+Status each_item(const SourceSetting& setting, std::span<const std::string> keys,
+                 const std::function<void(size_t, const value::Node&)>& give);
 
 // From the first item when `start` is null.
 Result<std::unique_ptr<ItemSource>> open_in_key_order(const SourceSetting& setting,

@@ -248,19 +248,12 @@ Status OrderedWalk::read_run() {
 }
 
 Status OrderedWalk::order_items(std::vector<std::string>& keys) {
-  auto bodies = setting_.view.fetch(keys);
-  if (!bodies) return pass(bodies.error());
-  for (size_t i = 0; i < keys.size(); ++i) {
-    const std::string_view body = (*bodies)[i];
-    if (body.empty()) continue;
-    setting_.counts.items += 1;
-    setting_.counts.bytes += body.size();
-    const auto json = value::JsonDocument::parse(body);
-    if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
-    Ordered one{Value::from(value::find(json->root(), order_path_)).to_owned(), std::move(keys[i])};
+  auto read = each_item(setting_, keys, [&](size_t i, const value::Node& item) {
+    Ordered one{Value::from(value::find(item, order_path_)).to_owned(), std::move(keys[i])};
     run_bytes_ += one.value.memory() + one.key.size() + sizeof one;
     run_.push_back(std::move(one));
-  }
+  });
+  if (!read) return read;
   keys.clear();
   if (run_bytes_ <= kQueryMemoryMax) return {};
   return fail(

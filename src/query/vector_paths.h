@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "query/ast.h"
+#include "query/bound.h"
 #include "query/functions/vector.h"
 #include "value/path.h"
 
@@ -24,5 +25,8 @@ std::optional<VectorMetric> metric_by_policy(const Expr& call, const VectorPaths
 // those of the smallest distance or of the largest similarity. By its options, or the policy, or
 // cosine.
 bool nearest_is_largest(const Expr& call, const VectorPaths& paths);
+// Puts what the policy says into the bound arguments of a call, where a query would say it, unless
+// it does.
+void say_metric(const Expr& call, const VectorPaths& paths, std::vector<BoundExpr>& arguments);
 
 }  // namespace orrery::query
