@@ -1,5 +1,6 @@
 // See catalog.h. Records: placement "databases", "containers" or "resources" with the number as
-// row, and placement "account", row "next-number".
+// row; placement "files" with a partition's name in the volume as row (see catalog_files.cc); and
+// placement "account", row "next-number".
 #include "catalog/catalog.h"
 
 #include <fmt/format.h>
@@ -260,6 +261,9 @@ Status Catalog::remove_database(uint32_t number) {
   for (const ContainerPtr& container : inside) {
     writes.push_back(remove(kContainers, container->number));
     std::ranges::move(remove_owned(container->number, writes), std::back_inserter(owned));
+    if (auto removed = remove_file_notes(*container->map, nullptr, writes); !removed) {
+      return removed;
+    }
   }
   if (auto committed = commit(std::move(writes)); !committed) return committed;
   erase_resources(owned);
@@ -320,9 +324,11 @@ Result<ContainerPtr> Catalog::create_container(uint32_t database_number, Contain
 
 Status Catalog::remove_container(uint32_t number) {
   MutexLock change(change_mutex_);
-  if (!container(number)) return fail(Code::not_found, "the container is not there");
+  const ContainerPtr gone = container(number);
+  if (!gone) return fail(Code::not_found, "the container is not there");
   std::vector<partition::Write> writes;
   writes.push_back(remove(kContainers, number));
+  if (auto removed = remove_file_notes(*gone->map, nullptr, writes); !removed) return removed;
   const std::vector<ResourcePtr> owned = remove_owned(number, writes);
   if (auto committed = commit(std::move(writes)); !committed) return committed;
   erase_resources(owned);
@@ -335,14 +341,20 @@ Result<ContainerPtr> Catalog::update_container(uint32_t number,
   MutexLock serial(change_mutex_);
   ContainerPtr before = container(number);
   if (!before) return fail(Code::not_found, "the container is not there");
-  auto after = std::make_shared<Container>(*before);
+  return update(*before, change, {});
+}
+
+Result<ContainerPtr> Catalog::update(const Container& before,
+                                     const std::function<Status(Container&)>& change,
+                                     std::vector<partition::Write> writes) {
+  auto after = std::make_shared<Container>(before);
   after->changed_s = clock_.now_s();
   after->etag = next_etag();
   if (auto changed = change(*after); !changed) return pass(changed.error());
-  if (!covers_everything(*after->map) || after->spec.name != before->spec.name) {
+  if (!covers_everything(*after->map) || after->spec.name != before.spec.name) {
     return fail(Code::internal, "a change to a container's record does not keep its invariants");
   }
-  return store(std::move(after));
+  return store(std::move(after), std::move(writes));
 }
 
 Result<ContainerPtr> Catalog::note_indexed(uint32_t number, uint32_t index_version) {
@@ -351,11 +363,11 @@ Result<ContainerPtr> Catalog::note_indexed(uint32_t number, uint32_t index_versi
   if (!before) return fail(Code::not_found, "the container is not there");
   auto after = std::make_shared<Container>(*before);
   after->indexed_version = std::max(before->indexed_version, index_version);
-  return store(std::move(after));
+  return store(std::move(after), {});
 }
 
-Result<ContainerPtr> Catalog::store(std::shared_ptr<Container> container) {
-  std::vector<partition::Write> writes;
+Result<ContainerPtr> Catalog::store(std::shared_ptr<Container> container,
+                                    std::vector<partition::Write> writes) {
   writes.push_back(put(kContainers, container->number, encode(*container)));
   if (auto committed = commit(std::move(writes)); !committed) return pass(committed.error());
   insert(container);

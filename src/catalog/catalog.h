@@ -5,7 +5,8 @@
 // Invariants: names are unique (databases in the account, containers in their database, resources
 // among those of their kind and parent); numbers are never used twice, whatever they number; what
 // belongs to something goes with it; a partition map covers the whole placement space without gap
-// or overlap (checked on every store). A change is visible to lookups only once it is durable.
+// or overlap (checked on every store). A change is visible to lookups only once it is durable. What
+// is noted to have files has them, or they were lost.
 //
 // Threading: lookups from any thread, returning immutable snapshots. Changes are serialised inside
 // and block until durable: not for event-loop threads.
@@ -63,6 +64,16 @@ class Catalog {
   // the etag stays.
   Result<ContainerPtr> note_indexed(uint32_t number, uint32_t index_version);
 
+  // --- which partitions have files: catalog_files.cc -------------------------------------------
+  // False also for files that an earlier version of the program made and nobody has noted since.
+  Result<bool> has_files(const PartitionRange& range) const;
+  // Once they are durable, and before a write to them is acknowledged. Does nothing for a range
+  // that the container's map does not have any more.
+  Status note_files(uint32_t container, const PartitionRange& range);
+  enum class NewRanges : uint8_t { with_files, without_files };
+  // A new map after a split; `have` is said of the ranges that the map before did not have.
+  Result<ContainerPtr> replace_map(uint32_t container, PartitionMap map, NewRanges have);
+
   // --- resources: catalog_resources.cc ---------------------------------------------------------
   ResourcePtr resource(uint8_t kind, uint32_t parent, std::string_view name) const;
   ResourcePtr resource(uint32_t number) const;
@@ -88,7 +99,17 @@ class Catalog {
   // The next number, and the write that keeps it from being used again.
   uint32_t take_number(std::vector<partition::Write>& writes) ORRERY_REQUIRES(change_mutex_);
   std::string next_etag();
-  Result<ContainerPtr> store(std::shared_ptr<Container> container) ORRERY_REQUIRES(change_mutex_);
+  Result<ContainerPtr> update(const Container& before,
+                              const std::function<Status(Container&)>& change,
+                              std::vector<partition::Write> writes) ORRERY_REQUIRES(change_mutex_);
+  // With `writes`, in one commit.
+  Result<ContainerPtr> store(std::shared_ptr<Container> container,
+                             std::vector<partition::Write> writes) ORRERY_REQUIRES(change_mutex_);
+  partition::Write file_note(partition::Verb verb, const PartitionRange& range) const;
+  // Of the ranges that `next`, if there is one, does not have.
+  Status remove_file_notes(const PartitionMap& map, const PartitionMap* next,
+                           std::vector<partition::Write>& writes) const
+      ORRERY_REQUIRES(change_mutex_);
   void insert(DatabasePtr database);
   void insert(ContainerPtr container);
   void erase_container(uint32_t number);

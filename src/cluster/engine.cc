@@ -10,6 +10,7 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "base/fault.h"
 #include "base/log.h"
 
 namespace orrery::cluster {
@@ -24,6 +25,22 @@ std::string name_key(std::string_view database, std::string_view container) {
   key.reserve(database.size() + 1 + container.size());
   key.append(database).append(1, '\n').append(container);
   return key;
+}
+
+// A catalog that is lost must not come back as an empty one, by which everything would be removed
+// as nobody's.
+Status check_catalog_is_there(const volume::Volume& volume) {
+  if (volume.exists(catalog::kCatalogVolumeName)) return {};
+  auto names = volume.list();
+  if (!names) return pass(names.error());
+  for (const std::string& name : *names) {
+    if (!volume.exists(name)) continue;
+    return fail(Code::corrupt,
+                fmt::format("the catalog's files are missing, though those of partitions are "
+                            "there: they were in {}. Put them back there from a copy",
+                            volume.place(catalog::kCatalogVolumeName)));
+  }
+  return {};
 }
 
 }  // namespace
@@ -42,6 +59,7 @@ Engine::Engine(volume::Volume& volume, const Clock& clock, const EngineOptions& 
 Result<std::unique_ptr<Engine>> Engine::open(volume::Volume& volume, const Clock& clock,
                                              const EngineOptions& options) {
   std::unique_ptr<Engine> engine(new Engine(volume, clock, options));
+  if (auto checked = check_catalog_is_there(volume); !checked) return pass(checked.error());
   auto catalog = catalog::Catalog::open(engine->shared_, volume);
   if (!catalog) return pass(catalog.error());
   engine->catalog_ = std::move(*catalog);
@@ -155,7 +173,7 @@ RoutingPtr Engine::make_routing(const catalog::ContainerPtr& container, const Ro
     if (slot) {
       slot->own_budget->set_rate(share, now_us);
     } else {
-      slot = std::make_shared<Slot>(range);
+      slot = std::make_shared<Slot>(container->number, range);
       slot->own_budget = std::make_shared<TokenBucket>(share, now_us);
     }
     routing->slots.push_back(std::move(slot));
@@ -210,12 +228,10 @@ Result<std::shared_ptr<Partition>> Engine::open_slot(const std::shared_ptr<Slot>
   if (slot->gone) return fail(Code::moved, "the partition is gone");
   const int64_t now_us = clock_.steady_us();
   if (slot->open_error && now_us < slot->open_again_us) return pass(*slot->open_error);
-  const catalog::PartitionRange& range = slot->range;
-  auto partition =
-      Partition::open(shared_, volume_, range.volume_name, {range.id, range.min, range.max});
+  auto partition = open_files(slot->container, slot->range);
   if (!partition) {
     log::error("cannot open a partition",
-               {{"name", range.volume_name}, {"error", partition.error().message}});
+               {{"name", slot->range.volume_name}, {"error", partition.error().message}});
     slot->open_error = partition.error();
     slot->open_again_us = now_us + kOpenAgainUs;
     return pass(partition.error());
@@ -231,12 +247,39 @@ Result<std::shared_ptr<Partition>> Engine::open_slot(const std::shared_ptr<Slot>
   return partition;
 }
 
+// A partition whose files are lost must not come back as an empty one: the catalog knows which have
+// any. It is told once they are durable, and before anything in them is acknowledged.
+Result<std::shared_ptr<Partition>> Engine::open_files(uint32_t container,
+                                                      const catalog::PartitionRange& range) {
+  auto noted = catalog_->has_files(range);
+  if (!noted) return pass(noted.error());
+  if (*noted && !volume_.exists(range.volume_name)) {
+    return fail(Code::corrupt,
+                fmt::format("the files of range {} are missing: they were in {}. Put them back "
+                            "there from a copy; to do without, delete the container",
+                            range.id, volume_.place(range.volume_name)));
+  }
+  auto partition =
+      Partition::open(shared_, volume_, range.volume_name, {range.id, range.min, range.max});
+  if (!partition || *noted) return partition;
+  Status told = fault::point("files.made");
+  if (told) told = catalog_->note_files(container, range);
+  if (told) return partition;
+  // Whoever has been writing here without a note can go on: it is no worse off than before.
+  if ((*partition)->lsn() == 0) return pass(told.error());
+  log::warn("cannot note in the catalog that a partition has files",
+            {{"name", range.volume_name}, {"error", told.error().message}});
+  return partition;
+}
+
 Result<std::shared_ptr<Partition>> Engine::open_if_there(const std::shared_ptr<Slot>& slot) {
   if (auto open = slot->opened()) return open;
   if (!volume_.exists(slot->range.volume_name)) {
     // Asked in this order: a slot is marked before its files are removed.
     if (slot->gone) return fail(Code::moved, "the partition is gone");
-    return nullptr;
+    auto noted = catalog_->has_files(slot->range);
+    if (!noted) return pass(noted.error());
+    if (!*noted) return nullptr;  // otherwise it was made just now, or lost: opening it tells
   }
   return open_slot(slot);
 }

@@ -239,6 +239,8 @@ class Engine {
 
   // opening (engine.cc)
   Result<std::shared_ptr<partition::Partition>> open_slot(const std::shared_ptr<Slot>& slot);
+  Result<std::shared_ptr<partition::Partition>> open_files(uint32_t container,
+                                                           const catalog::PartitionRange& range);
   // Null when there are no files and none are wanted.
   Result<std::shared_ptr<partition::Partition>> open_if_there(const std::shared_ptr<Slot>& slot);
   template <class Job>

@@ -97,17 +97,19 @@ Result<std::optional<SplitReport>> Engine::split_empty(const RoutingPtr& routing
   MutexLock change(change_mutex_);
   MutexLock opening(slot.open_mutex);
   if (slot.opened() || volume_.exists(slot.range.volume_name)) return std::nullopt;
+  auto noted = catalog_->has_files(slot.range);
+  if (!noted) return pass(noted.error());
+  if (*noted) return std::nullopt;  // they are lost, which opening it tells
   const std::string cut =
       value::middle_of(routing->container->spec.key.placement, slot.range.min, slot.range.max);
   if (cut.empty()) return fail(Code::conflict, "the partition's range is too small to be split");
   const uint32_t number = routing->container->number;
-  SplitReport report;
-  auto updated = catalog_->update_container(number, [&](catalog::Container& container) -> Status {
-    report = {slot.range.id, container.map->next_id, container.map->next_id + 1, 0, 0};
-    container.map =
-        std::make_shared<catalog::PartitionMap>(split_map(*container.map, slot.range.id, cut));
-    return {};
-  });
+  const catalog::ContainerPtr record = catalog_->container(number);
+  if (!record) return fail(Code::not_found, "the container is not there");
+  const uint32_t next_id = record->map->next_id;
+  const SplitReport report{.parent = slot.range.id, .left = next_id, .right = next_id + 1};
+  auto updated = catalog_->replace_map(number, split_map(*record->map, slot.range.id, cut),
+                                       catalog::Catalog::NewRanges::without_files);
   if (!updated) return pass(updated.error());
   rebuild(number);
   slot.gone = true;  // after the new map is there to be found; until then it cannot be opened
@@ -127,10 +129,7 @@ Result<std::vector<std::shared_ptr<Slot>>> Engine::store_map(uint32_t number,
   for (bool first = true;; first = false) {
     {
       MutexLock change(change_mutex_);
-      auto updated = catalog_->update_container(number, [&](catalog::Container& container) {
-        container.map = std::make_shared<catalog::PartitionMap>(map);
-        return Status();
-      });
+      auto updated = catalog_->replace_map(number, map, catalog::Catalog::NewRanges::with_files);
       if (updated) {
         if (auto injected = fault::point("split.published"); !injected) {
           log::warn("fault after a split was published", {{"error", injected.error().message}});

@@ -27,8 +27,10 @@ struct SlotCounters {
 
 // One physical partition of a container. Its files are opened when they are first needed.
 struct Slot {
-  explicit Slot(catalog::PartitionRange range_in) : range(std::move(range_in)) {}
+  Slot(uint32_t container_in, catalog::PartitionRange range_in)
+      : container(container_in), range(std::move(range_in)) {}
 
+  const uint32_t container;
   const catalog::PartitionRange range;
   std::shared_ptr<TokenBucket> own_budget;  // set before the slot is shared
   SlotCounters counters;

@@ -13,7 +13,7 @@ Routing three() {
   uint32_t id = 0;
   for (auto [min, max] : {std::pair("", "h"), {"h", "p"}, {"p", "\xFF"}}) {
     routing.slots.push_back(
-        std::make_shared<Slot>(catalog::PartitionRange{id++, min, max, {}, ""}));
+        std::make_shared<Slot>(1, catalog::PartitionRange{id++, min, max, {}, ""}));
   }
   return routing;
 }

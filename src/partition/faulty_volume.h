@@ -105,6 +105,7 @@ class FaultyVolume final : public volume::Volume {
     return std::make_unique<FaultyClaim>(std::move(*claimed), fault_);
   }
   bool exists(std::string_view name) const override { return base_->exists(name); }
+  std::string place(std::string_view name) const override { return base_->place(name); }
   Result<std::vector<std::string>> list() const override { return base_->list(); }
   Status remove(std::string_view name) override { return base_->remove(name); }
   Result<std::string> clone_target(std::string_view name) override {

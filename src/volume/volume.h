@@ -45,6 +45,8 @@ class Volume {
   virtual Result<std::unique_ptr<Claim>> claim(std::string_view name) = 0;
   // Whether the partition has files.
   virtual bool exists(std::string_view name) const = 0;
+  // Where they are, or would be, as an operator knows the place: for messages.
+  virtual std::string place(std::string_view name) const = 0;
   virtual Result<std::vector<std::string>> list() const = 0;
   virtual Status remove(std::string_view name) = 0;
   // Makes room for a clone under this name (removing what a crash left of an earlier attempt) and

@@ -52,10 +52,14 @@ class LocalVolume final : public Volume {
   Result<std::unique_ptr<Claim>> claim(std::string_view name) override {
     // Somebody may be removing the place just now: then it is made anew.
     for (int attempt = 0;; ++attempt) {
-      auto place = make_place(name);
-      if (!place) return pass(place.error());
-      auto fence = Fence::take_over(*place);
-      if (fence) return std::make_unique<LocalClaim>(std::move(*fence), *place + "/db");
+      auto made = make_place(name);
+      if (!made) return pass(made.error());
+      // The database would make its directory itself; made here it is synced with the place. When
+      // it cannot be made, one of the two fails.
+      std::error_code ignored;
+      fs::create_directory(*made + "/db", ignored);
+      auto fence = Fence::take_over(*made);
+      if (fence) return std::make_unique<LocalClaim>(std::move(*fence), *made + "/db");
       if (fence.error().code != Code::not_found || attempt == kClaimAttempts) {
         return pass(fence.error());
       }
@@ -66,7 +70,7 @@ class LocalVolume final : public Volume {
     if (!is_valid_name(name)) return false;
     // Not by one file alone: a database that has lost part of its files must not look like none.
     std::error_code error;
-    for (fs::directory_iterator it(place_of(name) + "/db", error), end; !error && it != end;
+    for (fs::directory_iterator it(place(name) + "/db", error), end; !error && it != end;
          it.increment(error)) {
       const std::string extension = it->path().extension().string();
       if (it->path().filename() == "CURRENT" || extension == ".sst" || extension == ".log") {
@@ -74,6 +78,10 @@ class LocalVolume final : public Volume {
       }
     }
     return false;
+  }
+
+  std::string place(std::string_view name) const override {
+    return fmt::format("{}/{}", partitions_, name);
   }
 
   Result<std::vector<std::string>> list() const override {
@@ -93,15 +101,15 @@ class LocalVolume final : public Volume {
 
   Status remove(std::string_view name) override {
     if (!is_valid_name(name)) return bad_name(name);
-    const std::string place = place_of(name);
+    const std::string here = place(name);
     std::string grave;
-    Status moved = Fence::depose(place, [&]() -> Status {
+    Status moved = Fence::depose(here, [&]() -> Status {
       grave = fmt::format("{}/{}.{}.{}", removed_, name, ::getpid(), graves_.fetch_add(1));
       std::error_code error;
       fs::remove_all(grave, error);  // of an earlier process with this id
-      fs::rename(place, grave, error);
+      fs::rename(here, grave, error);
       if (error) {
-        return fail(Code::internal, fmt::format("cannot remove {}: {}", place, error.message()));
+        return fail(Code::internal, fmt::format("cannot remove {}: {}", here, error.message()));
       }
       return sync_directory(partitions_);
     });
@@ -119,9 +127,9 @@ class LocalVolume final : public Volume {
 
   Result<std::string> clone_target(std::string_view name) override {
     if (auto removed = remove(name); !removed) return pass(removed.error());
-    auto place = make_place(name);
-    if (!place) return pass(place.error());
-    return *place + "/db";
+    auto made = make_place(name);
+    if (!made) return pass(made.error());
+    return *made + "/db";
   }
 
  private:
@@ -134,22 +142,18 @@ class LocalVolume final : public Volume {
                             name));
   }
 
-  std::string place_of(std::string_view name) const {
-    return fmt::format("{}/{}", partitions_, name);
-  }
-
   Result<std::string> make_place(std::string_view name) const {
     if (!is_valid_name(name)) return bad_name(name);
-    std::string place = place_of(name);
+    std::string here = place(name);
     std::error_code error;
-    bool made = fs::create_directory(place, error);
+    bool made = fs::create_directory(here, error);
     if (error) {
-      return fail(Code::read_only, fmt::format("cannot make {}: {}", place, error.message()));
+      return fail(Code::read_only, fmt::format("cannot make {}: {}", here, error.message()));
     }
     if (made) {
       if (auto synced = sync_directory(partitions_); !synced) return pass(synced.error());
     }
-    return place;
+    return here;
   }
 
   const std::string partitions_;
