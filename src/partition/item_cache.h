@@ -9,24 +9,22 @@
 //    during a change is void.
 //  - An owner's number is never used twice, so nothing of a partition is found under another's, nor
 //    under its own once it was closed and opened again. What is left of it goes with age.
-//  - Memory is bounded. The oldest go first, unless they were found since: those stay for another
-//    round.
+//  - Memory is bounded (second_chance.h).
 //
 // Threading: any thread. Each shard has its own lock, held for a lookup.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
-#include <list>
+#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/thread_annotations.h"
 #include "partition/item.h"
+#include "partition/second_chance.h"
 
 namespace orrery::partition {
 
@@ -64,34 +62,17 @@ class ItemCache {
  private:
   static constexpr size_t kShards = 64;
 
-  struct Entry {
-    uint64_t owner = 0;
-    uint64_t hash = 0;
-    std::string key;
-    std::shared_ptr<const Item> item;
-    size_t bytes = 0;
-    bool found = false;  // since it was put, or last spared
-  };
-  using Entries = std::list<Entry>;
-
   struct alignas(64) Shard {
+    explicit Shard(size_t bytes_max) : items(bytes_max) {}
     mutable Mutex mutex;
     uint64_t changes ORRERY_GUARDED_BY(mutex) = 0;  // that were begun
     uint32_t open ORRERY_GUARDED_BY(mutex) = 0;     // changes under way
-    size_t bytes ORRERY_GUARDED_BY(mutex) = 0;
-    Entries entries ORRERY_GUARDED_BY(mutex);  // the newest first
-    // Two keys with one hash take one another's place.
-    std::unordered_map<uint64_t, Entries::iterator> by_hash ORRERY_GUARDED_BY(mutex);
-
-    void erase(uint64_t hash) ORRERY_REQUIRES(mutex);
+    SecondChance<std::shared_ptr<const Item>> items ORRERY_GUARDED_BY(mutex);
   };
-
-  static uint64_t hash_of(uint64_t owner, std::string_view key);
   Shard& shard_of(uint64_t hash) { return shards_[hash % kShards]; }
 
-  const size_t shard_bytes_max_;
   std::atomic<uint64_t> owners_{1};
-  std::array<Shard, kShards> shards_;
+  std::deque<Shard> shards_;
 };
 
 }  // namespace orrery::partition

@@ -47,6 +47,7 @@ Partition::Partition(Shared& shared, volume::Volume& volume, Identity identity,
       identity_(std::move(identity)),
       store_(std::move(store)),
       cache_owner_(shared_.caches->items.new_owner()),
+      term_owner_(shared_.caches->terms),
       writer_(std::make_unique<Writer>(*this, shared_, *store_)) {}
 
 Partition::~Partition() = default;

@@ -34,6 +34,7 @@
 #include "base/worker_pool.h"
 #include "partition/index_ledger.h"
 #include "partition/item.h"
+#include "partition/term_cache.h"
 #include "value/placement.h"
 #include "volume/volume.h"
 
@@ -302,7 +303,8 @@ class Partition : public std::enable_shared_from_this<Partition> {
   volume::Volume& volume_;
   const Identity identity_;
   std::unique_ptr<Store> store_;
-  const uint64_t cache_owner_;  // in the cache of items
+  const uint64_t cache_owner_;           // in the cache of items
+  mutable TermCache::Owner term_owner_;  // in the cache of terms
   std::unique_ptr<Writer> writer_;
   std::atomic<bool> splitting_{false};  // between begin_split and its end
   Mutex expiry_mutex_;

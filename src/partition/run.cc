@@ -99,25 +99,22 @@ std::expected<std::vector<Written>, Run::Failure> Run::apply(
 }
 
 void Run::change_term(std::string_view term, std::string_view key, bool add) {
-  terms_.push_back({term_bytes_.size(), term.size() + key.size(), add});
+  terms_.push_back({term_bytes_.size(), term.size() + key.size(), term.size(), add});
   term_bytes_.append(term).append(key);
 }
 
 rocksdb::WriteBatch& Run::finish() {
   // In the order of their keys they are put in faster. What the run did to one term twice stays in
   // the order in which it did it.
-  auto bytes_of = [this](const TermChange& change) {
-    return std::string_view(term_bytes_).substr(change.at, change.size);
-  };
   std::ranges::sort(terms_, [&](const TermChange& a, const TermChange& b) {
-    const auto order = bytes_of(a) <=> bytes_of(b);
+    const auto order = entry_of(a) <=> entry_of(b);
     return order != 0 ? order < 0 : a.at < b.at;
   });
   for (const TermChange& change : terms_) {
     if (change.add) {
-      batch_.Put(store_.terms(), bytes_of(change), rocksdb::Slice());
+      batch_.Put(store_.terms(), entry_of(change), rocksdb::Slice());
     } else {
-      batch_.Delete(store_.terms(), bytes_of(change));
+      batch_.Delete(store_.terms(), entry_of(change));
     }
   }
   for (const IndexLedgerEntry& entry : ledger_.entries()) {

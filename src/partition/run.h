@@ -87,6 +87,17 @@ class Run {
   rocksdb::WriteBatch& finish();
   const PartitionRecord& record() const { return record_; }
   const std::vector<SizeDelta>& deltas() const { return deltas_; }
+  // The terms whose entries change. After finish().
+  template <class Take>
+  void each_changed_term(const Take& take) const {
+    std::string_view last;
+    for (const TermChange& change : terms_) {
+      const std::string_view entry = entry_of(change);
+      if (!last.empty() && entry.starts_with(last)) continue;
+      last = entry.substr(0, change.term_size);
+      take(last);
+    }
+  }
   // The keys of the items that it writes or removes, and maybe of others.
   std::vector<std::string> item_keys() const { return items_.keys(); }
 
@@ -140,8 +151,12 @@ class Run {
   struct TermChange {
     size_t at = 0;  // in term_bytes_
     size_t size = 0;
+    size_t term_size = 0;  // what of it is the term
     bool add = false;
   };
+  std::string_view entry_of(const TermChange& change) const {
+    return std::string_view(term_bytes_).substr(change.at, change.size);
+  }
   std::vector<TermChange> terms_;
   std::string term_bytes_;
   IndexLedgerDraft ledger_;

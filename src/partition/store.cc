@@ -180,11 +180,12 @@ Shared::Shared(const Limits& limits_in, const Clock& clock_in, bool sync_commits
     : limits(limits_in),
       clock(clock_in),
       sync_commits(sync_commits_in),
-      // An item that is read often is found without its block; a quarter of the memory is for
-      // those.
-      caches(std::make_unique<Caches>(limits_in.block_cache_bytes / 4)),
+      // An item that is read often is found without its block, and so are the entries of a term; a
+      // quarter of the memory is for those, and a sixteenth for these.
+      caches(std::make_unique<Caches>(limits_in.block_cache_bytes / 4,
+                                      limits_in.block_cache_bytes / 16)),
       writers("writer", 4) {
-  caches->blocks = rocksdb::NewLRUCache(limits.block_cache_bytes - limits.block_cache_bytes / 4);
+  caches->blocks = rocksdb::NewLRUCache(limits.block_cache_bytes / 16 * 11);
   caches->write_buffers = std::make_shared<rocksdb::WriteBufferManager>(limits.write_buffer_bytes);
   rocksdb::Env::Default()->SetBackgroundThreads(2, rocksdb::Env::LOW);
   rocksdb::Env::Default()->SetBackgroundThreads(2, rocksdb::Env::HIGH);

@@ -23,13 +23,15 @@
 #include "partition/item_cache.h"
 #include "partition/partition.h"
 #include "partition/reading.h"
+#include "partition/term_cache.h"
 #include "volume/volume.h"
 
 namespace orrery::partition {
 
 struct Shared::Caches {
-  explicit Caches(size_t item_bytes) : items(item_bytes) {}
+  Caches(size_t item_bytes, size_t term_bytes) : items(item_bytes), terms(term_bytes) {}
   ItemCache items;
+  TermCache terms;
   std::shared_ptr<rocksdb::Cache> blocks;
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffers;
 };

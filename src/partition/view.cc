@@ -43,33 +43,9 @@ bool is_one_key(std::string_view min, std::string_view max) {
   return max.size() == min.size() + 1 && max.back() == '\0' && max.starts_with(min);
 }
 
-// Entries that were counted, kept so that they need not be read again.
-class CountedEntries {
- public:
-  void add(std::string_view entry) {
-    bytes_ += entry;
-    ends_.push_back(bytes_.size());
-  }
-  size_t size() const { return ends_.size(); }
-  std::string_view at(size_t i) const {
-    const size_t begin = i == 0 ? 0 : ends_[i - 1];
-    return std::string_view(bytes_).substr(begin, ends_[i] - begin);
-  }
-  // The first that is not before this one.
-  size_t find(std::string_view entry) const {
-    const auto all = std::views::iota(size_t{0}, size());
-    const auto found = std::ranges::lower_bound(all, entry, {}, [this](size_t i) { return at(i); });
-    return static_cast<size_t>(found - all.begin());
-  }
-
- private:
-  std::string bytes_;
-  std::vector<size_t> ends_;
-};
-
 class CountedIterator final : public rocksdb::Iterator {
  public:
-  explicit CountedIterator(std::shared_ptr<const CountedEntries> entries)
+  explicit CountedIterator(std::shared_ptr<const EntryList> entries)
       : entries_(std::move(entries)), at_(entries_->size()) {}
   bool Valid() const override { return at_ < entries_->size(); }
   void SeekToFirst() override { at_ = 0; }
@@ -86,7 +62,7 @@ class CountedIterator final : public rocksdb::Iterator {
   rocksdb::Status status() const override { return rocksdb::Status::OK(); }
 
  private:
-  const std::shared_ptr<const CountedEntries> entries_;
+  const std::shared_ptr<const EntryList> entries_;
   size_t at_;
 };
 
@@ -132,8 +108,13 @@ struct View::State {
   // they are kept for who reads them next.
   Result<uint64_t> count_up_to(std::string_view from, std::string_view to, uint64_t most) {
     Span span = this->span(from, to);
+    const bool is_kept = span.one_term && is_whole;
+    if (is_kept) {
+      auto known = partition->shared_.caches->terms.find(partition->term_owner_, from, moment());
+      if (known) return keep_counted(from, to, std::move(span), std::move(known));
+    }
     auto entries = reading->take_entries(span.lower, span.upper, {reach, span.one_term});
-    auto found = std::make_shared<CountedEntries>();
+    auto found = std::make_shared<EntryList>();
     rocksdb::Iterator& it = *entries->it;
     for (it.Seek(span.lower); it.Valid() && found->size() < most; it.Next()) {
       found->add(it.key().ToStringView());
@@ -141,17 +122,26 @@ struct View::State {
     const rocksdb::Status status = it.status();
     reading->give_back(std::move(entries));
     if (!status.ok()) return pass(failed(status, "reading the index"));
-    const uint64_t count = found->size();
-    if (count < most && counted.size() < kCountedRanges) {
-      counted.push_back({std::string(from), std::string(to), std::move(span), std::move(found)});
+    if (found->size() >= most) return found->size();
+    if (is_kept) {
+      partition->shared_.caches->terms.put(partition->term_owner_, from, found, moment());
+    }
+    return keep_counted(from, to, std::move(span), std::move(found));
+  }
+  uint64_t keep_counted(std::string_view from, std::string_view to, Span span,
+                        std::shared_ptr<const EntryList> entries) {
+    const uint64_t count = entries->size();
+    if (counted.size() < kCountedRanges) {
+      counted.push_back({std::string(from), std::string(to), std::move(span), std::move(entries)});
     }
     return count;
   }
+  uint64_t moment() const { return reading->snapshot()->GetSequenceNumber(); }
   struct CountedRange {
     std::string from;
     std::string to;
     Span span;
-    std::shared_ptr<const CountedEntries> entries;
+    std::shared_ptr<const EntryList> entries;
   };
   const CountedRange* counted_in(std::string_view from, std::string_view to) const {
     const auto known = std::ranges::find_if(
@@ -168,6 +158,7 @@ struct View::State {
   std::unique_ptr<Reading> reading;
   std::string key_min;  // of the stretch, as keys begin
   std::string key_max;
+  bool is_whole = false;   // the stretch is the partition
   bool all_of_it = false;  // nothing in the files is out of the stretch
   uint64_t items_at_most = 0;
   std::vector<CountedRange> counted;
@@ -206,10 +197,10 @@ Result<std::unique_ptr<View>> View::open(std::shared_ptr<const Partition> partit
   state->reading = std::move(*reading);
   state->key_min = items_from(min);
   state->key_max = items_from(max);
-  const bool whole = min == of.identity_.min && max == of.identity_.max;
-  state->all_of_it = whole && state->record().trimmed;
+  state->is_whole = min == of.identity_.min && max == of.identity_.max;
+  state->all_of_it = state->is_whole && state->record().trimmed;
   state->items_at_most = state->record().items;
-  if (!whole && is_one_key(min, max)) {
+  if (!state->is_whole && is_one_key(min, max)) {
     auto size = store.get(store.ledger(), size_key(min), state->reading->snapshot());
     if (!size) return pass(size.error());
     state->items_at_most = 0;

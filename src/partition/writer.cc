@@ -118,7 +118,11 @@ void Writer::commit(std::vector<Entry>& entries) {
     options.sync = shared_.sync_commits;
     Status injected = fault::point("partition.commit");
     const ItemCache::Change change(shared_.caches->items, partition_.cache_owner_, run.item_keys());
-    rocksdb::Status written = injected ? store_.db().Write(options, &run.finish())
+    rocksdb::WriteBatch& batch = run.finish();
+    shared_.caches->terms.announce(partition_.term_owner_,
+                                   store_.db().GetLatestSequenceNumber() + 1,
+                                   [&](const auto& take) { run.each_changed_term(take); });
+    rocksdb::Status written = injected ? store_.db().Write(options, &batch)
                                        : rocksdb::Status::IOError(injected.error().message);
     if (!written.ok()) {
       Error error = store_.translate(written, "committing");

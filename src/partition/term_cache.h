@@ -1,0 +1,82 @@
+// The entries of terms that were looked up lately, in front of the files of all partitions: a query
+// that fans out asks every partition for the same few terms, and most have none of them, so what a
+// lookup costs is most of what such a query costs.
+//
+// A list is of one term in all of a partition, as of a moment of its database (a sequence number).
+//
+// Invariants
+//  - A list that is kept has been the right one from the moment it was made at until now. The
+//    writer announces the terms that a commit changes before the commit can be seen, which takes
+//    them out; and from then on only lists that have seen the commit are put.
+//  - So a view of a moment not before the list's can use it, and an older view cannot.
+//  - An owner's number is never used twice (as in item_cache.h).
+//  - Memory is bounded (second_chance.h).
+//
+// Threading: any thread. Each shard has its own lock, held for a lookup.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string_view>
+
+#include "base/thread_annotations.h"
+#include "partition/entry_list.h"
+#include "partition/second_chance.h"
+
+namespace orrery::partition {
+
+class TermCache {
+ public:
+  explicit TermCache(size_t bytes_max);
+
+  // What the cache knows of a partition. Made once for each.
+  class Owner {
+   public:
+    explicit Owner(TermCache& cache);
+
+   private:
+    friend class TermCache;
+    const uint64_t number_;
+    std::atomic<uint64_t> next_change_{0};  // lists made before this moment may be outdated
+    std::atomic<bool> is_used_{false};
+  };
+
+  // The entries of a term, for a view of that moment. Null when they are not known.
+  std::shared_ptr<const EntryList> find(const Owner& owner, std::string_view term, uint64_t moment);
+  void put(Owner& owner, std::string_view term, std::shared_ptr<const EntryList> entries,
+           uint64_t moment);
+
+  // By the only writer, before each commit: it will be seen at `moment` and not before.
+  // `for_each_term(take)` calls take(term) with each term that changes.
+  template <class ForEachTerm>
+  void announce(Owner& owner, uint64_t moment, const ForEachTerm& for_each_term) {
+    // Either put() sees this, or it is seen here that there may be something to take out.
+    owner.next_change_.store(moment);
+    if (!owner.is_used_.load()) return;
+    for_each_term([&](std::string_view term) { erase(owner, term); });
+  }
+
+  size_t bytes() const;  // kept now
+
+ private:
+  static constexpr size_t kShards = 64;
+
+  struct List {
+    std::shared_ptr<const EntryList> entries;
+    uint64_t moment = 0;
+  };
+  struct alignas(64) Shard {
+    explicit Shard(size_t bytes_max) : lists(bytes_max) {}
+    mutable Mutex mutex;
+    SecondChance<List> lists ORRERY_GUARDED_BY(mutex);
+  };
+  Shard& shard_of(uint64_t hash) { return shards_[hash % kShards]; }
+  void erase(const Owner& owner, std::string_view term);
+
+  std::atomic<uint64_t> owners_{1};
+  std::deque<Shard> shards_;
+};
+
+}  // namespace orrery::partition
