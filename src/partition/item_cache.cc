@@ -28,9 +28,8 @@ void ItemCache::put(uint64_t owner, std::string_view key, std::shared_ptr<const 
                     const Ticket& ticket) {
   using Items = SecondChance<std::shared_ptr<const Item>>;
   const size_t bytes = kEntryBytes + key.size() + item->body.size();
-  Items::Entries made;
-  made.push_back({owner, ticket.hash, std::string(key), std::move(item), bytes});
-  Items::Entries gone;  // freed after the lock is
+  auto made = Items::make(owner, ticket.hash, key, std::move(item), bytes);
+  std::vector<Items::EntryPtr> gone;  // freed after the lock is
   Shard& shard = shard_of(ticket.hash);
   MutexLock lock(shard.mutex);
   if (shard.open > 0 || shard.changes != ticket.changes || !shard.items.takes(bytes)) return;

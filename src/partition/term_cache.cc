@@ -1,8 +1,8 @@
 // See term_cache.h.
 #include "partition/term_cache.h"
 
-#include <string>
 #include <utility>
+#include <vector>
 
 namespace orrery::partition {
 namespace {
@@ -19,13 +19,15 @@ TermCache::TermCache(size_t bytes_max) {
 TermCache::Owner::Owner(TermCache& cache)
     : number_(cache.owners_.fetch_add(1, std::memory_order_relaxed)) {}
 
-std::shared_ptr<const EntryList> TermCache::find(const Owner& owner, std::string_view term,
-                                                 uint64_t moment) {
+std::optional<std::shared_ptr<const EntryList>> TermCache::find(const Owner& owner,
+                                                                std::string_view term,
+                                                                uint64_t moment) {
   const uint64_t hash = hash_of_owned(owner.number_, term);
   Shard& shard = shard_of(hash);
   MutexLock lock(shard.mutex);
   const List* list = shard.lists.find(owner.number_, hash, term);
-  return list == nullptr || list->moment > moment ? nullptr : list->entries;
+  if (list == nullptr || list->moment > moment) return std::nullopt;
+  return list->entries;
 }
 
 void TermCache::put(Owner& owner, std::string_view term, std::shared_ptr<const EntryList> entries,
@@ -33,10 +35,10 @@ void TermCache::put(Owner& owner, std::string_view term, std::shared_ptr<const E
   using Lists = SecondChance<List>;
   owner.is_used_.store(true);
   const size_t bytes = kListBytes + term.size() + entries->bytes();
+  if (entries->size() == 0) entries = nullptr;
   const uint64_t hash = hash_of_owned(owner.number_, term);
-  Lists::Entries made;
-  made.push_back({owner.number_, hash, std::string(term), {std::move(entries), moment}, bytes});
-  Lists::Entries gone;  // freed after the lock is
+  auto made = Lists::make(owner.number_, hash, term, {std::move(entries), moment}, bytes);
+  std::vector<Lists::EntryPtr> gone;  // freed after the lock is
   Shard& shard = shard_of(hash);
   MutexLock lock(shard.mutex);
   if (owner.next_change_.load() > moment || !shard.lists.takes(bytes)) return;

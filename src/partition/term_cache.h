@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "base/thread_annotations.h"
@@ -43,8 +44,10 @@ class TermCache {
     std::atomic<bool> is_used_{false};
   };
 
-  // The entries of a term, for a view of that moment. Null when they are not known.
-  std::shared_ptr<const EntryList> find(const Owner& owner, std::string_view term, uint64_t moment);
+  // The entries of a term, null when it has none, for a view of that moment. Nothing when they are
+  // not known.
+  std::optional<std::shared_ptr<const EntryList>> find(const Owner& owner, std::string_view term,
+                                                       uint64_t moment);
   void put(Owner& owner, std::string_view term, std::shared_ptr<const EntryList> entries,
            uint64_t moment);
 
@@ -64,7 +67,7 @@ class TermCache {
   static constexpr size_t kShards = 64;
 
   struct List {
-    std::shared_ptr<const EntryList> entries;
+    std::shared_ptr<const EntryList> entries;  // null: there are none
     uint64_t moment = 0;
   };
   struct alignas(64) Shard {

@@ -107,12 +107,12 @@ struct View::State {
   // Entries with terms in a range, whichever stretch they are of. If they are fewer than `most`,
   // they are kept for who reads them next.
   Result<uint64_t> count_up_to(std::string_view from, std::string_view to, uint64_t most) {
-    Span span = this->span(from, to);
-    const bool is_kept = span.one_term && is_whole;
+    const bool is_kept = is_whole && is_one_term(from, to);
     if (is_kept) {
       auto known = partition->shared_.caches->terms.find(partition->term_owner_, from, moment());
-      if (known) return keep_counted(from, to, std::move(span), std::move(known));
+      if (known) return keep_counted(from, to, std::move(*known));
     }
+    const Span span = this->span(from, to);
     auto entries = reading->take_entries(span.lower, span.upper, {reach, span.one_term});
     auto found = std::make_shared<EntryList>();
     rocksdb::Iterator& it = *entries->it;
@@ -126,13 +126,13 @@ struct View::State {
     if (is_kept) {
       partition->shared_.caches->terms.put(partition->term_owner_, from, found, moment());
     }
-    return keep_counted(from, to, std::move(span), std::move(found));
+    return keep_counted(from, to, std::move(found));
   }
-  uint64_t keep_counted(std::string_view from, std::string_view to, Span span,
+  uint64_t keep_counted(std::string_view from, std::string_view to,
                         std::shared_ptr<const EntryList> entries) {
-    const uint64_t count = entries->size();
-    if (counted.size() < kCountedRanges) {
-      counted.push_back({std::string(from), std::string(to), std::move(span), std::move(entries)});
+    const uint64_t count = entries ? entries->size() : 0;
+    if (count > 0 && counted.size() < kCountedRanges) {
+      counted.push_back({std::string(from), std::string(to), std::move(entries)});
     }
     return count;
   }
@@ -140,7 +140,6 @@ struct View::State {
   struct CountedRange {
     std::string from;
     std::string to;
-    Span span;
     std::shared_ptr<const EntryList> entries;
   };
   const CountedRange* counted_in(std::string_view from, std::string_view to) const {
@@ -241,7 +240,7 @@ uint64_t View::estimate(std::string_view from, std::string_view to) const {
   auto found = state_->count_up_to(from, to, kCountedMax);
   if (!found) {
     state_->failure = std::move(found.error());
-    return 0;
+    return 1;
   }
   const uint64_t counted = *found;
   if (counted < kCountedMax) return counted;
@@ -435,8 +434,8 @@ Result<std::unique_ptr<EntryCursor>> View::entries(std::string_view from, std::s
   if (!state_ || from >= to) return std::unique_ptr<EntryCursor>(new EntryCursor(nullptr));
   if (state_->failure) return pass(*state_->failure);
   const State::CountedRange* counted = state_->counted_in(from, to);
-  State::Span span = counted != nullptr ? counted->span : state_->span(from, to);
-  if (span.lower >= span.upper || (counted != nullptr && counted->entries->size() == 0)) {
+  State::Span span = state_->span(from, to);
+  if (span.lower >= span.upper) {
     return std::unique_ptr<EntryCursor>(new EntryCursor(nullptr));
   }
   std::string start;

@@ -112,8 +112,8 @@ class View {
   // whole partition or one placement key; otherwise not less than there are.
   uint64_t items_at_most() const;
   // How many entries have terms in [from, to): exact below some hundred, beyond that about, from
-  // what is known without reading them. May include those of other stretches of the partition. A
-  // failure is told by what is read next.
+  // what is known without reading them. May include those of other stretches of the partition. Not
+  // 0 when it fails, which is told by what is read next.
   uint64_t estimate(std::string_view from, std::string_view to) const;
 
   // The entries with terms in [from, to) whose keys are in the stretch; only those after the place

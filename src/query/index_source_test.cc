@@ -176,7 +176,7 @@ const char* const kFilters[] = {
 };
 
 TEST_F(SourceTest, KeyOrderFromEverywhere) {
-  for (const Estimate estimate : {Estimate::nothing, Estimate::truth, Estimate::everything}) {
+  for (const Estimate estimate : {Estimate::one, Estimate::truth, Estimate::everything}) {
     IndexedSpace::Options options;
     options.estimate = estimate;
     options.shapes_max = 3;
@@ -188,7 +188,7 @@ TEST_F(SourceTest, KeyOrderFromEverywhere) {
 }
 
 TEST_F(SourceTest, OrderOfAPathFromEverywhere) {
-  for (const Estimate estimate : {Estimate::nothing, Estimate::truth, Estimate::everything}) {
+  for (const Estimate estimate : {Estimate::one, Estimate::truth, Estimate::everything}) {
     IndexedSpace::Options options;
     options.estimate = estimate;
     options.shapes_max = 3;
@@ -256,7 +256,7 @@ TEST_F(SourceTest, OrderOfACompositeFromEverywhere) {
       " ORDER BY c.l DESC",
       " ORDER BY c.b",
   };
-  for (const Estimate estimate : {Estimate::nothing, Estimate::truth, Estimate::everything}) {
+  for (const Estimate estimate : {Estimate::one, Estimate::truth, Estimate::everything}) {
     IndexedSpace::Options options;
     options.estimate = estimate;
     options.policy =

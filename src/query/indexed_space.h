@@ -35,7 +35,7 @@ class IndexedSpace final : public ItemSpace {
     bool entries_are_items = true;
     // What it tells about the length of ranges: the truth, or what makes a reader prefer them to
     // reading all items, or the other way round.
-    enum class Estimate : uint8_t { truth, nothing, everything } estimate = Estimate::truth;
+    enum class Estimate : uint8_t { truth, one, everything } estimate = Estimate::truth;
   };
 
   IndexedSpace(const std::vector<Placed>& items, Options options) : options_(std::move(options)) {
@@ -170,7 +170,7 @@ class IndexedSpace final : public ItemSpace {
     }
     uint64_t estimate(const TermRange& range) const override {
       using enum Options::Estimate;
-      if (space_.options_.estimate == nothing) return 0;
+      if (space_.options_.estimate == one) return 1;
       if (space_.options_.estimate == everything) return items_at_most();
       return static_cast<uint64_t>(std::distance(space_.entries_.lower_bound({range.from, ""}),
                                                  space_.entries_.lower_bound({range.to, ""})));

@@ -68,7 +68,8 @@ class ItemView {
   // whole partition or one placement key; otherwise not less than there are.
   virtual uint64_t items_at_most() const = 0;
   // How many entries there are in the range: exact up to some hundred, beyond that about, from what
-  // is known without reading them. May include those of other stretches of the partition.
+  // is known without reading them; 0 only if there are none. May include those of other stretches
+  // of the partition.
   virtual uint64_t estimate(const TermRange& range) const = 0;
 
   // The entries of a range whose keys are in the stretch; only those after (term, key) in the

@@ -55,6 +55,10 @@ class Chooser {
       return choice;
     }
     const Cost cost = cost_of(node);
+    if (cost.matches == 0) {
+      choice.keys = stream_union({});
+      return choice;
+    }
     if (plus(cost.setup, fetches(cost.matches)) > scan(cost.matches)) return choice;
     choice.is_exact = node.kind == Kind::all_of
                           ? node.is_exact && std::ranges::all_of(node.children, tells_exactly)

@@ -60,7 +60,7 @@ std::unique_ptr<ItemSpace> space_of(const std::vector<std::string>& items, Index
   IndexedSpace::Options options;
   options.policy = policy_of_tests();
   using Estimate = IndexedSpace::Options::Estimate;
-  options.estimate = index == Index::on ? Estimate::nothing : Estimate::everything;
+  options.estimate = index == Index::on ? Estimate::one : Estimate::everything;
   return std::make_unique<IndexedSpace>(IndexedSpace::in_order(items), std::move(options));
 }
 
