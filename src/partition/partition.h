@@ -302,6 +302,8 @@ class Partition : public std::enable_shared_from_this<Partition> {
   Shared& shared_;
   volume::Volume& volume_;
   const Identity identity_;
+  const std::string items_min_;  // between which its items lie in the files
+  const std::string items_max_;
   std::unique_ptr<Store> store_;
   const uint64_t cache_owner_;           // in the cache of items
   mutable TermCache::Owner term_owner_;  // in the cache of terms

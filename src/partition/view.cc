@@ -39,6 +39,12 @@ bool is_one_term(std::string_view from, std::string_view to) {
   return is_next || entries_from(to) == value::after_prefix(from);
 }
 
+std::string concat(std::string_view a, std::string_view b) {
+  std::string both;
+  both.reserve(a.size() + b.size());
+  return both.append(a).append(b);
+}
+
 bool is_one_key(std::string_view min, std::string_view max) {
   return max.size() == min.size() + 1 && max.back() == '\0' && max.starts_with(min);
 }
@@ -99,7 +105,7 @@ struct View::State {
   };
   Span span(std::string_view from, std::string_view to) const {
     if (is_one_term(from, to)) {
-      return {std::string(from) + key_min, std::string(from) + key_max, true};
+      return {concat(from, key_min), concat(from, key_max), true};
     }
     return {entries_from(from), entries_from(to), false};
   }
@@ -155,8 +161,10 @@ struct View::State {
   const int64_t now_s;  // expiry is decided once
   const Reach reach;
   std::unique_ptr<Reading> reading;
-  std::string key_min;  // of the stretch, as keys begin
-  std::string key_max;
+  std::string_view key_min;  // of the stretch, as keys begin
+  std::string_view key_max;
+  std::string own_min;  // what these are of, if the stretch is not the partition
+  std::string own_max;
   bool is_whole = false;   // the stretch is the partition
   bool all_of_it = false;  // nothing in the files is out of the stretch
   uint64_t items_at_most = 0;
@@ -194,9 +202,14 @@ Result<std::unique_ptr<View>> View::open(std::shared_ptr<const Partition> partit
   auto reading = store.readings().take(store);
   if (!reading) return pass(reading.error());
   state->reading = std::move(*reading);
-  state->key_min = items_from(min);
-  state->key_max = items_from(max);
   state->is_whole = min == of.identity_.min && max == of.identity_.max;
+  if (state->is_whole) {
+    state->key_min = of.items_min_;
+    state->key_max = of.items_max_;
+  } else {
+    state->key_min = state->own_min = items_from(min);
+    state->key_max = state->own_max = items_from(max);
+  }
   state->all_of_it = state->is_whole && state->record().trimmed;
   state->items_at_most = state->record().items;
   if (!state->is_whole && is_one_key(min, max)) {
@@ -358,9 +371,10 @@ ItemCursor::~ItemCursor() = default;
 Result<std::unique_ptr<ItemCursor>> View::items(const std::string* after, bool inclusive) const {
   if (!state_) return std::unique_ptr<ItemCursor>(new ItemCursor(nullptr));
   if (state_->failure) return pass(*state_->failure);
-  std::string lower = state_->key_min;
+  std::string lower(state_->key_min);
   if (after != nullptr) lower = std::max(lower, inclusive ? *after : *after + '\0');
-  auto state = std::make_unique<ItemCursor::State>(*state_, std::move(lower), state_->key_max);
+  auto state =
+      std::make_unique<ItemCursor::State>(*state_, std::move(lower), std::string(state_->key_max));
   rocksdb::ReadOptions options = state_->reading->options(state_->reach);
   options.iterate_lower_bound = &state->lower_bound;
   options.iterate_upper_bound = &state->upper_bound;

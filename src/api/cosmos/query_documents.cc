@@ -68,7 +68,7 @@ void query_documents(CallPtr call, const Continuations& continuations, const Fee
   if (!page) return call->fail(page.error());
 
   std::string json = feed_head(feed.rid, feed.name);
-  for (const std::string& row : page->rows) append_feed_element(json, row);
+  append_feed_elements(json, page->rows);
   call->charge(partition::feed_charge(json.size(), page->rows.size()));
   finish_feed(json, page->rows.size());
   if (page->next) {

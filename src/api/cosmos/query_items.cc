@@ -249,7 +249,7 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   if (!page) return call->fail(page.error());
 
   std::string json = feed_head(container_rid(container.database, container.number), "Documents");
-  for (const std::string& row : page->rows) append_feed_element(json, row);
+  append_feed_elements(json, page->rows);
   receipt.charge = *factor * partition::query_charge({.entries_read = page->read.entries,
                                                       .items_read = page->read.items,
                                                       .bytes_read = page->read.bytes,
