@@ -57,6 +57,8 @@ constexpr std::array kRows = {
     Row{"partition-key-bytes", &Limits::partition_key_bytes, 1, "size of a partition key value"},
     Row{"response-bytes", &Limits::response_bytes, 1024, "size of one page of a feed"},
     Row{"feed-items", &Limits::feed_items, 1, "items on one page of a feed"},
+    Row{"query-time-ms", &Limits::query_time_ms, 0,
+        "time that one page of a query may take; 0: it ends after each item"},
     Row{"patch-operations", &Limits::patch_operations, 1, "operations of one patch"},
     Row{"batch-operations", &Limits::batch_operations, 1, "operations of one batch or bulk"},
     Row{"batch-bytes", &Limits::batch_bytes, 256, "size of a batch's or a bulk's body"},

@@ -40,7 +40,8 @@ struct Limits {
   uint64_t item_id_characters = 255;
   uint64_t partition_key_bytes = 2'048;
   uint64_t response_bytes = 4ULL << 20;
-  uint64_t feed_items = 1'000;  // the most that one page of a feed holds
+  uint64_t feed_items = 1'000;     // the most that one page of a feed holds
+  uint64_t query_time_ms = 5'000;  // of one page of a query
   uint64_t patch_operations = 10;
   uint64_t batch_operations = 100;
   uint64_t batch_bytes = 2ULL << 20;

@@ -171,8 +171,10 @@ Error too_much_memory() {
 
 Error too_much_time() {
   return Error{
-      .code = Code::overloaded,
-      .message = "the query took longer than its time allows: filter more, or ask for less"};
+      .code = Code::invalid,
+      .message =
+          "the query took longer than a page may, and has no place from which another page "
+          "could go on: filter more, or ask for less"};
 }
 
 Result<QueryPage> run_page(const BoundQuery& query, ItemSpace& space, const Position* from,

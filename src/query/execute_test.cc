@@ -117,7 +117,7 @@ TEST_F(ExecuteTest, TimeEndsAPageWithinAnItem) {
   auto none = page("SELECT VALUE x FROM c JOIN x IN c.l JOIN y IN c.l JOIN z IN c.l WHERE z < 0",
                    nullptr, 10);
   ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().code, Code::overloaded);
+  EXPECT_EQ(none.error().code, Code::invalid);
 }
 
 TEST_F(ExecuteTest, AQueryInFromSeesAllItems) {

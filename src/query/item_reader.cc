@@ -28,7 +28,7 @@ void ItemReader::start(std::string key, bool inclusive) {
 }
 
 void ItemReader::start_in_order(std::optional<SourceStart> start) {
-  start_ = std::move(start);
+  start_in_order_ = std::move(start);
   wants_order_ = true;
 }
 
@@ -67,7 +67,7 @@ void ItemReader::leave_view() {
 
 Result<bool> ItemReader::open_next_view(size_t wanted) {
   std::string from = view_end_;
-  const bool starts_here = start_ && !wants_order_ && views_ == 0;
+  const bool starts_here = start_ && views_ == 0;
   if (starts_here) {
     auto placement = placement_of(start_->key);
     if (!placement) return pass(placement.error());
@@ -86,7 +86,7 @@ Result<bool> ItemReader::open_next_view(size_t wanted) {
     if (alike_) return true;
   }
   if (wants_order_) {
-    auto ordered = open_in_order(setting, start_ ? &*start_ : nullptr, wanted);
+    auto ordered = open_in_order(setting, start_in_order_ ? &*start_in_order_ : nullptr, wanted);
     if (!ordered) return pass(ordered.error());
     items_ = std::move(*ordered);
     in_order_ = items_ != nullptr;
@@ -98,12 +98,12 @@ Result<bool> ItemReader::open_next_view(size_t wanted) {
   return true;
 }
 
-Result<bool> ItemReader::is_only_view() {
-  if (views_ != 1) return false;
+Result<std::optional<std::string>> ItemReader::next_view() {
   std::string end;
   auto following = space_.open(view_end_, end);
   if (!following) return pass(following.error());
-  return *following == nullptr;
+  if (*following == nullptr) return std::nullopt;
+  return view_end_;
 }
 
 Result<std::optional<std::string>> ItemReader::find(ItemSpace& space, const std::string& key) {

@@ -28,7 +28,8 @@ class ItemReader {
   // Before the first next(), to go on after an item, or at it.
   void start(std::string key, bool inclusive);
   // The same in the order of ORDER BY; null: from the first. A view whose index does not serve this
-  // order gives all its items by their keys.
+  // order gives all its items by their keys. With start() too, the views before that key are left
+  // out, and its own goes on from there if it is one of the latter.
   void start_in_order(std::optional<SourceStart> start);
   // The same from the first, for a caller that does not mind which item is which: those that the
   // query cannot tell apart may come as one.
@@ -58,8 +59,10 @@ class ItemReader {
   bool in_order() const { return in_order_; }
   // No further item of the view at hand is wanted.
   void leave_view();
-  // Whether the view at hand is the first and the last.
-  Result<bool> is_only_view();
+  // How many views were opened so far, the one at hand included.
+  size_t views() const { return views_; }
+  // The placement key at which the view after the one at hand starts; null when there is none.
+  Result<std::optional<std::string>> next_view();
 
   // The item with this key, as a copy; null when it is not there. Not while items are being read.
   static Result<std::optional<std::string>> find(ItemSpace& space, const std::string& key);
@@ -71,7 +74,8 @@ class ItemReader {
   Context& context_;
   ReadCounts& counts_;
   const IndexPlan plan_;
-  std::optional<SourceStart> start_;
+  std::optional<SourceStart> start_;           // by key
+  std::optional<SourceStart> start_in_order_;  // by ORDER BY
   bool wants_order_ = false;
   bool in_order_ = false;
   bool wants_alike_ = false;

@@ -1,16 +1,23 @@
-// See ordered_page.h. Every row has a place in one total order (position.h). The page keeps a
-// sorted set of at most as many rows as it can give (or skip), and the first place that it had no
-// room for: from there on, rows are for later pages.
+// See ordered_page.h. Every row has a place in one total order (position.h), and the page keeps the
+// next ones, as many as it can give or skip (next_rows.h).
+//
+// When time is up before all items were read, a view that is read in order is taken as far as it
+// was read, and what comes after is for later pages. Otherwise the page gives nothing: it ends with
+// what it knows so far (ordered_scan.h), as much of it as fits into a position, and the next one
+// goes on reading. A row that is found again, because a view is read again, has the same place and
+// is kept once.
 //
 // With DISTINCT a row's place is its first one. Where rows that are equal can have different order
-// values, the rows that were given before are found first, and their fingerprints kept.
+// values, the rows that were given before are found first, and their fingerprints kept; when time
+// is up meanwhile, the query fails.
 #include "query/ordered_page.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
-#include <iterator>
+#include <map>
 #include <set>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -18,36 +25,17 @@
 #include "query/evaluate.h"
 #include "query/fingerprint.h"
 #include "query/item_reader.h"
+#include "query/next_rows.h"
 #include "query/order_values.h"
+#include "query/ordered_scan.h"
+#include "value/ordered.h"
 
 namespace orrery::query {
 namespace {
 
 using value::Value;
 
-struct Row {
-  OrderValues order;
-  std::string key;
-  uint64_t number = 0;  // among the rows of its item
-  Fingerprint mark{};   // of the result, with DISTINCT
-  std::string result;   // JSON; not part of its place
-  size_t memory() const { return sizeof(Row) + memory_of(order) + key.size() + result.size(); }
-};
-
-class Before {
- public:
-  explicit Before(const BoundQuery& query) : query_(&query) {}
-  bool operator()(const Row& a, const Row& b) const {
-    const auto order = compare(*query_, a.order, b.order);
-    if (order != std::strong_ordering::equal) return order == std::strong_ordering::less;
-    if (query_->distinct) return a.mark < b.mark;
-    if (a.key != b.key) return (a.key < b.key) != query_->order_by[0].descending;
-    return a.number < b.number;
-  }
-
- private:
-  const BoundQuery* query_;
-};
+using Row = OrderedRow;
 
 // Whether both name the same property of the same row variable.
 bool is_same_path(const BoundExpr& a, const BoundExpr& b) {
@@ -57,14 +45,6 @@ bool is_same_path(const BoundExpr& a, const BoundExpr& b) {
   return a.name == b.name && is_same_path(a.children[0], b.children[0]);
 }
 
-struct HashMark {
-  size_t operator()(const Fingerprint& mark) const {
-    size_t hash = 0;
-    std::copy_n(mark.begin(), sizeof hash, reinterpret_cast<uint8_t*>(&hash));
-    return hash;
-  }
-};
-
 class OrderedPage {
  public:
   OrderedPage(const BoundQuery& query, const Reading& reading, const Position* from,
@@ -73,68 +53,106 @@ class OrderedPage {
         reading_(reading),
         limits_(limits),
         frame_(query.slots, reading.context),
-        before_(query),
-        kept_(before_) {
+        before_(query) {
     frame_.stop = limits.stop;
     if (from != nullptr) at_ = *from;
     const uint64_t skip = query.offset.value_or(0);
     skip_ = skip - std::min(skip, at_.skipped);
-    most_ = limits.rows;
-    if (const auto most = query.most()) {
-      is_done_ = at_.given >= *most;
-      most_ = is_done_ ? 0 : std::min<uint64_t>(most_, *most - at_.given);
+    uint64_t most = limits.rows;
+    if (const auto of_query = query.most()) {
+      is_done_ = at_.given >= *of_query;
+      most = is_done_ ? 0 : std::min<uint64_t>(most, *of_query - at_.given);
     }
+    room_ = skip_ + most;
+    next_.emplace(query, room_);
   }
 
-  Result<QueryPage> run(bool resumes) {
+  Result<QueryPage> run() {
     if (is_done_) return std::move(page_);
-    if (resumes) {
-      if (auto found = find_position(); !found) return pass(found.error());
+    if (is_place(at_)) {
+      auto after = row_at(at_);
+      if (!after) return pass(after.error());
+      after_ = std::move(*after);
     }
-    if (query_.distinct && after_ && !shows_order()) {
+    if (!at_.gathered.empty()) {
+      if (auto restored = restore(std::exchange(at_.gathered, {})); !restored) {
+        return pass(restored.error());
+      }
+    }
+    const bool finds_given = query_.distinct && after_ && !shows_order();
+    if (finds_given) {
       auto read = read_items([this](const ItemReader&, uint64_t) { return remember_if_given(); });
       if (!read) return pass(read.error());
+      if (!*read) return pass(too_much_time());
     }
-    auto read = read_items(
+    auto is_over = read_items(
         [this](const ItemReader& reader, uint64_t number) { return add(reader, number); });
-    if (!read) return pass(read.error());
-    give_out();
+    if (!is_over) return pass(is_over.error());
+    if (*is_over) {
+      give_out();
+    } else if (finds_given) {
+      return pass(too_much_time());
+    } else if (auto kept = keep_for_later(); !kept) {
+      return pass(kept.error());
+    }
     return std::move(page_);
   }
 
  private:
-  // The place where the last page ended, from the position or, when it left the order values out,
-  // from the row itself.
-  Status find_position() {
+  // ---- Places
+
+  // Whether a position names a row, and is not that of a query that has given none yet.
+  static bool is_place(const Position& position) {
+    return position.order_mark || !position.order.empty();
+  }
+
+  // The place that a position names, from itself or, when it leaves the order values out, from the
+  // row that is there.
+  Result<Row> row_at(const Position& position) {
     Row row;
-    row.key = at_.key;
-    row.number = at_.rows_of_it;
-    if (at_.result_mark) row.mark = *at_.result_mark;
-    if (!at_.order.empty()) {
-      auto values = parse_order_values(query_, at_.order);
+    row.key = position.key;
+    row.number = position.rows_of_it;
+    if (position.result_mark) row.mark = *position.result_mark;
+    if (!position.order.empty()) {
+      auto values = parse_order_values(query_, position.order);
       if (!values) return pass(values.error());
       row.order = std::move(*values);
-      after_ = std::move(row);
-      return {};
+      return row;
     }
-    auto body = ItemReader::find(reading_.space, at_.key);
+    auto body = ItemReader::find(reading_.space, position.key);
     if (!body) return pass(body.error());
     if (!*body) return pass(order_values_gone());
-    auto json = value::JsonDocument::parse(**body);
-    if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
-    frame_.slots[*query_.document_slot] = Value::from(json->root());
-    uint64_t number = 0;
-    each_row(query_, frame_, [&] {
-      if (number++ < at_.rows_of_it) return true;
+    auto found = with_rows(**body, [&](uint64_t number) {
+      if (number < row.number) return true;
       row.order = to_owned(order_values_of(query_, frame_));
       return false;
     });
-    std::ranges::fill(frame_.slots, Value());
-    if (row.order.empty() || fingerprint_of(row.order) != at_.order_mark) {
+    if (!found) return pass(found.error());
+    if (row.order.empty() || fingerprint_of(row.order) != position.order_mark) {
       return pass(order_values_gone());
     }
-    after_ = std::move(row);
+    return row;
+  }
+
+  // Does this with the rows of an item, by their numbers, until it says false.
+  Status with_rows(const std::string& body, const std::function<bool(uint64_t)>& use) {
+    auto json = value::JsonDocument::parse(body);
+    if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
+    frame_.slots[*query_.document_slot] = Value::from(json->root());
+    uint64_t number = 0;
+    each_row(query_, frame_, [&] { return use(number++); });
+    std::ranges::fill(frame_.slots, Value());
+    if (frame_.ended == Frame::Ended::memory) return pass(too_much_memory());
+    if (frame_.ended == Frame::Ended::time) return pass(too_much_time());
     return {};
+  }
+
+  static void set_place(Position& position, const Row& row, bool is_distinct) {
+    position.key = row.key;
+    position.rows_of_it = row.number;
+    position.order = to_json(row.order);
+    position.order_mark = fingerprint_of(row.order);
+    if (is_distinct) position.result_mark = row.mark;
   }
 
   // Whether every order value can be read off the result.
@@ -147,16 +165,13 @@ class OrderedPage {
            });
   }
 
-  Status read_items(const std::function<bool(const ItemReader&, uint64_t)>& row) {
+  // ---- Reading items
+
+  // False when time was up: scan_ says how far it came.
+  Result<bool> read_items(const std::function<bool(const ItemReader&, uint64_t)>& row) {
     ItemReader reader(reading_.space, query_, reading_.context, page_.read);
-    if (!query_.distinct) {
-      std::optional<SourceStart> start;
-      if (after_) {
-        start = SourceStart{.values = after_->order, .key = after_->key, .inclusive = true};
-      }
-      reader.start_in_order(std::move(start));
-      if (query_.shows_items()) reader.show_whole();
-    }
+    start(reader);
+    std::string read_to;  // the last key that was done, where items come by key
     for (;;) {
       auto found = reader.next(wanted());
       if (!found) return pass(found.error());
@@ -171,9 +186,14 @@ class OrderedPage {
         }
         if (number > 0) ++page_.read.matched;
         if (frame_.ended == Frame::Ended::memory) return pass(too_much_memory());
-        if (frame_.ended == Frame::Ended::time) return pass(too_much_time());
         if (given_.size() > kQueryMemoryMax / (4 * sizeof(Fingerprint))) {
           return pass(too_much_memory());
+        }
+        if (frame_.ended == Frame::Ended::time) {
+          if (reader.in_order()) return end_early(reader);
+          // The next page starts this item again; that helps only if there was something before.
+          if (read_to.empty()) return pass(too_much_time());
+          return end_after(std::move(read_to));
         }
         // Told by each item anew: a view that is not in order leaves nothing to the one after it.
         if (std::exchange(is_past_room_, false) && reader.in_order()) {
@@ -181,127 +201,135 @@ class OrderedPage {
           continue;
         }
       }
-      if (limits_.stop && limits_.stop()) {
-        auto ended = end_early(reader);
-        if (!ended) return pass(ended.error());
-        break;
-      }
+      if (!reader.in_order()) read_to = reader.key();
+      if (limits_.stop && limits_.stop()) return end_early(reader);
     }
     std::ranges::fill(frame_.slots, Value());
-    return {};
+    return true;
+  }
+
+  void start(ItemReader& reader) const {
+    if (!scan_.key.empty()) reader.start(scan_.key, scan_.at_start);
+    if (query_.distinct || scan_.by_key) return;
+    std::optional<SourceStart> start;
+    if (after_) {
+      start = SourceStart{.values = after_->order, .key = after_->key, .inclusive = true};
+    }
+    reader.start_in_order(std::move(start));
+    if (query_.shows_items()) reader.show_whole();
   }
 
   // One more than there is room for tells whether there is another page.
   size_t wanted() const {
-    const uint64_t room = skip_ + most_;
-    return static_cast<size_t>(room - std::min<uint64_t>(room, kept_.size())) + 1;
+    return static_cast<size_t>(room_ - std::min<uint64_t>(room_, next_->size())) + 1;
   }
 
-  // Time is up. What was read is a page if it is the first there is, in order.
-  Status end_early(ItemReader& reader) {
-    if (!reader.in_order() || !last_seen_) return pass(too_much_time());
-    auto only = reader.is_only_view();
-    if (!only) return pass(only.error());
-    if (!*only) return pass(too_much_time());
-    goes_on_after_ = std::move(last_seen_);
-    return {};
+  // Time is up after the item at hand, or among its rows where they come in order. True: what was
+  // read is a page.
+  Result<bool> end_early(ItemReader& reader) {
+    std::ranges::fill(frame_.slots, Value());
+    if (!reader.in_order()) return end_after(std::string(reader.key()));
+    if (!last_seen_ || last_seen_in_ != reader.views()) {
+      // A walk that has not come to any row has no place to go on from; by their keys, items have.
+      scan_.by_key = true;
+      return false;
+    }
+    next_->cut_after(std::move(*last_seen_));
+    auto next = reader.next_view();
+    if (!next) return pass(next.error());
+    if (!*next) return true;
+    scan_.key.clear();
+    value::append_ordered_bytes(scan_.key, **next);
+    scan_.at_start = true;
+    return false;
   }
+
+  bool end_after(std::string key) {
+    scan_.key = std::move(key);
+    scan_.at_start = false;
+    return false;
+  }
+
+  // ---- Rows. Each is taken whole or, when time or memory is up, not at all: then false.
 
   bool add(const ItemReader& reader, uint64_t number) {
-    const bool is_text_alone = reader.is_text_alone();
+    if (!reader.is_text_alone()) return add(reader.key(), number, &reader);
     Row row;
-    row.order = is_text_alone ? OrderValues{reader.order_value()} : order_values_of(query_, frame_);
+    row.order = {reader.order_value()};
     row.key = reader.key();
+    row.number = number;
+    if (after_ && !before_(*after_, row)) return true;
+    see(row, &reader);
+    if (!next_->has_room(row)) {
+      is_past_room_ = true;
+      return true;
+    }
+    if (!next_->is_beyond(row)) row.result = reader.body();
+    is_past_room_ = !next_->keep(std::move(row));
+    return true;
+  }
+
+  // The row at hand, of this item; without a reader it was found by an earlier page.
+  bool add(std::string_view key, uint64_t number, const ItemReader* reader) {
+    Row row;
+    row.order = order_values_of(query_, frame_);
+    row.key = key;
     row.number = number;
     Value result;
     if (query_.distinct) {
       result = project(query_, frame_);
+      if (frame_.ended != Frame::Ended::no) return false;
       if (result.is_undefined()) return true;
       row.mark = fingerprint_of(result);
     }
+    if (frame_.ended != Frame::Ended::no) return false;
     if (after_ && !before_(*after_, row)) return true;
-    if (query_.distinct && !is_first_of_its_kind(row)) return true;
-    if (reader.in_order()) last_seen_ = placed(row);
-    const bool has_room = !no_room_ || before_(row, *no_room_);
-    const bool is_full = kept_.size() >= skip_ + most_;
-    if (!has_room) {
+    if (query_.distinct && (given_.contains(row.mark) || !next_->is_first_of_its_kind(row))) {
+      return true;
+    }
+    if (!next_->has_room(row)) {
+      see(row, reader);
       is_past_room_ = true;
       return true;
     }
-    if (is_full && !before_(row, *kept_.rbegin())) {
-      // A row that shows nothing is none.
-      if (!query_.distinct && !is_text_alone && project(query_, frame_).is_undefined()) return true;
-      is_past_room_ = true;
-      no_room_ = placed(row);
-      return true;
+    if (!query_.distinct) {
+      result = project(query_, frame_);
+      if (frame_.ended != Frame::Ended::no) return false;
     }
-    if (is_text_alone) {
-      row.result = reader.body();
-    } else {
-      if (!query_.distinct) result = project(query_, frame_);
-      if (result.is_undefined() || frame_.ended != Frame::Ended::no) return true;
-      row.order = to_owned(row.order);
-      result.append_json(row.result);
-    }
-    keep(std::move(row));
+    see(row, reader);
+    if (result.is_undefined()) return true;  // a row that shows nothing is none
+    row.order = to_owned(row.order);
+    if (!next_->is_beyond(row)) result.append_json(row.result);
+    is_past_room_ = !next_->keep(std::move(row));
     return true;
   }
 
-  // Its place alone, to outlive the item.
-  static Row placed(const Row& row) {
-    return {to_owned(row.order), row.key, row.number, row.mark, {}};
+  void see(const Row& row, const ItemReader* reader) {
+    if (reader == nullptr || !reader->in_order()) return;
+    last_seen_ = row.placed();
+    last_seen_in_ = reader->views();
   }
 
   bool remember_if_given() {
     Row row;
     row.order = order_values_of(query_, frame_);
     const Value result = project(query_, frame_);
+    if (frame_.ended != Frame::Ended::no) return false;
     if (result.is_undefined()) return true;
     row.mark = fingerprint_of(result);
     if (!before_(*after_, row)) given_.insert(row.mark);
     return true;
   }
 
-  // DISTINCT: false when the same row was given by an earlier page, or is kept with an earlier
-  // place. A kept one with a later place makes room for this one.
-  bool is_first_of_its_kind(const Row& row) {
-    if (given_.contains(row.mark)) return false;
-    const auto kept = kept_by_mark_.find(row.mark);
-    if (kept == kept_by_mark_.end()) return true;
-    if (!before_(row, *kept->second)) return false;
-    forget(kept->second);
-    return true;
-  }
-
-  using Kept = std::set<Row, Before>;
-
-  void keep(Row row) {
-    memory_ += row.memory();
-    const auto [at, is_new] = kept_.insert(std::move(row));
-    if (is_new && query_.distinct) kept_by_mark_[at->mark] = at;
-    while (kept_.size() > 1 && (kept_.size() > skip_ + most_ || memory_ > kPageMemoryMax)) {
-      const auto last = std::prev(kept_.end());
-      no_room_ = placed(*last);
-      forget(last);
-    }
-  }
-
-  void forget(Kept::iterator row) {
-    memory_ -= row->memory();
-    if (query_.distinct) kept_by_mark_.erase(row->mark);
-    kept_.erase(row);
-  }
+  // ---- When all items were read
 
   void give_out() {
     size_t bytes = 0;
     const Row* last = nullptr;
-    bool is_all = !no_room_ && !goes_on_after_;
     const auto most = query_.most();
-    for (const Row& row : kept_) {
+    for (const Row& row : *next_) {
       if (skip_ == 0 && (page_.rows.size() >= limits_.rows || bytes >= limits_.bytes)) {
-        is_all = false;
-        goes_on_after_.reset();
-        break;
+        return end_at(*last);
       }
       last = &row;
       if (skip_ > 0) {
@@ -313,42 +341,132 @@ class OrderedPage {
       page_.rows.push_back(row.result);
       if (++at_.given == most) return;
     }
-    if (is_all) return;
-    if (goes_on_after_) last = &*goes_on_after_;
-    at_.key = last->key;
-    at_.rows_of_it = last->number;
-    at_.order = to_json(last->order);
-    at_.order_mark = fingerprint_of(last->order);
-    if (query_.distinct) at_.result_mark = last->mark;
+    if (next_->last_place() != nullptr) end_at(*next_->last_place());
+  }
+
+  void end_at(const Row& row) {
+    set_place(at_, row, query_.distinct);
     page_.next = std::move(at_);
+  }
+
+  // ---- When time was up
+
+  // As many rows as fit; those after them are for later pages.
+  Status keep_for_later() {
+    // Order values that take much of the room can be read again.
+    const size_t order_max = limits_.position_bytes / 4;
+    if (at_.order.size() > order_max) at_.order.clear();
+    const size_t taken = at_.key.size() + at_.order.size();
+    const size_t room = limits_.position_bytes - std::min(limits_.position_bytes, taken);
+    const auto end_of = [&](const Row* place) {
+      std::optional<Position> end;
+      if (place == nullptr) return end;
+      set_place(end.emplace(), *place, query_.distinct);
+      if (end->order.size() > order_max) end->order.clear();
+      if (!end->order.empty()) end->order_mark.reset();
+      return end;
+    };
+    OrderedScan scan = scan_;
+    scan.end = end_of(next_->last_place());
+    std::vector<OrderedScan::Found> found;
+    size_t found_bytes = 0;
+    std::optional<OrderedScan> fitting;  // but for what was found
+    size_t found_fitting = 0;
+    if (next_->size() == 0 && encode(scan).size() <= room) fitting = scan;
+    for (const Row& row : *next_) {
+      found.push_back({.key = row.key, .number = row.number, .mark = {}});
+      if (query_.distinct) found.back().mark = row.mark;
+      found_bytes += encoded_size(found.back());
+      if (found_bytes > room) break;
+      const bool is_last = found.size() == next_->size();
+      scan.end = end_of(is_last ? next_->last_place() : &row);
+      if (encode(scan).size() + found_bytes > room) continue;
+      fitting = scan;
+      found_fitting = found.size();
+    }
+    if (!fitting) return pass(too_much_to_keep());
+    found.resize(found_fitting);
+    fitting->found = std::move(found);
+    at_.gathered = encode(*fitting);
+    page_.next = std::move(at_);
+    return {};
+  }
+
+  Error too_much_to_keep() const {
+    return Error{
+        .code = Code::invalid,
+        .message = fmt::format("sorting takes longer than a page may, and where it stands does not "
+                               "fit into the {} bytes that a continuation has for it: give the "
+                               "container an index that has this order (for several properties a "
+                               "composite index), filter more, or allow longer continuations",
+                               limits_.position_bytes)};
+  }
+
+  Status restore(const std::string& gathered) {
+    auto scan = decode_ordered_scan(gathered);
+    if (!scan) return pass(scan.error());
+    const auto found = std::exchange(scan->found, {});
+    const auto end = std::exchange(scan->end, std::nullopt);
+    scan_ = std::move(*scan);
+    if (end) {
+      auto row = row_at(*end);
+      if (!row && row.error().code != Code::invalid) return pass(row.error());
+      if (!row) return start_again();
+      next_->cut_after(std::move(*row));
+    }
+    std::map<std::string, std::set<uint64_t>> numbers;  // by key
+    for (const OrderedScan::Found& one : found) numbers[one.key].insert(one.number);
+    for (const auto& [key, wanted] : numbers) {
+      auto body = ItemReader::find(reading_.space, key);
+      if (!body) return pass(body.error());
+      if (!*body) continue;
+      ++page_.read.items;
+      page_.read.bytes += (*body)->size();
+      auto added = with_rows(**body, [&](uint64_t number) {
+        if (wanted.contains(number) && !add(key, number, nullptr)) return false;
+        return number < *wanted.rbegin();
+      });
+      if (!added) return pass(added.error());
+    }
+    // Other items may have given the same row, and were passed over.
+    for (const OrderedScan::Found& one : found) {
+      if (one.mark && !next_->contains(*one.mark)) return start_again();
+    }
+    is_past_room_ = false;
+    return {};
+  }
+
+  // What was found so far does not hold any more.
+  Status start_again() {
+    next_->clear();
+    scan_ = {};
+    return {};
   }
 
   const BoundQuery& query_;
   const Reading& reading_;
   const PageLimits& limits_;
   Frame frame_;
-  const Before before_;
+  const RowBefore before_;
   QueryPage page_;
   Position at_;
   bool is_done_ = false;
-  uint64_t skip_ = 0;         // rows that OFFSET has yet to skip
-  uint64_t most_ = 0;         // rows that the page can give
-  std::optional<Row> after_;  // where the last page ended
-  Kept kept_;
-  size_t memory_ = 0;                 // of kept_
-  std::optional<Row> no_room_;        // the first place that is for later pages
-  bool is_past_room_ = false;         // the last row came after that place
-  std::optional<Row> last_seen_;      // in order
-  std::optional<Row> goes_on_after_;  // when time was up: further than the rows that were found
-  std::unordered_map<Fingerprint, Kept::iterator, HashMark> kept_by_mark_;  // DISTINCT
-  std::unordered_set<Fingerprint, HashMark> given_;                         // DISTINCT
+  uint64_t skip_ = 0;             // rows that OFFSET has yet to skip
+  uint64_t room_ = 0;             // rows that the page can give or skip
+  std::optional<Row> after_;      // where the last page ended
+  std::optional<NextRows> next_;  // set
+  bool is_past_room_ = false;     // the last row is for later pages
+  std::optional<Row> last_seen_;  // in a view that is read in order
+  size_t last_seen_in_ = 0;       // which view that is
+  OrderedScan scan_;              // how far earlier pages came, and when time is up this one
+  std::unordered_set<Fingerprint, FingerprintHash> given_;  // DISTINCT
 };
 
 }  // namespace
 
 Result<QueryPage> make_ordered_page(const BoundQuery& query, const Reading& reading,
                                     const Position* from, const PageLimits& limits) {
-  return OrderedPage(query, reading, from, limits).run(from != nullptr);
+  return OrderedPage(query, reading, from, limits).run();
 }
 
 }  // namespace orrery::query

@@ -34,7 +34,7 @@ struct PageLimits {
   // Of the next position; only what was gathered so far depends on it.
   size_t position_bytes = 4096;
   // Asked between items: true ends the page early (time is up, the client has gone).
-  std::function<bool()> stop;
+  std::function<bool()> stop = nullptr;
 };
 
 struct QueryPage {

@@ -1,84 +1,12 @@
 // Positions: every row once, whatever the query, the size of the page, and what happens between two
-// pages: items that come, go and change, a partition that is divided, time that runs out.
-#include <gtest/gtest.h>
+// pages: items that come, go and change, a partition that is divided. Time that runs out is in
+// paging_time_test.cc.
+#include "query/paging_test.h"
 
-#include <algorithm>
-#include <map>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "query/bind.h"
-#include "query/execute.h"
 #include "query/indexed_space.h"
-#include "query/memory_space.h"
-#include "query/parser.h"
 
 namespace orrery::query {
 namespace {
-
-using Rows = std::vector<std::string>;
-
-class PagingTest : public testing::Test {
- protected:
-  PagingTest() {
-    for (int i = 0; i < 60; ++i) {
-      const std::string id = std::to_string(100 + i);
-      items_[id] = "{\"id\":\"" + id + "\",\"n\":" + std::to_string(i * 37 % 60) +
-                   ",\"g\":" + std::to_string(i % 7) + ",\"t\":\"" + std::string(1 + i % 3, 'x') +
-                   "\",\"l\":[" + std::to_string(i % 4) + "," + std::to_string(i % 5) + "]}";
-    }
-  }
-
-  std::shared_ptr<const BoundQuery> bound(std::string_view text) {
-    auto query = parse_query(text);
-    EXPECT_TRUE(query) << text;
-    auto made = bind_query(*query, {});
-    EXPECT_TRUE(made) << text;
-    return *made;
-  }
-
-  // Of the items in [min, max).
-  Result<QueryPage> page(std::string_view text, const Position* from, std::string_view min = "",
-                         std::string_view max = "\xFF") {
-    std::vector<MemorySpace::Placed> placed;
-    for (const auto& [id, body] : items_) {
-      if (id >= min && id < max) placed.push_back({id, "", body});
-    }
-    MemorySpace space(std::move(placed));
-    Context context;
-    return run_page(*bound(text), space, from, limits_, context);
-  }
-
-  // All rows from a position on.
-  Rows rest(std::string_view text, std::optional<Position> at = std::nullopt,
-            std::string_view min = "", std::string_view max = "\xFF") {
-    Rows rows;
-    for (int pages = 0; pages < 1000; ++pages) {
-      auto next = page(text, at ? &*at : nullptr, min, max);
-      EXPECT_TRUE(next) << text << ": " << next.error().message;
-      if (!next) return rows;
-      EXPECT_LE(next->rows.size(), limits_.rows);
-      rows.insert(rows.end(), next->rows.begin(), next->rows.end());
-      if (!next->next) return rows;
-      EXPECT_TRUE(!at || *at != *next->next) << text << " does not get on";
-      at = next->next;
-      if (forgets_order_) at->order.clear();
-    }
-    ADD_FAILURE() << text << " does not end";
-    return rows;
-  }
-
-  static Rows sorted(Rows rows) {
-    std::ranges::sort(rows);
-    return rows;
-  }
-
-  std::map<std::string, std::string> items_;
-  PageLimits limits_;
-  bool forgets_order_ = false;
-};
 
 constexpr std::string_view kQueries[] = {
     "SELECT VALUE c.id FROM c",
@@ -280,52 +208,6 @@ TEST_F(PagingTest, BytesEndAPage) {
     EXPECT_EQ(first->rows.size(), 3U) << text;
     EXPECT_EQ(rest(text).size(), 60U) << text;
   }
-}
-
-// ---- Time
-
-TEST_F(PagingTest, AggregatesGoOnWhenTimeIsUp) {
-  for (const std::string_view text :
-       {"SELECT VALUE COUNT(1) FROM c", "SELECT VALUE COUNT(c.nothing) FROM c",
-        "SELECT SUM(c.n) AS s, MIN(c.t) AS t, MAX(c.id) AS m, AVG(c.g) AS a FROM c",
-        "SELECT VALUE COUNT(1) FROM c JOIN e IN c.l WHERE e = 1"}) {
-    limits_.stop = nullptr;
-    const Rows whole = rest(text);
-    int asked = 0;
-    limits_.stop = [&asked] { return ++asked % 9 == 0; };
-    auto first = page(text, nullptr);
-    ASSERT_TRUE(first && first->next) << text;
-    EXPECT_TRUE(first->rows.empty()) << text;
-    EXPECT_LT(first->read.items, 10U) << text;
-    EXPECT_EQ(rest(text), whole) << text;
-  }
-}
-
-TEST_F(PagingTest, GroupsGoOnWhenTimeIsUp) {
-  int asked = 0;
-  for (const size_t position_bytes : {200, 600, 100'000}) {
-    limits_.position_bytes = position_bytes;
-    for (const std::string_view text :
-         {"SELECT c.g, COUNT(1) AS n, MAX(c.id) AS m FROM c GROUP BY c.g",
-          "SELECT c.nothing, c.t, SUM(c.n) AS s FROM c GROUP BY c.nothing, c.t",
-          "SELECT DISTINCT VALUE c.n FROM c"}) {
-      limits_.stop = nullptr;
-      const Rows whole = sorted(rest(text));
-      limits_.stop = [&asked] { return ++asked % 9 == 0; };
-      EXPECT_EQ(sorted(rest(text)), whole) << text;
-    }
-  }
-}
-
-TEST_F(PagingTest, WhatCannotGoOnSaysSo) {
-  limits_.stop = [] { return true; };
-  limits_.position_bytes = 150;
-  auto list = page("SELECT MAKELIST(c) AS l FROM c", nullptr);
-  ASSERT_FALSE(list);
-  EXPECT_EQ(list.error().code, Code::invalid);
-  auto order = page("SELECT * FROM c ORDER BY c.n", nullptr);
-  ASSERT_FALSE(order);
-  EXPECT_EQ(order.error().code, Code::overloaded);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "query/fingerprint.h"
 
@@ -34,8 +35,22 @@ struct Position {
   std::optional<Fingerprint> order_mark;
   // All groups and rows up to this fingerprint have been given.
   std::optional<Fingerprint> result_mark;
-  // What a page that ran out of time had gathered from the items up to `key`: see grouped_page.cc.
+  // What a page that ran out of time had gathered. GROUP BY, DISTINCT: from the items up to `key`
+  // (grouped_page.cc). ORDER BY: ordered_scan.h.
   std::string gathered;
+
+  // The same in a part of the stretch of keys that it was made in. What was gathered is of all
+  // items up to a place, and cannot be divided: it is gathered again, and what was given stays
+  // given.
+  Position in_part() && {
+    if (gathered.empty()) return std::move(*this);
+    gathered.clear();
+    if (!order_mark) {  // otherwise it is the place of a row
+      key.clear();
+      rows_of_it = 0;
+    }
+    return std::move(*this);
+  }
 
   bool operator==(const Position&) const = default;
 };

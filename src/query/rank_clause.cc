@@ -53,7 +53,13 @@ std::vector<ExprPtr> terms_of(const Expr& call, const Parameters& parameters) {
   return terms;
 }
 
-std::expected<RankScore, RankError> read_score(const Expr& call, const Parameters& parameters) {
+// The source that a path starts from.
+const std::string& source_of(const Expr& path) {
+  return path.kind == ExprKind::identifier ? path.text : source_of(*path.children[0]);
+}
+
+std::expected<RankScore, RankError> read_score(const Query& query, const Expr& call,
+                                               const Parameters& parameters) {
   RankScore score;
   if (is_vector_distance(call)) {
     score.distance = call.clone();
@@ -68,6 +74,11 @@ std::expected<RankScore, RankError> read_score(const Expr& call, const Parameter
     return refuse(call,
                   "The FullTextScore function requires a property path and at least one search "
                   "term.");
+  }
+  if (source_of(*call.children[0]) != gateway::root_alias(query)) {
+    return refuse(call,
+                  "The FullTextScore function takes a property of the item, and not of an "
+                  "element that JOIN gives.");
   }
   score.text = call.children[0]->clone();
   score.terms = terms_of(call, parameters);
@@ -129,7 +140,7 @@ std::expected<RankClause, RankError> read_rank_clause(const Query& query,
     return refuse(rank, "The RRF function requires as many weights as it has scores.");
   }
   for (const Expr* one : scores) {
-    auto score = read_score(*one, parameters);
+    auto score = read_score(query, *one, parameters);
     if (!score) return std::unexpected(score.error());
     clause.scores.push_back(std::move(*score));
   }

@@ -171,6 +171,10 @@ SELECT * FROM c ORDER BY RANK RRF(FullTextScore(c.text, 'red'), FullTextScore(c.
 SELECT * FROM c ORDER BY RANK FullTextScore(c.text)
 ---- error at least one search term
 
+# the text of an element
+SELECT VALUE t FROM c JOIN t IN c.texts ORDER BY RANK FullTextScore(t.text, 'red')
+---- error not of an element that JOIN gives
+
 # with DISTINCT
 SELECT DISTINCT c.text FROM c ORDER BY RANK FullTextScore(c.text, 'red')
 ---- error not supported with DISTINCT

@@ -3,10 +3,11 @@
 // A query that names its partition (by key, by range, or by fixing the key in its filter) runs
 // there. One that touches several partitions runs over them one after the other when that gives the
 // answer; otherwise the client is told to run it by its plan (400/1004), unless it asks for the
-// whole answer with x-orrery-whole-query: then it is put together here. So is the answer for a
-// range that was split meanwhile: a client may have begun with it, and not all of them can change
-// over to its children (the JavaScript SDK 4.4 asks for ever when its pipelines are told that a
-// range is gone).
+// whole answer with x-orrery-whole-query: then it is put together here. So is the answer for what
+// was split meanwhile, a range or a container of one partition: a client may have begun with it,
+// and not all of them can change over to its children, or to a plan (the JavaScript SDK 4.4 asks
+// for ever when its pipelines are told that a range is gone, and fails when it is told to make
+// one).
 //
 // A short query is answered on the event loop's thread, from memory: handing it to another thread
 // would cost as much as the query. It is tried there within an allowance, and if that does not do,
@@ -36,7 +37,6 @@ namespace {
 
 using query::PlacementRange;
 
-constexpr int64_t kPageTimeUs = 5'000'000;
 // What is tried on an event loop, where others wait meanwhile.
 constexpr int64_t kTrialTimeUs = 1'000;
 constexpr size_t kTrialBodyMax = 4096;
@@ -79,29 +79,16 @@ uint64_t hash_of(const KeyBounds& bounds) {
 }
 
 // The position of a continuation within these bounds, which may be a part of those that it was made
-// in; nothing when the query starts here. What a page had gathered when its time was up belongs to
-// the part where it stopped: the parts before it are done (they lose their ranges), and those after
-// it start from nothing.
-Result<std::optional<query::Position>> position_in(const KeyBounds& bounds, QueryPosition from,
-                                                   const query::BoundQuery& query,
-                                                   std::vector<PlacementRange>& ranges) {
+// in.
+Result<query::Position> position_in(const KeyBounds& bounds, QueryPosition from,
+                                    const query::BoundQuery& query) {
   if (from.range_hash == hash_of(bounds)) return std::move(from.at);
   if (query.rank) {
     return fail(Code::invalid,
                 "a continuation of ORDER BY RANK counts the rows of its range, and this is another "
                 "range: start the query again");
   }
-  if (from.at.gathered.empty()) return std::move(from.at);
-  if (!query.group_by.empty() || query.distinct) {
-    return fail(Code::invalid,
-                "the partition was split while this query gathered its groups, which took longer "
-                "than a page may: start the query again");
-  }
-  auto key = partition::parse_item_key(from.at.key);
-  if (!key) return pass(key.error());
-  if (key->placement >= bounds.max) ranges.clear();
-  if (key->placement < bounds.min || key->placement >= bounds.max) return std::nullopt;
-  return std::move(from.at);
+  return std::move(from.at).in_part();
 }
 
 // The placement key whose partition the page is charged to.
@@ -202,8 +189,10 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
              "or in x-ms-documentdb-partitionkey, or allow it with "
              "x-ms-documentdb-query-enablecrosspartition: true"});
   }
+  // Where there is a continuation, there was one partition when the query began.
+  const bool is_whole = is_true(call->headers.whole_query) || !call->headers.continuation.empty();
   if (several && call->headers.partition_key_range.empty() &&
-      !query::can_concatenate(*request->parsed) && !is_true(call->headers.whole_query)) {
+      !query::can_concatenate(*request->parsed) && !is_whole) {
     auto plan = plan_of(*request, container);
     if (!plan) return call->fail(plan.error());
     return call->fail_with(400, kSubstatusCrossPartition, query::cross_partition_error(*plan));
@@ -216,7 +205,7 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
     auto from =
         continuations_.decode_query(call->headers.continuation, container.number, request->hash);
     if (!from) return call->fail(from.error());
-    auto here = position_in(*bounds, std::move(*from), **bound, ranges);
+    auto here = position_in(*bounds, std::move(*from), **bound);
     if (!here) return call->fail(here.error());
     position = std::move(*here);
   }
@@ -236,7 +225,8 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   limits.bytes = engine_.limits().response_bytes;
   limits.position_bytes = position_bytes(*token_max);
   bool is_over = false;
-  const int64_t time_us = is_trial ? kTrialTimeUs : kPageTimeUs;
+  const auto page_time_us = static_cast<int64_t>(engine_.limits().query_time_ms * 1000);
+  const int64_t time_us = is_trial ? std::min(kTrialTimeUs, page_time_us) : page_time_us;
   limits.stop = [&] {
     is_over = clock_.steady_us() - started_us > time_us || call->client_is_gone();
     return is_over;
