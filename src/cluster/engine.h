@@ -189,19 +189,19 @@ class Engine {
                                                 double charge_factor);
   // One page of the items in [min, max) after `after`. Reads one partition at most; a page may be
   // short, and is the last one when `page.more` is false. Blocks.
-  Result<FeedReply> feed(RoutingPtr routing, std::string_view min, std::string_view max,
+  Result<FeedReply> feed(const RoutingPtr& routing, std::string_view min, std::string_view max,
                          const partition::ItemKey* after, size_t items_max, const LsnDemand& demand,
                          double charge_factor = 1);
   // A view of the partition that has `placement`, as far as it lies in [min, max). Neither
   // admission nor charge: a query asks for the one once and pays at its end. Blocks, unless it
   // reaches for memory alone: then it fails with Code::would_wait instead.
-  Result<ViewReply> open_view(RoutingPtr routing, std::string_view placement, std::string_view min,
-                              std::string_view max, const LsnDemand& demand,
+  Result<ViewReply> open_view(const RoutingPtr& routing, std::string_view placement,
+                              std::string_view min, std::string_view max, const LsnDemand& demand,
                               partition::Reach reach = partition::Reach::files);
   // Begins a transaction over the items of one placement key. It ends with write_and_wait(), which
   // fails with Code::retry when an item that it wrote has changed since. What it read is for the
   // caller to pay. Both block.
-  Result<TransactionReply> begin_transaction(RoutingPtr routing, std::string_view placement,
+  Result<TransactionReply> begin_transaction(const RoutingPtr& routing, std::string_view placement,
                                              const LsnDemand& demand, size_t bytes_max);
   WriteReply write_and_wait(RoutingPtr routing, std::vector<partition::Write> transaction);
   // One page of what changed in [min, max), which must lie in one partition (Code::moved when it
@@ -218,7 +218,8 @@ class Engine {
   Result<uint32_t> admit_query(const RoutingPtr& routing, std::string_view placement);
   void pay_for_query(const RoutingPtr& routing, std::string_view placement, double charge);
   // The item with this index term. Blocks.
-  Result<std::optional<partition::ItemKey>> find_by_term(RoutingPtr routing, std::string_view term);
+  Result<std::optional<partition::ItemKey>> find_by_term(const RoutingPtr& routing,
+                                                         std::string_view term);
 
   // --- partitions ------------------------------------------------------------------------------
   // Splits one partition now (the largest when no range is named). Blocks.
@@ -247,7 +248,7 @@ class Engine {
   void with_partition(const std::shared_ptr<Slot>& slot, bool make, Job job);
   // Does a job that takes a routing, again with a newer one when a partition moved meanwhile.
   template <class Job>
-  auto follow(RoutingPtr routing, const Job& job) -> decltype(job(*routing));
+  auto follow(const RoutingPtr& routing, const Job& job) -> decltype(job(*routing));
   Result<FeedReply> feed_once(const Routing& routing, std::string_view min, std::string_view max,
                               const partition::ItemKey* after, size_t items_max,
                               const LsnDemand& demand, double charge_factor);
@@ -354,13 +355,13 @@ class Engine {
 };
 
 template <class Job>
-auto Engine::follow(RoutingPtr routing, const Job& job) -> decltype(job(*routing)) {
-  const uint32_t number = routing->container->number;
+auto Engine::follow(const RoutingPtr& routing, const Job& job) -> decltype(job(*routing)) {
+  RoutingPtr newer;
   for (int attempt = 0; attempt < kRouteAttempts; ++attempt) {
-    auto result = job(*routing);
+    auto result = job(newer ? *newer : *routing);
     if (result || result.error().code != Code::moved) return result;
-    routing = find(number);
-    if (!routing) return fail(Code::not_found, "the container was deleted in the meantime");
+    newer = find(routing->container->number);
+    if (!newer) return fail(Code::not_found, "the container was deleted in the meantime");
   }
   return fail(Code::overloaded, "the partition keeps moving: try again");
 }

@@ -238,7 +238,7 @@ Result<ReadReply> Engine::read_here(const Routing& routing, Slot& slot, const Pa
   if (partition != nullptr) {
     auto found = partition->read(placement, row);
     if (!found) return pass(found.error());
-    if (*found && !partition::is_expired(**found, *routing.schema, clock_.now_s())) {
+    if (*found && !partition::is_expired(**found, routing.schema->default_ttl_s, clock_.now_s())) {
       reply.item = std::move(*found);
     }
   }
@@ -251,10 +251,10 @@ Result<ReadReply> Engine::read_here(const Routing& routing, Slot& slot, const Pa
   return reply;
 }
 
-Result<FeedReply> Engine::feed(RoutingPtr routing, std::string_view min, std::string_view max,
-                               const partition::ItemKey* after, size_t items_max,
-                               const LsnDemand& demand, double charge_factor) {
-  return follow(std::move(routing), [&](const Routing& now) {
+Result<FeedReply> Engine::feed(const RoutingPtr& routing, std::string_view min,
+                               std::string_view max, const partition::ItemKey* after,
+                               size_t items_max, const LsnDemand& demand, double charge_factor) {
+  return follow(routing, [&](const Routing& now) {
     return feed_once(now, min, max, after, items_max, demand, charge_factor);
   });
 }
@@ -310,10 +310,10 @@ Result<FeedReply> Engine::feed_once(const Routing& routing, std::string_view min
   return reply;
 }
 
-Result<std::optional<partition::ItemKey>> Engine::find_by_term(RoutingPtr routing,
+Result<std::optional<partition::ItemKey>> Engine::find_by_term(const RoutingPtr& routing,
                                                                std::string_view term) {
   using Found = Result<std::optional<partition::ItemKey>>;
-  return follow(std::move(routing), [&](const Routing& now) -> Found {
+  return follow(routing, [&](const Routing& now) -> Found {
     for (const auto& slot : now.slots) {
       auto opened = open_if_there(slot);
       if (!opened) return pass(opened.error());

@@ -5,9 +5,10 @@
 
 namespace orrery::cluster {
 
-Result<TransactionReply> Engine::begin_transaction(RoutingPtr routing, std::string_view placement,
+Result<TransactionReply> Engine::begin_transaction(const RoutingPtr& routing,
+                                                   std::string_view placement,
                                                    const LsnDemand& demand, size_t bytes_max) {
-  return follow(std::move(routing), [&](const Routing& now) -> Result<TransactionReply> {
+  return follow(routing, [&](const Routing& now) -> Result<TransactionReply> {
     const std::shared_ptr<Slot>& slot = now.slot_of(placement);
     TransactionReply reply;
     reply.receipt.range = slot->range.id;

@@ -13,10 +13,10 @@ Result<std::shared_ptr<partition::Partition>> opened_already(const std::shared_p
 
 }  // namespace
 
-Result<ViewReply> Engine::open_view(RoutingPtr routing, std::string_view placement,
+Result<ViewReply> Engine::open_view(const RoutingPtr& routing, std::string_view placement,
                                     std::string_view min, std::string_view max,
                                     const LsnDemand& demand, partition::Reach reach) {
-  return follow(std::move(routing), [&](const Routing& now) -> Result<ViewReply> {
+  return follow(routing, [&](const Routing& now) -> Result<ViewReply> {
     const std::shared_ptr<Slot>& slot = now.slot_of(placement);
     auto opened = reach == partition::Reach::files ? open_if_there(slot) : opened_already(slot);
     if (!opened) return pass(opened.error());
@@ -26,7 +26,7 @@ Result<ViewReply> Engine::open_view(RoutingPtr routing, std::string_view placeme
     reply.max = std::min(max, std::string_view(slot->range.max));
     if (*opened) {
       auto view =
-          partition::View::open(std::move(*opened), reply.min, reply.max, now.schema, reach);
+          partition::View::open(std::move(*opened), reply.min, reply.max, *now.schema, reach);
       if (!view) return pass(view.error());
       reply.view = std::move(*view);
     } else {

@@ -58,7 +58,7 @@ Result<ChangePage> Partition::changes(const ChangeQuery& query, const Schema& sc
     }
     auto item = decode_item(**stored);
     if (!item) return pass(item.error());
-    if (is_expired(*item, schema, now_s)) {
+    if (is_expired(*item, schema.default_ttl_s, now_s)) {
       ++passed_over;
       continue;
     }

@@ -46,9 +46,9 @@ std::optional<Version> parse_version(std::string_view text) {
                  .range = static_cast<uint32_t>(*d << 16 | *e >> 32)};
 }
 
-bool is_expired(const Item& item, const Schema& schema, int64_t now_s) {
-  if (!schema.default_ttl_s) return false;
-  int32_t ttl_s = item.ttl_s.value_or(*schema.default_ttl_s);
+bool is_expired(const Item& item, std::optional<int32_t> default_ttl_s, int64_t now_s) {
+  if (!default_ttl_s) return false;
+  const int32_t ttl_s = item.ttl_s.value_or(*default_ttl_s);
   return ttl_s > 0 && now_s >= static_cast<int64_t>(item.version.time_s) + ttl_s;
 }
 

@@ -62,6 +62,6 @@ struct Schema {
   int64_t history_s = 0;  // how long every write is kept for readers of all of them; 0: not at all
 };
 
-bool is_expired(const Item& item, const Schema& schema, int64_t now_s);
+bool is_expired(const Item& item, std::optional<int32_t> default_ttl_s, int64_t now_s);
 
 }  // namespace orrery::partition

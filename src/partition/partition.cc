@@ -134,7 +134,7 @@ Result<Page> Partition::scan(std::string_view min, std::string_view max, const I
   for (it->Seek(from); it->Valid(); it->Next()) {
     auto item = decode_item(it->value().ToStringView());
     if (!item) return pass(item.error());
-    if (is_expired(*item, schema, now_s)) continue;
+    if (is_expired(*item, schema.default_ttl_s, now_s)) continue;
     if (page.items.size() >= items_max || bytes >= bytes_max) {
       page.more = true;
       break;
@@ -240,7 +240,7 @@ Result<size_t> Partition::collect_expired(const std::shared_ptr<const Schema>& s
       auto key = parse_item_key(it->key().ToStringView());
       if (!item) return pass(item.error());
       if (!key) return pass(key.error());
-      if (!is_expired(*item, *schema, now_s)) continue;
+      if (!is_expired(*item, schema->default_ttl_s, now_s)) continue;
       if (count++ % kGroup == 0) groups.emplace_back();
       charge += remove_charge(charged_bytes(key->row.size() + item->body.size()), 0);
       Write& write = groups.back().emplace_back();

@@ -44,7 +44,7 @@ class ReindexTest : public PartitionTest {
   }
   bool view_is_indexed(const std::shared_ptr<Partition>& partition,
                        const std::shared_ptr<const Schema>& schema) {
-    auto view = View::open(partition, "", "\xFF", schema);
+    auto view = View::open(partition, "", "\xFF", *schema);
     EXPECT_TRUE(view) << view.error().message;
     EXPECT_EQ((*view)->is_indexed(), partition->is_indexed(*schema));
     return (*view)->is_indexed();

@@ -182,7 +182,7 @@ Result<Written> Run::apply_one(const Write& write) {
   auto found = current_item(key);
   if (!found) return pass(found.error());
   std::optional<Item>& current = *found;
-  const bool live = current && !is_expired(*current, schema, now_s_);
+  const bool live = current && !is_expired(*current, schema.default_ttl_s, now_s_);
   if (auto checked = check(write, current, live); !checked) return pass(checked.error());
 
   step_ = 0;
@@ -421,7 +421,7 @@ Status Run::put_unique(const Write& write, const value::Node* before, const valu
       if (*holder && **holder != write.row) {
         auto other = current_item(item_key(write.placement, **holder));
         if (!other) return pass(other.error());
-        if (*other && !is_expired(**other, *write.schema, now_s_)) {
+        if (*other && !is_expired(**other, write.schema->default_ttl_s, now_s_)) {
           return fail(
               Code::conflict,
               fmt::format("unique key ({}): another item, with id '{}', has the same values "

@@ -67,7 +67,7 @@ Result<std::optional<Item>> Transaction::read_snapshot(std::string_view placemen
   if (!*stored) return std::nullopt;
   auto item = decode_item(**stored);
   if (!item) return pass(item.error());
-  if (is_expired(*item, *schema_, now_s_)) return std::nullopt;
+  if (is_expired(*item, schema_->default_ttl_s, now_s_)) return std::nullopt;
   return std::move(*item);
 }
 
@@ -124,7 +124,7 @@ Result<Page> Transaction::scan(std::string_view placement, const std::string* af
       row = stored_row;
       auto decoded = decode_item(it->value().ToStringView());
       if (!decoded) return pass(decoded.error());
-      if (!is_expired(*decoded, *schema_, now_s_)) item = std::move(*decoded);
+      if (!is_expired(*decoded, schema_->default_ttl_s, now_s_)) item = std::move(*decoded);
       it->Next();
     }
     if (!item) continue;

@@ -76,11 +76,12 @@ class CountedIterator final : public rocksdb::Iterator {
 
 struct View::State {
   State(std::shared_ptr<const Partition> partition_in, const Store& store_in, int64_t now_s_in,
-        std::shared_ptr<const Schema> schema_in, Reach reach_in)
+        const Schema& schema, Reach reach_in)
       : partition(std::move(partition_in)),
         store(store_in),
         use(store_in, Store::Use::NoWaiting{}),
-        schema(std::move(schema_in)),
+        index_version(schema.index_version),
+        default_ttl_s(schema.default_ttl_s),
         now_s(now_s_in),
         reach(reach_in) {}
   ~State() {
@@ -157,7 +158,8 @@ struct View::State {
   const std::shared_ptr<const Partition> partition;
   const Store& store;
   const Store::Use use;
-  const std::shared_ptr<const Schema> schema;
+  const uint32_t index_version;
+  const std::optional<int32_t> default_ttl_s;
   const int64_t now_s;  // expiry is decided once
   const Reach reach;
   std::unique_ptr<Reading> reading;
@@ -190,13 +192,13 @@ std::unique_ptr<View> View::of_nothing() {
 
 Result<std::unique_ptr<View>> View::open(std::shared_ptr<const Partition> partition,
                                          std::string_view min, std::string_view max,
-                                         std::shared_ptr<const Schema> schema, Reach reach) {
+                                         const Schema& schema, Reach reach) {
   const Partition& of = *partition;
   min = std::max(min, std::string_view(of.identity_.min));
   max = std::min(max, std::string_view(of.identity_.max));
   if (min >= max) return of_nothing();
   auto state = std::make_unique<State>(std::move(partition), *of.store_, of.shared_.clock.now_s(),
-                                       std::move(schema), reach);
+                                       schema, reach);
   if (auto ok = state->use.ok(); !ok) return pass(ok.error());
   const Store& store = state->store;
   auto reading = store.readings().take(store);
@@ -232,12 +234,11 @@ uint64_t View::lsn() const {
 bool View::is_indexed() const {
   if (!state_) return true;
   const PartitionRecord& record = state_->record();
-  return record.items == 0 ||
-         (record.indexed && record.index_version == state_->schema->index_version);
+  return record.items == 0 || (record.indexed && record.index_version == state_->index_version);
 }
 
 bool View::entries_are_items() const {
-  return !state_ || !state_->schema->default_ttl_s;
+  return !state_ || !state_->default_ttl_s;
 }
 
 uint64_t View::items_at_most() const {
@@ -284,7 +285,7 @@ uint64_t View::estimate(std::string_view from, std::string_view to) const {
 
 ShapesWithout View::shapes_without(std::string_view term_path) const {
   if (!state_) return {};
-  return state_->partition->shapes_without(state_->schema->index_version, term_path);
+  return state_->partition->shapes_without(state_->index_version, term_path);
 }
 
 Result<std::vector<std::string_view>> View::fetch(std::span<const std::string> keys) {
@@ -313,7 +314,7 @@ Result<std::vector<std::string_view>> View::fetch(std::span<const std::string> k
       tickets.push_back(ticket);
       continue;
     }
-    if (!is_expired(*item, *state_->schema, state_->now_s)) bodies[i] = item->body;
+    if (!is_expired(*item, state_->default_ttl_s, state_->now_s)) bodies[i] = item->body;
     state_->cached.push_back(std::move(item));
   }
   if (missing.empty()) return bodies;
@@ -342,7 +343,7 @@ Result<std::vector<std::string_view>> View::fetch(std::span<const std::string> k
     std::string_view body;
     auto item = decode_item(state_->fetched[i].ToStringView(), body);
     if (!item) return pass(item.error());
-    if (!is_expired(*item, *state_->schema, state_->now_s)) bodies[missing[i]] = body;
+    if (!is_expired(*item, state_->default_ttl_s, state_->now_s)) bodies[missing[i]] = body;
     if (is_newest && state_->put_in_cache < kCacheItemsMax) {
       ++state_->put_in_cache;
       item->body = body;
@@ -400,7 +401,7 @@ Result<bool> ItemCursor::next() {
     }
     auto item = decode_item(it.value().ToStringView(), body_);
     if (!item) return pass(item.error());
-    if (is_expired(*item, *state_->view.schema, state_->view.now_s)) continue;
+    if (is_expired(*item, state_->view.default_ttl_s, state_->view.now_s)) continue;
     key_ = it.key().ToStringView();
     return true;
   }

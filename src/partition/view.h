@@ -93,8 +93,7 @@ class View {
   // index rules entries must have been made by.
   static Result<std::unique_ptr<View>> open(std::shared_ptr<const Partition> partition,
                                             std::string_view min, std::string_view max,
-                                            std::shared_ptr<const Schema> schema,
-                                            Reach reach = Reach::files);
+                                            const Schema& schema, Reach reach = Reach::files);
   // Of a partition that has no files yet.
   static std::unique_ptr<View> of_nothing();
   ~View();

@@ -58,7 +58,7 @@ class ViewTest : public PartitionTest {
  protected:
   std::unique_ptr<View> view_of(const std::shared_ptr<Partition>& partition,
                                 std::string_view min = "", std::string_view max = "\xFF") {
-    auto view = View::open(partition, min, max, schema_);
+    auto view = View::open(partition, min, max, *schema_);
     EXPECT_TRUE(view) << view.error().message;
     return view ? std::move(*view) : nullptr;
   }
@@ -422,7 +422,7 @@ TEST_F(ViewTest, WithoutReachingForFilesGivesWhatIsInMemoryOrSaysThatItWouldWait
   auto partition = open();
   const std::vector<std::string> keys = {item_key("k", "3")};
   const auto in_memory = [&] {
-    return View::open(partition, "", "\xFF", schema_, Reach::memory).value();
+    return View::open(partition, "", "\xFF", *schema_, Reach::memory).value();
   };
   auto view = in_memory();
   auto moved = view->entries(from, to, false, nullptr).value()->next();

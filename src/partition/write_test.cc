@@ -331,7 +331,8 @@ TEST_F(WriteTest, ExpiryHidesAndCollectingRemoves) {
   };
   clock_.advance_ms(10'000);
   EXPECT_THAT(visible(), testing::ElementsAre("b", "c"));
-  EXPECT_TRUE(is_expired(*partition_->read("k", "a").value(), *schema_, clock_.now_s()));
+  EXPECT_TRUE(
+      is_expired(*partition_->read("k", "a").value(), schema_->default_ttl_s, clock_.now_s()));
   EXPECT_EQ(code_of(run(replace("k", "a"))), Code::not_found);
   EXPECT_EQ(code_of(run(remove("k", "a"))), Code::not_found);
   EXPECT_EQ(partition_->collect_expired(schema_, 100, 1e9, [](double) {}).value(), 1U);
