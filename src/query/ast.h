@@ -1,5 +1,5 @@
 // The tree of a parsed query: what the parser makes, the printer prints, and the binder, the
-// planner and the gateway's rewriting walk, copy and change.
+// planner and whoever rewrites queries for clients walk, copy and change.
 //
 // An Expr is one plain struct for all kinds; which members mean something is said beside each kind.
 // Children are owned, in the order in which they were written. Copying is by clone(). Trees that
@@ -41,7 +41,7 @@ enum class ExprKind : uint8_t {
   array,        // children: elements
   object,       // names[i]: children[i]
   subquery,     // subquery, query
-  placeholder,  // text, printed as it is: for what the gateway leaves for SDKs to fill in
+  placeholder,  // text, printed as it is: for what is left for a client to fill in
 };
 
 enum class Operator : uint8_t {

@@ -5,13 +5,11 @@
 #include <optional>
 #include <utility>
 
-#include "query/gateway_plan_parts.h"
+#include "query/ast_forms.h"
 #include "query/literal.h"
 
 namespace orrery::query {
 namespace {
-
-using gateway::is_call;
 
 std::unexpected<RankError> refuse(const Expr& expr, std::string message) {
   return std::unexpected(RankError{.message = std::move(message), .span = expr.span});
@@ -70,12 +68,12 @@ std::expected<RankScore, RankError> read_score(const Query& query, const Expr& c
                   "The ORDER BY RANK clause must be followed by a VectorDistance, a FullTextScore "
                   "or an RRF of them.");
   }
-  if (call.children.size() < 2 || !gateway::is_path(*call.children[0])) {
+  if (call.children.size() < 2 || !is_path(*call.children[0])) {
     return refuse(call,
                   "The FullTextScore function requires a property path and at least one search "
                   "term.");
   }
-  if (source_of(*call.children[0]) != gateway::root_alias(query)) {
+  if (source_of(*call.children[0]) != root_alias(query)) {
     return refuse(call,
                   "The FullTextScore function takes a property of the item, and not of an "
                   "element that JOIN gives.");
@@ -117,7 +115,7 @@ std::expected<RankClause, RankError> read_rank_clause(const Query& query,
   if (query.order_by.size() != 1) {
     return refuse(rank, "The ORDER BY RANK clause takes one expression: use RRF for several.");
   }
-  if (query.select.distinct || !query.group_by.empty() || gateway::has_aggregate(query.select)) {
+  if (query.select.distinct || !query.group_by.empty() || has_aggregate(query.select)) {
     return refuse(rank, "ORDER BY RANK is not supported with DISTINCT, GROUP BY or aggregates.");
   }
   RankClause clause;

@@ -1,6 +1,6 @@
 // What ORDER BY RANK sorts by: FullTextScore(path, terms…), VectorDistance(…), or an RRF of several
 // of these, with or without weights. Read from the tree for those who run it (bind.h,
-// ranked_page.h) and for those who leave it to the client (gateway_plan.h).
+// ranked_page.h) and for those who leave it to the client.
 //
 // How much a word tells depends on all documents. So a text score is computed in two steps: a
 // query for the statistics, and `_FullTextScore(path, [terms], documents, words, [hits])` with

@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
+#include "api/cosmos/gateway_plan.h"
 #include "query/bind.h"
 #include "query/execute.h"
-#include "query/gateway_plan.h"
 #include "query/memory_space.h"
 #include "query/parser.h"
 #include "value/json.h"
@@ -62,7 +62,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto query = parse_query(text);
   if (!query) return 0;
   const Parameters parameters;
-  if (const auto plan = make_gateway_plan(*query, {}, parameters); plan && !plan->hybrid) {
+  if (const auto plan = orrery::cosmos::make_gateway_plan(*query, {}, parameters);
+      plan && !plan->hybrid) {
     std::string rewritten = plan->info.rewritten_query;
     constexpr std::string_view kFilter = "{documentdb-formattableorderbyquery-filter}";
     if (const size_t at = rewritten.find(kFilter); at != std::string::npos) {

@@ -12,6 +12,12 @@
 namespace orrery::query {
 namespace {
 
+using cosmos::DistinctType;
+using cosmos::GatewayPlan;
+using cosmos::HybridSearchInfo;
+using cosmos::QueryInfo;
+using cosmos::SortOrder;
+
 using Rows = std::vector<Value>;
 
 constexpr std::string_view kFilter = "{documentdb-formattableorderbyquery-filter}";
@@ -330,7 +336,7 @@ Result<Rows> run_as_client(const TestContainer& container, const std::string& te
                            const Parameters& parameters, size_t page_rows) {
   auto parsed = parse_query(text);
   if (!parsed) return pass(to_error(parsed.error()));
-  auto plan = make_gateway_plan(*parsed, TestContainer::plan_context(), parameters);
+  auto plan = cosmos::make_gateway_plan(*parsed, TestContainer::plan_context(), parameters);
   if (!plan) return pass(plan.error());
   if (plan->hybrid) return RankedClient(container, *plan, page_rows).run();
   const QueryInfo& info = plan->info;

@@ -72,8 +72,8 @@ Value parse_value(const std::string& text) {
   return document ? Value::make_document(std::move(*document)) : Value();
 }
 
-PlanContext TestContainer::plan_context() {
-  PlanContext context;
+cosmos::PlanContext TestContainer::plan_context() {
+  cosmos::PlanContext context;
   context.key.paths.push_back({.steps = {{.name = "id", .array = false}}});
   return context;
 }

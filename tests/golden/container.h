@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "api/cosmos/gateway_plan.h"
 #include "base/result.h"
 #include "query/bind.h"
 #include "query/execute.h"
-#include "query/gateway_plan.h"
 #include "query/item_view.h"
 #include "value/value.h"
 
@@ -28,7 +28,7 @@ class TestContainer {
   Result<std::vector<Value>> run_on(size_t partition, const std::string& text,
                                     const Parameters& parameters, size_t page_rows) const;
 
-  static PlanContext plan_context();
+  static cosmos::PlanContext plan_context();
   // The partitions that hold a part of the ranges; the first one when there are no ranges.
   std::vector<size_t> partitions_of(const std::vector<PlacementRange>& ranges) const;
 

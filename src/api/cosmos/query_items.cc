@@ -19,6 +19,7 @@
 #include "api/cosmos/error_body.h"
 #include "api/cosmos/feed_bounds.h"
 #include "api/cosmos/feed_json.h"
+#include "api/cosmos/gateway_plan.h"
 #include "api/cosmos/index_metrics.h"
 #include "api/cosmos/query_request.h"
 #include "api/cosmos/query_view.h"
@@ -30,7 +31,6 @@
 #include "partition/format.h"
 #include "query/bind.h"
 #include "query/execute.h"
-#include "query/gateway_plan.h"
 
 namespace orrery::cosmos {
 namespace {
@@ -41,12 +41,11 @@ using query::PlacementRange;
 constexpr int64_t kTrialTimeUs = 1'000;
 constexpr size_t kTrialBodyMax = 4096;
 
-Result<query::GatewayPlan> plan_of(const QueryRequest& request,
-                                   const catalog::Container& container) {
+Result<GatewayPlan> plan_of(const QueryRequest& request, const catalog::Container& container) {
   auto vectors = vector_paths(container.spec.face_json);
   if (!vectors) return pass(vectors.error());
-  return query::make_gateway_plan(*request.parsed, {container.spec.key, std::move(*vectors)},
-                                  request.parameters);
+  return make_gateway_plan(*request.parsed, {container.spec.key, std::move(*vectors)},
+                           request.parameters);
 }
 
 // The ranges that the query can touch, within the bounds that its headers set.
@@ -128,12 +127,11 @@ void Service::read_query_plan(CallPtr call) {
   if (!request) return call->fail(request.error());
   auto plan = plan_of(*request, *routing->container);
   if (!plan) return call->fail(plan.error());
-  if (auto checked = query::check_features(*plan, call->headers.supported_query_features);
-      !checked) {
+  if (auto checked = check_features(*plan, call->headers.supported_query_features); !checked) {
     return call->fail(checked.error());
   }
   call->charge(0);
-  call->reply(200, query::plan_json(*plan));
+  call->reply(200, plan_json(*plan));
 }
 
 void Service::query_items(CallPtr call) {
@@ -191,11 +189,11 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   }
   // Where there is a continuation, there was one partition when the query began.
   const bool is_whole = is_true(call->headers.whole_query) || !call->headers.continuation.empty();
-  if (several && call->headers.partition_key_range.empty() &&
-      !query::can_concatenate(*request->parsed) && !is_whole) {
+  if (several && call->headers.partition_key_range.empty() && !can_concatenate(*request->parsed) &&
+      !is_whole) {
     auto plan = plan_of(*request, container);
     if (!plan) return call->fail(plan.error());
-    return call->fail_with(400, kSubstatusCrossPartition, query::cross_partition_error(*plan));
+    return call->fail_with(400, kSubstatusCrossPartition, cross_partition_error(*plan));
   }
 
   auto token_max = continuation_limit(call->headers.continuation_limit_kb);

@@ -10,13 +10,16 @@
 #include <array>
 #include <string>
 
+#include "api/cosmos/gateway_plan.h"
 #include "base/bytes.h"
-#include "query/gateway_plan.h"
 #include "value/json.h"
 
-namespace orrery::query {
+namespace orrery::cosmos {
 
 namespace {
+
+using query::Aggregate;
+using query::PlacementRange;
 
 // Writes the members of one object.
 class Members {
@@ -256,4 +259,4 @@ Status check_features(const GatewayPlan& plan, std::string_view supported) {
                   missing);
 }
 
-}  // namespace orrery::query
+}  // namespace orrery::cosmos

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "query/gateway_plan_test.h"
+#include "api/cosmos/gateway_plan_test.h"
 
-namespace orrery::query {
+namespace orrery::cosmos {
 namespace {
 
 using testing::ElementsAre;
@@ -46,7 +46,7 @@ TEST_F(GatewayPlanTest, RankByOneScore) {
 }
 
 TEST_F(GatewayPlanTest, RankByFusion) {
-  context_.vectors = {{*value::parse_property_path("/v"), VectorMetric::euclidean}};
+  context_.vectors = {{*value::parse_property_path("/v"), query::VectorMetric::euclidean}};
   const auto hybrid = plan(
                           "SELECT * FROM c ORDER BY RANK RRF(VectorDistance(c.v, [1, 2]), "
                           "FullTextScore(c.a, 'x'), FullTextScore(c.b, ['y', 'z']), [1, 2, -3]) "
@@ -135,4 +135,4 @@ TEST_F(GatewayPlanTest, WrongRanks) {
 }
 
 }  // namespace
-}  // namespace orrery::query
+}  // namespace orrery::cosmos

@@ -10,14 +10,30 @@
 #include <string>
 #include <vector>
 
+#include "api/cosmos/gateway_plan_parts.h"
 #include "query/functions/registry.h"
-#include "query/gateway_plan_parts.h"
 #include "query/parser_error.h"
 #include "query/printer.h"
 
-namespace orrery::query::gateway {
+namespace orrery::cosmos::gateway {
 
 namespace {
+
+namespace codes = query::codes;
+using query::Expr;
+using query::ExprKind;
+using query::ExprPtr;
+using query::find_aggregate;
+using query::is_rank_function;
+using query::OrderItem;
+using query::Parameters;
+using query::Query;
+using query::resolve_function;
+using query::Select;
+using query::SelectItem;
+using query::Source;
+using query::Span;
+using query::SyntaxError;
 
 constexpr std::string_view kAggregateOfAggregate = "SC2101";
 constexpr std::string_view kLimitTooLarge = "SC2061";
@@ -279,4 +295,4 @@ Status check(const Query& query) {
   return check_order(query);
 }
 
-}  // namespace orrery::query::gateway
+}  // namespace orrery::cosmos::gateway

@@ -3,20 +3,33 @@
 // Partitions keep TOP and OFFSET LIMIT where their first rows are all that can be among the first
 // rows of the whole; where rows are still to be merged (aggregates, GROUP BY, DISTINCT) they cannot
 // know, so it is taken out of their query.
-#include "query/gateway_plan.h"
+#include "api/cosmos/gateway_plan.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 
-#include "query/gateway_plan_parts.h"
+#include "api/cosmos/gateway_plan_parts.h"
 #include "query/printer.h"
 
-namespace orrery::query {
+namespace orrery::cosmos {
 
 namespace {
 
-using gateway::aggregate_of;
+using query::Aggregate;
+using query::Expr;
+using query::ExprKind;
+using query::ExprPtr;
+using query::Layout;
+using query::make_identifier;
+using query::make_number;
+using query::Operator;
+using query::OrderItem;
+using query::Parameters;
+using query::Query;
+using query::Select;
+using query::SelectItem;
+
 using gateway::Counts;
 
 // {"item": expr}
@@ -154,8 +167,7 @@ void plan_order(const Query& query, const Counts& counts, const PlanContext& con
   }
   rewritten.select.kind = Select::Kind::list;
   rewritten.select.items.clear();
-  rewritten.select.items.push_back(
-      as(make_member(make_identifier(gateway::root_alias(query)), "_rid"), ""));
+  rewritten.select.items.push_back(as(make_member(make_identifier(root_alias(query)), "_rid"), ""));
   rewritten.select.items.push_back(as(items_of(keys), "orderByItems"));
   rewritten.select.items.push_back(as(gateway::payload_of(query), "payload"));
 
@@ -186,7 +198,7 @@ const Query* counted_distinct(const Query& query) {
   const Query& inner = *source.query;
   const bool is_plain = inner.select.distinct && !inner.select.top && !inner.offset &&
                         inner.order_by.empty() && inner.group_by.empty() &&
-                        !gateway::has_aggregate(inner.select) && inner.from &&
+                        !has_aggregate(inner.select) && inner.from &&
                         inner.from->collection->kind != ExprKind::subquery;
   return counts_rows && is_plain ? &inner : nullptr;
 }
@@ -233,7 +245,7 @@ Result<GatewayPlan> make_gateway_plan(const Query& query, const PlanContext& con
     return plan;
   }
   info.distinct = distinct_of(query);
-  if (!query.group_by.empty() || gateway::has_aggregate(query.select)) {
+  if (!query.group_by.empty() || has_aggregate(query.select)) {
     plan_groups(query, info);
     return plan;
   }
@@ -268,7 +280,7 @@ bool can_concatenate(const Query& query) {
   const Expr& source = *query.from->collection;
   const bool source_can = source.kind != ExprKind::subquery || can_concatenate(*source.query);
   return source_can && !query.select.top && !query.offset && !query.select.distinct &&
-         query.order_by.empty() && query.group_by.empty() && !gateway::has_aggregate(query.select);
+         query.order_by.empty() && query.group_by.empty() && !has_aggregate(query.select);
 }
 
-}  // namespace orrery::query
+}  // namespace orrery::cosmos

@@ -32,7 +32,7 @@
 #include "value/path.h"
 #include "value/placement.h"
 
-namespace orrery::query {
+namespace orrery::cosmos {
 
 enum class DistinctType : uint8_t { none, ordered, unordered };
 enum class SortOrder : uint8_t { ascending, descending };
@@ -40,7 +40,7 @@ enum class SortOrder : uint8_t { ascending, descending };
 // What of the container a plan depends on.
 struct PlanContext {
   value::KeyDefinition key;
-  VectorPaths vectors;
+  query::VectorPaths vectors;
 };
 
 struct QueryInfo {
@@ -53,9 +53,9 @@ struct QueryInfo {
   std::vector<std::string> group_by_expressions;
   std::vector<std::string> group_by_aliases;
   // By alias; none: a value that is the same in all rows of a group.
-  std::vector<std::pair<std::string, std::optional<Aggregate>>> group_by_aggregates;
-  std::vector<Aggregate> aggregates;  // of SELECT VALUE
-  std::string rewritten_query;        // empty: the query as it is
+  std::vector<std::pair<std::string, std::optional<query::Aggregate>>> group_by_aggregates;
+  std::vector<query::Aggregate> aggregates;  // of SELECT VALUE
+  std::string rewritten_query;               // empty: the query as it is
   bool has_select_value = false;
   // Count the distinct rows, and give the number under this name; empty: as it is.
   std::optional<std::string> distinct_count_alias;
@@ -73,21 +73,21 @@ struct HybridSearchInfo {
 };
 
 struct GatewayPlan {
-  QueryInfo info;                          // without a meaning where there is `hybrid`
-  std::optional<HybridSearchInfo> hybrid;  // ORDER BY RANK
-  std::vector<PlacementRange> ranges;      // of touched_ranges
+  QueryInfo info;                             // without a meaning where there is `hybrid`
+  std::optional<HybridSearchInfo> hybrid;     // ORDER BY RANK
+  std::vector<query::PlacementRange> ranges;  // of touched_ranges
 };
 
 // An error's message is the vendor's JSON, to be sent as the message of a 400.
-Result<GatewayPlan> make_gateway_plan(const Query& query, const PlanContext& context,
-                                      const Parameters& parameters);
+Result<GatewayPlan> make_gateway_plan(const query::Query& query, const PlanContext& context,
+                                      const query::Parameters& parameters);
 
 // The plan on the wire.
 std::string plan_json(const GatewayPlan& plan);
 
 // Whether the answers of several partitions one after the other are the answer. If not, and more
 // than one partition is asked at once, the answer is 400/1004 with cross_partition_error().
-bool can_concatenate(const Query& query);
+bool can_concatenate(const query::Query& query);
 
 // The body of that answer: clients look for its message, or for the plan in it.
 std::string cross_partition_error(const GatewayPlan& plan);
@@ -96,4 +96,4 @@ std::string cross_partition_error(const GatewayPlan& plan);
 // not name in `supported` (comma-separated), as an error for it; nothing when it has all.
 Status check_features(const GatewayPlan& plan, std::string_view supported);
 
-}  // namespace orrery::query
+}  // namespace orrery::cosmos

@@ -1,14 +1,14 @@
 // Query plans: what is rewritten, what is refused.
-#include "query/gateway_plan.h"
+#include "api/cosmos/gateway_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "query/gateway_plan_test.h"
+#include "api/cosmos/gateway_plan_test.h"
 
-namespace orrery::query {
+namespace orrery::cosmos {
 namespace {
 
 using testing::ElementsAre;
@@ -90,9 +90,9 @@ TEST_F(GatewayPlanTest, DistancesSortTheNearestFirst) {
   const std::string query = "SELECT TOP 5 c.id FROM c ORDER BY VectorDistance(c.v, [1, 2])";
   EXPECT_THAT(info(query).order_by, ElementsAre(SortOrder::descending));
   EXPECT_TRUE(info(query).has_non_streaming_order_by);
-  context_.vectors = {{*value::parse_property_path("/v"), VectorMetric::euclidean}};
+  context_.vectors = {{*value::parse_property_path("/v"), query::VectorMetric::euclidean}};
   EXPECT_THAT(info(query).order_by, ElementsAre(SortOrder::ascending));
-  context_.vectors[0].metric = VectorMetric::dot_product;
+  context_.vectors[0].metric = query::VectorMetric::dot_product;
   EXPECT_THAT(info(query).order_by, ElementsAre(SortOrder::descending));
   EXPECT_THAT(info("SELECT c.id FROM c ORDER BY VectorDistance(c.v, [1], false, "
                    "{'distanceFunction': 'euclidean'})")
@@ -179,7 +179,7 @@ TEST_F(GatewayPlanTest, CountOfDistinctRows) {
 
 TEST_F(GatewayPlanTest, AggregatesOfAValue) {
   const QueryInfo info = this->info("SELECT VALUE COUNT(1) FROM c WHERE c.a = 1");
-  EXPECT_THAT(info.aggregates, ElementsAre(Aggregate::count));
+  EXPECT_THAT(info.aggregates, ElementsAre(query::Aggregate::count));
   EXPECT_THAT(info.group_by_aliases, IsEmpty());
   EXPECT_EQ(info.rewritten_query, "SELECT VALUE [{\"item\": COUNT(1)}]\nFROM c\nWHERE (c.a = 1)");
 }
@@ -199,8 +199,8 @@ TEST_F(GatewayPlanTest, AggregatesInAList) {
   const QueryInfo info = this->info("SELECT MAKESET(c.a), COUNTIF(c.b) AS n, 5 FROM c");
   EXPECT_THAT(info.group_by_aliases, ElementsAre("$1", "n", "$2"));
   EXPECT_THAT(info.group_by_aggregates,
-              ElementsAre(Pair("$1", Aggregate::make_set), Pair("n", Aggregate::count_if),
-                          Pair("$2", std::nullopt)));
+              ElementsAre(Pair("$1", query::Aggregate::make_set),
+                          Pair("n", query::Aggregate::count_if), Pair("$2", std::nullopt)));
   EXPECT_THAT(info.aggregates, IsEmpty());
   EXPECT_EQ(info.rewritten_query,
             "SELECT {\"$1\": {\"item\": MAKESET(c.a)}, \"n\": {\"item\": COUNTIF(c.b)}, \"$2\": 5} "
@@ -322,17 +322,17 @@ TEST_F(GatewayPlanTest, RewrittenQueriesCanBeParsed) {
         "SELECT c.g, AVG(c.a + 1), MIN(c['x y']) AS m FROM c GROUP BY c.g",
         "SELECT VALUE COUNT(1) FROM c JOIN (SELECT VALUE t FROM t IN c.t WHERE t > 1) s",
         "SELECT DISTINCT TOP 3 c.a FROM c"}) {
-    EXPECT_TRUE(parse_query(fill(rewritten(query)))) << rewritten(query);
+    EXPECT_TRUE(query::parse_query(fill(rewritten(query)))) << rewritten(query);
   }
   const auto hybrid = plan(
                           "SELECT TOP 9 c.a FROM c ORDER BY RANK RRF(FullTextScore(c.a, 'x'), "
                           "VectorDistance(c.v, [0.5]))")
                           .hybrid;
-  EXPECT_TRUE(parse_query(hybrid->statistics_query));
+  EXPECT_TRUE(query::parse_query(hybrid->statistics_query));
   for (const QueryInfo& component : hybrid->components) {
-    EXPECT_TRUE(parse_query(fill(component.rewritten_query))) << component.rewritten_query;
+    EXPECT_TRUE(query::parse_query(fill(component.rewritten_query))) << component.rewritten_query;
   }
 }
 
 }  // namespace
-}  // namespace orrery::query
+}  // namespace orrery::cosmos

@@ -7,17 +7,17 @@
 #include <string_view>
 #include <utility>
 
-#include "query/gateway_plan.h"
+#include "api/cosmos/gateway_plan.h"
 #include "query/parser.h"
 
-namespace orrery::query {
+namespace orrery::cosmos {
 
 class GatewayPlanTest : public testing::Test {
  protected:
   GatewayPlanTest() { context_.key.paths = {*value::parse_property_path("/pk")}; }
 
   Result<GatewayPlan> try_plan(std::string_view query) const {
-    const auto parsed = parse_query(query);
+    const auto parsed = query::parse_query(query);
     EXPECT_TRUE(parsed) << query;
     return make_gateway_plan(*parsed, context_, parameters_);
   }
@@ -35,7 +35,7 @@ class GatewayPlanTest : public testing::Test {
   }
 
   PlanContext context_;
-  Parameters parameters_;
+  query::Parameters parameters_;
 };
 
-}  // namespace orrery::query
+}  // namespace orrery::cosmos

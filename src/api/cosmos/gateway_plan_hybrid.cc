@@ -13,14 +13,32 @@
 #include <utility>
 #include <vector>
 
-#include "query/gateway_plan_parts.h"
+#include "api/cosmos/gateway_plan_parts.h"
 #include "query/literal.h"
 #include "query/printer.h"
 #include "query/rank_clause.h"
 
-namespace orrery::query::gateway {
+namespace orrery::cosmos::gateway {
 
 namespace {
+
+using query::Direction;
+using query::ExprKind;
+using query::ExprPtr;
+using query::Layout;
+using query::make_identifier;
+using query::make_literal;
+using query::make_number;
+using query::make_placeholder;
+using query::Operator;
+using query::OrderItem;
+using query::Parameters;
+using query::Query;
+using query::RankClause;
+using query::RankScore;
+using query::Select;
+using query::SelectItem;
+using query::Source;
 
 constexpr uint64_t kLeastRows = 60;
 constexpr uint64_t kRowsPerWanted = 2;
@@ -175,4 +193,4 @@ Result<HybridSearchInfo> make_hybrid(const Query& query, const Counts& counts,
   return info;
 }
 
-}  // namespace orrery::query::gateway
+}  // namespace orrery::cosmos::gateway

@@ -4,11 +4,11 @@
 
 #include <string>
 
+#include "api/cosmos/gateway_plan_test.h"
 #include "base/bytes.h"
-#include "query/gateway_plan_test.h"
 #include "value/json.h"
 
-namespace orrery::query {
+namespace orrery::cosmos {
 namespace {
 
 using testing::HasSubstr;
@@ -62,14 +62,14 @@ TEST_F(GatewayPlanTest, WhichQueriesNeedAPlan) {
   for (const char* query : {"SELECT * FROM c", "SELECT c.a FROM c JOIN t IN c.t WHERE c.b > 1",
                             "SELECT (SELECT VALUE MAX(t) FROM t IN c.t) FROM c",
                             "SELECT * FROM c WHERE EXISTS(SELECT VALUE t FROM t IN c.t)"}) {
-    EXPECT_TRUE(can_concatenate(*parse_query(query))) << query;
+    EXPECT_TRUE(can_concatenate(*query::parse_query(query))) << query;
   }
   for (const char* query :
        {"SELECT TOP 1 * FROM c", "SELECT DISTINCT c.a FROM c", "SELECT COUNT(1) FROM c",
         "SELECT VALUE 1 + SUM(c.a) FROM c", "SELECT c.a FROM c GROUP BY c.a",
         "SELECT * FROM c ORDER BY c.a", "SELECT * FROM c OFFSET 1 LIMIT 1", "SELECT 1",
         "SELECT * FROM (SELECT DISTINCT c.a FROM c) AS d"}) {
-    EXPECT_FALSE(can_concatenate(*parse_query(query))) << query;
+    EXPECT_FALSE(can_concatenate(*query::parse_query(query))) << query;
   }
 }
 
@@ -99,4 +99,4 @@ TEST_F(GatewayPlanTest, FeaturesOfTheClient) {
 }
 
 }  // namespace
-}  // namespace orrery::query
+}  // namespace orrery::cosmos
