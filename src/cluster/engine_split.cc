@@ -203,7 +203,10 @@ Result<SplitReport> Engine::split_slot(uint32_t number, uint32_t range, CutBy by
   auto cut = parent->begin_split(
       value::middle_of(routing->container->spec.key.placement, slot->range.min, slot->range.max),
       by);
-  if (!cut) return pass(cut.error());
+  if (!cut) {
+    trim_later(slot);  // it gave way to this split
+    return pass(cut.error());
+  }
 
   SplitReport report{.parent = range};
   const catalog::PartitionMap next = split_map(*routing->container->map, range, cut->at);
@@ -223,7 +226,10 @@ Result<SplitReport> Engine::split_slot(uint32_t number, uint32_t range, CutBy by
   };
   auto times = parent->finish_split(*cut, {report.left, child(report.left).volume_name},
                                     {report.right, child(report.right).volume_name}, publish);
-  if (!times) return pass(times.error());
+  if (!times) {
+    trim_later(slot);
+    return pass(times.error());
+  }
   if (in_doubt) return fail(Code::read_only, "the server stopped before the split was recorded");
   retire(std::move(parent), slot->range.volume_name);
   for (const auto& each : children) {

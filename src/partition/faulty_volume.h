@@ -1,5 +1,6 @@
 // A volume whose disk can be made to fail, for tests: over a local volume, every append or sync of
-// the claims' files fails with the chosen error while it is set.
+// the claims' files fails with the chosen error while it is set. Or it can be made to wait before
+// it makes a table file, as if flushes and compactions took long.
 #pragma once
 
 #include <rocksdb/file_system.h>
@@ -18,6 +19,8 @@ struct DiskFault {
   std::atomic<Error> append = Error::none;  // new files, appends and renames
   std::atomic<Error> sync = Error::none;    // after an append that reached the file
   std::atomic<int> hits = 0;
+  std::atomic<bool> hold_tables = false;  // call notify_all() after letting go
+  std::atomic<int> held = 0;
 
   rocksdb::IOStatus take(const std::atomic<Error>& which) {
     switch (which.load()) {
@@ -79,6 +82,10 @@ class FaultyFileSystem final : public rocksdb::FileSystemWrapper {
                                     std::unique_ptr<rocksdb::FSWritableFile>* file,
                                     rocksdb::IODebugContext* debug) override {
     if (auto failed = fault_->take(fault_->append); !failed.ok()) return failed;
+    if (fault_->hold_tables && name.ends_with(".sst")) {
+      ++fault_->held;
+      fault_->hold_tables.wait(true);
+    }
     rocksdb::IOStatus made = target()->NewWritableFile(name, options, file, debug);
     if (made.ok()) *file = std::make_unique<FaultyFile>(std::move(*file), fault_);
     return made;

@@ -276,7 +276,8 @@ class Partition : public std::enable_shared_from_this<Partition> {
   Result<SplitTimes> finish_split(const Cut& cut, const ChildSpec& left, const ChildSpec& right,
                                   const std::function<Status(const Children&)>& publish);
   void abandon_split();
-  // 3. In each child, later: drops what is out of its range. Waits for a step of a split at work.
+  // 3. In each child, later: drops what is out of its range. Gives way to a split that begins: then
+  //    it is not done, and to be asked for again should the split fail.
   Status trim();
 
   // Lets go of what is kept at hand for further views, and keeps old files from being removed.
@@ -297,6 +298,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
                                                        const Identity& identity,
                                                        const Usage& usage);
   Status commit_and_wait(std::vector<Write> transaction);
+  Result<bool> has_one_key() const;
   Status forget_history_here(int64_t before_s);
 
   Shared& shared_;

@@ -8,7 +8,8 @@
 //                moment of the split. Before it, a crash leaves the old map, and the clones are
 //                files that no map names; after it, the parent's files are.
 // trim           later, in each child: what is out of its range is dropped. Until then reads ignore
-//                it.
+//                it. A split stops it: nothing but space depends on it, and the clones of what is
+//                not trimmed are trimmed to their own ranges.
 //
 // Fault points, in order: split.begin, split.cloned_left, split.cloned_right, split.opened,
 // split.published (in the caller, after the map), split.trimmed.
@@ -35,14 +36,44 @@ uint64_t distance(uint64_t a, uint64_t b) {
   return a > b ? a - b : b - a;
 }
 
+std::unexpected<Error> one_key() {
+  return fail(Code::conflict,
+              "all items of the partition share one partition key, which cannot be split");
+}
+
 }  // namespace
 
+Result<bool> Partition::has_one_key() const {
+  Store::Use use(*store_);
+  if (auto ok = use.ok(); !ok) return pass(ok.error());
+  const std::string upper = size_key(identity_.max);
+  const rocksdb::Slice upper_bound = upper;
+  rocksdb::ReadOptions options;
+  options.iterate_upper_bound = &upper_bound;
+  std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->ledger()));
+  it->Seek(size_key(identity_.min));
+  const bool any = it->Valid();
+  if (any) it->Next();
+  if (!it->status().ok()) return pass(store_->translate(it->status(), "reading sizes"));
+  return any && !it->Valid();
+}
+
 Result<Cut> Partition::begin_split(std::string_view middle, CutBy by) {
-  if (auto injected = fault::point("split.begin"); !injected) return pass(injected.error());
-  MutexLock lock(store_->maintenance());
+  // Before trimming is stopped: a partition that is full of one key is asked again and again.
+  if (by == CutBy::bytes) {
+    auto one = has_one_key();
+    if (!one) return pass(one.error());
+    if (*one) return one_key();
+  }
+  // From here on trimming gives way.
   if (splitting_.exchange(true)) {
     return fail(Code::conflict, "a split of this partition is under way already");
   }
+  if (auto injected = fault::point("split.begin"); !injected) {
+    splitting_ = false;
+    return pass(injected.error());
+  }
+  MutexLock lock(store_->maintenance());
   if (auto ok = store_->is_open(); !ok) {
     splitting_ = false;
     return pass(ok.error());
@@ -94,8 +125,7 @@ Result<Cut> Partition::begin_split(std::string_view middle, CutBy by) {
     best.left = below_middle;
   } else if (keys == 1) {
     abandon_split();
-    return fail(Code::conflict,
-                "all items of the partition share one partition key, which cannot be split");
+    return one_key();
   }
   best.right = {record.bytes - best.left.bytes, record.items - best.left.items};
   if (auto flushed = store_->flush(); !flushed) {
@@ -196,7 +226,7 @@ Result<Partition::SplitTimes> Partition::finish_split(
 
 Status Partition::trim() {
   MutexLock lock(store_->maintenance());
-  if (writer_->record().trimmed) return {};
+  if (writer_->record().trimmed || splitting_) return {};
   if (auto ok = store_->is_open(); !ok) return ok;
   rocksdb::DB& db = store_->db();
   struct Gap {
@@ -228,10 +258,12 @@ Status Partition::trim() {
   if (!deleted.ok()) return pass(store_->translate(deleted, "trimming"));
   rocksdb::CompactRangeOptions compact;
   compact.exclusive_manual_compaction = false;
+  compact.canceled = &splitting_;
   compact.bottommost_level_compaction = rocksdb::BottommostLevelCompaction::kForce;
   for (rocksdb::ColumnFamilyHandle* family :
        {store_->terms(), store_->changes(), store_->history()}) {
     rocksdb::Status compacted = db.CompactRange(compact, family, nullptr, nullptr);
+    if (splitting_) return {};
     if (!compacted.ok()) return pass(store_->translate(compacted, "trimming the index"));
   }
   if (auto injected = fault::point("split.trimmed"); !injected) return injected;

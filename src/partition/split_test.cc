@@ -2,8 +2,11 @@
 // it, trimming, and failures at every step.
 #include <rocksdb/db.h>
 
+#include <functional>
 #include <thread>
 
+#include "base/fault.h"
+#include "partition/faulty_volume.h"
 #include "partition/partition_fixture.h"
 
 namespace orrery::partition {
@@ -287,6 +290,74 @@ TEST_F(SplitTest, TrimmingAndSplittingAtTheSameTimeIsSafe) {
     expect_consistent(*child);
     EXPECT_EQ(child->usage().items, 20U);
   }
+}
+
+class SlowDiskTest : public SplitTest {
+ protected:
+  SlowDiskTest() {
+    close(partition_);
+    volume_ = std::make_unique<FaultyVolume>(std::move(volume_), disk_);
+    partition_ = open();
+  }
+  static void wait_until(const std::function<bool()>& so) {
+    while (!so()) std::this_thread::yield();
+  }
+  std::shared_ptr<DiskFault> disk_ = std::make_shared<DiskFault>();
+};
+
+// At any size: the trimming that it meets is not waited for, but left to the children.
+TEST_F(SlowDiskTest, ASplitStopsTrimming) {
+  fill(40, 2);
+  auto children = split(*partition_);
+  ASSERT_TRUE(children);
+  auto left = children->first;
+  fault::arm("split.begin", fault::Action::error, 1'000);  // so that points are counted
+  disk_->hold_tables = true;
+  std::jthread trimming([&] { EXPECT_TRUE(left->trim()); });
+  wait_until([&] { return disk_->held > 0; });  // it is compacting the index
+  std::jthread letting_go([&] {
+    wait_until([&] { return fault::passes("split.begin") > 0; });
+    disk_->hold_tables = false;
+    disk_->hold_tables.notify_all();
+  });
+  auto cut = left->begin_split("m");
+  ASSERT_TRUE(cut) << cut.error().message;
+  trimming.join();
+  EXPECT_EQ(fault::passes("split.trimmed"), 0) << "the trimming was waited for";
+  EXPECT_TRUE(left->trim()) << "nor is it begun during a split";
+  EXPECT_EQ(fault::passes("split.trimmed"), 0);
+  left->abandon_split();
+
+  auto grandchildren = split(*left, 20, "g");
+  ASSERT_TRUE(grandchildren) << grandchildren.error().message;
+  for (auto* child : {&grandchildren->first, &grandchildren->second}) {
+    expect_consistent(**child);
+    ASSERT_TRUE((*child)->trim());
+    expect_consistent(**child);
+    EXPECT_EQ((*child)->usage().items, 20U);
+    close(*child);
+  }
+  EXPECT_EQ(fault::passes("split.trimmed"), 2);
+  EXPECT_EQ(on_disk("g1").at("items"), 20U);
+  EXPECT_EQ(on_disk("g2").at("items"), 20U);
+}
+
+TEST_F(SlowDiskTest, AnAttemptToSplitOneKeyDoesNotStopTrimming) {
+  fill(2, 20);
+  auto children = split(*partition_);
+  ASSERT_TRUE(children);
+  auto left = children->first;
+  fault::arm("split.begin", fault::Action::error, 1'000);  // so that points are counted
+  disk_->hold_tables = true;
+  std::jthread trimming([&] { EXPECT_TRUE(left->trim()); });
+  wait_until([&] { return disk_->held > 0; });
+  auto refused = left->begin_split("m");
+  EXPECT_FALSE(refused);
+  disk_->hold_tables = false;
+  disk_->hold_tables.notify_all();
+  trimming.join();
+  EXPECT_EQ(refused.error().code, Code::conflict);
+  EXPECT_EQ(fault::passes("split.trimmed"), 1);
 }
 
 TEST_F(SplitTest, AFailureAtAnyStepLeavesTheParentWorking) {
