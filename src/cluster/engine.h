@@ -214,9 +214,11 @@ class Engine {
   Result<HistoryReply> history(RoutingPtr routing, std::string_view min, std::string_view max,
                                const ChangesFrom& from, size_t items_max, const LsnDemand& demand,
                                double charge_factor = 1);
-  // How long it would have had to wait (Throttling::report), or Code::throttled.
+  // How long it would have had to wait (Throttling::report), or Code::throttled. A query may be
+  // tried more than once: that it was served over its budget is counted when it is paid for.
   Result<uint32_t> admit_query(const RoutingPtr& routing, std::string_view placement);
-  void pay_for_query(const RoutingPtr& routing, std::string_view placement, double charge);
+  void pay_for_query(const RoutingPtr& routing, std::string_view placement, double charge,
+                     uint32_t would_throttle_ms = 0);
   // The item with this index term. Blocks.
   Result<std::optional<partition::ItemKey>> find_by_term(const RoutingPtr& routing,
                                                          std::string_view term);
@@ -273,6 +275,7 @@ class Engine {
   void rebuild(uint32_t container);
 
   // budgets
+  Result<uint32_t> ask_budget(const Routing& routing, Slot& slot);
   Result<uint32_t> admit(const Routing& routing, Slot& slot);
   void pay(const Routing& routing, Slot& slot, double charge);
   Result<ReadReply> read_here(const Routing& routing, Slot& slot,

@@ -67,6 +67,24 @@ TEST_F(BudgetTest, ReportModeServesAndSaysSo) {
   EXPECT_GT(read(routing, "a", "0")->receipt.would_throttle_ms, 0);
 }
 
+// It may be tried on one thread and run on another.
+TEST_F(BudgetTest, AQueryOverItsBudgetIsCountedOnce) {
+  options_.throttling = Throttling::report;
+  open();
+  auto routing = make("c", 400);
+  const Slot& slot = *routing->slots[0];
+  EXPECT_EQ(engine_->admit_query(routing, "").value(), 0);
+  engine_->pay_for_query(routing, "", 1'000, 0);
+  EXPECT_EQ(slot.counters.throttled, 0);
+  EXPECT_GT(engine_->admit_query(routing, "").value(), 0);
+  const uint32_t wait_ms = engine_->admit_query(routing, "").value();
+  EXPECT_GT(wait_ms, 0);
+  engine_->pay_for_query(routing, "", 1, wait_ms);
+  EXPECT_EQ(slot.counters.throttled, 1);
+  EXPECT_GT(read(routing, key_in(*routing, 0), "0")->receipt.would_throttle_ms, 0);
+  EXPECT_EQ(slot.counters.throttled, 2);
+}
+
 TEST_F(BudgetTest, ContainersOfADatabaseShareItsBudget) {
   options_.limits.partition_throughput = 10'000;
   options_.limits.shared_throughput_containers = 2;

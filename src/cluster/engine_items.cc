@@ -53,14 +53,14 @@ void Engine::with_partition(const std::shared_ptr<Slot>& slot, bool make, Job jo
 // --- budgets ------------------------------------------------------------------------------------
 
 // How long the operation would have to wait (0: may start), or an error when that is enforced.
-Result<uint32_t> Engine::admit(const Routing& routing, Slot& slot) {
+// Counts what it refuses; what is served all the same is for the caller to count.
+Result<uint32_t> Engine::ask_budget(const Routing& routing, Slot& slot) {
   TokenBucket& budget = routing.budget(slot);
   const int64_t now_us = clock_.steady_us();
   slot.note_use(now_us);
   const uint32_t wait_ms = budget.wait_ms(now_us);
-  if (wait_ms == 0) return 0;
+  if (wait_ms == 0 || options_.throttling == Throttling::report) return wait_ms;
   slot.counters.throttled.fetch_add(1, std::memory_order_relaxed);
-  if (options_.throttling == Throttling::report) return wait_ms;
   return std::unexpected(Error{
       .code = Code::throttled,
       .message = fmt::format("the request rate is too large: partition key range {} may use {} "
@@ -68,6 +68,12 @@ Result<uint32_t> Engine::admit(const Routing& routing, Slot& slot) {
                              "throughput",
                              slot.range.id, budget.rate(), wait_ms),
       .retry_after_ms = wait_ms});
+}
+
+Result<uint32_t> Engine::admit(const Routing& routing, Slot& slot) {
+  auto wait_ms = ask_budget(routing, slot);
+  if (wait_ms && *wait_ms > 0) slot.counters.throttled.fetch_add(1, std::memory_order_relaxed);
+  return wait_ms;
 }
 
 void Engine::pay(const Routing& routing, Slot& slot, double charge) {
@@ -260,11 +266,14 @@ Result<FeedReply> Engine::feed(const RoutingPtr& routing, std::string_view min,
 }
 
 Result<uint32_t> Engine::admit_query(const RoutingPtr& routing, std::string_view placement) {
-  return admit(*routing, *routing->slot_of(placement));
+  return ask_budget(*routing, *routing->slot_of(placement));
 }
 
-void Engine::pay_for_query(const RoutingPtr& routing, std::string_view placement, double charge) {
-  pay(*routing, *routing->slot_of(placement), charge);
+void Engine::pay_for_query(const RoutingPtr& routing, std::string_view placement, double charge,
+                           uint32_t would_throttle_ms) {
+  Slot& slot = *routing->slot_of(placement);
+  if (would_throttle_ms > 0) slot.counters.throttled.fetch_add(1, std::memory_order_relaxed);
+  pay(*routing, slot, charge);
 }
 
 Result<FeedReply> Engine::feed_once(const Routing& routing, std::string_view min,

@@ -135,6 +135,39 @@ describe("throughput", () => {
   });
 });
 
+describe("serve --dev --throttling report", () => {
+  const at = shared({ args: ["--throttling", "report"] });
+
+  it("A14: a query over its budget is served, says so, and is counted once, however long it is", async () => {
+    const container = await at.container({ throughput: 400 });
+    const docs = `/dbs/db/colls/${container.id}/docs`;
+    await together(10, Array.from({ length: 300 }, (_, i) => () =>
+      container.items.create({ id: `${i}`, pk: "a" })));
+    const counted = async () => {
+      const line = new RegExp(`^orrery_partition_throttled_total\\{[^}]*"${container.id}"[^}]*\\} (\\d+)`, "m");
+      const found = (await at.rest("GET", "/metrics")).text.match(line);
+      assert.ok(found, "the metric of the container's partition");
+      return Number(found[1]);
+    };
+    const before = await counted();
+    let told = 0;
+    for (let i = 0; i < 20; ++i) {
+      // More items than a query reads on the thread that received it.
+      const answer = answers(await at.rest("POST", docs, {
+        body: { query: "SELECT * FROM c", parameters: [] },
+        headers: {
+          "content-type": "application/query+json", "x-ms-documentdb-isquery": "True",
+          "x-ms-max-item-count": "300", ...keyHeader("a"),
+        },
+      }), 200);
+      assert.equal(answer.body._count, 300);
+      if ("x-orrery-would-throttle-ms" in answer.headers) ++told;
+    }
+    assert.ok(told > 0, "none was over the budget");
+    assert.equal(await counted() - before, told);
+  });
+});
+
 describe("the rules of 2016, as settings", () => {
   const at = shared({ limits: {
     "partitioned-throughput-min": 1000, "split-throughput-min": 1000, "physical-partition-bytes": 200_000,

@@ -242,7 +242,7 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
                                                       .items_read = page->read.items,
                                                       .bytes_read = page->read.bytes,
                                                       .bytes_returned = json.size()});
-  engine_.pay_for_query(routing, *start, receipt.charge);
+  engine_.pay_for_query(routing, *start, receipt.charge, receipt.would_throttle_ms);
   finish_feed(json, page->rows.size());
   if (page->next) {
     const bool is_of_range = (*bound)->rank || !page->next->gathered.empty();
