@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { eventually, together } from "./expect.mjs";
+import { answers, eventually, together } from "./expect.mjs";
+import { keyHeader } from "./rest.mjs";
 import { shared } from "./server.mjs";
 
 const progressHeader = "x-ms-documentdb-collection-index-transformation-progress";
@@ -54,6 +55,19 @@ describe("changing index rules", () => {
     await eventually(async () => (await progress(container)) === 100, { what: "re-indexing" });
     assert.deepEqual(await rows(container, "SELECT VALUE c.id FROM c WHERE c.o.p = 'x'"), ["new"]);
     assert.equal((await rows(container, "SELECT VALUE c.id FROM c WHERE c.n = 3")).length, 61);
+  });
+
+  it("an indexing directive is taken, and queries find the item whatever it says", async () => {
+    const container = await at.container();
+    const directives = ["Include", "Exclude", "exclude", "Default"];
+    for (const [i, indexingDirective] of directives.entries()) {
+      await container.items.create({ id: `${i}`, pk: "a", foo: "bar" }, { indexingDirective });
+    }
+    const found = await rows(container, "SELECT VALUE c.id FROM c WHERE c.foo = 'bar'");
+    assert.deepEqual(found.sort(), ["0", "1", "2", "3"]);
+    answers(await at.rest("POST", `/dbs/db/colls/${container.id}/docs`, {
+      body: { id: "x", pk: "a" }, headers: { ...keyHeader("a"), "x-ms-indexing-directive": "Maybe" },
+    }), 400, { message: /Include, Exclude/ });
   });
 
   it("A21: a container without items has its new rules at once", async () => {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { answers } from "./expect.mjs";
-import { keyHeader } from "./rest.mjs";
+import { authorization, keyHeader } from "./rest.mjs";
 import { shared } from "./server.mjs";
 
 describe("not offered yet", () => {
@@ -28,6 +28,40 @@ describe("not offered yet", () => {
     answers(await query("SELECT VALUE udf.tax(c.n) FROM c", crossing), 400, { message: /udf\.tax/ });
     assert.equal(answers(await query(" select *\nFROM anything ", crossing), 200).body.Documents[0].id, "1");
     answers(await at.rest("POST", docs, { body: {}, headers: { "x-ms-documentdb-isquery": "True" } }), 400, { message: /query/ });
+  });
+
+  it("a method that a path has not answers 405", async () => {
+    await prepare();
+    const not = {
+      "/": ["POST", "PUT", "DELETE", "PATCH"],
+      "/dbs": ["PUT", "DELETE", "PATCH"],
+      "/dbs/db": ["POST", "PUT", "PATCH"],
+      "/dbs/db/colls": ["PUT", "DELETE", "PATCH"],
+      [path]: ["POST", "PATCH"],
+      [docs]: ["PUT", "DELETE", "PATCH", "OPTIONS"],
+      [`${docs}/1`]: ["POST", "OPTIONS"],
+      [`${path}/pkranges`]: ["POST", "PUT", "DELETE"],
+      [`${path}/sprocs`]: ["PUT", "DELETE"],
+      [`${path}/triggers/t`]: ["POST", "PATCH"],
+      [`${path}/udfs/u`]: ["POST", "PATCH"],
+      "/dbs/db/users/u/permissions": ["PUT", "DELETE"],
+      "/offers": ["PUT", "DELETE"],
+      "/offers/x": ["POST", "DELETE"],
+      "/metrics": ["POST", "PUT", "DELETE"],
+      "/healthz": ["POST", "PUT", "DELETE"],
+    };
+    for (const [where, methods] of Object.entries(not)) {
+      for (const method of methods) {
+        answers(await at.rest(method, where, { body: "{}", headers: keyHeader("a") }), 405, { message: new RegExp(method) });
+      }
+    }
+    for (const [method, where] of [["GET", "/admin/split"], ["POST", "/admin/partitions"], ["GET", "/admin/keys/regenerate"]]) {
+      const date = new Date();
+      answers(await at.rest(method, where, { date, headers: {
+        authorization: authorization(at.server.key, method, { type: "admin", link: "" }, date.toUTCString()),
+      } }), 405);
+    }
+    for (const where of ["/healthz", "/metrics"]) answers(await at.rest("HEAD", where), 200);
   });
 
   it("newer versions of the protocol than are known are accepted", async () => {

@@ -42,14 +42,18 @@ Error no_such_container(std::string_view database, std::string_view container) {
 void Service::admin(CallPtr call) {
   call->operation = Operation::admin;
   const std::string_view path = call->target.substr(0, call->target.find('?'));
-  if (path == "/admin/split" && call->method == "POST") {
-    return later(std::move(call), &Service::admin_split);
-  }
-  if (path == "/admin/partitions" && call->method == "GET") {
-    return later(std::move(call), &Service::admin_partitions);
-  }
-  if (path == "/admin/keys/regenerate" && call->method == "POST") {
-    return later(std::move(call), &Service::admin_regenerate_key);
+  struct Known {
+    std::string_view path;
+    std::string_view method;
+    Job job;
+  };
+  for (const Known& known :
+       {Known{"/admin/split", "POST", &Service::admin_split},
+        Known{"/admin/partitions", "GET", &Service::admin_partitions},
+        Known{"/admin/keys/regenerate", "POST", &Service::admin_regenerate_key}}) {
+    if (path != known.path) continue;
+    if (call->method != known.method) return method_not_allowed(std::move(call));
+    return later(std::move(call), known.job);
   }
   call->fail(Error{.code = Code::invalid,
                    .message = fmt::format("there is no {} {}: there are POST /admin/split, GET "

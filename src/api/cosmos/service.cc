@@ -8,6 +8,7 @@
 #include "api/cosmos/error_body.h"
 #include "api/cosmos/rid.h"
 #include "api/cosmos/session_token.h"
+#include "base/bytes.h"
 
 namespace orrery::cosmos {
 namespace {
@@ -21,6 +22,17 @@ std::string_view path_of(std::string_view target) {
 
 bool is_write(const Call& call) {
   return call.method != "GET" && call.method != "HEAD" && !is_query(call);
+}
+
+// It changes nothing: items are indexed by the container's policy, as the vendor's service answers
+// queries whatever the directive was. A value that is none would be a mistake of the client's.
+Status check_indexing_directive(std::string_view text) {
+  for (std::string_view known : {"", "Default", "Include", "Exclude"}) {
+    if (equals_ignore_case(text, known)) return {};
+  }
+  return fail(
+      Code::invalid,
+      fmt::format("x-ms-indexing-directive '{}' is not one of Include, Exclude, Default", text));
 }
 
 bool has_triggers(const Call& call) {
@@ -65,16 +77,15 @@ Service::Service(cluster::Engine& engine, script::Host& scripts, const Clock& cl
 void Service::handle(const net::Request& request, net::Responder responder) {
   auto call = std::make_unique<Call>(request, std::move(responder), metrics_, clock_.steady_us());
   const std::string_view path = path_of(call->target);
-  if (path == "/metrics" && call->method == "GET") {
+  const bool is_health = path == "/healthz";
+  if (is_health || path == "/metrics") {
     call->operation = Operation::admin;
+    if (call->method != "GET" && call->method != "HEAD") return method_not_allowed(std::move(call));
+    if (is_health) return call->reply(200, "{\"status\":\"ok\"}");
     call->response.headers += "content-type: text/plain; version=0.0.4\r\n";
     call->response.body =
         metrics_.render(engine_, server_ != nullptr ? server_->counters() : net::ServerCounters{});
     return call->reply_text();
-  }
-  if (path == "/healthz" && call->method == "GET") {
-    call->operation = Operation::admin;
-    return call->reply(200, "{\"status\":\"ok\"}");
   }
   const bool is_admin = path.starts_with("/admin/");
   if (!is_admin) {
@@ -88,6 +99,9 @@ void Service::handle(const net::Request& request, net::Responder responder) {
   // Said of every request, though only reads cost more or less by it.
   if (!call->headers.consistency.empty()) {
     if (auto level = consistency_factor(*call); !level) return call->fail(level.error());
+  }
+  if (auto known = check_indexing_directive(call->headers.indexing_directive); !known) {
+    return call->fail(known.error());
   }
   // The same answer; the connection leaves its body out.
   if (call->method == "HEAD") call->method = "GET";
