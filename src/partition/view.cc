@@ -197,8 +197,8 @@ Result<std::unique_ptr<View>> View::open(std::shared_ptr<const Partition> partit
   min = std::max(min, std::string_view(of.identity_.min));
   max = std::min(max, std::string_view(of.identity_.max));
   if (min >= max) return of_nothing();
-  auto state = std::make_unique<State>(std::move(partition), *of.store_, of.shared_.clock.now_s(),
-                                       schema, reach);
+  const int64_t now_s = schema.default_ttl_s ? of.shared_.clock.now_s() : 0;
+  auto state = std::make_unique<State>(std::move(partition), *of.store_, now_s, schema, reach);
   if (auto ok = state->use.ok(); !ok) return pass(ok.error());
   const Store& store = state->store;
   auto reading = store.readings().take(store);
@@ -426,14 +426,14 @@ struct EntryCursor::State {
   State& operator=(const State&) = delete;
 
   const View::State& view;
-  const std::string lower;
+  const std::string lower;  // empty, as the other one, where the entries were counted
   const std::string upper;
   const bool descending;
   const bool one_term;
   const bool filtered;      // there may be entries of other stretches in between
   const std::string start;  // where to begin instead of at the first one
   std::unique_ptr<EntryIterator> entries;
-  std::unique_ptr<rocksdb::Iterator> counted;
+  std::optional<CountedIterator> counted;
   rocksdb::Iterator* it = nullptr;  // one of these
   bool started = false;
   std::string term;  // of the entry last looked at, kept while the iterator moves on
@@ -449,8 +449,10 @@ Result<std::unique_ptr<EntryCursor>> View::entries(std::string_view from, std::s
   if (!state_ || from >= to) return std::unique_ptr<EntryCursor>(new EntryCursor(nullptr));
   if (state_->failure) return pass(*state_->failure);
   const State::CountedRange* counted = state_->counted_in(from, to);
-  State::Span span = state_->span(from, to);
-  if (span.lower >= span.upper) {
+  // Counted entries need no bounds.
+  State::Span span =
+      counted != nullptr ? State::Span{{}, {}, is_one_term(from, to)} : state_->span(from, to);
+  if (counted == nullptr && span.lower >= span.upper) {
     return std::unique_ptr<EntryCursor>(new EntryCursor(nullptr));
   }
   std::string start;
@@ -461,8 +463,7 @@ Result<std::unique_ptr<EntryCursor>> View::entries(std::string_view from, std::s
   auto state =
       std::make_unique<EntryCursor::State>(*state_, std::move(span), descending, std::move(start));
   if (counted != nullptr) {
-    state->counted = std::make_unique<CountedIterator>(counted->entries);
-    state->it = state->counted.get();
+    state->it = &state->counted.emplace(counted->entries);
   } else {
     state->entries = state_->reading->take_entries(state->lower, state->upper,
                                                    {state_->reach, state->one_term && !descending});
@@ -480,7 +481,7 @@ void EntryCursor::step() {
   state_->started = true;
   const std::string& start = state_->start;
   if (state_->descending) {
-    if (start.empty() || start >= state_->upper) return it.SeekToLast();
+    if (start.empty() || (state_->entries && start >= state_->upper)) return it.SeekToLast();
     it.SeekForPrev(start);
     if (it.Valid() && it.key() == start) it.Prev();
   } else {
@@ -548,7 +549,7 @@ Result<bool> EntryCursor::next() {
 
 Result<bool> EntryCursor::seek(std::string_view key) {
   if (!state_) return false;
-  if (!state_->started && state_->one_term) {
+  if (!state_->started && state_->one_term && state_->entries) {
     // Its first entry need not be looked for.
     auto size = value::term_size(state_->lower);
     if (!size) return pass(size.error());
