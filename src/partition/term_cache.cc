@@ -19,9 +19,9 @@ TermCache::TermCache(size_t bytes_max) {
 TermCache::Owner::Owner(TermCache& cache)
     : number_(cache.owners_.fetch_add(1, std::memory_order_relaxed)) {}
 
-std::optional<std::shared_ptr<const EntryList>> TermCache::find(const Owner& owner,
-                                                                std::string_view term,
-                                                                uint64_t moment) {
+std::optional<std::shared_ptr<const StringList>> TermCache::find(const Owner& owner,
+                                                                 std::string_view term,
+                                                                 uint64_t moment) {
   const uint64_t hash = hash_of_owned(owner.number_, term);
   Shard& shard = shard_of(hash);
   MutexLock lock(shard.mutex);
@@ -30,12 +30,12 @@ std::optional<std::shared_ptr<const EntryList>> TermCache::find(const Owner& own
   return list->entries;
 }
 
-void TermCache::put(Owner& owner, std::string_view term, std::shared_ptr<const EntryList> entries,
+void TermCache::put(Owner& owner, std::string_view term, std::shared_ptr<const StringList> entries,
                     uint64_t moment) {
   using Lists = SecondChance<List>;
   owner.is_used_.store(true);
-  const size_t bytes = kListBytes + term.size() + entries->bytes();
-  if (entries->size() == 0) entries = nullptr;
+  const size_t bytes = kListBytes + term.size() + entries->memory();
+  if (entries->empty()) entries = nullptr;
   const uint64_t hash = hash_of_owned(owner.number_, term);
   auto made = Lists::make(owner.number_, hash, term, {std::move(entries), moment}, bytes);
   std::vector<Lists::EntryPtr> gone;  // freed after the lock is

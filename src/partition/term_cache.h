@@ -22,8 +22,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/string_list.h"
 #include "base/thread_annotations.h"
-#include "partition/entry_list.h"
 #include "partition/second_chance.h"
 
 namespace orrery::partition {
@@ -46,9 +46,9 @@ class TermCache {
 
   // The entries of a term, null when it has none, for a view of that moment. Nothing when they are
   // not known.
-  std::optional<std::shared_ptr<const EntryList>> find(const Owner& owner, std::string_view term,
-                                                       uint64_t moment);
-  void put(Owner& owner, std::string_view term, std::shared_ptr<const EntryList> entries,
+  std::optional<std::shared_ptr<const StringList>> find(const Owner& owner, std::string_view term,
+                                                        uint64_t moment);
+  void put(Owner& owner, std::string_view term, std::shared_ptr<const StringList> entries,
            uint64_t moment);
 
   // By the only writer, before each commit: it will be seen at `moment` and not before.
@@ -67,7 +67,7 @@ class TermCache {
   static constexpr size_t kShards = 64;
 
   struct List {
-    std::shared_ptr<const EntryList> entries;  // null: there are none
+    std::shared_ptr<const StringList> entries;  // null: there are none
     uint64_t moment = 0;
   };
   struct alignas(64) Shard {

@@ -12,9 +12,9 @@
 namespace orrery::partition {
 namespace {
 
-std::shared_ptr<const EntryList> list(const std::vector<std::string>& entries) {
-  auto made = std::make_shared<EntryList>();
-  for (const std::string& entry : entries) made->add(entry);
+std::shared_ptr<const StringList> list(const std::vector<std::string>& entries) {
+  auto made = std::make_shared<StringList>();
+  for (const std::string& entry : entries) made->push_back(entry);
   return made;
 }
 
@@ -25,7 +25,7 @@ class TermCacheTest : public testing::Test {
   }
   std::string find(std::string_view term, uint64_t moment) {
     auto found = cache_.find(owner_, term, moment);
-    return found ? std::string((*found)->at(0)) : "none";
+    return found ? std::string((*found)->front()) : "none";
   }
   void announce(uint64_t moment, const std::vector<std::string>& terms) {
     cache_.announce(owner_, moment, [&](const auto& take) {
@@ -97,7 +97,7 @@ TEST_F(TermCacheTest, ReadersSeeTheirOwnMoment) {
         found = list({std::to_string(moment)});
         cache_.put(owner_, "counter", *found, moment);
       }
-      if ((*found)->at(0) != std::to_string(moment)) wrong = true;
+      if ((*found)->front() != std::to_string(moment)) wrong = true;
     }
   };
   std::thread one(read);

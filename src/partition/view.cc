@@ -51,24 +51,32 @@ bool is_one_key(std::string_view min, std::string_view max) {
 
 class CountedIterator final : public rocksdb::Iterator {
  public:
-  explicit CountedIterator(std::shared_ptr<const EntryList> entries)
+  explicit CountedIterator(std::shared_ptr<const StringList> entries)
       : entries_(std::move(entries)), at_(entries_->size()) {}
   bool Valid() const override { return at_ < entries_->size(); }
   void SeekToFirst() override { at_ = 0; }
   void SeekToLast() override { at_ = entries_->size() - 1; }  // beyond the end when there is none
-  void Seek(const rocksdb::Slice& target) override { at_ = entries_->find(target.ToStringView()); }
+  void Seek(const rocksdb::Slice& target) override { at_ = lower_bound(target.ToStringView()); }
   void SeekForPrev(const rocksdb::Slice& target) override {
-    at_ = entries_->find(target.ToStringView());
+    at_ = lower_bound(target.ToStringView());
     if (!Valid() || key() != target) --at_;
   }
   void Next() override { ++at_; }
   void Prev() override { --at_; }
-  rocksdb::Slice key() const override { return entries_->at(at_); }
+  rocksdb::Slice key() const override { return (*entries_)[at_]; }
   rocksdb::Slice value() const override { return {}; }
   rocksdb::Status status() const override { return rocksdb::Status::OK(); }
 
  private:
-  const std::shared_ptr<const EntryList> entries_;
+  // The first that is not before this one.
+  size_t lower_bound(std::string_view entry) const {
+    const auto all = std::views::iota(size_t{0}, entries_->size());
+    const auto found =
+        std::ranges::lower_bound(all, entry, {}, [this](size_t i) { return (*entries_)[i]; });
+    return static_cast<size_t>(found - all.begin());
+  }
+
+  const std::shared_ptr<const StringList> entries_;
   size_t at_;
 };
 
@@ -121,10 +129,10 @@ struct View::State {
     }
     const Span span = this->span(from, to);
     auto entries = reading->take_entries(span.lower, span.upper, {reach, span.one_term});
-    auto found = std::make_shared<EntryList>();
+    auto found = std::make_shared<StringList>();
     rocksdb::Iterator& it = *entries->it;
     for (it.Seek(span.lower); it.Valid() && found->size() < most; it.Next()) {
-      found->add(it.key().ToStringView());
+      found->push_back(it.key().ToStringView());
     }
     const rocksdb::Status status = it.status();
     reading->give_back(std::move(entries));
@@ -136,7 +144,7 @@ struct View::State {
     return keep_counted(from, to, std::move(found));
   }
   uint64_t keep_counted(std::string_view from, std::string_view to,
-                        std::shared_ptr<const EntryList> entries) {
+                        std::shared_ptr<const StringList> entries) {
     const uint64_t count = entries ? entries->size() : 0;
     if (count > 0 && counted.size() < kCountedRanges) {
       counted.push_back({std::string(from), std::string(to), std::move(entries)});
@@ -147,7 +155,7 @@ struct View::State {
   struct CountedRange {
     std::string from;
     std::string to;
-    std::shared_ptr<const EntryList> entries;
+    std::shared_ptr<const StringList> entries;
   };
   const CountedRange* counted_in(std::string_view from, std::string_view to) const {
     const auto known = std::ranges::find_if(

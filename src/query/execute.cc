@@ -60,7 +60,9 @@ class StreamedPage {
   }
 
  private:
-  bool is_full() const { return page_.rows.size() >= limits_.rows || bytes_ >= limits_.bytes; }
+  bool is_full() const {
+    return page_.rows.size() >= limits_.rows || page_.rows.bytes() >= limits_.bytes;
+  }
 
   // How many more rows the page can take, skipped ones included.
   size_t wanted() const {
@@ -79,7 +81,7 @@ class StreamedPage {
     if (pass_over_ > 0) return true;
     ++page_.read.matched;
     at_.rows_of_it = 1;
-    if (!give([&] { return std::string(reader.body()); })) return false;
+    if (!give([&] { return reader.body(); })) return false;
     at_.rows_of_it = 0;
     return true;
   }
@@ -108,7 +110,6 @@ class StreamedPage {
       return true;
     }
     page_.rows.push_back(make());
-    bytes_ += page_.rows.back().size();
     ++at_.given;
     return !most_ || at_.given < *most_;
   }
@@ -136,7 +137,6 @@ class StreamedPage {
   Position before_;
   uint64_t items_ = 0;
   uint64_t pass_over_ = 0;  // rows of the item at hand that earlier pages have given
-  size_t bytes_ = 0;
 };
 
 // Whether the rows of all items are those of each item, one after the other, before they are

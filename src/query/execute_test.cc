@@ -42,13 +42,13 @@ constexpr std::string_view kElements = "SELECT VALUE e FROM c JOIN e IN c.l";
 TEST_F(ExecuteTest, APageEndsAmongTheRowsOfAnItem) {
   auto first = page(kElements, nullptr, 2);
   ASSERT_TRUE(first);
-  EXPECT_EQ(first->rows, (std::vector<std::string>{"1", "2"}));
+  EXPECT_EQ(first->rows.strings(), (std::vector<std::string>{"1", "2"}));
   ASSERT_TRUE(first->next);
   EXPECT_EQ(first->next->key.back(), 'a');
   EXPECT_EQ(first->next->rows_of_it, 2U);
   auto second = page(kElements, &*first->next, 2);
   ASSERT_TRUE(second);
-  EXPECT_EQ(second->rows, (std::vector<std::string>{"3", "4"}));
+  EXPECT_EQ(second->rows.strings(), (std::vector<std::string>{"3", "4"}));
 }
 
 TEST_F(ExecuteTest, ItReadsNoFurtherThanThePage) {
@@ -63,7 +63,7 @@ TEST_F(ExecuteTest, AnItemThatIsGoneTakesItsRowsWithIt) {
   items_.erase("a");
   auto second = page(kElements, &*first->next, 10);
   ASSERT_TRUE(second);
-  EXPECT_EQ(second->rows, (std::vector<std::string>{"4", "5"}));
+  EXPECT_EQ(second->rows.strings(), (std::vector<std::string>{"4", "5"}));
 }
 
 TEST_F(ExecuteTest, RowsWithoutAContainerComeInPages) {
@@ -72,7 +72,7 @@ TEST_F(ExecuteTest, RowsWithoutAContainerComeInPages) {
   ASSERT_TRUE(first && first->next);
   auto second = page(kText, &*first->next, 2);
   ASSERT_TRUE(second);
-  EXPECT_EQ(second->rows, std::vector<std::string>{"3"});
+  EXPECT_EQ(second->rows.strings(), std::vector<std::string>{"3"});
   EXPECT_FALSE(second->next);
 }
 
@@ -95,7 +95,7 @@ TEST_F(ExecuteTest, TimeEndsAPageBetweenItems) {
   limits_.stop = [] { return true; };
   auto first = page("SELECT VALUE c.id FROM c", nullptr, 10);
   ASSERT_TRUE(first);
-  EXPECT_EQ(first->rows, std::vector<std::string>{"\"a\""});
+  EXPECT_EQ(first->rows.strings(), std::vector<std::string>{"\"a\""});
   EXPECT_TRUE(first->next);
 }
 
@@ -126,7 +126,7 @@ TEST_F(ExecuteTest, AQueryInFromSeesAllItems) {
       "FROM c)",
       nullptr, 10);
   ASSERT_TRUE(count) << count.error().message;
-  EXPECT_EQ(count->rows, std::vector<std::string>{"2"});
+  EXPECT_EQ(count->rows.strings(), std::vector<std::string>{"2"});
   EXPECT_EQ(count->read.items, 3U);
 }
 

@@ -182,16 +182,14 @@ class GatheredPage {
   void give_out(size_t at) {
     const auto most = query_.most();
     if (most && at_.given >= *most) return;
-    size_t bytes = 0;
     for (; at < rows_.size(); ++at) {
-      if (page_.rows.size() >= limits_.rows || bytes >= limits_.bytes) break;
+      if (page_.rows.size() >= limits_.rows || page_.rows.bytes() >= limits_.bytes) break;
       if (skip_ > 0) {
         --skip_;
         ++at_.skipped;
         continue;
       }
-      bytes += rows_[at].json.size();
-      page_.rows.push_back(std::move(rows_[at].json));
+      page_.rows.push_back(rows_[at].json);
       if (++at_.given == most) return;
     }
     if (at == rows_.size()) return;

@@ -230,9 +230,10 @@ class GroupedPage {
     const bool fits = is_first() && rows.size() <= room_ && bytes <= limits_.bytes;
     if (fits) std::ranges::sort(rows, {}, &Row::arrival);
 
-    bytes = 0;
     for (Row& row : rows) {
-      if (page_.rows.size() >= limits_.rows || bytes >= limits_.bytes) return end_at(at_);
+      if (page_.rows.size() >= limits_.rows || page_.rows.bytes() >= limits_.bytes) {
+        return end_at(at_);
+      }
       at_.result_mark = row.mark;
       if (row.json.empty()) continue;
       if (skip_ > 0) {
@@ -240,8 +241,7 @@ class GroupedPage {
         ++at_.skipped;
         continue;
       }
-      bytes += row.json.size();
-      page_.rows.push_back(std::move(row.json));
+      page_.rows.push_back(row.json);
       if (++at_.given == most_) return {};
     }
     return no_room_ ? end_at(at_) : Status();

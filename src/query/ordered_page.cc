@@ -324,11 +324,11 @@ class OrderedPage {
   // ---- When all items were read
 
   void give_out() {
-    size_t bytes = 0;
     const Row* last = nullptr;
     const auto most = query_.most();
     for (const Row& row : *next_) {
-      if (skip_ == 0 && (page_.rows.size() >= limits_.rows || bytes >= limits_.bytes)) {
+      if (skip_ == 0 &&
+          (page_.rows.size() >= limits_.rows || page_.rows.bytes() >= limits_.bytes)) {
         return end_at(*last);
       }
       last = &row;
@@ -337,7 +337,6 @@ class OrderedPage {
         ++at_.skipped;
         continue;
       }
-      bytes += row.result.size();
       page_.rows.push_back(row.result);
       if (++at_.given == most) return;
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/string_list.h"
 #include "query/functions/context.h"
 #include "query/item_view.h"
 #include "query/position.h"
@@ -38,8 +39,8 @@ struct PageLimits {
 };
 
 struct QueryPage {
-  std::vector<std::string> rows;  // JSON
-  std::optional<Position> next;   // unset: this was the last page
+  StringList rows;               // JSON
+  std::optional<Position> next;  // unset: this was the last page
   ReadCounts read;
 };
 

@@ -170,14 +170,13 @@ class RankedPage {
     const uint64_t first = std::min(query_.offset.value_or(0), total);
     const uint64_t end = first + std::min(query_.most().value_or(total), total - first);
     uint64_t at = first + std::min(given, end - first);
-    size_t bytes = 0;
-    for (; at < end && page_.rows.size() < limits_.rows && bytes < limits_.bytes; ++at) {
+    for (; at < end && page_.rows.size() < limits_.rows && page_.rows.bytes() < limits_.bytes;
+         ++at) {
       auto row = show(rows_[at]);
       if (!row) return pass(row.error());
       // An item that was changed or removed meanwhile may have no such row any more.
       if (!*row) continue;
-      bytes += (*row)->size();
-      page_.rows.push_back(std::move(**row));
+      page_.rows.push_back(**row);
     }
     if (at < end) {
       page_.next = Position{};

@@ -40,7 +40,7 @@ class UserFunctionsTest : public testing::Test {
     context.functions = &functions_;
     auto page = run_page(**bound, space, nullptr, {}, context);
     if (!page) return {page.error().message};
-    return page->rows;
+    return page->rows.strings();
   }
   using Rows = std::vector<std::string>;
   TestFunctions functions_;

@@ -42,7 +42,7 @@ void run(const BoundQuery& bound, const std::string& item) {
       return;
     }
     require(page->rows.size() <= limits.rows);
-    for (const std::string& row : page->rows) {
+    for (std::string_view row : page->rows) {
       require(orrery::value::JsonDocument::parse(row).has_value());
     }
     if (!page->next || stops > kMaxStops) return;

@@ -30,7 +30,7 @@ Result<std::vector<Value>> run_over(ItemSpace& space, const std::string& text,
     auto page = run_page(**bound, space, position ? &*position : nullptr, limits, context);
     if (!page) return pass(page.error());
     EXPECT_LE(page->rows.size(), page_rows);
-    for (const std::string& row : page->rows) rows.push_back(parse_value(row));
+    for (std::string_view row : page->rows) rows.push_back(parse_value(std::string(row)));
     position = page->next;
   } while (position);
   return rows;

@@ -17,12 +17,10 @@ void append_feed_element(std::string& json, std::string_view element) {
   json += element;
 }
 
-void append_feed_elements(std::string& json, const std::vector<std::string>& elements) {
+void append_feed_elements(std::string& json, const StringList& elements) {
   constexpr size_t kEnd = 32;  // what finish_feed() adds
-  size_t bytes = json.size() + elements.size() + kEnd;
-  for (const std::string& element : elements) bytes += element.size();
-  json.reserve(bytes);
-  for (const std::string& element : elements) append_feed_element(json, element);
+  json.reserve(json.size() + elements.bytes() + elements.size() + kEnd);
+  for (std::string_view element : elements) append_feed_element(json, element);
 }
 
 void finish_feed(std::string& json, size_t count) {

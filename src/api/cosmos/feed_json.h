@@ -10,13 +10,14 @@
 #include "api/cosmos/request_headers.h"
 #include "api/cosmos/service.h"
 #include "base/result.h"
+#include "base/string_list.h"
 
 namespace orrery::cosmos {
 
 // The text up to and including the opening bracket.
 std::string feed_head(std::string_view rid, std::string_view name);
 void append_feed_element(std::string& json, std::string_view element);
-void append_feed_elements(std::string& json, const std::vector<std::string>& elements);
+void append_feed_elements(std::string& json, const StringList& elements);
 void finish_feed(std::string& json, size_t count);
 
 inline constexpr size_t kDefaultPage = 100;

@@ -90,7 +90,7 @@ std::vector<std::string> Service::all_offers() const {
 void Service::list_offers(CallPtr call) {
   const std::vector<std::string> offers = all_offers();
   std::string json = feed_head("", "Offers");
-  append_feed_elements(json, offers);
+  for (const std::string& offer : offers) append_feed_element(json, offer);
   call->charge(partition::feed_charge(json.size(), 0));
   finish_feed(json, offers.size());
   call->response.add("x-ms-item-count", std::to_string(offers.size()));

@@ -35,9 +35,9 @@ Error no_item(const std::string& document) {
       .message = fmt::format("there is no item '{}' under the script's partition key", document)};
 }
 
-std::string array_of(const std::vector<std::string>& rows) {
+std::string array_of(const StringList& rows) {
   std::string json = "[";
-  for (const std::string& row : rows) {
+  for (std::string_view row : rows) {
     if (json.size() > 1) json += ',';
     json += row;
   }
@@ -282,7 +282,7 @@ Reply ScriptOperations::read_feed(const Operation& operation) {
   auto page = transaction_.scan(scope_.placement, after ? &*after : nullptr, page_size(operation),
                                 engine_.limits().response_bytes);
   if (!page) return refused(page.error());
-  std::vector<std::string> rows;
+  StringList rows;
   uint64_t bytes = 0;
   for (auto& [key, item] : page->items) {
     rows.push_back(body_of(key.row, item));
