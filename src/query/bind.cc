@@ -15,8 +15,6 @@
 namespace orrery::query {
 namespace {
 
-using value::Value;
-
 // The identifier that a path starts with, or null.
 const Expr* root_of(const Expr& expr) {
   const Expr* at = &expr;
