@@ -18,7 +18,7 @@ namespace {
 // An entry that is to be passed over costs a tenth of a jump: so many are tried before one.
 constexpr int kStepsBeforeJump = 8;
 // Estimates below this are exact, and their entries kept, for so many ranges.
-constexpr uint64_t kCountedMax = 256;
+constexpr uint64_t kCountedMax = 512;
 constexpr size_t kCountedRanges = 8;
 // A view puts no more items than these into the cache, lest a long query push out what others read.
 constexpr size_t kCacheItemsMax = 256;
