@@ -71,6 +71,25 @@ class PagingTest : public testing::Test {
     return rows;
   }
 
+  // The rows of so many pages, and then of both halves of a partition that is divided there.
+  Rows divided_after(int pages, std::string_view text, std::string_view bound) {
+    Rows rows;
+    std::optional<Position> at;
+    for (int i = 0; i < pages; ++i) {
+      auto next = page(text, at ? &*at : nullptr);
+      EXPECT_TRUE(next && next->next) << text;
+      if (!next || !next->next) return {};
+      rows.insert(rows.end(), next->rows.begin(), next->rows.end());
+      at = next->next;
+    }
+    for (const auto& [min, max] :
+         {std::pair(std::string_view(), bound), std::pair(bound, std::string_view("\xFF"))}) {
+      const Rows half = rest(text, Position(*at).in_part(), min, max);
+      rows.insert(rows.end(), half.begin(), half.end());
+    }
+    return rows;
+  }
+
   static Rows sorted(Rows rows) {
     std::ranges::sort(rows);
     return rows;

@@ -39,8 +39,8 @@ TEST_F(PagingTest, GroupsGoOnWhenTimeIsUp) {
   }
 }
 
-// The parts of a partition that was divided while groups were gathered. What was gathered goes on
-// in the part where the page stopped; a client adds up what the parts give.
+// The parts of a partition that was divided while groups were gathered: each gathers again what was
+// not given yet, and a client adds up what the parts give.
 TEST_F(PagingTest, GroupsGoOnInTheHalvesOfAPartition) {
   using Counts = std::map<std::string, int>;
   const auto counts_of = [](const Rows& rows) {
@@ -60,19 +60,7 @@ TEST_F(PagingTest, GroupsGoOnInTheHalvesOfAPartition) {
       for (int pages = 1; pages < 9; ++pages) {
         int asked = 0;
         limits_ = {.rows = 3, .position_bytes = 300, .stop = [&] { return ++asked % 23 == 0; }};
-        Rows rows;
-        std::optional<Position> at;
-        for (int i = 0; i < pages; ++i) {
-          auto next = page(text, at ? &*at : nullptr);
-          ASSERT_TRUE(next && next->next) << text;
-          rows.insert(rows.end(), next->rows.begin(), next->rows.end());
-          at = next->next;
-        }
-        for (const auto& [min, max] :
-             {std::pair(std::string_view(), bound), std::pair(bound, std::string_view("\xFF"))}) {
-          const Rows half = rest(text, Position(*at).in_part(), min, max);
-          rows.insert(rows.end(), half.begin(), half.end());
-        }
+        const Rows rows = divided_after(pages, text, bound);
         EXPECT_EQ(counts_of(rows), whole) << text << " after " << pages << ", at " << bound;
       }
     }
@@ -174,19 +162,7 @@ TEST_F(PagingTest, SortingGoesOnInTheHalvesOfAPartition) {
       for (int pages = 1; pages < 12; ++pages) {
         int asked = 0;
         limits_ = {.rows = 4, .position_bytes = 300, .stop = [&] { return ++asked % 25 == 0; }};
-        Rows rows;
-        std::optional<Position> at;
-        for (int i = 0; i < pages; ++i) {
-          auto next = page(text, at ? &*at : nullptr);
-          ASSERT_TRUE(next && next->next) << text;
-          rows.insert(rows.end(), next->rows.begin(), next->rows.end());
-          at = next->next;
-        }
-        for (const auto& [min, max] :
-             {std::pair(std::string_view(), bound), std::pair(bound, std::string_view("\xFF"))}) {
-          const Rows half = rest(text, Position(*at).in_part(), min, max);
-          rows.insert(rows.end(), half.begin(), half.end());
-        }
+        const Rows rows = divided_after(pages, text, bound);
         EXPECT_EQ(sorted(rows), whole) << text << " after " << pages << ", at " << bound;
       }
     }
