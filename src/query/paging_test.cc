@@ -95,32 +95,18 @@ TEST_F(PagingTest, OrderValuesCanBeLeftOut) {
 // After two pages the partition is divided; each half goes on from where the whole one was.
 TEST_F(PagingTest, APositionHoldsInTheHalvesOfAPartition) {
   limits_.rows = 4;
-  const auto divided = [&](std::string_view text) {
-    auto first = page(text, nullptr);
-    EXPECT_TRUE(first) << text;
-    Rows rows = first->rows.strings();
-    if (!first->next) return rows;
-    auto second = page(text, &*first->next);
-    EXPECT_TRUE(second) << text;
-    rows.insert(rows.end(), second->rows.begin(), second->rows.end());
-    for (const auto& [min, max] : {std::pair("", "125"), std::pair("125", "\xFF")}) {
-      const Rows half = rest(text, second->next, min, max);
-      rows.insert(rows.end(), half.begin(), half.end());
-    }
-    return rows;
-  };
   for (const std::string_view text :
        {"SELECT VALUE c.id FROM c", "SELECT VALUE e FROM c JOIN e IN c.l",
         "SELECT VALUE c.id FROM c ORDER BY c.n", "SELECT VALUE c.id FROM c ORDER BY c.g DESC, c.t",
         "SELECT VALUE COUNT(1) FROM c GROUP BY c.n"}) {
-    const Rows got = sorted(divided(text));
+    const Rows got = sorted(divided_after(2, text, "125"));
     limits_.rows = 1000;
     EXPECT_EQ(got, sorted(rest(text))) << text;
     limits_.rows = 4;
   }
   // Both halves have some of the groups that were not given yet; none that were.
   limits_.rows = 2;
-  Rows got = sorted(divided("SELECT DISTINCT VALUE c.g FROM c"));
+  Rows got = sorted(divided_after(2, "SELECT DISTINCT VALUE c.g FROM c", "125"));
   Rows given = page("SELECT DISTINCT VALUE c.g FROM c", nullptr)->rows.strings();
   for (const std::string& row : given) EXPECT_EQ(std::ranges::count(got, row), 1) << row;
   const auto repeated = std::ranges::unique(got);
