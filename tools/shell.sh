@@ -18,6 +18,10 @@ die() {
 
 cores() { nproc; }
 
+# A second checkout compiles nothing again: the compiler cache sees paths from the root on, and debug
+# information does not tell it which folder it was made in.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+
 # Prints the packages of the given needs (build, test, bench) that are not there.
 missing_packages() {
   local need package unless_word command wanted=()
