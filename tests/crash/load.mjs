@@ -36,7 +36,7 @@ export function split(rest, key, container, range) {
 // The ranges of a container, in order; a gap or an overlap is a violation.
 export async function partitionMap(rest, container) {
   const { items } = await readFeed(rest, `/dbs/db/colls/${container}/pkranges`, "PartitionKeyRanges");
-  const ranges = items.toSorted((a, b) => (a.minInclusive < b.minInclusive ? -1 : 1));
+  const ranges = [...items].sort((a, b) => (a.minInclusive < b.minInclusive ? -1 : 1));
   const told = () => JSON.stringify(ranges.map((r) => [r.id, r.minInclusive, r.maxExclusive]));
   if (ranges[0]?.minInclusive !== "" || ranges.at(-1)?.maxExclusive !== "FF") {
     throw new Violation(`the map does not cover everything: ${told()}`);

@@ -37,7 +37,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.once(signal, () => process.exit(1));
 }
 
-// { dev, limits: {name: value}, args: [...], env: {...} }
+// { dev, limits: {name: value}, args: [...], env: {...}, data: FOLDER, descriptors: how many it may have }
 export async function start(options = {}) {
   const server = new Server(options);
   running.add(server);
@@ -46,12 +46,13 @@ export async function start(options = {}) {
 }
 
 class Server {
-  constructor({ dev = true, limits = {}, args = [], env = {} }) {
+  constructor({ dev = true, limits = {}, args = [], env = {}, data, descriptors }) {
     this.dev = dev;
     this.limits = limits;
     this.args = args;
     this.env = env;
-    this.data = mkdtempSync(join(tmpdir(), "orrery-test-"));
+    this.data = data ?? mkdtempSync(join(tmpdir(), "orrery-test-"));
+    this.descriptors = descriptors;
     this.port = undefined;
     this.process = undefined;
     this.log = "";
@@ -104,7 +105,8 @@ class Server {
   // Undefined when the server is ready, otherwise what went wrong.
   spawnOnce() {
     this.log = "";
-    const child = spawn("setpriv", ["--pdeathsig", "KILL", program, ...this.commandLine()], {
+    const limited = this.descriptors ? ["prlimit", `--nofile=${this.descriptors}`] : [];
+    const child = spawn("setpriv", ["--pdeathsig", "KILL", ...limited, program, ...this.commandLine()], {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, ...this.env },
     });
