@@ -78,8 +78,10 @@ Status check_items(const Grant& grant, const GrantRequest& request) {
     if (grant.key && is_true(request.headers.is_batch) && !is_true(request.headers.batch_atomic)) {
       return refuse(grant, "a bulk request can go to any key; use single requests or a batch");
     }
+    // The same text can be one item's id and another's resource id: the path tells which is meant.
   } else if (!grant.whole_container() &&
-             (grant.resource.segments[4] != "docs" || grant.resource.child() != address.child())) {
+             (grant.resource.segments[4] != "docs" || grant.resource.child() != address.child() ||
+              grant.resource.by_rid != address.by_rid)) {
     return refuse(grant, fmt::format("item '{}' is not part of that", address.child()));
   } else if (!grant.whole_container() &&
              !(request.headers.pre_trigger.empty() && request.headers.post_trigger.empty())) {

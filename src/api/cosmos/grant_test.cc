@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 namespace orrery::cosmos {
 namespace {
 
@@ -148,6 +150,28 @@ TEST(Grant, APrefixOfAKeyCoversWhatIsBelowIt) {
                   .has_value(),
               allowed)
         << key;
+  }
+}
+
+TEST(Grant, AnIdThatReadsLikeAResourceIdIsNotTheItemWithThatResourceId) {
+  const char* by_id = "/dbs/d/colls/c/docs/AQAAAIAAAAEAAAAAAAABAA==";
+  const char* by_rid = "/dbs/AQAAAA==/colls/AQAAAIAAAAE=/docs/AQAAAIAAAAEAAAAAAAABAA==";
+  ASSERT_TRUE(address_of(by_rid)->by_rid);
+  for (const auto& [granted, asked, allowed] :
+       {std::tuple(by_id, by_id, true), std::tuple(by_rid, by_rid, true),
+        std::tuple(by_id, by_rid, false), std::tuple(by_rid, by_id, false)}) {
+    const Grant item =
+        grant(R"("permissionMode":"All","resource":")" + std::string(granted + 1) + '"');
+    const ResourceAddress address = address_of(asked).value();
+    const RequestHeaders headers;
+    EXPECT_EQ(check_grant(item, {.method = "GET",
+                                 .address = address,
+                                 .headers = headers,
+                                 .query = false,
+                                 .in_container = true})
+                  .has_value(),
+              allowed)
+        << granted << " " << asked;
   }
 }
 
