@@ -10,7 +10,8 @@
 
 namespace orrery::net {
 
-// TLS 1.2 and 1.3, with session resumption. Both files are PEM; the first may hold a chain.
+// TLS 1.2 and 1.3 with forward secrecy, with session resumption. Both files are PEM; the first may
+// hold a chain.
 Result<std::shared_ptr<SSL_CTX>> make_tls_context(const std::string& certificate_file,
                                                   const std::string& private_key_file);
 
