@@ -1,4 +1,10 @@
 // Talks to a running server for the commands that act on one.
+//
+// Always over https, and nothing is sent before the server has proved who it is:
+//   - the server of the data folder by its certificate, which it left there in server.json;
+//   - a server elsewhere (--host) by a certificate that --ca or the system vouches for, made for
+//   that
+//     name.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +21,7 @@ struct ServerAddress {
   std::string host;   // empty: from the data folder
   uint16_t port = 0;  // 0: from the data folder
   std::string key;    // empty: from the data folder
+  std::string ca;     // PEM file of the certificates to trust; empty: as said above
 };
 
 // Sends one signed request to /admin/… and returns the body of a 200. Any other answer is an error

@@ -15,6 +15,8 @@
 #include <system_error>
 
 #include "base/bytes.h"
+#include "base/log.h"
+#include "base/private_file.h"
 #include "value/json.h"
 
 namespace orrery::cli {
@@ -37,32 +39,6 @@ Result<std::string> random_bytes(size_t count) {
   return bytes;
 }
 
-// All or nothing, durable, and never readable by others, not even for a moment.
-Status write_private_file(const std::string& path, std::string_view text) {
-  const std::string temporary = path + ".new";
-  int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (fd < 0) {
-    return fail(Code::invalid, fmt::format("cannot write {}: {}", temporary, error_text(errno)));
-  }
-  bool ok = ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-            ::fsync(fd) == 0;
-  const int error = errno;
-  ::close(fd);
-  if (!ok || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    return fail(Code::invalid,
-                fmt::format("cannot write {}: {}", path, error_text(ok ? errno : error)));
-  }
-  // The new name is on disk only when the folder is.
-  fd = ::open(fs::path(path).parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  ok = fd >= 0 && ::fsync(fd) == 0;
-  const int folder_error = errno;
-  if (fd >= 0) ::close(fd);
-  if (!ok) {
-    return fail(Code::invalid, fmt::format("cannot write {}: {}", path, error_text(folder_error)));
-  }
-  return {};
-}
-
 Result<std::string> read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
@@ -81,15 +57,47 @@ std::string text_member(const value::Node& root, std::string_view name) {
   return member != nullptr && member->type == value::Type::string ? std::string(member->text) : "";
 }
 
+constexpr fs::perms kOthers = fs::perms::group_all | fs::perms::others_all;
+
+// Takes away what others may do with a folder or a file of ours. True when there was something.
+bool take_from_others(const fs::directory_entry& entry, std::error_code& error) {
+  const fs::perms before = entry.symlink_status(error).permissions();
+  if (error || entry.is_symlink() || (before & kOthers) == fs::perms::none) return false;
+  fs::permissions(entry.path(), kOthers, fs::perm_options::remove, error);
+  return true;
+}
+
+// A folder from before, or a copy, may be open to others; what is in it then too. One that is
+// closed keeps others from all that is below, so that no file need be looked at.
+void keep_private(const std::string& folder) {
+  std::error_code error;
+  const fs::directory_entry top(fs::canonical(folder, error));
+  if (error || !take_from_others(top, error)) return;
+  if (error) {
+    log::warn("others on this machine may read the data folder, and it is not ours to close",
+              {{"folder", folder}, {"error", error.message()}});
+    return;
+  }
+  uint64_t closed = 0;
+  auto each = fs::recursive_directory_iterator(top.path(), error);
+  for (; !error && each != fs::recursive_directory_iterator(); each.increment(error)) {
+    std::error_code one;
+    if (take_from_others(*each, one) && !one) ++closed;
+  }
+  log::warn("others on this machine could read the data folder: now its owner alone can",
+            {{"folder", folder}, {"files", closed}});
+}
+
 }  // namespace
 
 Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::string& folder) {
   std::error_code error;
-  fs::create_directories(folder, error);
+  const bool made = fs::create_directories(folder, error);
   if (error) {
     return fail(Code::invalid,
                 fmt::format("cannot make the data folder {}: {}", folder, error.message()));
   }
+  if (made) fs::permissions(folder, fs::perms::owner_all, error);
   const std::string path = folder + "/LOCK";
   int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0)
@@ -102,7 +110,9 @@ Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::string& folder) 
                     "another folder with --data",
                     folder));
   }
-  return std::unique_ptr<FolderLock>(new FolderLock(fd));
+  std::unique_ptr<FolderLock> lock(new FolderLock(fd));
+  keep_private(folder);
+  return lock;
 }
 
 FolderLock::~FolderLock() {
@@ -176,10 +186,12 @@ Result<std::string> ensure_secret(const std::string& folder) {
 }
 
 Status write_running_server(const std::string& folder, const RunningServer& server) {
+  std::string certificate;
+  value::append_json_string(certificate, server.certificate);
   return write_private_file(
       folder + "/server.json",
-      fmt::format("{{\"address\":\"{}\",\"port\":{},\"dev\":{},\"pid\":{}}}\n", server.address,
-                  server.port, server.dev, ::getpid()));
+      fmt::format("{{\"address\":\"{}\",\"port\":{},\"dev\":{},\"pid\":{},\"certificate\":{}}}\n",
+                  server.address, server.port, server.dev, ::getpid(), certificate));
 }
 
 Result<RunningServer> read_running_server(const std::string& folder) {
@@ -198,6 +210,7 @@ Result<RunningServer> read_running_server(const std::string& folder) {
   }
   server.port = static_cast<uint16_t>(port->number);
   if (const value::Node* dev = document->root().find("dev")) server.dev = dev->boolean;
+  server.certificate = text_member(document->root(), "certificate");
   return server;
 }
 

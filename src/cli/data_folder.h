@@ -1,9 +1,11 @@
 // The data folder of a server: who may use it, its keys, and where the server that runs on it is.
+// It is its owner's alone (0700, and 0600 for the files in it; serve.cc sets the umask for those
+// that libraries make).
 //
 //   LOCK         held while a server runs on the folder
-//   keys.json    the account's keys, made on first start, readable by the owner alone
-//   secret       what continuation tokens and resource tokens are sealed with; likewise
-//   server.json  the running server's address, for the other commands
+//   keys.json    the account's keys, made on first start
+//   secret       what continuation tokens and resource tokens are sealed with
+//   server.json  the running server's address and certificate, for the other commands
 //   cert.pem, key.pem   the certificate, made on first start unless one is given
 //   partitions/  the data (see volume/local)
 #pragma once
@@ -24,6 +26,7 @@ inline constexpr const char* kEmulatorKey =
 // The exclusive use of a data folder, until destroyed.
 class FolderLock {
  public:
+  // Makes the folder when it is not there, and closes it to others when they can look into it.
   static Result<std::unique_ptr<FolderLock>> take(const std::string& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
@@ -45,6 +48,7 @@ struct RunningServer {
   std::string address;
   uint16_t port = 0;
   bool dev = false;
+  std::string certificate;  // the one that it shows (PEM): whoever has another is another
 };
 Status write_running_server(const std::string& folder, const RunningServer& server);
 Result<RunningServer> read_running_server(const std::string& folder);

@@ -47,6 +47,35 @@ TEST_F(DataFolderTest, IsUsedByOneServerAtATime) {
   EXPECT_TRUE(FolderLock::take(fresh));
 }
 
+TEST_F(DataFolderTest, IsMadeForItsOwnerAlone) {
+  const mode_t before = ::umask(0);
+  auto lock = FolderLock::take(path("fresh"));
+  ::umask(before);
+  ASSERT_TRUE(lock) << lock.error().message;
+  EXPECT_EQ(mode_of("fresh"), 0700U);
+  EXPECT_EQ(mode_of("fresh/LOCK"), 0600U);
+}
+
+TEST_F(DataFolderTest, IsClosedToOthersWhoCouldLookIntoIt) {
+  namespace fs = std::filesystem;
+  fs::create_directories(path("open/partitions/c1"));
+  put("open/partitions/c1/000001.sst", "x");
+  put("elsewhere", "x");
+  fs::create_symlink(path("elsewhere"), path("open/link"));
+  for (const char* name : {"open", "open/partitions", "open/partitions/c1"}) {
+    ::chmod(path(name).c_str(), 0755);
+  }
+  for (const char* name : {"open/partitions/c1/000001.sst", "elsewhere"}) {
+    ::chmod(path(name).c_str(), 0664);
+  }
+  ASSERT_TRUE(FolderLock::take(path("open")));
+  for (const char* name : {"open", "open/partitions", "open/partitions/c1"}) {
+    EXPECT_EQ(mode_of(name), 0700U) << name;
+  }
+  EXPECT_EQ(mode_of("open/partitions/c1/000001.sst"), 0600U);
+  EXPECT_EQ(mode_of("elsewhere"), 0664U) << "what a link leads to is not the folder's";
+}
+
 TEST_F(DataFolderTest, AFolderThatCannotBeMadeIsToldOf) {
   put("file", "");
   auto lock = FolderLock::take(path("file/below"));
@@ -90,9 +119,12 @@ TEST_F(DataFolderTest, TheSecretStays) {
 
 TEST_F(DataFolderTest, TheRunningServerIsFound) {
   EXPECT_EQ(read_running_server(folder_).error().code, Code::not_found);
-  ASSERT_TRUE(write_running_server(folder_, {.address = "127.0.0.1", .port = 65'535, .dev = true}));
+  ASSERT_TRUE(write_running_server(
+      folder_,
+      {.address = "127.0.0.1", .port = 65'535, .dev = true, .certificate = "-----\nabc\n"}));
   auto found = read_running_server(folder_);
   ASSERT_TRUE(found);
+  EXPECT_EQ(found->certificate, "-----\nabc\n");
   EXPECT_EQ(found->address, "127.0.0.1");
   EXPECT_EQ(found->port, 65'535);
   EXPECT_TRUE(found->dev);
@@ -108,7 +140,8 @@ TEST_F(DataFolderTest, CommandsSayWhenThereIsNoServer) {
   ASSERT_FALSE(nowhere);
   EXPECT_THAT(nowhere.error().message, HasSubstr("--data"));
   // Port 1 is nobody's.
-  ASSERT_TRUE(write_running_server(folder_, {.address = "127.0.0.1", .port = 1, .dev = true}));
+  ASSERT_TRUE(write_running_server(
+      folder_, {.address = "127.0.0.1", .port = 1, .dev = true, .certificate = ""}));
   auto gone = call_admin(address, "GET", "/admin/partitions", "");
   ASSERT_FALSE(gone);
   EXPECT_THAT(gone.error().message, HasSubstr("no server answers on 127.0.0.1:1"));

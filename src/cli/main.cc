@@ -75,9 +75,20 @@ void add_serve_options(CLI::App& command, ServeOptions& options) {
 void add_server_options(CLI::App& command, ServerAddress& address) {
   command.add_option("--data", address.data, "Data folder of the running server")
       ->capture_default_str();
-  command.add_option("--host", address.host, "Where the server is [found in the data folder]");
+  command.add_option("--host", address.host,
+                     "Name or address of a server elsewhere, which must be in its certificate [the "
+                     "server of the data folder]");
   command.add_option("--port", address.port, "Its port [found in the data folder]");
-  command.add_option("--key", address.key, "A read-write key [found in the data folder]");
+  command
+      .add_option("--key", address.key,
+                  "A read-write key; others on this machine can see it in a command line, so "
+                  "rather set ORRERY_KEY [found in the data folder]")
+      ->envname("ORRERY_KEY");
+  command.add_option("--ca", address.ca,
+                     "File of the certificates to trust (PEM), such as the server's own cert.pem "
+                     "[the certificate in the data folder; with --host the system's]");
+  command.footer(
+      "It asks over https, and nothing before the server has shown a trusted certificate.");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <cstdio>
@@ -18,16 +19,13 @@
 #include "cli/machine.h"
 #include "cluster/engine.h"
 #include "net/certificate.h"
+#include "net/loopback.h"
 #include "net/server.h"
 #include "script/host.h"
 #include "volume/local/local_volume.h"
 
 namespace orrery::cli {
 namespace {
-
-bool is_loopback(const std::string& address) {
-  return address == "localhost" || address == "::1" || address.starts_with("127.");
-}
 
 // Thousands of partitions and connections need more descriptors than shells give.
 void raise_descriptor_limit() {
@@ -50,7 +48,7 @@ Result<Settings> settings_of(const ServeOptions& options) {
   for (const std::string& assignment : options.limits) {
     if (auto set = settings.engine.limits.set(assignment); !set) return pass(set.error());
   }
-  if (options.dev && !is_loopback(options.address)) {
+  if (options.dev && !net::is_loopback(options.address)) {
     return fail(
         Code::invalid,
         fmt::format("--dev uses a key that everybody knows, so it serves this machine only: "
@@ -73,6 +71,7 @@ Result<Settings> settings_of(const ServeOptions& options) {
   auto consistency = cosmos::parse_consistency(options.consistency);
   if (!consistency) return pass(consistency.error());
   settings.service.consistency = *consistency;
+  settings.service.local_names_only = options.dev;
   settings.service.account = options.account;
   settings.service.region = options.region;
   if (options.certificate.empty() != options.private_key.empty()) {
@@ -136,7 +135,10 @@ Status run(const ServeOptions& options, const Settings& settings, const sigset_t
   if (!server) return pass(server.error());
   service.set_server(server->get());
   const uint16_t port = (*server)->port();
-  if (auto written = write_running_server(options.data, {options.address, port, options.dev});
+  auto certificate = net::first_certificate(listen.certificate_file);
+  if (!certificate) return pass(certificate.error());
+  if (auto written = write_running_server(
+          options.data, {options.address, port, options.dev, std::move(*certificate)});
       !written) {
     return written;
   }
@@ -171,6 +173,8 @@ Status run(const ServeOptions& options, const Settings& settings, const sigset_t
 }  // namespace
 
 int serve(const ServeOptions& options) {
+  // Whatever this process and its workers make, libraries included, is the owner's alone.
+  ::umask(077);
   auto settings = settings_of(options);
   Status armed = fault::arm_from_environment();
   if (!settings || !armed) {

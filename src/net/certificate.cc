@@ -1,8 +1,6 @@
-// Files appear whole or not at all: each is written under a temporary name, synced and renamed, the
-// key first, so that a certificate is never there without its key.
+// The key is written first, so that a certificate is never there without its key.
 #include "net/certificate.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <openssl/bio.h>
 #include <openssl/ec.h>
@@ -15,11 +13,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <filesystem>
 #include <memory>
-#include <string_view>
-#include <system_error>
+
+#include "base/private_file.h"
 
 namespace orrery::net {
 namespace {
@@ -92,40 +88,6 @@ std::string text_of(BIO* memory) {
   return size > 0 ? std::string(data, static_cast<size_t>(size)) : std::string();
 }
 
-std::unexpected<Error> system_error(std::string_view what, const std::string& path) {
-  return fail(Code::internal,
-              fmt::format("cannot {} {}: {}", what, path, std::system_category().message(errno)));
-}
-
-Status write_file(const std::string& path, std::string_view text, mode_t mode) {
-  const std::string temporary = fmt::format("{}.{}.new", path, getpid());
-  unlink(temporary.c_str());  // left by a process that had our id and died
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-  if (fd < 0) return system_error("create", temporary);
-  while (!text.empty()) {
-    const ssize_t n = write(fd, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) {
-      auto failed = system_error("write", temporary);
-      close(fd);
-      unlink(temporary.c_str());
-      return failed;
-    }
-    text.remove_prefix(static_cast<size_t>(n));
-  }
-  const bool synced = fsync(fd) == 0;
-  if (close(fd) != 0 || !synced) return system_error("sync", temporary);
-  if (rename(temporary.c_str(), path.c_str()) != 0) return system_error("rename to", path);
-  const std::filesystem::path parent = std::filesystem::path(path).parent_path();
-  const std::string folder = parent.empty() ? "." : parent.string();
-  const int folder_fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder_fd < 0) return system_error("open", folder);
-  const bool folder_synced = fsync(folder_fd) == 0;
-  close(folder_fd);
-  if (!folder_synced) return system_error("sync", folder);
-  return {};
-}
-
 }  // namespace
 
 Status ensure_certificate(const std::string& cert_path, const std::string& key_path) {
@@ -155,10 +117,21 @@ Status ensure_certificate(const std::string& cert_path, const std::string& key_p
           1) {
     return fail(Code::internal, "OpenSSL could not make a certificate");
   }
-  if (Status written = write_file(key_path, text_of(key_text.get()), 0600); !written) {
+  if (Status written = write_private_file(key_path, text_of(key_text.get())); !written) {
     return written;
   }
-  return write_file(cert_path, text_of(cert_text.get()), 0644);
+  return write_private_file(cert_path, text_of(cert_text.get()));
+}
+
+Result<std::string> first_certificate(const std::string& chain_path) {
+  const Memory file(BIO_new_file(chain_path.c_str(), "r"));
+  const Certificate certificate(file ? PEM_read_bio_X509(file.get(), nullptr, nullptr, nullptr)
+                                     : nullptr);
+  const Memory text(BIO_new(BIO_s_mem()));
+  if (!certificate || !text || PEM_write_bio_X509(text.get(), certificate.get()) != 1) {
+    return fail(Code::invalid, fmt::format("{} holds no PEM certificate", chain_path));
+  }
+  return text_of(text.get());
 }
 
 }  // namespace orrery::net

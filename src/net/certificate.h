@@ -13,4 +13,7 @@ namespace orrery::net {
 // overwritten.
 Status ensure_certificate(const std::string& cert_path, const std::string& key_path);
 
+// The certificate that a server with this chain (PEM) shows as its own: the first one, alone.
+Result<std::string> first_certificate(const std::string& chain_path);
+
 }  // namespace orrery::net

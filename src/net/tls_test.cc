@@ -80,6 +80,31 @@ TEST_F(TlsTest, PlainAndTlsOnOnePort) {
   EXPECT_EQ(server_->counters().tls_failures, 0U);
 }
 
+TEST_F(TlsTest, RefusesOldVersionsAndWeakCiphers) {
+  start();
+  SSL_CTX_set_security_level(context_, 0);  // the client would take them
+  for (const int version : {TLS1_VERSION, TLS1_1_VERSION}) {
+    ASSERT_EQ(SSL_CTX_set_min_proto_version(context_, version), 1);
+    ASSERT_EQ(SSL_CTX_set_max_proto_version(context_, version), 1);
+    TestClient client(server_->port());
+    EXPECT_FALSE(client.start_tls(context_)) << version;
+  }
+  SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
+  SSL_CTX_set_max_proto_version(context_, TLS1_2_VERSION);
+  // Not authenticated with what they hide; or without forward secrecy; or without a certificate.
+  for (const char* weak : {"ECDHE-ECDSA-AES128-SHA", "ECDHE-ECDSA-AES256-SHA384",
+                           "AES128-GCM-SHA256", "AES256-SHA", "ADH-AES128-GCM-SHA256", "eNULL"}) {
+    ASSERT_EQ(SSL_CTX_set_cipher_list(context_, weak), 1) << weak;
+    TestClient client(server_->port());
+    EXPECT_FALSE(client.start_tls(context_)) << weak;
+  }
+  for (const char* strong : {"ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-CHACHA20-POLY1305"}) {
+    ASSERT_EQ(SSL_CTX_set_cipher_list(context_, strong), 1) << strong;
+    TestClient client(server_->port());
+    EXPECT_TRUE(client.start_tls(context_)) << strong;
+  }
+}
+
 TEST_F(TlsTest, RefusesMalformedRequestsToo) {
   start();
   TestClient client(server_->port());
@@ -148,6 +173,8 @@ TEST_F(TlsTest, CertificateIsMadeOnceAndForThisMachine) {
   struct stat info{};
   ASSERT_EQ(stat(key_.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600U);
+  EXPECT_EQ(first_certificate(cert_).value(), made);
+  EXPECT_FALSE(first_certificate(key_));
 
   BIO* bio = BIO_new_mem_buf(made.data(), static_cast<int>(made.size()));
   X509* certificate = PEM_read_bio_X509(bio, nullptr, nullptr, nullptr);

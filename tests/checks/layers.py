@@ -19,6 +19,8 @@ LIBRARIES = [
      "no librados type outside src/volume; put it behind the Volume interface"),
     (("jsapi.h", "jsfriendapi.h", "js/", "mozilla/"), ("script",),
      "the JavaScript engine is src/script's, and runs in its worker processes only"),
+    (("curl/",), ("cli",),
+     "the server calls nobody; the commands that call one are src/cli's"),
     (("sys/epoll.h",), ("net",),
      "the event loop is src/net's; give src/net a function that says what is wanted"),
 ]

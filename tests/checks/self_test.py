@@ -37,6 +37,7 @@ FAULTS = [
     ("layers", "src/api/b/face.cc", '// B.\n#include "api/a/face.h"\n', "src/api/b/face.cc:2: src/api/b may not"),
     ("layers", "src/api/a/face.cc", "// A.\n#include <rocksdb/db.h>\n", "src/api/a/face.cc:2: <rocksdb/db.h>"),
     ("layers", "src/value/json.h", "// J.\n#include <sys/epoll.h>\n", "src/value/json.h:2: <sys/epoll.h"),
+    ("layers", "src/net/server.cc", "// L.\n#include <curl/curl.h>\n", "src/net/server.cc:2: <curl/curl.h"),
     ("layers", "src/value/json.h", '// J.\n#include "path.h"\n', 'src/value/json.h:2: "path.h": name it from src'),
     ("layers", "src/value/json.h", '// J.\n#include "base/gone.h"\n', 'src/value/json.h:2: "base/gone.h" does not'),
     ("layers", "src/lost/x.h", "// X.\n", "src/lost/x.h:1: in no library"),

@@ -157,7 +157,7 @@ async function run() {
       for (let i = 0; i < kills; ++i) {
         for (let part = 0; part < 2; ++part) {
           await pause(random.between(200, 500));
-          if ((await split(rest, server.key, "c")).status === 200) ++splits;
+          if ((await split(rest, "c")).status === 200) ++splits;
         }
         await pause(random.between(50, 300));
         await server.restart({ hard: true });

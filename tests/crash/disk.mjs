@@ -72,7 +72,7 @@ async function damaged(name, damage) {
     const before = folders(server);
     await createContainer(rest, "broken");
     await fill(rest, "broken");
-    const asked = await split(rest, server.key, "broken");
+    const asked = await split(rest, "broken");
     check(`${name}: split`, asked.status === 200, asked.text);
     await server.stop();
     const after = folders(server).filter((folder) => !before.includes(folder));

@@ -71,7 +71,7 @@ async function untilDead(server, rest, load, random, point, done) {
   const splitting = async () => {
     while (!dead) {
       try {
-        const answer = await split(rest, server.key, load.container);
+        const answer = await split(rest, load.container);
         if (answer.status === 200) ++done.splits;
         else if (answer.status !== 409) throw new Violation(`split: ${answer.status} ${answer.text}`);
       } catch (error) {

@@ -54,7 +54,7 @@ async function run() {
     for (let done = 0; done < splits;) {
       const ranges = await partitionMap(rest, "c");
       const range = random.below(3) === 0 ? random.pick(ranges).id : undefined;
-      const answer = await split(rest, server.key, "c", range);
+      const answer = await split(rest, "c", range);
       if (answer.status === 200) {
         ++done;
         longestPause_ms = Math.max(longestPause_ms, answer.body.pauseMs);

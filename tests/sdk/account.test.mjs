@@ -6,7 +6,7 @@ import { answers } from "./expect.mjs";
 import { shared } from "./server.mjs";
 
 describe("account", () => {
-  const at = shared();
+  const at = shared({ dev: false });
 
   it("A32: the account names its regions, with the address that the client used", async () => {
     const { resource: account } = await at.client.getDatabaseAccount();

@@ -152,6 +152,34 @@ describe("serve --dev", () => {
     }
   });
 
+  it("refuses a web page whose own name leads to this machine", async () => {
+    const as = (host, path = "/dbs") => at.rest("GET", path, { headers: { host } });
+    for (const host of ["page.example", `page.example:${at.server.port}`, `127.0.0.1.page.example:${at.server.port}`,
+      "localhost.page.example", "10.0.0.1", "0.0.0.0"]) {
+      for (const path of ["/dbs", "/", "/healthz", "/metrics", "/admin/partitions"]) {
+        answers(await as(host, path), 403, { message: /--dev/ });
+      }
+    }
+    for (const host of ["localhost", `LOCALHOST:${at.server.port}`, `127.0.0.1:${at.server.port}`, "[::1]:1", "app.localhost"]) {
+      answers(await as(host), 200);
+    }
+  });
+
+  it("gives web pages of other origins no leave: no answer to a preflight, nothing without a signature", async () => {
+    const headers = { origin: "https://page.example" };
+    const preflight = await at.rest("OPTIONS", "/dbs", { key: null, headers: { ...headers,
+      "access-control-request-method": "POST", "access-control-request-headers": "authorization,x-ms-date" } });
+    assert.ok(preflight.status >= 400, `${preflight.status}`);
+    for (const answer of [preflight, await at.rest("GET", "/dbs", { headers })]) {
+      assert.deepEqual(Object.keys(answer.headers).filter((name) => name.startsWith("access-control-")), []);
+    }
+    // What a form can send without a preflight.
+    for (const type of ["text/plain", "application/x-www-form-urlencoded"]) {
+      answers(await at.rest("POST", "/dbs", { key: null, headers: { ...headers, "content-type": type }, body: '{"id":"never"}' }), 401);
+    }
+    answers(await at.rest("GET", "/dbs/never"), 404);
+  });
+
   it("refuses to listen anywhere else", async () => {
     const port = await freePort();
     const { code, out } = await runProgram(

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { answers } from "./expect.mjs";
-import { authorization, keyHeader } from "./rest.mjs";
+import { keyHeader } from "./rest.mjs";
 import { shared } from "./server.mjs";
 
 describe("not offered yet", () => {
@@ -56,10 +56,7 @@ describe("not offered yet", () => {
       }
     }
     for (const [method, where] of [["GET", "/admin/split"], ["POST", "/admin/partitions"], ["GET", "/admin/keys/regenerate"]]) {
-      const date = new Date();
-      answers(await at.rest(method, where, { date, headers: {
-        authorization: authorization(at.server.key, method, { type: "admin", link: "" }, date.toUTCString()),
-      } }), 405);
+      answers(await at.rest(method, where), 405);
     }
     for (const where of ["/healthz", "/metrics"]) answers(await at.rest("HEAD", where), 200);
   });

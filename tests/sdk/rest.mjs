@@ -1,7 +1,7 @@
 // Requests by hand, signed as the vendor's REST documents say, for what the SDK does not let a test
 // send or see. A request is `await rest("GET", "/dbs/x/colls/y", { headers, body })` and gives
 // {status, substatus, headers, body, text}; it throws only when there is no answer at all.
-import { createHmac } from "node:crypto";
+import { createHash, createHmac, randomBytes } from "node:crypto";
 import http from "node:http";
 import https from "node:https";
 
@@ -22,36 +22,53 @@ export function authorization(key, method, { type, link }, date) {
   return encodeURIComponent(`type=master&ver=1.0&sig=${signature}`);
 }
 
+// The headers of a request to /admin/…, which signs all of itself: src/api/cosmos/admin_signature.h.
+export function adminHeaders(key, method, target, body = "", date = new Date().toUTCString()) {
+  const nonce = randomBytes(16).toString("hex").toUpperCase();
+  const hash = createHash("sha256").update(body).digest("hex").toUpperCase();
+  const text = `orrery-admin\n${method}\n${target}\n${date}\n${nonce}\n${hash}\n`;
+  const signature = createHmac("sha256", Buffer.from(key, "base64")).update(text).digest("base64");
+  return {
+    authorization: encodeURIComponent(`type=orrery-admin&ver=1.0&sig=${signature}`),
+    "x-ms-date": date, "x-orrery-nonce": nonce, "x-orrery-content-sha256": hash,
+  };
+}
+
 // The request function of a server. Options given here or with a request:
 //   over     "http" or "https"
 //   key      to sign with; null sends no authorization at all
 //   date     a Date, to sign and send
 //   version  x-ms-version
 //   rid      the path is made of RIDs
+//   host     the address to send it to
 export function restOf(server, defaults = {}) {
   return (method, path, options = {}) => {
     const {
       over = "http", key = server.key, date = new Date(), version = "2020-07-15", rid = false,
-      headers = {}, body,
+      host = "127.0.0.1", headers = {}, body,
     } = { ...defaults, ...options };
     const stamp = date.toUTCString();
     const all = { "x-ms-date": stamp, "x-ms-version": version, accept: "application/json" };
-    if (key !== null) all.authorization = authorization(key, method, signedParts(path, { rid }), stamp);
     const bytes = body === undefined || typeof body === "string" || Buffer.isBuffer(body)
       ? body : JSON.stringify(body);
+    if (key !== null && path.startsWith("/admin/")) {
+      Object.assign(all, adminHeaders(key, method, path, bytes, stamp));
+    } else if (key !== null) {
+      all.authorization = authorization(key, method, signedParts(path, { rid }), stamp);
+    }
     if (bytes !== undefined) {
       all["content-type"] = "application/json";
       all["content-length"] = Buffer.byteLength(bytes);
     }
-    return send(over, server, method, path, { ...all, ...headers }, bytes);
+    return send({ over, host, port: server.port, agent: server.agents[over] }, method, path, { ...all, ...headers }, bytes);
   };
 }
 
-function send(over, server, method, path, headers, bytes) {
+function send({ over, host, port, agent }, method, path, headers, bytes) {
   const library = over === "https" ? https : http;
   return new Promise((resolve, reject) => {
     const request = library.request(
-      { host: "127.0.0.1", port: server.port, method, path, headers, agent: server.agents[over],
+      { host, port, method, path, headers, agent,
         ...(over === "https" ? { rejectUnauthorized: false } : {}) },
       (response) => {
         const parts = [];

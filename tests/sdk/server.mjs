@@ -219,10 +219,10 @@ class Server {
   }
 }
 
-export function runProgram(args, { timeout_ms = 20_000 } = {}) {
+export function runProgram(args, { timeout_ms = 20_000, env = {} } = {}) {
   return new Promise((resolve) => {
     // SIGKILL, since a server that should not have started ends with 0 when asked politely.
-    execFile(program, args, { timeout: timeout_ms, killSignal: "SIGKILL" }, (error, stdout, stderr) =>
+    execFile(program, args, { timeout: timeout_ms, killSignal: "SIGKILL", env: { ...process.env, ...env } }, (error, stdout, stderr) =>
       resolve({ code: error ? (error.code ?? error.signal) : 0, out: stdout + stderr }),
     );
   });

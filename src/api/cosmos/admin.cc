@@ -1,11 +1,12 @@
 // What an operator asks of a running server beyond the vendor's API, for the command line and the
-// console: POST /admin/split, GET /admin/partitions, POST /admin/keys/regenerate. Signed like any
-// other request, with resource type "admin" and an empty link, by a read-write key.
+// console: POST /admin/split, GET /admin/partitions, POST /admin/keys/regenerate. Signed by a
+// read-write key in a way of its own: see admin_signature.h.
 #include <fmt/format.h>
 
 #include "api/cosmos/definition_fields.h"
 #include "api/cosmos/service.h"
 #include "base/bytes.h"
+#include "net/loopback.h"
 #include "value/json.h"
 
 namespace orrery::cosmos {
@@ -41,6 +42,10 @@ Error no_such_container(std::string_view database, std::string_view container) {
 
 void Service::admin(CallPtr call) {
   call->operation = Operation::admin;
+  if (auto admitted = admin_signatures_.admit(admin_request(*call), call->body, clock_.now_s());
+      !admitted) {
+    return call->fail(admitted.error());
+  }
   const std::string_view path = call->target.substr(0, call->target.find('?'));
   struct Known {
     std::string_view path;
@@ -63,6 +68,11 @@ void Service::admin(CallPtr call) {
 
 // {"key":"primary"}. The old key is refused from the answer on.
 void Service::admin_regenerate_key(CallPtr call) {
+  if (!call->tls && !net::is_loopback(call->peer)) {
+    return call->fail(Error{.code = Code::forbidden,
+                            .message = "the answer is a key, and http would show it to everybody "
+                                       "on the way: use https"});
+  }
   auto document = value::JsonDocument::parse(call->body);
   if (!document) return call->fail(document.error());
   const Node* key = document->root().find("key");

@@ -127,6 +127,24 @@ std::unexpected<Error> unauthorized(std::string message) {
   return fail(Code::unauthorized, std::move(message));
 }
 
+// The header's text, percent-decoded.
+Result<std::string> decoded_header(std::string_view authorization) {
+  if (authorization.empty()) {
+    return unauthorized(
+        "The authorization header is missing. Sign the request with an account key.");
+  }
+  if (authorization.size() > kMaxAuthorizationBytes) {
+    return unauthorized("The authorization header is longer than " +
+                        std::to_string(kMaxAuthorizationBytes) + " bytes.");
+  }
+  auto decoded = percent_decode(authorization);
+  if (!decoded) {
+    return unauthorized("The authorization header is not percent-encoded text: " +
+                        decoded.error().message);
+  }
+  return decoded;
+}
+
 // In one line, for a message: line ends shown as \n.
 std::string shown(std::string_view payload) {
   std::string out;
@@ -205,6 +223,15 @@ std::optional<std::string> resource_signature(std::string_view authorization) {
   return std::string(token.signature);
 }
 
+Result<AuthorizationToken> parse_authorization(std::string_view authorization) {
+  auto decoded = decoded_header(authorization);
+  if (!decoded) return pass(decoded.error());
+  const Token token = split_token(*decoded);
+  return AuthorizationToken{.type = std::string(token.type),
+                            .version = std::string(token.version),
+                            .signature = std::string(token.signature)};
+}
+
 struct Authorizer::State {
   std::vector<KeyState> keys;
 };
@@ -240,20 +267,23 @@ Result<Authorizer> Authorizer::create(const Keys& keys) {
   return Authorizer(std::move(state));
 }
 
+std::optional<Access> Authorizer::who_signed(std::string_view payload,
+                                             std::string_view signature) const {
+  const auto sent = from_base64(signature);
+  const Context scratch(EVP_MD_CTX_new());
+  if (!scratch || !sent || sent->size() != kDigestBytes) return std::nullopt;
+  for (const KeyState& key : state_->keys) {
+    Digest digest;
+    if (key.sign(scratch.get(), payload, digest) && equal_constant_time(as_view(digest), *sent)) {
+      return key.access;
+    }
+  }
+  return std::nullopt;
+}
+
 Result<Access> Authorizer::verify(const AuthRequest& request) const {
-  if (request.authorization.empty()) {
-    return unauthorized(
-        "The authorization header is missing. Sign the request with an account key.");
-  }
-  if (request.authorization.size() > kMaxAuthorizationBytes) {
-    return unauthorized("The authorization header is longer than " +
-                        std::to_string(kMaxAuthorizationBytes) + " bytes.");
-  }
-  auto decoded = percent_decode(request.authorization);
-  if (!decoded) {
-    return unauthorized("The authorization header is not percent-encoded text: " +
-                        decoded.error().message);
-  }
+  auto decoded = decoded_header(request.authorization);
+  if (!decoded) return pass(decoded.error());
   const Token token = split_token(*decoded);
   if (token.type == "aad" || token.type == "sas") {
     return unauthorized("Tokens of type=" + std::string(token.type) +
@@ -273,28 +303,14 @@ Result<Access> Authorizer::verify(const AuthRequest& request) const {
                         http_date(request.now_s) + ".");
   }
 
-  const Context scratch(EVP_MD_CTX_new());
-  if (!scratch) return fail(Code::internal, "Out of memory for a signature.");
-  const auto signature = from_base64(token.signature);
   const ResourceAddress& address = *request.address;
   const std::string payload =
       payload_of(request.verb, address.resource_type, address.resource_link, request.date);
-  std::optional<Access> access;
-  auto try_payload = [&](std::string_view text) {
-    for (const KeyState& key : state_->keys) {
-      Digest digest;
-      if (!key.sign(scratch.get(), text, digest)) return;
-      if (equal_constant_time(as_view(digest), *signature)) {
-        access = key.access;
-        return;
-      }
-    }
-  };
-  if (signature && signature->size() == kDigestBytes) {
-    try_payload(payload);
-    if (!access && address.has_other) {
-      try_payload(payload_of(request.verb, address.other_type, address.other_link, request.date));
-    }
+  std::optional<Access> access = who_signed(payload, token.signature);
+  if (!access && address.has_other) {
+    access =
+        who_signed(payload_of(request.verb, address.other_type, address.other_link, request.date),
+                   token.signature);
   }
   if (!access) {
     return unauthorized(
@@ -306,16 +322,17 @@ Result<Access> Authorizer::verify(const AuthRequest& request) const {
   return *access;
 }
 
-std::string Authorizer::sign(std::string_view verb, std::string_view resource_type,
-                             std::string_view resource_link, std::string_view date) const {
+std::string Authorizer::signature_of(std::string_view payload) const {
   const Context scratch(EVP_MD_CTX_new());
   Digest digest{};
-  if (!scratch ||
-      !state_->keys.front().sign(scratch.get(),
-                                 payload_of(verb, resource_type, resource_link, date), digest)) {
-    return {};
-  }
-  return percent_encode("type=master&ver=1.0&sig=" + to_base64(as_view(digest)));
+  if (!scratch || !state_->keys.front().sign(scratch.get(), payload, digest)) return {};
+  return to_base64(as_view(digest));
+}
+
+std::string Authorizer::sign(std::string_view verb, std::string_view resource_type,
+                             std::string_view resource_link, std::string_view date) const {
+  return percent_encode("type=master&ver=1.0&sig=" +
+                        signature_of(payload_of(verb, resource_type, resource_link, date)));
 }
 
 Result<ResourceAddress> address_of(std::string_view path) {

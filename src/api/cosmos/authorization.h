@@ -1,5 +1,6 @@
 // Who is asking: checks the signature that a client made with one of the account's keys. (Tokens of
-// type=resource, which need no key, are in resource_token.h.)
+// type=resource, which need no key, are in resource_token.h; signatures of /admin/… in
+// admin_signature.h.)
 //
 //   header  = percent-encoded "type=master&ver=1.0&sig=" base64(signature)
 //   payload = lower(verb) LF lower(resource type) LF resource link LF lower(date) LF LF
@@ -83,6 +84,15 @@ struct AuthRequest {
 // The part after sig= of a header of type=resource; nothing when it is of another type.
 std::optional<std::string> resource_signature(std::string_view authorization);
 
+// The fields of an authorization header, decoded.
+struct AuthorizationToken {
+  std::string type;
+  std::string version;
+  std::string signature;
+};
+// Code::unauthorized when there is no header, or when it is too long or not percent-encoded.
+Result<AuthorizationToken> parse_authorization(std::string_view authorization);
+
 class Authorizer {
  public:
   // Code::invalid when a key is not base64, or when there is none at all.
@@ -95,6 +105,11 @@ class Authorizer {
   // Code::unauthorized: no or wrong signature; the message shows what should have been signed.
   // Code::forbidden: the signature's date is too far from our clock.
   Result<Access> verify(const AuthRequest& request) const;
+
+  // The access of the key that made `signature` (base64) of `payload`; nothing when none did.
+  std::optional<Access> who_signed(std::string_view payload, std::string_view signature) const;
+  // The primary key's signature of `payload`, in base64.
+  std::string signature_of(std::string_view payload) const;
 
   // What a client sends: for tools, and for tests. Signs with the primary key.
   std::string sign(std::string_view verb, std::string_view resource_type,

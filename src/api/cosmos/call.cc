@@ -88,6 +88,7 @@ Call::Call(const net::Request& request, net::Responder responder_in, Metrics& me
       target(request.target),
       body(request.body),
       tls(request.tls),
+      peer(request.peer),
       headers(RequestHeaders::of(request.headers)),
       responder_(std::move(responder_in)),
       metrics_(metrics_in),

@@ -25,6 +25,7 @@ struct Call {
   std::string_view target;
   std::string_view body;
   bool tls = false;
+  std::string_view peer;  // the client's address and port
   RequestHeaders headers;
 
   ResourceAddress address;

@@ -12,11 +12,13 @@ namespace orrery::cosmos {
 struct RequestHeaders {
   std::string_view a_im;
   std::string_view activity_id;
+  std::string_view admin_nonce;
   std::string_view authorization;
   std::string_view autoscale;
   std::string_view batch_atomic;
   std::string_view batch_continue_on_error;
   std::string_view consistency;
+  std::string_view content_sha256;
   std::string_view continuation;
   std::string_view continuation_limit_kb;
   std::string_view date;

@@ -11,9 +11,11 @@ TEST(RequestHeaders, EveryKnownOneLandsInItsField) {
   const std::vector<std::pair<std::string_view, std::string_view RequestHeaders::*>> known = {
       {"A-IM", &RequestHeaders::a_im},
       {"x-ms-activity-id", &RequestHeaders::activity_id},
+      {"x-orrery-nonce", &RequestHeaders::admin_nonce},
       {"Authorization", &RequestHeaders::authorization},
       {"x-ms-cosmos-offer-autopilot-settings", &RequestHeaders::autoscale},
       {"x-ms-consistency-level", &RequestHeaders::consistency},
+      {"x-orrery-content-sha256", &RequestHeaders::content_sha256},
       {"x-ms-continuation", &RequestHeaders::continuation},
       {"Date", &RequestHeaders::date},
       {"x-ms-documentdb-query-enablecrosspartition", &RequestHeaders::enable_cross_partition},

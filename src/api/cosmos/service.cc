@@ -9,6 +9,7 @@
 #include "api/cosmos/rid.h"
 #include "api/cosmos/session_token.h"
 #include "base/bytes.h"
+#include "net/loopback.h"
 
 namespace orrery::cosmos {
 namespace {
@@ -41,6 +42,15 @@ bool has_triggers(const Call& call) {
 
 }  // namespace
 
+AdminRequest admin_request(const Call& call) {
+  return {.method = call.method,
+          .target = call.target,
+          .authorization = call.headers.authorization,
+          .date = call.headers.xms_date,
+          .nonce = call.headers.admin_nonce,
+          .content_sha256 = call.headers.content_sha256};
+}
+
 bool is_query(const Call& call) {
   return call.method == "POST" && call.address.is_feed() &&
          (is_true(call.headers.is_query) || is_true(call.headers.is_query_plan));
@@ -67,6 +77,7 @@ Service::Service(cluster::Engine& engine, script::Host& scripts, const Clock& cl
       clock_(clock),
       continuations_(secret),
       tokens_(secret),
+      admin_signatures_(clock.now_s()),
       options_(std::move(options)),
       script_threads_("script", scripts.workers_max()) {
   MutexLock lock(keys_mutex_);
@@ -76,6 +87,14 @@ Service::Service(cluster::Engine& engine, script::Host& scripts, const Clock& cl
 
 void Service::handle(const net::Request& request, net::Responder responder) {
   auto call = std::make_unique<Call>(request, std::move(responder), metrics_, clock_.steady_us());
+  if (options_.local_names_only && !call->headers.host.empty() &&
+      !net::is_loopback(call->headers.host)) {
+    return call->fail(Error{
+        .code = Code::forbidden,
+        .message = fmt::format("this server runs with --dev, with a key that everybody knows, and "
+                               "is for clients that call it localhost or 127.0.0.1, not '{}'",
+                               call->headers.host.substr(0, 256))});
+  }
   const std::string_view path = path_of(call->target);
   const bool is_health = path == "/healthz";
   if (is_health || path == "/metrics") {
@@ -103,27 +122,26 @@ void Service::handle(const net::Request& request, net::Responder responder) {
   if (auto known = check_indexing_directive(call->headers.indexing_directive); !known) {
     return call->fail(known.error());
   }
+  if (is_admin) return admin(std::move(call));
   // The same answer; the connection leaves its body out.
   if (call->method == "HEAD") call->method = "GET";
-  if (is_admin) return admin(std::move(call));
   dispatch(std::move(call));
 }
 
-Status Service::authorize(Call& call, bool admin) const {
-  if (admin) {
-    call.address.resource_type = "admin";
-    call.address.resource_link.clear();
-  }
+Status Service::authorize(const Call& call, bool admin) const {
   if (auto signature = resource_signature(call.headers.authorization)) {
     return authorize_by_token(call, *signature, admin);
   }
-  AuthRequest request;
-  request.verb = call.method;
-  request.authorization = call.headers.authorization;
-  request.date = call.headers.xms_date.empty() ? call.headers.date : call.headers.xms_date;
-  request.address = &call.address;
-  request.now_s = clock_.now_s();
-  auto access = authorizer_.load(std::memory_order_acquire)->verify(request);
+  const Authorizer& authorizer = *authorizer_.load(std::memory_order_acquire);
+  const int64_t now_s = clock_.now_s();
+  auto access =
+      admin ? admin_signatures_.verify(authorizer, admin_request(call), now_s)
+            : authorizer.verify({.verb = call.method,
+                                 .authorization = call.headers.authorization,
+                                 .date = call.headers.xms_date.empty() ? call.headers.date
+                                                                       : call.headers.xms_date,
+                                 .address = &call.address,
+                                 .now_s = now_s});
   if (!access) return pass(access.error());
   if (*access == Access::read_write) return {};
   if (admin || is_write(call)) {

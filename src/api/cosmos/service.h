@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "api/cosmos/admin_signature.h"
 #include "api/cosmos/authorization.h"
 #include "api/cosmos/batch_body.h"
 #include "api/cosmos/call.h"
@@ -45,6 +46,9 @@ struct ServiceOptions {
   std::string account = "orrery";
   std::string region = "Local";
   Consistency consistency = Consistency::session;
+  // Serve only clients that call this machine by a name of its own. With a key that everybody knows
+  // it is all that keeps out a web page whose own name leads to this machine (DNS rebinding).
+  bool local_names_only = false;
   // Makes a new key in place of one, durably, and gives all of them. Unset: the keys are fixed.
   std::function<Result<Keys>(KeyName)> regenerate_key;
 };
@@ -66,7 +70,7 @@ class Service final : public net::Handler {
  private:
   using Job = void (Service::*)(CallPtr);
 
-  Status authorize(Call& call, bool admin) const;
+  Status authorize(const Call& call, bool admin) const;
   // By a permission's token: see grant.h for what it covers.
   Status authorize_by_token(const Call& call, std::string_view signature, bool admin) const;
   void dispatch(CallPtr call);
@@ -182,6 +186,7 @@ class Service final : public net::Handler {
   std::atomic<const Authorizer*> authorizer_;
   const Continuations continuations_;
   const ResourceTokens tokens_;
+  AdminSignatures admin_signatures_;
   const ServiceOptions options_;
   Metrics metrics_;
   const net::Server* server_ = nullptr;
@@ -189,6 +194,9 @@ class Service final : public net::Handler {
   std::atomic<bool> stopping_{false};
   WorkerPool script_threads_;  // last: its jobs use the rest
 };
+
+// What admin_signature.h looks at.
+AdminRequest admin_request(const Call& call);
 
 // Queries are posted, and only read. Whoever asks this decides by it: what a read-only key may send
 // and what dispatch takes for a query must be the same.
