@@ -36,7 +36,7 @@ export const acts = {
     const { id } = soak.random.pick(soak.containers);
     const ranges = await partitionMap(soak.rest, id);
     if (ranges.length > rangesMax) return undefined;
-    const answer = await split(soak.rest, soak.server.key, id, soak.random.below(2) === 0 ? soak.random.pick(ranges).id : undefined);
+    const answer = await split(soak.rest, id, soak.random.below(2) === 0 ? soak.random.pick(ranges).id : undefined);
     // 409: another split is at it, or all of its items have one key.
     if (answer.status !== 200 && answer.status !== 409 && !soak.refused(answer)) throw new Violation(`split: ${answer.status} ${answer.text}`);
     return answer.status === 200 ? "split" : undefined;
