@@ -65,6 +65,7 @@ BoundExpr Binder::folded(BoundExpr bound) {
   switch (bound.kind) {
     case BoundKind::unary:
     case BoundKind::binary:
+    case BoundKind::logical:
     case BoundKind::conditional:
     case BoundKind::in:
     case BoundKind::between:
@@ -251,24 +252,19 @@ Bound<BoundExpr> Binder::expr(const Expr& expr, const Place& place) {
       bound.kind = BoundKind::binary;
       bound.binary = binary_of(expr.op);
       return folded(std::move(bound));
-    case ExprKind::logical: {
-      // a AND b AND c as ((a AND b) AND c).
-      BoundExpr left = std::move(bound.children[0]);
-      for (size_t i = 1; i < bound.children.size(); ++i) {
-        BoundExpr both;
-        both.kind = BoundKind::binary;
-        both.binary = binary_of(expr.op);
-        both.children.push_back(std::move(left));
-        both.children.push_back(std::move(bound.children[i]));
-        left = folded(std::move(both));
-      }
-      return left;
-    }
+    case ExprKind::logical:
+      bound.kind = BoundKind::logical;
+      bound.binary = binary_of(expr.op);
+      return folded(std::move(bound));
     case ExprKind::conditional:
       bound.kind = BoundKind::conditional;
       return folded(std::move(bound));
     case ExprKind::in:
       bound.kind = BoundKind::in;
+      for (size_t i = 1; i < bound.children.size(); ++i) {
+        if (bound.children[i].is_constant()) bound.members.push_back(bound.children[i].constant);
+      }
+      std::ranges::sort(bound.members);
       return folded(std::move(bound));
     case ExprKind::between:
       bound.kind = BoundKind::between;

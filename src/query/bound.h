@@ -27,9 +27,10 @@ enum class BoundKind : uint8_t {
   member,       // children: base. name
   index,        // children: base, subscript
   unary,        // unary. children: operand
-  binary,       // binary. children: left, right
+  binary,       // binary: any but logical_and and logical_or. children: left, right
+  logical,      // binary: logical_and or logical_or. children: two or more; a OR b OR c is one node
   conditional,  // children: condition, then, otherwise
-  in,           // negated. children: value, list…
+  in,           // negated, members. children: value, list…
   between,      // negated. children: value, low, high
   like,         // negated. children: value, pattern, escape?; pattern is compiled when constant
   call,         // function. children: arguments
@@ -53,6 +54,8 @@ struct BoundExpr {
   std::vector<std::string> names;
   const Function* function = nullptr;
   std::optional<LikePattern> like;
+  // Of the list of IN: its constants, sorted. Those of its values that are none are children alone.
+  std::vector<value::Value> members;
   std::vector<BoundExpr> children;
   std::shared_ptr<const BoundQuery> query;
 

@@ -40,6 +40,35 @@ Value evaluate_like(const BoundExpr& expr, Frame& frame) {
   return negate_if(expr.negated, Value::make_bool(compiled->matches(subject.text())));
 }
 
+// One false (of OR: one true) decides, then one undefined, then all agree.
+Value evaluate_logical(const BoundExpr& expr, Frame& frame) {
+  const bool deciding = expr.binary == Binary::logical_or;
+  bool all_are_boolean = true;
+  for (const BoundExpr& child : expr.children) {
+    const Value truth = evaluate(child, frame);
+    if (!truth.is_bool()) {
+      all_are_boolean = false;
+    } else if (truth.boolean() == deciding) {
+      return truth;
+    }
+  }
+  return all_are_boolean ? Value::make_bool(!deciding) : Value();
+}
+
+// The constants of the list are found by halving it; what else is in it is computed one by one.
+Value evaluate_in(const BoundExpr& expr, Frame& frame) {
+  const Value needle = evaluate(expr.children[0], frame);
+  if (needle.is_undefined()) return {};
+  bool found = std::ranges::binary_search(expr.members, needle);
+  if (expr.members.size() + 1 < expr.children.size()) {
+    for (size_t i = 1; i < expr.children.size() && !found; ++i) {
+      const BoundExpr& candidate = expr.children[i];
+      found = !candidate.is_constant() && evaluate(candidate, frame) == needle;
+    }
+  }
+  return Value::make_bool(found != expr.negated);
+}
+
 // A function that fails ends the query: run_page tells why.
 Value evaluate_user_call(const BoundExpr& expr, Frame& frame) {
   Context& context = frame.context;
@@ -164,22 +193,15 @@ Value evaluate(const BoundExpr& expr, Frame& frame) {
       return apply(expr.unary, evaluate(expr.children[0], frame));
     case BoundKind::binary: {
       Value left = evaluate(expr.children[0], frame);
-      if (expr.binary == Binary::logical_and && left.is_false()) return left;
-      if (expr.binary == Binary::logical_or && left.is_true()) return left;
       if (expr.binary == Binary::coalesce && !left.is_undefined()) return left;
       return apply(expr.binary, left, evaluate(expr.children[1], frame));
     }
+    case BoundKind::logical:
+      return evaluate_logical(expr, frame);
     case BoundKind::conditional:
       return evaluate(expr.children[evaluate(expr.children[0], frame).is_true() ? 1 : 2], frame);
-    case BoundKind::in: {
-      const Value needle = evaluate(expr.children[0], frame);
-      std::vector<Value> list;
-      list.reserve(expr.children.size() - 1);
-      for (size_t i = 1; i < expr.children.size(); ++i) {
-        list.push_back(evaluate(expr.children[i], frame));
-      }
-      return negate_if(expr.negated, is_in(needle, list));
-    }
+    case BoundKind::in:
+      return evaluate_in(expr, frame);
     case BoundKind::between:
       return negate_if(expr.negated, is_between(evaluate(expr.children[0], frame),
                                                 evaluate(expr.children[1], frame),

@@ -2,7 +2,11 @@
 #include "query/index_node.h"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace orrery::query {
@@ -23,27 +27,46 @@ void flatten(std::vector<IndexNode>& children, Kind kind) {
   children = std::move(flat);
 }
 
-bool same_value(const IndexNode& a, const IndexNode& b) {
-  return a.kind == Kind::ranges && b.kind == Kind::ranges && a.variable == b.variable &&
-         a.variable != IndexNode::kAny && a.path == b.path;
+// Of which value a node speaks, as a name: nodes with the same one speak of the same value. None
+// where entries do not tell which of several values they are of.
+std::optional<std::string> value_named_by(const IndexNode& node) {
+  if (node.kind != Kind::ranges || node.variable == IndexNode::kAny) return std::nullopt;
+  return std::to_string(node.variable) + value::term_path(node.path);
 }
 
-// Joins the ranges of nodes that speak of the same value. `may` says for which of two nodes.
-template <class May, class Join>
-void merge(std::vector<IndexNode>& children, const May& may, const Join& join) {
+enum class Tested : uint8_t { stay_apart, join_untested };
+
+// Joins the ranges of nodes that speak of the same value into the first of them. Of two that have a
+// test each, both stay; so does every one that has a test, if they are to stay apart.
+void merge(std::vector<IndexNode>& children, Tested tested,
+           TermRanges (*join)(std::vector<TermRanges>)) {
+  if (children.size() < 2) return;
   std::vector<IndexNode> merged;
+  std::vector<std::vector<TermRanges>> joined;  // for each of them; empty: it is alone
+  std::unordered_map<std::string, size_t> places;
+  merged.reserve(children.size());
+  joined.reserve(children.size());
   for (IndexNode& child : children) {
-    const auto same = std::ranges::find_if(
-        merged, [&](const IndexNode& m) { return same_value(m, child) && may(m, child); });
-    if (same == merged.end()) {
-      merged.push_back(std::move(child));
-      continue;
+    const bool may_join = !child.test || tested == Tested::join_untested;
+    if (const auto name = may_join ? value_named_by(child) : std::nullopt) {
+      const auto [place, is_first] = places.try_emplace(*name, merged.size());
+      IndexNode& first = is_first ? child : merged[place->second];
+      if (!is_first && !(first.test && child.test)) {
+        std::vector<TermRanges>& sets = joined[place->second];
+        if (sets.empty()) sets.push_back({std::move(first.ranges), first.is_exact});
+        sets.push_back({std::move(child.ranges), child.is_exact});
+        if (child.test) first.test = std::move(child.test);
+        continue;
+      }
     }
-    TermRanges joined = join(TermRanges{std::move(same->ranges), same->is_exact},
-                             TermRanges{std::move(child.ranges), child.is_exact});
-    same->ranges = std::move(joined.ranges);
-    same->is_exact = joined.is_exact;
-    if (child.test) same->test = std::move(child.test);
+    merged.push_back(std::move(child));
+    joined.emplace_back();
+  }
+  for (size_t i = 0; i < merged.size(); ++i) {
+    if (joined[i].empty()) continue;
+    TermRanges all = join(std::move(joined[i]));
+    merged[i].ranges = std::move(all.ranges);
+    merged[i].is_exact = all.is_exact;
   }
   children = std::move(merged);
 }
@@ -132,7 +155,7 @@ IndexNode all_of(std::vector<IndexNode> children) {
   if (std::ranges::any_of(children, [](auto& c) { return c.kind == Kind::nothing; })) {
     return nothing();
   }
-  merge(children, [](const IndexNode& a, const IndexNode& b) { return !a.test || !b.test; }, both);
+  merge(children, Tested::join_untested, common_of);
   const bool empty = std::ranges::any_of(
       children, [](auto& c) { return c.kind == Kind::ranges && c.ranges.empty(); });
   if (empty) return nothing();
@@ -160,8 +183,7 @@ IndexNode any_of(std::vector<IndexNode> children) {
     return everything(std::ranges::any_of(
         children, [](auto& c) { return c.kind == Kind::everything && c.is_exact; }));
   }
-  merge(
-      children, [](const IndexNode& a, const IndexNode& b) { return !a.test && !b.test; }, either);
+  merge(children, Tested::stay_apart, union_of);
   if (children.size() == 1) return std::move(children.front());
   IndexNode node;
   node.kind = Kind::any_of;

@@ -111,13 +111,15 @@ class KeySets {
  private:
   // The smallest part first; then what of it is in the others too.
   Result<std::optional<KeySet>> of_all(const IndexNode& node) {
-    std::vector<const IndexNode*> parts;
-    for (const IndexNode& child : node.children) parts.push_back(&child);
-    std::ranges::sort(parts, {},
-                      [&](const IndexNode* part) { return estimate_items(setting_.view, *part); });
-    auto common = of(*parts.front());
+    std::vector<std::pair<uint64_t, const IndexNode*>> parts;
+    for (const IndexNode& child : node.children) {
+      parts.emplace_back(estimate_items(setting_.view, child), &child);
+    }
+    std::ranges::sort(parts, {}, &std::pair<uint64_t, const IndexNode*>::first);
+    auto common = of(*parts.front().second);
     for (size_t i = 1; i < parts.size() && common && *common; ++i) {
-      auto keys = parts[i]->kind == Kind::ranges ? of_ranges(*parts[i], &**common) : of(*parts[i]);
+      const IndexNode& part = *parts[i].second;
+      auto keys = part.kind == Kind::ranges ? of_ranges(part, &**common) : of(part);
       if (!keys || !*keys) return keys;
       std::erase_if(**common, [&](const std::string& key) { return !(*keys)->contains(key); });
     }

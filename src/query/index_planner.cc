@@ -146,8 +146,9 @@ std::optional<PathRef> IndexPlanner::indexed_path(const BoundExpr& expr) {
 
 bool IndexPlanner::has_entries(const PathRef& ref) {
   if (policy_.covers(ref.path)) return true;
-  const bool is_new = std::ranges::find(missing_, ref.path) == missing_.end();
-  if (is_new && !ref.path.steps.empty()) missing_.push_back(ref.path);
+  const bool is_new =
+      !ref.path.steps.empty() && missing_terms_.insert(value::term_path(ref.path)).second;
+  if (is_new) missing_.push_back(ref.path);
   return false;
 }
 
@@ -171,12 +172,13 @@ IndexNode IndexPlanner::rows_of(const BoundQuery& query) {
 }
 
 std::optional<Value> IndexPlanner::fixed_value(const BoundExpr& filter, const value::Path& path) {
-  if (filter.kind != BoundKind::binary) return std::nullopt;
-  if (filter.binary == Binary::logical_and) {
-    auto value = fixed_value(filter.children[0], path);
-    return value ? value : fixed_value(filter.children[1], path);
+  if (filter.kind == BoundKind::logical && filter.binary == Binary::logical_and) {
+    for (const BoundExpr& part : filter.children) {
+      if (auto value = fixed_value(part, path)) return value;
+    }
+    return std::nullopt;
   }
-  if (filter.binary != Binary::equal) return std::nullopt;
+  if (filter.kind != BoundKind::binary || filter.binary != Binary::equal) return std::nullopt;
   for (const size_t side : {0, 1}) {
     const auto ref = path_of(filter.children[side]);
     if (!ref || ref->variable != IndexNode::kOnly || ref->path != path) continue;
@@ -333,7 +335,9 @@ IndexNode IndexPlanner::plan(const BoundExpr& expr, bool wanted) {
       if (expr.unary == Unary::logical_not) return plan(expr.children[0], !wanted);
       return nothing();  // a number is neither true nor false
     case BoundKind::binary:
-      return plan_binary(expr, wanted);
+      return is_comparison(expr.binary) ? plan_comparison(expr, wanted) : plan_test(expr, wanted);
+    case BoundKind::logical:
+      return plan_logical(expr, wanted);
     case BoundKind::in:
       return plan_in(expr, wanted != expr.negated);
     case BoundKind::between:
@@ -350,16 +354,13 @@ IndexNode IndexPlanner::plan(const BoundExpr& expr, bool wanted) {
   }
 }
 
-IndexNode IndexPlanner::plan_binary(const BoundExpr& expr, bool wanted) {
+IndexNode IndexPlanner::plan_logical(const BoundExpr& expr, bool wanted) {
+  std::vector<IndexNode> parts;
+  parts.reserve(expr.children.size());
+  for (const BoundExpr& child : expr.children) parts.push_back(plan(child, wanted));
+  // Not (a and b) is: not a, or not b.
   const bool is_and = expr.binary == Binary::logical_and;
-  if (is_and || expr.binary == Binary::logical_or) {
-    std::vector<IndexNode> parts;
-    parts.push_back(plan(expr.children[0], wanted));
-    parts.push_back(plan(expr.children[1], wanted));
-    // Not (a and b) is: not a, or not b.
-    return is_and == wanted ? all_of(std::move(parts)) : any_of(std::move(parts));
-  }
-  return is_comparison(expr.binary) ? plan_comparison(expr, wanted) : plan_test(expr, wanted);
+  return is_and == wanted ? all_of(std::move(parts)) : any_of(std::move(parts));
 }
 
 IndexNode IndexPlanner::plan_comparison(const BoundExpr& expr, bool wanted) {
@@ -385,12 +386,14 @@ IndexNode IndexPlanner::plan_in(const BoundExpr& expr, bool wanted) {
   const auto ref = indexed_path(expr.children[0]);
   if (!ref) return plan_test(expr, wanted != expr.negated);
   const PathTerms terms(ref->path);
-  TermRanges found;
+  std::vector<TermRanges> points;
+  points.reserve(expr.children.size() - 1);
   for (size_t i = 1; i < expr.children.size(); ++i) {
     const auto constant = constant_of(expr.children[i]);
     if (!constant) return everything(false);
-    found = either(std::move(found), terms.compared(Binary::equal, *constant));
+    points.push_back(terms.compared(Binary::equal, *constant));
   }
+  TermRanges found = union_of(std::move(points));
   return in_ranges(*ref, wanted ? std::move(found) : without(terms.all(), found));
 }
 
@@ -402,7 +405,7 @@ IndexNode IndexPlanner::plan_between(const BoundExpr& expr, bool wanted) {
   const PathTerms terms(ref->path);
   const TermRanges from = compared(terms, Binary::greater_or_equal, *low, wanted);
   const TermRanges to = compared(terms, Binary::less_or_equal, *high, wanted);
-  return in_ranges(*ref, wanted ? both(from, to) : either(from, to));
+  return in_ranges(*ref, wanted ? both(from, to) : union_of({from, to}));
 }
 
 IndexNode IndexPlanner::plan_like(const BoundExpr& expr, bool wanted) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "query/index_node.h"
@@ -30,7 +32,7 @@ class IndexPlanner {
 
   // The items with a row of which the expression is true (false).
   IndexNode plan(const BoundExpr& expr, bool wanted);
-  IndexNode plan_binary(const BoundExpr& expr, bool wanted);
+  IndexNode plan_logical(const BoundExpr& expr, bool wanted);
   IndexNode plan_comparison(const BoundExpr& expr, bool wanted);
   IndexNode plan_in(const BoundExpr& expr, bool wanted);
   IndexNode plan_between(const BoundExpr& expr, bool wanted);
@@ -68,6 +70,7 @@ class IndexPlanner {
   Context& context_;
   std::vector<std::optional<PathRef>> slots_;  // where row variables come from
   std::vector<value::Path> missing_;
+  std::unordered_set<std::string> missing_terms_;  // the same, as term_path writes them
 };
 
 }  // namespace orrery::query

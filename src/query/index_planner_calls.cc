@@ -118,10 +118,12 @@ IndexNode IndexPlanner::plan_array_contains(const BoundExpr& expr, bool wanted) 
       return plan_test(expr, wanted);
     }
     const PathTerms terms(ref->path);
-    TermRanges found;
+    std::vector<TermRanges> points;
+    points.reserve(list->size());
     for (const Value element : list->elements()) {
-      found = either(std::move(found), terms.compared(Binary::equal, element));
+      points.push_back(terms.compared(Binary::equal, element));
     }
+    TermRanges found = union_of(std::move(points));
     return in_ranges(*ref, wanted ? std::move(found) : without(terms.all(), found));
   }
   const auto array = path_of(expr.children[0]);

@@ -13,7 +13,11 @@ std::string text_of(const value::Path& path, value::Tail tail) {
   return value::to_string(value::IndexPath{.path = path, .tail = tail});
 }
 
+// The first so many paths of each kind are told: the answer is a header.
+constexpr size_t kPathsMax = 100;
+
 void add(std::vector<IndexUse::Single>& list, IndexUse::Single one) {
+  if (list.size() == kPathsMax) return;
   if (std::ranges::find(list, one.path, &IndexUse::Single::path) == list.end()) {
     list.push_back(std::move(one));
   }

@@ -87,6 +87,8 @@ class IndexedSpace final : public ItemSpace {
 
   const value::IndexPolicy* policy() const override { return &options_.policy; }
   size_t fetched() const { return fetched_; }
+  size_t estimates() const { return estimates_; }
+  size_t most_cursors() const { return most_cursors_; }  // that were open at a time
 
  private:
   using Entry = std::pair<std::string, std::string>;
@@ -116,7 +118,13 @@ class IndexedSpace final : public ItemSpace {
 
   class Cursor final : public EntryCursor {
    public:
-    explicit Cursor(std::vector<const Entry*> entries) : entries_(std::move(entries)) {}
+    Cursor(IndexedSpace& space, std::vector<const Entry*> entries)
+        : space_(space), entries_(std::move(entries)) {
+      space_.most_cursors_ = std::max(space_.most_cursors_, ++space_.cursors_);
+    }
+    ~Cursor() override { --space_.cursors_; }
+    Cursor(const Cursor&) = delete;
+    Cursor& operator=(const Cursor&) = delete;
     Result<bool> next() override {
       at_ = started_ ? at_ + 1 : 0;
       started_ = true;
@@ -135,6 +143,7 @@ class IndexedSpace final : public ItemSpace {
     }
 
    private:
+    IndexedSpace& space_;
     std::vector<const Entry*> entries_;
     size_t at_ = 0;
     bool started_ = false;
@@ -170,6 +179,7 @@ class IndexedSpace final : public ItemSpace {
     }
     uint64_t estimate(const TermRange& range) const override {
       using enum Options::Estimate;
+      ++space_.estimates_;
       if (space_.options_.estimate == one) return 1;
       if (space_.options_.estimate == everything) return items_at_most();
       return static_cast<uint64_t>(std::distance(space_.entries_.lower_bound({range.from, ""}),
@@ -189,7 +199,7 @@ class IndexedSpace final : public ItemSpace {
           return descending ? *entry >= place : *entry <= place;
         });
       }
-      return std::make_unique<Cursor>(std::move(found));
+      return std::make_unique<Cursor>(space_, std::move(found));
     }
     Shapes shapes_without(std::string_view term_path) const override {
       Shapes found;
@@ -233,6 +243,9 @@ class IndexedSpace final : public ItemSpace {
   std::map<std::set<std::string>, uint64_t> shapes_;
   bool has_others_ = false;
   size_t fetched_ = 0;
+  size_t estimates_ = 0;
+  size_t cursors_ = 0;
+  size_t most_cursors_ = 0;
 };
 
 }  // namespace orrery::query

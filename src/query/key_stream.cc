@@ -48,8 +48,10 @@ class SmallestKeys {
     keys_.clear();
     has_bound_ = false;
   }
+  // Whether it is larger than all that are kept, and as many are as can be.
+  bool has_no_room(std::string_view key) const { return has_bound_ && key > view(bound_); }
   void add(std::string_view key) {
-    if (has_bound_ && key > view(bound_)) return;
+    if (has_no_room(key)) return;
     keys_.push_back({bytes_.size(), key.size()});
     bytes_ += key;
     if (keys_.size() >= 2 * most_) shrink();
@@ -106,8 +108,12 @@ class SmallestKeys {
 
 class RangeStream final : public KeyStream {
  public:
-  RangeStream(const KeyReader& reader, const IndexNode& node, size_t kept_max)
-      : reader_(reader), node_(node), tester_(&node, reader.context), keys_(kept_max) {}
+  RangeStream(const KeyReader& reader, std::vector<TermRange> ranges, const IndexNode* tested,
+              size_t kept_max)
+      : reader_(reader),
+        ranges_(std::move(ranges)),
+        tester_(tested, reader.context),
+        keys_(kept_max) {}
 
   Result<bool> next() override {
     if (!started_) {
@@ -143,26 +149,35 @@ class RangeStream final : public KeyStream {
     started_ = true;
     at_ = 0;
     keys_.clear();
-    for (const TermRange& range : node_.ranges) {
-      auto cursor = reader_.view.entries(range, false, nullptr);
-      if (!cursor) return pass(cursor.error());
-      for (;;) {
-        auto found = (*cursor)->next();
-        if (!found) return pass(found.error());
-        if (!*found) break;
-        reader_.counts.entries += 1;
-        const std::string_view key = (*cursor)->key();
-        if (inclusive ? key < from : key <= from) continue;
-        bool is_sure = true;
-        if (tester_.passes((*cursor)->term(), is_sure)) keys_.add(key);
-      }
+    for (const TermRange& range : ranges_) {
+      if (auto status = walk(range, from, inclusive); !status) return status;
     }
     keys_.finish();
     return {};
   }
 
+  Status walk(const TermRange& range, const std::string& from, bool inclusive) {
+    auto cursor = reader_.view.entries(range, false, nullptr);
+    if (!cursor) return pass(cursor.error());
+    // The keys of one term are in order: those before the first that is wanted, and those after the
+    // last that is kept, need not be looked at.
+    const bool is_in_order = is_point(range);
+    auto found = is_in_order && !from.empty() ? (*cursor)->seek(from) : (*cursor)->next();
+    if (found && !*found) reader_.counts.entries += 1;  // to find none is work too
+    for (; found && *found; found = (*cursor)->next()) {
+      reader_.counts.entries += 1;
+      const std::string_view key = (*cursor)->key();
+      if (inclusive ? key < from : key <= from) continue;
+      if (is_in_order && keys_.has_no_room(key)) return {};
+      bool is_sure = true;
+      if (tester_.passes((*cursor)->term(), is_sure)) keys_.add(key);
+    }
+    if (!found) return pass(found.error());
+    return {};
+  }
+
   const KeyReader reader_;
-  const IndexNode& node_;
+  const std::vector<TermRange> ranges_;
   TermTester tester_;
   SmallestKeys keys_;
   size_t at_ = 0;
@@ -293,9 +308,9 @@ Result<std::unique_ptr<KeyStream>> stream_point(const KeyReader& reader, const T
   return std::make_unique<PointStream>(std::move(*cursor), reader.counts);
 }
 
-std::unique_ptr<KeyStream> stream_ranges(const KeyReader& reader, const IndexNode& node,
-                                         size_t kept_max) {
-  return std::make_unique<RangeStream>(reader, node, kept_max);
+std::unique_ptr<KeyStream> stream_ranges(const KeyReader& reader, std::vector<TermRange> ranges,
+                                         const IndexNode* tested, size_t kept_max) {
+  return std::make_unique<RangeStream>(reader, std::move(ranges), tested, kept_max);
 }
 
 std::unique_ptr<KeyStream> stream_union(std::vector<std::unique_ptr<KeyStream>> streams) {

@@ -3,7 +3,8 @@
 //
 // One term's entries are in the order of keys already; unions merge, intersections leap from one
 // stream's key to the next not smaller one of the other. A range of many terms is walked, and its
-// smallest keys are kept and sorted; when they are used up it is walked again from there.
+// smallest keys are kept and sorted; when they are used up it is walked again from there. Of a
+// range of one term, whose keys are in order, only the part that matters is walked.
 #pragma once
 
 #include <cstddef>
@@ -41,10 +42,10 @@ struct KeyReader {
 
 // The keys of one term.
 Result<std::unique_ptr<KeyStream>> stream_point(const KeyReader& reader, const TermRange& point);
-// The keys of all entries in a node's ranges that pass its test. `kept_max` is how many keys are
-// held at a time.
-std::unique_ptr<KeyStream> stream_ranges(const KeyReader& reader, const IndexNode& node,
-                                         size_t kept_max);
+// The keys of all entries in these ranges that pass the test of a node; null: all pass. `kept_max`
+// is how many keys are held at a time.
+std::unique_ptr<KeyStream> stream_ranges(const KeyReader& reader, std::vector<TermRange> ranges,
+                                         const IndexNode* tested, size_t kept_max);
 std::unique_ptr<KeyStream> stream_union(std::vector<std::unique_ptr<KeyStream>> streams);
 // The first stream should be the shortest. After every `pause_after` steps (0: never) it stands at
 // a key that is not common to all, for the caller to look at its clock.

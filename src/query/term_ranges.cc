@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -186,23 +187,31 @@ TermRanges PathTerms::starting_with(std::string_view prefix) const {
 TermRanges without(const TermRanges& a, const TermRanges& b) {
   if (!b.is_exact) return {.ranges = a.ranges, .is_exact = false};
   TermRanges left{.ranges = {}, .is_exact = a.is_exact};
+  auto taken = b.ranges.begin();
   for (TermRange range : a.ranges) {
-    for (const TermRange& taken : b.ranges) {
-      if (taken.to <= range.from || taken.from >= range.to) continue;
-      if (taken.from > range.from) left.ranges.push_back({range.from, taken.from});
-      range.from = std::min(taken.to, range.to);
+    while (taken != b.ranges.end() && taken->to <= range.from) ++taken;
+    for (auto at = taken; at != b.ranges.end() && at->from < range.to; ++at) {
+      if (at->from > range.from) left.ranges.push_back({range.from, at->from});
+      range.from = std::min(at->to, range.to);
     }
     if (range.from < range.to) left.ranges.push_back(std::move(range));
   }
   return left;
 }
 
-TermRanges either(TermRanges a, const TermRanges& b) {
-  a.is_exact = a.is_exact && b.is_exact;
-  a.ranges.insert(a.ranges.end(), b.ranges.begin(), b.ranges.end());
-  std::ranges::sort(a.ranges, {}, &TermRange::from);
+TermRanges union_of(std::vector<TermRanges> sets) {
+  TermRanges all;
+  size_t count = 0;
+  for (const TermRanges& set : sets) count += set.ranges.size();
+  all.ranges.reserve(count);
+  for (TermRanges& set : sets) {
+    all.is_exact = all.is_exact && set.is_exact;
+    std::ranges::move(set.ranges, std::back_inserter(all.ranges));
+  }
+  std::ranges::sort(all.ranges, {}, &TermRange::from);
   std::vector<TermRange> merged;
-  for (TermRange& range : a.ranges) {
+  merged.reserve(count);
+  for (TermRange& range : all.ranges) {
     // Ranges that only touch stay apart: two points are read faster than the range of both.
     if (!merged.empty() && (range.from < merged.back().to || range == merged.back())) {
       merged.back().to = std::max(merged.back().to, range.to);
@@ -210,19 +219,35 @@ TermRanges either(TermRanges a, const TermRanges& b) {
       merged.push_back(std::move(range));
     }
   }
-  a.ranges = std::move(merged);
-  return a;
+  all.ranges = std::move(merged);
+  return all;
+}
+
+TermRanges common_of(std::vector<TermRanges> sets) {
+  // In pairs, and those in pairs: a common part is no longer than what it is made of, so each round
+  // looks at every range once.
+  while (sets.size() > 1) {
+    const size_t half = (sets.size() + 1) / 2;
+    for (size_t i = half; i < sets.size(); ++i) sets[i - half] = both(sets[i - half], sets[i]);
+    sets.resize(half);
+  }
+  return std::move(sets.front());
 }
 
 TermRanges both(const TermRanges& a, const TermRanges& b) {
   TermRanges common{.ranges = {}, .is_exact = a.is_exact && b.is_exact};
-  for (const TermRange& one : a.ranges) {
-    for (const TermRange& other : b.ranges) {
-      TermRange range{.from = std::max(one.from, other.from), .to = std::min(one.to, other.to)};
-      if (range.from < range.to) common.ranges.push_back(std::move(range));
+  auto one = a.ranges.begin();
+  auto other = b.ranges.begin();
+  while (one != a.ranges.end() && other != b.ranges.end()) {
+    const std::string& from = std::max(one->from, other->from);
+    const std::string& to = std::min(one->to, other->to);
+    if (from < to) common.ranges.push_back({.from = from, .to = to});
+    if (one->to < other->to) {
+      ++one;
+    } else {
+      ++other;
     }
   }
-  std::ranges::sort(common.ranges, {}, &TermRange::from);
   return common;
 }
 

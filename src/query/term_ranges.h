@@ -2,6 +2,8 @@
 // order, not overlapping. Pure. The bytes of terms are in value/terms.h.
 //
 // Comparisons stay within a type, as in the language: `> 5` is about numbers only.
+//
+// A list of IN, or of ORs, has up to some 100,000 ranges: putting n of them together takes n log n.
 #pragma once
 
 #include <string>
@@ -49,7 +51,8 @@ class PathTerms {
 // Those of `a` that are not in `b`; exact only if both are. When `b` is not exact, nothing can be
 // taken away.
 TermRanges without(const TermRanges& a, const TermRanges& b);
-TermRanges either(TermRanges a, const TermRanges& b);
+TermRanges union_of(std::vector<TermRanges> sets);
+TermRanges common_of(std::vector<TermRanges> sets);  // of at least one
 TermRanges both(const TermRanges& a, const TermRanges& b);
 
 // Whether the range is that of one term.

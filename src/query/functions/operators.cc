@@ -134,14 +134,6 @@ Value apply(Unary operation, const Value& operand) {
   }
 }
 
-Value is_in(const Value& needle, std::span<const Value> list) {
-  if (needle.is_undefined()) return {};
-  for (const Value& candidate : list) {
-    if (needle == candidate) return Value::make_bool(true);
-  }
-  return Value::make_bool(false);
-}
-
 Value is_between(const Value& value, const Value& low, const Value& high) {
   return decide(compare(Binary::greater_or_equal, value, low),
                 compare(Binary::less_or_equal, value, high), false);

@@ -15,7 +15,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "value/value.h"
 
@@ -51,8 +50,6 @@ enum class Unary : uint8_t { plus, minus, bit_not, logical_not };
 Value apply(Binary operation, const Value& left, const Value& right);
 Value apply(Unary operation, const Value& operand);
 
-// `needle IN (…)`: undefined when the needle is.
-Value is_in(const Value& needle, std::span<const Value> list);
 // `value BETWEEN low AND high`: value >= low AND value <= high.
 Value is_between(const Value& value, const Value& low, const Value& high);
 const Value& choose(const Value& condition, const Value& when_true, const Value& otherwise);

@@ -110,12 +110,6 @@ TEST(Operators, TheRest) {
   EXPECT_EQ(binary(Binary::concat, "\"a\"", "1"), "undefined");
   EXPECT_EQ(binary(Binary::coalesce, "undefined", "1"), "1");
   EXPECT_EQ(binary(Binary::coalesce, "null", "1"), "null");
-  const std::vector<Value> list = parse_arguments(R"([1,"a",null,[1],"undefined"])");
-  EXPECT_EQ(show(is_in(parse("null"), list)), "true");
-  EXPECT_EQ(show(is_in(parse("[1]"), list)), "true");
-  EXPECT_EQ(show(is_in(parse("\"1\""), list)), "false");
-  EXPECT_EQ(show(is_in(Value(), list)), "undefined");
-  EXPECT_EQ(show(is_in(parse("1"), {})), "false");
   EXPECT_EQ(show(is_between(parse("5"), parse("0"), parse("5"))), "true");
   EXPECT_EQ(show(is_between(parse("6"), parse("0"), parse("5"))), "false");
   EXPECT_EQ(show(is_between(parse("\"b\""), parse("\"a\""), parse("\"c\""))), "true");
