@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/printable.h"
 #include "value/json.h"
 
 namespace orrery::cli {
@@ -23,8 +24,15 @@ Result<std::pair<std::string, std::string>> split_name(const std::string& contai
   return std::pair(container.substr(0, slash), container.substr(slash + 1));
 }
 
+// Keys are what clients wrote: they are not to command the terminal of whoever looks at them.
+std::string printable(std::string_view text) {
+  std::string out;
+  append_printable(out, text);
+  return out;
+}
+
 int complain(std::string_view command, const Error& error) {
-  fmt::print(stderr, "orrery {}: {}\n", command, error.message);
+  fmt::print(stderr, "orrery {}: {}\n", command, printable(error.message));
   return 1;
 }
 
@@ -105,13 +113,15 @@ int partitions(const ServerAddress& server, const std::string& container) {
     const double indexed = number(*one, "indexed");
     if (indexed < 100) fmt::print("        being re-indexed: {:.0f} %\n", indexed);
     const value::Node* problem = one->find("problem");
-    if (problem != nullptr && !problem->text.empty()) fmt::print("        ! {}\n", problem->text);
+    if (problem != nullptr && !problem->text.empty()) {
+      fmt::print("        ! {}\n", printable(problem->text));
+    }
   }
   if (keys->count > 0) fmt::print("\nlargest partition keys\n");
   for (const value::Node* one = keys->first; one != nullptr; one = one->next) {
     const value::Node* key = one->find("key");
     fmt::print("  {:>10}  {:>10} items  {}\n", size_text(number(*one, "bytes")),
-               number(*one, "items"), key == nullptr ? "" : key->text);
+               number(*one, "items"), key == nullptr ? "" : printable(key->text));
   }
   return 0;
 }

@@ -1,15 +1,18 @@
-"""Every test that a table of docs/compat names exists, so that no row claims what nothing proves.
+"""Every test that a table of docs/compat or docs/security.md names exists, so that no row claims what
+nothing proves.
 
 Two forms, inside backticks or plain, in a line of a table:
   tests/sdk/items.test.mjs: the title, or the beginning of one, as it stands in the file
   key_test.cc: Suite.Name
-A row with an id and the state "works" must name at least one test.
+A row with an id and the state "works" must name at least one test, and so must every row of
+docs/security.md.
 """
 
 import re
 
 import tree
 
+SECURITY = "docs/security.md"
 SDK = re.compile(r"(tests/[\w/.-]+\.mjs): ([^`|]+)")
 UNIT = re.compile(r"\b([\w/]+_test\.cc): ?(\w+)\.(\w+)")
 TITLE = re.compile(r"""\b(?:test|it|describe)(?:\.\w+)?\(\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`)""")
@@ -23,12 +26,19 @@ def main():
               for path in tree.files(top, ".mjs", under=("tests",))}
     suites = {path: {f"{s}.{n}" for s, n in GTEST.findall(tree.read(top, path))}
               for path in tree.files(top, "_test.cc", under=("src", "tests"))}
-    for document in tree.files(top, ".md", under=("docs/compat",)):
-        for number, line in enumerate(tree.read(top, document).splitlines(), 1):
+    for document in tree.files(top, ".md", under=("docs",)):
+        if document != SECURITY and not document.startswith("docs/compat/"):
+            continue
+        lines = tree.read(top, document).splitlines()
+        for number, line in enumerate(lines, 1):
             if not line.lstrip().startswith("|"):
                 continue
             for message in judge(line, titles, suites):
                 findings.append((document, number, message))
+            # A table's first two lines are its head.
+            head = number < 3 or not lines[number - 3].startswith("|")
+            if document == SECURITY and not head and not SDK.search(line) and not UNIT.search(line):
+                findings.append((document, number, "names no test; name the one that proves it, or write it"))
     tree.finish(findings)
 
 

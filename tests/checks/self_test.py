@@ -28,6 +28,7 @@ SOUND = {
     "docs/guide.md": "Back to [the start](../README.md#x).\n",
     "docs/compat/a.md": "| A1 | works | `json_test.cc: Json.Parses` |\n"
                         "| A2 | works | `tests/sdk/a.test.mjs: A2: two` |\n",
+    "docs/security.md": "| who | may | test |\n|---|---|---|\n| all | read | `json_test.cc: Json.Parses` |\n",
     "tests/sdk/a.test.mjs": 'test("A2: two items", () => {});\n',
     "run": "",
 }
@@ -49,6 +50,8 @@ FAULTS = [
     ("compat_tests", "docs/compat/a.md", "| A2 | works | `tests/sdk/a.test.mjs: A3` |\n", "docs/compat/a.md:1: tests/sdk"),
     ("compat_tests", "docs/compat/a.md", "| A2 | works | json_test.cc: Json.Flies |\n", "has no test Json.Flies"),
     ("compat_tests", "docs/compat/a.md", "| A2 | works | surely |\n", "names no test"),
+    ("compat_tests", "docs/security.md", "| who | may |\n|---|---|\n| all | read |\n", "docs/security.md:3: names no test"),
+    ("compat_tests", "docs/security.md", "x\n\n| who |\n|---|\n| `json_test.cc: Json.Flies` |\n", "docs/security.md:5: json_test.cc has no"),
     ("file_heads", "src/value/json.h", "#pragma once\n", "src/value/json.h:1: start with"),
     ("file_heads", "src/value/json.h", "// J.\n" * 701, "src/value/json.h:701: 701 lines"),
     ("file_heads", "src/utils/x.h", "// X.\n", 'src/utils/x.h:1: a folder named "utils"'),

@@ -125,6 +125,19 @@ describe("commands over https", () => {
     assert.equal(target.bytes, "");
   });
 
+  it("what clients wrote does not command the terminal of who looks at it", async () => {
+    const container = await at.container();
+    const pk = "\u001b[2J\u009b2J\u202ekey";
+    await container.items.create({ id: "1", pk });
+    const { code, out } = await runProgram(["partitions", `db/${container.id}`, "--data", at.server.data]);
+    assert.equal(code, 0, out);
+    assert.match(out, /\\u009b2J\\u202ekey/);
+    assert.doesNotMatch(out, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/);
+    const unknown = await runProgram(["partitions", `db/no\u001b[2J\u009b`, "--data", at.server.data]);
+    assert.equal(unknown.code, 1);
+    assert.doesNotMatch(unknown.out, /[\u001b\u009b]/);
+  });
+
   it("a key in the environment is as good as one on the command line, which neighbours can see", async () => {
     const args = ["keys", "regenerate", "secondary-readonly", "--data", nowhere, "--host", "localhost",
       "--port", String(at.server.port), "--ca", file("cert.pem")];
