@@ -72,6 +72,35 @@ describe("hostile scripts", () => {
     assert.deepEqual((await container.scripts.storedProcedure("look").execute("p", [])).resource, []);
   });
 
+  it("a script reads, finds and changes nothing of another partition key", async () => {
+    const container = await at.container();
+    const { resource: other } = await container.items.create({ id: "hidden", pk: "theirs", word: "secret" });
+    await container.items.create({ id: "own", pk: "mine" });
+    await container.scripts.storedProcedures.create({ id: "probe", body: function probe(self, named) {
+      const c = getContext().getCollection();
+      const found = [];
+      const told = (error, result) => { if (!error) found.push(result ?? "done"); };
+      for (const link of [self, named]) {
+        for (const attempt of [
+          () => c.readDocument(link, told), () => c.replaceDocument(link, { id: "hidden", pk: "theirs", taken: true }, told),
+          () => c.replaceDocument(link, { id: "hidden", pk: "mine" }, told), () => c.deleteDocument(link, told),
+        ]) {
+          try { attempt(); } catch (error) { void error; }
+        }
+      }
+      c.readDocuments(c.getSelfLink(), {}, told);
+      for (const query of ["SELECT * FROM c", "SELECT * FROM c WHERE c.pk = 'theirs'", "SELECT VALUE COUNT(1) FROM c WHERE c.word = 'secret'"]) {
+        c.queryDocuments(c.getSelfLink(), query, { enableCrossPartitionQuery: true, partitionKey: "theirs" }, told);
+      }
+      c.queryDocuments(c.getSelfLink(), "SELECT VALUE 1", () => getContext().getResponse().setBody(JSON.stringify(found)));
+    } });
+    const named = `dbs/db/colls/${container.id}/docs/hidden`;
+    const { resource } = await container.scripts.storedProcedure("probe").execute("mine", [other._self, named]);
+    assert.match(resource, /own/);
+    assert.doesNotMatch(resource, /hidden|secret|theirs|\[1\]/);
+    assert.deepEqual((await container.item("hidden", "theirs").read()).resource, other);
+  });
+
   it("what one execution leaves behind is not seen by the next", async () => {
     const container = await at.container();
     await container.scripts.storedProcedures.create({ id: "mark", body: function mark() {
