@@ -35,6 +35,14 @@ void raise_descriptor_limit() {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+// A key that was given is the operator's to close: how it gets there may not let us.
+void warn_if_others_can_read(const std::string& private_key_file) {
+  struct stat found{};
+  if (::stat(private_key_file.c_str(), &found) != 0 || (found.st_mode & 077) == 0) return;
+  log::warn("others on this machine can read the certificate's private key: take that from them",
+            {{"file", private_key_file}});
+}
+
 struct Settings {
   cluster::EngineOptions engine;
   cosmos::ServiceOptions service;
@@ -112,6 +120,7 @@ Status run(const ServeOptions& options, const Settings& settings, const sigset_t
       return made;
     }
   }
+  warn_if_others_can_read(listen.private_key_file);
   const Limits& limits = settings.engine.limits;
   listen.connections_max = static_cast<uint32_t>(limits.connections);
   listen.header_bytes_max = static_cast<uint32_t>(limits.request_header_bytes);

@@ -64,11 +64,23 @@ describe("the data folder", () => {
     ownersAlone();
   });
 
+  it("a private key that was given and that others can read is warned of", async () => {
+    const [cert, key] = ["cert.pem", "key.pem"].map((name) => join(at.server.data, name));
+    const args = ["--cert", cert, "--cert-key", key];
+    await at.server.restart({ args });
+    assert.doesNotMatch(at.server.log, /private key/);
+    chmodSync(key, 0o640);
+    await at.server.restart({ args });
+    await at.server.logged(/warn.* others on this machine can read the certificate's private key.*key\.pem/);
+    chmodSync(key, 0o600);
+    await at.server.restart({ args: [] });
+  });
+
   it("a folder that others could read is closed to them at the start, and the log says so", async () => {
     await at.server.stop();
     for (const [path, kind] of everything()) chmodSync(path, kind === "folder" ? 0o755 : 0o644);
     await at.server.launch();
-    assert.match(at.server.log, /warn.* others on this machine could read the data folder/);
+    await at.server.logged(/warn.* others on this machine could read the data folder/);
     ownersAlone();
     await use();
     ownersAlone();

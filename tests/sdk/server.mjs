@@ -169,6 +169,15 @@ class Server {
     return runProgram(args);
   }
 
+  // Waits for a line of the log: it comes by another pipe than the line that says ready, and later than
+  // the answer that it is about.
+  async logged(pattern) {
+    for (const end = Date.now() + readyWithin_ms; !pattern.test(this.log) && Date.now() < end;) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    assert.match(this.log, pattern);
+  }
+
   async stop() {
     this.dispose();
     if (!this.process) return;
