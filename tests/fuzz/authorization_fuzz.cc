@@ -1,9 +1,10 @@
 // The authorization header, the date and the request path, one to a line. The path is the last, so
-// that it may hold anything.
+// that it may hold anything; it is also taken for the target of an administrative request.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
+#include "api/cosmos/admin_signature.h"
 #include "api/cosmos/authorization.h"
 
 namespace {
@@ -25,6 +26,31 @@ std::string_view take_line(std::string_view& rest) {
   return line;
 }
 
+// Administration: nothing from outside is taken, and what is signed for a target is, for that
+// alone.
+void administrate(const orrery::cosmos::Authorizer& authorizer, std::string_view header,
+                  std::string_view date, std::string_view target) {
+  using namespace orrery::cosmos;
+  static const AdminSignatures signatures(0);
+  constexpr int64_t kNow = 1'794'717'000;
+  AdminRequest request{.method = "POST",
+                       .target = target,
+                       .authorization = header,
+                       .date = date,
+                       .nonce = target.substr(0, 32),
+                       .content_sha256 = target.substr(0, 64)};
+  if (signatures.verify(authorizer, request, kNow)) std::abort();
+  const auto own = sign_admin(authorizer, "POST", target, "", kNow);
+  if (!own) std::abort();
+  request.authorization = own->authorization;
+  request.date = own->date;
+  request.nonce = own->nonce;
+  request.content_sha256 = own->content_sha256;
+  if (!signatures.verify(authorizer, request, kNow)) std::abort();
+  request.date = date;
+  if (date != own->date && signatures.verify(authorizer, request, kNow)) std::abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -33,6 +59,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   const std::string_view header = take_line(rest);
   const std::string_view date = take_line(rest);
+
+  administrate(authorizer, header, date, rest);
 
   const auto time = parse_http_date(date);
   if (time && *time >= 0 && parse_http_date(http_date(*time)) != *time) std::abort();
