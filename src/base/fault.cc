@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <new>
+#include <optional>
 #include <string>
 
 namespace orrery::fault {
@@ -27,6 +29,13 @@ struct Registry {
   std::map<std::string, uint64_t, std::less<>> passes;
 };
 
+std::optional<Action> parse_action(std::string_view text) {
+  if (text == "error") return Action::error;
+  if (text == "kill") return Action::kill;
+  if (text == "memory") return Action::memory;
+  return std::nullopt;
+}
+
 Registry& registry() {
   static Registry instance;
   return instance;
@@ -43,6 +52,7 @@ Status point(std::string_view name) {
   auto found = faults.armed.find(name);
   if (found == faults.armed.end() || count->second != found->second.on_pass) return {};
   if (found->second.action == Action::kill) std::raise(SIGKILL);
+  if (found->second.action == Action::memory) throw std::bad_alloc();
   return fail(Code::internal, fmt::format("fault injected at '{}'", name));
 }
 
@@ -78,20 +88,21 @@ Status arm_from_environment() {
     rest.remove_prefix(std::min(rest.size(), one.size() + 1));
     size_t equals = one.find('=');
     size_t at = one.find('@');
-    std::string_view action =
-        equals == std::string_view::npos ? "" : one.substr(equals + 1, at - equals - 1);
+    const std::optional<Action> action = parse_action(
+        equals == std::string_view::npos ? "" : one.substr(equals + 1, at - equals - 1));
     uint32_t on_pass = 1;
     bool count_ok = true;
     if (at != std::string_view::npos) {
       auto [end, error] = std::from_chars(one.data() + at + 1, one.data() + one.size(), on_pass);
       count_ok = error == std::errc() && end == one.data() + one.size() && on_pass > 0;
     }
-    if ((action != "kill" && action != "error") || !count_ok) {
+    if (!action || !count_ok) {
       return fail(
           Code::invalid,
-          fmt::format("ORRERY_FAULT: '{}' is not NAME=kill or NAME=error, with @COUNT", one));
+          fmt::format("ORRERY_FAULT: '{}' is not NAME=kill, NAME=error or NAME=memory, with @COUNT",
+                      one));
     }
-    arm(one.substr(0, equals), action == "kill" ? Action::kill : Action::error, on_pass);
+    arm(one.substr(0, equals), *action, on_pass);
   }
   return {};
 }

@@ -7,9 +7,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <future>
 #include <mutex>
 
+#include "base/await.h"
+#include "base/survive.h"
 #include "catalog/codec.h"
 #include "value/placement.h"
 
@@ -121,13 +122,10 @@ Status Catalog::check_loaded() const {
 }
 
 Status Catalog::commit(std::vector<partition::Write> writes) {
-  std::promise<partition::Outcome> promise;
-  auto future = promise.get_future();
-  partition_->submit(std::move(writes), [&promise](partition::Outcome outcome) {
-    promise.set_value(std::move(outcome));
-  });
-  partition::Outcome outcome = future.get();
-  if (outcome.error) return pass(std::move(*outcome.error));
+  auto outcome = await<partition::Outcome>(
+      [&](auto done) { partition_->submit(std::move(writes), std::move(done)); });
+  if (!outcome) return pass(outcome.error());
+  if (outcome->error) return pass(std::move(*outcome->error));
   return {};
 }
 
@@ -211,23 +209,37 @@ std::vector<ContainerPtr> Catalog::all_containers() const {
   return all;
 }
 
-void Catalog::insert(DatabasePtr database) {
-  std::unique_lock lock(lookup_mutex_);
-  databases_[database->number] = database;
-  databases_by_name_[database->name] = std::move(database);
+// It is durable: whatever happens, lookups must find it.
+void Catalog::insert(const DatabasePtr& database) {
+  persist("entering a database", [&] {
+    std::unique_lock lock(lookup_mutex_);
+    databases_[database->number] = database;
+    databases_by_name_[database->name] = database;
+  });
 }
 
-void Catalog::insert(ContainerPtr container) {
-  std::unique_lock lock(lookup_mutex_);
-  containers_[container->number] = container;
-  by_database_[container->database][container->spec.name] = std::move(container);
+void Catalog::insert(const ContainerPtr& container) {
+  persist("entering a container", [&] {
+    std::unique_lock lock(lookup_mutex_);
+    containers_[container->number] = container;
+    by_database_[container->database][container->spec.name] = container;
+  });
+}
+
+void Catalog::insert(const ResourcePtr& resource) {
+  persist("entering a resource", [&] {
+    std::unique_lock lock(lookup_mutex_);
+    resources_.put(resource);
+  });
 }
 
 void Catalog::erase_container(uint32_t number) {
   std::unique_lock lock(lookup_mutex_);
   auto found = containers_.find(number);
   if (found == containers_.end()) return;
-  by_database_[found->second->database].erase(found->second->spec.name);
+  if (auto in = by_database_.find(found->second->database); in != by_database_.end()) {
+    in->second.erase(found->second->spec.name);
+  }
   containers_.erase(found);
 }
 

@@ -110,8 +110,9 @@ class Catalog {
   Status remove_file_notes(const PartitionMap& map, const PartitionMap* next,
                            std::vector<partition::Write>& writes) const
       ORRERY_REQUIRES(change_mutex_);
-  void insert(DatabasePtr database);
-  void insert(ContainerPtr container);
+  void insert(const DatabasePtr& database);
+  void insert(const ContainerPtr& container);
+  void insert(const ResourcePtr& resource);
   void erase_container(uint32_t number);
   bool has_owner(uint32_t number) const;
   // Removals of everything that belongs to `parent`, however indirectly; gives what it found.

@@ -82,8 +82,7 @@ Result<ResourcePtr> Catalog::create_resource(uint8_t kind, uint32_t parent, std:
   made->body = std::move(body);
   writes.push_back(put(kResources, made->number, encode(*made)));
   if (auto committed = commit(std::move(writes)); !committed) return pass(committed.error());
-  std::unique_lock lock(lookup_mutex_);
-  resources_.put(made);
+  insert(made);
   return made;
 }
 
@@ -105,8 +104,7 @@ Result<ResourcePtr> Catalog::replace_resource(uint32_t number, std::string_view 
   std::vector<partition::Write> writes;
   writes.push_back(put(kResources, number, encode(*after)));
   if (auto committed = commit(std::move(writes)); !committed) return pass(committed.error());
-  std::unique_lock lock(lookup_mutex_);
-  resources_.put(after);
+  insert(after);
   return after;
 }
 

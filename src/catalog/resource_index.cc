@@ -57,12 +57,13 @@ std::vector<ResourcePtr> ResourceIndex::all() const {
   return all;
 }
 
-void ResourceIndex::put(ResourcePtr resource) {
+void ResourceIndex::put(const ResourcePtr& resource) {
   erase(resource->number);
+  // In this order: should memory run out in between, it can be put again.
+  by_parent_[resource->parent][resource->kind][resource->name] = resource;
+  by_number_[resource->number] = resource;
   ++totals_.count;
   totals_.bytes += size_of(*resource);
-  by_number_[resource->number] = resource;
-  by_parent_[resource->parent][resource->kind][resource->name] = std::move(resource);
 }
 
 void ResourceIndex::erase(uint32_t number) {

@@ -36,7 +36,7 @@ class ResourceIndex {
   ResourceTotals totals() const { return totals_; }
 
   // Takes the place of the one with the same number.
-  void put(ResourcePtr resource);
+  void put(const ResourcePtr& resource);
   void erase(uint32_t number);
 
  private:

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/log.h"
+#include "base/survive.h"
 #include "cli/data_folder.h"
 #include "cli/machine.h"
 #include "cluster/engine.h"
@@ -164,11 +165,13 @@ Status run(const ServeOptions& options, const Settings& settings, const sigset_t
   sigwait(&stop_signals, &signal);
   log::info("stopping: finishing what was accepted", {{"grace_s", options.grace_s}});
   // A second signal does not wait.
-  std::thread([stop_signals] {
-    int again = 0;
-    sigwait(&stop_signals, &again);
-    std::_Exit(130);
-  }).detach();
+  survive("watching for a second signal", [&] {
+    std::thread([stop_signals] {
+      int again = 0;
+      sigwait(&stop_signals, &again);
+      std::_Exit(130);
+    }).detach();
+  });
   (*server)->stop(std::chrono::seconds(options.grace_s));
   service.stop();
   service.set_server(nullptr);
@@ -199,11 +202,16 @@ int serve(const ServeOptions& options) {
   sigaddset(&stop_signals, SIGTERM);
   sigaddset(&stop_signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &stop_signals, nullptr);
-  if (auto ran = run(options, *settings, stop_signals); !ran) {
-    fmt::print(stderr, "orrery serve: {}\n", ran.error().message);
-    return 1;
+  Status ran;
+  try {
+    ran = run(options, *settings, stop_signals);
+  } catch (const std::exception& error) {
+    // No thread, or no memory, to start with.
+    ran = fail(Code::overloaded, error.what());
   }
-  return 0;
+  if (ran) return 0;
+  fmt::print(stderr, "orrery serve: {}\n", ran.error().message);
+  return 1;
 }
 
 }  // namespace orrery::cli

@@ -12,6 +12,7 @@
 
 #include "base/fault.h"
 #include "base/log.h"
+#include "base/survive.h"
 
 namespace orrery::cluster {
 namespace {
@@ -50,6 +51,7 @@ Engine::Engine(volume::Volume& volume, const Clock& clock, const EngineOptions& 
       clock_(clock),
       options_(options),
       shared_(options.limits, clock, options.sync_commits),
+      upkeep_("upkeep", 1),
       openers_("opener", 2),
       splitter_("splitter", 1),
       trimmer_("trimmer", 1),
@@ -67,7 +69,7 @@ Result<std::unique_ptr<Engine>> Engine::open(volume::Volume& volume, const Clock
     engine->install(engine->make_routing(container, nullptr));
   }
   if (auto removed = engine->remove_orphans(); !removed) return pass(removed.error());
-  engine->upkeep_ = std::thread([raw = engine.get()] { raw->upkeep_loop(); });
+  engine->upkeep_.post([raw = engine.get()] { raw->upkeep_loop(); });
   // Scaling that the last process did not finish.
   for (const catalog::ContainerPtr& container : engine->catalog_->all_containers()) {
     engine->scale(container->number);
@@ -81,7 +83,7 @@ Engine::~Engine() {
     stopping_ = true;
     upkeep_wake_.notify_all();
   }
-  if (upkeep_.joinable()) upkeep_.join();
+  upkeep_.stop();
   control_.stop();
   splitter_.stop();
   trimmer_.stop();
@@ -215,9 +217,12 @@ void Engine::uninstall(const Routing& routing) {
 }
 
 void Engine::rebuild(uint32_t container) {
-  RoutingPtr before = find(container);
-  catalog::ContainerPtr record = catalog_->container(container);
-  if (before && record) install(make_routing(record, before.get()));
+  // The catalog has changed: nobody may go on by the old one for want of memory.
+  persist("routing to a container", [&] {
+    RoutingPtr before = find(container);
+    catalog::ContainerPtr record = catalog_->container(container);
+    if (before && record) install(make_routing(record, before.get()));
+  });
 }
 
 // --- opening ------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@
 #include <shared_mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -224,7 +223,10 @@ class Engine {
                                                          std::string_view term);
 
   // --- partitions ------------------------------------------------------------------------------
-  // Splits one partition now (the largest when no range is named). Blocks.
+  // Splits one partition (the largest when no range is named), after the splits that wait.
+  void split_later(uint32_t container, std::optional<uint32_t> range,
+                   std::move_only_function<void(Result<SplitReport>)> done);
+  // The same, and waits for it.
   Result<SplitReport> split(uint32_t container, std::optional<uint32_t> range);
   // Opens partitions that have files, to tell. One that cannot be opened is told of by status(),
   // and left out by largest(). Blocks.
@@ -292,6 +294,7 @@ class Engine {
   bool may_split_by_itself(const Routing& routing) const;
   void split_if_full(const Routing& routing, const std::shared_ptr<Slot>& slot);
   void scale(uint32_t container);
+  void scaling_done(uint32_t container);
   // Nothing when the partition has files by now.
   Result<std::optional<SplitReport>> split_empty(const RoutingPtr& routing, Slot& slot);
   Result<std::vector<std::shared_ptr<Slot>>> store_map(uint32_t container,
@@ -309,6 +312,7 @@ class Engine {
   void reindex_where_needed();
   bool needs_reindexing(const Routing& routing) const;
   void reindex_later(uint32_t container);
+  void reindex_done(uint32_t container);
   // Whether there is more to do at once.
   Result<bool> reindex_some(uint32_t container);
 
@@ -347,9 +351,9 @@ class Engine {
     std::string volume_name;
   };
   std::vector<Retired> retired_ ORRERY_GUARDED_BY(upkeep_mutex_);
-  std::thread upkeep_;
 
   // Destroyed first, so that no job outlives what it uses.
+  WorkerPool upkeep_;  // one thread, with one job
   WorkerPool openers_;
   WorkerPool splitter_;  // one thread: one split at a time
   WorkerPool trimmer_;

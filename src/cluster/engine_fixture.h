@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <functional>
-#include <future>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/await.h"
 #include "base/clock.h"
 #include "base/fault.h"
 #include "cluster/engine.h"
@@ -86,11 +86,10 @@ class EngineTest : public testing::Test {
   RoutingPtr find(std::string_view name) const { return engine_->find("db", name); }
 
   WriteReply write(const RoutingPtr& routing, partition::Write write) {
-    std::promise<WriteReply> promise;
-    auto future = promise.get_future();
-    engine_->write(routing, partition::one(std::move(write)),
-                   [&promise](WriteReply reply) { promise.set_value(std::move(reply)); });
-    return future.get();
+    return await<WriteReply>([&](auto done) {
+             engine_->write(routing, partition::one(std::move(write)), std::move(done));
+           })
+        .value();
   }
   WriteReply upsert(const RoutingPtr& routing, std::string_view key, std::string_view row,
                     std::string_view members = "") {
@@ -98,11 +97,11 @@ class EngineTest : public testing::Test {
   }
   Result<ReadReply> read(const RoutingPtr& routing, std::string_view key, std::string_view row,
                          const LsnDemand& demand = {}) {
-    std::promise<Result<ReadReply>> promise;
-    auto future = promise.get_future();
-    engine_->read(routing, place(*routing, key), std::string(row), demand,
-                  [&promise](Result<ReadReply> reply) { promise.set_value(std::move(reply)); });
-    return future.get();
+    return await<Result<ReadReply>>([&](auto done) {
+             engine_->read(routing, place(*routing, key), std::string(row), demand,
+                           std::move(done));
+           })
+        .value();
   }
   // Rows "0" … of keys "k0" …, spread over many logical partitions.
   void load(const RoutingPtr& routing, int from, int to, size_t bytes = 100) {

@@ -5,6 +5,7 @@
 
 #include <mutex>
 
+#include "base/survive.h"
 #include "cluster/engine.h"
 #include "cluster/throughput.h"
 
@@ -42,7 +43,9 @@ Status Engine::remove_database(uint32_t number) {
     if (RoutingPtr routing = find(container->number)) inside.push_back(std::move(routing));
   }
   if (auto removed = catalog_->remove_database(number); !removed) return removed;
-  for (const RoutingPtr& routing : inside) uninstall(*routing);
+  for (const RoutingPtr& routing : inside) {
+    persist("removing a container", [&] { uninstall(*routing); });
+  }
   std::unique_lock lock(routing_mutex_);
   database_budgets_.erase(number);
   return {};
@@ -90,8 +93,11 @@ Result<RoutingPtr> Engine::create_container(uint32_t database, catalog::Containe
   const auto boundaries = value::divide_evenly(spec.key.placement, partitions);
   auto made = catalog_->create_container(database, std::move(spec), throughput, boundaries);
   if (!made) return pass(made.error());
-  RoutingPtr routing = make_routing(*made, nullptr);
-  install(routing);
+  RoutingPtr routing;
+  persist("routing to a new container", [&] {
+    routing = make_routing(*made, nullptr);
+    install(routing);
+  });
   return routing;
 }
 
@@ -119,7 +125,7 @@ Status Engine::remove_container(uint32_t number) {
   MutexLock change(change_mutex_);
   RoutingPtr routing = find(number);
   if (auto removed = catalog_->remove_container(number); !removed) return removed;
-  if (routing) uninstall(*routing);
+  if (routing) persist("removing a container", [&] { uninstall(*routing); });
   return {};
 }
 

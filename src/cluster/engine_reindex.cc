@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "base/log.h"
+#include "base/survive.h"
 #include "cluster/engine.h"
 
 namespace orrery::cluster {
@@ -48,17 +49,24 @@ void Engine::reindex_where_needed() {
 }
 
 void Engine::reindex_later(uint32_t number) {
-  indexer_.post([this, number] {
+  // Whatever is left is found again by the upkeep.
+  OnEnd done([this, number] { reindex_done(number); });
+  indexer_.post([this, number, done = std::move(done)]() mutable {
     auto more = stopping_ ? Result<bool>(false) : reindex_some(number);
-    if (more && *more && !stopping_) return reindex_later(number);
+    if (more && *more && !stopping_) {
+      done.release();
+      return reindex_later(number);
+    }
     if (!more) {
       log::warn("re-indexing a container is held up and will be tried again",
                 {{"container", number}, {"error", more.error().message}});
     }
-    // Whatever is left is found again by the upkeep.
-    MutexLock lock(reindexing_mutex_);
-    reindexing_.erase(number);
   });
+}
+
+void Engine::reindex_done(uint32_t number) {
+  MutexLock lock(reindexing_mutex_);
+  reindexing_.erase(number);
 }
 
 Result<bool> Engine::reindex_some(uint32_t number) {

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <future>
 #include <thread>
 
+#include "base/await.h"
 #include "base/fault.h"
 #include "base/log.h"
+#include "base/survive.h"
 #include "cluster/engine.h"
 #include "cluster/throughput.h"
 
@@ -35,11 +36,14 @@ void Engine::split_if_full(const Routing& routing, const std::shared_ptr<Slot>& 
   if (stopping_ || !may_split_by_itself(routing)) return;
   if (clock_.steady_us() < slot->split_not_before_us.load(std::memory_order_relaxed)) return;
   if (slot->split_wanted.exchange(true)) return;
-  splitter_.post([this, number = routing.container->number, slot] {
-    if (stopping_ || split_slot(number, slot->range.id, CutBy::bytes)) return;
+  OnEnd failed([this, slot] {
     slot->split_not_before_us = clock_.steady_us() + kSplitAgainUs;
     slot->split_wanted = false;
   });
+  splitter_.post(
+      [this, number = routing.container->number, slot, failed = std::move(failed)]() mutable {
+        if (stopping_ || split_slot(number, slot->range.id, CutBy::bytes)) failed.release();
+      });
 }
 
 catalog::PartitionMap Engine::split_map(const catalog::PartitionMap& map, uint32_t range,
@@ -67,13 +71,16 @@ catalog::PartitionMap Engine::split_map(const catalog::PartitionMap& map, uint32
 }
 
 Result<SplitReport> Engine::split(uint32_t container, std::optional<uint32_t> range) {
+  auto report = await<Result<SplitReport>>(
+      [&](auto done) { split_later(container, range, std::move(done)); });
+  return report ? std::move(*report) : pass(report.error());
+}
+
+void Engine::split_later(uint32_t container, std::optional<uint32_t> range,
+                         std::move_only_function<void(Result<SplitReport>)> done) {
   // On the splitter's thread, so that splits never overlap.
-  auto promise = std::make_shared<std::promise<Result<SplitReport>>>();
-  auto future = promise->get_future();
-  splitter_.post([this, container, range, promise] {
-    if (stopping_) {
-      return promise->set_value(fail(Code::overloaded, "the server is stopping"));
-    }
+  splitter_.post([this, container, range, done = std::move(done)]() mutable {
+    if (stopping_) return done(fail(Code::overloaded, "the server is stopping"));
     std::optional<uint32_t> chosen = range;
     RoutingPtr routing = find(container);
     if (!chosen && routing) {
@@ -87,9 +94,8 @@ Result<SplitReport> Engine::split(uint32_t container, std::optional<uint32_t> ra
         }
       }
     }
-    promise->set_value(split_slot(container, chosen.value_or(0), CutBy::bytes));
+    done(split_slot(container, chosen.value_or(0), CutBy::bytes));
   });
-  return future.get();
 }
 
 // A partition that was never written to has no files: only the map changes.
@@ -127,20 +133,29 @@ Result<std::vector<std::shared_ptr<Slot>>> Engine::store_map(uint32_t number,
                                                              const catalog::PartitionMap& map,
                                                              const Partition::Children& made) {
   for (bool first = true;; first = false) {
-    {
+    Result<std::vector<std::shared_ptr<Slot>>> children;
+    // Memory that runs out in the middle leaves the same doubt.
+    const bool known = survive("storing a partition map", [&] {
       MutexLock change(change_mutex_);
       auto updated = catalog_->replace_map(number, map, catalog::Catalog::NewRanges::with_files);
-      if (updated) {
-        if (auto injected = fault::point("split.published"); !injected) {
-          log::warn("fault after a split was published", {{"error", injected.error().message}});
-        }
-        return route_to_children(*updated, made);
+      if (!updated) {
+        children = pass(updated.error());
+        return;
       }
-      const Code code = updated.error().code;
-      if (code != Code::read_only && code != Code::corrupt) return pass(updated.error());
+      if (auto injected = fault::point("split.published"); !injected) {
+        log::warn("fault after a split was published", {{"error", injected.error().message}});
+      }
+      children = route_to_children(*updated, made);
+    });
+    if (known && children) return children;
+    if (known) {
+      const Code code = children.error().code;
+      if (code != Code::read_only && code != Code::corrupt && code != Code::overloaded) {
+        return children;
+      }
       if (first) {
         log::error("a split waits until the catalog takes writes again",
-                   {{"container", number}, {"error", updated.error().message}});
+                   {{"container", number}, {"error", children.error().message}});
       }
     }
     if (stopping_) return {};
@@ -231,7 +246,8 @@ Result<SplitReport> Engine::split_slot(uint32_t number, uint32_t range, CutBy by
     return pass(times.error());
   }
   if (in_doubt) return fail(Code::read_only, "the server stopped before the split was recorded");
-  retire(std::move(parent), slot->range.volume_name);
+  persist("retiring a partition", [&] { retire(parent, slot->range.volume_name); });
+  parent.reset();
   for (const auto& each : children) {
     trim_later(each);
     split_if_full(*routing, each);  // it may have been far over the limit
@@ -266,7 +282,8 @@ void Engine::scale(uint32_t number) {
     MutexLock lock(scaling_mutex_);
     ++scaling_[number];
   }
-  splitter_.post([this, number] {
+  OnEnd done([this, number] { scaling_done(number); });
+  splitter_.post([this, number, done = std::move(done)] {
     for (;;) {
       RoutingPtr now = find(number);
       if (stopping_ || !now || !now->container->throughput ||
@@ -292,9 +309,13 @@ void Engine::scale(uint32_t number) {
       }
       if (!split_one) break;
     }
-    MutexLock lock(scaling_mutex_);
-    if (--scaling_[number] == 0) scaling_.erase(number);
   });
+}
+
+void Engine::scaling_done(uint32_t number) {
+  MutexLock lock(scaling_mutex_);
+  const auto found = scaling_.find(number);
+  if (found != scaling_.end() && --found->second == 0) scaling_.erase(found);
 }
 
 }  // namespace orrery::cluster

@@ -1,6 +1,5 @@
 // Transactions of several steps, for scripts: begun here, run by the face, written like any other.
-#include <future>
-
+#include "base/await.h"
 #include "cluster/engine.h"
 
 namespace orrery::cluster {
@@ -31,12 +30,12 @@ Result<TransactionReply> Engine::begin_transaction(const RoutingPtr& routing,
 // The key of a transaction stays in one partition across splits, and an item's LSN means the same
 // in the children: what the transaction has seen is still compared rightly there.
 WriteReply Engine::write_and_wait(RoutingPtr routing, std::vector<partition::Write> transaction) {
-  // Shared, since whoever is woken by the value may be gone before set_value has returned.
-  auto promise = std::make_shared<std::promise<WriteReply>>();
-  std::future<WriteReply> written = promise->get_future();
-  write(std::move(routing), std::move(transaction),
-        [promise](WriteReply reply) { promise->set_value(std::move(reply)); });
-  return written.get();
+  auto written = await<WriteReply>(
+      [&](auto done) { write(std::move(routing), std::move(transaction), std::move(done)); });
+  if (written) return std::move(*written);
+  WriteReply failed;
+  failed.error = std::move(written.error());
+  return failed;
 }
 
 }  // namespace orrery::cluster

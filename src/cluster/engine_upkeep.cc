@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "base/log.h"
+#include "base/survive.h"
 #include "cluster/engine.h"
 
 namespace orrery::cluster {
@@ -36,11 +37,13 @@ void Engine::upkeep_loop() {
       upkeep_wake_.wait_for(upkeep_mutex_, std::chrono::seconds(1));
       if (stopping_) break;
     }
-    remove_retired();
-    collect_expired();
-    reindex_where_needed();
-    if (round % kRoundsBetweenForgetting == 0) forget_history();
-    close_idle();
+    survive("upkeep", [&] {
+      remove_retired();
+      collect_expired();
+      reindex_where_needed();
+      if (round % kRoundsBetweenForgetting == 0) forget_history();
+      close_idle();
+    });
   }
   remove_retired();
 }

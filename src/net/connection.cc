@@ -11,6 +11,7 @@
 #include <exception>
 
 #include "base/log.h"
+#include "base/survive.h"
 #include "net/response_head.h"
 
 namespace orrery::net {
@@ -172,11 +173,12 @@ bool Connection::dispatch() {
   try {
     loop_->shared().handler->handle(request_, Responder(shared_from_this()));
   } catch (const std::exception& error) {
-    // The Responder was destroyed on the way here and has answered 500.
-    log::error("a request failed",
-               {{"method", request_.method}, {"target", request_.target}, {"error", error.what()}});
+    // The Responder was destroyed on the way here: this turn ends with an answer.
+    note_exception("handling a request", error.what());
+    LoopCounters::count(loop_->counters().failures);
   }
   in_handler_ = false;
+  if (closed_) return false;
   if (!awaiting_response_) {
     input_.consume(parser_.consumed());
     parser_.reset();
@@ -203,12 +205,43 @@ void Connection::reject(int status, std::string_view message) {
 
 // ---- Responses
 
-void Connection::send(Response&& response) {
-  if (loop_->on_thread() && in_handler_) return append_response(response);
+void Connection::send(Response&& response) noexcept {
+  if (loop_->on_thread() && in_handler_) {
+    if (!survive("answering a request", [&] { append_response(response); })) on_failure();
+    return;
+  }
   // Dropped if the loop has finished: then the connection is closed and nobody waits for it.
-  loop_->post([self = shared_from_this(), late = std::move(response)]() mutable {
-    self->take_response(std::move(late));
+  const bool posted = survive("answering a request", [&] {
+    loop_->post([self = shared_from_this(), late = std::move(response)]() mutable {
+      if (!survive("answering a request", [&] { self->take_response(std::move(late)); })) {
+        self->on_failure();
+      }
+    });
   });
+  if (!posted) abandon();
+}
+
+void Connection::abandon() noexcept {
+  abandoned_.store(true);
+  loop_->look_for_abandoned();
+}
+
+void Connection::finish_abandoned() noexcept {
+  if (!abandoned_.exchange(false) || closed_) return;
+  const bool answered = survive("answering a request", [&] {
+    Response response;
+    response.status = 500;
+    response.add("Content-Type", "application/json");
+    response.body =
+        R"({"code":"InternalServerError","message":"The server gave no answer to this request."})";
+    take_response(std::move(response));
+  });
+  if (!answered) on_failure();
+}
+
+void Connection::on_failure() noexcept {
+  LoopCounters::count(loop_->counters().failures);
+  close();
 }
 
 void Connection::take_response(Response&& response) {

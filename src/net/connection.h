@@ -6,7 +6,9 @@
 // again. While a response is unsent or being prepared nothing is read or parsed, so a client that
 // does not take its answers is the only one to wait for them, and memory stays bounded.
 //
-// Threading: the loop's thread, but for send(). While closed_ is false the loop holds the
+// An exception on the way (memory ran out) ends the connection and nothing else.
+//
+// Threading: the loop's thread, but for send() and abandon(). While closed_ is false the loop holds the
 // connection; closing happens on the loop's thread, so destruction elsewhere (by a late Responder)
 // finds the socket closed already.
 #pragma once
@@ -35,7 +37,11 @@ class Connection final : public ResponseSink,
   void start();
   void on_events(uint32_t events) override;
   void on_turn_end();                       // after EventLoop::write_later
-  void send(Response&& response) override;  // any thread
+  void on_failure() noexcept override;
+  void send(Response&& response) noexcept override;  // any thread
+  void abandon() noexcept override;                  // any thread
+  // On the loop's thread, after abandon(): answers 500, or closes when there is no memory for it.
+  void finish_abandoned() noexcept;
   bool is_gone() const override { return gone_.load(std::memory_order_relaxed); }
   void close();
   void on_tick(SteadyTime now);
@@ -96,7 +102,8 @@ class Connection final : public ResponseSink,
   bool close_after_flush_ = false;
   bool lingering_ = false;
   bool closed_ = false;
-  std::atomic<bool> gone_{false};  // the client has closed its side
+  std::atomic<bool> gone_{false};       // the client has closed its side
+  std::atomic<bool> abandoned_{false};  // the handler gave no answer
 };
 
 }  // namespace orrery::net

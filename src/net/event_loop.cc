@@ -11,6 +11,8 @@
 #include <csignal>
 #include <system_error>
 
+#include "base/fault.h"
+#include "base/survive.h"
 #include "net/connection.h"
 #include "net/response_head.h"
 
@@ -86,14 +88,24 @@ void EventLoop::run() {
       if (event.data.ptr == nullptr) {
         woken = true;
       } else {
-        static_cast<Watcher*>(event.data.ptr)->on_events(event.events);
+        auto* watcher = static_cast<Watcher*>(event.data.ptr);
+        const bool told = survive("a socket's events", [&] {
+          static_cast<void>(fault::point("loop.events"));
+          watcher->on_events(event.events);
+        });
+        if (!told) watcher->on_failure();
       }
     }
     telling_ = false;
-    for (const std::shared_ptr<Connection>& writer : writers_) writer->on_turn_end();
+    for (const std::shared_ptr<Connection>& writer : writers_) {
+      if (!survive("writing answers", [&] { writer->on_turn_end(); })) writer->on_failure();
+    }
     writers_.clear();
-    if (woken) run_posted();
-    run_due();
+    if (woken) {
+      run_posted();
+      finish_abandoned();
+    }
+    survive("time limits", [&] { run_due(); });
     const std::lock_guard lock(mutex_);
     if (finished_ && posted_.empty()) return;
   }
@@ -121,12 +133,28 @@ bool EventLoop::post(std::move_only_function<void()> work) {
     first = posted_.empty();
     posted_.push_back(std::move(work));
   }
-  if (first) {
-    const uint64_t one = 1;
-    // It fails only when the count is full, and then the loop is awake.
-    [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
-  }
+  if (first) wake();
   return true;
+}
+
+void EventLoop::wake() noexcept {
+  const uint64_t one = 1;
+  // It fails only when the count is full, and then the loop is awake.
+  [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
+}
+
+void EventLoop::look_for_abandoned() noexcept {
+  abandoned_.store(true);
+  wake();
+}
+
+void EventLoop::finish_abandoned() noexcept {
+  if (!abandoned_.exchange(false)) return;
+  for (auto next = connections_.begin(); next != connections_.end();) {
+    // Held, and stepped over first, because it may close and leave the list.
+    const std::shared_ptr<Connection> connection = *next++;
+    connection->finish_abandoned();
+  }
 }
 
 void EventLoop::run_posted() {
@@ -135,7 +163,7 @@ void EventLoop::run_posted() {
     const std::lock_guard lock(mutex_);
     work.swap(posted_);
   }
-  for (auto& one : work) one();
+  for (auto& one : work) survive("what was posted to an event loop", [&] { one(); });
 }
 
 void EventLoop::after(std::chrono::milliseconds delay, std::move_only_function<void()> work) {
@@ -168,11 +196,18 @@ void EventLoop::adopt(Descriptor fd, bool refused) {
     return;
   }
   if (connections_.empty()) next_tick_ = now_ + tick_interval_;
-  auto connection = std::make_shared<Connection>(shared_from_this(), std::move(fd), refused);
-  connections_.push_front(connection);
+  std::shared_ptr<Connection> connection;
+  const bool taken = survive("taking a connection", [&] {
+    connection = std::make_shared<Connection>(shared_from_this(), std::move(fd), refused);
+    connections_.push_front(connection);
+  });
+  if (!taken) {
+    if (!refused) shared_->connections_open.fetch_sub(1, std::memory_order_relaxed);
+    return;
+  }
   connection->place_ = connections_.begin();
   if (refused) ++refused_open_;
-  connection->start();
+  if (!survive("taking a connection", [&] { connection->start(); })) connection->on_failure();
 }
 
 void EventLoop::remove(Connection& connection) {
@@ -189,7 +224,7 @@ void EventLoop::tick() {
   for (auto next = connections_.begin(); next != connections_.end();) {
     // Held, and stepped over first, because it may close and leave the list.
     const std::shared_ptr<Connection> connection = *next++;
-    connection->on_tick(now_);
+    if (!survive("a time limit", [&] { connection->on_tick(now_); })) connection->on_failure();
   }
 }
 

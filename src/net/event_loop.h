@@ -59,6 +59,7 @@ struct alignas(64) LoopCounters {
   std::atomic<uint64_t> requests{0};
   std::atomic<uint64_t> bad_requests{0};
   std::atomic<uint64_t> tls_failures{0};
+  std::atomic<uint64_t> failures{0};  // exceptions, each of which ended a connection
 
   static void count(std::atomic<uint64_t>& counter) {
     counter.fetch_add(1, std::memory_order_relaxed);
@@ -70,6 +71,8 @@ class Watcher {
  public:
   virtual ~Watcher() = default;
   virtual void on_events(uint32_t events) = 0;
+  // It threw.
+  virtual void on_failure() noexcept = 0;
 };
 
 class EventLoop : public std::enable_shared_from_this<EventLoop> {
@@ -82,6 +85,8 @@ class EventLoop : public std::enable_shared_from_this<EventLoop> {
 
   // From any thread. False, and `work` is dropped, if the loop has finished.
   bool post(std::move_only_function<void()> work);
+  // From any thread: some connection was abandoned. Takes no memory.
+  void look_for_abandoned() noexcept;
   bool on_thread() const {
     return std::this_thread::get_id() == thread_id_.load(std::memory_order_relaxed);
   }
@@ -122,6 +127,8 @@ class EventLoop : public std::enable_shared_from_this<EventLoop> {
 
   void finish();
   int wait_limit_ms() const;
+  void wake() noexcept;
+  void finish_abandoned() noexcept;
   void run_posted();
   void run_due();
   void tick();
@@ -142,6 +149,7 @@ class EventLoop : public std::enable_shared_from_this<EventLoop> {
   std::time_t date_second_ = 0;
   std::string date_line_;
   std::atomic<std::thread::id> thread_id_;
+  std::atomic<bool> abandoned_{false};
   LoopCounters counters_;
 
   std::mutex mutex_;

@@ -14,16 +14,6 @@ bool is_control(char c) {
   return (byte < 0x20 && byte != '\t') || byte == 0x7f;
 }
 
-void answer_unsent(const std::shared_ptr<ResponseSink>& sink) {
-  if (!sink) return;
-  Response response;
-  response.status = 500;
-  response.add("Content-Type", "application/json");
-  response.body =
-      R"({"code":"InternalServerError","message":"The server gave no answer to this request."})";
-  sink->send(std::move(response));
-}
-
 }  // namespace
 
 bool equals_ignoring_case(std::string_view a, std::string_view b) {
@@ -54,16 +44,16 @@ void Response::add(std::string_view name, std::string_view value) {
 Responder& Responder::operator=(Responder&& other) noexcept {
   if (this != &other) {
     const std::shared_ptr<ResponseSink> held = std::exchange(sink_, std::move(other.sink_));
-    answer_unsent(held);
+    if (held) held->abandon();
   }
   return *this;
 }
 
 Responder::~Responder() {
-  answer_unsent(sink_);
+  if (sink_) sink_->abandon();
 }
 
-void Responder::send(Response&& response) {
+void Responder::send(Response&& response) noexcept {
   // Let go first: whatever the sink does, this request is answered once.
   const std::shared_ptr<ResponseSink> sink = std::move(sink_);
   if (sink) sink->send(std::move(response));

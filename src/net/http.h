@@ -48,7 +48,9 @@ struct Response {
 class ResponseSink {
  public:
   virtual ~ResponseSink() = default;
-  virtual void send(Response&& response) = 0;  // once; thread-safe
+  // Either of these, once; thread-safe. To abandon takes no memory.
+  virtual void send(Response&& response) noexcept = 0;
+  virtual void abandon() noexcept = 0;
   // Whether the client has closed its side, so that nobody may want the response. Thread-safe.
   virtual bool is_gone() const { return false; }
 };
@@ -57,10 +59,10 @@ class Responder {
  public:
   explicit Responder(std::shared_ptr<ResponseSink> sink) : sink_(std::move(sink)) {}
   Responder(Responder&&) noexcept = default;
-  Responder& operator=(Responder&& other) noexcept;  // answers 500 for what it held unsent
+  Responder& operator=(Responder&& other) noexcept;  // abandons what it held unsent
   ~Responder();
 
-  void send(Response&& response);
+  void send(Response&& response) noexcept;
   bool is_gone() const { return sink_ && sink_->is_gone(); }
 
  private:

@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "base/log.h"
+#include "base/survive.h"
 
 namespace orrery::net {
 namespace {
@@ -124,10 +125,18 @@ Listener::Taken Listener::take_waiting() {
       shared_->connections_accepted.fetch_add(1, std::memory_order_relaxed);
     }
     const std::shared_ptr<EventLoop>& loop = loops_[next_loop_++ % loops_.size()];
-    const bool posted = loop->post(
-        [loop, fd = std::move(fd), refused]() mutable { loop->adopt(std::move(fd), refused); });
+    bool posted = false;
+    survive("handing a connection over", [&] {
+      posted = loop->post(
+          [loop, fd = std::move(fd), refused]() mutable { loop->adopt(std::move(fd), refused); });
+    });
     if (!posted && !refused) shared_->connections_open.fetch_sub(1, std::memory_order_relaxed);
   }
+}
+
+// What waits to be accepted is told of once: it must not be forgotten.
+void Listener::on_failure() noexcept {
+  persist("accepting connections", [&] { pause(); });
 }
 
 // Out of descriptors nothing tells when one is free again: it is tried after a while.

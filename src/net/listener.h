@@ -22,6 +22,7 @@ class Listener final : public Watcher {
 
   // On the first loop's thread.
   void on_events(uint32_t events) override;
+  void on_failure() noexcept override;
   void close();  // after taking what the kernel has accepted already
 
  private:

@@ -117,6 +117,7 @@ ServerCounters Server::counters() const {
     counters.requests += counted.requests.load(std::memory_order_relaxed);
     counters.bad_requests += counted.bad_requests.load(std::memory_order_relaxed);
     counters.tls_failures += counted.tls_failures.load(std::memory_order_relaxed);
+    counters.failures += counted.failures.load(std::memory_order_relaxed);
   }
   return counters;
 }

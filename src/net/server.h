@@ -35,6 +35,7 @@ struct ServerCounters {
   uint64_t requests = 0;
   uint64_t bad_requests = 0;  // not HTTP, over a bound, or too slow
   uint64_t tls_failures = 0;
+  uint64_t failures = 0;       // connections that an exception ended
   uint64_t accept_pauses = 0;  // the process was out of file descriptors or memory
 };
 

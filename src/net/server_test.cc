@@ -1,5 +1,6 @@
 // The server over real sockets: what a client sees of requests and responses. Time limits, bounds
 // on connections and stopping are in server_limits_test.cc, TLS in tls_test.cc.
+#include "base/fault.h"
 #include "net/server.h"
 
 #include <gtest/gtest.h>
@@ -153,6 +154,23 @@ TEST_F(ServerTest, SomeStatusesHaveNoBody) {
   const Reply reply = client.ask(get("/status/449"));
   EXPECT_TRUE(reply.head.starts_with("HTTP/1.1 449 Retry With\r\n"));
   EXPECT_EQ(reply.body, "x");
+}
+
+TEST_F(ServerTest, MemoryThatRunsOutEndsAConnectionAndNotTheServer) {
+  TestClient unlucky(server_->port());
+  TestClient other(server_->port());
+  EXPECT_EQ(unlucky.ask(get("/echo")).status, 200);
+  EXPECT_EQ(other.ask(get("/echo")).status, 200);
+  fault::arm("loop.events", fault::Action::memory);
+  EXPECT_EQ(unlucky.ask(get("/echo")).status, 0) << "it was closed";
+  EXPECT_EQ(other.ask(get("/echo")).status, 200);
+  EXPECT_EQ(server_->counters().failures, 1U);
+  fault::disarm_all();
+  // The same when a connection is to be accepted: it is taken a little later.
+  fault::arm("loop.events", fault::Action::memory);
+  TestClient late(server_->port());
+  EXPECT_EQ(late.ask(get("/echo")).status, 200);
+  fault::disarm_all();
 }
 
 TEST_F(ServerTest, AnswersForHandlersThatDoNot) {

@@ -7,8 +7,8 @@
 // partition notes that its index is complete. A walk that a crash, a closing or a split cuts short
 // begins again, and finds that most items have their terms already.
 #include <algorithm>
-#include <future>
 
+#include "base/await.h"
 #include "partition/format.h"
 #include "partition/partition.h"
 #include "partition/store.h"
@@ -41,12 +41,10 @@ uint32_t Partition::indexed_percent(const Schema& schema) const {
 }
 
 Status Partition::commit_and_wait(std::vector<Write> transaction) {
-  std::promise<Outcome> promise;
-  std::future<Outcome> done = promise.get_future();
-  submit(std::move(transaction),
-         [&promise](Outcome outcome) { promise.set_value(std::move(outcome)); });
-  Outcome outcome = done.get();
-  if (outcome.error) return pass(std::move(*outcome.error));
+  auto outcome = await<Outcome>(
+      [&](auto done) { submit(std::move(transaction), std::move(done)); });
+  if (!outcome) return pass(outcome.error());
+  if (outcome->error) return pass(std::move(*outcome->error));
   return {};
 }
 

@@ -13,12 +13,15 @@
 //
 // Fault points, in order: split.begin, split.cloned_left, split.cloned_right, split.opened,
 // split.published (in the caller, after the map), split.trimmed.
+#include <fmt/format.h>
 #include <rocksdb/convenience.h>
 
+#include <exception>
 #include <future>
 
 #include "base/fault.h"
 #include "base/log.h"
+#include "base/survive.h"
 #include "partition/format.h"
 #include "partition/partition.h"
 #include "partition/store.h"
@@ -69,20 +72,15 @@ Result<Cut> Partition::begin_split(std::string_view middle, CutBy by) {
   if (splitting_.exchange(true)) {
     return fail(Code::conflict, "a split of this partition is under way already");
   }
-  if (auto injected = fault::point("split.begin"); !injected) {
-    splitting_ = false;
-    return pass(injected.error());
-  }
+  OnEnd abandoned([this] { abandon_split(); });
+  if (auto injected = fault::point("split.begin"); !injected) return pass(injected.error());
   MutexLock lock(store_->maintenance());
-  if (auto ok = store_->is_open(); !ok) {
-    splitting_ = false;
-    return pass(ok.error());
-  }
-  writer_->pause();
+  if (auto ok = store_->is_open(); !ok) return pass(ok.error());
+  std::optional<Writer::Paused> paused(std::in_place, *writer_);
   rocksdb::ManagedSnapshot snapshot(&store_->db());
   const PartitionRecord record = writer_->record();
   writer_->track_sizes(true);
-  writer_->resume();
+  paused.reset();
 
   const std::string upper = size_key(identity_.max);
   const rocksdb::Slice upper_bound = upper;
@@ -98,10 +96,8 @@ Result<Cut> Partition::begin_split(std::string_view middle, CutBy by) {
   for (it->Seek(size_key(identity_.min)); it->Valid(); it->Next()) {
     auto size = decode_size(it->value().ToStringView());
     auto placement = parse_item_key(it->key().ToStringView().substr(1));
-    if (!size || !placement) {
-      abandon_split();
-      return pass(!size ? size.error() : placement.error());
-    }
+    if (!size) return pass(size.error());
+    if (!placement) return pass(placement.error());
     // A cut here puts everything seen so far on the left.
     if (keys > 0 && (best.at.empty() || distance(left.bytes, record.bytes / 2) <
                                             distance(best.left.bytes, record.bytes / 2))) {
@@ -112,37 +108,28 @@ Result<Cut> Partition::begin_split(std::string_view middle, CutBy by) {
     if (placement->placement < middle) below_middle = left;
     ++keys;
   }
-  if (!it->status().ok()) {
-    abandon_split();
-    return pass(store_->translate(it->status(), "reading sizes"));
-  }
+  if (!it->status().ok()) return pass(store_->translate(it->status(), "reading sizes"));
   if (by == CutBy::middle || keys == 0) {
     if (middle <= identity_.min || middle >= identity_.max) {
-      abandon_split();
       return fail(Code::conflict, "the partition's range is too small to be split");
     }
     best.at = middle;
     best.left = below_middle;
   } else if (keys == 1) {
-    abandon_split();
     return one_key();
   }
   best.right = {record.bytes - best.left.bytes, record.items - best.left.items};
-  if (auto flushed = store_->flush(); !flushed) {
-    abandon_split();
-    return pass(flushed.error());
-  }
-  writer_->pause();
+  if (auto flushed = store_->flush(); !flushed) return pass(flushed.error());
+  paused.emplace(*writer_);
   writer_->track_sides(best.at);
-  writer_->resume();
+  abandoned.release();
   return best;
 }
 
 void Partition::abandon_split() {
   if (!splitting_) return;
-  writer_->pause();
+  const Writer::Paused paused(*writer_);
   writer_->track_sizes(false);
-  writer_->resume();
   splitting_ = false;
 }
 
@@ -207,7 +194,14 @@ Result<Partition::SplitTimes> Partition::finish_split(
     return publish({std::move(*left_child), std::move(*right_child)});
   };
 
-  Status done = attempt();
+  // Writes are waiting, so this ends whatever happens. `publish` does not throw once the new map is
+  // durable.
+  Status done;
+  try {
+    done = attempt();
+  } catch (const std::exception& error) {
+    done = fail(Code::overloaded, fmt::format("splitting a partition: {}", error.what()));
+  }
   writer_->track_sizes(false);
   if (!done) {
     writer_->resume();
@@ -252,9 +246,11 @@ Status Partition::trim() {
     if (!dropped.ok()) return pass(store_->translate(dropped, "trimming"));
   }
   // Even this goes in between two runs: there is one writer.
-  writer_->pause();
-  rocksdb::Status deleted = db.Write(rocksdb::WriteOptions(), &deletions);
-  writer_->resume();
+  rocksdb::Status deleted;
+  {
+    const Writer::Paused paused(*writer_);
+    deleted = db.Write(rocksdb::WriteOptions(), &deletions);
+  }
   if (!deleted.ok()) return pass(store_->translate(deleted, "trimming"));
   rocksdb::CompactRangeOptions compact;
   compact.exclusive_manual_compaction = false;

@@ -460,6 +460,9 @@ Error Store::translate(const rocksdb::Status& status, std::string_view doing) co
              status.subcode() == rocksdb::Status::kSpaceLimit) {
     code = Code::read_only;
     advice = "the disk is full: free space and writes go on by themselves";
+  } else if (status.subcode() == rocksdb::Status::kMemoryLimit) {
+    code = Code::read_only;
+    advice = "the server is out of memory; writes are tried again by themselves";
   } else if (status.IsIOError() || status.IsAborted() || status.IsIncomplete()) {
     code = Code::read_only;
     advice = "the disk reports errors: check it; writes are tried again by themselves";

@@ -5,11 +5,13 @@
 #include <rocksdb/convenience.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "base/fault.h"
 #include "base/log.h"
+#include "base/survive.h"
 #include "partition/history_entry.h"
 
 namespace orrery::partition {
@@ -24,7 +26,35 @@ Error moved_error() {
   return Error{.code = Code::moved, .message = "the partition was split"};
 }
 
+Error out_of_memory() {
+  return Error{.code = Code::overloaded,
+               .message = "the server ran out of memory for this write, which was not done: try "
+                          "again",
+               .retry_after_ms = 100};
+}
+
 }  // namespace
+
+class Writer::Turn {
+ public:
+  Turn(std::shared_ptr<Partition> partition, Writer& writer)
+      : partition_(std::move(partition)), writer_(writer) {}
+  Turn(Turn&&) noexcept = default;
+  Turn& operator=(Turn&&) = delete;
+  ~Turn() {
+    if (!partition_) return;
+    const auto held = std::move(partition_);
+    writer_.end_turn();
+  }
+  void run() {
+    const auto held = std::move(partition_);
+    writer_.work();
+  }
+
+ private:
+  std::shared_ptr<Partition> partition_;  // null when it was used, or moved
+  Writer& writer_;
+};
 
 Writer::Writer(Partition& partition, Shared& shared, Store& store)
     : partition_(partition),
@@ -62,22 +92,54 @@ bool Writer::take_turn() {
   return true;
 }
 
-void Writer::post() {
-  shared_.writers.post([self = partition_.shared_from_this(), this] { work(); });
+void Writer::post() noexcept {
+  survive("posting a writer's job", [&] {
+    shared_.writers.post(
+        [turn = Turn(partition_.shared_from_this(), *this)]() mutable { turn.run(); });
+  });
 }
 
-void Writer::work() {
+void Writer::work() noexcept {
   std::vector<Entry> entries;
+  const bool done = survive("a run of writes", [&] {
+    take_run(entries);
+    commit(entries);
+  });
+  if (!done) survive("failing a run of writes", [&] { fail_all(entries, out_of_memory()); });
+  yield_turn();
+}
+
+void Writer::take_run(std::vector<Entry>& entries) {
+  entries.reserve(kRunTransactions);
+  MutexLock lock(mutex_);
+  size_t bytes = 0;
+  while (!queue_.empty() && entries.size() < kRunTransactions && bytes < kRunBytes) {
+    for (const Write& write : queue_.front().transaction) bytes += write.body.size();
+    entries.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+  }
+}
+
+void Writer::end_turn() noexcept {
+  size_t waiting = 0;
   {
     MutexLock lock(mutex_);
-    size_t bytes = 0;
-    while (!queue_.empty() && entries.size() < kRunTransactions && bytes < kRunBytes) {
-      for (const Write& write : queue_.front().transaction) bytes += write.body.size();
-      entries.push_back(std::move(queue_.front()));
+    waiting = queue_.size();
+  }
+  // Not those that come meanwhile: whoever hears of a failure may try again.
+  for (; waiting > 0; --waiting) {
+    Entry entry;
+    {
+      MutexLock lock(mutex_);
+      entry = std::move(queue_.front());
       queue_.pop_front();
     }
+    survive("failing a write", [&] { fail_one(entry, out_of_memory()); });
   }
-  commit(entries);
+  yield_turn();
+}
+
+void Writer::yield_turn() noexcept {
   {
     MutexLock lock(mutex_);
     running_ = false;
@@ -114,32 +176,10 @@ void Writer::commit(std::vector<Entry>& entries) {
     }
   }
   if (!run.empty()) {
-    rocksdb::WriteOptions options;
-    options.sync = shared_.sync_commits;
-    Status injected = fault::point("partition.commit");
-    const ItemCache::Change change(shared_.caches->items, partition_.cache_owner_, run.item_keys());
-    rocksdb::WriteBatch& batch = run.finish();
-    shared_.caches->terms.announce(partition_.term_owner_,
-                                   store_.db().GetLatestSequenceNumber() + 1,
-                                   [&](const auto& take) { run.each_changed_term(take); });
-    rocksdb::Status written = injected ? store_.db().Write(options, &batch)
-                                       : rocksdb::Status::IOError(injected.error().message);
-    if (!written.ok()) {
-      Error error = store_.translate(written, "committing");
-      if (error.code != Code::corrupt) error.code = Code::read_only;
-      log::error("a partition has stopped taking writes", {{"error", error.message}});
-      {
-        MutexLock lock(mutex_);
-        read_only_reason_ = error.message;
-        next_attempt_us_ = shared_.clock.steady_us() + kAttemptEveryUs;
-      }
+    if (auto committed = commit_run(run); !committed) {
       for (size_t i = 0; i < entries.size(); ++i) {
-        if (!outcomes[i].error) outcomes[i].error = error;
+        if (!outcomes[i].error) outcomes[i].error = committed.error();
       }
-    } else {
-      track(run.deltas());
-      MutexLock lock(mutex_);
-      set_record(run.record());
     }
   }
   const uint64_t lsn = this->lsn();
@@ -151,8 +191,49 @@ void Writer::commit(std::vector<Entry>& entries) {
         outcomes[i].returned = std::move(entries[i].transaction);
       }
     }
-    entries[i].done(std::move(outcomes[i]));
+    complete(entries[i], std::move(outcomes[i]));
   }
+}
+
+Status Writer::commit_run(Run& run) {
+  // What follows the commit needs no memory: it must not fail.
+  PartitionRecord next = run.record();
+  std::vector<SizeDelta> deltas;
+  if (tracking_) {
+    deltas = run.deltas();
+    if (tracked_.capacity() < tracked_.size() + deltas.size()) {
+      tracked_.reserve(2 * (tracked_.size() + deltas.size()));
+    }
+  }
+  const ItemCache::Change change(shared_.caches->items, partition_.cache_owner_, run.item_keys());
+  rocksdb::Status written;
+  try {
+    rocksdb::WriteOptions options;
+    options.sync = shared_.sync_commits;
+    rocksdb::WriteBatch& batch = run.finish();
+    Status injected = fault::point("partition.commit");
+    shared_.caches->terms.announce(partition_.term_owner_,
+                                   store_.db().GetLatestSequenceNumber() + 1,
+                                   [&](const auto& take) { run.each_changed_term(take); });
+    written = injected ? store_.db().Write(options, &batch)
+                       : rocksdb::Status::IOError(injected.error().message);
+  } catch (const std::exception& error) {
+    // The index ledger in memory is ahead of the one in the files, at least.
+    written = rocksdb::Status::MemoryLimit(error.what());
+  }
+  if (!written.ok()) {
+    Error error = store_.translate(written, "committing");
+    if (error.code != Code::corrupt) error.code = Code::read_only;
+    log::error("a partition has stopped taking writes", {{"error", error.message}});
+    MutexLock lock(mutex_);
+    read_only_reason_ = error.message;
+    next_attempt_us_ = shared_.clock.steady_us() + kAttemptEveryUs;
+    return pass(std::move(error));
+  }
+  track(std::move(deltas));
+  MutexLock lock(mutex_);
+  set_record(std::move(next));
+  return {};
 }
 
 void Writer::put_back(std::vector<Entry>& entries, size_t from) {
@@ -183,12 +264,20 @@ bool Writer::writable() {
   return true;
 }
 
+void Writer::complete(Entry& entry, Outcome outcome) noexcept {
+  Completion done = std::exchange(entry.done, nullptr);
+  survive("completing a write", [&] { done(std::move(outcome)); });
+}
+
+void Writer::fail_one(Entry& entry, const Error& error) {
+  Outcome outcome{.error = error, .lsn = lsn()};
+  if (error.code == Code::moved) outcome.returned = std::move(entry.transaction);
+  complete(entry, std::move(outcome));
+}
+
 void Writer::fail_all(std::vector<Entry>& entries, const Error& error) {
-  const uint64_t lsn = this->lsn();
   for (Entry& entry : entries) {
-    Outcome outcome{.error = error, .lsn = lsn};
-    if (error.code == Code::moved) outcome.returned = std::move(entry.transaction);
-    entry.done(std::move(outcome));
+    if (entry.done) fail_one(entry, error);
   }
 }
 
@@ -211,15 +300,19 @@ void Writer::resume() {
 }
 
 void Writer::mark_moved() {
-  std::vector<Entry> waiting;
-  {
-    MutexLock lock(mutex_);
-    moved_ = true;
-    waiting.assign(std::make_move_iterator(queue_.begin()), std::make_move_iterator(queue_.end()));
-    queue_.clear();
-    paused_ = false;
+  const Error moved = moved_error();
+  for (;;) {
+    Entry entry;
+    {
+      MutexLock lock(mutex_);
+      moved_ = true;
+      paused_ = false;
+      if (queue_.empty()) return;
+      entry = std::move(queue_.front());
+      queue_.pop_front();
+    }
+    survive("sending a write to where its partition went", [&] { fail_one(entry, moved); });
   }
-  fail_all(waiting, moved_error());
 }
 
 void Writer::drain() {
@@ -228,21 +321,20 @@ void Writer::drain() {
 }
 
 Status Writer::mark_trimmed() {
-  pause();  // the record is written by runs too
+  const Paused paused(*this);  // the record is written by runs too
   PartitionRecord trimmed = record();
   trimmed.trimmed = true;
   Status put = store_.put_record(trimmed);
   if (put) {
     store_.filter().deactivate();
     MutexLock lock(mutex_);
-    set_record(trimmed);
+    set_record(std::move(trimmed));
   }
-  resume();
   return put;
 }
 
 Status Writer::forget_history(uint64_t lsn) {
-  pause();  // the record is written by runs too
+  std::optional<Paused> paused(std::in_place, *this);  // the record is written by runs too
   PartitionRecord next = record();
   if (next.history_after != kNoHistory) next.history_after = std::max(next.history_after, lsn);
   {
@@ -258,7 +350,7 @@ Status Writer::forget_history(uint64_t lsn) {
   if (status.ok()) status = batch.Put(store_.ledger(), kRecordKey, encode_record(next));
   // Not synced: should it be lost, it is done again.
   if (status.ok()) status = store_.db().Write(rocksdb::WriteOptions(), &batch);
-  resume();
+  paused.reset();
   const rocksdb::Slice first = from;
   const rocksdb::Slice last = to;
   if (status.ok()) {
@@ -268,9 +360,9 @@ Status Writer::forget_history(uint64_t lsn) {
   return {};
 }
 
-void Writer::set_record(const PartitionRecord& record) {
-  record_ = record;
-  lsn_.store(record.lsn, std::memory_order_release);
+void Writer::set_record(PartitionRecord record) noexcept {
+  record_ = std::move(record);
+  lsn_.store(record_.lsn, std::memory_order_release);
 }
 
 Usage Writer::usage() const {
@@ -295,17 +387,17 @@ void Writer::track_sizes(bool on) {
 }
 
 void Writer::track_sides(std::string_view cut) {
-  const std::vector<SizeDelta> before = std::move(tracked_);
+  std::vector<SizeDelta> sides = {{.placement = "", .bytes = 0, .items = 0},
+                                  {.placement = std::string(cut), .bytes = 0, .items = 0}};
   cut_ = cut;
-  tracked_ = {{.placement = "", .bytes = 0, .items = 0},
-              {.placement = *cut_, .bytes = 0, .items = 0}};
-  track(before);
+  track(std::exchange(tracked_, std::move(sides)));
 }
 
-void Writer::track(const std::vector<SizeDelta>& deltas) {
+// There is room in tracked_ already.
+void Writer::track(std::vector<SizeDelta> deltas) noexcept {
   if (!tracking_) return;
   if (!cut_) {
-    tracked_.insert(tracked_.end(), deltas.begin(), deltas.end());
+    std::ranges::move(deltas, std::back_inserter(tracked_));
     return;
   }
   for (const SizeDelta& delta : deltas) {

@@ -3,6 +3,9 @@
 // States: idle, running (a job is posted or at work), paused (a split is cutting over: transactions
 // wait), moved (for good: they fail with Code::moved). At most one job exists at a time, which is
 // what makes it a single writer without a thread of its own.
+//
+// When memory runs out, the transactions of the run at work fail, and none of them is done. If that
+// happens to the commit itself, nobody knows: then it counts as one that failed on the disk.
 #pragma once
 
 #include <atomic>
@@ -26,6 +29,16 @@ class Writer {
   // Waits for the run at work to end and keeps further ones from starting.
   void pause();
   void resume();
+  class Paused {
+   public:
+    explicit Paused(Writer& writer) : writer_(writer) { writer_.pause(); }
+    ~Paused() { writer_.resume(); }
+    Paused(const Paused&) = delete;
+    Paused& operator=(const Paused&) = delete;
+
+   private:
+    Writer& writer_;
+  };
   // Only while paused: fails what waits, and all that comes, with Code::moved.
   void mark_moved();
   void drain();
@@ -50,23 +63,34 @@ class Writer {
  private:
   struct Entry {
     std::vector<Write> transaction;
-    Completion done;
+    Completion done;  // null once it was called
   };
+  // The right to run the one job. Given up unused, it fails what waits: nobody else would come.
+  class Turn;
 
   // Puts both into the queue and answers as take_turn() does; an error leaves them as they are.
   Result<bool> enqueue(std::vector<Write>& transaction, Completion& done);
   // Whether a job is to be posted, after unlocking (posting may run it at once).
   bool take_turn() ORRERY_REQUIRES(mutex_);
-  void post();
-  void work();
-  void track(const std::vector<SizeDelta>& deltas);
-  void set_record(const PartitionRecord& record) ORRERY_REQUIRES(mutex_);
+  void post() noexcept;
+  void work() noexcept;
+  void take_run(std::vector<Entry>& entries);
+  // Fails what waits, for want of memory.
+  void end_turn() noexcept;
+  void yield_turn() noexcept;  // to the next job, if there is work for one
+  void track(std::vector<SizeDelta> deltas) noexcept;
+  void set_record(PartitionRecord record) noexcept ORRERY_REQUIRES(mutex_);
   void commit(std::vector<Entry>& entries);
+  // Commits a run; on failure the partition has stopped taking writes.
+  Status commit_run(Run& run);
   // Those from `from` on go to the front of the queue again: the run has read enough.
   void put_back(std::vector<Entry>& entries, size_t from);
   // Whether the disk takes writes (again).
   bool writable();
+  // Those that were not completed yet.
   void fail_all(std::vector<Entry>& entries, const Error& error);
+  void fail_one(Entry& entry, const Error& error);
+  static void complete(Entry& entry, Outcome outcome) noexcept;
 
   Partition& partition_;
   Shared& shared_;

@@ -13,12 +13,14 @@
 #include "api/cosmos/error_body.h"
 #include "api/cosmos/rid.h"
 #include "api/cosmos/session_token.h"
+#include "base/survive.h"
 #include "value/json.h"
 
 namespace orrery::cosmos {
 namespace {
 
 constexpr size_t kMaxActivityIdBytes = 64;
+constexpr uint32_t kRetryMs = 100;
 
 int64_t steady_us() {
   return std::chrono::duration_cast<std::chrono::microseconds>(
@@ -98,6 +100,18 @@ Call::Call(const net::Request& request, net::Responder responder_in, Metrics& me
   response.headers.reserve(768);
 }
 
+Call::~Call() {
+  if (answered_) return;
+  // Should there be no memory for this either, the Responder sees to it.
+  survive("answering a request", [&] {
+    response = {};
+    fail({.code = Code::overloaded,
+          .message = "the server ran out of memory or threads while it was at this request, which "
+                     "may be done or not: look, or try again",
+          .retry_after_ms = kRetryMs});
+  });
+}
+
 void Call::charge(double request_units) {
   append_number_header(response.headers, "x-ms-request-charge", request_units);
   metrics_.charge(operation, request_units);
@@ -161,6 +175,7 @@ void Call::finish(int status) {
   append_thousandths(out, static_cast<uint64_t>(took_us));
   out += "\r\n";
   metrics_.done(operation, status, took_us);
+  answered_ = true;
   responder_.send(std::move(response));
 }
 

@@ -19,6 +19,10 @@ namespace orrery::cosmos {
 struct Call {
   Call(const net::Request& request, net::Responder responder_in, Metrics& metrics_in,
        int64_t started_us_in);
+  // Unanswered only when an exception ended whoever had it: answers 503.
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
 
   // Views into the request, which stays in place until the answer is sent.
   std::string_view method;
@@ -59,6 +63,7 @@ struct Call {
   net::Responder responder_;
   Metrics& metrics_;
   int64_t started_us_;
+  bool answered_ = false;
 };
 using CallPtr = std::unique_ptr<Call>;
 
