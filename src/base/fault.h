@@ -3,8 +3,8 @@
 //
 // Arrange with arm() in a unit test, or for a server process with the environment variable
 // ORRERY_FAULT, "name=kill", "name=error" or "name=memory" (several joined with commas;
-// "name=kill@3" acts on the third time). Each point counts how often it was passed, so that a test can prove that it was.
-// Unarmed, a point costs one relaxed atomic load.
+// "name=kill@3" acts on the third time). Each point counts how often it was passed, so that a test
+// can prove that it was. Unarmed, a point costs one relaxed atomic load.
 #pragma once
 
 #include <cstdint>

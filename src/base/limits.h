@@ -48,6 +48,8 @@ struct Limits {
   uint64_t request_body_bytes = 4ULL << 20;
   uint64_t request_header_bytes = 64ULL << 10;
   uint64_t connections = 10'000;
+  uint64_t request_queue = 1'000;   // requests of one kind waiting for a thread
+  uint64_t queue_time_ms = 30'000;  // that one may wait
   // Scripts
   uint64_t script_time_ms = 5'000;              // of one execution
   uint64_t script_operations = 10'000;          // document operations of one execution

@@ -33,15 +33,13 @@ TEST_F(WorkerPoolTest, AJobThatThrowsEndsAloneAndIsCounted) {
 TEST_F(WorkerPoolTest, AJobThatIsNotRunIsDestroyedSoThatItsCallerHears) {
   fault::arm("pool.test", fault::Action::memory);
   WorkerPool pool("test", 1);
-  auto lost = await<int>([&](auto done) {
-    pool.post([done = std::move(done)]() mutable { done(1); });
-  });
+  auto lost =
+      await<int>([&](auto done) { pool.post([done = std::move(done)]() mutable { done(1); }); });
   ASSERT_FALSE(lost);
   EXPECT_EQ(lost.error().code, Code::overloaded);
   EXPECT_EQ(pool.failed(), 1U);
-  auto answered = await<int>([&](auto done) {
-    pool.post([done = std::move(done)]() mutable { done(2); });
-  });
+  auto answered =
+      await<int>([&](auto done) { pool.post([done = std::move(done)]() mutable { done(2); }); });
   EXPECT_EQ(answered.value_or(0), 2);
 }
 

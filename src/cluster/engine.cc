@@ -55,8 +55,7 @@ Engine::Engine(volume::Volume& volume, const Clock& clock, const EngineOptions& 
       openers_("opener", 2),
       splitter_("splitter", 1),
       trimmer_("trimmer", 1),
-      indexer_("indexer", 1),
-      control_("control", 4) {}
+      indexer_("indexer", 1) {}
 
 Result<std::unique_ptr<Engine>> Engine::open(volume::Volume& volume, const Clock& clock,
                                              const EngineOptions& options) {
@@ -84,7 +83,6 @@ Engine::~Engine() {
     upkeep_wake_.notify_all();
   }
   upkeep_.stop();
-  control_.stop();
   splitter_.stop();
   trimmer_.stop();
   indexer_.stop();

@@ -4,7 +4,7 @@
 // Threading: any thread. Operations on items complete inline when the partition is open (reads) or
 // on a writer's thread (writes); a partition whose files are not open yet is opened on a thread of
 // the engine's and the operation goes on there. Operations on databases and containers block until
-// durable: call them on a thread that may block, such as those of control().
+// durable: call them on a thread that may block.
 #pragma once
 
 #include <atomic>
@@ -106,6 +106,9 @@ using LsnDemand = std::function<std::optional<uint64_t>(const catalog::Partition
 // Code::session_behind when the partition has not got that far.
 Status check_demand(const LsnDemand& demand, const catalog::PartitionRange& range, uint64_t lsn);
 
+// What a request gets that was sent on too often.
+Error keeps_moving();
+
 // For transactions that read.
 struct ReadTerms {
   LsnDemand demand;
@@ -144,8 +147,6 @@ class Engine {
 
   const Limits& limits() const { return options_.limits; }
   const catalog::Catalog& catalog() const { return *catalog_; }
-  // For operations that block: databases, containers, feeds.
-  WorkerPool& control() { return control_; }
 
   // --- containers, by name and by number -------------------------------------------------------
   RoutingPtr find(std::string_view database, std::string_view container) const;
@@ -167,25 +168,30 @@ class Engine {
   bool is_scaling(uint32_t container) const;
 
   // --- resources of databases and containers that only the face understands --------------------
-  // As in the catalog, within the account's quotas. `most`: of this kind, for this parent.
+  // As in the catalog, within the account's quotas. `most`: of this kind, for this parent. `check`
+  // may refuse; no other change to resources or containers happens between it and this one.
+  using ResourceCheck = std::function<Status()>;
   Result<catalog::ResourcePtr> create_resource(uint8_t kind, uint32_t parent, std::string_view name,
-                                               std::string body, uint64_t most);
+                                               std::string body, uint64_t most,
+                                               const ResourceCheck& check = {});
   Result<catalog::ResourcePtr> replace_resource(uint32_t number, std::string_view name,
                                                 std::string body,
-                                                const std::optional<std::string>& if_etag);
+                                                const std::optional<std::string>& if_etag,
+                                                const ResourceCheck& check = {});
   Status remove_resource(uint32_t number, const std::optional<std::string>& if_etag);
 
   // --- items -----------------------------------------------------------------------------------
   // All writes of one transaction have the same placement key.
   void write(RoutingPtr routing, std::vector<partition::Write> transaction,
              std::move_only_function<void(WriteReply)> done, ReadTerms reads = {});
-  // Reads of stronger consistency cost a multiple: `charge_factor`.
+  // Reads of stronger consistency cost a multiple: `charge_factor`. When the partition is open, it
+  // is read here, and may wait for files.
   void read(RoutingPtr routing, std::string placement, std::string row, const LsnDemand& demand,
             std::move_only_function<void(Result<ReadReply>)> done, double charge_factor = 1);
-  // The same at once, when the partition's files are open; nothing when they are not.
-  std::optional<Result<ReadReply>> read_if_open(const Routing& routing, std::string_view placement,
-                                                std::string_view row, const LsnDemand& demand,
-                                                double charge_factor);
+  // The same at once, from memory: nothing when it would have to wait for files.
+  std::optional<Result<ReadReply>> read_in_memory(const Routing& routing,
+                                                  std::string_view placement, std::string_view row,
+                                                  const LsnDemand& demand, double charge_factor);
   // One page of the items in [min, max) after `after`. Reads one partition at most; a page may be
   // short, and is the last one when `page.more` is false. Blocks.
   Result<FeedReply> feed(const RoutingPtr& routing, std::string_view min, std::string_view max,
@@ -223,9 +229,15 @@ class Engine {
                                                          std::string_view term);
 
   // --- partitions ------------------------------------------------------------------------------
-  // Splits one partition (the largest when no range is named), after the splits that wait.
-  void split_later(uint32_t container, std::optional<uint32_t> range,
-                   std::move_only_function<void(Result<SplitReport>)> done);
+  // Splits one partition (the largest when no range is named), after the splits that wait:
+  // Code::overloaded when too many do. `is_wanted` is asked when its turn comes.
+  struct SplitRequest {
+    uint32_t container = 0;
+    std::optional<uint32_t> range = {};
+    std::function<bool()> is_wanted = {};
+  };
+  static constexpr size_t kSplitsWaitingMax = 64;
+  void split_later(SplitRequest request, std::move_only_function<void(Result<SplitReport>)> done);
   // The same, and waits for it.
   Result<SplitReport> split(uint32_t container, std::optional<uint32_t> range);
   // Opens partitions that have files, to tell. One that cannot be opened is told of by status(),
@@ -233,6 +245,8 @@ class Engine {
   Result<std::vector<PartitionStatus>> status(uint32_t container);
   Result<std::vector<partition::Partition::LogicalPartition>> largest(uint32_t container,
                                                                       size_t count);
+  // For metrics: jobs that exceptions ended, by pool.
+  std::vector<std::pair<std::string_view, uint64_t>> failed_jobs() const;
   // For metrics: what is open now, without opening anything.
   void each_open(const std::function<void(const Routing&, const Slot&,
                                           const partition::Partition&)>& visit) const;
@@ -282,7 +296,11 @@ class Engine {
   void pay(const Routing& routing, Slot& slot, double charge);
   Result<ReadReply> read_here(const Routing& routing, Slot& slot,
                               const partition::Partition* partition, std::string_view placement,
-                              std::string_view row, const LsnDemand& demand, double charge_factor);
+                              std::string_view row, const LsnDemand& demand, double charge_factor,
+                              partition::Reach reach);
+  void read_again(RoutingPtr routing, std::string placement, std::string row,
+                  const LsnDemand& demand, std::move_only_function<void(Result<ReadReply>)> done,
+                  double charge_factor, int attempt);
   void after_write(const RoutingPtr& routing, const std::shared_ptr<Slot>& slot,
                    const partition::Partition& partition);
   Status check_quota(const Routing& routing) const;
@@ -340,6 +358,8 @@ class Engine {
   mutable Mutex scaling_mutex_;
   std::unordered_map<uint32_t, uint32_t> scaling_ ORRERY_GUARDED_BY(scaling_mutex_);
 
+  std::atomic<size_t> splits_waiting_{0};  // that somebody asked for
+
   Mutex reindexing_mutex_;
   std::unordered_set<uint32_t> reindexing_ ORRERY_GUARDED_BY(reindexing_mutex_);  // queued
 
@@ -358,7 +378,6 @@ class Engine {
   WorkerPool splitter_;  // one thread: one split at a time
   WorkerPool trimmer_;
   WorkerPool indexer_;
-  WorkerPool control_;
 };
 
 template <class Job>
@@ -370,7 +389,7 @@ auto Engine::follow(const RoutingPtr& routing, const Job& job) -> decltype(job(*
     newer = find(routing->container->number);
     if (!newer) return fail(Code::not_found, "the container was deleted in the meantime");
   }
-  return fail(Code::overloaded, "the partition keeps moving: try again");
+  return pass(keeps_moving());
 }
 
 }  // namespace orrery::cluster

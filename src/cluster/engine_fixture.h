@@ -120,8 +120,8 @@ class EngineTest : public testing::Test {
       EXPECT_TRUE(reply) << reply.error().message;
       if (!reply) return all;
       for (const auto& [key, item] : reply->page.items) all.push_back(key.row);
-      more = reply->page.more && !reply->page.items.empty();
-      if (more) after = reply->page.items.back().first;
+      more = reply->page.more;
+      if (more) after = reply->page.last;
     }
     return all;
   }

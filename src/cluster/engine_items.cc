@@ -30,6 +30,12 @@ double charge_of(partition::Verb verb, const partition::Written& written, double
 
 }  // namespace
 
+Error keeps_moving() {
+  return {.code = Code::overloaded,
+          .message = "the partition keeps moving: try again",
+          .retry_after_ms = 100};
+}
+
 Status check_demand(const LsnDemand& demand, const catalog::PartitionRange& range, uint64_t lsn) {
   if (!demand) return {};
   auto needed = demand(range);
@@ -119,8 +125,7 @@ void Engine::write_again(RoutingPtr routing, std::vector<Write> transaction,
         return write_again(std::move(fresh), std::move(returned), std::move(then), reads,
                            attempt + 1);
       }
-      reply.error = fresh ? Error{.code = Code::overloaded,
-                                  .message = "the partition keeps moving: try again"}
+      reply.error = fresh ? keeps_moving()
                           : Error{.code = Code::not_found,
                                   .message = "the container was deleted in the meantime"};
       then(std::move(reply));
@@ -191,17 +196,22 @@ void Engine::after_write(const RoutingPtr& routing, const std::shared_ptr<Slot>&
   split_if_full(*routing, slot);
 }
 
-std::optional<Result<ReadReply>> Engine::read_if_open(const Routing& routing,
-                                                      std::string_view placement,
-                                                      std::string_view row, const LsnDemand& demand,
-                                                      double charge_factor) {
+std::optional<Result<ReadReply>> Engine::read_in_memory(const Routing& routing,
+                                                        std::string_view placement,
+                                                        std::string_view row,
+                                                        const LsnDemand& demand,
+                                                        double charge_factor) {
   Slot& slot = *routing.slot_of(placement);
   const std::shared_ptr<Partition> partition = slot.opened();
   if (!partition) return std::nullopt;
-  auto admitted = admit(routing, slot);
+  auto admitted = ask_budget(routing, slot);
   if (!admitted) return pass(admitted.error());
-  auto reply = read_here(routing, slot, partition.get(), placement, row, demand, charge_factor);
-  if (!reply && reply.error().code == Code::moved) return std::nullopt;
+  auto reply = read_here(routing, slot, partition.get(), placement, row, demand, charge_factor,
+                         partition::Reach::memory);
+  if (!reply && (reply.error().code == Code::moved || reply.error().code == Code::would_wait)) {
+    return std::nullopt;
+  }
+  if (*admitted > 0) slot.counters.throttled.fetch_add(1, std::memory_order_relaxed);
   if (reply) reply->receipt.would_throttle_ms = *admitted;
   return reply;
 }
@@ -209,21 +219,30 @@ std::optional<Result<ReadReply>> Engine::read_if_open(const Routing& routing,
 void Engine::read(RoutingPtr routing, std::string placement, std::string row,
                   const LsnDemand& demand, std::move_only_function<void(Result<ReadReply>)> done,
                   double charge_factor) {
+  read_again(std::move(routing), std::move(placement), std::move(row), demand, std::move(done),
+             charge_factor, 0);
+}
+
+void Engine::read_again(RoutingPtr routing, std::string placement, std::string row,
+                        const LsnDemand& demand,
+                        std::move_only_function<void(Result<ReadReply>)> done, double charge_factor,
+                        int attempt) {
   const std::shared_ptr<Slot> slot = routing->slot_of(placement);
   auto admitted = admit(*routing, *slot);
   if (!admitted) return done(pass(admitted.error()));
   const uint32_t would_throttle_ms = *admitted;
   auto go_on = [this, routing, slot, would_throttle_ms, placement = std::move(placement),
-                row = std::move(row), demand, charge_factor,
+                row = std::move(row), demand, charge_factor, attempt,
                 done = std::move(done)](Result<std::shared_ptr<Partition>> opened) mutable {
-    auto reply =
-        opened ? read_here(*routing, *slot, opened->get(), placement, row, demand, charge_factor)
-               : Result<ReadReply>(pass(opened.error()));
+    auto reply = opened ? read_here(*routing, *slot, opened->get(), placement, row, demand,
+                                    charge_factor, partition::Reach::files)
+                        : Result<ReadReply>(pass(opened.error()));
     if (!reply && reply.error().code == Code::moved) {
       RoutingPtr fresh = find(routing->container->number);
       if (!fresh) return done(fail(Code::not_found, "the container was deleted in the meantime"));
-      return read(std::move(fresh), std::move(placement), std::move(row), demand, std::move(done),
-                  charge_factor);
+      if (attempt >= kRouteAttempts) return done(pass(keeps_moving()));
+      return read_again(std::move(fresh), std::move(placement), std::move(row), demand,
+                        std::move(done), charge_factor, attempt + 1);
     }
     if (reply) reply->receipt.would_throttle_ms = would_throttle_ms;
     done(std::move(reply));
@@ -234,7 +253,8 @@ void Engine::read(RoutingPtr routing, std::string placement, std::string row,
 // `partition` is null when there are no files, so no items either.
 Result<ReadReply> Engine::read_here(const Routing& routing, Slot& slot, const Partition* partition,
                                     std::string_view placement, std::string_view row,
-                                    const LsnDemand& demand, double charge_factor) {
+                                    const LsnDemand& demand, double charge_factor,
+                                    partition::Reach reach) {
   ReadReply reply;
   reply.receipt.range = slot.range.id;
   reply.receipt.lsn = partition == nullptr ? 0 : partition->lsn();
@@ -242,7 +262,7 @@ Result<ReadReply> Engine::read_here(const Routing& routing, Slot& slot, const Pa
     return pass(checked.error());
   }
   if (partition != nullptr) {
-    auto found = partition->read(placement, row);
+    auto found = partition->read(placement, row, reach);
     if (!found) return pass(found.error());
     if (*found && !partition::is_expired(**found, routing.schema->default_ttl_s, clock_.now_s())) {
       reply.item = std::move(*found);
@@ -305,7 +325,7 @@ Result<FeedReply> Engine::feed_once(const Routing& routing, std::string_view min
     reply.page.lsn = lsn;
     reply.receipt.lsn = lsn;
     slot.counters.reads.fetch_add(1, std::memory_order_relaxed);
-    if (!reply.page.items.empty() || i + 1 == end) {
+    if (!reply.page.items.empty() || reply.page.more || i + 1 == end) {
       reply.page.more = reply.page.more || i + 1 < end;
       uint64_t bytes = 0;
       for (const auto& [key, item] : reply.page.items) {

@@ -22,8 +22,7 @@ TEST_F(EngineMemoryTest, AnOpenerThatIsLostFailsThoseThatWaitedForIt) {
   const RoutingPtr routing = make("c");
   fault::arm("pool.opener", Action::memory);
   auto lost = await<WriteReply>([&](auto done) {
-    engine_->write(routing,
-                   partition::one(write_of(*routing, partition::Verb::upsert, "k", "1")),
+    engine_->write(routing, partition::one(write_of(*routing, partition::Verb::upsert, "k", "1")),
                    std::move(done));
   });
   ASSERT_FALSE(lost);
@@ -96,9 +95,8 @@ TEST_F(EngineMemoryTest, ReindexingThatIsLostIsDoneLater) {
   spec.index_rules = {{.path = value::parse_index_path("/n/?").value(), .include = true},
                       {.path = value::parse_index_path("/*").value(), .include = false}};
   ASSERT_TRUE(engine_->replace_container(routing->container->number, spec));
-  EXPECT_TRUE(eventually([&] {
-    return indexed_percent(engine_->status(routing->container->number).value()) == 100;
-  }));
+  EXPECT_TRUE(eventually(
+      [&] { return indexed_percent(engine_->status(routing->container->number).value()) == 100; }));
   EXPECT_EQ(fault::passes("pool.indexer") >= 2, true);
 }
 

@@ -36,8 +36,11 @@ Status check_resource_quota(const Limits& limits, const catalog::ResourceTotals&
 
 Result<catalog::ResourcePtr> Engine::create_resource(uint8_t kind, uint32_t parent,
                                                      std::string_view name, std::string body,
-                                                     uint64_t most) {
+                                                     uint64_t most, const ResourceCheck& check) {
   MutexLock change(change_mutex_);
+  if (check) {
+    if (auto checked = check(); !checked) return pass(checked.error());
+  }
   if (!catalog_->resource(kind, parent, name)) {  // otherwise the catalog says so
     if (catalog_->resources(kind, parent).size() >= most) {
       return fail(
@@ -55,8 +58,12 @@ Result<catalog::ResourcePtr> Engine::create_resource(uint8_t kind, uint32_t pare
 
 Result<catalog::ResourcePtr> Engine::replace_resource(uint32_t number, std::string_view name,
                                                       std::string body,
-                                                      const std::optional<std::string>& if_etag) {
+                                                      const std::optional<std::string>& if_etag,
+                                                      const ResourceCheck& check) {
   MutexLock change(change_mutex_);
+  if (check) {
+    if (auto checked = check(); !checked) return pass(checked.error());
+  }
   if (const catalog::ResourcePtr before = catalog_->resource(number)) {
     if (auto checked = check_resource_quota(limits(), catalog_->resource_totals(), 0,
                                             name.size() + body.size(),

@@ -1,4 +1,8 @@
 // The quotas of users, scripts and the like.
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "cluster/engine_fixture.h"
 
 namespace orrery::cluster {
@@ -60,6 +64,32 @@ TEST_F(ResourcesTest, AnAccountHasAMostAndALargestSize) {
   ASSERT_FALSE(fourth);
   EXPECT_EQ(fourth.error().code, Code::quota_exceeded);
   EXPECT_THAT(fourth.error().message, HasSubstr("account-resources"));
+}
+
+TEST_F(ResourcesTest, NothingHappensBetweenACheckAndWhatItAllows) {
+  open();
+  const uint32_t parent = database_;
+  std::thread other;
+  std::atomic<bool> begun{false};
+  bool saw_first = false;
+  // The second check is to see the first resource, though it was asked for while the first one was
+  // being checked.
+  auto first = engine_->create_resource(3, parent, "first", "", 10, [&]() -> Status {
+    other = std::thread([&] {
+      begun = true;
+      static_cast<void>(engine_->create_resource(3, parent, "second", "", 10, [&]() -> Status {
+        saw_first = engine_->catalog().resource(3, parent, "first") != nullptr;
+        return fail(Code::conflict, "refused");
+      }));
+    });
+    while (!begun) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // for the second to go wrong in
+    return {};
+  });
+  other.join();
+  EXPECT_TRUE(first);
+  EXPECT_TRUE(saw_first);
+  EXPECT_FALSE(engine_->catalog().resource(3, parent, "second")) << "it was refused";
 }
 
 }  // namespace

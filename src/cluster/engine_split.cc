@@ -72,16 +72,31 @@ catalog::PartitionMap Engine::split_map(const catalog::PartitionMap& map, uint32
 
 Result<SplitReport> Engine::split(uint32_t container, std::optional<uint32_t> range) {
   auto report = await<Result<SplitReport>>(
-      [&](auto done) { split_later(container, range, std::move(done)); });
+      [&](auto done) { split_later({.container = container, .range = range}, std::move(done)); });
   return report ? std::move(*report) : pass(report.error());
 }
 
-void Engine::split_later(uint32_t container, std::optional<uint32_t> range,
+void Engine::split_later(SplitRequest request,
                          std::move_only_function<void(Result<SplitReport>)> done) {
+  if (splits_waiting_.fetch_add(1) >= kSplitsWaitingMax) {
+    splits_waiting_.fetch_sub(1);
+    return done(std::unexpected(
+        Error{.code = Code::overloaded,
+              .message = fmt::format("{} splits are waiting already, and they are done one after "
+                                     "the other: try again",
+                                     kSplitsWaitingMax),
+              .retry_after_ms = 1000}));
+  }
+  OnEnd waited([this] { splits_waiting_.fetch_sub(1); });
   // On the splitter's thread, so that splits never overlap.
-  splitter_.post([this, container, range, done = std::move(done)]() mutable {
+  splitter_.post([this, request = std::move(request), waited = std::move(waited),
+                  done = std::move(done)]() mutable {
     if (stopping_) return done(fail(Code::overloaded, "the server is stopping"));
-    std::optional<uint32_t> chosen = range;
+    if (request.is_wanted && !request.is_wanted()) {
+      return done(fail(Code::overloaded, "nobody waits for this split any more"));
+    }
+    const uint32_t container = request.container;
+    std::optional<uint32_t> chosen = request.range;
     RoutingPtr routing = find(container);
     if (!chosen && routing) {
       uint64_t most = 0;

@@ -1,5 +1,6 @@
 // Splits through the engine: by storage, by throughput, on demand, under load.
 #include <atomic>
+#include <future>
 
 #include "cluster/engine_fixture.h"
 
@@ -363,6 +364,44 @@ TEST_F(SplitTest, AFaultBeforeTheMapChangesLeavesEverythingAsItWas) {
   }
   EXPECT_TRUE(engine_->split(routing->container->number, {}));
   expect_all(routing, 30);
+}
+
+TEST_F(SplitTest, SplitsThatWaitHoldNobodyAreBoundedAndAreDroppedWhenNobodyWantsThem) {
+  open();
+  const RoutingPtr routing = make("c");
+  const uint32_t number = routing->container->number;
+  load(routing, 0, 20);
+  // The first one's answer keeps the splitter.
+  std::promise<void> begun;
+  std::promise<void> let_go;
+  engine_->split_later({.container = number}, [&](const Result<SplitReport>& report) {
+    EXPECT_TRUE(report);
+    begun.set_value();
+    let_go.get_future().wait();
+  });
+  begun.get_future().wait();
+  std::atomic<int> done{0};
+  std::atomic<int> unwanted{0};
+  engine_->split_later({.container = number, .is_wanted = [] { return false; }},
+                       [&](const Result<SplitReport>& report) {
+                         if (!report && report.error().code == Code::overloaded) ++unwanted;
+                       });
+  // One waits and one is at its end.
+  for (size_t i = 2; i < Engine::kSplitsWaitingMax; ++i) {
+    engine_->split_later({.container = number, .range = 999},
+                         [&](const Result<SplitReport>&) { ++done; });
+  }
+  std::optional<Error> refused;
+  engine_->split_later({.container = number},
+                       [&](const Result<SplitReport>& report) { refused = report.error(); });
+  ASSERT_TRUE(refused) << "at once";
+  EXPECT_EQ(refused->code, Code::overloaded);
+  EXPECT_GT(refused->retry_after_ms, 0U);
+  let_go.set_value();
+  EXPECT_TRUE(eventually([&] { return done == Engine::kSplitsWaitingMax - 2; }));
+  EXPECT_EQ(unwanted, 1);
+  EXPECT_EQ(find("c")->slots.size(), 2U) << "the one that nobody wanted was not done";
+  expect_all(find("c"), 20);
 }
 
 }  // namespace

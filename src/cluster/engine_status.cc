@@ -8,6 +8,15 @@ namespace orrery::cluster {
 
 using partition::Partition;
 
+std::vector<std::pair<std::string_view, uint64_t>> Engine::failed_jobs() const {
+  std::vector<std::pair<std::string_view, uint64_t>> all;
+  for (const WorkerPool* pool :
+       {&shared_.writers, &openers_, &splitter_, &trimmer_, &indexer_, &upkeep_}) {
+    all.emplace_back(pool->name(), pool->failed());
+  }
+  return all;
+}
+
 void Engine::each_open(
     const std::function<void(const Routing&, const Slot&, const Partition&)>& visit) const {
   std::vector<RoutingPtr> all;

@@ -393,5 +393,36 @@ TEST_F(EngineTest, StoppingWhileWritesThatFillPartitionsAreQueued) {
   }
 }
 
+TEST_F(EngineTest, AReadOfAPartitionThatKeepsMovingEnds) {
+  open();
+  const RoutingPtr routing = make("c");
+  ASSERT_FALSE(upsert(routing, "k", "1").error);
+  Slot& slot = *routing->slots.front();
+  {
+    MutexLock lock(slot.mutex);
+    slot.partition = nullptr;
+  }
+  slot.gone = true;  // and no newer routing knows where it went
+  auto reply = read(routing, "k", "1");
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, Code::overloaded);
+  const WriteReply written = upsert(routing, "k", "1");
+  ASSERT_TRUE(written.error);
+  EXPECT_EQ(written.error->code, Code::overloaded);
+}
+
+TEST_F(EngineTest, AReadFromMemoryDoesNotOpenAPartition) {
+  open();
+  const RoutingPtr routing = make("c");
+  ASSERT_FALSE(upsert(routing, "k", "1").error);
+  auto inline_reply = engine_->read_in_memory(*routing, place(*routing, "k"), "1", {}, 1);
+  ASSERT_TRUE(inline_reply && *inline_reply);
+  EXPECT_TRUE((**inline_reply).item);
+  open();
+  const RoutingPtr again = find("c");
+  EXPECT_FALSE(engine_->read_in_memory(*again, place(*again, "k"), "1", {}, 1));
+  EXPECT_TRUE(read(again, "k", "1")->item);
+}
+
 }  // namespace
 }  // namespace orrery::cluster

@@ -8,9 +8,9 @@
 //
 // An exception on the way (memory ran out) ends the connection and nothing else.
 //
-// Threading: the loop's thread, but for send() and abandon(). While closed_ is false the loop holds the
-// connection; closing happens on the loop's thread, so destruction elsewhere (by a late Responder)
-// finds the socket closed already.
+// Threading: the loop's thread, but for send() and abandon(). While closed_ is false the loop holds
+// the connection; closing happens on the loop's thread, so destruction elsewhere (by a late
+// Responder) finds the socket closed already.
 #pragma once
 
 #include <atomic>
@@ -36,7 +36,7 @@ class Connection final : public ResponseSink,
 
   void start();
   void on_events(uint32_t events) override;
-  void on_turn_end();                       // after EventLoop::write_later
+  void on_turn_end();  // after EventLoop::write_later
   void on_failure() noexcept override;
   void send(Response&& response) noexcept override;  // any thread
   void abandon() noexcept override;                  // any thread

@@ -1,7 +1,7 @@
 // The server over real sockets: what a client sees of requests and responses. Time limits, bounds
 // on connections and stopping are in server_limits_test.cc, TLS in tls_test.cc.
-#include "base/fault.h"
 #include "net/server.h"
+#include "base/fault.h"
 
 #include <gtest/gtest.h>
 

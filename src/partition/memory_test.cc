@@ -18,8 +18,9 @@ class PartitionMemoryTest : public PartitionTest {
   static std::vector<Outcome> outcomes_of(Partition& partition, std::vector<Write> writes) {
     std::vector<std::promise<Outcome>> promises(writes.size());
     for (size_t i = 0; i < writes.size(); ++i) {
-      partition.submit(one(std::move(writes[i])),
-                       [&promises, i](Outcome outcome) { promises[i].set_value(std::move(outcome)); });
+      partition.submit(one(std::move(writes[i])), [&promises, i](Outcome outcome) {
+        promises[i].set_value(std::move(outcome));
+      });
     }
     std::vector<Outcome> outcomes;
     for (auto& promise : promises) outcomes.push_back(promise.get_future().get());
@@ -52,8 +53,8 @@ TEST_F(PartitionMemoryTest, ARunWithoutMemoryFailsWholeAndIsNotDone) {
   EXPECT_EQ(code_of(commit(*partition, std::move(broken))), Code::overloaded);
   EXPECT_EQ(partition->lsn(), lsn);
   EXPECT_EQ(partition->read_only_reason(), "");
-  const auto outcomes = outcomes_of(
-      *partition, all_of(create("k", "a"), create("k", "b"), create("k", "before")));
+  const auto outcomes =
+      outcomes_of(*partition, all_of(create("k", "a"), create("k", "b"), create("k", "before")));
   EXPECT_EQ(code_of(outcomes[0]), std::nullopt);
   EXPECT_EQ(code_of(outcomes[1]), std::nullopt);
   EXPECT_EQ(code_of(outcomes[2]), Code::conflict);
@@ -68,8 +69,7 @@ TEST_F(PartitionMemoryTest, ACompletionThatThrowsDoesNotKeepTheOthersFromTheirs)
       delete number;
       ++destroyed;
     });
-    partition->submit(one(create("k", "a")),
-                      [held](const Outcome&) { throw std::bad_alloc(); });
+    partition->submit(one(create("k", "a")), [held](const Outcome&) { throw std::bad_alloc(); });
   }
   EXPECT_EQ(code_of(commit(*partition, create("k", "b"))), std::nullopt);
   partition->drain();

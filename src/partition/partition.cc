@@ -93,20 +93,27 @@ Status Partition::settle() const {
   return {};
 }
 
-Result<std::optional<Item>> Partition::read(std::string_view placement,
-                                            std::string_view row) const {
+Result<std::optional<Item>> Partition::read(std::string_view placement, std::string_view row,
+                                            Reach reach) const {
   if (placement < identity_.min || placement >= identity_.max) {
     return fail(Code::moved, "the key belongs to another partition");
   }
   const std::string key = item_key(placement, row);
   ItemCache::Ticket ticket;
   if (auto cached = shared_.caches->items.find(cache_owner_, key, ticket)) return *cached;
-  Store::Use use(*store_);
-  if (auto ok = use.ok(); !ok) return pass(ok.error());
+  std::optional<Store::Use> use;
+  if (reach == Reach::files) {
+    use.emplace(*store_);
+  } else {
+    use.emplace(*store_, Store::Use::NoWaiting{});
+    if (!use->entered()) return pass(Store::would_wait());
+  }
+  if (auto ok = use->ok(); !ok) return pass(ok.error());
   rocksdb::PinnableSlice stored;
-  rocksdb::Status got = store_->db().Get(rocksdb::ReadOptions(), store_->items(), key, &stored);
-  if (got.IsNotFound()) return std::nullopt;
-  if (!got.ok()) return pass(store_->translate(got, "reading an item"));
+  auto found =
+      store_->get(rocksdb::ReadOptions(), store_->items(), key, stored, reach, "reading an item");
+  if (!found) return pass(found.error());
+  if (!*found) return std::nullopt;
   auto item = decode_item(stored.ToStringView());
   if (!item) return pass(item.error());
   shared_.caches->items.put(cache_owner_, key, std::make_shared<const Item>(*item), ticket);
@@ -131,16 +138,23 @@ Result<Page> Partition::scan(std::string_view min, std::string_view max, const I
   }
   const int64_t now_s = shared_.clock.now_s();
   size_t bytes = 0;
+  size_t expired = 0;
   for (it->Seek(from); it->Valid(); it->Next()) {
     auto item = decode_item(it->value().ToStringView());
     if (!item) return pass(item.error());
-    if (is_expired(*item, schema.default_ttl_s, now_s)) continue;
-    if (page.items.size() >= items_max || bytes >= bytes_max) {
+    const bool is_gone = is_expired(*item, schema.default_ttl_s, now_s);
+    if (!is_gone && (page.items.size() >= items_max || bytes >= bytes_max)) {
       page.more = true;
       break;
     }
+    if (is_gone && ++expired < kExpiredPassedMax) continue;
     auto key = parse_item_key(it->key().ToStringView());
     if (!key) return pass(key.error());
+    page.last = *key;
+    if (is_gone) {
+      page.more = true;
+      break;
+    }
     bytes += item->body.size();
     page.items.emplace_back(std::move(*key), std::move(*item));
   }

@@ -43,6 +43,12 @@ namespace orrery::partition {
 class Store;
 class Writer;
 
+// How far a reader goes for what it gives.
+enum class Reach : uint8_t {
+  files,   // waits for the disk where it has to
+  memory,  // fails with Code::would_wait instead
+};
+
 // What partitions of one process share: caches, background threads, the pool that runs writers.
 class Shared {
  public:
@@ -129,7 +135,8 @@ using Completion = std::move_only_function<void(Outcome)>;
 struct Page {
   std::vector<std::pair<ItemKey, Item>> items;
   bool more = false;
-  uint64_t lsn = 0;  // everything up to this LSN was visible
+  std::optional<ItemKey> last = {};  // that it has looked at: go on after this one
+  uint64_t lsn = 0;                  // everything up to this LSN was visible
 };
 
 // Which changes to read: those of placements in [min, max) that were written after `after`.
@@ -151,6 +158,9 @@ struct ChangePage {
   bool more = false;  // also with an empty page, when many changes of others were passed over
   uint64_t lsn = 0;   // go on after this one; never more than the partition's
 };
+
+// Expired items that one page of a feed passes over at most.
+inline constexpr size_t kExpiredPassedMax = 10'000;
 
 enum class Operation : uint8_t { create = 1, replace = 2, remove = 3, expire = 4 };
 
@@ -216,9 +226,11 @@ class Partition : public std::enable_shared_from_this<Partition> {
   void submit(std::vector<Write> transaction, Completion done);
 
   // The item, expired or not. Code::moved when the placement is not in [min, max).
-  Result<std::optional<Item>> read(std::string_view placement, std::string_view row) const;
+  Result<std::optional<Item>> read(std::string_view placement, std::string_view row,
+                                   Reach reach = Reach::files) const;
   // Items with placement in [min, max), in key order, after `after` when given, that have not
-  // expired. Stops at `items_max`, or once the bodies pass `bytes_max`.
+  // expired. Stops at `items_max`, once the bodies pass `bytes_max`, or when many expired ones have
+  // been passed over: then the page may be empty, and there is more.
   Result<Page> scan(std::string_view min, std::string_view max, const ItemKey* after,
                     size_t items_max, size_t bytes_max, const Schema& schema) const;
   // The newest write of every item that was written after a position and has not expired, in LSN

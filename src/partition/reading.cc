@@ -26,9 +26,9 @@ void EntryIterator::bound(std::string_view new_lower, std::string_view new_upper
 Reading::Reading(const Store& store)
     : store_(store), managed_(&store.db()), snapshot_(managed_.snapshot()) {}
 
-Result<std::unique_ptr<Reading>> Reading::make(const Store& store) {
+Result<std::unique_ptr<Reading>> Reading::make(const Store& store, Reach reach) {
   std::unique_ptr<Reading> reading(new Reading(store));
-  auto stored = store.get(store.ledger(), kRecordKey, reading->snapshot());
+  auto stored = store.get(store.ledger(), kRecordKey, reading->snapshot(), reach);
   if (!stored) return pass(stored.error());
   if (!*stored) return fail(Code::corrupt, "the partition has lost its record");
   auto record = decode_record(**stored);
@@ -82,7 +82,7 @@ Readings::Shard& Readings::shard_of_thread() {
   return shards_[number % kShards];
 }
 
-Result<std::unique_ptr<Reading>> Readings::take(const Store& store) {
+Result<std::unique_ptr<Reading>> Readings::take(const Store& store, Reach reach) {
   std::vector<std::unique_ptr<Reading>> outdated;  // freed after the lock is
   {
     Shard& shard = shard_of_thread();
@@ -94,7 +94,7 @@ Result<std::unique_ptr<Reading>> Readings::take(const Store& store) {
       outdated.push_back(std::move(reading));
     }
   }
-  return Reading::make(store);
+  return Reading::make(store, reach);
 }
 
 void Readings::give_back(std::unique_ptr<Reading> reading) {

@@ -51,7 +51,7 @@ struct EntryIterator {
 
 class Reading {
  public:
-  static Result<std::unique_ptr<Reading>> make(const Store& store);
+  static Result<std::unique_ptr<Reading>> make(const Store& store, Reach reach);
 
   const PartitionRecord& record() const { return record_; }
   const rocksdb::Snapshot* snapshot() const { return snapshot_; }
@@ -78,7 +78,7 @@ class Reading {
 class Readings {
  public:
   // One of the newest state.
-  Result<std::unique_ptr<Reading>> take(const Store& store);
+  Result<std::unique_ptr<Reading>> take(const Store& store, Reach reach);
   void give_back(std::unique_ptr<Reading> reading);
   // A reading keeps replaced files and rows from going: none is kept for long.
   void drop();

@@ -41,8 +41,8 @@ uint32_t Partition::indexed_percent(const Schema& schema) const {
 }
 
 Status Partition::commit_and_wait(std::vector<Write> transaction) {
-  auto outcome = await<Outcome>(
-      [&](auto done) { submit(std::move(transaction), std::move(done)); });
+  auto outcome =
+      await<Outcome>([&](auto done) { submit(std::move(transaction), std::move(done)); });
   if (!outcome) return pass(outcome.error());
   if (outcome->error) return pass(std::move(*outcome->error));
   return {};

@@ -9,6 +9,7 @@
 #include <rocksdb/utilities/checkpoint.h>
 
 #include "base/log.h"
+#include "partition/file_reads.h"
 #include "partition/history_entry.h"
 #include "value/ordered.h"
 #include "value/terms.h"
@@ -170,6 +171,8 @@ rocksdb::DBOptions database_options(const Shared& shared, rocksdb::Env* env) {
   options.skip_stats_update_on_db_open = true;
   options.skip_checking_sst_file_sizes_on_db_open = true;
   options.bytes_per_sync = 1ULL << 20;
+  // Readers on event loops leave the removal of replaced files to RocksDB's threads.
+  options.avoid_unnecessary_blocking_io = true;
   options.max_bgerror_resume_count = 0;  // recovering is the writer's: see Store::reopen
   return options;
 }
@@ -204,7 +207,7 @@ Result<std::unique_ptr<Store>> Store::open(const Shared& shared,
                                            const PartitionRecord& fresh) {
   std::unique_ptr<Store> store(new Store(shared));
   store->claim_ = std::move(claim);
-  store->env_ = rocksdb::NewCompositeEnv(store->claim_->file_system());
+  store->env_ = rocksdb::NewCompositeEnv(watch_reads(store->claim_->file_system()));
   store->terms_filter_ = std::make_unique<TermsFilter>(store->filter_);
   store->changes_filter_ = std::make_unique<ChangesFilter>(store->filter_);
   store->history_filter_ = std::make_unique<HistoryFilter>(store->filter_);
@@ -401,14 +404,34 @@ Status Store::put_record(const PartitionRecord& record) {
 
 Result<std::optional<std::string>> Store::get(rocksdb::ColumnFamilyHandle* family,
                                               std::string_view key,
-                                              const rocksdb::Snapshot* snapshot) const {
+                                              const rocksdb::Snapshot* snapshot,
+                                              Reach reach) const {
   rocksdb::ReadOptions options;
   options.snapshot = snapshot;
   rocksdb::PinnableSlice stored;
-  rocksdb::Status got = db_->Get(options, family, key, &stored);
-  if (got.IsNotFound()) return std::nullopt;
-  if (!got.ok()) return pass(translate(got, "reading"));
+  auto found = get(options, family, key, stored, reach, "reading");
+  if (!found) return pass(found.error());
+  if (!*found) return std::nullopt;
   return std::string(stored.data(), stored.size());
+}
+
+Result<bool> Store::get(rocksdb::ReadOptions options, rocksdb::ColumnFamilyHandle* family,
+                        std::string_view key, rocksdb::PinnableSlice& stored, Reach reach,
+                        std::string_view doing) const {
+  if (reach == Reach::memory) options.read_tier = rocksdb::kBlockCacheTier;
+  const rocksdb::Status got = db_->Get(options, family, key, &stored);
+  if (got.IsNotFound()) return false;
+  // Where a table's file is not open, RocksDB gives an empty value and says that all is well.
+  // Nothing that is stored is empty.
+  if (reach == Reach::memory && (got.IsIncomplete() || (got.ok() && stored.empty()))) {
+    return pass(would_wait());
+  }
+  if (!got.ok()) return pass(translate(got, doing));
+  return true;
+}
+
+Error Store::would_wait() {
+  return {.code = Code::would_wait, .message = "not all of it is in memory"};
 }
 
 Store::SnapshotId Store::take_snapshot() {

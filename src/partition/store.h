@@ -74,6 +74,7 @@ class Store {
     }
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
+    bool entered() const { return shard_.has_value(); }
     Status ok() const;
 
    private:
@@ -111,7 +112,13 @@ class Store {
 
   // Nothing when there is no such key.
   Result<std::optional<std::string>> get(rocksdb::ColumnFamilyHandle* family, std::string_view key,
-                                         const rocksdb::Snapshot* snapshot = nullptr) const;
+                                         const rocksdb::Snapshot* snapshot = nullptr,
+                                         Reach reach = Reach::files) const;
+  // The same without copying the value. Values are not empty.
+  Result<bool> get(rocksdb::ReadOptions options, rocksdb::ColumnFamilyHandle* family,
+                   std::string_view key, rocksdb::PinnableSlice& stored, Reach reach,
+                   std::string_view doing) const;
+  static Error would_wait();
 
   // For views; inside a Use that lasts as long as the reading.
   Readings& readings() const { return readings_; }

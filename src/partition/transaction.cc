@@ -105,6 +105,7 @@ Result<Page> Transaction::scan(std::string_view placement, const std::string* af
   Page page;
   page.lsn = lsn_;
   size_t bytes = 0;
+  size_t passed = 0;  // removed by the transaction, or expired
   for (;;) {
     const bool has_stored = it->Valid();
     const bool has_staged = staged != view_.end() && staged->first.first == placement;
@@ -127,11 +128,18 @@ Result<Page> Transaction::scan(std::string_view placement, const std::string* af
       if (!is_expired(*decoded, schema_->default_ttl_s, now_s_)) item = std::move(*decoded);
       it->Next();
     }
-    if (!item) continue;
-    if (page.items.size() >= items_max || bytes >= bytes_max) {
+    const bool is_over = page.items.size() >= items_max || bytes >= bytes_max;
+    if (item && is_over) {
       page.more = true;
       break;
     }
+    if (!item) {
+      if (++passed < kExpiredPassedMax) continue;
+      page.more = true;
+      page.last = ItemKey{key, std::move(row)};
+      break;
+    }
+    page.last = ItemKey{key, row};
     bytes += item->body.size();
     page.items.emplace_back(ItemKey{key, std::move(row)}, std::move(*item));
   }

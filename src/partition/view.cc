@@ -7,6 +7,7 @@
 #include <numeric>
 #include <ranges>
 
+#include "partition/file_reads.h"
 #include "partition/format.h"
 #include "partition/store.h"
 #include "value/ordered.h"
@@ -22,6 +23,9 @@ constexpr uint64_t kCountedMax = 512;
 constexpr size_t kCountedRanges = 8;
 // A view puts no more items than these into the cache, lest a long query push out what others read.
 constexpr size_t kCacheItemsMax = 256;
+
+// Expired items that a view of what is in memory passes over, one after the other.
+constexpr size_t kPassedInMemoryMax = 128;
 
 // Where entries whose terms are not before `term` begin. No term starts another: when the bound is
 // more than a whole term, that term's entries are all before it.
@@ -100,9 +104,7 @@ struct View::State {
 
   const PartitionRecord& record() const { return reading->record(); }
   Error failed(const rocksdb::Status& status, std::string_view doing) const {
-    if (reach == Reach::memory && status.IsIncomplete()) {
-      return {.code = Code::would_wait, .message = "not all of it is in memory"};
-    }
+    if (reach == Reach::memory && status.IsIncomplete()) return Store::would_wait();
     return store.translate(status, doing);
   }
   // The entries with terms in [from, to): the keys they lie between, and whether all that lies
@@ -207,9 +209,10 @@ Result<std::unique_ptr<View>> View::open(std::shared_ptr<const Partition> partit
   if (min >= max) return of_nothing();
   const int64_t now_s = schema.default_ttl_s ? of.shared_.clock.now_s() : 0;
   auto state = std::make_unique<State>(std::move(partition), *of.store_, now_s, schema, reach);
+  if (reach == Reach::memory && !state->use.entered()) return pass(Store::would_wait());
   if (auto ok = state->use.ok(); !ok) return pass(ok.error());
   const Store& store = state->store;
-  auto reading = store.readings().take(store);
+  auto reading = store.readings().take(store, reach);
   if (!reading) return pass(reading.error());
   state->reading = std::move(*reading);
   state->is_whole = min == of.identity_.min && max == of.identity_.max;
@@ -223,7 +226,7 @@ Result<std::unique_ptr<View>> View::open(std::shared_ptr<const Partition> partit
   state->all_of_it = state->is_whole && state->record().trimmed;
   state->items_at_most = state->record().items;
   if (!state->is_whole && is_one_key(min, max)) {
-    auto size = store.get(store.ledger(), size_key(min), state->reading->snapshot());
+    auto size = store.get(store.ledger(), size_key(min), state->reading->snapshot(), reach);
     if (!size) return pass(size.error());
     state->items_at_most = 0;
     if (*size) {
@@ -273,7 +276,13 @@ uint64_t View::estimate(std::string_view from, std::string_view to) const {
   db.GetApproximateMemTableStats(family, range, &in_memory, &ignored);
   uint64_t bytes = 0;
   const rocksdb::SizeApproximationOptions options;
+  std::optional<MemoryOnly> memory_only;
+  if (state_->reach == Reach::memory) memory_only.emplace();
   if (!db.GetApproximateSizes(options, family, &range, 1, &bytes).ok()) bytes = 0;
+  if (memory_only && memory_only->has_missed()) {
+    state_->failure = Store::would_wait();
+    return counted;
+  }
   // Files keep entries compressed, some well and some badly: what they take on average is what
   // bytes are worth.
   auto property = [&](const std::string& name) {
@@ -338,8 +347,10 @@ Result<std::vector<std::string_view>> View::fetch(std::span<const std::string> k
   } else {
     // RocksDB's MultiGet reads files whatever the options say.
     for (size_t i = 0; i < missing.size(); ++i) {
-      statuses[i] = store.db().Get(options, store.items(), sorted[i], &state_->fetched[i]);
-      if (statuses[i].IsIncomplete()) return pass(state_->failed(statuses[i], "reading items"));
+      auto found = store.get(options, store.items(), sorted[i].ToStringView(), state_->fetched[i],
+                             state_->reach, "reading items");
+      if (!found) return pass(found.error());
+      if (!*found) statuses[i] = rocksdb::Status::NotFound();
     }
   }
   // What was read from the files is the newest state only if nothing was written until after the
@@ -396,7 +407,11 @@ Result<std::unique_ptr<ItemCursor>> View::items(const std::string* after, bool i
 Result<bool> ItemCursor::next() {
   if (!state_ || !state_->it) return false;
   rocksdb::Iterator& it = *state_->it;
-  for (;;) {
+  for (size_t passed = 0;; ++passed) {
+    // Those that have expired are passed over, which must not take long either.
+    if (passed > kPassedInMemoryMax && state_->view.reach == Reach::memory) {
+      return pass(Store::would_wait());
+    }
     if (!state_->started) {
       it.SeekToFirst();
       state_->started = true;

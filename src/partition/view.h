@@ -27,12 +27,6 @@
 
 namespace orrery::partition {
 
-// How far a view goes for what it gives.
-enum class Reach : uint8_t {
-  files,   // waits for the disk where it has to
-  memory,  // fails with Code::would_wait instead
-};
-
 // The index entries of a range of terms, one after the other.
 class EntryCursor {
  public:

@@ -28,8 +28,9 @@ Error moved_error() {
 
 Error out_of_memory() {
   return Error{.code = Code::overloaded,
-               .message = "the server ran out of memory for this write, which was not done: try "
-                          "again",
+               .message =
+                   "the server ran out of memory for this write, which was not done: try "
+                   "again",
                .retry_after_ms = 100};
 }
 

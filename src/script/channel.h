@@ -1,7 +1,8 @@
 // Frames over a stream socket. One thread at a time uses a channel.
 //
 // A frame longer than the bound is refused before any memory is taken for it. After an error the
-// channel is of no more use: the peer's position in the stream is not known.
+// channel is of no more use: the peer's position in the stream is not known. (Receiving can be gone
+// on with after its deadline.)
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -20,6 +21,8 @@ namespace {
 // A worker stops its scripts itself when their time is up, and ends itself a grace later. Then it
 // is ended from here.
 constexpr int64_t kWatchdogUs = 1'000'000;
+// How soon it is noticed that nobody waits for a script any more.
+constexpr int64_t kLookUs = 100'000;
 // Rows of a call travel in batches of about this many bytes.
 constexpr size_t kBatchBytes = 1 << 20;
 constexpr size_t kBatchRows = 10'000;
@@ -70,6 +73,24 @@ Failed not_started(const Error& error) {
                 .message = error.message};
 }
 
+Failed unwanted(ScriptWorkerPool::Loan& loan, const std::string& script) {
+  loan.discard();
+  log::info("ended a script that nobody waits for", {{"script", script}});
+  return Failed{.failure = Failure::timed_out, .message = "The script's client has gone."};
+}
+
+// The worker's next message; nothing when nobody waits for the script any more.
+std::optional<Result<Message>> next_message(Channel& channel, const Operations& operations,
+                                            int64_t deadline_us) {
+  while (operations.is_wanted()) {
+    const int64_t look_us = std::min(deadline_us, RealClock().steady_us() + kLookUs);
+    auto message = channel.receive(look_us);
+    const bool is_early = !message && message.error().code == Code::overloaded;
+    if (!is_early || look_us == deadline_us) return message;
+  }
+  return std::nullopt;
+}
+
 Error nonsense() {
   return Error{.code = Code::invalid, .message = "the worker's answer makes no sense"};
 }
@@ -98,7 +119,9 @@ Outcome<Done> Host::run(Execution run, Operations& operations) {
     return std::unexpected(lose(*loan, sent.error(), name));
   }
   for (;;) {
-    auto message = loan->channel().receive(deadline_us);
+    auto received = next_message(loan->channel(), operations, deadline_us);
+    if (!received) return std::unexpected(unwanted(*loan, name));
+    Result<Message>& message = *received;
     if (!message) return std::unexpected(lose(*loan, message.error(), name));
     if (auto* done = std::get_if<Done>(&*message)) return std::move(*done);
     if (auto* failed = std::get_if<Failed>(&*message)) {

@@ -32,6 +32,8 @@ class Operations {
   // Of a query or feed, the body is a JSON array of the page's items. From status 400 on, the body
   // is an error, preferably JSON with a `message`.
   virtual Reply perform(const Operation& operation) = 0;
+  // Whether anybody waits for the execution's end. Asked now and then, on the same thread.
+  virtual bool is_wanted() const { return true; }
 };
 
 template <class T>
@@ -72,7 +74,7 @@ class Host {
   explicit Host(const Limits& limits, const std::string& program = "/proc/self/exe");
 
   // Runs a procedure or a trigger. Time, operations and response size that are 0 in `run` are those
-  // of the limits.
+  // of the limits. It is ended soon after nobody wants it any more.
   Outcome<Done> run(Execution run, Operations& operations);
 
   // Functions have workers of their own, so that a procedure whose query calls a function does not

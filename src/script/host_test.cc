@@ -290,5 +290,33 @@ TEST_F(HostTest, RunsSeveralAtATimeAndMakesOthersWait) {
   EXPECT_EQ(host.workers(), 2u);
 }
 
+// Is wanted until it has been asked so often.
+class LeavingClient final : public Operations {
+ public:
+  explicit LeavingClient(int asks) : left_(asks) {}
+  Reply perform(const Operation&) override { return {.status = 404, .body = "{}"}; }
+  bool is_wanted() const override { return left_-- > 0; }
+
+ private:
+  mutable int left_;
+};
+
+TEST_F(HostTest, AScriptThatNobodyWaitsForIsEnded) {
+  limits.script_time_ms = 600'000;
+  LeavingClient quick(2);
+  auto ended = host.run(make("function f() { for (;;) {} }"), quick);
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().failure, Failure::timed_out);
+  LeavingClient later(50);
+  auto asking = host.run(make(R"(function f() {
+    const c = getContext().getCollection();
+    (function again() { c.readDocument(c.getSelfLink() + "docs/x", {}, again); })();
+  })"),
+                         later);
+  ASSERT_FALSE(asking);
+  EXPECT_EQ(asking.error().failure, Failure::timed_out);
+  EXPECT_EQ(does("r.setBody(1)"), "1") << "the next one has a worker";
+}
+
 }  // namespace
 }  // namespace orrery::script

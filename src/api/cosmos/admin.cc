@@ -38,6 +38,13 @@ Error no_such_container(std::string_view database, std::string_view container) {
       .message = fmt::format("there is no container '{}' in database '{}'", container, database)};
 }
 
+std::string split_json(const cluster::SplitReport& report) {
+  return fmt::format(R"({{"parent":{},"children":[{},{}],"pauseMs":{},"totalMs":{}}})",
+                     report.parent, report.left, report.right,
+                     static_cast<double>(report.pause_us) / 1000,
+                     static_cast<double>(report.total_us) / 1000);
+}
+
 }  // namespace
 
 void Service::admin(CallPtr call) {
@@ -58,7 +65,7 @@ void Service::admin(CallPtr call) {
         Known{"/admin/keys/regenerate", "POST", &Service::admin_regenerate_key}}) {
     if (path != known.path) continue;
     if (call->method != known.method) return method_not_allowed(std::move(call));
-    return later(std::move(call), known.job);
+    return later(std::move(call), Lane::admin, known.job);
   }
   call->fail(Error{.code = Code::invalid,
                    .message = fmt::format("there is no {} {}: there are POST /admin/split, GET "
@@ -115,13 +122,16 @@ void Service::admin_split(CallPtr call) {
   if (!routing) return call->fail(no_such_container(database->text, container->text));
   std::optional<uint32_t> id;
   if (range != nullptr) id = static_cast<uint32_t>(range->number);
-  auto report = engine_.split(routing->container->number, id);
-  if (!report) return call->fail(report.error());
-  call->charge(0);
-  call->reply(200, fmt::format(R"({{"parent":{},"children":[{},{}],"pauseMs":{},"totalMs":{}}})",
-                               report->parent, report->left, report->right,
-                               static_cast<double>(report->pause_us) / 1000,
-                               static_cast<double>(report->total_us) / 1000));
+  // Splits take turns, and no thread of this face waits for them.
+  Call& asked = *call;
+  engine_.split_later({.container = routing->container->number,
+                       .range = id,
+                       .is_wanted = [&asked] { return !asked.client_is_gone(); }},
+                      [call = std::move(call)](Result<cluster::SplitReport> report) {
+                        if (!report) return call->fail(report.error());
+                        call->charge(0);
+                        call->reply(200, split_json(*report));
+                      });
 }
 
 // How storage and load are spread over a container's physical partitions, and its largest keys.

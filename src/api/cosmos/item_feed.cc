@@ -33,8 +33,8 @@ void Service::read_item_feed(CallPtr call) {
   std::string json = feed_head(container_rid(container.database, container.number), "Documents");
   for (const auto& [key, item] : reply->page.items) append_feed_element(json, item.body);
   finish_feed(json, reply->page.items.size());
-  if (reply->page.more && !reply->page.items.empty()) {
-    const partition::ItemKey& last = reply->page.items.back().first;
+  if (reply->page.more && reply->page.last) {
+    const partition::ItemKey& last = *reply->page.last;
     call->response.add("x-ms-continuation",
                        continuations_.encode({container.number, last.placement, last.row}));
   }

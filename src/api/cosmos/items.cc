@@ -103,15 +103,29 @@ void Service::read_item(CallPtr call) {
   auto address = item_address(call, routing);
   if (!address) return;
   if (auto reply =
-          engine_.read_if_open(*routing, address->placement, address->row, *demand, *factor)) {
+          engine_.read_in_memory(*routing, address->placement, address->row, *demand, *factor)) {
     return answer_read(*call, *routing, std::move(*reply));
   }
+  // It is in files. Where the partition is not open either, the engine opens it on a thread of its
+  // own and reads there; the lane is left at once.
+  const uint32_t container = routing->container->number;
+  lanes_.submit(
+      Lane::reads, container, std::move(call),
+      [this, routing, address = std::move(*address), factor = *factor](CallPtr running) mutable {
+        read_from_files(std::move(running), routing, std::move(address), factor);
+      });
+}
+
+void Service::read_from_files(CallPtr call, const cluster::RoutingPtr& routing, ItemAddress address,
+                              double factor) {
+  auto demand = demand_of(call->headers.session_token);
+  if (!demand) return call->fail(demand.error());
   engine_.read(
-      routing, std::move(address->placement), std::move(address->row), *demand,
+      routing, std::move(address.placement), std::move(address.row), *demand,
       [call = std::move(call), routing](Result<cluster::ReadReply> reply) mutable {
         answer_read(*call, *routing, std::move(reply));
       },
-      *factor);
+      factor);
 }
 
 }  // namespace orrery::cosmos

@@ -12,6 +12,8 @@
 #include <sstream>
 #include <thread>
 
+#include "api/cosmos/lanes.h"
+
 namespace orrery::cosmos {
 namespace {
 
@@ -55,6 +57,40 @@ prometheus::ClientMetric labelled(std::string_view operation) {
   prometheus::ClientMetric metric;
   metric.label.push_back({"operation", std::string(operation)});
   return metric;
+}
+
+// One family for each figure of a queue, one line in it for each queue.
+void add_queues(std::vector<prometheus::MetricFamily>& all, const Lanes& lanes) {
+  using prometheus::MetricType;
+  struct Figure {
+    std::string_view name;
+    std::string_view help;
+    MetricType type;
+    uint64_t FairQueue::Counts::* count;
+  };
+  for (const Figure& figure :
+       {Figure{"waiting", "Requests that wait for a thread", MetricType::Gauge,
+               &FairQueue::Counts::waiting},
+        Figure{"running", "Requests that have a thread", MetricType::Gauge,
+               &FairQueue::Counts::running},
+        Figure{"refused_total", "Requests refused, since too many waited or they did for too long",
+               MetricType::Counter, &FairQueue::Counts::refused},
+        Figure{"dropped_total", "Requests whose client had gone before their turn came",
+               MetricType::Counter, &FairQueue::Counts::dropped},
+        Figure{"failed_total", "Requests that an exception ended", MetricType::Counter,
+               &FairQueue::Counts::failed}}) {
+    prometheus::MetricFamily one =
+        family("orrery_queue_" + std::string(figure.name), std::string(figure.help), figure.type);
+    for (size_t i = 0; i < Lanes::kLanes; ++i) {
+      const FairQueue& queue = lanes.queue(i);
+      prometheus::ClientMetric metric;
+      metric.label.push_back({"queue", queue.name()});
+      const auto number = static_cast<double>(queue.counts().*figure.count);
+      (figure.type == MetricType::Counter ? metric.counter.value : metric.gauge.value) = number;
+      one.metric.push_back(std::move(metric));
+    }
+    all.push_back(std::move(one));
+  }
 }
 
 }  // namespace
@@ -138,8 +174,8 @@ std::vector<prometheus::MetricFamily> Metrics::collect() const {
   return {std::move(requests), std::move(units), std::move(seconds)};
 }
 
-std::string Metrics::render(const cluster::Engine& engine,
-                            const net::ServerCounters& server) const {
+std::string Metrics::render(const cluster::Engine& engine, const net::ServerCounters& server,
+                            const Lanes& lanes) const {
   using prometheus::MetricType;
   std::vector<prometheus::MetricFamily> all = collect();
 
@@ -160,6 +196,20 @@ std::string Metrics::render(const cluster::Engine& engine,
          MetricType::Counter, static_cast<double>(server.bad_requests));
   single("orrery_tls_failures_total", "TLS handshakes that failed", MetricType::Counter,
          static_cast<double>(server.tls_failures));
+
+  single("orrery_connections_failed_total", "Client connections that an exception ended",
+         MetricType::Counter, static_cast<double>(server.failures));
+  add_queues(all, lanes);
+  prometheus::MetricFamily failed =
+      family("orrery_jobs_failed_total", "Jobs of the engine's threads that an exception ended",
+             MetricType::Counter);
+  for (const auto& [pool, count] : engine.failed_jobs()) {
+    prometheus::ClientMetric metric;
+    metric.label.push_back({"pool", std::string(pool)});
+    metric.counter.value = static_cast<double>(count);
+    failed.metric.push_back(std::move(metric));
+  }
+  all.push_back(std::move(failed));
 
   // One family for each figure of a partition, one line in it for each open partition.
   struct Column {

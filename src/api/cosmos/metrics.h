@@ -19,6 +19,8 @@ struct MetricFamily;
 
 namespace orrery::cosmos {
 
+class Lanes;
+
 enum class Operation : uint8_t {
   account,
   database,
@@ -51,7 +53,8 @@ class Metrics {
   void charge(Operation operation, double request_units);
 
   // The text that Prometheus reads.
-  std::string render(const cluster::Engine& engine, const net::ServerCounters& server) const;
+  std::string render(const cluster::Engine& engine, const net::ServerCounters& server,
+                     const Lanes& lanes) const;
 
  private:
   struct Shard;

@@ -169,13 +169,9 @@ void Service::create_resource(CallPtr call, const ResourceKind& kind, const Reso
         engine_.catalog().resource(kind.number, owner.number, definition->name);
     if (before) return replace_resource(std::move(call), kind, owner, *before, token_life_s);
   }
-  if (kind.number == kPermissionKind) {
-    if (auto checked = check_permission(owner, *definition, 0); !checked) {
-      return call->fail(checked.error());
-    }
-  }
   auto made = engine_.create_resource(kind.number, owner.number, definition->name,
-                                      definition->members, engine_.limits().*kind.most);
+                                      definition->members, engine_.limits().*kind.most,
+                                      [&] { return check_resource(kind, owner, *definition, 0); });
   if (!made) return call->fail(made.error());
   call->etag((*made)->etag);
   call->charge(write_charge(*definition));
@@ -186,13 +182,9 @@ void Service::replace_resource(CallPtr call, const ResourceKind& kind, const Res
                                const catalog::Resource& before, int64_t token_life_s) {
   auto definition = parse_resource(kind, call->body);
   if (!definition) return call->fail(definition.error());
-  if (kind.number == kPermissionKind) {
-    if (auto checked = check_permission(owner, *definition, before.number); !checked) {
-      return call->fail(checked.error());
-    }
-  }
-  auto replaced = engine_.replace_resource(before.number, definition->name, definition->members,
-                                           asked_etag(call->headers.if_match));
+  auto replaced = engine_.replace_resource(
+      before.number, definition->name, definition->members, asked_etag(call->headers.if_match),
+      [&] { return check_resource(kind, owner, *definition, before.number); });
   if (!replaced) return call->fail(replaced.error());
   call->etag((*replaced)->etag);
   call->charge(write_charge(*definition));

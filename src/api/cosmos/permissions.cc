@@ -8,8 +8,9 @@
 
 namespace orrery::cosmos {
 
-Status Service::check_permission(const ResourceOwner& owner, const ResourceDefinition& definition,
-                                 uint32_t replaced) const {
+Status Service::check_resource(const ResourceKind& kind, const ResourceOwner& owner,
+                               const ResourceDefinition& definition, uint32_t replaced) const {
+  if (kind.number != kPermissionKind) return {};
   auto grant = parse_grant(definition.members);
   if (!grant) return pass(grant.error());
   cluster::RoutingPtr routing = find_container(grant->resource);

@@ -136,7 +136,7 @@ void Service::read_query_plan(CallPtr call) {
 
 void Service::query_items(CallPtr call) {
   if (call->body.size() > kTrialBodyMax) {
-    return later(std::move(call), &Service::query_items_patiently);
+    return later_in_container(std::move(call), Lane::queries, &Service::query_items_patiently);
   }
   run_item_query(std::move(call), partition::Reach::memory);
 }
@@ -163,7 +163,7 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   const bool is_trial = reach == partition::Reach::memory;
   // Scripts run in another process.
   if (is_trial && functions.is_used()) {
-    return later(std::move(call), &Service::query_items_patiently);
+    return later_in_container(std::move(call), Lane::queries, &Service::query_items_patiently);
   }
   auto size = page_size(call->headers.max_item_count, kDefaultPage, engine_.limits().feed_items);
   if (!size) return call->fail(size.error());
@@ -232,7 +232,7 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   EngineSpace space(engine_, routing, ranges, *demand, receipt, {.reach = reach});
   auto page = query::run_page(**bound, space, position ? &*position : nullptr, limits, context);
   if (is_trial && (is_over || (!page && page.error().code == Code::would_wait))) {
-    return later(std::move(call), &Service::query_items_patiently);
+    return later_in_container(std::move(call), Lane::queries, &Service::query_items_patiently);
   }
   if (!page) return call->fail(page.error());
 

@@ -246,7 +246,7 @@ Reply ScriptOperations::query(const Operation& operation) {
   limits.rows = page_size(operation);
   limits.bytes = engine_.limits().response_bytes;
   limits.position_bytes = position_bytes(kMaxContinuationBytes);
-  limits.stop = [this] { return clock_.steady_us() > deadline_us_; };
+  limits.stop = [this] { return clock_.steady_us() > deadline_us_ || !is_wanted(); };
   TransactionSpace space(transaction_, scope_.placement,
                          [this](const partition::ItemKey& key, partition::Item& item) {
                            return body_of(key.row, item);
@@ -290,9 +290,9 @@ Reply ScriptOperations::read_feed(const Operation& operation) {
   }
   charge_ += partition::feed_charge(bytes, rows.size()) * scope_.charge_factor;
   Reply reply{.status = 200, .body = array_of(rows)};
-  if (page->more && !page->items.empty()) {
-    reply.continuation = continuations_.encode(
-        FeedPosition{container, scope_.placement, page->items.back().first.row});
+  if (page->more && page->last) {
+    reply.continuation =
+        continuations_.encode(FeedPosition{container, scope_.placement, page->last->row});
   }
   return reply;
 }

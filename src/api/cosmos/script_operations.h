@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,7 @@ struct ScriptScope {
   std::string key;        // as a JSON array; empty in a container without a partition key
   std::string placement;  // of that key
   double charge_factor = 1;
+  std::function<bool()> is_wanted;  // whether the client is still there
 };
 
 class ScriptOperations final : public script::Operations {
@@ -39,6 +41,7 @@ class ScriptOperations final : public script::Operations {
                    partition::Transaction& transaction);
 
   script::Reply perform(const script::Operation& operation) override;
+  bool is_wanted() const override { return scope_.is_wanted(); }
   // A script begins: its queries end their pages when its time is up.
   void start_clock();
 

@@ -28,7 +28,7 @@ std::expected<void, ScriptStop> ScriptTransaction::run(const Steps& steps) {
   for (int attempts = 1;; ++attempts) {
     auto done = attempt(steps);
     charge += receipt_.charge;
-    if (!done && lost_a_race(done.error()) && attempts < kAttempts) continue;
+    if (!done && lost_a_race(done.error()) && attempts < kAttempts && scope_.is_wanted()) continue;
     // Each has two decimals; so has their sum.
     receipt_.charge = std::round(charge * 100) / 100;
     return done;

@@ -13,9 +13,6 @@
 namespace orrery::cosmos {
 namespace {
 
-constexpr size_t kScriptsWaiting = 1'000;
-constexpr uint32_t kQueueRetryMs = 100;
-
 void answer_stop(Call& call, const ScriptStop& stop) {
   if (const auto* refusal = std::get_if<Refusal>(&stop)) {
     return call.fail(refusal->error, refusal->substatus);
@@ -131,29 +128,6 @@ Status check_matches(const std::vector<Trigger>& triggers, ItemVerb verb, bool e
 
 }  // namespace
 
-void Service::on_script_thread(CallPtr call, std::move_only_function<void(CallPtr)> job) {
-  if (scripts_waiting_.fetch_add(1) >= kScriptsWaiting) {
-    scripts_waiting_.fetch_sub(1);
-    return call->fail(
-        {.code = Code::throttled,
-         .message = fmt::format("{} executions of scripts are waiting already: try again",
-                                kScriptsWaiting),
-         .retry_after_ms = kQueueRetryMs});
-  }
-  script_threads_.post([this, call = std::move(call), job = std::move(job)]() mutable {
-    scripts_waiting_.fetch_sub(1);
-    if (stopping_) {
-      return call->fail({.code = Code::overloaded, .message = "the server is stopping"});
-    }
-    job(std::move(call));
-  });
-}
-
-void Service::stop() {
-  stopping_ = true;
-  script_threads_.stop();
-}
-
 void Service::execute_procedure(CallPtr call) {
   cluster::RoutingPtr routing = container_of(call);
   if (!routing) return;
@@ -170,6 +144,7 @@ void Service::execute_procedure(CallPtr call) {
   if (!arguments) return call->fail(arguments.error());
   ScriptScope scope;
   scope.routing = routing;
+  scope.is_wanted = [&asked = *call] { return !asked.client_is_gone(); };
   scope.key = call->headers.partition_key;
   auto placement = place_key(scope.key, routing->container->spec.key);
   if (!placement) return call->fail(placement.error());
@@ -216,6 +191,7 @@ void Service::write_with_triggers(CallPtr call, ItemVerb verb) {
   request.if_none_match = call->headers.if_none_match;
   ScriptScope scope;
   scope.routing = routing;
+  scope.is_wanted = [&asked = *call] { return !asked.client_is_gone(); };
   scope.key = call->headers.partition_key;
   std::string id;
   if (verb != ItemVerb::create && verb != ItemVerb::upsert) {

@@ -79,7 +79,7 @@ Service::Service(cluster::Engine& engine, script::Host& scripts, const Clock& cl
       tokens_(secret),
       admin_signatures_(clock.now_s()),
       options_(std::move(options)),
-      script_threads_("script", scripts.workers_max()) {
+      lanes_(engine.limits(), clock, scripts.workers_max()) {
   MutexLock lock(keys_mutex_);
   authorizers_.push_back(std::make_unique<const Authorizer>(std::move(authorizer)));
   authorizer_ = authorizers_.back().get();
@@ -102,8 +102,8 @@ void Service::handle(const net::Request& request, net::Responder responder) {
     if (call->method != "GET" && call->method != "HEAD") return method_not_allowed(std::move(call));
     if (is_health) return call->reply(200, "{\"status\":\"ok\"}");
     call->response.headers += "content-type: text/plain; version=0.0.4\r\n";
-    call->response.body =
-        metrics_.render(engine_, server_ != nullptr ? server_->counters() : net::ServerCounters{});
+    call->response.body = metrics_.render(
+        engine_, server_ != nullptr ? server_->counters() : net::ServerCounters{}, lanes_);
     return call->reply_text();
   }
   const bool is_admin = path.starts_with("/admin/");
@@ -158,9 +158,21 @@ Status Service::authorize(const Call& call, bool admin) const {
   return {};
 }
 
-void Service::later(CallPtr call, Job job) {
-  engine_.control().post(
-      [this, call = std::move(call), job]() mutable { (this->*job)(std::move(call)); });
+void Service::later(CallPtr call, Lane lane, Job job) {
+  lanes_.submit(lane, 0, std::move(call),
+                [this, job](CallPtr running) { (this->*job)(std::move(running)); });
+}
+
+void Service::later_in_container(CallPtr call, Lane lane, Lanes::Job job) {
+  // By its number: whoever names containers that are not there would get a share for each.
+  const cluster::RoutingPtr routing = container_of(call);
+  if (!routing) return;
+  lanes_.submit(lane, routing->container->number, std::move(call), std::move(job));
+}
+
+void Service::later_in_container(CallPtr call, Lane lane, Job job) {
+  later_in_container(std::move(call), lane,
+                     [this, job](CallPtr running) { (this->*job)(std::move(running)); });
 }
 
 void Service::unsupported(CallPtr call, std::string_view what) {
@@ -188,13 +200,15 @@ void Service::dispatch(CallPtr call) {
   const std::string_view root = address.segments[0];
   if (root == "offers") {
     call->operation = Operation::offer;
-    if (address.count == 1 && method == "GET") return later(std::move(call), &Service::list_offers);
+    if (address.count == 1 && method == "GET")
+      return later(std::move(call), Lane::management, &Service::list_offers);
     if (address.count == 1 && method == "POST") {
-      return later(std::move(call), &Service::query_offers);
+      return later(std::move(call), Lane::management, &Service::query_offers);
     }
-    if (address.count == 2 && method == "GET") return later(std::move(call), &Service::read_offer);
+    if (address.count == 2 && method == "GET")
+      return later(std::move(call), Lane::management, &Service::read_offer);
     if (address.count == 2 && method == "PUT") {
-      return later(std::move(call), &Service::replace_offer);
+      return later(std::move(call), Lane::management, &Service::replace_offer);
     }
     return method_not_allowed(std::move(call));
   }
@@ -207,29 +221,40 @@ void Service::dispatch(CallPtr call) {
   if (address.count <= 2) {
     call->operation = Operation::database;
     if (address.count == 1) {
-      if (method == "GET") return later(std::move(call), &Service::list_databases);
-      if (is_query(*call)) return later(std::move(call), &Service::query_databases);
-      if (method == "POST") return later(std::move(call), &Service::create_database);
+      if (method == "GET")
+        return later(std::move(call), Lane::management, &Service::list_databases);
+      if (is_query(*call))
+        return later(std::move(call), Lane::management, &Service::query_databases);
+      if (method == "POST")
+        return later(std::move(call), Lane::management, &Service::create_database);
     } else {
-      if (method == "GET") return later(std::move(call), &Service::read_database);
-      if (method == "DELETE") return later(std::move(call), &Service::delete_database);
+      if (method == "GET") return later(std::move(call), Lane::management, &Service::read_database);
+      if (method == "DELETE")
+        return later(std::move(call), Lane::management, &Service::delete_database);
     }
     return method_not_allowed(std::move(call));
   }
   if (address.segments[2] != "colls") {
-    if (kind_of(address) != nullptr) return later(std::move(call), &Service::named_resources);
+    if (kind_of(address) != nullptr)
+      return later(std::move(call), Lane::management, &Service::named_resources);
     return unsupported(std::move(call), fmt::format("resources of type '{}'", address.segments[2]));
   }
   if (address.count <= 4) {
     call->operation = Operation::container;
     if (address.count == 3) {
-      if (method == "GET") return later(std::move(call), &Service::list_containers);
-      if (is_query(*call)) return later(std::move(call), &Service::query_containers);
-      if (method == "POST") return later(std::move(call), &Service::create_container);
+      if (method == "GET")
+        return later(std::move(call), Lane::management, &Service::list_containers);
+      if (is_query(*call))
+        return later(std::move(call), Lane::management, &Service::query_containers);
+      if (method == "POST")
+        return later(std::move(call), Lane::management, &Service::create_container);
     } else {
-      if (method == "GET") return later(std::move(call), &Service::read_container);
-      if (method == "PUT") return later(std::move(call), &Service::replace_container);
-      if (method == "DELETE") return later(std::move(call), &Service::delete_container);
+      if (method == "GET")
+        return later(std::move(call), Lane::management, &Service::read_container);
+      if (method == "PUT")
+        return later(std::move(call), Lane::management, &Service::replace_container);
+      if (method == "DELETE")
+        return later(std::move(call), Lane::management, &Service::delete_container);
     }
     return method_not_allowed(std::move(call));
   }
@@ -243,28 +268,29 @@ void Service::dispatch_in_container(CallPtr call) {
   if (kind == "pkranges" && address.count == 5) {
     call->operation = Operation::partition_ranges;
     if (method != "GET") return method_not_allowed(std::move(call));
-    return later(std::move(call), &Service::read_partition_ranges);
+    return later(std::move(call), Lane::management, &Service::read_partition_ranges);
   }
   if (kind != "docs") {
     if (kind == "sprocs" && address.count == 6 && method == "POST") {
       call->operation = Operation::script_run;
-      return on_script_thread(std::move(call),
-                              [this](CallPtr running) { execute_procedure(std::move(running)); });
+      return later_in_container(std::move(call), Lane::scripts, &Service::execute_procedure);
     }
-    if (kind_of(address) != nullptr) return later(std::move(call), &Service::named_resources);
+    if (kind_of(address) != nullptr)
+      return later(std::move(call), Lane::management, &Service::named_resources);
     return unsupported(std::move(call), fmt::format("resources of type '{}'", kind));
   }
   if (address.count > 6) return unsupported(std::move(call), "attachments");
   if (address.count == 5) {
     if (method == "GET") {
       call->operation = Operation::item_feed;
-      if (!call->headers.a_im.empty()) return later(std::move(call), &Service::read_change_feed);
-      return later(std::move(call), &Service::read_item_feed);
+      if (!call->headers.a_im.empty())
+        return later_in_container(std::move(call), Lane::queries, &Service::read_change_feed);
+      return later_in_container(std::move(call), Lane::queries, &Service::read_item_feed);
     }
     if (method == "POST") {
       if (is_true(call->headers.is_query_plan)) {
         call->operation = Operation::item_query;
-        return later(std::move(call), &Service::read_query_plan);
+        return later_in_container(std::move(call), Lane::queries, &Service::read_query_plan);
       }
       if (is_true(call->headers.is_query)) {
         call->operation = Operation::item_query;
@@ -278,7 +304,7 @@ void Service::dispatch_in_container(CallPtr call) {
       call->operation = upsert ? Operation::item_upsert : Operation::item_create;
       const ItemVerb verb = upsert ? ItemVerb::upsert : ItemVerb::create;
       if (has_triggers(*call)) {
-        return on_script_thread(std::move(call), [this, verb](CallPtr running) {
+        return later_in_container(std::move(call), Lane::scripts, [this, verb](CallPtr running) {
           write_with_triggers(std::move(running), verb);
         });
       }
@@ -288,7 +314,8 @@ void Service::dispatch_in_container(CallPtr call) {
     if (method == "GET") {
       call->operation = Operation::item_read;
       // By resource id the item has to be looked for, which may block.
-      if (address.by_rid) return later(std::move(call), &Service::read_item);
+      if (address.by_rid)
+        return later_in_container(std::move(call), Lane::queries, &Service::read_item);
       return read_item(std::move(call));
     }
     if (method == "PUT" || method == "DELETE" || method == "PATCH") {
@@ -301,14 +328,14 @@ void Service::dispatch_in_container(CallPtr call) {
         if (verb == ItemVerb::patch) {
           return unsupported(std::move(call), "triggers around a patch");
         }
-        return on_script_thread(std::move(call), [this, verb](CallPtr running) {
+        return later_in_container(std::move(call), Lane::scripts, [this, verb](CallPtr running) {
           write_with_triggers(std::move(running), verb);
         });
       }
       if (address.by_rid) {
-        engine_.control().post(
-            [this, call = std::move(call), verb]() mutable { write_item(std::move(call), verb); });
-        return;
+        return later_in_container(std::move(call), Lane::queries, [this, verb](CallPtr running) {
+          write_item(std::move(running), verb);
+        });
       }
       return write_item(std::move(call), verb);
     }

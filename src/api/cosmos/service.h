@@ -2,10 +2,10 @@
 //
 // handle() runs on an event-loop thread: it checks the signature, finds the operation, and either
 // answers at once, or hands over to the engine, which answers later. What blocks (databases,
-// containers, feeds) goes to the engine's control threads. One file per resource: account.cc,
-// databases.cc, containers.cc, named_resources.cc (users, permissions, scripts), permissions.cc,
-// scripts.cc (what runs JavaScript), partition_ranges.cc, items.cc, batch.cc, item_feed.cc,
-// change_feed.cc, query_items.cc, offers.cc, admin.cc.
+// containers, feeds, scripts) goes through the lanes (lanes.h) to threads that may. One file per
+// resource: account.cc, databases.cc, containers.cc, named_resources.cc (users, permissions,
+// scripts), permissions.cc, scripts.cc (what runs JavaScript), partition_ranges.cc, items.cc,
+// batch.cc, item_feed.cc, change_feed.cc, query_items.cc, offers.cc, admin.cc.
 #pragma once
 
 #include <atomic>
@@ -19,12 +19,12 @@
 #include "api/cosmos/call.h"
 #include "api/cosmos/continuation.h"
 #include "api/cosmos/item_write.h"
+#include "api/cosmos/lanes.h"
 #include "api/cosmos/metrics.h"
 #include "api/cosmos/resource_kinds.h"
 #include "api/cosmos/resource_token.h"
 #include "base/clock.h"
 #include "base/thread_annotations.h"
-#include "base/worker_pool.h"
 #include "cluster/engine.h"
 #include "net/http.h"
 #include "net/server.h"
@@ -59,8 +59,9 @@ class Service final : public net::Handler {
   Service(cluster::Engine& engine, script::Host& scripts, const Clock& clock, Authorizer authorizer,
           const std::string& secret, ServiceOptions options);
 
-  // Waits for scripts that run, and refuses those that have not begun. Before the engine ends.
-  void stop();
+  // Waits for what runs on threads of its own, and refuses what has not begun. Before the engine
+  // ends.
+  void stop() { lanes_.stop(); }
 
   void handle(const net::Request& request, net::Responder responder) override;
 
@@ -75,8 +76,10 @@ class Service final : public net::Handler {
   Status authorize_by_token(const Call& call, std::string_view signature, bool admin) const;
   void dispatch(CallPtr call);
   void dispatch_in_container(CallPtr call);
-  // Runs a member function on a thread that may block.
-  void later(CallPtr call, Job job);
+  // Runs a job on a thread that may block. One of a container's takes turns with other containers'.
+  void later(CallPtr call, Lane lane, Job job);
+  void later_in_container(CallPtr call, Lane lane, Lanes::Job job);
+  void later_in_container(CallPtr call, Lane lane, Job job);
   static void unsupported(CallPtr call, std::string_view what);
   static void method_not_allowed(CallPtr call);
 
@@ -120,10 +123,11 @@ class Service final : public net::Handler {
   std::string resource_json(const ResourceKind& kind, const ResourceOwner& owner,
                             const catalog::Resource& resource, int64_t token_life_s) const;
   std::string permission_token(const catalog::Resource& permission, int64_t life_s) const;
-  // Whether the container that a permission is about is there, and its user has no other one for
-  // the same. `replaced`: the number of the permission that this takes the place of, or 0.
-  Status check_permission(const ResourceOwner& owner, const ResourceDefinition& definition,
-                          uint32_t replaced) const;
+  // Of a permission: whether the container that it is about is there, and its user has no other one
+  // for the same. `replaced`: the number of the permission that this takes the place of, or 0.
+  // Asked by the engine, with no other change in between.
+  Status check_resource(const ResourceKind& kind, const ResourceOwner& owner,
+                        const ResourceDefinition& definition, uint32_t replaced) const;
   void list_resources(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner,
                       int64_t token_life_s);
   void create_resource(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner,
@@ -131,8 +135,6 @@ class Service final : public net::Handler {
   void replace_resource(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner,
                         const catalog::Resource& before, int64_t token_life_s);
 
-  // Runs a job on a thread of the scripts, unless too many wait.
-  void on_script_thread(CallPtr call, std::move_only_function<void(CallPtr)> job);
   void execute_procedure(CallPtr call);
   void write_with_triggers(CallPtr call, ItemVerb verb);
 
@@ -156,6 +158,8 @@ class Service final : public net::Handler {
   };
   // From the path and the key header; by resource id it may block. On failure the call is answered.
   std::optional<ItemAddress> item_address(CallPtr& call, const cluster::RoutingPtr& routing);
+  void read_from_files(CallPtr call, const cluster::RoutingPtr& routing, ItemAddress address,
+                       double factor);
 
   void read_item_feed(CallPtr call);
   void read_change_feed(CallPtr call);
@@ -190,9 +194,7 @@ class Service final : public net::Handler {
   const ServiceOptions options_;
   Metrics metrics_;
   const net::Server* server_ = nullptr;
-  std::atomic<size_t> scripts_waiting_{0};
-  std::atomic<bool> stopping_{false};
-  WorkerPool script_threads_;  // last: its jobs use the rest
+  Lanes lanes_;  // last: its jobs use the rest
 };
 
 // What admin_signature.h looks at.

@@ -26,17 +26,15 @@ class Cursor final : public query::ItemCursor {
         after_(std::move(after)) {}
 
   Result<bool> next() override {
-    if (at_ + 1 >= page_.items.size()) {
+    ++at_;
+    while (at_ >= page_.items.size()) {
       if (!page_.more) return false;
       auto page =
           transaction_.scan(placement_, after_ ? &*after_ : nullptr, kScanItems, kScanBytes);
       if (!page) return pass(page.error());
       page_ = std::move(*page);
-      if (page_.items.empty()) return false;
-      after_ = page_.items.back().first.row;
+      if (page_.last) after_ = page_.last->row;
       at_ = 0;
-    } else {
-      ++at_;
     }
     auto& [key, item] = page_.items[at_];
     key_ = partition::item_key(key.placement, key.row);
@@ -52,7 +50,7 @@ class Cursor final : public query::ItemCursor {
   const TransactionSpace::BodyOf& body_of_;
   std::optional<std::string> after_;  // the row after which the next page begins
   partition::Page page_{.items = {}, .more = true};
-  size_t at_ = 0;
+  size_t at_ = SIZE_MAX;  // before the first
   std::string key_;
   std::string body_;
 };

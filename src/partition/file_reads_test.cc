@@ -1,0 +1,134 @@
+// What a thread that must not wait for files gets, and that it does not wait.
+#include "partition/file_reads.h"
+
+#include <gmock/gmock.h>
+
+#include "partition/partition_fixture.h"
+#include "partition/store.h"
+#include "partition/view.h"
+
+namespace orrery::partition {
+namespace {
+
+class FileReadsTest : public PartitionTest {
+ protected:
+  // Two items in files, of which nothing is cached.
+  std::shared_ptr<Partition> open_cold() {
+    {
+      auto partition = open();
+      // More than a megabyte: closing writes it into files.
+      for (int i = 0; i < 20; ++i) {
+        EXPECT_FALSE(commit(*partition, create("k", std::to_string(i),
+                                               "\"pad\":\"" + std::string(100'000, 'x') + '"'))
+                         .error);
+      }
+    }
+    shared_.reset();
+    shared_ = std::make_unique<Shared>(limits_, clock_);
+    auto partition = open();
+    shared_->caches->blocks->EraseUnRefEntries();
+    return partition;
+  }
+};
+
+TEST_F(FileReadsTest, AnItemThatIsNotInMemoryIsNotWaitedFor) {
+  auto partition = open_cold();
+  const uint64_t before = file_reads_of_thread();
+  auto cold = partition->read("k", "7", Reach::memory);
+  ASSERT_FALSE(cold);
+  EXPECT_EQ(cold.error().code, Code::would_wait);
+  EXPECT_EQ(file_reads_of_thread(), before);
+  auto waited = partition->read("k", "7");
+  ASSERT_TRUE(waited) << waited.error().message;
+  EXPECT_TRUE(*waited);
+  EXPECT_GT(file_reads_of_thread(), before);
+  const uint64_t after = file_reads_of_thread();
+  auto warm = partition->read("k", "7", Reach::memory);
+  ASSERT_TRUE(warm);
+  EXPECT_TRUE(*warm);
+  EXPECT_EQ(file_reads_of_thread(), after);
+}
+
+TEST_F(FileReadsTest, WhatWasJustWrittenIsInMemory) {
+  auto partition = open();
+  ASSERT_FALSE(commit(*partition, create("k", "a")).error);
+  const uint64_t before = file_reads_of_thread();
+  auto found = partition->read("k", "a", Reach::memory);
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(*found);
+  auto missing = partition->read("k", "b", Reach::memory);
+  ASSERT_TRUE(missing);
+  EXPECT_FALSE(*missing);
+  EXPECT_EQ(file_reads_of_thread(), before);
+}
+
+TEST_F(FileReadsTest, AViewOfMemoryReadsNoFileWhateverIsAskedOfIt) {
+  auto partition = open_cold();
+  const uint64_t before = file_reads_of_thread();
+  auto view = View::open(partition, "", "\xFF", *schema_, Reach::memory);
+  if (view) {
+    static_cast<void>((*view)->estimate("", "\xFF"));
+    auto items = (*view)->items(nullptr, false);
+    ASSERT_FALSE(items && (*items)->next());
+  } else {
+    EXPECT_EQ(view.error().code, Code::would_wait);
+  }
+  EXPECT_EQ(file_reads_of_thread(), before);
+}
+
+TEST_F(FileReadsTest, WhateverRocksDbTriesAThreadThatMayNotWaitIsKeptFromFiles) {
+  auto partition = open_cold();
+  const uint64_t before = file_reads_of_thread();
+  {
+    const MemoryOnly memory_only;
+    EXPECT_FALSE(partition->read("k", "7"));
+    EXPECT_TRUE(memory_only.has_missed());
+  }
+  EXPECT_EQ(file_reads_of_thread(), before);
+  auto waited = partition->read("k", "7");
+  ASSERT_TRUE(waited) << "nothing of it stays behind: " << waited.error().message;
+  EXPECT_TRUE(*waited);
+}
+
+TEST_F(FileReadsTest, AViewOfMemoryDoesNotPassOverExpiredItemsForLong) {
+  schema_->default_ttl_s = 1;
+  auto partition = open();
+  std::vector<Write> writes;
+  for (int i = 0; i < 200; ++i) writes.push_back(create("k", std::to_string(1000 + i)));
+  ASSERT_FALSE(commit(*partition, std::move(writes)).error);
+  clock_.advance_ms(10'000);
+  auto memory = View::open(partition, "", "\xFF", *schema_, Reach::memory).value();
+  auto few = memory->items(nullptr, false).value();
+  EXPECT_EQ(few->next().error().code, Code::would_wait);
+  auto files = View::open(partition, "", "\xFF", *schema_).value();
+  auto all = files->items(nullptr, false).value();
+  EXPECT_EQ(all->next(), false);
+}
+
+TEST_F(FileReadsTest, APageOfAFeedPassesOverSoManyExpiredItemsAndThenSaysWhereItIs) {
+  schema_->default_ttl_s = 100;
+  auto partition = open();
+  const size_t expired = kExpiredPassedMax + 10;
+  for (size_t i = 0; i < expired;) {
+    std::vector<Write> writes;
+    for (size_t end = std::min(i + 500, expired); i < end; ++i) {
+      writes.push_back(create("k", std::to_string(100'000 + i)));
+    }
+    ASSERT_FALSE(commit(*partition, std::move(writes)).error);
+  }
+  clock_.advance_ms(200'000);
+  ASSERT_FALSE(commit(*partition, create("z", "alive")).error);
+  auto first = partition->scan("", "\xFF", nullptr, 10, SIZE_MAX, *schema_);
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(first->items.empty());
+  EXPECT_TRUE(first->more);
+  ASSERT_TRUE(first->last);
+  auto second = partition->scan("", "\xFF", &*first->last, 10, SIZE_MAX, *schema_);
+  ASSERT_TRUE(second);
+  ASSERT_EQ(second->items.size(), 1U);
+  EXPECT_EQ(second->items[0].first.row, "alive");
+  EXPECT_FALSE(second->more);
+}
+
+}  // namespace
+}  // namespace orrery::partition
