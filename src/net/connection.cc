@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "base/log.h"
 #include "base/survive.h"
@@ -22,13 +23,17 @@ namespace {
 constexpr size_t kCopiedBodyBytesMax = 16 * 1024;
 // Responses to pipelined requests are gathered up to here before they are written.
 constexpr size_t kGatherBytes = 64 * 1024;
-constexpr size_t kIdleOutputBytesMax = 16 * 1024;
+// What one connection may do before the others of its loop have their turn. (A request may take a
+// millisecond, which is what the face allows a query on the loop.)
+constexpr size_t kTurnRequestsMax = 16;
+constexpr size_t kTurnBytesMax = 256 * 1024;
 // After the last response the client gets this long, and may send this much, before the connection
 // is cut: closing with bytes unread would reset it and could take the response away with it.
 constexpr std::chrono::milliseconds kLingerTime{2'000};
 constexpr size_t kLingerBytesMax = 16 * 1024 * 1024;
 
 constexpr unsigned char kTlsHandshakeRecord = 0x16;
+constexpr std::string_view kRetryLater = "Retry-After: 1\r\n";
 
 }  // namespace
 
@@ -40,8 +45,12 @@ Connection::Connection(std::shared_ptr<EventLoop> loop, Descriptor fd, bool refu
       refused_(refused) {}
 
 void Connection::wait(Waiting what, std::chrono::milliseconds limit) {
+  wait_until(what, loop_->now() + limit);
+}
+
+void Connection::wait_until(Waiting what, SteadyTime deadline) {
   waiting_ = what;
-  deadline_ = loop_->now() + limit;
+  deadline_ = deadline;
 }
 
 void Connection::start() {
@@ -70,11 +79,20 @@ void Connection::on_events(uint32_t events) {
     return;
   }
   if (lingering_) return drain();
-  if (!awaiting_response_) process();
+  if (waiting_ == Waiting::memory) {
+    if ((events & (EPOLLHUP | EPOLLERR)) != 0) close();
+    return;
+  }
+  if (!awaiting_response_ && !yielded_) process();
 }
 
 void Connection::on_turn_end() {
   if (!closed_) process();
+}
+
+void Connection::on_next_turn() {
+  yielded_ = false;
+  if (!closed_ && !writing_ && !lingering_) process();
 }
 
 void Connection::on_first_byte() {
@@ -119,16 +137,28 @@ void Connection::shake_hands() {
 // ---- Reading
 
 bool Connection::fill() {
-  const std::span<char> room = input_.room(parser_.bytes_wanted());
+  const ServerOptions& options = loop_->options();
+  if (!parser_.reading_body() && input_.next_capacity() > InputBuffer::kFreeBytes) {
+    const size_t more = input_.next_capacity() - InputBuffer::kFreeBytes;
+    if (!loop_->shared().heads.try_reserve(reservation_, more)) {
+      reject(503, "The server has no memory for headers as large as these now: try again later.",
+             kRetryLater);
+      return false;
+    }
+  }
+  const std::span<char> room =
+      input_.room(body_.admitted ? parser_.bytes_wanted_max() : parser_.bytes_wanted());
   const Transfer got = transport_.read(room);
   if (got.flow == Flow::over) {
     close();
     return false;
   }
-  const ServerOptions& options = loop_->options();
   input_.added(got.bytes);
+  turn_bytes_ += got.bytes;
   if (parser_.reading_body()) {
-    wait(Waiting::body, options.body_timeout);
+    if (!std::exchange(body_.begun, true)) body_.pace.begin(loop_->now());
+    body_.pace.moved(got.bytes, loop_->now());
+    wait_until(Waiting::body, body_.pace.deadline(options.body_timeout, options.transfer_rate_min));
   } else if (input_.size() == 0) {
     wait(Waiting::idle, options.idle_timeout);
   } else if (waiting_ != Waiting::header) {
@@ -138,9 +168,14 @@ bool Connection::fill() {
 }
 
 void Connection::process() {
+  turn_requests_ = turn_bytes_ = 0;
   while (!awaiting_response_) {
-    if (!body_.empty() || out_.size() >= kGatherBytes || close_after_flush_) {
+    if (output_.has_body() || output_.text_bytes() >= kGatherBytes || close_after_flush_) {
       if (!flush()) return;
+    }
+    if (turn_requests_ >= kTurnRequestsMax || turn_bytes_ >= kTurnBytesMax) {
+      yielded_ = true;
+      return loop_->go_on_later(shared_from_this());
     }
     size_t size = input_.size();
     const auto outcome =
@@ -150,18 +185,80 @@ void Connection::process() {
       return reject(parser_.error_status(), parser_.error_message());
     }
     if (outcome == RequestParser::Outcome::complete) {
+      ++turn_requests_;
       if (!dispatch()) return;
       continue;
     }
-    if (parser_.expects_continue() && !sent_continue_) {
-      sent_continue_ = true;
-      out_.append("HTTP/1.1 100 Continue\r\n\r\n");
+    if (parser_.reading_body() && !admit_body()) {
+      if (close_after_flush_) continue;
+      return;
     }
     if (loop_->stopping() && size == 0) close_after_flush_ = true;
-    if (unsent() && loop_->write_later(shared_from_this())) return;
+    if (output_.unsent() && loop_->write_later(shared_from_this())) return;
     if (!flush()) return;
     if (!fill()) return;
   }
+}
+
+// A body that fits what a connection may keep anyway, and that nobody holds back, comes without
+// being asked about: the handler will see it in a moment.
+bool Connection::admit_body() {
+  if (body_.admitted) return true;
+  const size_t wanted = parser_.bytes_wanted();
+  const bool large = (wanted > 0 ? wanted : input_.next_capacity()) > InputBuffer::kFreeBytes;
+  const bool held_back = parser_.expects_continue() && !body_.told_to_continue;
+  if (!large && !held_back) return true;
+  // From here on the connection may wait, and nobody should wait with it for answers before this.
+  if (output_.unsent() && !flush()) return false;
+  if (!body_.head_passed) {
+    if (refused_by_head()) return false;
+    body_.head_passed = true;
+  }
+  if (large) {
+    const bool reserved = loop_->shared().bodies.reserve_or_queue(
+        reservation_, parser_.bytes_wanted_max() - InputBuffer::kFreeBytes,
+        [weak = weak_from_this(), loop = loop_] {
+          loop->post([weak] {
+            if (const auto self = weak.lock()) self->on_memory();
+          });
+        });
+    if (!reserved) {
+      wait(Waiting::memory, loop_->options().buffer_timeout);
+      return false;
+    }
+    body_.admitted = true;
+  }
+  if (held_back) {
+    body_.told_to_continue = true;
+    output_.text().append("HTTP/1.1 100 Continue\r\n\r\n");
+  }
+  return true;
+}
+
+void Connection::on_memory() {
+  if (closed_ || waiting_ != Waiting::memory) return;
+  waiting_ = Waiting::nothing;
+  process();
+}
+
+bool Connection::refused_by_head() {
+  parser_.fill(input_.data(), request_);
+  request_.body = {};
+  std::optional<Response> refusal;
+  try {
+    refusal = loop_->shared().handler->refuse(request_);
+  } catch (const std::exception& error) {
+    log::error("a request's head failed",
+               {{"method", request_.method}, {"target", request_.target}, {"error", error.what()}});
+    refusal.emplace();
+    refusal->status = 500;
+  }
+  if (!refusal) return false;
+  LoopCounters::count(loop_->counters().requests);
+  waiting_ = Waiting::nothing;
+  refusal->close = true;
+  append_response(*refusal);
+  return true;
 }
 
 bool Connection::dispatch() {
@@ -180,25 +277,32 @@ bool Connection::dispatch() {
   in_handler_ = false;
   if (closed_) return false;
   if (!awaiting_response_) {
-    input_.consume(parser_.consumed());
-    parser_.reset();
-    sent_continue_ = false;
+    next_request();
     return true;
   }
   // Nobody should wait for a slow answer to get those before it.
-  if (unsent()) flush();
+  if (output_.unsent()) flush();
   return false;
 }
 
-void Connection::reject(int status, std::string_view message) {
+// The request is answered: lets go of it.
+void Connection::next_request() {
+  input_.consume(parser_.consumed());
+  if (input_.capacity() <= InputBuffer::kFreeBytes) reservation_.release();
+  parser_.reset();
+  body_ = {};
+}
+
+void Connection::reject(int status, std::string_view message, std::string_view headers) {
   if (!refused_) LoopCounters::count(loop_->counters().bad_requests);
   const std::string body = error_body(status, message);
-  append_head(out_, {.status = status,
-                     .headers = "Content-Type: application/json\r\n",
-                     .date_line = loop_->date_line(),
-                     .content_length = body.size(),
-                     .connection = "close"});
-  out_.append(body);
+  append_head(output_.text(),
+              {.status = status,
+               .headers = std::string("Content-Type: application/json\r\n").append(headers),
+               .date_line = loop_->date_line(),
+               .content_length = body.size(),
+               .connection = "close"});
+  output_.text().append(body);
   close_after_flush_ = true;
   if (!writing_) flush();
 }
@@ -247,13 +351,12 @@ void Connection::on_failure() noexcept {
 void Connection::take_response(Response&& response) {
   if (closed_) return;
   if (writing_) {
+    loop_->slow_readers().grown(slow_, response.body.size());
     waiting_response_.emplace(std::move(response));
     return;
   }
   append_response(response);
-  input_.consume(parser_.consumed());
-  parser_.reset();
-  sent_continue_ = false;
+  next_request();
   process();
 }
 
@@ -268,18 +371,18 @@ void Connection::append_response(Response& response) {
   } else if (parser_.http_1_0()) {
     connection = "keep-alive";
   }
-  append_head(out_, {.status = response.status,
-                     .headers = response.headers,
-                     .date_line = loop_->date_line(),
-                     .content_length =
-                         has_body ? std::optional<uint64_t>(response.body.size()) : std::nullopt,
-                     .connection = connection});
+  append_head(
+      output_.text(),
+      {.status = response.status,
+       .headers = response.headers,
+       .date_line = loop_->date_line(),
+       .content_length = has_body ? std::optional<uint64_t>(response.body.size()) : std::nullopt,
+       .connection = connection});
   if (has_body && !parser_.is_head()) {
     if (response.body.size() <= kCopiedBodyBytesMax) {
-      out_.append(response.body);
+      output_.text().append(response.body);
     } else {
-      body_ = std::move(response.body);
-      body_done_ = 0;
+      output_.set_body(std::move(response.body));
     }
   }
   if (last) close_after_flush_ = true;
@@ -288,25 +391,35 @@ void Connection::append_response(Response& response) {
 // ---- Writing
 
 bool Connection::flush() {
-  while (unsent()) {
-    const Transfer sent = transport_.write(std::string_view(out_).substr(out_done_),
-                                           std::string_view(body_).substr(body_done_));
+  bool moved = false;
+  while (output_.unsent()) {
+    const Transfer sent = transport_.write(output_.first(), output_.second());
     if (sent.flow == Flow::over) {
       close();
       return false;
     }
     if (sent.flow == Flow::wait) {
-      writing_ = true;
-      wait(Waiting::write, loop_->options().write_timeout);
+      // That the peer sends something, or that TLS does, buys no time: only what is taken does.
+      if (!std::exchange(writing_, true)) output_pace_.begin(loop_->now());
+      if (moved || slow_.bytes == 0) {
+        const size_t next = waiting_response_ ? waiting_response_->body.size() : 0;
+        loop_->slow_readers().moved(*this, slow_, output_.bytes() + next);
+      }
+      const ServerOptions& options = loop_->options();
+      wait_until(Waiting::write,
+                 output_pace_.deadline(options.write_timeout, options.transfer_rate_min));
       return false;
     }
-    advance(sent.bytes);
+    moved = true;
+    turn_bytes_ += sent.bytes;
+    output_.advance(sent.bytes);
+    output_pace_.moved(sent.bytes, loop_->now());
   }
-  out_.clear();
-  out_done_ = 0;
-  if (out_.capacity() > kIdleOutputBytesMax) out_ = {};
-  if (!body_.empty()) body_ = {};
-  body_done_ = 0;
+  if (std::exchange(writing_, false)) {
+    waiting_ = Waiting::nothing;
+    loop_->slow_readers().remove(slow_);
+  }
+  output_.clear();
   if (close_after_flush_) {
     linger();
     return false;
@@ -314,22 +427,19 @@ bool Connection::flush() {
   return true;
 }
 
-void Connection::advance(size_t size) {
-  const size_t from_out = std::min(size, out_.size() - out_done_);
-  out_done_ += from_out;
-  body_done_ += size - from_out;
-}
-
 void Connection::on_writable() {
-  writing_ = false;
-  waiting_ = Waiting::nothing;
   if (!flush()) return;
   if (waiting_response_) {
     Response response = std::move(*waiting_response_);
     waiting_response_.reset();
     return take_response(std::move(response));
   }
-  process();
+  if (!awaiting_response_) process();
+}
+
+void Connection::on_too_slow() {
+  LoopCounters::count(loop_->counters().slow_readers);
+  close();
 }
 
 // ---- Ending
@@ -357,6 +467,7 @@ void Connection::close() {
   closed_ = true;
   const std::shared_ptr<Connection> self = shared_from_this();
   transport_.close();
+  loop_->slow_readers().remove(slow_);
   loop_->remove(*this);
 }
 
@@ -367,12 +478,19 @@ void Connection::on_tick(SteadyTime now) {
     case Waiting::body:
       waiting_ = Waiting::nothing;
       return reject(408, "The request did not arrive in the time this server gives it.");
+    case Waiting::memory:
+      waiting_ = Waiting::nothing;
+      reservation_.release();
+      return reject(503,
+                    "The server has no memory for a body as large as this now: try again later.",
+                    kRetryLater);
     case Waiting::handshake:
       LoopCounters::count(loop_->counters().tls_failures);
       return close();
+    case Waiting::write:
+      return on_too_slow();
     case Waiting::nothing:
     case Waiting::idle:
-    case Waiting::write:
     case Waiting::linger:
       return close();
   }

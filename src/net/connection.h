@@ -6,7 +6,10 @@
 // again. While a response is unsent or being prepared nothing is read or parsed, so a client that
 // does not take its answers is the only one to wait for them, and memory stays bounded.
 //
-// An exception on the way (memory ran out) ends the connection and nothing else.
+// Before more than InputBuffer::kFreeBytes are kept of a request, its memory is reserved; before
+// that of a body is, the handler may refuse the request by its head. What one turn of the loop does
+// for a connection is bounded: one that always has more to do goes on in the next turn. An exception
+// on the way (memory ran out) ends the connection and nothing else.
 //
 // Threading: the loop's thread, but for send() and abandon(). While closed_ is false the loop holds
 // the connection; closing happens on the loop's thread, so destruction elsewhere (by a late
@@ -22,6 +25,8 @@
 #include "net/event_loop.h"
 #include "net/http.h"
 #include "net/input_buffer.h"
+#include "net/output_buffer.h"
+#include "net/pace.h"
 #include "net/parser.h"
 #include "net/transport.h"
 
@@ -36,7 +41,9 @@ class Connection final : public ResponseSink,
 
   void start();
   void on_events(uint32_t events) override;
-  void on_turn_end();  // after EventLoop::write_later
+  void on_turn_end();   // after EventLoop::write_later
+  void on_next_turn();  // after EventLoop::go_on_later
+  void on_too_slow();   // the loop has no memory for its answers any more
   void on_failure() noexcept override;
   void send(Response&& response) noexcept override;  // any thread
   void abandon() noexcept override;                  // any thread
@@ -52,28 +59,32 @@ class Connection final : public ResponseSink,
   friend class EventLoop;
 
   // What the time limit in deadline_ is for.
-  enum class Waiting : uint8_t { nothing, idle, handshake, header, body, write, linger };
+  enum class Waiting : uint8_t { nothing, idle, handshake, header, memory, body, write, linger };
 
   void on_first_byte();
   void shake_hands();
 
   // Goes as far as it can: parses, hands over, writes, reads, until there is something to wait for.
   void process();
-  bool fill();      // false: nothing came, or the connection is over
+  bool fill();        // false: nothing came, or the connection is over
+  bool admit_body();  // false: it waits for memory, or the request was refused
+  bool refused_by_head();
+  void on_memory();
   bool dispatch();  // false: the response will come later
-  void reject(int status, std::string_view message);
+  void next_request();
+  // `headers`: more of them, as complete lines.
+  void reject(int status, std::string_view message, std::string_view headers = {});
 
   void append_response(Response& response);
   void take_response(Response&& response);
 
   bool flush();  // true: all written; false: goes on later, or the connection is over
   void on_writable();
-  void advance(size_t size);
-  bool unsent() const { return out_done_ < out_.size() || body_done_ < body_.size(); }
 
   void linger();
   void drain();
   void wait(Waiting what, std::chrono::milliseconds limit);
+  void wait_until(Waiting what, SteadyTime deadline);
 
   std::shared_ptr<EventLoop> loop_;
   Transport transport_;
@@ -84,12 +95,24 @@ class Connection final : public ResponseSink,
   RequestParser parser_;
   Request request_;
 
-  std::string out_;   // heads and small bodies, in order
-  std::string body_;  // one large body, which follows out_
-  size_t out_done_ = 0;
-  size_t body_done_ = 0;
+  BufferBudget::Reservation reservation_;  // for input_, beyond what is free
+
+  // How far the request is whose body is being read.
+  struct BodyProgress {
+    bool head_passed = false;  // the handler has not refused it
+    bool admitted = false;     // its memory is reserved
+    bool told_to_continue = false;
+    bool begun = false;  // pace runs
+    Pace pace;
+  } body_;
+
+  OutputBuffer output_;
+  Pace output_pace_;                          // while writing_
+  SlowReaders::Place slow_;                   // while writing_
   std::optional<Response> waiting_response_;  // came while earlier ones were still being written
 
+  size_t turn_requests_ = 0;  // done since process() was called
+  size_t turn_bytes_ = 0;
   SteadyTime deadline_;
   size_t drained_bytes_ = 0;
   Waiting waiting_ = Waiting::nothing;
@@ -97,8 +120,8 @@ class Connection final : public ResponseSink,
   bool in_handler_ = false;
   bool awaiting_response_ = false;  // a request is with the handler
   bool first_byte_ = false;         // nothing has come yet
-  bool writing_ = false;
-  bool sent_continue_ = false;
+  bool writing_ = false;            // the peer has not taken all of output_
+  bool yielded_ = false;            // goes on in the next turn
   bool close_after_flush_ = false;
   bool lingering_ = false;
   bool closed_ = false;

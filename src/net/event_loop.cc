@@ -26,8 +26,9 @@ constexpr size_t kEventsMax = 128;  // of one turn
 // A limit is kept to within a quarter of the shortest one, and never looked at more than 100 times
 // a second.
 std::chrono::milliseconds tick_interval(const ServerOptions& options) {
-  const auto shortest = std::min(
-      {options.header_timeout, options.body_timeout, options.idle_timeout, options.write_timeout});
+  const auto shortest =
+      std::min({options.header_timeout, options.body_timeout, options.idle_timeout,
+                options.write_timeout, options.buffer_timeout});
   return std::clamp(shortest / 4, std::chrono::milliseconds(10), std::chrono::milliseconds(1000));
 }
 
@@ -60,7 +61,8 @@ EventLoop::EventLoop(std::shared_ptr<ServerShared> shared, Descriptor poll, Desc
       poll_(std::move(poll)),
       wake_(std::move(wake)),
       now_(std::chrono::steady_clock::now()),
-      tick_interval_(tick_interval(shared_->options)) {}
+      tick_interval_(tick_interval(shared_->options)),
+      slow_readers_(shared_->options.response_buffer_bytes / shared_->options.threads) {}
 
 EventLoop::~EventLoop() = default;
 
@@ -77,6 +79,7 @@ void EventLoop::run() {
   thread_id_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   block_broken_pipe_signal();
   std::array<epoll_event, kEventsMax> events;
+  std::vector<std::shared_ptr<Connection>> going_on;
   for (;;) {
     const int ready =
         ::epoll_wait(poll_.get(), events.data(), static_cast<int>(events.size()), wait_limit_ms());
@@ -96,6 +99,13 @@ void EventLoop::run() {
         if (!told) watcher->on_failure();
       }
     }
+    going_on.swap(yielded_);
+    for (const std::shared_ptr<Connection>& connection : going_on) {
+      if (!survive("a connection's next turn", [&] { connection->on_next_turn(); })) {
+        connection->on_failure();
+      }
+    }
+    going_on.clear();
     telling_ = false;
     for (const std::shared_ptr<Connection>& writer : writers_) {
       if (!survive("writing answers", [&] { writer->on_turn_end(); })) writer->on_failure();
@@ -105,10 +115,18 @@ void EventLoop::run() {
       run_posted();
       finish_abandoned();
     }
-    survive("time limits", [&] { run_due(); });
+    survive("time limits", [&] {
+      run_due();
+      close_slow_readers();
+    });
     const std::lock_guard lock(mutex_);
-    if (finished_ && posted_.empty()) return;
+    if (finished_ && posted_.empty()) break;
   }
+  yielded_.clear();  // closed, and would hold this loop
+}
+
+void EventLoop::go_on_later(const std::shared_ptr<Connection>& connection) {
+  yielded_.push_back(connection);
 }
 
 bool EventLoop::write_later(const std::shared_ptr<Connection>& connection) {
@@ -117,6 +135,7 @@ bool EventLoop::write_later(const std::shared_ptr<Connection>& connection) {
 }
 
 int EventLoop::wait_limit_ms() const {
+  if (!yielded_.empty()) return 0;
   std::optional<SteadyTime> due;
   if (!connections_.empty()) due = next_tick_;
   if (delayed_) due = due ? std::min(*due, delayed_->due) : delayed_->due;
@@ -226,6 +245,10 @@ void EventLoop::tick() {
     const std::shared_ptr<Connection> connection = *next++;
     if (!survive("a time limit", [&] { connection->on_tick(now_); })) connection->on_failure();
   }
+}
+
+void EventLoop::close_slow_readers() {
+  while (Connection* slowest = slow_readers_.excess()) slowest->on_too_slow();
 }
 
 void EventLoop::begin_stop() {

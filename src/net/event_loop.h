@@ -2,8 +2,9 @@
 // one coarse timer for all their time limits, and what they share (options, handler, TLS context,
 // counters).
 //
-// A turn of the loop is: wait; tell each watcher of its events; let connections write the answers
-// that these events led to; run what was posted; look at the time limits. (Answers that are written
+// A turn of the loop is: wait; tell each watcher of its events; let those go on that had more to do
+// than a connection may in one turn; let connections write the answers that all this led to; run
+// what was posted; look at the time limits and at what slow readers hold. (Answers that are written
 // together wake their reader once, where it would otherwise run and sleep for each of them.)
 // Descriptors are registered once, edge-triggered, for reading and writing: a request costs no call
 // but those that move its bytes. A watcher may end itself during its own events, and no other
@@ -33,9 +34,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "net/buffer_budget.h"
 #include "net/descriptor.h"
 #include "net/http.h"
 #include "net/server.h"
+#include "net/slow_readers.h"
 
 namespace orrery::net {
 
@@ -43,11 +46,21 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 
 class Connection;
 
-// What all loops of one server share. Immutable but for the counts.
+// What all loops of one server share. Immutable but for the counts and budgets.
 struct ServerShared {
-  ServerOptions options;
-  Handler* handler = nullptr;
+  ServerShared(ServerOptions options_in, Handler& handler_in)
+      : options(std::move(options_in)),
+        handler(&handler_in),
+        heads(options.request_buffer_bytes / 4),
+        bodies(options.request_buffer_bytes - options.request_buffer_bytes / 4) {}
+
+  const ServerOptions options;  // with the number of threads
+  Handler* const handler;
   std::shared_ptr<SSL_CTX> tls;  // null: no certificate was given
+  // Two, because nobody has said yet who sent a head: those who send many large ones wait for one
+  // another, and not the bodies of clients that are known.
+  BufferBudget heads;
+  BufferBudget bodies;
   std::atomic<uint64_t> connections_open{0};
   std::atomic<uint64_t> connections_accepted{0};
   std::atomic<uint64_t> connections_refused{0};
@@ -60,6 +73,7 @@ struct alignas(64) LoopCounters {
   std::atomic<uint64_t> bad_requests{0};
   std::atomic<uint64_t> tls_failures{0};
   std::atomic<uint64_t> failures{0};  // exceptions, each of which ended a connection
+  std::atomic<uint64_t> slow_readers{0};
 
   static void count(std::atomic<uint64_t>& counter) {
     counter.fetch_add(1, std::memory_order_relaxed);
@@ -107,6 +121,9 @@ class EventLoop : public std::enable_shared_from_this<EventLoop> {
 
   // True while watchers are told of events: the connection is then asked to write at their end.
   bool write_later(const std::shared_ptr<Connection>& connection);
+  // The connection goes on in the next turn, after all that have events by then.
+  void go_on_later(const std::shared_ptr<Connection>& connection);
+  SlowReaders& slow_readers() { return slow_readers_; }
 
   void adopt(Descriptor fd, bool refused);
   void remove(Connection& connection);
@@ -132,6 +149,7 @@ class EventLoop : public std::enable_shared_from_this<EventLoop> {
   void run_posted();
   void run_due();
   void tick();
+  void close_slow_readers();
 
   std::shared_ptr<ServerShared> shared_;
   Descriptor poll_;
@@ -142,6 +160,8 @@ class EventLoop : public std::enable_shared_from_this<EventLoop> {
   std::optional<Delayed> delayed_;
   bool telling_ = false;
   std::vector<std::shared_ptr<Connection>> writers_;  // of this turn
+  std::vector<std::shared_ptr<Connection>> yielded_;  // for the next turn
+  SlowReaders slow_readers_;
   bool stopping_ = false;
   bool tls_refusal_logged_ = false;
   uint32_t refused_open_ = 0;

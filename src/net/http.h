@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -74,6 +75,11 @@ class Handler {
  public:
   virtual ~Handler() = default;
   virtual void handle(const Request& request, Responder responder) = 0;
+  // Asked before memory is spent on a large body, and before a client is told to send one that it
+  // holds back: `head` has no body yet. An answer refuses the request; the connection is closed
+  // after it. Nothing lets the body come, and handle() is called with all of it. The views are good
+  // for this call only.
+  virtual std::optional<Response> refuse(const Request& /*head*/) { return std::nullopt; }
 };
 
 }  // namespace orrery::net

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kPause{100};
 constexpr int kBacklog = 4096;  // the kernel takes less where it is set so
+constexpr int kAcceptsPerTurn = 256;
 
 struct Address {
   sockaddr_storage bytes{};
@@ -98,11 +99,18 @@ Status Listener::open() {
 }
 
 void Listener::on_events(uint32_t) {
-  if (take_waiting() == Taken::out_of_resources) pause();
+  switch (take_waiting()) {
+    case Taken::all:
+      return;
+    case Taken::some:  // the loop's own connections come first
+      return go_on_after(std::chrono::milliseconds(0));
+    case Taken::out_of_resources:
+      return pause();
+  }
 }
 
 Listener::Taken Listener::take_waiting() {
-  for (;;) {
+  for (int taken = 0; taken < kAcceptsPerTurn; ++taken) {
     Descriptor fd(::accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!fd) {
       switch (errno) {
@@ -132,6 +140,7 @@ Listener::Taken Listener::take_waiting() {
     });
     if (!posted && !refused) shared_->connections_open.fetch_sub(1, std::memory_order_relaxed);
   }
+  return Taken::some;
 }
 
 // What waits to be accepted is told of once: it must not be forgotten.
@@ -146,14 +155,19 @@ void Listener::pause() {
     log::error("accepting connections pauses: raise the limit of open files (ulimit -n)",
                {{"error", ::strerrordesc_np(errno)}});
   }
-  loops_.front()->after(kPause, [this] {
+  go_on_after(kPause);
+}
+
+void Listener::go_on_after(std::chrono::milliseconds delay) {
+  loops_.front()->after(delay, [this] {
     if (fd_) on_events(0);
   });
 }
 
 void Listener::close() {
   if (!fd_) return;
-  take_waiting();
+  for (int turn = 0; turn * kAcceptsPerTurn < kBacklog && take_waiting() == Taken::some; ++turn) {
+  }
   fd_.reset();
 }
 

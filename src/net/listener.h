@@ -26,10 +26,11 @@ class Listener final : public Watcher {
   void close();  // after taking what the kernel has accepted already
 
  private:
-  enum class Taken : uint8_t { all, out_of_resources };
+  enum class Taken : uint8_t { all, some, out_of_resources };
 
-  Taken take_waiting();
+  Taken take_waiting();  // as many as one turn may
   void pause();
+  void go_on_after(std::chrono::milliseconds delay);
 
   std::vector<std::shared_ptr<EventLoop>> loops_;
   std::shared_ptr<ServerShared> shared_;

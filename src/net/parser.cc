@@ -396,6 +396,12 @@ bool RequestParser::chunk_size(const char* data, size_t size) {
   return true;
 }
 
+size_t RequestParser::bytes_wanted_max() const {
+  if (!chunked_) return bytes_wanted();
+  // What is ahead of the decoded body is at most one chunk's line, or the trailers.
+  return body_start_ + body_bytes_max_ + std::max<size_t>(header_bytes_max_, kChunkLineBytesMax);
+}
+
 bool RequestParser::keep_alive() const {
   if (connection_close_) return false;
   return !http_1_0_ || connection_keep_alive_;

@@ -45,8 +45,11 @@ class RequestParser {
   bool expects_continue() const {  // the client waits for "100 Continue" before it sends the body
     return reading_body() && expects_continue_ && body_size_ == 0;
   }
-  // How many bytes `data` must be able to hold for this request, as far as known now.
+  // While reading the body: how many bytes `data` must be able to hold for this request; 0 if the
+  // client has not said how long the body is.
   size_t bytes_wanted() const { return stage_ == Stage::fixed_body ? body_start_ + length_ : 0; }
+  // The same, and if it has not said: the most that it may become.
+  size_t bytes_wanted_max() const;
 
   // After failed.
   int error_status() const { return error_status_; }

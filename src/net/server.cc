@@ -74,9 +74,9 @@ Server::~Server() {
 
 Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Handler& handler) {
   auto impl = std::make_unique<Impl>();
-  impl->shared = std::make_shared<ServerShared>();
-  impl->shared->options = options;
-  impl->shared->handler = &handler;
+  ServerOptions settled = options;
+  if (settled.threads == 0) settled.threads = std::max(1U, std::thread::hardware_concurrency());
+  impl->shared = std::make_shared<ServerShared>(std::move(settled), handler);
   if (options.certificate_file.empty() != options.private_key_file.empty()) {
     return fail(Code::invalid, "TLS needs both a certificate and its private key: only one is set");
   }
@@ -85,9 +85,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Hand
     if (!context) return pass(std::move(context).error());
     impl->shared->tls = std::move(*context);
   }
-  const uint32_t threads =
-      options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
-  for (uint32_t i = 0; i < threads; ++i) {
+  for (uint32_t i = 0; i < impl->shared->options.threads; ++i) {
     auto loop = EventLoop::create(impl->shared);
     if (!loop) return pass(std::move(loop).error());
     impl->loops.push_back(std::move(*loop));
@@ -118,7 +116,9 @@ ServerCounters Server::counters() const {
     counters.bad_requests += counted.bad_requests.load(std::memory_order_relaxed);
     counters.tls_failures += counted.tls_failures.load(std::memory_order_relaxed);
     counters.failures += counted.failures.load(std::memory_order_relaxed);
+    counters.slow_readers += counted.slow_readers.load(std::memory_order_relaxed);
   }
+  counters.request_buffer_bytes = shared.heads.bytes_held() + shared.bodies.bytes_held();
   return counters;
 }
 

@@ -20,11 +20,21 @@ struct ServerOptions {
   uint32_t connections_max = 10'000;
   uint32_t header_bytes_max = 64 * 1024;
   uint64_t body_bytes_max = 4 * 1024 * 1024;
-  std::chrono::milliseconds header_timeout{
-      15'000};                                     // from a request's first byte to its last header
-  std::chrono::milliseconds body_timeout{60'000};  // without any byte of the body
+  // Memory for requests that are larger than the 16 KB that each connection has for itself: a
+  // quarter of it for those whose headers are, the rest for bodies.
+  uint64_t request_buffer_bytes = 64ULL << 20;
+  // Memory for answers that clients are slow to take, divided evenly among the threads.
+  uint64_t response_buffer_bytes = 64ULL << 20;
+  // From a request's first byte to its last header.
+  std::chrono::milliseconds header_timeout{15'000};
+  // For a body to come, and for an answer to be taken: the longest without any byte, and in all
+  // this and a second more for every transfer_rate_min bytes.
+  std::chrono::milliseconds body_timeout{30'000};
+  std::chrono::milliseconds write_timeout{30'000};
+  uint64_t transfer_rate_min = 16 * 1024;
+  // For a body to wait for its memory.
+  std::chrono::milliseconds buffer_timeout{10'000};
   std::chrono::milliseconds idle_timeout{300'000};  // between requests
-  std::chrono::milliseconds write_timeout{60'000};  // without the peer taking any byte
 };
 
 // Counted by the server, read by whoever exposes metrics.
@@ -35,8 +45,10 @@ struct ServerCounters {
   uint64_t requests = 0;
   uint64_t bad_requests = 0;  // not HTTP, over a bound, or too slow
   uint64_t tls_failures = 0;
-  uint64_t failures = 0;       // connections that an exception ended
-  uint64_t accept_pauses = 0;  // the process was out of file descriptors or memory
+  uint64_t failures = 0;              // connections that an exception ended
+  uint64_t accept_pauses = 0;         // the process was out of file descriptors or memory
+  uint64_t slow_readers = 0;          // closed because they did not take their answers
+  uint64_t request_buffer_bytes = 0;  // reserved now
 };
 
 class Server {

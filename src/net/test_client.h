@@ -108,6 +108,14 @@ class TestClient {
     return receive();
   }
 
+  // Up to so many bytes, whatever they are; 0 when the server has closed.
+  size_t take(size_t bytes_max) {
+    std::string bytes(bytes_max, 0);
+    const ssize_t n = ssl_ != nullptr ? SSL_read(ssl_, bytes.data(), static_cast<int>(bytes_max))
+                                      : recv(fd_, bytes.data(), bytes_max, 0);
+    return n > 0 ? static_cast<size_t>(n) : 0;
+  }
+
   // The server has closed, and sent nothing that was not received.
   bool at_end() { return received_.empty() && !more() && ended_; }
 

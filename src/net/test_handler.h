@@ -1,6 +1,7 @@
 // The handler that the tests of this folder serve: what it does is chosen by the request's target.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <memory>
@@ -29,7 +30,18 @@ class TestHandler : public Handler {
     for (std::thread& thread : threads) thread.join();
   }
 
+  std::optional<Response> refuse(const Request& head) override {
+    ++heads_seen_;
+    if (head.target != "/refused") return std::nullopt;
+    Response response;
+    response.status = 401;
+    return response;
+  }
+  size_t heads_seen() const { return heads_seen_; }
+  size_t requests_seen() const { return requests_seen_; }
+
   void handle(const Request& request, Responder responder) override {
+    ++requests_seen_;
     const std::string_view target = request.target;
     Response response;
     response.add("Content-Type", "text/plain");
@@ -60,6 +72,8 @@ class TestHandler : public Handler {
     } else if (target.starts_with("/status/")) {
       response.status = std::stoi(std::string(target.substr(8)));
       response.body = "x";
+    } else if (target == "/refused") {
+      response.status = 401;
     } else if (target == "/close") {
       response.close = true;
     } else if (target == "/peer") {
@@ -78,6 +92,8 @@ class TestHandler : public Handler {
   }
 
  private:
+  std::atomic<size_t> heads_seen_{0};
+  std::atomic<size_t> requests_seen_{0};
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Responder> held_;

@@ -37,13 +37,12 @@ class TlsTest : public testing::Test {
 
   void start() {
     ASSERT_TRUE(ensure_certificate(cert_, key_).has_value());
-    ServerOptions options;
-    options.port = 0;
-    options.threads = 2;
-    options.certificate_file = cert_;
-    options.private_key_file = key_;
-    options.header_timeout = std::chrono::milliseconds(500);
-    auto started = Server::start(options, handler_);
+    options_.port = 0;
+    options_.threads = 2;
+    options_.certificate_file = cert_;
+    options_.private_key_file = key_;
+    options_.header_timeout = std::chrono::milliseconds(500);
+    auto started = Server::start(options_, handler_);
     ASSERT_TRUE(started.has_value()) << started.error().message;
     server_ = std::move(*started);
     ASSERT_EQ(SSL_CTX_load_verify_locations(context_, cert_.c_str(), nullptr), 1);
@@ -55,6 +54,7 @@ class TlsTest : public testing::Test {
   std::string key_;
   SSL_CTX* context_ = SSL_CTX_new(TLS_client_method());
   TestHandler handler_;
+  ServerOptions options_;
   std::unique_ptr<Server> server_;
 };
 
@@ -143,6 +143,19 @@ TEST_F(TlsTest, BrokenAndSlowHandshakesEnd) {
   slow.send("\x16");
   EXPECT_TRUE(slow.at_end());
   EXPECT_EQ(server_->counters().tls_failures, 2U);
+}
+
+TEST_F(TlsTest, SendingDoesNotBuyTimeToTakeAnswers) {
+  options_.write_timeout = std::chrono::milliseconds(200);
+  start();
+  TestClient client(server_->port(), 4096);
+  ASSERT_TRUE(client.start_tls(context_));
+  client.send(get("/large"));
+  EXPECT_TRUE(eventually([&] {
+    client.send("G");
+    return server_->counters().slow_readers == 1;
+  }));
+  EXPECT_EQ(server_->counters().connections_open, 0U);
 }
 
 TEST_F(TlsTest, WithoutCertificateTlsIsRefused) {
