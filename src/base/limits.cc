@@ -84,6 +84,10 @@ constexpr std::array kRows = {
     Row{"block-cache-bytes", &Limits::block_cache_bytes, 1 << 20, "memory for cached reads"},
     Row{"write-buffer-bytes", &Limits::write_buffer_bytes, 1 << 20,
         "memory for writes not yet in files"},
+    Row{"request-buffer-bytes", &Limits::request_buffer_bytes, 1 << 20,
+        "memory for requests of more than 16 KB that are being received or answered"},
+    Row{"response-buffer-bytes", &Limits::response_buffer_bytes, 1 << 20,
+        "memory for answers that clients are slow to take"},
 };
 
 Result<uint64_t> parse_size(std::string_view name, std::string_view text) {

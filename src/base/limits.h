@@ -60,6 +60,8 @@ struct Limits {
   // Memory
   uint64_t block_cache_bytes = 256ULL << 20;  // the program sets it by the memory there is
   uint64_t write_buffer_bytes = 256ULL << 20;
+  uint64_t request_buffer_bytes = 64ULL << 20;   // likewise set by the program
+  uint64_t response_buffer_bytes = 64ULL << 20;  // likewise
 
   // Sets one by name. The text is a whole number, optionally with K, M or G (powers of 1024).
   Status set(std::string_view name, std::string_view text);

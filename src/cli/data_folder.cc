@@ -185,6 +185,26 @@ Result<std::string> ensure_secret(const std::string& folder) {
   return bytes;
 }
 
+Result<std::string> ensure_metrics_token(const std::string& folder) {
+  const std::string path = folder + "/metrics-token";
+  if (is_there(path)) {
+    auto text = read_file(path);
+    if (!text) return text;
+    while (!text->empty() && (text->back() == '\n' || text->back() == '\r')) text->pop_back();
+    if (!text->empty() && text->find_first_of(" \t\r\n") == std::string::npos) return text;
+    return fail(Code::corrupt, fmt::format("{} is not one line of text without spaces: remove it, "
+                                           "and the next start makes a new one",
+                                           path));
+  }
+  auto bytes = random_bytes(kSecretBytes);
+  if (!bytes) return pass(bytes.error());
+  std::string token = to_base64(*bytes);
+  if (auto written = write_private_file(path, token + "\n"); !written) {
+    return pass(written.error());
+  }
+  return token;
+}
+
 Status write_running_server(const std::string& folder, const RunningServer& server) {
   std::string certificate;
   value::append_json_string(certificate, server.certificate);

@@ -5,6 +5,7 @@
 //   LOCK         held while a server runs on the folder
 //   keys.json    the account's keys, made on first start
 //   secret       what continuation tokens and resource tokens are sealed with
+//   metrics-token  what /metrics asks for
 //   server.json  the running server's address and certificate, for the other commands
 //   cert.pem, key.pem   the certificate, made on first start unless one is given
 //   partitions/  the data (see volume/local)
@@ -43,6 +44,8 @@ Result<cosmos::Keys> read_keys(const std::string& folder);
 // Puts a new key in the place of one, durably; gives all of them.
 Result<cosmos::Keys> regenerate_key(const std::string& folder, cosmos::KeyName name);
 Result<std::string> ensure_secret(const std::string& folder);
+// A line of text without spaces.
+Result<std::string> ensure_metrics_token(const std::string& folder);
 
 struct RunningServer {
   std::string address;

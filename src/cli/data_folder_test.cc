@@ -117,6 +117,20 @@ TEST_F(DataFolderTest, TheSecretStays) {
   EXPECT_EQ(ensure_secret(folder_).error().code, Code::corrupt);
 }
 
+TEST_F(DataFolderTest, TheMetricsTokenStays) {
+  auto made = ensure_metrics_token(folder_);
+  ASSERT_TRUE(made);
+  EXPECT_GE(made->size(), 43U);
+  EXPECT_EQ(mode_of("metrics-token"), 0600);
+  EXPECT_EQ(ensure_metrics_token(folder_).value(), *made);
+  put("metrics-token", "of-my-own\r\n");
+  EXPECT_EQ(ensure_metrics_token(folder_).value(), "of-my-own");
+  for (const char* bad : {"", "\n", "two words\n", "two\nlines\n"}) {
+    put("metrics-token", bad);
+    EXPECT_EQ(ensure_metrics_token(folder_).error().code, Code::corrupt) << bad;
+  }
+}
+
 TEST_F(DataFolderTest, TheRunningServerIsFound) {
   EXPECT_EQ(read_running_server(folder_).error().code, Code::not_found);
   ASSERT_TRUE(write_running_server(

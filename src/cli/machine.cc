@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint64_t kCacheLeast = 32ULL << 20;
 constexpr uint64_t kCacheMost = 1ULL << 30;
+constexpr uint64_t kBufferLeast = 64ULL << 20;
 
 // The number in a file of the control group, or no limit: the file is not there, or says "max".
 uint64_t limit_in(const char* path) {
@@ -31,6 +32,10 @@ uint64_t usable_memory_bytes() {
 
 uint64_t default_cache_bytes(uint64_t memory_bytes) {
   return std::clamp(memory_bytes / 4, kCacheLeast, kCacheMost);
+}
+
+uint64_t default_buffer_bytes(uint64_t memory_bytes) {
+  return std::max(memory_bytes / 16, kBufferLeast);
 }
 
 }  // namespace orrery::cli

@@ -11,4 +11,8 @@ uint64_t usable_memory_bytes();
 // Memory for cached reads where nothing else is set: a quarter of what there is, at most 1 GB.
 uint64_t default_cache_bytes(uint64_t memory_bytes);
 
+// Memory for large requests, and as much for answers that wait for slow clients: a sixteenth of
+// what there is, at least 64 MB.
+uint64_t default_buffer_bytes(uint64_t memory_bytes);
+
 }  // namespace orrery::cli

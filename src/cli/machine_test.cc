@@ -18,5 +18,10 @@ TEST(Machine, ACacheIsAQuarterOfTheMemoryWithinBounds) {
   EXPECT_EQ(default_cache_bytes(16ULL << 20), 32ULL << 20);
 }
 
+TEST(Machine, BuffersAreASixteenthOfTheMemoryOrMore) {
+  EXPECT_EQ(default_buffer_bytes(16 * kGigabyte), kGigabyte);
+  EXPECT_EQ(default_buffer_bytes(kGigabyte / 2), 64ULL << 20);
+}
+
 }  // namespace
 }  // namespace orrery::cli

@@ -53,7 +53,11 @@ struct Settings {
 
 Result<Settings> settings_of(const ServeOptions& options) {
   Settings settings;
-  settings.engine.limits.block_cache_bytes = default_cache_bytes(usable_memory_bytes());
+  const uint64_t memory_bytes = usable_memory_bytes();
+  Limits& defaults = settings.engine.limits;
+  defaults.block_cache_bytes = default_cache_bytes(memory_bytes);
+  defaults.request_buffer_bytes = default_buffer_bytes(memory_bytes);
+  defaults.response_buffer_bytes = default_buffer_bytes(memory_bytes);
   for (const std::string& assignment : options.limits) {
     if (auto set = settings.engine.limits.set(assignment); !set) return pass(set.error());
   }
@@ -126,6 +130,8 @@ Status run(const ServeOptions& options, const Settings& settings, const sigset_t
   listen.connections_max = static_cast<uint32_t>(limits.connections);
   listen.header_bytes_max = static_cast<uint32_t>(limits.request_header_bytes);
   listen.body_bytes_max = limits.request_body_bytes;
+  listen.request_buffer_bytes = limits.request_buffer_bytes;
+  listen.response_buffer_bytes = limits.response_buffer_bytes;
 
   const RealClock clock;
   auto volume = volume::open_local_volume(options.data);
@@ -134,6 +140,9 @@ Status run(const ServeOptions& options, const Settings& settings, const sigset_t
   if (!engine) return pass(engine.error());
   cosmos::ServiceOptions service_options = settings.service;
   if (!options.dev) {
+    auto metrics_token = ensure_metrics_token(options.data);
+    if (!metrics_token) return pass(metrics_token.error());
+    service_options.metrics_token = std::move(*metrics_token);
     service_options.regenerate_key = [folder = options.data](cosmos::KeyName name) {
       return regenerate_key(folder, name);
     };

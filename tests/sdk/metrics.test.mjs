@@ -1,5 +1,7 @@
 // GET /metrics, as Prometheus reads it.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 
 import { shared } from "./server.mjs";
@@ -54,5 +56,45 @@ describe("metrics", () => {
   it("no key is in them", async () => {
     const { text } = await at.rest("GET", "/metrics", { key: null });
     assert.ok(!text.includes(at.server.key));
+  });
+});
+
+describe("metrics of a server that is not for development", () => {
+  const at = shared({ dev: false });
+  const page = (method, headers) => at.rest(method, "/metrics", { key: null, headers });
+  const token = () => readFileSync(join(at.server.data, "metrics-token"), "utf8").trim();
+
+  it("are for those who have their token", async () => {
+    const container = await at.container();
+    await container.items.create({ id: "1", pk: "a" });
+    const read = await page("GET", { authorization: `Bearer ${token()}` });
+    assert.equal(read.status, 200, read.text);
+    assert.ok(read.text.includes(`"${container.id}"`));
+    assert.equal((await page("HEAD", { authorization: `Bearer ${token()}` })).status, 200);
+  });
+
+  it("tell nothing to anybody else", async () => {
+    const refused = [{}, { authorization: "Bearer " }, { authorization: `Bearer ${token()}x` },
+      { authorization: token() }, { authorization: `Bearer ${at.server.key}` }];
+    for (const headers of refused) {
+      const answer = await page("GET", headers);
+      assert.equal(answer.status, 401, answer.text);
+      assert.equal(answer.headers["www-authenticate"], "Bearer");
+      assert.ok(!answer.text.includes("orrery_"), answer.text);
+    }
+    assert.equal((await at.rest("GET", "/metrics")).status, 401, "a signature is no token");
+    assert.equal((await at.rest("GET", "/dbs", { key: null, headers: { authorization: `Bearer ${token()}` } })).status, 401,
+      "the token opens nothing else");
+  });
+
+  it("many readers at once get them", async () => {
+    const all = await Promise.all(Array.from({ length: 12 }, () => page("GET", { authorization: `Bearer ${token()}` })));
+    for (const answer of all) assert.equal(answer.status, 200, answer.text);
+  });
+
+  it("the health answer is for everybody, and says nothing else", async () => {
+    const answer = await at.rest("GET", "/healthz", { key: null });
+    assert.equal(answer.status, 200);
+    assert.deepEqual(answer.body, { status: "ok" });
   });
 });

@@ -196,6 +196,10 @@ std::string Metrics::render(const cluster::Engine& engine, const net::ServerCoun
          MetricType::Counter, static_cast<double>(server.bad_requests));
   single("orrery_tls_failures_total", "TLS handshakes that failed", MetricType::Counter,
          static_cast<double>(server.tls_failures));
+  single("orrery_slow_readers_total", "Connections closed because nobody took their answers",
+         MetricType::Counter, static_cast<double>(server.slow_readers));
+  single("orrery_request_buffer_bytes", "Memory reserved for large requests now", MetricType::Gauge,
+         static_cast<double>(server.request_buffer_bytes));
 
   single("orrery_connections_failed_total", "Client connections that an exception ended",
          MetricType::Counter, static_cast<double>(server.failures));

@@ -17,6 +17,14 @@ namespace {
 constexpr std::array<std::string_view, 5> kConsistencyNames = {
     "Strong", "BoundedStaleness", "Session", "ConsistentPrefix", "Eventual"};
 
+constexpr std::string_view kHealthPath = "/healthz";
+constexpr std::string_view kAdminPrefix = "/admin/";
+
+// What is no part of the API and is not signed as that is.
+bool is_page(std::string_view path) {
+  return path == kHealthPath || path == "/metrics";
+}
+
 std::string_view path_of(std::string_view target) {
   return target.substr(0, target.find('?'));
 }
@@ -79,7 +87,8 @@ Service::Service(cluster::Engine& engine, script::Host& scripts, const Clock& cl
       tokens_(secret),
       admin_signatures_(clock.now_s()),
       options_(std::move(options)),
-      lanes_(engine.limits(), clock, scripts.workers_max()) {
+      lanes_(engine.limits(), clock, scripts.workers_max()),
+      metrics_page_(metrics_, engine, lanes_, options_.metrics_token) {
   MutexLock lock(keys_mutex_);
   authorizers_.push_back(std::make_unique<const Authorizer>(std::move(authorizer)));
   authorizer_ = authorizers_.back().get();
@@ -87,45 +96,75 @@ Service::Service(cluster::Engine& engine, script::Host& scripts, const Clock& cl
 
 void Service::handle(const net::Request& request, net::Responder responder) {
   auto call = std::make_unique<Call>(request, std::move(responder), metrics_, clock_.steady_us());
-  if (options_.local_names_only && !call->headers.host.empty() &&
-      !net::is_loopback(call->headers.host)) {
-    return call->fail(Error{
-        .code = Code::forbidden,
-        .message = fmt::format("this server runs with --dev, with a key that everybody knows, and "
-                               "is for clients that call it localhost or 127.0.0.1, not '{}'",
-                               call->headers.host.substr(0, 256))});
-  }
+  if (auto known = check_host(*call); !known) return call->fail(known.error());
   const std::string_view path = path_of(call->target);
-  const bool is_health = path == "/healthz";
-  if (is_health || path == "/metrics") {
+  if (is_page(path)) {
     call->operation = Operation::admin;
     if (call->method != "GET" && call->method != "HEAD") return method_not_allowed(std::move(call));
-    if (is_health) return call->reply(200, "{\"status\":\"ok\"}");
-    call->response.headers += "content-type: text/plain; version=0.0.4\r\n";
-    call->response.body = metrics_.render(
-        engine_, server_ != nullptr ? server_->counters() : net::ServerCounters{}, lanes_);
-    return call->reply_text();
+    if (path == kHealthPath) return call->reply(200, "{\"status\":\"ok\"}");
+    return metrics_page_.answer(std::move(call));
   }
-  const bool is_admin = path.starts_with("/admin/");
-  if (!is_admin) {
-    auto address = address_of(call->target);
-    if (!address) return call->fail(address.error());
-    call->address = std::move(*address);
-  }
-  if (auto authorized = authorize(*call, is_admin); !authorized) {
-    return call->fail(authorized.error());
-  }
-  // Said of every request, though only reads cost more or less by it.
-  if (!call->headers.consistency.empty()) {
-    if (auto level = consistency_factor(*call); !level) return call->fail(level.error());
-  }
-  if (auto known = check_indexing_directive(call->headers.indexing_directive); !known) {
-    return call->fail(known.error());
-  }
+  const bool is_admin = path.starts_with(kAdminPrefix);
+  call = pass_head(std::move(call), is_admin);
+  if (!call) return;
   if (is_admin) return admin(std::move(call));
   // The same answer; the connection leaves its body out.
   if (call->method == "HEAD") call->method = "GET";
   dispatch(std::move(call));
+}
+
+std::optional<net::Response> Service::refuse(const net::Request& head) {
+  struct Answer final : net::ResponseSink {
+    void send(net::Response&& response_in) override { response = std::move(response_in); }
+    net::Response response;
+  };
+  const auto answer = std::make_shared<Answer>();
+  auto call = std::make_unique<Call>(head, net::Responder(answer), metrics_, clock_.steady_us());
+  const std::string_view path = path_of(call->target);
+  if (auto known = check_host(*call); !known) {
+    call->fail(known.error());
+  } else if (is_page(path) || path.starts_with(kAdminPrefix)) {
+    // Nobody has said yet who it is: the signature of administration covers the body.
+    call->operation = Operation::admin;
+    call->fail(Error{.code = Code::too_large,
+                     .message = fmt::format("requests to {} have no large body, and none that is "
+                                            "announced by Expect",
+                                            path)});
+  } else if (pass_head(std::move(call), false)) {
+    return std::nullopt;
+  }
+  return std::move(answer->response);
+}
+
+Status Service::check_host(const Call& call) const {
+  const std::string_view host = call.headers.host;
+  if (!options_.local_names_only || host.empty() || net::is_loopback(host)) return {};
+  return fail(
+      Code::forbidden,
+      fmt::format("this server runs with --dev, with a key that everybody knows, and is for "
+                  "clients that call it localhost or 127.0.0.1, not '{}'",
+                  host.substr(0, 256)));
+}
+
+CallPtr Service::pass_head(CallPtr call, bool admin) const {
+  const auto refused = [&](const Error& error) {
+    call->fail(error);
+    return nullptr;
+  };
+  if (!admin) {
+    auto address = address_of(call->target);
+    if (!address) return refused(address.error());
+    call->address = std::move(*address);
+  }
+  if (auto authorized = authorize(*call, admin); !authorized) return refused(authorized.error());
+  // Said of every request, though only reads cost more or less by it.
+  if (!call->headers.consistency.empty()) {
+    if (auto level = consistency_factor(*call); !level) return refused(level.error());
+  }
+  if (auto known = check_indexing_directive(call->headers.indexing_directive); !known) {
+    return refused(known.error());
+  }
+  return call;
 }
 
 Status Service::authorize(const Call& call, bool admin) const {

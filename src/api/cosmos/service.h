@@ -21,6 +21,7 @@
 #include "api/cosmos/item_write.h"
 #include "api/cosmos/lanes.h"
 #include "api/cosmos/metrics.h"
+#include "api/cosmos/metrics_page.h"
 #include "api/cosmos/resource_kinds.h"
 #include "api/cosmos/resource_token.h"
 #include "base/clock.h"
@@ -51,6 +52,7 @@ struct ServiceOptions {
   bool local_names_only = false;
   // Makes a new key in place of one, durably, and gives all of them. Unset: the keys are fixed.
   std::function<Result<Keys>(KeyName)> regenerate_key;
+  std::string metrics_token;  // what /metrics asks for; empty: nothing
 };
 
 class Service final : public net::Handler {
@@ -64,13 +66,20 @@ class Service final : public net::Handler {
   void stop() { lanes_.stop(); }
 
   void handle(const net::Request& request, net::Responder responder) override;
+  // Nobody gets a large body into memory who may not send it.
+  std::optional<net::Response> refuse(const net::Request& head) override;
 
-  // Where /metrics finds the listener's own counters; set once it listens.
-  void set_server(const net::Server* server) { server_ = server; }
+  // Where /metrics finds the listener's own counters; null: there is none yet, or any more.
+  void set_server(const net::Server* server) { metrics_page_.set_server(server); }
 
  private:
   using Job = void (Service::*)(CallPtr);
 
+  // Whether the server may be called by the name that the client has for it.
+  Status check_host(const Call& call) const;
+  // Checks what the head alone tells, above all who is asking. Null: the call was refused and is
+  // answered.
+  CallPtr pass_head(CallPtr call, bool admin) const;
   Status authorize(const Call& call, bool admin) const;
   // By a permission's token: see grant.h for what it covers.
   Status authorize_by_token(const Call& call, std::string_view signature, bool admin) const;
@@ -193,8 +202,8 @@ class Service final : public net::Handler {
   AdminSignatures admin_signatures_;
   const ServiceOptions options_;
   Metrics metrics_;
-  const net::Server* server_ = nullptr;
-  Lanes lanes_;  // last: its jobs use the rest
+  Lanes lanes_;               // its jobs use the rest
+  MetricsPage metrics_page_;  // last: it tells of the others
 };
 
 // What admin_signature.h looks at.
