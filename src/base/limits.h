@@ -18,7 +18,8 @@ struct Limits {
   uint64_t partition_throughput = 10'000;  // request units a second that one partition serves
   uint64_t split_throughput_min = 0;       // below it a container does not split by itself
   uint64_t write_queue = 4'096;            // writes waiting for one partition
-  uint64_t open_partitions = 2'000;        // beyond it, idle ones are closed
+  uint64_t open_partitions = 2'000;        // the program lowers it to what descriptors allow
+  uint64_t partition_files = 2'000;        // that one open partition keeps open; likewise
   // Containers and throughput
   uint64_t container_bytes = 250ULL << 30;
   uint64_t container_throughput_min = 400;

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <thread>
@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/survive.h"
 #include "cli/data_folder.h"
+#include "cli/descriptors.h"
 #include "cli/machine.h"
 #include "cluster/engine.h"
 #include "net/certificate.h"
@@ -27,14 +28,6 @@
 
 namespace orrery::cli {
 namespace {
-
-// Thousands of partitions and connections need more descriptors than shells give.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 // A key that was given is the operator's to close: how it gets there may not let us.
 void warn_if_others_can_read(const std::string& private_key_file) {
@@ -97,6 +90,24 @@ Result<Settings> settings_of(const ServeOptions& options) {
   if (!format) return pass(format.error());
   settings.log_format = *format;
   return settings;
+}
+
+// Partitions and connections are no more than the process may have descriptors for.
+Status fit_descriptors(const ServeOptions& options, Limits& limits) {
+  const uint64_t descriptors = raise_descriptor_limit();
+  const uint32_t cores = std::max(1U, std::thread::hardware_concurrency());
+  const uint32_t loops = options.threads > 0 ? options.threads : cores;
+  const auto workers = static_cast<uint32_t>(limits.script_workers);
+  auto lowered =
+      cli::fit_descriptors(descriptors, loops, 2 * (workers > 0 ? workers : cores), limits);
+  if (!lowered) return pass(lowered.error());
+  if (*lowered) {
+    log::warn("few files may be open at a time: raise the limit (ulimit -n) for more",
+              {{"descriptors", descriptors},
+               {"open_partitions", limits.open_partitions},
+               {"connections", limits.connections}});
+  }
+  return {};
 }
 
 Status run(const ServeOptions& options, const Settings& settings, const sigset_t& stop_signals) {
@@ -204,7 +215,10 @@ int serve(const ServeOptions& options) {
     return 2;
   }
   log::configure(settings->log_level, settings->log_format);
-  raise_descriptor_limit();
+  if (auto fitted = fit_descriptors(options, settings->engine.limits); !fitted) {
+    fmt::print(stderr, "orrery serve: {}\n", fitted.error().message);
+    return 1;
+  }
   // Blocked before any thread starts, so that only sigwait sees them.
   sigset_t stop_signals;
   sigemptyset(&stop_signals);

@@ -13,6 +13,7 @@
 #include "base/fault.h"
 #include "base/log.h"
 #include "base/survive.h"
+#include "cluster/engine_opening.h"
 
 namespace orrery::cluster {
 namespace {
@@ -231,6 +232,8 @@ Result<std::shared_ptr<Partition>> Engine::open_slot(const std::shared_ptr<Slot>
   if (slot->gone) return fail(Code::moved, "the partition is gone");
   const int64_t now_us = clock_.steady_us();
   if (slot->open_error && now_us < slot->open_again_us) return pass(*slot->open_error);
+  auto opening_place = begin_opening();
+  if (!opening_place) return pass(opening_place.error());
   auto partition = open_files(slot->container, slot->range);
   if (!partition) {
     log::error("cannot open a partition",

@@ -256,10 +256,15 @@ class Engine {
 
   static constexpr int kRouteAttempts = 16;
 
-  // opening (engine.cc)
+  // opening (engine.cc, engine_opening.cc)
+  class Opening;
   Result<std::shared_ptr<partition::Partition>> open_slot(const std::shared_ptr<Slot>& slot);
   Result<std::shared_ptr<partition::Partition>> open_files(uint32_t container,
                                                            const catalog::PartitionRange& range);
+  // Before opening: no more than Limits::open_partitions are open, those being opened included.
+  // Closes the longest unused, or waits a moment when all are in use.
+  Result<Opening> begin_opening();
+  bool close_one_unused();
   // Null when there are no files and none are wanted.
   Result<std::shared_ptr<partition::Partition>> open_if_there(const std::shared_ptr<Slot>& slot);
   template <class Job>
@@ -341,7 +346,7 @@ class Engine {
   void remove_retired();
   void collect_expired();
   void forget_history();
-  void close_idle();
+  void release_readings();
 
   volume::Volume& volume_;
   const Clock& clock_;
@@ -359,6 +364,8 @@ class Engine {
   std::unordered_map<uint32_t, uint32_t> scaling_ ORRERY_GUARDED_BY(scaling_mutex_);
 
   std::atomic<size_t> splits_waiting_{0};  // that somebody asked for
+  Mutex opening_mutex_;
+  size_t opening_ ORRERY_GUARDED_BY(opening_mutex_) = 0;  // partitions that are being opened
 
   Mutex reindexing_mutex_;
   std::unordered_set<uint32_t> reindexing_ ORRERY_GUARDED_BY(reindexing_mutex_);  // queued

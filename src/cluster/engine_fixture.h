@@ -144,6 +144,12 @@ class EngineTest : public testing::Test {
     return items;
   }
 
+  size_t open_now() const {
+    size_t count = 0;
+    engine_->each_open([&](const Routing&, const Slot&, const partition::Partition&) { ++count; });
+    return count;
+  }
+
   static bool eventually(const std::function<bool()>& question) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (!question()) {

@@ -140,7 +140,7 @@ TEST_F(EngineTest, QuotasOfDatabasesAndContainers) {
 
 TEST_F(EngineTest, TheContainerQuotaCountsClosedPartitionsToo) {
   options_.limits.container_bytes = 40'000;
-  options_.limits.open_partitions = 0;
+  options_.limits.open_partitions = 1;
   open();
   auto routing = make("c", 20'000);
   int stored = 0;
@@ -152,13 +152,8 @@ TEST_F(EngineTest, TheContainerQuotaCountsClosedPartitionsToo) {
   ASSERT_TRUE(reply.error);
   EXPECT_EQ(reply.error->code, Code::quota_exceeded);
   EXPECT_THAT(reply.error->message, HasSubstr("container-bytes"));
-  clock_.advance_ms(11'000);
-  EXPECT_TRUE(eventually([&] {
-    size_t open_now = 0;
-    engine_->each_open(
-        [&](const Routing&, const Slot&, const partition::Partition&) { ++open_now; });
-    return open_now == 0;
-  }));
+  ASSERT_EQ(routing->slots.size(), 2U);
+  EXPECT_EQ(open_now(), 1U);
   EXPECT_EQ(upsert(routing, "more", "1").error->code, Code::quota_exceeded);
   for (int i = 0; i < 5; ++i) {
     auto removed = write(
@@ -247,26 +242,74 @@ TEST_F(EngineTest, OrphansAreRemovedAtTheStart) {
   expect_all(find("c"), 3);
 }
 
-TEST_F(EngineTest, IdlePartitionsAreClosedAndOpenAgain) {
-  options_.limits.open_partitions = 1;
+TEST_F(EngineTest, NoMorePartitionsAreOpenThanMayBe) {
+  options_.limits.open_partitions = 3;
   open();
   std::vector<RoutingPtr> all;
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 12; ++i) {
     all.push_back(make("c" + std::to_string(i)));
     load(all.back(), 0, 3);
+    EXPECT_LE(open_now(), 3U);
   }
-  auto open_now = [&] {
-    size_t count = 0;
-    engine_->each_open([&](const Routing&, const Slot&, const partition::Partition&) { ++count; });
-    return count;
-  };
-  EXPECT_EQ(open_now(), 4);
-  clock_.advance_ms(11'000);
-  EXPECT_TRUE(eventually([&] { return open_now() == 1; }));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int round = 0; round < 2; ++round) {
+        for (size_t i = 0; i < all.size(); ++i) {
+          auto reply = read(all[(i + 3 * static_cast<size_t>(t)) % all.size()], "k1", "1");
+          EXPECT_TRUE(reply && reply->item);
+          EXPECT_LE(open_now(), 3U);
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
   for (const RoutingPtr& routing : all) {
     load(routing, 3, 5);
     expect_all(routing, 5);
   }
+}
+
+TEST_F(EngineTest, TheLongestUnusedIsClosed) {
+  options_.limits.open_partitions = 2;
+  open();
+  auto first = make("a");
+  auto second = make("b");
+  auto third = make("c");
+  load(first, 0, 1);
+  clock_.advance_ms(2'000);
+  load(second, 0, 1);
+  clock_.advance_ms(2'000);
+  load(first, 1, 2);
+  clock_.advance_ms(2'000);
+  load(third, 0, 1);
+  EXPECT_TRUE(first->slots[0]->opened());
+  EXPECT_FALSE(second->slots[0]->opened());
+  EXPECT_TRUE(third->slots[0]->opened());
+}
+
+TEST_F(EngineTest, PartitionsInUseAreNotClosed) {
+  options_.limits.open_partitions = 1;
+  open();
+  auto first = make("a");
+  auto second = make("b");
+  load(first, 0, 1);
+  load(second, 0, 1);
+  auto in_use = second->slots[0]->opened();
+  ASSERT_TRUE(in_use);
+  // It is tried until the one in use is let go.
+  std::thread reader([&] {
+    auto reply = read(first, "k0", "0");
+    EXPECT_TRUE(reply && reply->item);
+  });
+  in_use.reset();
+  reader.join();
+  in_use = first->slots[0]->opened();
+  ASSERT_TRUE(in_use);
+  auto refused = read(second, "k0", "0");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::overloaded);
+  EXPECT_THAT(refused.error().message, HasSubstr("open-partitions"));
 }
 
 TEST_F(EngineTest, OpeningHappensOnceForManyAtATime) {

@@ -1,7 +1,7 @@
 // Background work of the engine, once a second: files of partitions that are gone are removed when
 // nobody uses them any more, expired items are collected, partitions whose index is behind are
-// found, history that is older than it is kept is dropped (less often), idle partitions are closed
-// when too many are open.
+// found, history that is older than it is kept is dropped (less often), and what views keep to be
+// opened quickly is let go where nothing is read.
 #include <algorithm>
 #include <chrono>
 
@@ -13,7 +13,6 @@ namespace orrery::cluster {
 namespace {
 
 constexpr size_t kExpiryExamineMax = 10'000;
-constexpr int64_t kIdleUs = 10'000'000;
 constexpr int kRoundsBetweenForgetting = 10;
 
 }  // namespace
@@ -42,7 +41,7 @@ void Engine::upkeep_loop() {
       collect_expired();
       reindex_where_needed();
       if (round % kRoundsBetweenForgetting == 0) forget_history();
-      close_idle();
+      release_readings();
     });
   }
   remove_retired();
@@ -112,37 +111,10 @@ void Engine::forget_history() {
   }
 }
 
-void Engine::close_idle() {
-  std::vector<std::pair<int64_t, std::shared_ptr<Slot>>> open;
-  {
-    std::shared_lock lock(routing_mutex_);
-    for (const auto& [number, routing] : by_number_) {
-      for (const auto& slot : routing->slots) {
-        if (slot->opened()) open.emplace_back(slot->last_used_us.load(), slot);
-      }
-    }
-  }
-  for (const auto& [used_us, slot] : open) {
-    if (auto partition = slot->opened()) partition->release_readings();
-  }
-  if (open.size() <= limits().open_partitions) return;
-  std::ranges::sort(open, {}, [](const auto& one) { return one.first; });
-  const int64_t idle_before_us = clock_.steady_us() - kIdleUs;
-  size_t excess = open.size() - limits().open_partitions;
-  for (auto& [used_us, slot] : open) {
-    if (excess == 0 || used_us > idle_before_us) break;
-    MutexLock opening(slot->open_mutex);
-    std::shared_ptr<partition::Partition> closing;
-    {
-      MutexLock lock(slot->mutex);
-      // Nobody but the slot holds it, and nobody can get it while the lock is held.
-      if (slot->partition.use_count() != 1) continue;
-      closing = std::move(slot->partition);
-      slot->partition = nullptr;
-    }
-    closing.reset();
-    --excess;
-  }
+void Engine::release_readings() {
+  each_open([](const Routing&, const Slot&, const partition::Partition& partition) {
+    partition.release_readings();
+  });
 }
 
 }  // namespace orrery::cluster

@@ -19,8 +19,6 @@
 namespace orrery::net {
 namespace {
 
-// Connections over the limit that are being told so. Beyond this they are closed without a word.
-constexpr uint32_t kRefusedOpenMax = 64;
 constexpr size_t kEventsMax = 128;  // of one turn
 
 // A limit is kept to within a quarter of the shortest one, and never looked at more than 100 times
@@ -210,31 +208,20 @@ std::string_view EventLoop::date_line() {
 }
 
 void EventLoop::adopt(Descriptor fd, bool refused) {
-  if (stopping_ || (refused && refused_open_ >= kRefusedOpenMax)) {
-    if (!refused) shared_->connections_open.fetch_sub(1, std::memory_order_relaxed);
-    return;
-  }
+  if (stopping_) return shared_->ended(refused);
   if (connections_.empty()) next_tick_ = now_ + tick_interval_;
   std::shared_ptr<Connection> connection;
   const bool taken = survive("taking a connection", [&] {
     connection = std::make_shared<Connection>(shared_from_this(), std::move(fd), refused);
     connections_.push_front(connection);
   });
-  if (!taken) {
-    if (!refused) shared_->connections_open.fetch_sub(1, std::memory_order_relaxed);
-    return;
-  }
+  if (!taken) return shared_->ended(refused);
   connection->place_ = connections_.begin();
-  if (refused) ++refused_open_;
   if (!survive("taking a connection", [&] { connection->start(); })) connection->on_failure();
 }
 
 void EventLoop::remove(Connection& connection) {
-  if (connection.refused()) {
-    --refused_open_;
-  } else {
-    shared_->connections_open.fetch_sub(1, std::memory_order_relaxed);
-  }
+  shared_->ended(connection.refused());
   connections_.erase(connection.place_);
   if (stopping_ && connections_.empty()) finish();
 }

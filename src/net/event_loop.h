@@ -61,10 +61,15 @@ struct ServerShared {
   // another, and not the bodies of clients that are known.
   BufferBudget heads;
   BufferBudget bodies;
-  std::atomic<uint64_t> connections_open{0};
+  std::atomic<uint64_t> connections_open{0};  // without those over the limit that are being told so
+  std::atomic<uint64_t> refusals_open{0};     // these
   std::atomic<uint64_t> connections_accepted{0};
   std::atomic<uint64_t> connections_refused{0};
   std::atomic<uint64_t> accept_pauses{0};
+
+  void ended(bool refused) {
+    (refused ? refusals_open : connections_open).fetch_sub(1, std::memory_order_relaxed);
+  }
 };
 
 // Counted by one thread each, so that threads do not share a cache line for every request.
@@ -164,7 +169,6 @@ class EventLoop : public std::enable_shared_from_this<EventLoop> {
   SlowReaders slow_readers_;
   bool stopping_ = false;
   bool tls_refusal_logged_ = false;
-  uint32_t refused_open_ = 0;
   std::list<std::shared_ptr<Connection>> connections_;
   std::time_t date_second_ = 0;
   std::string date_line_;

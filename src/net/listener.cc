@@ -129,6 +129,11 @@ Listener::Taken Listener::take_waiting() {
     if (refused) {
       shared_->connections_open.fetch_sub(1, std::memory_order_relaxed);
       shared_->connections_refused.fetch_add(1, std::memory_order_relaxed);
+      const uint64_t refusals = shared_->refusals_open.fetch_add(1, std::memory_order_relaxed);
+      if (refusals >= Server::kRefusalsOpenMax) {
+        shared_->ended(refused);
+        continue;
+      }
     } else {
       shared_->connections_accepted.fetch_add(1, std::memory_order_relaxed);
     }
@@ -138,7 +143,7 @@ Listener::Taken Listener::take_waiting() {
       posted = loop->post(
           [loop, fd = std::move(fd), refused]() mutable { loop->adopt(std::move(fd), refused); });
     });
-    if (!posted && !refused) shared_->connections_open.fetch_sub(1, std::memory_order_relaxed);
+    if (!posted) shared_->ended(refused);
   }
   return Taken::some;
 }

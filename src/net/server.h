@@ -53,6 +53,9 @@ struct ServerCounters {
 
 class Server {
  public:
+  // Connections over the limit that are being told so, at a time. Others are closed without a word.
+  static constexpr uint64_t kRefusalsOpenMax = 8;
+
   // Binds, listens and starts its threads. `handler` must outlive the server.
   static Result<std::unique_ptr<Server>> start(const ServerOptions& options, Handler& handler);
   ~Server();  // as stop() with no grace

@@ -60,7 +60,8 @@ class Shared {
   const bool sync_commits;
   struct Caches;
   const std::unique_ptr<Caches> caches;
-  WorkerPool writers;  // last: its jobs use the rest until it has ended
+  mutable std::atomic<size_t> stores_open{0};  // partitions that have their files open
+  WorkerPool writers;                          // last: its jobs use the rest until it has ended
 };
 
 // Completes an item's body with what depends on the write (its version), for faces that keep such

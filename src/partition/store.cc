@@ -8,6 +8,9 @@
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
 
+#include <algorithm>
+#include <climits>
+
 #include "base/log.h"
 #include "partition/file_reads.h"
 #include "partition/history_entry.h"
@@ -161,7 +164,8 @@ rocksdb::DBOptions database_options(const Shared& shared, rocksdb::Env* env) {
   options.write_buffer_manager = shared.caches->write_buffers;
   options.max_total_wal_size = 128ULL << 20;
   // A partition of 50 GB has about a thousand files. Only those that are read are opened.
-  options.max_open_files = 2'000;
+  options.max_open_files =
+      static_cast<int>(std::min<uint64_t>(shared.limits.partition_files, INT_MAX));
   options.allow_concurrent_memtable_write = false;  // there is one writer
   options.allow_fallocate = false;                  // thousands of small partitions share a disk
   options.stats_dump_period_sec = 0;
@@ -314,6 +318,10 @@ void Store::close_database() {
   db_.reset();
 }
 
+Store::Store(const Shared& shared) : shared_(shared) {
+  shared_.stores_open.fetch_add(1);
+}
+
 Store::~Store() {
   // What is in memory is in the log too, but reading a long log makes the next opening slow. Should
   // this fail, the log is there.
@@ -325,6 +333,7 @@ Store::~Store() {
     static_cast<void>(flush());
   }
   close_database();
+  shared_.stores_open.fetch_sub(1);
 }
 
 Status Store::Use::ok() const {

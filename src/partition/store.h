@@ -141,7 +141,7 @@ class Store {
  private:
   enum class Mode : uint8_t { write, read_only };
 
-  explicit Store(const Shared& shared) : shared_(shared) {}
+  explicit Store(const Shared& shared);
   Status check_head() const;
   // Opens and reads the record and the index ledger; nothing when there is no record yet.
   Result<std::optional<PartitionRecord>> open_database(Mode mode, rocksdb::WalFilter* filter);

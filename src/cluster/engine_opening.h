@@ -1,0 +1,22 @@
+// The place that a partition takes among those that are open while it is being opened. Only
+// engine.cc and engine_opening.cc include this.
+#pragma once
+
+#include <utility>
+
+#include "cluster/engine.h"
+
+namespace orrery::cluster {
+
+class Engine::Opening {
+ public:
+  explicit Opening(Engine* engine) : engine_(engine) {}
+  Opening(Opening&& other) noexcept : engine_(std::exchange(other.engine_, nullptr)) {}
+  Opening& operator=(Opening&&) = delete;
+  ~Opening();
+
+ private:
+  Engine* engine_;
+};
+
+}  // namespace orrery::cluster
