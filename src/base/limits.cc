@@ -30,6 +30,8 @@ constexpr std::array kRows = {
     Row{"open-partitions", &Limits::open_partitions, 8,
         "partitions open at a time; to open one more, the longest unused is closed"},
     Row{"partition-files", &Limits::partition_files, 20, "files that an open partition keeps open"},
+    Row{"removed-files-age-s", &Limits::removed_files_age_s, 0,
+        "seconds that removed files are kept; fewer while less than a tenth of the disk is free"},
     Row{"container-bytes", &Limits::container_bytes, 1024, "storage quota of one container"},
     Row{"container-throughput-min", &Limits::container_throughput_min, 1,
         "least throughput of a container or database"},

@@ -20,6 +20,7 @@ struct Limits {
   uint64_t write_queue = 4'096;            // writes waiting for one partition
   uint64_t open_partitions = 2'000;        // the program lowers it to what descriptors allow
   uint64_t partition_files = 2'000;        // that one open partition keeps open; likewise
+  uint64_t removed_files_age_s = 3'600;    // how long files are kept after they were removed
   // Containers and throughput
   uint64_t container_bytes = 250ULL << 30;
   uint64_t container_throughput_min = 400;

@@ -1,7 +1,7 @@
 // Opening, closing and routing. The operations on items and their budgets are in engine_items.cc,
 // what queries read in engine_views.cc, transactions in engine_transactions.cc, databases and
 // containers in engine_manage.cc, splits in engine_split.cc, what it tells in engine_status.cc,
-// background work in engine_upkeep.cc and engine_reindex.cc.
+// background work in engine_upkeep.cc, engine_removal.cc and engine_reindex.cc.
 #include "cluster/engine.h"
 
 #include <fmt/format.h>
@@ -117,7 +117,7 @@ Status Engine::remove_orphans() {
   for (const std::string& name : *names) {
     if (named.contains(name)) continue;
     log::info("removing files that no container owns", {{"name", name}});
-    if (auto removed = volume_.remove(name); !removed) {
+    if (auto removed = volume_.remove(name, clock_.now_s()); !removed) {
       log::warn("cannot remove them", {{"name", name}, {"error", removed.error().message}});
     }
   }

@@ -309,6 +309,9 @@ class Engine {
   void after_write(const RoutingPtr& routing, const std::shared_ptr<Slot>& slot,
                    const partition::Partition& partition);
   Status check_quota(const Routing& routing) const;
+  void read_again(RoutingPtr routing, std::string placement, std::string row,
+                  const LsnDemand& demand, std::move_only_function<void(Result<ReadReply>)> done,
+                  double charge_factor, int attempt);
   void write_again(RoutingPtr routing, std::vector<partition::Write> transaction,
                    std::move_only_function<void(WriteReply)> done, ReadTerms reads, int attempt);
 
@@ -326,9 +329,10 @@ class Engine {
   std::vector<std::shared_ptr<Slot>> route_to_children(const catalog::ContainerPtr& container,
                                                        const partition::Partition::Children& made)
       ORRERY_REQUIRES(change_mutex_);
-  // Replaces a range by its two halves in a copy of the map.
-  static catalog::PartitionMap split_map(const catalog::PartitionMap& map, uint32_t range,
-                                         const std::string& cut);
+  // Replaces a range by its two halves in a copy of the container's map. `attempt` makes names in
+  // the volume that were never used.
+  static catalog::PartitionMap split_map(const catalog::Container& container, uint32_t range,
+                                         const std::string& cut, const std::string& attempt);
   void trim_later(const std::shared_ptr<Slot>& slot);
 
   // re-indexing (engine_reindex.cc)
@@ -339,11 +343,14 @@ class Engine {
   // Whether there is more to do at once.
   Result<bool> reindex_some(uint32_t container);
 
-  // upkeep (engine_upkeep.cc)
+  // removal of files (engine_removal.cc)
   void retire(std::shared_ptr<partition::Partition> partition, std::string volume_name);
+  void remove_retired();
+  void delete_removed();
+
+  // upkeep (engine_upkeep.cc)
   void upkeep_loop();
   void wake_upkeep();
-  void remove_retired();
   void collect_expired();
   void forget_history();
   void release_readings();

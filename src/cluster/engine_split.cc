@@ -46,27 +46,23 @@ void Engine::split_if_full(const Routing& routing, const std::shared_ptr<Slot>& 
       });
 }
 
-catalog::PartitionMap Engine::split_map(const catalog::PartitionMap& map, uint32_t range,
-                                        const std::string& cut) {
-  catalog::PartitionMap next = map;
-  next.version = map.version + 1;
-  for (auto it = next.ranges.begin(); it != next.ranges.end(); ++it) {
-    if (it->id != range) continue;
-    const size_t dash = it->volume_name.rfind("-p");
-    const std::string stem = it->volume_name.substr(0, dash);
-    catalog::PartitionRange left = *it;
-    left.parents.push_back(range);
-    catalog::PartitionRange right = left;
-    left.id = next.next_id++;
-    right.id = next.next_id++;
-    left.max = cut;
-    right.min = cut;
-    left.volume_name = fmt::format("{}-p{}", stem, left.id);
-    right.volume_name = fmt::format("{}-p{}", stem, right.id);
-    *it = std::move(left);
-    next.ranges.insert(it + 1, std::move(right));
-    break;
+catalog::PartitionMap Engine::split_map(const catalog::Container& container, uint32_t range,
+                                        const std::string& cut, const std::string& attempt) {
+  catalog::PartitionMap next = *container.map;
+  ++next.version;
+  auto parent = std::ranges::find(next.ranges, range, &catalog::PartitionRange::id);
+  if (parent == next.ranges.end()) return next;
+  catalog::PartitionRange left = *parent;
+  left.parents.push_back(range);
+  catalog::PartitionRange right = left;
+  left.max = cut;
+  right.min = cut;
+  for (catalog::PartitionRange* child : {&left, &right}) {
+    child->id = next.next_id++;
+    child->volume_name = fmt::format("c{}-p{}{}", container.number, child->id, attempt);
   }
+  *parent = std::move(left);
+  next.ranges.insert(parent + 1, std::move(right));
   return next;
 }
 
@@ -129,7 +125,7 @@ Result<std::optional<SplitReport>> Engine::split_empty(const RoutingPtr& routing
   if (!record) return fail(Code::not_found, "the container is not there");
   const uint32_t next_id = record->map->next_id;
   const SplitReport report{.parent = slot.range.id, .left = next_id, .right = next_id + 1};
-  auto updated = catalog_->replace_map(number, split_map(*record->map, slot.range.id, cut),
+  auto updated = catalog_->replace_map(number, split_map(*record, slot.range.id, cut, ""),
                                        catalog::Catalog::NewRanges::without_files);
   if (!updated) return pass(updated.error());
   rebuild(number);
@@ -239,7 +235,9 @@ Result<SplitReport> Engine::split_slot(uint32_t number, uint32_t range, CutBy by
   }
 
   SplitReport report{.parent = range};
-  const catalog::PartitionMap next = split_map(*routing->container->map, range, cut->at);
+  const catalog::PartitionMap next =
+      split_map(*routing->container, range, cut->at,
+                fmt::format("-e{}-{}", parent->epoch(), parent->next_split_attempt()));
   auto child = [&](uint32_t id) -> const catalog::PartitionRange& {
     return *std::ranges::find(next.ranges, id, &catalog::PartitionRange::id);
   };

@@ -17,12 +17,6 @@ constexpr int kRoundsBetweenForgetting = 10;
 
 }  // namespace
 
-void Engine::retire(std::shared_ptr<partition::Partition> partition, std::string volume_name) {
-  MutexLock lock(upkeep_mutex_);
-  retired_.push_back({std::move(partition), std::move(volume_name)});
-  upkeep_wake_.notify_all();
-}
-
 void Engine::wake_upkeep() {
   MutexLock lock(upkeep_mutex_);
   upkeep_wake_.notify_all();
@@ -38,6 +32,7 @@ void Engine::upkeep_loop() {
     }
     survive("upkeep", [&] {
       remove_retired();
+      delete_removed();
       collect_expired();
       reindex_where_needed();
       if (round % kRoundsBetweenForgetting == 0) forget_history();
@@ -45,26 +40,6 @@ void Engine::upkeep_loop() {
     });
   }
   remove_retired();
-}
-
-void Engine::remove_retired() {
-  std::vector<Retired> ready;
-  {
-    MutexLock lock(upkeep_mutex_);
-    auto in_use = [](const Retired& one) {
-      return one.partition != nullptr && one.partition.use_count() > 1;
-    };
-    auto split = std::ranges::partition(retired_, in_use);
-    ready.assign(std::make_move_iterator(split.begin()), std::make_move_iterator(split.end()));
-    retired_.erase(split.begin(), split.end());
-  }
-  for (Retired& one : ready) {
-    one.partition.reset();
-    if (auto removed = volume_.remove(one.volume_name); !removed) {
-      log::warn("cannot remove a partition's files; the next start tries again",
-                {{"name", one.volume_name}, {"error", removed.error().message}});
-    }
-  }
 }
 
 void Engine::collect_expired() {

@@ -33,6 +33,11 @@ class FaultTest : public PartitionTest {
   std::string newest_log(std::string_view name) const { return files_of(name, ".log").back(); }
   const std::string self_ = std::filesystem::read_symlink("/proc/self/exe").string();
 
+  std::shared_ptr<Partition> take_over() {
+    return Partition::open(*shared_, *volume_, "p1", identity_, Partition::Opening::take_over)
+        .value();
+  }
+
   // Closes it for sure: the writer's job may hold the last reference for a moment.
   void close(std::shared_ptr<Partition>& partition) {
     partition.reset();
@@ -369,10 +374,25 @@ TEST_F(DiskTest, ASplitOnAFullDiskLeavesThePartitionAsItWas) {
   EXPECT_TRUE(items_of(*partition).contains({"5", "b"}));
 }
 
+TEST_F(FaultTest, OpeningAPartitionThatIsServedElsewhereChangesNothingThere) {
+  auto owner = open();
+  const uint64_t epoch = owner->epoch();
+  ASSERT_FALSE(commit(*owner, create("k", "a")).error);
+  auto elsewhere = volume::open_local_volume(directory_.path()).value();
+  for (int i = 0; i < 3; ++i) {
+    auto refused = Partition::open(*shared_, *elsewhere, "p1", identity_);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::moved);
+    EXPECT_FALSE(commit(*owner, create("k", std::to_string(i))).error);
+  }
+  close(owner);
+  EXPECT_EQ(open()->epoch(), epoch + 1);
+}
+
 TEST_F(FaultTest, ADeposedPartitionCannotWriteAndItsWritesAreNeverSeen) {
   auto old_owner = open();
   ASSERT_FALSE(commit(*old_owner, create("k", "a")).error);
-  auto new_owner = open();
+  auto new_owner = take_over();
   EXPECT_TRUE(items_of(*new_owner).contains({"k", "a"}));
   for (int i = 0; i < 3; ++i) {
     const Outcome outcome = commit(*old_owner, create("k", "old" + std::to_string(i)));
@@ -401,7 +421,7 @@ TEST_F(FaultTest, OwnersThatFightLoseNothingThatWasAcknowledged) {
       }
     });
     while (owner->usage().items < acknowledged.size() + 5) std::this_thread::yield();
-    auto next = open();
+    auto next = take_over();
     const auto items = items_of(*next);
     stop = true;
     writer.join();

@@ -107,17 +107,19 @@ class FaultyVolume final : public volume::Volume {
       : base_(std::move(base)), fault_(std::move(fault)) {}
 
   Result<std::unique_ptr<volume::Claim>> claim(std::string_view name) override {
-    auto claimed = base_->claim(name);
-    if (!claimed) return claimed;
-    return std::make_unique<FaultyClaim>(std::move(*claimed), fault_);
+    return wrap(base_->claim(name));
+  }
+  Result<std::unique_ptr<volume::Claim>> take_over(std::string_view name) override {
+    return wrap(base_->take_over(name));
   }
   bool exists(std::string_view name) const override { return base_->exists(name); }
   std::string place(std::string_view name) const override { return base_->place(name); }
   Result<std::vector<std::string>> list() const override { return base_->list(); }
-  Status remove(std::string_view name) override { return base_->remove(name); }
-  Result<std::string> clone_target(std::string_view name) override {
-    return base_->clone_target(name);
+  Status remove(std::string_view name, int64_t now_s) override {
+    return base_->remove(name, now_s);
   }
+  Result<bool> delete_removed(int64_t before_s) override { return base_->delete_removed(before_s); }
+  Result<double> free_share() const override { return base_->free_share(); }
 
  private:
   class FaultyClaim final : public volume::Claim {
@@ -130,11 +132,19 @@ class FaultyVolume final : public volume::Volume {
       return file_system_;
     }
     const std::string& directory() const override { return base_->directory(); }
+    Result<std::string> clone_target(std::string_view name) override {
+      return base_->clone_target(name);
+    }
 
    private:
     std::unique_ptr<volume::Claim> base_;
     std::shared_ptr<rocksdb::FileSystem> file_system_;
   };
+
+  Result<std::unique_ptr<volume::Claim>> wrap(Result<std::unique_ptr<volume::Claim>> claimed) {
+    if (!claimed) return claimed;
+    return std::make_unique<FaultyClaim>(std::move(*claimed), fault_);
+  }
 
   std::unique_ptr<volume::Volume> base_;
   std::shared_ptr<DiskFault> fault_;

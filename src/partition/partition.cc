@@ -19,8 +19,9 @@ namespace orrery::partition {
 
 Result<std::shared_ptr<Partition>> Partition::open(Shared& shared, volume::Volume& volume,
                                                    std::string_view volume_name,
-                                                   const Identity& identity) {
-  auto claim = volume.claim(volume_name);
+                                                   const Identity& identity, Opening opening) {
+  auto claim =
+      opening == Opening::claim ? volume.claim(volume_name) : volume.take_over(volume_name);
   if (!claim) return pass(claim.error());
   PartitionRecord fresh;
   fresh.range = identity.range;
@@ -53,6 +54,10 @@ Partition::Partition(Shared& shared, volume::Volume& volume, Identity identity,
       writer_(std::make_unique<Writer>(*this, shared_, *store_)) {}
 
 Partition::~Partition() = default;
+
+uint64_t Partition::epoch() const {
+  return store_->claim().epoch();
+}
 
 uint64_t Partition::lsn() const {
   return writer_->lsn();

@@ -210,13 +210,21 @@ class Partition : public std::enable_shared_from_this<Partition> {
     std::string min;
     std::string max;
   };
+  enum class Opening : uint8_t {
+    claim,      // Code::moved when it has a living owner
+    take_over,  // deposes that one
+  };
   // Opens the partition's files, making them when there are none.
   static Result<std::shared_ptr<Partition>> open(Shared& shared, volume::Volume& volume,
                                                  std::string_view volume_name,
-                                                 const Identity& identity);
+                                                 const Identity& identity,
+                                                 Opening opening = Opening::claim);
   ~Partition();
 
   const Identity& identity() const { return identity_; }
+  uint64_t epoch() const;  // of the claim that it is opened by
+  // A number that this claim has not used yet: with the epoch it tells apart all attempts to split.
+  uint64_t next_split_attempt() { return split_attempts_.fetch_add(1) + 1; }
   uint64_t lsn() const;  // of the newest commit
   Usage usage() const;
   // Why it takes no writes, or empty.
@@ -281,7 +289,8 @@ class Partition : public std::enable_shared_from_this<Partition> {
   Result<Cut> begin_split(std::string_view middle, CutBy by = CutBy::bytes);
   // 2. Pauses writes, clones the files for both children, opens them, calls `publish` (which makes
   //    the new map durable), and from then on answers Code::moved. On failure the partition goes on
-  //    as before and the children are gone. Blocks; not to be called on a writer thread.
+  //    as before and what was made of the children is removed. Their names must be new: a child
+  //    whose place is there already is a failure. Blocks; not to be called on a writer thread.
   using Children = std::pair<std::shared_ptr<Partition>, std::shared_ptr<Partition>>;
   struct SplitTimes {
     int64_t pause_us = 0;
@@ -324,6 +333,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
   mutable TermCache::Owner term_owner_;  // in the cache of terms
   std::unique_ptr<Writer> writer_;
   std::atomic<bool> splitting_{false};  // between begin_split and its end
+  std::atomic<uint64_t> split_attempts_{0};
   Mutex expiry_mutex_;
   std::string expiry_cursor_ ORRERY_GUARDED_BY(expiry_mutex_);  // where to go on looking
   // How far re-indexing has come; it begins at the start again when the partition is opened.

@@ -164,6 +164,7 @@ Result<Partition::SplitTimes> Partition::finish_split(
   const int64_t started_us = shared_.clock.steady_us();
   MutexLock lock(store_->maintenance());
   writer_->pause();
+  std::vector<std::string> places;  // that this attempt made
 
   auto attempt = [&]() -> Status {
     Usage left_usage = cut.left;
@@ -173,8 +174,9 @@ Result<Partition::SplitTimes> Partition::finish_split(
     }
     if (auto ok = store_->is_open(); !ok) return ok;
     auto clone = [&](const ChildSpec& child, std::string_view point) -> Status {
-      auto target = volume_.clone_target(child.volume_name);
+      auto target = store_->claim().clone_target(child.volume_name);
       if (!target) return pass(target.error());
+      places.push_back(child.volume_name);
       if (auto cloned = store_->clone_to(*target); !cloned) return cloned;
       return fault::point(point);
     };
@@ -206,9 +208,10 @@ Result<Partition::SplitTimes> Partition::finish_split(
   if (!done) {
     writer_->resume();
     splitting_ = false;
-    for (const ChildSpec& child : {left, right}) {
-      if (auto removed = volume_.remove(child.volume_name); !removed) {
-        log::warn("cannot remove what an abandoned split left", {{"name", child.volume_name}});
+    for (const std::string& name : places) {
+      if (auto removed = volume_.remove(name, shared_.clock.now_s()); !removed) {
+        log::warn("cannot remove what an abandoned split left",
+                  {{"name", name}, {"error", removed.error().message}});
       }
     }
     return pass(done.error());

@@ -390,6 +390,21 @@ TEST_F(SplitTest, AFailureAtAnyStepLeavesTheParentWorking) {
   EXPECT_EQ(children->first->usage().items + children->second->usage().items, 15U);
 }
 
+TEST_F(SplitTest, WhatIsUnderAChildsNameIsLeftAlone) {
+  fill(10);
+  auto other = open("c2");
+  ASSERT_FALSE(commit(*other, create("k", "precious")).error);
+  auto refused = split(*partition_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::conflict);
+  EXPECT_THAT(volume_->list().value(), ElementsAre("c2", "p1")) << "the left child is removed again";
+  EXPECT_FALSE(commit(*other, create("k", "more")).error);
+  close(other);
+  EXPECT_EQ(items_of(*open("c2")).size(), 2U);
+  EXPECT_FALSE(commit(*partition_, create("z", "a")).error) << "and the parent goes on";
+  EXPECT_TRUE(split(*partition_, 8, "d"));
+}
+
 TEST_F(SplitTest, AFailedTrimCanBeDoneAgain) {
   fill(10);
   auto children = split(*partition_);

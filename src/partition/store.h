@@ -94,6 +94,8 @@ class Store {
   IndexLedger& index_ledger() { return index_ledger_; }
   const IndexLedger& index_ledger() const { return index_ledger_; }
 
+  volume::Claim& claim() const { return *claim_; }
+
   // Held while files are cloned or trimmed: neither at the same time as the other, nor as
   // reopening.
   Mutex& maintenance() __attribute__((lock_returned(maintenance_))) { return maintenance_; }

@@ -2,14 +2,18 @@
 // store; several processes may use the same one.
 //
 // Invariants that every volume keeps (volume_contract.h tests them):
-//  - A claim has an epoch, larger than every earlier one of that partition, and claiming again
-//    deposes the owner before it returns: whatever the deposed owner writes afterwards, through
+//  - A partition has one owner at most. claim() gives it only to whoever finds it without a living
+//    one: new, released, or left behind by a process that ended. Otherwise it changes nothing, so
+//    that a request which went to the wrong process costs the right one nothing.
+//  - A claim has an epoch, larger than every earlier one of that partition. take_over() deposes the
+//    owner, living or not, before it returns: whatever the deposed owner writes afterwards, through
 //    files already open or new ones, fails and is never visible.
+//  - A place for a clone is made only where there is none, and only by the parent's living owner.
+//    Nothing but remove() takes a partition's files away.
 //  - file_system()->LinkFile between directories of the volume copies no data, so that a RocksDB
 //    checkpoint into another partition's directory costs the same for any size.
-//  - remove() deposes the owner and makes it as if the name had never been there; a crash in the
-//    middle leaves either something that list() still shows, to be removed again, or only space
-//    that the volume reclaims by itself.
+//  - remove() deposes the owner and makes it as if the name had never been there, in one step: a
+//    crash leaves all of it or nothing. The files are kept aside until delete_removed().
 //
 // RocksDB types stop at src/partition: nothing above it includes this file's users' internals.
 #pragma once
@@ -35,23 +39,34 @@ class Claim {
   virtual const std::shared_ptr<rocksdb::FileSystem>& file_system() const = 0;
   // Where the partition's database is, in that file system.
   virtual const std::string& directory() const = 0;
+  // Makes the place of a clone of this partition and returns the directory, not there yet, that the
+  // clone's database is to be made in. Code::conflict when there is something under the name; fenced
+  // like every mutation (Code::read_only).
+  virtual Result<std::string> clone_target(std::string_view name) = 0;
 };
 
 class Volume {
  public:
   virtual ~Volume() = default;
 
-  // Takes a partition over, making its place when there is none.
+  // Takes a partition that has no living owner, making its place when there is none. Code::moved
+  // when another has it.
   virtual Result<std::unique_ptr<Claim>> claim(std::string_view name) = 0;
+  // The same from a living owner too: for whoever knows that it must not go on.
+  virtual Result<std::unique_ptr<Claim>> take_over(std::string_view name) = 0;
   // Whether the partition has files.
   virtual bool exists(std::string_view name) const = 0;
   // Where they are, or would be, as an operator knows the place: for messages.
   virtual std::string place(std::string_view name) const = 0;
   virtual Result<std::vector<std::string>> list() const = 0;
-  virtual Status remove(std::string_view name) = 0;
-  // Makes room for a clone under this name (removing what a crash left of an earlier attempt) and
-  // returns the directory, not there yet, that the clone's database is to be made in.
-  virtual Result<std::string> clone_target(std::string_view name) = 0;
+
+  // Takes a partition's files out of the list and keeps them aside. `now_s` is when that was, for
+  // delete_removed(). Without such a partition it does nothing.
+  virtual Status remove(std::string_view name, int64_t now_s) = 0;
+  // Deletes, of what was removed at `before_s` or earlier, the oldest. False: there is none.
+  virtual Result<bool> delete_removed(int64_t before_s) = 0;
+  // How much of the volume's space is free: 0 to 1.
+  virtual Result<double> free_share() const = 0;
 };
 
 // Names are lower-case letters, digits and hyphens, 1 to 64 of them.

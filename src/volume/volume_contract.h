@@ -10,8 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <functional>
 #include <memory>
 #include <set>
@@ -42,7 +44,13 @@ class VolumeContract : public testing::TestWithParam<VolumeFactory> {
   const rocksdb::IOOptions io_;
 
   std::unique_ptr<Claim> claim(std::string_view name = "p") {
-    auto claimed = volume_->claim(name);
+    return ready(volume_->claim(name));
+  }
+  std::unique_ptr<Claim> take_over(std::string_view name = "p") {
+    return ready(volume_->take_over(name));
+  }
+  // With its directory.
+  std::unique_ptr<Claim> ready(Result<std::unique_ptr<Claim>> claimed) {
     EXPECT_TRUE(claimed.has_value()) << claimed.error().message;
     if (!claimed) return nullptr;
     EXPECT_TRUE(
@@ -80,8 +88,9 @@ TEST_P(VolumeContract, NamesAreChecked) {
        {std::string(), std::string("A"), std::string("a/b"), std::string(".."), std::string("a_b"),
         std::string("a b"), std::string(65, 'a'), std::string("\0", 1)}) {
     EXPECT_EQ(volume_->claim(name).error().code, Code::invalid) << name;
-    EXPECT_EQ(volume_->remove(name).error().code, Code::invalid) << name;
-    EXPECT_EQ(volume_->clone_target(name).error().code, Code::invalid) << name;
+    EXPECT_EQ(volume_->take_over(name).error().code, Code::invalid) << name;
+    EXPECT_EQ(volume_->remove(name, 1).error().code, Code::invalid) << name;
+    EXPECT_EQ(claim()->clone_target(name).error().code, Code::invalid) << name;
     EXPECT_FALSE(volume_->exists(name));
   }
   EXPECT_TRUE(claim(std::string(64, 'a')));
@@ -110,10 +119,10 @@ TEST_P(VolumeContract, ListsWhatIsThereAndRemovesItWhole) {
   EXPECT_TRUE(volume_->exists("a"));
   EXPECT_FALSE(volume_->exists("c"));
   EXPECT_THAT(volume_->list().value(), testing::UnorderedElementsAre("a", "b"));
-  ASSERT_TRUE(volume_->remove("a"));
+  ASSERT_TRUE(volume_->remove("a", 1));
   EXPECT_FALSE(volume_->exists("a"));
   EXPECT_THAT(volume_->list().value(), testing::ElementsAre("b"));
-  EXPECT_TRUE(volume_->remove("a")) << "already gone";
+  EXPECT_TRUE(volume_->remove("a", 1)) << "already gone";
   EXPECT_THAT(place_->open()->list().value(), testing::ElementsAre("b"));
 }
 
@@ -124,7 +133,7 @@ TEST_P(VolumeContract, ADeposedOwnerCannotChangeAnything) {
   ASSERT_TRUE(log->Append("before", io_, nullptr).ok());
   ASSERT_TRUE(log->Sync(io_, nullptr).ok());
 
-  auto new_owner = claim();
+  auto new_owner = take_over();
   EXPECT_EQ(read(*new_owner, "log"), "before");
   const std::string at = old_owner->directory() + "/";
   rocksdb::FileSystem& files = *old_owner->file_system();
@@ -163,7 +172,7 @@ TEST_P(VolumeContract, ADeposedOwnerCannotChangeAnything) {
 
 TEST_P(VolumeContract, AnOldClaimStaysDeposedWhenTheNewOneEnds) {
   auto old_owner = claim();
-  claim().reset();
+  take_over().reset();
   File file;
   EXPECT_TRUE(old_owner->file_system()
                   ->NewWritableFile(old_owner->directory() + "/x", {}, &file, nullptr)
@@ -173,7 +182,7 @@ TEST_P(VolumeContract, AnOldClaimStaysDeposedWhenTheNewOneEnds) {
 TEST_P(VolumeContract, RemovingDeposesEvenIfTheNameIsUsedAgain) {
   auto old_owner = claim();
   File log = create(*old_owner, "log");
-  ASSERT_TRUE(volume_->remove("p"));
+  ASSERT_TRUE(volume_->remove("p", 1));
   EXPECT_TRUE(log->Append("after", io_, nullptr).IsIOFenced());
   auto new_owner = claim();
   write(*new_owner, "mine", "mine");
@@ -188,13 +197,30 @@ TEST_P(VolumeContract, RemovingDeposesEvenIfTheNameIsUsedAgain) {
   EXPECT_EQ(read(*new_owner, "mine"), "mine");
 }
 
-TEST_P(VolumeContract, OfManyClaimersExactlyOneCanWrite) {
+TEST_P(VolumeContract, OfManyClaimersOneGetsIt) {
+  for (int round = 0; round < 5; ++round) {
+    std::vector<Result<std::unique_ptr<Claim>>> claims(8);
+    {
+      std::vector<std::jthread> threads;
+      for (auto& one : claims) threads.emplace_back([&] { one = place_->open()->claim("p"); });
+    }
+    EXPECT_EQ(std::ranges::count_if(claims, [](const auto& one) { return one.has_value(); }), 1);
+    for (const auto& one : claims) {
+      if (!one) EXPECT_EQ(one.error().code, Code::moved) << one.error().message;
+      if (!one) continue;
+      EXPECT_TRUE(
+          (*one)->file_system()->CreateDirIfMissing((*one)->directory(), io_, nullptr).ok());
+    }
+  }
+}
+
+TEST_P(VolumeContract, OfManyTakersExactlyOneCanWrite) {
   for (int round = 0; round < 5; ++round) {
     std::vector<std::unique_ptr<Claim>> owners(8);
     {
       std::vector<std::jthread> threads;
       for (auto& owner : owners) {
-        threads.emplace_back([&] { owner = place_->open()->claim("p").value(); });
+        threads.emplace_back([&] { owner = place_->open()->take_over("p").value(); });
       }
     }
     std::set<uint64_t> epochs;
@@ -209,15 +235,15 @@ TEST_P(VolumeContract, OfManyClaimersExactlyOneCanWrite) {
   }
 }
 
-TEST_P(VolumeContract, ClaimingAndRemovingAtOnceEndsWithOneOwnerAtMost) {
+TEST_P(VolumeContract, TakingAndRemovingAtOnceEndsWithOneOwnerAtMost) {
   for (int round = 0; round < 10; ++round) {
     std::vector<std::unique_ptr<Claim>> owners(4);
     {
       std::vector<std::jthread> threads;
       for (auto& owner : owners) {
-        threads.emplace_back([&] { owner = volume_->claim("p").value(); });
+        threads.emplace_back([&] { owner = volume_->take_over("p").value(); });
       }
-      threads.emplace_back([&] { EXPECT_TRUE(volume_->remove("p")); });
+      threads.emplace_back([&] { EXPECT_TRUE(volume_->remove("p", 1)); });
     }
     int writers = 0;
     for (auto& owner : owners) {
@@ -228,8 +254,9 @@ TEST_P(VolumeContract, ClaimingAndRemovingAtOnceEndsWithOneOwnerAtMost) {
   }
 }
 
-// The old owner appends as fast as it can. Once claim() has returned, the file never changes again.
-TEST_P(VolumeContract, NothingIsWrittenOnceTheClaimHasReturned) {
+// The old owner appends as fast as it can. Once take_over() has returned, the file never changes
+// again.
+TEST_P(VolumeContract, NothingIsWrittenOnceATakeOverHasReturned) {
   for (int round = 0; round < 10; ++round) {
     auto old_owner = claim();
     File log = create(*old_owner, "log");
@@ -242,7 +269,7 @@ TEST_P(VolumeContract, NothingIsWrittenOnceTheClaimHasReturned) {
       }
     });
     while (appended < 100) std::this_thread::yield();
-    auto new_owner = claim();
+    auto new_owner = take_over();
     const uint64_t bytes = size(*new_owner, new_owner->directory() + "/log");
     writer.join();
     EXPECT_EQ(size(*new_owner, new_owner->directory() + "/log"), bytes);
@@ -251,44 +278,117 @@ TEST_P(VolumeContract, NothingIsWrittenOnceTheClaimHasReturned) {
   }
 }
 
-// The same with the old owner in another process, which tells by its exit how it was refused.
+// A process that owns "p" and appends to a log, and tells by its exit what became of that.
+class OwningProcess {
+ public:
+  static constexpr int kFenced = 42;
+
+  explicit OwningProcess(VolumePlace& place) {
+    EXPECT_EQ(::pipe(ready_), 0);
+    child_ = ::fork();
+    if (child_ == 0) ::_exit(own(place));
+    ::close(ready_[1]);
+    char byte = 0;
+    EXPECT_EQ(::read(ready_[0], &byte, 1), 1) << "it did not get the partition";
+    ::close(ready_[0]);
+  }
+  ~OwningProcess() {
+    if (child_ > 0) end();
+  }
+  OwningProcess(const OwningProcess&) = delete;
+  OwningProcess& operator=(const OwningProcess&) = delete;
+
+  bool is_alive() {
+    const pid_t ended = ::waitpid(child_, &status_, WNOHANG);
+    if (ended == child_) child_ = -1;
+    return ended == 0;
+  }
+  void end() {
+    ::kill(child_, SIGKILL);
+    static_cast<void>(exit_status());
+  }
+  // Waits for it. -1 when it was killed.
+  int exit_status() {
+    if (child_ > 0) EXPECT_EQ(::waitpid(child_, &status_, 0), child_);
+    child_ = -1;
+    return WIFEXITED(status_) ? WEXITSTATUS(status_) : -1;
+  }
+
+ private:
+  int own(VolumePlace& place) {
+    const rocksdb::IOOptions io;
+    auto volume = place.open();
+    auto owner = volume->claim("p");
+    if (!owner) return 1;
+    rocksdb::FileSystem& files = *(*owner)->file_system();
+    files.CreateDirIfMissing((*owner)->directory(), io, nullptr).PermitUncheckedError();
+    std::unique_ptr<rocksdb::FSWritableFile> log;
+    if (!files.NewWritableFile((*owner)->directory() + "/log", {}, &log, nullptr).ok()) return 2;
+    for (uint64_t i = 0; i < 100'000'000; ++i) {
+      rocksdb::IOStatus status = log->Append("0123456789", io, nullptr);
+      if (!status.ok()) return status.IsIOFenced() ? kFenced : 3;
+      if (i == 100 && ::write(ready_[1], "r", 1) != 1) return 4;
+      // Often enough to be met in the middle, and no disk is filled.
+      if (i > 1'000) ::usleep(100);
+    }
+    return 5;
+  }
+
+  int ready_[2] = {-1, -1};
+  pid_t child_ = -1;
+  int status_ = 0;
+};
+
 TEST_P(VolumeContract, NothingIsWrittenByAnotherProcessEither) {
   for (int round = 0; round < 3; ++round) {
-    int ready[2];
-    ASSERT_EQ(::pipe(ready), 0);
-    const pid_t child = ::fork();
-    if (child == 0) {
-      auto volume = place_->open();
-      auto owner = volume->claim("p");
-      if (!owner) ::_exit(1);
-      (*owner)
-          ->file_system()
-          ->CreateDirIfMissing((*owner)->directory(), io_, nullptr)
-          .PermitUncheckedError();
-      File log;
-      if (!(*owner)
-               ->file_system()
-               ->NewWritableFile((*owner)->directory() + "/log", {}, &log, nullptr)
-               .ok())
-        ::_exit(2);
-      for (uint64_t i = 0;; ++i) {
-        rocksdb::IOStatus status = log->Append("0123456789", io_, nullptr);
-        if (!status.ok()) ::_exit(status.IsIOFenced() ? 42 : 3);
-        if (i == 100 && ::write(ready[1], "r", 1) != 1) ::_exit(4);
-      }
-    }
-    char byte = 0;
-    ::close(ready[1]);
-    ASSERT_EQ(::read(ready[0], &byte, 1), 1);
-    ::close(ready[0]);
-    auto new_owner = claim();
+    OwningProcess old_owner(*place_);
+    auto new_owner = take_over();
     const uint64_t bytes = size(*new_owner, new_owner->directory() + "/log");
-    int status = 0;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 42) << status;
+    EXPECT_EQ(old_owner.exit_status(), OwningProcess::kFenced);
     EXPECT_EQ(size(*new_owner, new_owner->directory() + "/log"), bytes);
     EXPECT_EQ(bytes % 10, 0U);
   }
+}
+
+TEST_P(VolumeContract, AClaimLeavesALivingOwnerAlone) {
+  auto owner = claim();
+  File log = create(*owner, "log");
+  for (const auto& other : {place_->open(), place_->open()}) {
+    auto refused = other->claim("p");
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Code::moved);
+    EXPECT_THAT(refused.error().message, testing::HasSubstr(volume_->place("p")));
+  }
+  EXPECT_EQ(volume_->claim("p").error().code, Code::moved) << "by the same volume either";
+  EXPECT_TRUE(log->Append("goes on", io_, nullptr).ok());
+  const uint64_t epoch = owner->epoch();
+  log.reset();
+  owner.reset();
+  EXPECT_EQ(claim()->epoch(), epoch + 1) << "refused claims left no trace";
+}
+
+TEST_P(VolumeContract, AClaimLeavesTheOwnerInAnotherProcessAloneAndFollowsItsDeath) {
+  OwningProcess owner(*place_);
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(volume_->claim("p").error().code, Code::moved);
+  EXPECT_TRUE(owner.is_alive());
+  owner.end();
+  auto heir = claim();
+  ASSERT_TRUE(heir);
+  write(*heir, "mine", "mine");
+}
+
+TEST_P(VolumeContract, WhoeverTookOverIsLeftAloneToo) {
+  auto deposed = claim();
+  auto owner = take_over();
+  EXPECT_EQ(volume_->claim("p").error().code, Code::moved);
+  deposed.reset();
+  EXPECT_EQ(volume_->claim("p").error().code, Code::moved);
+  write(*owner, "mine", "mine");
+  auto still_deposed = take_over();
+  owner.reset();
+  EXPECT_EQ(volume_->claim("p").error().code, Code::moved);
+  still_deposed.reset();
+  EXPECT_TRUE(claim()) << "released";
 }
 
 TEST_P(VolumeContract, LinksAcrossPartitionsCopyNothing) {
@@ -297,7 +397,7 @@ TEST_P(VolumeContract, LinksAcrossPartitionsCopyNothing) {
   File file = create(*owner, "big");
   for (int i = 0; i < 64; ++i) ASSERT_TRUE(file->Append(block, io_, nullptr).ok());
   ASSERT_TRUE(file->Close(io_, nullptr).ok());
-  auto target = volume_->clone_target("q");
+  auto target = owner->clone_target("q");
   ASSERT_TRUE(target) << target.error().message;
   rocksdb::FileSystem& files = *owner->file_system();
   ASSERT_TRUE(files.CreateDir(*target, io_, nullptr).ok());
@@ -312,23 +412,63 @@ TEST_P(VolumeContract, LinksAcrossPartitionsCopyNothing) {
     EXPECT_TRUE(same);
   }
   // Each goes its own way.
-  ASSERT_TRUE(volume_->remove("p"));
+  ASSERT_TRUE(volume_->remove("p", 1));
   EXPECT_EQ(size(*clone, *target + "/big"), 64ULL << 20);
 }
 
-TEST_P(VolumeContract, ACloneTargetIsFreshAndDeposesWhatWasThere) {
-  auto leftover = claim("q");
-  write(*leftover, "CURRENT", "old");
-  EXPECT_TRUE(volume_->exists("q"));
-  auto target = volume_->clone_target("q");
-  ASSERT_TRUE(target);
-  EXPECT_FALSE(volume_->exists("q"));
+TEST_P(VolumeContract, ACloneTargetIsMadeOnlyWhereThereIsNothing) {
   auto owner = claim("p");
+  auto target = owner->clone_target("q");
+  ASSERT_TRUE(target) << target.error().message;
   EXPECT_TRUE(owner->file_system()->FileExists(*target, io_, nullptr).IsNotFound());
-  ASSERT_TRUE(owner->file_system()->CreateDir(*target, io_, nullptr).ok());
-  File file;
-  EXPECT_TRUE(
-      leftover->file_system()->NewWritableFile(*target + "/x", {}, &file, nullptr).IsIOFenced());
+  EXPECT_EQ(owner->clone_target("q").error().code, Code::conflict) << "not twice";
+  EXPECT_EQ(owner->clone_target("p").error().code, Code::conflict) << "nor over itself";
+
+  auto other = claim("r");
+  write(*other, "CURRENT", "precious");
+  auto refused = owner->clone_target("r");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::conflict);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr(volume_->place("r")));
+  EXPECT_EQ(read(*other, "CURRENT"), "precious");
+  write(*other, "more", "and its owner goes on");
+  other.reset();
+  EXPECT_EQ(owner->clone_target("r").error().code, Code::conflict) << "without an owner either";
+  EXPECT_EQ(read(*claim("r"), "CURRENT"), "precious");
+}
+
+TEST_P(VolumeContract, ADeposedOwnerMakesNoPlaceForAClone) {
+  auto deposed = claim("p");
+  auto owner = take_over("p");
+  EXPECT_EQ(deposed->clone_target("q").error().code, Code::read_only);
+  EXPECT_THAT(volume_->list().value(), testing::ElementsAre("p"));
+  EXPECT_TRUE(owner->clone_target("q"));
+}
+
+TEST_P(VolumeContract, WhatWasRemovedIsKeptUntilItIsDeletedOldestFirst) {
+  EXPECT_FALSE(volume_->delete_removed(INT64_MAX).value()) << "nothing yet";
+  for (const char* name : {"a", "b", "c"}) write(*claim(name), "CURRENT", name);
+  ASSERT_TRUE(volume_->remove("b", 100));
+  ASSERT_TRUE(volume_->remove("a", 200));
+  write(*claim("a"), "CURRENT", "again");
+  ASSERT_TRUE(volume_->remove("a", 200)) << "the same name in the same second";
+  EXPECT_THAT(volume_->list().value(), testing::ElementsAre("c"));
+
+  volume_ = place_->open();
+  EXPECT_FALSE(volume_->delete_removed(99).value());
+  EXPECT_TRUE(volume_->delete_removed(100).value());
+  EXPECT_FALSE(volume_->delete_removed(199).value());
+  EXPECT_TRUE(volume_->delete_removed(INT64_MAX).value());
+  EXPECT_TRUE(volume_->delete_removed(INT64_MAX).value());
+  EXPECT_FALSE(volume_->delete_removed(INT64_MAX).value());
+  EXPECT_THAT(volume_->list().value(), testing::ElementsAre("c"));
+  EXPECT_EQ(read(*claim("c"), "CURRENT"), "c");
+}
+
+TEST_P(VolumeContract, TellsHowMuchSpaceIsFree) {
+  const double free = volume_->free_share().value();
+  EXPECT_GE(free, 0);
+  EXPECT_LE(free, 1);
 }
 
 }  // namespace orrery::volume

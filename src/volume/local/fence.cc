@@ -46,13 +46,39 @@ int lock_retrying(int fd, int how) {
   return result;
 }
 
+// The lock that shows an owner to be alive: on the byte of EPOCH, there or not, whose offset is its
+// epoch. It belongs to the open file, so that it goes with the process, and needs no file of its
+// own. Bytes of earlier epochs may be locked by owners that were deposed: nobody asks.
+struct flock byte_of(uint64_t epoch) {
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = static_cast<off_t>(epoch);
+  lock.l_len = 1;
+  return lock;
+}
+
+bool lock_byte(int fd, uint64_t epoch) {
+  struct flock lock = byte_of(epoch);
+  return ::fcntl(fd, F_OFD_SETLK, &lock) == 0;
+}
+
+// Nothing when that cannot be told.
+std::optional<bool> is_byte_locked(int fd, uint64_t epoch) {
+  struct flock lock = byte_of(epoch);
+  if (::fcntl(fd, F_OFD_GETLK, &lock) != 0) return std::nullopt;
+  return lock.l_type != F_UNLCK;
+}
+
 // Nothing when it cannot be read. A file that was just made says 0.
 std::optional<uint64_t> read_epoch(int fd) {
   std::array<unsigned char, 8> bytes{};
   const ssize_t got = ::pread(fd, bytes.data(), bytes.size(), 0);
   if (got == 0) return 0;
   if (got != static_cast<ssize_t>(bytes.size())) return std::nullopt;
-  return load_u64_le(bytes.data());
+  const uint64_t epoch = load_u64_le(bytes.data());
+  // It is the offset of a byte too; by counting nobody gets there.
+  return epoch < INT64_MAX ? std::optional(epoch) : std::nullopt;
 }
 
 bool write_epoch(int fd, uint64_t epoch) {
@@ -70,7 +96,7 @@ std::unexpected<Error> cannot(std::string_view what, const std::string& path, in
   return fail(code, fmt::format("cannot {} {}: {}", what, path, error_text(error)));
 }
 
-// The files of a place, with CLAIM locked: nobody else takes over or removes until it is closed.
+// The files of a place, with CLAIM locked: nobody else takes it or removes it until it is closed.
 struct Taking {
   Descriptor claim;
   Descriptor epoch_file;
@@ -83,15 +109,28 @@ Result<Taking> start_taking(const std::string& place) {
   Descriptor claim(::open(claim_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (claim.get() < 0) return cannot("open", claim_path, errno);
   if (lock_retrying(claim.get(), LOCK_EX) != 0) return cannot("lock", claim_path, errno);
-  // Whoever held the lock before may have removed the place: then this file is nobody's.
-  struct stat status = {};
-  if (::fstat(claim.get(), &status) != 0) return cannot("examine", claim_path, errno);
-  if (status.st_nlink == 0) return cannot("use", claim_path, ENOENT);
+  // Whoever held the lock before may have removed the place: then this file is no longer at it.
+  struct stat held = {};
+  struct stat there = {};
+  if (::fstat(claim.get(), &held) != 0) return cannot("examine", claim_path, errno);
+  if (::stat(claim_path.c_str(), &there) != 0) return cannot("examine", claim_path, errno);
+  if (held.st_ino != there.st_ino || held.st_dev != there.st_dev) {
+    return cannot("use", claim_path, ENOENT);
+  }
   Descriptor epoch_file(::open(epoch_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (epoch_file.get() < 0) return cannot("open", epoch_path, errno);
   const auto epoch = read_epoch(epoch_file.get());
   if (!epoch) return fail(Code::corrupt, fmt::format("{} does not hold an epoch", epoch_path));
   return Taking{std::move(claim), std::move(epoch_file), *epoch};
+}
+
+Status check_no_living_owner(const Taking& taking, const std::string& place) {
+  const auto alive = is_byte_locked(taking.epoch_file.get(), taking.epoch);
+  if (!alive) return cannot("examine the locks of", place + "/EPOCH", errno);
+  if (!*alive) return {};
+  return fail(Code::moved, fmt::format("the partition in {} is in use by another owner, which is "
+                                       "alive: a process serves it, or a part of this one",
+                                       place));
 }
 
 // From here on whoever owned the place is deposed.
@@ -108,15 +147,21 @@ Status raise_epoch(const Taking& taking, const std::string& place) {
 
 }  // namespace
 
-Result<std::shared_ptr<Fence>> Fence::take_over(const std::string& place) {
+Result<std::shared_ptr<Fence>> Fence::take(const std::string& place, LivingOwner owner) {
   auto taking = start_taking(place);
   if (!taking) return pass(taking.error());
+  if (owner == LivingOwner::is_left_alone) {
+    if (auto free = check_no_living_owner(*taking, place); !free) return pass(free.error());
+  }
+  const uint64_t epoch = taking->epoch + 1;
+  // Before the epoch says so: there is no moment at which the newest epoch looks abandoned.
+  if (!lock_byte(taking->epoch_file.get(), epoch)) return cannot("lock", place + "/EPOCH", errno);
   if (auto raised = raise_epoch(*taking, place); !raised) return pass(raised.error());
   // The directory's entries (EPOCH when it is new, and a clone that was just renamed to its place)
   // must outlive a power cut, or epochs would start again from the beginning.
   Descriptor directory(::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory.get() < 0 || ::fsync(directory.get()) != 0) return cannot("sync", place, errno);
-  return std::shared_ptr<Fence>(new Fence(taking->epoch_file.release(), taking->epoch + 1));
+  return std::shared_ptr<Fence>(new Fence(taking->epoch_file.release(), epoch));
 }
 
 Status Fence::depose(const std::string& place, const std::function<Status()>& remove) {

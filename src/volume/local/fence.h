@@ -1,7 +1,7 @@
 // The fence of one claim on a local partition: see local_volume.h for how it works.
 //
-// Thread-safe. The flock belongs to this object's own file description; many threads share it by
-// counting, since unlocking in one would unlock for all.
+// Thread-safe. The locks belong to this object's own file description; many threads share the flock
+// by counting, since unlocking in one would unlock for all.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,16 @@
 
 namespace orrery::volume {
 
+enum class LivingOwner : uint8_t { is_left_alone, is_deposed };
+
 class Fence {
  public:
-  // Takes the partition at `place` over. Code::not_found when the directory is not there, or was
-  // removed while this waited for another taker.
-  static Result<std::shared_ptr<Fence>> take_over(const std::string& place);
-  // Deposes whoever owns `place` and calls `remove` while nobody can take it over; what was taken
-  // over before stays deposed even if a place of the same name is made afterwards.
+  // Takes the partition at `place`. Code::moved, with nothing changed, when it has a living owner
+  // that is to be left alone. Code::not_found when the directory is not there, or was removed while
+  // this waited for another taker.
+  static Result<std::shared_ptr<Fence>> take(const std::string& place, LivingOwner owner);
+  // Deposes whoever owns `place` and calls `remove` while nobody can take it; what was taken before
+  // stays deposed even if a place of the same name is made afterwards.
   static Status depose(const std::string& place, const std::function<Status()>& remove);
   ~Fence();
   Fence(const Fence&) = delete;

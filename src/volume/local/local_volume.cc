@@ -3,11 +3,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -19,23 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class LocalClaim final : public Claim {
- public:
-  LocalClaim(std::shared_ptr<Fence> fence, std::string directory)
-      : fence_(std::move(fence)),
-        directory_(std::move(directory)),
-        file_system_(make_fenced_file_system(rocksdb::FileSystem::Default(), fence_)) {}
-
-  uint64_t epoch() const override { return fence_->epoch(); }
-  const std::shared_ptr<rocksdb::FileSystem>& file_system() const override { return file_system_; }
-  const std::string& directory() const override { return directory_; }
-
- private:
-  std::shared_ptr<Fence> fence_;
-  std::string directory_;
-  std::shared_ptr<rocksdb::FileSystem> file_system_;
-};
-
 Status sync_directory(const std::string& path) {
   int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   bool ok = fd >= 0 && ::fsync(fd) == 0;
@@ -44,26 +30,92 @@ Status sync_directory(const std::string& path) {
   return fail(Code::read_only, fmt::format("cannot sync directory {}", path));
 }
 
+// Where everything is, and how places are made.
+struct Root {
+  std::string partitions;
+  std::string removed;
+
+  std::string place(std::string_view name) const { return fmt::format("{}/{}", partitions, name); }
+
+  // True when it was not there before.
+  Result<bool> make_place(std::string_view name) const {
+    const std::string here = place(name);
+    std::error_code error;
+    const bool made = fs::create_directory(here, error);
+    if (error) {
+      return fail(Code::read_only, fmt::format("cannot make {}: {}", here, error.message()));
+    }
+    if (made) {
+      if (auto synced = sync_directory(partitions); !synced) return pass(synced.error());
+    }
+    return made;
+  }
+};
+
+std::unexpected<Error> bad_name(std::string_view name) {
+  return fail(Code::invalid,
+              fmt::format("'{}' is not a name for a partition's files: use 1 to 64 lower-case "
+                          "letters, digits and hyphens",
+                          name));
+}
+
+class LocalClaim final : public Claim {
+ public:
+  LocalClaim(const Root& root, std::shared_ptr<Fence> fence, std::string directory)
+      : root_(root),
+        fence_(std::move(fence)),
+        directory_(std::move(directory)),
+        file_system_(make_fenced_file_system(rocksdb::FileSystem::Default(), fence_)) {}
+
+  uint64_t epoch() const override { return fence_->epoch(); }
+  const std::shared_ptr<rocksdb::FileSystem>& file_system() const override { return file_system_; }
+  const std::string& directory() const override { return directory_; }
+
+  Result<std::string> clone_target(std::string_view name) override {
+    if (!is_valid_name(name)) return bad_name(name);
+    const Fence::Pass pass_here(*fence_);
+    if (!pass_here.ok()) {
+      return fail(Code::read_only, fmt::format("cannot clone {}: another owner has taken this "
+                                               "partition over",
+                                               directory_));
+    }
+    auto made = root_.make_place(name);
+    if (!made) return pass(made.error());
+    if (!*made) {
+      return fail(Code::conflict, fmt::format("cannot make a clone in {}: there is something under "
+                                              "this name",
+                                              root_.place(name)));
+    }
+    return root_.place(name) + "/db";
+  }
+
+ private:
+  const Root root_;
+  std::shared_ptr<Fence> fence_;
+  std::string directory_;
+  std::shared_ptr<rocksdb::FileSystem> file_system_;
+};
+
+// removed/NAME.SECONDS.PROCESS.N: names have no dots.
+std::optional<int64_t> removed_at(const std::string& grave) {
+  const size_t dot = grave.find('.');
+  if (dot == std::string::npos) return std::nullopt;
+  int64_t seconds = 0;
+  const char* end = grave.data() + grave.size();
+  auto [read_to, error] = std::from_chars(grave.data() + dot + 1, end, seconds);
+  if (error != std::errc() || read_to == end || *read_to != '.') return std::nullopt;
+  return seconds;
+}
+
 class LocalVolume final : public Volume {
  public:
-  LocalVolume(std::string partitions, std::string removed)
-      : partitions_(std::move(partitions)), removed_(std::move(removed)) {}
+  explicit LocalVolume(Root root) : root_(std::move(root)) {}
 
   Result<std::unique_ptr<Claim>> claim(std::string_view name) override {
-    // Somebody may be removing the place just now: then it is made anew.
-    for (int attempt = 0;; ++attempt) {
-      auto made = make_place(name);
-      if (!made) return pass(made.error());
-      // The database would make its directory itself; made here it is synced with the place. When
-      // it cannot be made, one of the two fails.
-      std::error_code ignored;
-      fs::create_directory(*made + "/db", ignored);
-      auto fence = Fence::take_over(*made);
-      if (fence) return std::make_unique<LocalClaim>(std::move(*fence), *made + "/db");
-      if (fence.error().code != Code::not_found || attempt == kClaimAttempts) {
-        return pass(fence.error());
-      }
-    }
+    return take(name, LivingOwner::is_left_alone);
+  }
+  Result<std::unique_ptr<Claim>> take_over(std::string_view name) override {
+    return take(name, LivingOwner::is_deposed);
   }
 
   bool exists(std::string_view name) const override {
@@ -80,107 +132,108 @@ class LocalVolume final : public Volume {
     return false;
   }
 
-  std::string place(std::string_view name) const override {
-    return fmt::format("{}/{}", partitions_, name);
-  }
+  std::string place(std::string_view name) const override { return root_.place(name); }
 
   Result<std::vector<std::string>> list() const override {
     std::error_code error;
     std::vector<std::string> names;
-    for (fs::directory_iterator it(partitions_, error), end; !error && it != end;
+    for (fs::directory_iterator it(root_.partitions, error), end; !error && it != end;
          it.increment(error)) {
       std::string name = it->path().filename().string();
       if (is_valid_name(name)) names.push_back(std::move(name));
     }
     if (error) {
-      return fail(Code::internal, fmt::format("cannot list {}: {}", partitions_, error.message()));
+      return fail(Code::internal, fmt::format("cannot list {}: {}", root_.partitions, error.message()));
     }
     std::ranges::sort(names);
     return names;
   }
 
-  Status remove(std::string_view name) override {
+  Status remove(std::string_view name, int64_t now_s) override {
     if (!is_valid_name(name)) return bad_name(name);
     const std::string here = place(name);
-    std::string grave;
     Status moved = Fence::depose(here, [&]() -> Status {
-      grave = fmt::format("{}/{}.{}.{}", removed_, name, ::getpid(), graves_.fetch_add(1));
+      const std::string grave = fmt::format("{}/{}.{}.{}.{}", root_.removed, name, now_s,
+                                            ::getpid(), graves_.fetch_add(1));
       std::error_code error;
-      fs::remove_all(grave, error);  // of an earlier process with this id
       fs::rename(here, grave, error);
       if (error) {
-        return fail(Code::internal, fmt::format("cannot remove {}: {}", here, error.message()));
+        return fail(Code::internal,
+                    fmt::format("cannot move {} to {}: {}", here, grave, error.message()));
       }
-      return sync_directory(partitions_);
+      if (auto synced = sync_directory(root_.removed); !synced) return synced;
+      return sync_directory(root_.partitions);
     });
-    if (!moved) {
-      if (moved.error().code == Code::not_found) return {};
-      return moved;
-    }
-    std::error_code error;
-    fs::remove_all(grave, error);
-    if (error) {
-      return fail(Code::internal, fmt::format("cannot delete {}: {}", grave, error.message()));
-    }
-    return {};
+    if (!moved && moved.error().code == Code::not_found) return {};
+    return moved;
   }
 
-  Result<std::string> clone_target(std::string_view name) override {
-    if (auto removed = remove(name); !removed) return pass(removed.error());
-    auto made = make_place(name);
-    if (!made) return pass(made.error());
-    return *made + "/db";
+  Result<bool> delete_removed(int64_t before_s) override {
+    std::optional<std::pair<int64_t, fs::path>> oldest;
+    std::error_code error;
+    for (fs::directory_iterator it(root_.removed, error), end; !error && it != end;
+         it.increment(error)) {
+      const auto at = removed_at(it->path().filename().string());
+      if (at && *at <= before_s && (!oldest || *at < oldest->first)) oldest.emplace(*at, it->path());
+    }
+    if (error) {
+      return fail(Code::internal, fmt::format("cannot list {}: {}", root_.removed, error.message()));
+    }
+    if (!oldest) return false;
+    fs::remove_all(oldest->second, error);
+    if (error) {
+      return fail(Code::internal, fmt::format("cannot delete {}: {}", oldest->second.string(),
+                                              error.message()));
+    }
+    return true;
+  }
+
+  Result<double> free_share() const override {
+    struct statvfs status = {};
+    if (::statvfs(root_.partitions.c_str(), &status) != 0 || status.f_blocks == 0) {
+      return fail(Code::internal, fmt::format("cannot tell the free space of {}", root_.partitions));
+    }
+    return static_cast<double>(status.f_bavail) / static_cast<double>(status.f_blocks);
   }
 
  private:
   static constexpr int kClaimAttempts = 100;
 
-  static std::unexpected<Error> bad_name(std::string_view name) {
-    return fail(Code::invalid,
-                fmt::format("'{}' is not a name for a partition's files: use 1 to 64 lower-case "
-                            "letters, digits and hyphens",
-                            name));
-  }
-
-  Result<std::string> make_place(std::string_view name) const {
+  Result<std::unique_ptr<Claim>> take(std::string_view name, LivingOwner owner) {
     if (!is_valid_name(name)) return bad_name(name);
-    std::string here = place(name);
-    std::error_code error;
-    bool made = fs::create_directory(here, error);
-    if (error) {
-      return fail(Code::read_only, fmt::format("cannot make {}: {}", here, error.message()));
+    const std::string here = place(name);
+    // Somebody may be removing the place just now: then it is made anew.
+    for (int attempt = 0;; ++attempt) {
+      if (auto made = root_.make_place(name); !made) return pass(made.error());
+      // The database would make its directory itself; made here it is synced with the place. When
+      // it cannot be made, one of the two fails.
+      std::error_code ignored;
+      fs::create_directory(here + "/db", ignored);
+      auto fence = Fence::take(here, owner);
+      if (fence) return std::make_unique<LocalClaim>(root_, std::move(*fence), here + "/db");
+      if (fence.error().code != Code::not_found || attempt == kClaimAttempts) {
+        return pass(fence.error());
+      }
     }
-    if (made) {
-      if (auto synced = sync_directory(partitions_); !synced) return pass(synced.error());
-    }
-    return here;
   }
 
-  const std::string partitions_;
-  const std::string removed_;
+  const Root root_;
   std::atomic<uint64_t> graves_{0};
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Volume>> open_local_volume(const std::string& root) {
-  const std::string partitions = root + "/partitions";
-  const std::string removed = root + "/removed";
-  for (const std::string& path : {partitions, removed}) {
+Result<std::unique_ptr<Volume>> open_local_volume(const std::string& path) {
+  const Root root{.partitions = path + "/partitions", .removed = path + "/removed"};
+  for (const std::string& folder : {root.partitions, root.removed}) {
     std::error_code error;
-    fs::create_directories(path, error);
+    fs::create_directories(folder, error);
     if (error) {
-      return fail(Code::invalid, fmt::format("cannot make {}: {}", path, error.message()));
+      return fail(Code::invalid, fmt::format("cannot make {}: {}", folder, error.message()));
     }
   }
-  if (auto synced = sync_directory(root); !synced) return pass(synced.error());
-  std::error_code ignored;  // what stays is tried again the next time
-  for (fs::directory_iterator it(removed, ignored), end; !ignored && it != end;
-       it.increment(ignored)) {
-    std::error_code kept;
-    fs::remove_all(it->path(), kept);
-  }
-  return std::make_unique<LocalVolume>(partitions, removed);
+  if (auto synced = sync_directory(path); !synced) return pass(synced.error());
+  return std::make_unique<LocalVolume>(root);
 }
 
 }  // namespace orrery::volume

@@ -1,16 +1,19 @@
 // A volume in a directory of the local disk.
 //
 //   ROOT/partitions/NAME/EPOCH    the newest epoch, 8 bytes little-endian; locked as below
-//   ROOT/partitions/NAME/CLAIM    empty; locked by whoever is taking over
+//   ROOT/partitions/NAME/CLAIM    empty; locked by whoever is taking the partition
 //   ROOT/partitions/NAME/db/      the database
-//   ROOT/removed/                 what remove() has taken out of partitions/ and not deleted yet
+//   ROOT/removed/NAME.SECONDS.PROCESS.N   what remove() has taken out of partitions/, and when
 //
 // Fencing: a mutation holds a shared flock on EPOCH and checks that the file still says its own
-// epoch. Taking over writes the next epoch first (so that no new mutation of the old owner gets
-// past its check) and then waits for the exclusive flock once (so that those already past it have
-// ended). CLAIM keeps two takers apart, and a taker apart from remove(), which deposes the owner
-// the same way and then moves the whole place away in one rename; opening a volume deletes what a
-// crash left in removed/.
+// epoch. Taking writes the next epoch first (so that no new mutation of the old owner gets past its
+// check) and then waits for the exclusive flock once (so that those already past it have ended).
+// CLAIM keeps two takers apart, and a taker apart from remove(), which deposes the owner the same
+// way and then moves the whole place away in one rename.
+//
+// Owners: one holds a record lock (fcntl, of the open file) on the byte of EPOCH at the offset of
+// its epoch for as long as it lives; the lock goes with the process. So a claim finds out whether the
+// newest epoch still has an owner, whatever deposed ones are left.
 #pragma once
 
 #include <memory>

@@ -43,7 +43,7 @@ TEST(LocalVolume, LinksAreTheSameFile) {
   auto owner = volume->claim("p").value();
   fs::create_directory(owner->directory());
   std::ofstream(owner->directory() + "/table") << "bytes";
-  const std::string target = volume->clone_target("q").value();
+  const std::string target = owner->clone_target("q").value();
   fs::create_directory(target);
   ASSERT_TRUE(owner->file_system()
                   ->LinkFile(owner->directory() + "/table", target + "/table", {}, nullptr)
@@ -61,17 +61,36 @@ TEST(LocalVolume, ADamagedEpochIsNotTakenForANewPlace) {
   volume->claim("p").value().reset();
   std::ofstream(place.root() + "/partitions/p/EPOCH", std::ios::trunc) << "abc";
   EXPECT_EQ(volume->claim("p").error().code, Code::corrupt);
+  std::ofstream(place.root() + "/partitions/p/EPOCH", std::ios::trunc) << std::string(8, '\xFF');
+  EXPECT_EQ(volume->claim("p").error().code, Code::corrupt);
 }
 
-TEST(LocalVolume, WhatACrashLeftOfARemovalIsDeleted) {
+TEST(LocalVolume, OpeningDeletesNothing) {
   LocalPlace place;
   auto volume = place.open();
-  const std::string left = place.root() + "/removed/p.1.0";
-  fs::create_directories(left + "/db");
-  std::ofstream(left + "/db/CURRENT") << "x";
-  EXPECT_FALSE(volume->exists("p"));
+  fs::create_directories(volume->claim("p").value()->directory());
+  std::ofstream(place.root() + "/partitions/p/db/CURRENT") << "x";
+  ASSERT_TRUE(volume->remove("p", 1'700'000'000));
   volume = place.open();
-  EXPECT_FALSE(fs::exists(left));
+  EXPECT_FALSE(volume->exists("p"));
+  ASSERT_FALSE(fs::is_empty(place.root() + "/removed"));
+  const fs::path grave = fs::directory_iterator(place.root() + "/removed")->path();
+  EXPECT_TRUE(grave.filename().string().starts_with("p.1700000000."));
+  EXPECT_TRUE(fs::exists(grave / "db/CURRENT"));
+  // To get it back, an operator moves the folder.
+  fs::rename(grave, place.root() + "/partitions/p");
+  EXPECT_TRUE(volume->exists("p"));
+  EXPECT_TRUE(volume->claim("p"));
+}
+
+TEST(LocalVolume, WhatOthersPutAmongTheRemovedIsNotDeleted) {
+  LocalPlace place;
+  auto volume = place.open();
+  for (const char* name : {"notes", "p.x.1.1", "p.1", "p."}) {
+    fs::create_directories(place.root() + "/removed/" + name);
+  }
+  EXPECT_FALSE(volume->delete_removed(INT64_MAX).value());
+  EXPECT_TRUE(fs::exists(place.root() + "/removed/notes"));
 }
 
 TEST(LocalVolume, StrayFilesAreNotListed) {
