@@ -1,6 +1,6 @@
 // See catalog.h. Records: placement "databases", "containers" or "resources" with the number as
-// row; placement "files" with a partition's name in the volume as row (see catalog_files.cc); and
-// placement "account", row "next-number".
+// row; placement "files" or "removals" with a partition's name in the volume as row (see
+// catalog_files.cc and catalog_removals.cc); and placement "account", row "next-number".
 #include "catalog/catalog.h"
 
 #include <fmt/format.h>
@@ -81,6 +81,10 @@ Status Catalog::load() {
         if (!resource) return pass(resource.error());
         std::unique_lock lock(lookup_mutex_);
         resources_.put(std::make_shared<const Resource>(std::move(*resource)));
+      } else if (key.placement == kRemovals) {
+        auto removal = decode_removal(item.body);
+        if (!removal) return pass(removal.error());
+        insert(std::vector{std::move(*removal)});
       } else if (key.row == kNextNumber) {
         const char* end = item.body.data() + item.body.size();
         auto [read_to, error] = std::from_chars(item.body.data(), end, next_number_);
@@ -108,6 +112,11 @@ Status Catalog::check_loaded() const {
     if (number >= next_number_) return refuse("container", number, "is beyond the next number");
     if (!databases_.contains(container->database)) {
       return refuse("container", number, "belongs to a database that is not there");
+    }
+    for (const PartitionRange& range : container->map->ranges) {
+      if (has_removal(range.volume_name)) {
+        return refuse("container", number, "has a range whose files are to be removed");
+      }
     }
   }
   for (const ResourcePtr& resource : resources_.all()) {
@@ -270,14 +279,16 @@ Status Catalog::remove_database(uint32_t number) {
   writes.push_back(remove(kDatabases, number));
   std::vector<ResourcePtr> owned = remove_owned(number, writes);
   const std::vector<ContainerPtr> inside = containers(number);
+  std::vector<Removal> removals;
   for (const ContainerPtr& container : inside) {
     writes.push_back(remove(kContainers, container->number));
     std::ranges::move(remove_owned(container->number, writes), std::back_inserter(owned));
-    if (auto removed = remove_file_notes(*container->map, nullptr, writes); !removed) {
-      return removed;
-    }
+    auto retired = retire(*container->map, nullptr, writes);
+    if (!retired) return pass(retired.error());
+    std::ranges::move(*retired, std::back_inserter(removals));
   }
   if (auto committed = commit(std::move(writes)); !committed) return committed;
+  insert(std::move(removals));
   erase_resources(owned);
   for (const ContainerPtr& container : inside) erase_container(container->number);
   std::unique_lock lock(lookup_mutex_);
@@ -340,9 +351,11 @@ Status Catalog::remove_container(uint32_t number) {
   if (!gone) return fail(Code::not_found, "the container is not there");
   std::vector<partition::Write> writes;
   writes.push_back(remove(kContainers, number));
-  if (auto removed = remove_file_notes(*gone->map, nullptr, writes); !removed) return removed;
+  auto removals = retire(*gone->map, nullptr, writes);
+  if (!removals) return pass(removals.error());
   const std::vector<ResourcePtr> owned = remove_owned(number, writes);
   if (auto committed = commit(std::move(writes)); !committed) return committed;
+  insert(std::move(*removals));
   erase_resources(owned);
   erase_container(number);
   return {};

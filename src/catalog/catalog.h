@@ -6,7 +6,8 @@
 // among those of their kind and parent); numbers are never used twice, whatever they number; what
 // belongs to something goes with it; a partition map covers the whole placement space without gap
 // or overlap (checked on every store). A change is visible to lookups only once it is durable. What
-// is noted to have files has them, or they were lost.
+// is noted to have files has them, or they were lost. Every partition that has files, or may get
+// some, is named by a map or by a removal, from before they are made until they are gone.
 //
 // Threading: lookups from any thread, returning immutable snapshots. Changes are serialised inside
 // and block until durable: not for event-loop threads.
@@ -34,6 +35,7 @@ using DatabasePtr = std::shared_ptr<const Database>;
 using ContainerPtr = std::shared_ptr<const Container>;
 
 inline constexpr std::string_view kCatalogVolumeName = "catalog";
+inline constexpr std::string_view kRemovals = "removals";  // their placement in the partition
 
 class Catalog {
  public:
@@ -71,8 +73,18 @@ class Catalog {
   // that the container's map does not have any more.
   Status note_files(uint32_t container, const PartitionRange& range);
   enum class NewRanges : uint8_t { with_files, without_files };
-  // A new map after a split; `have` is said of the ranges that the map before did not have.
+  // A new map after a split; `have` is said of the ranges that the map before did not have. Those
+  // with files must be the clones of an intent (Code::conflict: the split was given up meanwhile).
   Result<ContainerPtr> replace_map(uint32_t container, PartitionMap map, NewRanges have);
+
+  // --- files that are to go: catalog_removals.cc -----------------------------------------------
+  std::vector<Removal> removals() const;
+  // An intent to split: before the clones are made. Their files are to be removed unless
+  // replace_map() names them, which ends the intent.
+  Status intend_split(const PartitionRange& parent, uint64_t epoch,
+                      const std::vector<std::string>& clones);
+  // Once there is nothing left under these names. Those without a removal are passed over.
+  Status forget_removals(const std::vector<std::string>& volume_names);
 
   // --- resources: catalog_resources.cc ---------------------------------------------------------
   ResourcePtr resource(uint8_t kind, uint32_t parent, std::string_view name) const;
@@ -106,10 +118,16 @@ class Catalog {
   Result<ContainerPtr> store(std::shared_ptr<Container> container,
                              std::vector<partition::Write> writes) ORRERY_REQUIRES(change_mutex_);
   partition::Write file_note(partition::Verb verb, const PartitionRange& range) const;
-  // Of the ranges that `next`, if there is one, does not have.
-  Status remove_file_notes(const PartitionMap& map, const PartitionMap* next,
-                           std::vector<partition::Write>& writes) const
+  // For the ranges that `next`, if there is one, does not have: deletes the notes of their files
+  // and puts a removal of them into `writes`. Gives the removals, for insert() after the commit.
+  Result<std::vector<Removal>> retire(const PartitionMap& map, const PartitionMap* next,
+                                      std::vector<partition::Write>& writes) const
       ORRERY_REQUIRES(change_mutex_);
+  partition::Write put(const Removal& removal) const;
+  partition::Write remove_removal(std::string_view volume_name) const;
+  bool has_removal(std::string_view volume_name) const;
+  void insert(std::vector<Removal> removals);
+  void erase_removals(const std::vector<std::string>& volume_names);
   void insert(const DatabasePtr& database);
   void insert(const ContainerPtr& container);
   void insert(const ResourcePtr& resource);
@@ -133,6 +151,7 @@ class Catalog {
   std::unordered_map<uint32_t, std::map<std::string, ContainerPtr, std::less<>>> by_database_;
   std::unordered_map<uint32_t, ContainerPtr> containers_;
   ResourceIndex resources_;
+  std::map<std::string, Removal, std::less<>> removals_;  // by name in the volume
 };
 
 // Whether the ranges cover the whole space in order, without gap or overlap.

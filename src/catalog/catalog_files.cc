@@ -4,6 +4,8 @@
 // and goes in the same commit as the range that it is of. So a note without files is a loss, and
 // files without a note hold nothing that was acknowledged, unless they were written before there
 // were notes. Notes are read when a partition is opened, and not kept in memory.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "catalog/catalog.h"
@@ -13,12 +15,26 @@ namespace {
 
 constexpr std::string_view kFiles = "files";
 
-const PartitionRange* find_range(const PartitionMap& map, uint32_t id) {
-  auto found = std::ranges::find(map.ranges, id, &PartitionRange::id);
-  return found == map.ranges.end() ? nullptr : &*found;
+bool has_range(const PartitionMap& map, uint32_t id) {
+  return std::ranges::find(map.ranges, id, &PartitionRange::id) != map.ranges.end();
 }
 
 }  // namespace
+
+Result<std::vector<Removal>> Catalog::retire(const PartitionMap& map, const PartitionMap* next,
+                                             std::vector<partition::Write>& writes) const {
+  std::vector<Removal> removals;
+  for (const PartitionRange& range : map.ranges) {
+    if (next != nullptr && has_range(*next, range.id)) continue;
+    auto noted = has_files(range);
+    if (!noted) return pass(noted.error());
+    if (*noted) writes.push_back(file_note(partition::Verb::remove, range));
+    // Also without a note: files may be there that nothing was acknowledged in.
+    removals.push_back({.volume_name = range.volume_name, .clone_of = {}});
+    writes.push_back(put(removals.back()));
+  }
+  return removals;
+}
 
 Result<bool> Catalog::has_files(const PartitionRange& range) const {
   auto note = partition_->read(kFiles, range.volume_name);
@@ -29,7 +45,7 @@ Result<bool> Catalog::has_files(const PartitionRange& range) const {
 Status Catalog::note_files(uint32_t number, const PartitionRange& range) {
   MutexLock serial(change_mutex_);
   const ContainerPtr owner = container(number);
-  if (!owner || find_range(*owner->map, range.id) == nullptr) return {};
+  if (!owner || !has_range(*owner->map, range.id)) return {};
   std::vector<partition::Write> writes;
   writes.push_back(file_note(partition::Verb::upsert, range));
   return commit(std::move(writes));
@@ -42,35 +58,33 @@ partition::Write Catalog::file_note(partition::Verb verb, const PartitionRange& 
   return write;
 }
 
-Status Catalog::remove_file_notes(const PartitionMap& map, const PartitionMap* next,
-                                  std::vector<partition::Write>& writes) const {
-  for (const PartitionRange& range : map.ranges) {
-    if (next != nullptr && find_range(*next, range.id) != nullptr) continue;
-    auto noted = has_files(range);
-    if (!noted) return pass(noted.error());
-    if (*noted) writes.push_back(file_note(partition::Verb::remove, range));
-  }
-  return {};
-}
-
 Result<ContainerPtr> Catalog::replace_map(uint32_t number, PartitionMap map, NewRanges have) {
   MutexLock serial(change_mutex_);
   ContainerPtr before = container(number);
   if (!before) return fail(Code::not_found, "the container is not there");
   std::vector<partition::Write> writes;
-  if (auto removed = remove_file_notes(*before->map, &map, writes); !removed) {
-    return pass(removed.error());
-  }
+  auto removals = retire(*before->map, &map, writes);
+  if (!removals) return pass(removals.error());
+  std::vector<std::string> published;
   for (const PartitionRange& range : map.ranges) {
-    if (have == NewRanges::with_files && find_range(*before->map, range.id) == nullptr) {
-      writes.push_back(file_note(partition::Verb::upsert, range));
+    if (have == NewRanges::without_files || has_range(*before->map, range.id)) continue;
+    if (!has_removal(range.volume_name)) {
+      return fail(Code::conflict,
+                  fmt::format("the split that made {} was given up meanwhile", range.volume_name));
     }
+    writes.push_back(file_note(partition::Verb::upsert, range));
+    writes.push_back(remove_removal(range.volume_name));
+    published.push_back(range.volume_name);
   }
   auto change = [&map](Container& changed) -> Status {
     changed.map = std::make_shared<const PartitionMap>(std::move(map));
     return {};
   };
-  return update(*before, change, std::move(writes));
+  auto updated = update(*before, change, std::move(writes));
+  if (!updated) return updated;
+  insert(std::move(*removals));
+  erase_removals(published);
+  return updated;
 }
 
 }  // namespace orrery::catalog

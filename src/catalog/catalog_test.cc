@@ -51,7 +51,9 @@ class CatalogTest : public testing::Test {
     ASSERT_TRUE(opened) << opened.error().message;
     catalog_ = std::move(*opened);
   }
-  Result<std::unique_ptr<Catalog>> try_open() { return Catalog::open(shared_, *volume_); }
+  Result<std::unique_ptr<Catalog>> try_open() {
+    return partition::once_free([&] { return Catalog::open(shared_, *volume_); });
+  }
 
   ContainerPtr make(const DatabasePtr& database, std::string_view name,
                     const std::vector<std::string>& boundaries = {}) {
@@ -70,8 +72,9 @@ class CatalogTest : public testing::Test {
   // Writes a record behind the catalog's back; reopen afterwards.
   void put_raw(std::string_view kind, std::string_view row, std::string_view body) {
     catalog_.reset();
-    auto partition =
-        partition::Partition::open(shared_, *volume_, kCatalogVolumeName, {0, "", "\xFF"});
+    auto partition = partition::once_free([&] {
+      return partition::Partition::open(shared_, *volume_, kCatalogVolumeName, {0, "", "\xFF"});
+    });
     ASSERT_TRUE(partition);
     partition::Write write;
     write.verb = partition::Verb::upsert;
@@ -320,6 +323,59 @@ TEST_F(CatalogTest, RefusesAResourceOfNothing) {
   auto opened = try_open();
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, Code::corrupt);
+}
+
+TEST_F(CatalogTest, AnIntentToSplitEndsWithTheMapThatNamesItsClones) {
+  auto container = make(make("d"), "c");
+  const PartitionRange parent = container->map->ranges[0];
+  PartitionMap next;
+  next.next_id = 3;
+  next.version = 2;
+  next.ranges = {{.id = 1, .min = parent.min, .max = "m", .parents = {0}, .volume_name = "left"},
+                 {.id = 2, .min = "m", .max = parent.max, .parents = {0}, .volume_name = "right"}};
+  auto publish = [&] {
+    return catalog_->replace_map(container->number, next, Catalog::NewRanges::with_files);
+  };
+  EXPECT_EQ(publish().error().code, Code::conflict) << "nobody intended to";
+  ASSERT_TRUE(catalog_->intend_split(parent, 7, {"left", "right"}));
+  open();
+  ASSERT_EQ(catalog_->removals().size(), 2U);
+  EXPECT_EQ(catalog_->removals()[0].volume_name, "left");
+  EXPECT_EQ(catalog_->removals()[0].clone_of->parent, parent.volume_name);
+  EXPECT_EQ(catalog_->removals()[0].clone_of->epoch, 7U);
+  ASSERT_TRUE(catalog_->forget_removals({"right"}));
+  EXPECT_EQ(publish().error().code, Code::conflict) << "one was given up";
+  ASSERT_TRUE(catalog_->intend_split(parent, 8, {"left", "right"}));
+  auto published = publish();
+  ASSERT_TRUE(published) << published.error().message;
+  for (int opened = 0; opened < 2; ++opened) {
+    ASSERT_EQ(catalog_->removals().size(), 1U) << "the parent";
+    EXPECT_EQ(catalog_->removals()[0].volume_name, parent.volume_name);
+    EXPECT_FALSE(catalog_->removals()[0].clone_of);
+    EXPECT_TRUE(catalog_->has_files(next.ranges[1]).value());
+    open();
+  }
+  ASSERT_TRUE(catalog_->forget_removals({parent.volume_name, "never was"}));
+  open();
+  EXPECT_TRUE(catalog_->removals().empty());
+}
+
+TEST_F(CatalogTest, WhatIsDroppedIsRecordedAsToBeRemoved) {
+  auto database = make("d");
+  auto one = make(database, "one", {"m"});
+  make(database, "two");
+  ASSERT_TRUE(catalog_->remove_container(one->number));
+  EXPECT_EQ(catalog_->removals().size(), 2U);
+  ASSERT_TRUE(catalog_->remove_database(database->number));
+  open();
+  EXPECT_EQ(catalog_->removals().size(), 3U);
+}
+
+TEST_F(CatalogTest, ARangeWhoseFilesAreToGoIsDamage) {
+  auto container = make(make("d"), "c");
+  put_raw("removals", container->map->ranges[0].volume_name,
+          "{\"volume\":\"" + container->map->ranges[0].volume_name + "\"}");
+  EXPECT_EQ(try_open().error().code, Code::corrupt);
 }
 
 }  // namespace

@@ -305,6 +305,16 @@ std::string encode(const Resource& resource) {
   return out.done();
 }
 
+std::string encode(const Removal& removal) {
+  ObjectWriter out;
+  out.text("volume", removal.volume_name);
+  if (removal.clone_of) {
+    out.text("cloneOf", removal.clone_of->parent);
+    out.number("epoch", static_cast<int64_t>(removal.clone_of->epoch));
+  }
+  return out.done();
+}
+
 Result<Database> decode_database(std::string_view text) {
   auto document = value::JsonDocument::parse(text);
   if (!document) return damaged("database", document.error().message);
@@ -387,6 +397,20 @@ Result<Resource> decode_resource(std::string_view text) {
   resource.body = in.text("body");
   if (!in.problem().empty()) return damaged("resource", in.problem());
   return resource;
+}
+
+Result<Removal> decode_removal(std::string_view text) {
+  auto document = value::JsonDocument::parse(text);
+  if (!document) return damaged("removal", document.error().message);
+  ObjectReader in(document->root());
+  Removal removal;
+  removal.volume_name = in.text("volume");
+  if (in.optional("cloneOf") != nullptr) {
+    removal.clone_of = {.parent = in.text("cloneOf"),
+                        .epoch = static_cast<uint64_t>(in.number("epoch", 1))};
+  }
+  if (!in.problem().empty()) return damaged("removal", in.problem());
+  return removal;
 }
 
 }  // namespace orrery::catalog

@@ -13,8 +13,10 @@ namespace orrery::catalog {
 std::string encode(const Database& database);
 std::string encode(const Container& container);
 std::string encode(const Resource& resource);
+std::string encode(const Removal& removal);
 Result<Database> decode_database(std::string_view text);
 Result<Container> decode_container(std::string_view text);
 Result<Resource> decode_resource(std::string_view text);
+Result<Removal> decode_removal(std::string_view text);
 
 }  // namespace orrery::catalog

@@ -85,6 +85,19 @@ struct Container {
   std::shared_ptr<const PartitionMap> map;
 };
 
+// Files of a partition that are to be removed, by their name in the volume, which no map names.
+struct Removal {
+  std::string volume_name;
+  // Set while a split may still be making them, out of this parent at this epoch: they are to be
+  // removed unless it publishes them.
+  struct Clone {
+    std::string parent;  // its name in the volume
+    uint64_t epoch = 0;
+    bool operator==(const Clone&) const = default;
+  };
+  std::optional<Clone> clone_of;
+};
+
 // A small named document that belongs to a database, a container, or another resource: a user, a
 // script. What it means is the face's affair: `kind` is a number that the face chose, `body` is
 // kept and not interpreted.

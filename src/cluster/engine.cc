@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <unordered_set>
 
 #include "base/fault.h"
 #include "base/log.h"
@@ -29,22 +28,6 @@ std::string name_key(std::string_view database, std::string_view container) {
   return key;
 }
 
-// A catalog that is lost must not come back as an empty one, by which everything would be removed
-// as nobody's.
-Status check_catalog_is_there(const volume::Volume& volume) {
-  if (volume.exists(catalog::kCatalogVolumeName)) return {};
-  auto names = volume.list();
-  if (!names) return pass(names.error());
-  for (const std::string& name : *names) {
-    if (!volume.exists(name)) continue;
-    return fail(Code::corrupt,
-                fmt::format("the catalog's files are missing, though those of partitions are "
-                            "there: they were in {}. Put them back there from a copy",
-                            volume.place(catalog::kCatalogVolumeName)));
-  }
-  return {};
-}
-
 }  // namespace
 
 Engine::Engine(volume::Volume& volume, const Clock& clock, const EngineOptions& options)
@@ -61,14 +44,14 @@ Engine::Engine(volume::Volume& volume, const Clock& clock, const EngineOptions& 
 Result<std::unique_ptr<Engine>> Engine::open(volume::Volume& volume, const Clock& clock,
                                              const EngineOptions& options) {
   std::unique_ptr<Engine> engine(new Engine(volume, clock, options));
-  if (auto checked = check_catalog_is_there(volume); !checked) return pass(checked.error());
+  if (auto checked = engine->check_catalog_is_there(); !checked) return pass(checked.error());
   auto catalog = catalog::Catalog::open(engine->shared_, volume);
   if (!catalog) return pass(catalog.error());
   engine->catalog_ = std::move(*catalog);
   for (const catalog::ContainerPtr& container : engine->catalog_->all_containers()) {
     engine->install(engine->make_routing(container, nullptr));
   }
-  if (auto removed = engine->remove_orphans(); !removed) return pass(removed.error());
+  if (auto settled = engine->settle_files(); !settled) return pass(settled.error());
   engine->upkeep_.post([raw = engine.get()] { raw->upkeep_loop(); });
   // Scaling that the last process did not finish.
   for (const catalog::ContainerPtr& container : engine->catalog_->all_containers()) {
@@ -104,24 +87,6 @@ void Engine::close_all() {
       slot->partition = nullptr;
     }
   }
-}
-
-// Files that no map names: a split or a removal that a crash interrupted left them.
-Status Engine::remove_orphans() {
-  std::unordered_set<std::string> named = {std::string(catalog::kCatalogVolumeName)};
-  for (const auto& [number, routing] : by_number_) {
-    for (const auto& slot : routing->slots) named.insert(slot->range.volume_name);
-  }
-  auto names = volume_.list();
-  if (!names) return pass(names.error());
-  for (const std::string& name : *names) {
-    if (named.contains(name)) continue;
-    log::info("removing files that no container owns", {{"name", name}});
-    if (auto removed = volume_.remove(name, clock_.now_s()); !removed) {
-      log::warn("cannot remove them", {{"name", name}, {"error", removed.error().message}});
-    }
-  }
-  return {};
 }
 
 // --- routing ------------------------------------------------------------------------------------
@@ -267,7 +232,17 @@ Result<std::shared_ptr<Partition>> Engine::open_files(uint32_t container,
   }
   auto partition =
       Partition::open(shared_, volume_, range.volume_name, {range.id, range.min, range.max});
-  if (!partition || *noted) return partition;
+  if (!partition) return partition;
+  // Asked for after opening: rules that are stored now are no older than those of any write in it.
+  const catalog::ContainerPtr record = catalog_->container(container);
+  if (record && (*partition)->index_version() > record->index_version) {
+    return fail(Code::corrupt,
+                fmt::format("the files of range {} in {} were written by index rules that the "
+                            "catalog does not have: it is older than they are. Restore it from a "
+                            "newer copy",
+                            range.id, volume_.place(range.volume_name)));
+  }
+  if (*noted) return partition;
   Status told = fault::point("files.made");
   if (told) told = catalog_->note_files(container, range);
   if (told) return partition;

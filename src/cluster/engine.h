@@ -276,7 +276,6 @@ class Engine {
                               const partition::ItemKey* after, size_t items_max,
                               const LsnDemand& demand, double charge_factor);
   void close_all();
-  Status remove_orphans();
 
   // changes (engine_changes.cc)
   struct OnePartition {
@@ -320,6 +319,8 @@ class Engine {
   bool may_split_by_itself(const Routing& routing) const;
   void split_if_full(const Routing& routing, const std::shared_ptr<Slot>& slot);
   void scale(uint32_t container);
+  Status intend_split(const Slot& slot, const partition::Partition& parent,
+                      const std::vector<std::string>& clones);
   void scaling_done(uint32_t container);
   // Nothing when the partition has files by now.
   Result<std::optional<SplitReport>> split_empty(const RoutingPtr& routing, Slot& slot);
@@ -344,6 +345,12 @@ class Engine {
   Result<bool> reindex_some(uint32_t container);
 
   // removal of files (engine_removal.cc)
+  Status check_catalog_is_there() const;
+  // At the start: all files are known, and those that are to go are gone.
+  Status settle_files();
+  Status check_all_are_known(const std::vector<std::string>& names) const;
+  Status check_clone(const catalog::Removal& removal, bool& settled);
+  void forget_removals(const std::vector<std::string>& volume_names);
   void retire(std::shared_ptr<partition::Partition> partition, std::string volume_name);
   void remove_retired();
   void delete_removed();

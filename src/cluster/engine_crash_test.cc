@@ -1,7 +1,7 @@
-// A process that dies at each named point of a split: what the next one finds is the old map or the
-// new one, every item, and no files that nobody owns.
+// A process that dies at each named point of a split, or of a deletion: what the next one finds is
+// the old state or the new one, every item, and no files that nobody owns.
 //
-// The split runs in a death test, which starts this program again; the folder is handed to it in
+// What dies runs in a death test, which starts this program again; the folder is handed to it in
 // the environment.
 #include <unistd.h>
 
@@ -13,14 +13,29 @@
 namespace orrery::cluster {
 namespace {
 
+using testing::IsEmpty;
 using testing::IsSubsetOf;
 
 constexpr const char* kFolder = "ORRERY_CRASH_TEST_FOLDER";
 constexpr int kItems = 60;
 
+std::string name_of(const testing::TestParamInfo<const char*>& each) {
+  std::string name = each.param;
+  std::ranges::replace(name, '.', '_');
+  return name;
+}
+
 class CrashTest : public EngineTest, public testing::WithParamInterface<const char*> {
  protected:
-  CrashTest() { options_.sync_commits = true; }
+  CrashTest() {
+    options_.sync_commits = true;
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    ::setenv(kFolder, folder().c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread yet
+  }
+  ~CrashTest() override {
+    engine_.reset();
+    ::unsetenv(kFolder);  // NOLINT(concurrency-mt-unsafe): one thread again
+  }
 
   std::string folder() override {
     const char* given = std::getenv(kFolder);  // NOLINT(concurrency-mt-unsafe): one thread yet
@@ -39,8 +54,6 @@ class CrashTest : public EngineTest, public testing::WithParamInterface<const ch
 };
 
 TEST_P(CrashTest, LeavesTheOldMapOrTheNewOne) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  ::setenv(kFolder, folder().c_str(), 1);  // NOLINT(concurrency-mt-unsafe): one thread yet
   EXPECT_EXIT(split_and_die(), testing::KilledBySignal(SIGKILL), "") << "the fault did not fire";
 
   open();
@@ -63,18 +76,48 @@ TEST_P(CrashTest, LeavesTheOldMapOrTheNewOne) {
   open();
   expect_all(find("c"), kItems + 10);
   EXPECT_THAT(files(), IsSubsetOf(named_files()));
-  engine_.reset();
-  ::unsetenv(kFolder);  // NOLINT(concurrency-mt-unsafe): one thread again
+  EXPECT_THAT(engine_->catalog().removals(), IsEmpty());
 }
 
 INSTANTIATE_TEST_SUITE_P(EachPoint, CrashTest,
-                         testing::Values("split.begin", "split.cloned_left", "split.cloned_right",
-                                         "split.opened", "split.published", "split.trimmed"),
-                         [](const auto& each) {
-                           std::string name = each.param;
-                           std::ranges::replace(name, '.', '_');
-                           return name;
-                         });
+                         testing::Values("split.begin", "split.intended", "split.cloned_left",
+                                         "split.cloned_right", "split.opened", "split.published",
+                                         "split.trimmed"),
+                         name_of);
+
+// Dies while it deletes a container; and then, at the same point, while it starts.
+class DeletionCrashTest : public CrashTest {
+ protected:
+  [[noreturn]] void remove_and_die() {
+    open();
+    load(make("kept"), 0, 10);
+    auto gone = make("gone");
+    load(gone, 0, 10);
+    fault::arm(GetParam(), fault::Action::kill);
+    static_cast<void>(engine_->remove_container(gone->container->number));
+    engine_.reset();  // removes what upkeep has not yet
+    ::_exit(7);
+  }
+  [[noreturn]] void start_and_die() {
+    fault::arm("removal.moved", fault::Action::kill);
+    open();
+    ::_exit(7);
+  }
+};
+
+TEST_P(DeletionCrashTest, IsFinishedByALaterStart) {
+  EXPECT_EXIT(remove_and_die(), testing::KilledBySignal(SIGKILL), "") << "the fault did not fire";
+  EXPECT_EXIT(start_and_die(), testing::KilledBySignal(SIGKILL), "") << "the fault did not fire";
+  open();
+  EXPECT_FALSE(find("gone"));
+  EXPECT_THAT(files(), IsSubsetOf(named_files()));
+  EXPECT_THAT(removed_files(), testing::SizeIs(1)) << "aside, once, and not deleted yet";
+  EXPECT_THAT(engine_->catalog().removals(), IsEmpty());
+  expect_all(find("kept"), 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(EachPoint, DeletionCrashTest,
+                         testing::Values("removal.recorded", "removal.moved"), name_of);
 
 }  // namespace
 }  // namespace orrery::cluster

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -60,10 +61,13 @@ class EngineTest : public testing::Test {
   }
 
   virtual std::string folder() { return directory_.path(); }
+  virtual std::unique_ptr<volume::Volume> open_volume() {
+    return volume::open_local_volume(folder()).value();
+  }
 
   void open() {
     engine_.reset();
-    volume_ = volume::open_local_volume(folder()).value();
+    volume_ = open_volume();
     auto opened = Engine::open(*volume_, clock_, options_);
     ASSERT_TRUE(opened) << opened.error().message;
     engine_ = std::move(*opened);
@@ -159,6 +163,15 @@ class EngineTest : public testing::Test {
     return true;
   }
   std::vector<std::string> files() const { return volume_->list().value(); }
+  // Folders of what was removed and is still kept.
+  std::vector<std::string> removed_files() {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder() + "/removed")) {
+      names.push_back(entry.path().filename().string());
+    }
+    std::ranges::sort(names);
+    return names;
+  }
   // The volume's names that the maps call for; those of partitions never written to are not there.
   std::vector<std::string> named_files() const {
     std::vector<std::string> names = {"catalog"};

@@ -5,6 +5,7 @@
 
 #include <mutex>
 
+#include "base/fault.h"
 #include "base/survive.h"
 #include "cluster/engine.h"
 #include "cluster/throughput.h"
@@ -43,6 +44,7 @@ Status Engine::remove_database(uint32_t number) {
     if (RoutingPtr routing = find(container->number)) inside.push_back(std::move(routing));
   }
   if (auto removed = catalog_->remove_database(number); !removed) return removed;
+  static_cast<void>(fault::point("removal.recorded"));  // only a crash means something here
   for (const RoutingPtr& routing : inside) {
     persist("removing a container", [&] { uninstall(*routing); });
   }
@@ -125,6 +127,7 @@ Status Engine::remove_container(uint32_t number) {
   MutexLock change(change_mutex_);
   RoutingPtr routing = find(number);
   if (auto removed = catalog_->remove_container(number); !removed) return removed;
+  static_cast<void>(fault::point("removal.recorded"));
   if (routing) persist("removing a container", [&] { uninstall(*routing); });
   return {};
 }

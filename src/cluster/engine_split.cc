@@ -202,6 +202,25 @@ std::vector<std::shared_ptr<Slot>> Engine::route_to_children(const catalog::Cont
   return children;
 }
 
+// From here on the clones are to be removed, whatever happens, unless they are published.
+Status Engine::intend_split(const Slot& slot, const Partition& parent,
+                            const std::vector<std::string>& clones) {
+  for (const std::string& name : clones) {
+    if (!volume_.exists(name)) continue;
+    return fail(Code::conflict,
+                fmt::format("there are files in {}, which is where a clone was to be made: move "
+                            "them away",
+                            volume_.place(name)));
+  }
+  if (auto intended = catalog_->intend_split(slot.range, parent.epoch(), clones); !intended) {
+    return intended;
+  }
+  Status injected = fault::point("split.intended");
+  if (injected) return {};
+  for (const std::string& name : clones) retire(nullptr, name);
+  return injected;
+}
+
 Result<SplitReport> Engine::split_slot(uint32_t number, uint32_t range, CutBy by) {
   const int64_t started_us = clock_.steady_us();
   RoutingPtr routing = find(number);
@@ -243,6 +262,13 @@ Result<SplitReport> Engine::split_slot(uint32_t number, uint32_t range, CutBy by
   };
   report.left = routing->container->map->next_id;
   report.right = report.left + 1;
+  const std::vector<std::string> clones = {child(report.left).volume_name,
+                                           child(report.right).volume_name};
+  if (auto intended = intend_split(*slot, *parent, clones); !intended) {
+    parent->abandon_split();
+    trim_later(slot);
+    return pass(intended.error());
+  }
   std::vector<std::shared_ptr<Slot>> children;
   bool in_doubt = false;
   auto publish = [&](const Partition::Children& made) -> Status {
@@ -252,9 +278,10 @@ Result<SplitReport> Engine::split_slot(uint32_t number, uint32_t range, CutBy by
     in_doubt = children.empty();
     return {};
   };
-  auto times = parent->finish_split(*cut, {report.left, child(report.left).volume_name},
-                                    {report.right, child(report.right).volume_name}, publish);
+  auto times =
+      parent->finish_split(*cut, {report.left, clones[0]}, {report.right, clones[1]}, publish);
   if (!times) {
+    for (const std::string& name : clones) retire(nullptr, name);  // ends the intent
     trim_later(slot);
     return pass(times.error());
   }

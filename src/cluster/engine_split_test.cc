@@ -1,5 +1,8 @@
 // Splits through the engine: by storage, by throughput, on demand, under load.
+#include <fmt/format.h>
+
 #include <atomic>
+#include <fstream>
 #include <future>
 
 #include "cluster/engine_fixture.h"
@@ -306,9 +309,10 @@ class InDoubtTest : public SplitTest {
     open();
     routing_ = make("c");
     load(routing_, 0, 40);
-    fault::arm("partition.commit", fault::Action::error);
+    // The first commit of a split is its intent, the second one its map.
+    fault::arm("partition.commit", fault::Action::error, 2);
     splitting_ = std::thread([this] { split_ = engine_->split(routing_->container->number, 0); });
-    EXPECT_TRUE(eventually([] { return fault::passes("partition.commit") > 0; }));
+    EXPECT_TRUE(eventually([] { return fault::passes("partition.commit") >= 2; }));
   }
   RoutingPtr routing_;
   Result<SplitReport> split_;
@@ -347,12 +351,53 @@ TEST_F(InDoubtTest, StoppingKeepsTheFilesOfBothMaps) {
   EXPECT_THAT(files(), testing::SizeIs(2));
 }
 
+TEST_F(SplitTest, NamesOfFilesAreNeverUsedTwice) {
+  open();
+  auto routing = make("c");
+  load(routing, 0, 30);
+  const uint32_t number = routing->container->number;
+  for (int i = 0; i < 2; ++i) {
+    fault::arm("split.opened", fault::Action::error);
+    EXPECT_FALSE(engine_->split(number, 0));
+    fault::disarm_all();
+  }
+  ASSERT_TRUE(engine_->split(number, 0));
+  // The parent's epoch is 1, and this was its third attempt.
+  EXPECT_EQ(find("c")->slots[0]->range.volume_name, fmt::format("c{}-p1-e1-3", number));
+  EXPECT_EQ(find("c")->slots[1]->range.volume_name, fmt::format("c{}-p2-e1-3", number));
+  open();
+  ASSERT_TRUE(engine_->split(number, 1));
+  EXPECT_EQ(find("c")->slots[0]->range.volume_name, fmt::format("c{}-p3-e2-1", number));
+  expect_all(find("c"), 30);
+  EXPECT_TRUE(tidy());
+  EXPECT_THAT(removed_files(), testing::SizeIs(6)) << "four clones and two parents";
+  const std::string longest = fmt::format("c{0}-p{0}-e{1}-{1}", UINT32_MAX, INT64_MAX);
+  EXPECT_TRUE(volume::is_valid_name(longest)) << longest;
+}
+
+TEST_F(SplitTest, WhatIsUnderAChildsNameIsLeftAlone) {
+  open();
+  auto routing = make("c");
+  load(routing, 0, 30);
+  const std::string name = fmt::format("c{}-p2-e1-1", routing->container->number);
+  std::filesystem::create_directories(folder() + "/partitions/" + name + "/db");
+  std::ofstream(folder() + "/partitions/" + name + "/db/CURRENT") << "precious";
+  auto refused = engine_->split(routing->container->number, 0);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::conflict);
+  EXPECT_THAT(refused.error().message, HasSubstr(name));
+  EXPECT_TRUE(volume_->exists(name));
+  EXPECT_TRUE(engine_->split(routing->container->number, 0)) << "under another name";
+  expect_all(routing, 30);
+  EXPECT_TRUE(volume_->exists(name));
+}
+
 TEST_F(SplitTest, AFaultBeforeTheMapChangesLeavesEverythingAsItWas) {
   open();
   auto routing = make("c");
   load(routing, 0, 30);
-  for (const char* point :
-       {"split.begin", "split.cloned_left", "split.cloned_right", "split.opened"}) {
+  for (const char* point : {"split.begin", "split.intended", "split.cloned_left",
+                            "split.cloned_right", "split.opened"}) {
     fault::arm(point, fault::Action::error);
     EXPECT_FALSE(engine_->split(routing->container->number, {})) << point;
     EXPECT_GT(fault::passes(point), 0) << point;
@@ -361,6 +406,7 @@ TEST_F(SplitTest, AFaultBeforeTheMapChangesLeavesEverythingAsItWas) {
     EXPECT_THAT(files(), testing::SizeIs(2)) << point;
     expect_all(routing, 30);
     EXPECT_FALSE(upsert(routing, "k1", "1").error);
+    EXPECT_TRUE(eventually([&] { return engine_->catalog().removals().empty(); })) << point;
   }
   EXPECT_TRUE(engine_->split(routing->container->number, {}));
   expect_all(routing, 30);

@@ -230,18 +230,6 @@ TEST_F(EngineTest, TheFeedOfARangeContainerFollowsItsKeys) {
   EXPECT_EQ(rows(find("c")), sorted);
 }
 
-TEST_F(EngineTest, OrphansAreRemovedAtTheStart) {
-  open();
-  auto routing = make("c");
-  load(routing, 0, 3);
-  engine_.reset();
-  ASSERT_TRUE(volume_->claim("c99-p7"));
-  EXPECT_THAT(files(), Contains("c99-p7"));
-  open();
-  EXPECT_THAT(files(), Not(Contains("c99-p7")));
-  expect_all(find("c"), 3);
-}
-
 TEST_F(EngineTest, NoMorePartitionsAreOpenThanMayBe) {
   options_.limits.open_partitions = 3;
   open();

@@ -21,6 +21,7 @@ struct DiskFault {
   std::atomic<int> hits = 0;
   std::atomic<bool> hold_tables = false;  // call notify_all() after letting go
   std::atomic<int> held = 0;
+  std::atomic<double> free_share = -1;  // below 0: as it is
 
   rocksdb::IOStatus take(const std::atomic<Error>& which) {
     switch (which.load()) {
@@ -119,7 +120,10 @@ class FaultyVolume final : public volume::Volume {
     return base_->remove(name, now_s);
   }
   Result<bool> delete_removed(int64_t before_s) override { return base_->delete_removed(before_s); }
-  Result<double> free_share() const override { return base_->free_share(); }
+  Result<double> free_share() const override {
+    const double set = fault_->free_share;
+    return set < 0 ? base_->free_share() : Result<double>(set);
+  }
 
  private:
   class FaultyClaim final : public volume::Claim {

@@ -41,6 +41,15 @@ Result<std::shared_ptr<Partition>> Partition::open(Shared& shared, volume::Volum
   return std::shared_ptr<Partition>(new Partition(shared, volume, identity, std::move(*store)));
 }
 
+Result<uint64_t> Partition::stored_lsn(const Shared& shared, volume::Volume& volume,
+                                       std::string_view volume_name) {
+  auto claim = volume.claim(volume_name);
+  if (!claim) return pass(claim.error());
+  auto store = Store::open(shared, std::move(*claim), {});
+  if (!store) return pass(store.error());
+  return (*store)->record().lsn;
+}
+
 Partition::Partition(Shared& shared, volume::Volume& volume, Identity identity,
                      std::unique_ptr<Store> store)
     : shared_(shared),
@@ -65,6 +74,10 @@ uint64_t Partition::lsn() const {
 
 Usage Partition::usage() const {
   return writer_->usage();
+}
+
+uint32_t Partition::index_version() const {
+  return writer_->record().index_version;
 }
 
 std::string Partition::read_only_reason() const {

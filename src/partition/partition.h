@@ -219,6 +219,10 @@ class Partition : public std::enable_shared_from_this<Partition> {
                                                  std::string_view volume_name,
                                                  const Identity& identity,
                                                  Opening opening = Opening::claim);
+  // The LSN of the newest commit in the files under a name, whatever range they are of, without
+  // serving them. They must be there.
+  static Result<uint64_t> stored_lsn(const Shared& shared, volume::Volume& volume,
+                                     std::string_view volume_name);
   ~Partition();
 
   const Identity& identity() const { return identity_; }
@@ -227,6 +231,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
   uint64_t next_split_attempt() { return split_attempts_.fetch_add(1) + 1; }
   uint64_t lsn() const;  // of the newest commit
   Usage usage() const;
+  uint32_t index_version() const;  // the newest that a write came with; 0: there was none
   // Why it takes no writes, or empty.
   std::string read_only_reason() const;
 

@@ -5,14 +5,14 @@
 //                pause has little left to flush.
 // finish_split   writes pause; two clones of the files (links, not copies) are made, opened, and
 //                given their ranges and totals; `publish` makes the new map durable: that is the
-//                moment of the split. Before it, a crash leaves the old map, and the clones are
-//                files that no map names; after it, the parent's files are.
+//                moment of the split. Before it, a crash leaves the old map, and clones that the
+//                caller has recorded as files to be removed; after it, the parent's files are.
 // trim           later, in each child: what is out of its range is dropped. Until then reads ignore
 //                it. A split stops it: nothing but space depends on it, and the clones of what is
 //                not trimmed are trimmed to their own ranges.
 //
-// Fault points, in order: split.begin, split.cloned_left, split.cloned_right, split.opened,
-// split.published (in the caller, after the map), split.trimmed.
+// Fault points, in order: split.begin, split.intended (in the caller), split.cloned_left,
+// split.cloned_right, split.opened, split.published (in the caller, after the map), split.trimmed.
 #include <fmt/format.h>
 #include <rocksdb/convenience.h>
 

@@ -397,7 +397,8 @@ TEST_F(SplitTest, WhatIsUnderAChildsNameIsLeftAlone) {
   auto refused = split(*partition_);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::conflict);
-  EXPECT_THAT(volume_->list().value(), ElementsAre("c2", "p1")) << "the left child is removed again";
+  EXPECT_THAT(volume_->list().value(), ElementsAre("c2", "p1"))
+      << "the left child is removed again";
   EXPECT_FALSE(commit(*other, create("k", "more")).error);
   close(other);
   EXPECT_EQ(items_of(*open("c2")).size(), 2U);

@@ -40,8 +40,8 @@ class Claim {
   // Where the partition's database is, in that file system.
   virtual const std::string& directory() const = 0;
   // Makes the place of a clone of this partition and returns the directory, not there yet, that the
-  // clone's database is to be made in. Code::conflict when there is something under the name; fenced
-  // like every mutation (Code::read_only).
+  // clone's database is to be made in. Code::conflict when there is something under the name;
+  // fenced like every mutation (Code::read_only).
   virtual Result<std::string> clone_target(std::string_view name) = 0;
 };
 

@@ -43,9 +43,7 @@ class VolumeContract : public testing::TestWithParam<VolumeFactory> {
   std::unique_ptr<Volume> volume_ = place_->open();
   const rocksdb::IOOptions io_;
 
-  std::unique_ptr<Claim> claim(std::string_view name = "p") {
-    return ready(volume_->claim(name));
-  }
+  std::unique_ptr<Claim> claim(std::string_view name = "p") { return ready(volume_->claim(name)); }
   std::unique_ptr<Claim> take_over(std::string_view name = "p") {
     return ready(volume_->take_over(name));
   }

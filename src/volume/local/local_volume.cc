@@ -143,7 +143,8 @@ class LocalVolume final : public Volume {
       if (is_valid_name(name)) names.push_back(std::move(name));
     }
     if (error) {
-      return fail(Code::internal, fmt::format("cannot list {}: {}", root_.partitions, error.message()));
+      return fail(Code::internal,
+                  fmt::format("cannot list {}: {}", root_.partitions, error.message()));
     }
     std::ranges::sort(names);
     return names;
@@ -174,16 +175,18 @@ class LocalVolume final : public Volume {
     for (fs::directory_iterator it(root_.removed, error), end; !error && it != end;
          it.increment(error)) {
       const auto at = removed_at(it->path().filename().string());
-      if (at && *at <= before_s && (!oldest || *at < oldest->first)) oldest.emplace(*at, it->path());
+      if (at && *at <= before_s && (!oldest || *at < oldest->first))
+        oldest.emplace(*at, it->path());
     }
     if (error) {
-      return fail(Code::internal, fmt::format("cannot list {}: {}", root_.removed, error.message()));
+      return fail(Code::internal,
+                  fmt::format("cannot list {}: {}", root_.removed, error.message()));
     }
     if (!oldest) return false;
     fs::remove_all(oldest->second, error);
     if (error) {
-      return fail(Code::internal, fmt::format("cannot delete {}: {}", oldest->second.string(),
-                                              error.message()));
+      return fail(Code::internal,
+                  fmt::format("cannot delete {}: {}", oldest->second.string(), error.message()));
     }
     return true;
   }
@@ -191,7 +194,8 @@ class LocalVolume final : public Volume {
   Result<double> free_share() const override {
     struct statvfs status = {};
     if (::statvfs(root_.partitions.c_str(), &status) != 0 || status.f_blocks == 0) {
-      return fail(Code::internal, fmt::format("cannot tell the free space of {}", root_.partitions));
+      return fail(Code::internal,
+                  fmt::format("cannot tell the free space of {}", root_.partitions));
     }
     return static_cast<double>(status.f_bavail) / static_cast<double>(status.f_blocks);
   }

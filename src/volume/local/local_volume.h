@@ -12,8 +12,8 @@
 // way and then moves the whole place away in one rename.
 //
 // Owners: one holds a record lock (fcntl, of the open file) on the byte of EPOCH at the offset of
-// its epoch for as long as it lives; the lock goes with the process. So a claim finds out whether the
-// newest epoch still has an owner, whatever deposed ones are left.
+// its epoch for as long as it lives; the lock goes with the process. So a claim finds out whether
+// the newest epoch still has an owner, whatever deposed ones are left.
 #pragma once
 
 #include <memory>
