@@ -2,7 +2,10 @@
 // everywhere.
 #include "base/hash.h"
 
+#include <openssl/evp.h>
+
 #include <bit>
+#include <new>
 
 #include "base/bytes.h"
 
@@ -86,6 +89,17 @@ std::array<uint8_t, 16> murmur3_x64_128(std::string_view bytes, uint32_t seed) {
   std::array<uint8_t, 16> out;
   store_u64_le(out.data(), h1);
   store_u64_le(out.data() + 8, h2);
+  return out;
+}
+
+std::array<uint8_t, 32> sha256(std::string_view bytes) {
+  // Looking the algorithm up takes longer than hashing a key.
+  static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  std::array<uint8_t, 32> out;
+  if (algorithm == nullptr ||
+      EVP_Digest(bytes.data(), bytes.size(), out.data(), nullptr, algorithm, nullptr) != 1) {
+    throw std::bad_alloc();  // nothing else can fail
+  }
   return out;
 }
 

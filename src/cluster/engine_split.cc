@@ -245,9 +245,9 @@ Result<SplitReport> Engine::split_slot(uint32_t number, uint32_t range, CutBy by
   auto opened = open_slot(slot);
   if (!opened) return pass(opened.error());
   std::shared_ptr<Partition> parent = std::move(*opened);
+  const value::KeyDefinition& keys = routing->container->spec.key;
   auto cut = parent->begin_split(
-      value::middle_of(routing->container->spec.key.placement, slot->range.min, slot->range.max),
-      by);
+      keys, value::middle_of(keys.placement, slot->range.min, slot->range.max), by);
   if (!cut) {
     trim_later(slot);  // it gave way to this split
     return pass(cut.error());

@@ -6,6 +6,7 @@
 #include <future>
 
 #include "cluster/engine_fixture.h"
+#include "value/hash_twin.h"
 
 namespace orrery::cluster {
 namespace {
@@ -101,6 +102,47 @@ TEST_F(SplitTest, A11OneKeyIsNotSplitAndThenFull) {
   EXPECT_EQ(find("c")->slots.size(), 1);
   EXPECT_FALSE(upsert(routing, "other", "1").error);
   EXPECT_TRUE(engine_->split(routing->container->number, {}));
+}
+
+// Two keys with one hash are different logical partitions that always lie in the same physical one.
+TEST_F(SplitTest, KeysOfOneHashStayTogetherAndApart) {
+  open();
+  auto routing = make("c");
+  const uint32_t number = routing->container->number;
+  const std::string twin = value::hash_twin({.type = value::Type::string, .text = "alice"}).text;
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_FALSE(upsert(routing, "alice", std::to_string(i), "\"of\":\"alice\"").error);
+    ASSERT_FALSE(upsert(routing, twin, std::to_string(i), "\"of\":\"twin\"," + pad(500)).error);
+  }
+  auto refused = engine_->split(number, {});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("keys of one hash"));
+  load(routing, 100, 120, 1000);
+  const auto expect_apart = [&] {
+    const RoutingPtr now = find("c");
+    EXPECT_EQ(now->slot_of(place(*now, "alice")), now->slot_of(place(*now, twin)));
+    for (int i = 0; i < 20; ++i) {
+      const std::string row = std::to_string(i);
+      EXPECT_THAT(read(now, "alice", row)->item->body, HasSubstr("\"of\":\"alice\""));
+      EXPECT_THAT(read(now, twin, row)->item->body, HasSubstr("\"of\":\"twin\""));
+    }
+    const catalog::PartitionMap& map = *now->container->map;
+    for (const catalog::PartitionRange& range : map.ranges) {
+      if (!range.min.empty()) EXPECT_EQ(range.min.size(), 16U) << "boundaries are hashes";
+    }
+  };
+  expect_apart();
+  for (int i = 0; i < 4; ++i) {
+    ASSERT_TRUE(engine_->split(number, {}));
+    expect_apart();
+  }
+  EXPECT_EQ(items_by_usage(number), 60);
+  open();
+  expect_apart();
+  const RoutingPtr now = find("c");
+  EXPECT_FALSE(write(now, write_of(*now, Verb::remove, twin, "3")).error);
+  EXPECT_TRUE(read(now, "alice", "3")->item);
+  EXPECT_FALSE(read(now, twin, "3")->item);
 }
 
 TEST_F(SplitTest, A12ScalingUpSplitsEmptyPartitions) {

@@ -160,7 +160,7 @@ TEST_F(FaultTest, DamageInATableIsSeenByReaders) {
     ASSERT_FALSE(commit(*partition, create("k" + std::to_string(i), "a", text)).error);
   }
   // A split that is begun flushes; giving it up leaves the tables.
-  ASSERT_TRUE(partition->begin_split("m"));
+  ASSERT_TRUE(partition->begin_split(kPlainKeys, "m"));
   partition->abandon_split();
   close(partition);
   const auto tables = files_of("p1", ".sst");
@@ -357,7 +357,7 @@ TEST_F(DiskTest, ASplitOnAFullDiskLeavesThePartitionAsItWas) {
   auto partition = open();
   for (int i = 0; i < 10; ++i)
     ASSERT_FALSE(commit(*partition, create(std::to_string(i), "a")).error);
-  auto cut = partition->begin_split("m");
+  auto cut = partition->begin_split(kPlainKeys, "m");
   ASSERT_TRUE(cut);
   ASSERT_FALSE(commit(*partition, create("5", "b")).error);
   disk_->append = DiskFault::Error::no_space;

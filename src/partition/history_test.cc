@@ -142,7 +142,7 @@ TEST_F(HistoryTest, ChildrenGoOnWithTheirOwn) {
     const std::string key(1, static_cast<char>('a' + i));
     done(create(key, key, "\"n\":0"));
   }
-  auto cut = partition_->begin_split("", CutBy::bytes);
+  auto cut = partition_->begin_split(kPlainKeys, "", CutBy::bytes);
   ASSERT_TRUE(cut) << cut.error().message;
   Partition::Children children;
   ASSERT_TRUE(partition_->finish_split(*cut, {.range = 8, .volume_name = "left"},

@@ -172,7 +172,7 @@ TEST_F(IndexLedgerTest, ChildrenOfASplitTakeItAlong) {
   for (const char* key : {"a", "b", "c", "d"}) {
     ASSERT_FALSE(commit(*partition_, create(key, "1", fmt::format("\"only{}\":1", key))).error);
   }
-  const Cut cut = partition_->begin_split("c").value();
+  const Cut cut = partition_->begin_split(kPlainKeys, "c").value();
   Partition::Children children;
   ASSERT_TRUE(partition_->finish_split(cut, {.range = 8, .volume_name = "left"},
                                        {.range = 9, .volume_name = "right"},

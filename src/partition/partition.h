@@ -288,10 +288,12 @@ class Partition : public std::enable_shared_from_this<Partition> {
 
   // A split, in three steps; see split.cc. Only one at a time (Code::conflict); one that was begun
   // is finished or abandoned.
-  // 1. Chooses the cut that halves the bytes without cutting a logical partition. Code::conflict
-  //    when all items share one key; an empty partition has no cut by bytes: `middle` is used, as
-  //    it is when asked for.
-  Result<Cut> begin_split(std::string_view middle, CutBy by = CutBy::bytes);
+  // 1. Chooses the cut that halves the bytes without cutting a logical partition, or between keys
+  //    of the same hash (`keys` says what of a placement that is). Code::conflict when all items
+  //    share one; an empty partition has no cut by bytes: `middle` is used, as it is when asked
+  //    for.
+  Result<Cut> begin_split(const value::KeyDefinition& keys, std::string_view middle,
+                          CutBy by = CutBy::bytes);
   // 2. Pauses writes, clones the files for both children, opens them, calls `publish` (which makes
   //    the new map durable), and from then on answers Code::moved. On failure the partition goes on
   //    as before and what was made of the children is removed. Their names must be new: a child
@@ -325,7 +327,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
                                                        const Identity& identity,
                                                        const Usage& usage);
   Status commit_and_wait(std::vector<Write> transaction);
-  Result<bool> has_one_key() const;
+  Result<bool> cannot_be_cut(const value::KeyDefinition& keys) const;
   Status forget_history_here(int64_t before_s);
 
   Shared& shared_;

@@ -74,6 +74,8 @@ inline std::string body_of(std::string_view row, std::string_view members = "") 
 }
 
 // The placement is the key itself here: a partition only sorts it.
+inline const value::KeyDefinition kPlainKeys{.placement = value::Placement::range, .paths = {}};
+
 inline Write write_of(Verb verb, std::string_view key, std::string_view row,
                       const std::shared_ptr<const Schema>& schema, std::string_view members = "") {
   Write write;

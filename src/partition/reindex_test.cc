@@ -201,7 +201,7 @@ TEST_F(ReindexTest, GoesOnInTheChildrenOfASplit) {
   load(0, 200);
   const auto rules = next_rules({{"/*", true}, {"/o/*", false}});
   EXPECT_FALSE(reindex(*partition_, rules, 4));
-  auto cut = partition_->begin_split("m").value();
+  auto cut = partition_->begin_split(kPlainKeys, "m").value();
   EXPECT_FALSE(reindex(*partition_, rules, 1));
   Partition::Children children;
   ASSERT_TRUE(

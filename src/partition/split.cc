@@ -26,6 +26,7 @@
 #include "partition/partition.h"
 #include "partition/store.h"
 #include "partition/writer.h"
+#include "value/ordered.h"
 
 namespace orrery::partition {
 namespace {
@@ -41,12 +42,13 @@ uint64_t distance(uint64_t a, uint64_t b) {
 
 std::unexpected<Error> one_key() {
   return fail(Code::conflict,
-              "all items of the partition share one partition key, which cannot be split");
+              "all items of the partition share one partition key (or keys of one hash), which "
+              "cannot be split");
 }
 
 }  // namespace
 
-Result<bool> Partition::has_one_key() const {
+Result<bool> Partition::cannot_be_cut(const value::KeyDefinition& keys) const {
   Store::Use use(*store_);
   if (auto ok = use.ok(); !ok) return pass(ok.error());
   const std::string upper = size_key(identity_.max);
@@ -56,15 +58,25 @@ Result<bool> Partition::has_one_key() const {
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->ledger()));
   it->Seek(size_key(identity_.min));
   const bool any = it->Valid();
-  if (any) it->Next();
+  if (any) {
+    auto first = parse_item_key(it->key().ToStringView().substr(1));
+    if (!first) return pass(first.error());
+    const std::string_view hash = value::effective_key(keys, first->placement);
+    if (hash.size() < first->placement.size()) {
+      it->Seek(size_key(value::after_prefix(hash)));  // there may be any number of its hash
+    } else {
+      it->Next();
+    }
+  }
   if (!it->status().ok()) return pass(store_->translate(it->status(), "reading sizes"));
   return any && !it->Valid();
 }
 
-Result<Cut> Partition::begin_split(std::string_view middle, CutBy by) {
+Result<Cut> Partition::begin_split(const value::KeyDefinition& keys, std::string_view middle,
+                                   CutBy by) {
   // Before trimming is stopped: a partition that is full of one key is asked again and again.
   if (by == CutBy::bytes) {
-    auto one = has_one_key();
+    auto one = cannot_be_cut(keys);
     if (!one) return pass(one.error());
     if (*one) return one_key();
   }
@@ -92,30 +104,32 @@ Result<Cut> Partition::begin_split(std::string_view middle, CutBy by) {
   Cut best;
   Usage left;
   Usage below_middle;
-  size_t keys = 0;
+  std::string before;  // the key before, once there is one
   for (it->Seek(size_key(identity_.min)); it->Valid(); it->Next()) {
     auto size = decode_size(it->value().ToStringView());
     auto placement = parse_item_key(it->key().ToStringView().substr(1));
     if (!size) return pass(size.error());
     if (!placement) return pass(placement.error());
-    // A cut here puts everything seen so far on the left.
-    if (keys > 0 && (best.at.empty() || distance(left.bytes, record.bytes / 2) <
-                                            distance(best.left.bytes, record.bytes / 2))) {
-      best.at = placement->placement;
+    // A cut here puts everything seen so far on the left, unless the key before has the same hash.
+    const std::string_view cut = value::effective_key(keys, placement->placement);
+    if (!before.empty() && before < cut &&
+        (best.at.empty() ||
+         distance(left.bytes, record.bytes / 2) < distance(best.left.bytes, record.bytes / 2))) {
+      best.at = cut;
       best.left = left;
     }
     add(left, static_cast<int64_t>(size->bytes), static_cast<int64_t>(size->items));
     if (placement->placement < middle) below_middle = left;
-    ++keys;
+    before = std::move(placement->placement);
   }
   if (!it->status().ok()) return pass(store_->translate(it->status(), "reading sizes"));
-  if (by == CutBy::middle || keys == 0) {
+  if (by == CutBy::middle || before.empty()) {
     if (middle <= identity_.min || middle >= identity_.max) {
       return fail(Code::conflict, "the partition's range is too small to be split");
     }
     best.at = middle;
     best.left = below_middle;
-  } else if (keys == 1) {
+  } else if (best.at.empty()) {
     return one_key();
   }
   best.right = {record.bytes - best.left.bytes, record.items - best.left.items};

@@ -8,6 +8,7 @@
 #include "base/fault.h"
 #include "partition/faulty_volume.h"
 #include "partition/partition_fixture.h"
+#include "value/hash_twin.h"
 
 namespace orrery::partition {
 namespace {
@@ -30,7 +31,7 @@ class SplitTest : public PartitionTest {
   }
   Result<Partition::Children> split(Partition& parent, uint32_t range = 8,
                                     const std::string& name = "c") {
-    auto cut = parent.begin_split("m");
+    auto cut = parent.begin_split(kPlainKeys, "m");
     if (!cut) return pass(cut.error());
     Partition::Children children;
     auto times = parent.finish_split(*cut, {range, name + "1"}, {range + 1, name + "2"},
@@ -84,41 +85,66 @@ TEST_F(SplitTest, TheCutHalvesTheBytesAndNeverALogicalPartition) {
     ASSERT_FALSE(
         commit(*partition_, create(key(i), "a", "\"t\":\"" + std::string(size, 'x') + "\"")).error);
   }
-  auto cut = partition_->begin_split("m");
+  auto cut = partition_->begin_split(kPlainKeys, "m");
   ASSERT_TRUE(cut);
   EXPECT_EQ(cut->at, key(2));
   EXPECT_EQ(cut->left.items, 2U);
   EXPECT_EQ(cut->right.items, 8U);
   EXPECT_EQ(cut->left.bytes + cut->right.bytes, partition_->usage().bytes);
-  auto second = partition_->begin_split("m");
+  auto second = partition_->begin_split(kPlainKeys, "m");
   ASSERT_FALSE(second) << "two at once";
   EXPECT_EQ(second.error().code, Code::conflict);
   partition_->abandon_split();
-  EXPECT_TRUE(partition_->begin_split("m"));
+  EXPECT_TRUE(partition_->begin_split(kPlainKeys, "m"));
+  partition_->abandon_split();
+}
+
+// Keys of one hash are in one partition for ever, however many there are.
+TEST_F(SplitTest, TheCutNeverFallsBetweenKeysOfOneHash) {
+  const value::KeyDefinition keys{.placement = value::Placement::hash_v2,
+                                  .paths = {value::parse_property_path("/pk").value()}};
+  const value::KeyPart alice{.type = value::Type::string, .text = "alice"};
+  std::vector<std::string> twins = {value::place(keys, {alice})};
+  for (unsigned i = 0; i < 3; ++i)
+    twins.push_back(value::place(keys, {value::hash_twin(alice, i)}));
+  for (const std::string& twin : twins) {
+    ASSERT_FALSE(commit(*partition_, create(twin, "1", "\"u\":1")).error);
+  }
+  const std::string hash(value::effective_key(keys, twins[0]));
+  EXPECT_EQ(partition_->begin_split(keys, hash).error().code, Code::conflict);
+
+  const value::KeyPart bob{.type = value::Type::string, .text = "bob"};
+  const std::string other = value::place(keys, {bob});
+  ASSERT_FALSE(commit(*partition_, create(other, "1")).error);
+  auto cut = partition_->begin_split(keys, hash);
+  ASSERT_TRUE(cut) << cut.error().message;
+  EXPECT_EQ(cut->at, other < hash ? hash : value::effective_key(keys, other));
+  EXPECT_EQ((other < hash ? cut->left : cut->right).items, 1U);
+  EXPECT_EQ((other < hash ? cut->right : cut->left).items, 4U);
   partition_->abandon_split();
 }
 
 TEST_F(SplitTest, OneKeyCannotBeSplitAndNoneIsSplitWhereTold) {
-  auto empty = partition_->begin_split("m");
+  auto empty = partition_->begin_split(kPlainKeys, "m");
   ASSERT_TRUE(empty);
   EXPECT_EQ(empty->at, "m");
   EXPECT_EQ(empty->left.items + empty->right.items, 0U);
   partition_->abandon_split();
   for (std::string_view fallback : {"", "\xFF", "\xFF\xFF"}) {
-    EXPECT_EQ(partition_->begin_split(fallback).error().code, Code::conflict);
+    EXPECT_EQ(partition_->begin_split(kPlainKeys, fallback).error().code, Code::conflict);
   }
   fill(1, 5);
-  auto single = partition_->begin_split("m");
+  auto single = partition_->begin_split(kPlainKeys, "m");
   ASSERT_FALSE(single);
   EXPECT_EQ(single.error().code, Code::conflict);
   fill(0);
   EXPECT_FALSE(commit(*partition_, create("z", "a")).error) << "and it goes on";
-  EXPECT_TRUE(partition_->begin_split("m"));
+  EXPECT_TRUE(partition_->begin_split(kPlainKeys, "m"));
 }
 
 TEST_F(SplitTest, InTheMiddleOneSideMayHaveEverything) {
   fill(1, 5);
-  auto cut = partition_->begin_split("m", CutBy::middle);
+  auto cut = partition_->begin_split(kPlainKeys, "m", CutBy::middle);
   ASSERT_TRUE(cut) << cut.error().message;
   EXPECT_EQ(cut->at, "m");
   EXPECT_EQ(cut->left.items, 5U);
@@ -127,7 +153,8 @@ TEST_F(SplitTest, InTheMiddleOneSideMayHaveEverything) {
   EXPECT_EQ(cut->right.bytes, 0U);
   partition_->abandon_split();
   for (std::string_view middle : {"", "\xFF", "\xFF\xFF"}) {
-    EXPECT_EQ(partition_->begin_split(middle, CutBy::middle).error().code, Code::conflict);
+    EXPECT_EQ(partition_->begin_split(kPlainKeys, middle, CutBy::middle).error().code,
+              Code::conflict);
   }
 }
 
@@ -166,7 +193,7 @@ TEST_F(SplitTest, ChildrenHoldTheirHalvesAndGoOn) {
   EXPECT_EQ(code_of(moved), Code::moved);
   ASSERT_EQ(moved.returned.size(), 1U);
   EXPECT_EQ(moved.returned[0].body, body_of("new", "\"u\":9"));
-  EXPECT_EQ(partition_->begin_split("m").error().code, Code::conflict);
+  EXPECT_EQ(partition_->begin_split(kPlainKeys, "m").error().code, Code::conflict);
 
   // Children go on from the parent's LSN, know the unique values, and refuse each other's keys.
   const Outcome fresh = commit(*left, create(key(0), "new", "\"u\":9"));
@@ -320,7 +347,7 @@ TEST_F(SlowDiskTest, ASplitStopsTrimming) {
     disk_->hold_tables = false;
     disk_->hold_tables.notify_all();
   });
-  auto cut = left->begin_split("m");
+  auto cut = left->begin_split(kPlainKeys, "m");
   ASSERT_TRUE(cut) << cut.error().message;
   trimming.join();
   EXPECT_EQ(fault::passes("split.trimmed"), 0) << "the trimming was waited for";
@@ -351,7 +378,7 @@ TEST_F(SlowDiskTest, AnAttemptToSplitOneKeyDoesNotStopTrimming) {
   disk_->hold_tables = true;
   std::jthread trimming([&] { EXPECT_TRUE(left->trim()); });
   wait_until([&] { return disk_->held > 0; });
-  auto refused = left->begin_split("m");
+  auto refused = left->begin_split(kPlainKeys, "m");
   EXPECT_FALSE(refused);
   disk_->hold_tables = false;
   disk_->hold_tables.notify_all();
@@ -367,7 +394,7 @@ TEST_F(SplitTest, AFailureAtAnyStepLeavesTheParentWorking) {
        {"split.begin", "split.cloned_left", "split.cloned_right", "split.opened", "publish"}) {
     fault::disarm_all();
     fault::arm(point, fault::Action::error);
-    auto cut = partition_->begin_split("m");
+    auto cut = partition_->begin_split(kPlainKeys, "m");
     if (point == "split.begin") {
       EXPECT_FALSE(cut);
     } else {
@@ -462,7 +489,7 @@ TEST_F(SplitTest, WritersAndFollowersLiveThroughIt) {
     for (const int goal = written + more; written < goal;) std::this_thread::yield();
   };
   wait_for(50);
-  auto cut = partition_->begin_split("m");
+  auto cut = partition_->begin_split(kPlainKeys, "m");
   ASSERT_TRUE(cut);
   wait_for(50);  // between beginning and finishing
   auto times = partition_->finish_split(*cut, {8, "c1"}, {9, "c2"},

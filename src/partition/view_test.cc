@@ -298,7 +298,7 @@ TEST_F(ViewTest, OfAChildDoesNotGiveWhatItsSiblingHas) {
                             "\"n\":" + std::to_string(i % 4)));
   }
   ASSERT_FALSE(commit(*parent, std::move(writes)).error);
-  auto cut = parent->begin_split("m").value();
+  auto cut = parent->begin_split(kPlainKeys, "m").value();
   Partition::Children children;
   ASSERT_TRUE(parent->finish_split(cut, {8, "p8"}, {9, "p9"}, [&](const Partition::Children& made) {
     children = made;
@@ -351,7 +351,7 @@ TEST_F(ViewTest, EstimatesBeforeAndAfterFlushing) {
   const std::string one = number_term("/u", 77);
   for (bool flushed : {false, true}) {
     if (flushed) {
-      auto cut = partition->begin_split("m");  // it flushes
+      auto cut = partition->begin_split(kPlainKeys, "m");  // it flushes
       ASSERT_TRUE(cut);
       partition->abandon_split();
     }

@@ -44,7 +44,7 @@ class ItemCursor {
   virtual ~ItemCursor() = default;
   virtual Result<bool> next() = 0;
   virtual std::string_view key() const = 0;
-  virtual std::string_view body() const = 0;  // JSON
+  virtual std::string_view body() const = 0;  // JSON; empty: the item is not to be seen
 };
 
 // Terms from `from` up to but not including `to`.

@@ -345,6 +345,18 @@ bool PlacementRange::is_everything() const {
   return min == value::placement_min() && max == value::placement_max();
 }
 
+std::vector<PlacementRange> in_effective_keys(std::vector<PlacementRange> ranges,
+                                              const KeyDefinition& definition) {
+  for (PlacementRange& range : ranges) {
+    if (!range.is_point()) continue;  // those have no keys in their ends
+    range.min = value::effective_key(definition, range.min);
+    range.max = range.min + '\0';
+  }
+  const auto repeated = std::ranges::unique(ranges);
+  ranges.erase(repeated.begin(), repeated.end());
+  return ranges;
+}
+
 std::vector<PlacementRange> touched_ranges(const Query& query, const KeyDefinition& definition,
                                            const Parameters& parameters) {
   if (!query.from) return {};

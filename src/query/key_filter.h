@@ -41,4 +41,9 @@ std::vector<PlacementRange> touched_ranges(const Query& query,
                                            const value::KeyDefinition& definition,
                                            const Parameters& parameters);
 
+// The same ranges as clients know them, in effective partition keys: keys that share one become one
+// point.
+std::vector<PlacementRange> in_effective_keys(std::vector<PlacementRange> ranges,
+                                              const value::KeyDefinition& definition);
+
 }  // namespace orrery::query

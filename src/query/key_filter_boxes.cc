@@ -110,11 +110,12 @@ PlacementRange range_of(const Box& box, const KeyDefinition& definition) {
   if (key.empty() || (!is_whole && definition.placement != Placement::multi_hash)) {
     return everything();
   }
-  auto [min, max] = value::place_prefix(definition, key);
-  return {.min = std::move(min), .max = std::move(max)};
+  // Without its filter: which items these are is asked of the items.
+  value::KeyScope scope = value::place_prefix(definition, key);
+  return {.min = std::move(scope.min), .max = std::move(scope.max)};
 }
 
-std::vector<PlacementRange> merged(std::vector<PlacementRange> ranges) {
+std::vector<PlacementRange> merged(std::vector<PlacementRange> ranges, Placement placement) {
   std::ranges::sort(ranges, {}, [](const PlacementRange& range) {
     return std::pair(std::string_view(range.min), std::string_view(range.max));
   });
@@ -128,6 +129,8 @@ std::vector<PlacementRange> merged(std::vector<PlacementRange> ranges) {
     }
   }
   if (out.size() > kMaxKeyRanges) {
+    // Hashes are everywhere, and no end of a wide range lies within the keys of one hash.
+    if (placement != Placement::range) return {everything()};
     out = {{.min = std::move(out.front().min), .max = std::move(out.back().max)}};
   }
   return out;
@@ -173,7 +176,7 @@ std::vector<PlacementRange> ranges_of(const Condition& condition, const KeyDefin
   std::vector<PlacementRange> ranges;
   ranges.reserve(condition.boxes.size());
   for (const Box& box : condition.boxes) ranges.push_back(range_of(box, definition));
-  return merged(std::move(ranges));
+  return merged(std::move(ranges), definition.placement);
 }
 
 }  // namespace orrery::query::keys

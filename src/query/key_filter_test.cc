@@ -14,6 +14,7 @@
 
 #include "query/evaluate.h"
 #include "query/parser.h"
+#include "value/hash_twin.h"
 
 namespace orrery::query {
 namespace {
@@ -63,8 +64,8 @@ class KeyFilterTest : public testing::Test {
 
   // A whole key, or the first of its levels.
   PlacementRange at(const value::PartitionKey& key) const {
-    const auto [min, max] = value::place_prefix(key_, key);
-    return {.min = min, .max = max};
+    const value::KeyScope scope = value::place_prefix(key_, key);
+    return {.min = scope.min, .max = scope.max};
   }
   static PlacementRange everything() {
     return {.min = "", .max = std::string(value::placement_max())};
@@ -336,6 +337,22 @@ TEST_F(KeyFilterTest, TooManyRangesBecomeOne) {
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_LE(found[0].min, at({number(5)}).min);
   EXPECT_GE(found[0].max, at({number(5)}).max);
+}
+
+TEST_F(KeyFilterTest, ClientsSeeEffectiveKeys) {
+  const KeyPart twin = value::hash_twin(text("alice"));
+  parameters_["@twin"] = value::Value::make_string(twin.text);
+  const auto found = where("c.key IN ('alice', @twin)");
+  EXPECT_THAT(found, UnorderedElementsAre(at({text("alice")}), at({twin})));
+  const std::string hash(value::effective_key(key_, found[0].min));
+  EXPECT_EQ(hash.size(), 16U);
+  EXPECT_THAT(in_effective_keys(found, key_),
+              ElementsAre(PlacementRange{.min = hash, .max = hash + '\0'}));
+  EXPECT_THAT(in_effective_keys({everything()}, key_), ElementsAre(everything()));
+
+  use(Placement::multi_hash, {"/key", "/b"});
+  const PlacementRange prefix = at({text("alice")});
+  EXPECT_THAT(in_effective_keys({prefix}, key_), ElementsAre(prefix));
 }
 
 // Random conditions over two paths of the key and one other property.

@@ -1,6 +1,7 @@
 // See placement.h. The hash forms follow what the Cosmos DB clients compute, byte for byte.
 //
-//   part for hashing   00 undefined | 01 null | 02 false | 03 true | 05 + double, little-endian |
+//   part for hashing   00 undefined | 01 null | 02 false | 03 true |
+//                      05 + double, little-endian, -0 as 0 |
 //                      08 + UTF-8 + end (FF in V2; 00 in V1, whose strings are cut)
 //   V1 key             hash as a V1 number, then each part as V1 value
 //   V1 number          05, then the ordered bits of the double: the first 8, then 7 a byte with the
@@ -17,6 +18,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "value/key_identity.h"
 #include "value/ordered.h"
 
 namespace orrery::value {
@@ -55,7 +57,7 @@ char tag_of(const KeyPart& part) {
 void append_for_hashing(std::string& out, const KeyPart& part, std::string_view text, char end) {
   if (part.type == Type::number) {
     char bytes[8];
-    store_u64_le(bytes, std::bit_cast<uint64_t>(part.number));
+    store_u64_le(bytes, part.number == 0 ? 0 : std::bit_cast<uint64_t>(part.number));
     out.push_back(kNumber);
     out.append(bytes, sizeof bytes);
   } else if (part.type == Type::string) {
@@ -156,7 +158,8 @@ void append_range_part(std::string& out, const KeyPart& part) {
   }
 }
 
-std::string place_parts(Placement placement, const PartitionKey& key) {
+// The effective partition key, for range placement the whole placement key.
+std::string effective_key_of(Placement placement, const PartitionKey& key) {
   std::string out;
   if (placement == Placement::hash_v1) return place_v1(key);
   if (placement == Placement::range) {
@@ -232,22 +235,56 @@ Result<PartitionKey> extract_key(const Node& item, const KeyDefinition& definiti
 }
 
 std::string place(const KeyDefinition& definition, const PartitionKey& key) {
-  return place_parts(definition.placement, key.empty() ? PartitionKey(1) : key);
+  if (definition.paths.empty()) return effective_key_of(definition.placement, PartitionKey(1));
+  std::string out = effective_key_of(definition.placement, key);
+  switch (definition.placement) {
+    case Placement::hash_v1:
+      out += identity_digest(key);
+      break;
+    case Placement::hash_v2:
+    case Placement::multi_hash:
+      for (const KeyPart& part : key) append_identity(out, part);
+      break;
+    case Placement::range:
+      break;
+  }
+  return out;
 }
 
-std::pair<std::string, std::string> place_prefix(const KeyDefinition& definition,
-                                                 const PartitionKey& prefix) {
+KeyScope place_prefix(const KeyDefinition& definition, const PartitionKey& prefix) {
   const bool has_levels =
       definition.placement == Placement::multi_hash || definition.placement == Placement::range;
-  if (has_levels && prefix.size() < definition.paths.size()) {
-    if (prefix.empty()) return {std::string(placement_min()), std::string(placement_max())};
-    std::string min = place_parts(definition.placement, prefix);
-    std::string max = after_prefix(min);
-    return {std::move(min), std::move(max)};
+  KeyScope scope;
+  if (!has_levels || prefix.size() >= definition.paths.size()) {
+    scope.min = place(definition, prefix);
+    scope.max = scope.min + '\0';
+  } else if (prefix.empty()) {
+    scope.min = placement_min();
+    scope.max = placement_max();
+  } else {
+    scope.min = effective_key_of(definition.placement, prefix);
+    scope.max = after_prefix(scope.min);
+    if (definition.placement == Placement::multi_hash) {
+      scope.only = {.identity_at = kHashBytes * definition.paths.size(),
+                    .levels = identity_of(prefix)};
+    }
   }
-  std::string min = place(definition, prefix);
-  std::string max = min + '\0';
-  return {std::move(min), std::move(max)};
+  return scope;
+}
+
+std::string_view effective_key(const KeyDefinition& definition, std::string_view placement) {
+  if (definition.paths.empty()) return placement;
+  switch (definition.placement) {
+    case Placement::hash_v1:
+      return placement.substr(0, placement.size() - std::min(placement.size(), kDigestBytes));
+    case Placement::hash_v2:
+      return placement.substr(0, kHashBytes);
+    case Placement::multi_hash:
+      return placement.substr(0, kHashBytes * definition.paths.size());
+    case Placement::range:
+      break;
+  }
+  return placement;
 }
 
 std::string_view placement_min() {

@@ -1,18 +1,24 @@
 // Where an item belongs: from the values of its partition key to a placement key, an opaque byte
 // string that sorts. Ranges of placement keys are what physical partitions own.
 //
-// Hash placement gives the effective partition key of the Cosmos DB clients (raw bytes here, upper
-// case hexadecimal on the wire), so that clients which hash by themselves agree with us:
+// Hash placement begins with the effective partition key of the Cosmos DB clients (raw bytes here,
+// upper case hexadecimal on the wire), so that clients which hash by themselves agree with us:
 //   hash_v2     Murmur3 x64-128 (seed 0) over type-tagged components, reversed, top two bits clear
-//   hash_v1     Murmur3 x86-32 as a number, followed by the encoded components
+//   hash_v1     Murmur3 x86-32 as a number, followed by the encoded components, texts cut
 //   multi_hash  one hash_v2 a level, concatenated: a prefix of the levels is a range
-// Range placement keeps the order of the values themselves.
+// After it comes the key's identity (value/key_identity.h; for hash_v1 its digest), since different
+// keys can have the same effective partition key: each of them has a placement key of its own, and
+// they lie side by side. A container without paths has one key, and no identity.
+// Range placement keeps the order of the values themselves, and is exact without an identity.
+//
+// Boundaries of ranges, and all that clients see, are effective partition keys. So a boundary never
+// falls between keys of the same one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -48,10 +54,31 @@ Result<PartitionKey> extract_key(const Node& item, const KeyDefinition& definiti
 // for a fixed container).
 std::string place(const KeyDefinition& definition, const PartitionKey& key);
 
-// [min, max) of the placement keys that a whole key (one logical partition) or, for multi_hash and
-// range, a prefix of its levels can have.
-std::pair<std::string, std::string> place_prefix(const KeyDefinition& definition,
-                                                 const PartitionKey& prefix);
+// Picks the keys that begin with given levels out of those whose hashes do.
+struct LevelFilter {
+  size_t identity_at = 0;  // where in a placement key the identity begins
+  std::string levels;      // what it begins with; empty: anything
+  bool has(std::string_view placement) const {
+    return levels.empty() ||
+           placement.substr(std::min(identity_at, placement.size())).starts_with(levels);
+  }
+  bool operator==(const LevelFilter&) const = default;
+};
+
+// Where the items of some keys are: at the placement keys in [min, max) that `only` has.
+struct KeyScope {
+  std::string min;
+  std::string max;
+  LevelFilter only;
+};
+
+// Of a whole key (one logical partition) or, for multi_hash and range, of a prefix of its levels.
+// Only a prefix of a multi_hash key needs the filter: its keys lie among those of other prefixes
+// with the same hash.
+KeyScope place_prefix(const KeyDefinition& definition, const PartitionKey& prefix);
+
+// The effective partition key in a placement key, which is all of it for range placement.
+std::string_view effective_key(const KeyDefinition& definition, std::string_view placement);
 
 // The whole space [min, max) and its division into `count` even ranges (their inner boundaries, so
 // count - 1 of them). Range placement cannot be divided in advance and gives none.

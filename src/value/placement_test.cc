@@ -10,8 +10,11 @@
 #include <cmath>
 #include <compare>
 #include <random>
+#include <set>
 
 #include "base/bytes.h"
+#include "value/hash_twin.h"
+#include "value/ordered.h"
 
 namespace orrery::value {
 namespace {
@@ -42,8 +45,10 @@ KeyDefinition definition(Placement placement, size_t levels = 1) {
   return out;
 }
 
+// What clients know of a key's placement.
 std::string hex(Placement placement, const PartitionKey& key) {
-  return to_hex_upper(place(definition(placement, key.size()), key));
+  const KeyDefinition keys = definition(placement, key.size());
+  return to_hex_upper(effective_key(keys, place(keys, key)));
 }
 
 // What the JavaScript client (@azure/cosmos) computes for the same keys.
@@ -54,7 +59,7 @@ TEST(Placement, HashV2AgreesWithTheClients) {
       {boolean(true), "0E711127C5B5A8E4726AC6DD306A3E59"},
       {boolean(false), "2FE1BE91E90A3439635E0E9E37361EF2"},
       {number(0), "155B95BEDAC4B1E9EC1CDC9BB0DDDE58"},
-      {number(-0.0), "3D018BB1DF3DB27235766E81FD10406E"},
+      {number(-0.0), "155B95BEDAC4B1E9EC1CDC9BB0DDDE58"},  // as 0: they are one key
       {number(-1), "19938E7A936C1C5B9E3AE842BBC16839"},
       {number(5.12345), "386AA59DBED2F6C4B6F4C1DCCB116E2A"},
       {string(""), "32E9366E637A71B4E710384B2F4970A0"},
@@ -106,9 +111,10 @@ TEST(Placement, FixedContainersHaveOneUndefinedPart) {
     const PartitionKey key = extract_key(item.root(), fixed).value();
     EXPECT_EQ(key, PartitionKey{undefined()});
     EXPECT_EQ(place(fixed, key), place(fixed, {}));
-    const auto [min, max] = place_prefix(fixed, {});
-    EXPECT_EQ(min, place(fixed, key));
-    EXPECT_EQ(max, min + '\0');
+    const KeyScope scope = place_prefix(fixed, {});
+    EXPECT_EQ(scope.min, place(fixed, key));
+    EXPECT_EQ(scope.max, scope.min + '\0');
+    EXPECT_EQ(effective_key(fixed, scope.min), scope.min);
   }
 }
 
@@ -186,7 +192,11 @@ TEST(RangePlacement, KeepsTheOrderOfTheKeys) {
   }
 }
 
-TEST(Placement, PrefixRangesHoldExactlyTheirKeys) {
+bool holds(const KeyScope& scope, std::string_view placement) {
+  return scope.min <= placement && placement < scope.max && scope.only.has(placement);
+}
+
+TEST(Placement, PrefixScopesHoldExactlyTheirKeys) {
   std::mt19937_64 random(22);
   for (const Placement placement : {Placement::multi_hash, Placement::range}) {
     const KeyDefinition keys = definition(placement, 3);
@@ -198,13 +208,10 @@ TEST(Placement, PrefixRangesHoldExactlyTheirKeys) {
       }
       for (size_t levels = 0; levels <= 3; ++levels) {
         const auto cut = static_cast<ptrdiff_t>(levels);
-        const auto [min, max] = place_prefix(keys, PartitionKey(a.begin(), a.begin() + cut));
-        const std::string placed = place(keys, b);
-        // Hashing tells 0 from -0, equality of parts does not.
-        const bool same =
-            place(definition(placement, levels), PartitionKey(a.begin(), a.begin() + cut)) ==
-            place(definition(placement, levels), PartitionKey(b.begin(), b.begin() + cut));
-        ASSERT_EQ(same || levels == 0, min <= placed && placed < max);
+        const PartitionKey prefix(a.begin(), a.begin() + cut);
+        const bool same = std::equal(prefix.begin(), prefix.end(), b.begin());
+        ASSERT_EQ(same, holds(place_prefix(keys, prefix), place(keys, b)))
+            << to_json(prefix) << " " << to_json(b);
       }
     }
   }
@@ -212,9 +219,69 @@ TEST(Placement, PrefixRangesHoldExactlyTheirKeys) {
 
 TEST(Placement, WholeHashKeysAreOnePoint) {
   for (const Placement placement : {Placement::hash_v1, Placement::hash_v2}) {
-    const auto [min, max] = place_prefix(definition(placement), {string("Redmond")});
-    EXPECT_EQ(min, place(definition(placement), {string("Redmond")}));
-    EXPECT_EQ(max, min + '\0');
+    const KeyScope scope = place_prefix(definition(placement), {string("Redmond")});
+    EXPECT_EQ(scope.min, place(definition(placement), {string("Redmond")}));
+    EXPECT_EQ(scope.max, scope.min + '\0');
+    EXPECT_EQ(scope.only, LevelFilter{});
+  }
+}
+
+TEST(Placement, KeysOfOneHashLieSideBySideAndApart) {
+  const KeyDefinition keys = definition(Placement::hash_v2);
+  for (const KeyPart& part : {string("alice"), string(std::string(2048, 'x')), number(5), null()}) {
+    const KeyPart twin = hash_twin(part);
+    const std::string a = place(keys, {part});
+    const std::string b = place(keys, {twin});
+    EXPECT_EQ(effective_key(keys, a), effective_key(keys, b)) << to_json({twin});
+    EXPECT_NE(a, b);
+    EXPECT_TRUE(holds(place_prefix(keys, {part}), a));
+    EXPECT_FALSE(holds(place_prefix(keys, {part}), b));
+    EXPECT_FALSE(holds(place_prefix(keys, {twin}), a));
+    // Whatever boundary there is, both are on the same side of it.
+    EXPECT_LE(effective_key(keys, a), std::min(a, b));
+    EXPECT_GT(after_prefix(effective_key(keys, a)), std::max(a, b));
+  }
+}
+
+TEST(Placement, PrefixesOfOneHashAreToldApart) {
+  const KeyDefinition keys = definition(Placement::multi_hash, 3);
+  const KeyPart alice = string("alice");
+  const KeyPart twin = hash_twin(alice);
+  const auto key = [&](const KeyPart& first, const KeyPart& second) {
+    return place(keys, {first, second, number(1)});
+  };
+  const KeyScope of_alice = place_prefix(keys, {alice});
+  EXPECT_EQ(of_alice.min, place_prefix(keys, {twin}).min);
+  EXPECT_TRUE(holds(of_alice, key(alice, string("a"))));
+  EXPECT_TRUE(holds(of_alice, key(alice, twin)));
+  EXPECT_FALSE(holds(of_alice, key(twin, string("a"))));
+  EXPECT_FALSE(holds(of_alice, key(twin, alice)));
+  const KeyScope second = place_prefix(keys, {string("t"), alice});
+  EXPECT_TRUE(holds(second, key(string("t"), alice)));
+  EXPECT_FALSE(holds(second, key(string("t"), twin)));
+  // A client's boundary can lie inside a prefix: then both have keys on both sides.
+  std::set<bool> sides;
+  const std::string boundary = of_alice.min + std::string(16, '\x20');
+  for (int i = 0; i < 64; ++i) sides.insert(key(twin, number(i)) < boundary);
+  EXPECT_EQ(sides.size(), 2U);
+}
+
+TEST(Placement, FirstVersionKeysThatAreCutAreToldApart) {
+  const KeyDefinition keys = definition(Placement::hash_v1);
+  const std::string hundred(100, 'a');
+  const std::string placed = place(keys, {string(hundred)});
+  for (const std::string& more : {hundred + "a", hundred + "b", hundred + hundred}) {
+    const std::string other = place(keys, {string(more)});
+    EXPECT_EQ(effective_key(keys, placed), effective_key(keys, other));
+    EXPECT_NE(placed, other);
+  }
+}
+
+TEST(Placement, MinusZeroIsZero) {
+  for (const Placement placement :
+       {Placement::hash_v1, Placement::hash_v2, Placement::multi_hash, Placement::range}) {
+    EXPECT_EQ(place(definition(placement), {number(-0.0)}),
+              place(definition(placement), {number(0)}));
   }
 }
 
@@ -305,8 +372,8 @@ TEST(Placement, MiddleAlsoTakesWholeKeysAsBounds) {
       ASSERT_LT(middle, max);
     }
     // Nothing lies between the bounds of one key.
-    const auto [min, max] = place_prefix(keys, {string("x"), null()});
-    EXPECT_EQ(middle_of(placement, min, max), "");
+    const KeyScope scope = place_prefix(keys, {string("x"), null()});
+    EXPECT_EQ(middle_of(placement, scope.min, scope.max), "");
   }
 }
 

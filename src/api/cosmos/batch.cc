@@ -161,7 +161,7 @@ void Service::batch_items(CallPtr call) {
 void Service::transact(CallPtr call, cluster::RoutingPtr routing, BatchRequest request,
                        cluster::ReadTerms reads) {
   const std::string_view key = call->headers.partition_key;
-  if (auto placement = place_key(key, routing->container->spec.key); !placement) {
+  if (auto placement = place_key(key, routing->container->spec.key, engine_.limits()); !placement) {
     return call->fail(placement.error());
   }
   std::vector<Write> transaction;
@@ -203,7 +203,7 @@ void Service::transact(CallPtr call, cluster::RoutingPtr routing, BatchRequest r
 void Service::begin_bulk(const std::shared_ptr<Bulk>& bulk) {
   Call& call = *bulk->call;
   // The range that the client believes all of it to be in; a header with a key narrows it.
-  auto bounds = bounds_of(call.headers, *bulk->routing->container);
+  auto bounds = bounds_of(call.headers, *bulk->routing->container, engine_.limits());
   if (!bounds) return call.fail(bounds.error().error, bounds.error().substatus);
   for (size_t i = 0; i < bulk->writes.size(); ++i) {
     ItemRequest& request = bulk->request.operations[i].request;
@@ -213,7 +213,7 @@ void Service::begin_bulk(const std::shared_ptr<Bulk>& bulk) {
       bulk->results[i] = failed_result(write.error().error, 0, write.error().substatus);
       continue;
     }
-    if (write->placement < bounds->min || write->placement >= bounds->max) {
+    if (!bounds->has(write->placement)) {
       return call.fail({.code = Code::moved,
                         .message = fmt::format("operation {} has the partition key {}, which is "
                                                "not in the range that the request names: read the "

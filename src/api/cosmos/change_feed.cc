@@ -22,7 +22,7 @@ struct ChangeFeedPage {
   uint64_t position = 0;
   size_t count = 0;
   bool more = false;
-  std::string json;  // of the elements
+  std::string json = "";  // of the elements
 };
 
 void append_separator(std::string& json) {
@@ -66,7 +66,7 @@ void Service::read_change_feed(CallPtr call) {
   if (!demand) return call->fail(demand.error());
   auto factor = consistency_factor(*call);
   if (!factor) return call->fail(factor.error());
-  auto bounds = bounds_of(call->headers, container);
+  auto bounds = bounds_of(call->headers, container, engine_.limits());
   if (!bounds) return call->fail(bounds.error().error, bounds.error().substatus);
   auto from = parse_change_start(call->headers.if_none_match, call->headers.if_modified_since);
   if (!from) return call->fail(from.error());
@@ -74,11 +74,13 @@ void Service::read_change_feed(CallPtr call) {
   auto latest = [&]() -> Result<ChangeFeedPage> {
     auto reply = engine_.changes(routing, bounds->min, bounds->max, *from, *size, *demand, *factor);
     if (!reply) return pass(reply.error());
-    ChangeFeedPage page{reply->receipt, reply->page.lsn, reply->page.changes.size(),
-                        reply->page.more, ""};
+    ChangeFeedPage page{
+        .receipt = reply->receipt, .position = reply->page.lsn, .more = reply->page.more};
     for (const partition::Change& change : reply->page.changes) {
+      if (!bounds->only.has(change.key.placement)) continue;
       append_separator(page.json);
       append_change(page.json, change);
+      ++page.count;
     }
     return page;
   };
@@ -86,13 +88,15 @@ void Service::read_change_feed(CallPtr call) {
     if (auto may = check_history(container, call->headers); !may) return pass(may.error());
     auto reply = engine_.history(routing, bounds->min, bounds->max, *from, *size, *demand, *factor);
     if (!reply) return pass(reply.error());
-    ChangeFeedPage page{reply->receipt, reply->page.lsn, reply->page.events.size(),
-                        reply->page.more, ""};
+    ChangeFeedPage page{
+        .receipt = reply->receipt, .position = reply->page.lsn, .more = reply->page.more};
     for (const partition::Event& event : reply->page.events) {
+      if (!bounds->only.has(event.key.placement)) continue;
       append_separator(page.json);
       if (auto added = append_event(page.json, event, container.spec.key); !added) {
         return pass(added.error());
       }
+      ++page.count;
     }
     return page;
   };

@@ -32,16 +32,20 @@ std::optional<KeyBounds> range_named(const catalog::PartitionMap& map, uint32_t 
 
 std::expected<KeyBounds, BoundsRefusal> bounds_of(const RequestHeaders& headers,
                                                   const catalog::Container& container,
-                                                  GoneRange gone) {
+                                                  const Limits& limits, GoneRange gone) {
   KeyBounds bounds;
   if (!headers.partition_key.empty()) {
     auto key = parse_key_header(headers.partition_key);
     if (!key) return std::unexpected(BoundsRefusal{key.error()});
+    if (auto checked = check_key_values(*key, limits); !checked) {
+      return std::unexpected(BoundsRefusal{checked.error()});
+    }
     if (auto checked = check_levels(container.spec.key, *key, true); !checked) {
       return std::unexpected(BoundsRefusal{checked.error()});
     }
-    auto [min, max] = value::place_prefix(container.spec.key, *key);
-    bounds.narrow(min, max);
+    value::KeyScope scope = value::place_prefix(container.spec.key, *key);
+    bounds.narrow(scope.min, scope.max);
+    bounds.only = std::move(scope.only);
   }
   if (!headers.partition_key_range.empty()) {
     // Clients may send "rid,id".

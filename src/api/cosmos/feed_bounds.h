@@ -11,16 +11,21 @@
 #include <string_view>
 
 #include "api/cosmos/request_headers.h"
+#include "base/limits.h"
 #include "base/result.h"
 #include "catalog/model.h"
 
 namespace orrery::cosmos {
 
-// Placement keys, [min, max).
+// The placement keys in [min, max) that `only` has.
 struct KeyBounds {
   std::string min{value::placement_min()};
   std::string max{value::placement_max()};
+  value::LevelFilter only{};
 
+  bool has(std::string_view placement) const {
+    return placement >= min && placement < max && only.has(placement);
+  }
   void narrow(std::string_view from, std::string_view to) {
     if (from > min) min = from;
     if (to < max) max = to;
@@ -37,6 +42,7 @@ struct BoundsRefusal {
 enum class GoneRange : uint8_t { refuse, its_children };
 std::expected<KeyBounds, BoundsRefusal> bounds_of(const RequestHeaders& headers,
                                                   const catalog::Container& container,
+                                                  const Limits& limits,
                                                   GoneRange gone = GoneRange::refuse);
 
 }  // namespace orrery::cosmos

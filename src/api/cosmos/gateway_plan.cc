@@ -224,7 +224,8 @@ Result<GatewayPlan> make_gateway_plan(const Query& query, const PlanContext& con
   }
 
   GatewayPlan plan;
-  plan.ranges = touched_ranges(query, context.key, parameters);
+  plan.ranges =
+      query::in_effective_keys(touched_ranges(query, context.key, parameters), context.key);
   if (query.order_by_rank) {
     auto hybrid = gateway::make_hybrid(query, *counts, context, parameters);
     if (!hybrid) return pass(hybrid.error());

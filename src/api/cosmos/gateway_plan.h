@@ -75,7 +75,7 @@ struct HybridSearchInfo {
 struct GatewayPlan {
   QueryInfo info;                             // without a meaning where there is `hybrid`
   std::optional<HybridSearchInfo> hybrid;     // ORDER BY RANK
-  std::vector<query::PlacementRange> ranges;  // of touched_ranges
+  std::vector<query::PlacementRange> ranges;  // effective partition keys
 };
 
 // An error's message is the vendor's JSON, to be sent as the message of a 400.

@@ -24,8 +24,9 @@ TEST_F(GatewayPlanTest, JsonOfAPlainQuery) {
 }
 
 TEST_F(GatewayPlanTest, JsonOfRanges) {
-  const std::string one = to_hex_upper(value::place(
-      context_.key, {{.type = value::Type::number, .boolean = false, .number = 1, .text = ""}}));
+  const std::string placement = value::place(
+      context_.key, {{.type = value::Type::number, .boolean = false, .number = 1, .text = ""}});
+  const std::string one = to_hex_upper(value::effective_key(context_.key, placement));
   EXPECT_THAT(plan_json(plan("SELECT * FROM c WHERE c.pk = 1")),
               HasSubstr("\"queryRanges\":[{\"min\":\"" + one + "\",\"max\":\"" + one +
                         "\",\"isMinInclusive\":true,\"isMaxInclusive\":true}]"));

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "api/cosmos/partition_key_header.h"
 #include "api/cosmos/rid.h"
 #include "value/json.h"
 
@@ -19,7 +20,6 @@ using value::Type;
 
 constexpr std::array<std::string_view, 6> kSystemProperties = {"_rid", "_self",        "_etag",
                                                                "_ts",  "_attachments", "_lsn"};
-constexpr size_t kMaxV1KeyCharacters = 101;
 
 // UTF-8 code points; the text is valid by now.
 size_t count_characters(std::string_view text) {
@@ -88,28 +88,6 @@ Status check_item_id(std::string_view id, const Limits& limits) {
   return {};
 }
 
-Status check_key(const value::KeyDefinition& definition, const value::PartitionKey& key,
-                 const Limits& limits) {
-  for (const value::KeyPart& part : key) {
-    if (part.text.size() > limits.partition_key_bytes) {
-      return fail(Code::invalid,
-                  fmt::format("a partition key value has {} bytes and the most is {}",
-                              part.text.size(), limits.partition_key_bytes));
-    }
-    // Version 1 of the hash looks at no more than this: longer keys could not be told apart.
-    if (definition.placement == value::Placement::hash_v1 && !definition.paths.empty() &&
-        part.text.size() > kMaxV1KeyCharacters - 1) {
-      return fail(
-          Code::invalid,
-          fmt::format("a partition key value has {} bytes, and in a container whose partition "
-                      "key is of version 1 the most is {}: create the container with "
-                      "version 2",
-                      part.text.size(), kMaxV1KeyCharacters - 1));
-    }
-  }
-  return {};
-}
-
 Result<IncomingItem> parse_item(std::string_view body, const value::KeyDefinition& definition,
                                 const Limits& limits) {
   if (body.size() > limits.item_bytes) {
@@ -144,9 +122,7 @@ Result<IncomingItem> check_item(const value::JsonDocument& document,
   auto key = value::extract_key(root, definition);
   if (!key) return pass(key.error());
   item.key = std::move(*key);
-  if (auto checked = check_key(definition, item.key, limits); !checked) {
-    return pass(checked.error());
-  }
+  if (auto checked = check_key_values(item.key, limits); !checked) return pass(checked.error());
   item.body = strip_system_properties(document);
   return item;
 }

@@ -36,9 +36,6 @@ bool is_system_property(std::string_view name);
 
 // The rules for ids: 1 to item-id-characters characters, none of / \ ? #.
 Status check_item_id(std::string_view id, const Limits& limits);
-// The rules for key values: size, and for hash_v1 the length that still tells keys apart.
-Status check_key(const value::KeyDefinition& definition, const value::PartitionKey& key,
-                 const Limits& limits);
 
 // Adds _rid, _self, _etag, _attachments and _ts.
 class ItemFinisher final : public partition::Finisher {

@@ -18,7 +18,7 @@ void Service::read_item_feed(CallPtr call) {
   if (!demand) return call->fail(demand.error());
   auto factor = consistency_factor(*call);
   if (!factor) return call->fail(factor.error());
-  auto bounds = bounds_of(call->headers, container);
+  auto bounds = bounds_of(call->headers, container, engine_.limits());
   if (!bounds) return call->fail(bounds.error().error, bounds.error().substatus);
   std::optional<partition::ItemKey> after;
   if (!call->headers.continuation.empty()) {
@@ -31,15 +31,20 @@ void Service::read_item_feed(CallPtr call) {
   if (!reply) return call->fail(reply.error());
 
   std::string json = feed_head(container_rid(container.database, container.number), "Documents");
-  for (const auto& [key, item] : reply->page.items) append_feed_element(json, item.body);
-  finish_feed(json, reply->page.items.size());
+  size_t count = 0;
+  for (const auto& [key, item] : reply->page.items) {
+    if (!bounds->only.has(key.placement)) continue;
+    append_feed_element(json, item.body);
+    ++count;
+  }
+  finish_feed(json, count);
   if (reply->page.more && reply->page.last) {
     const partition::ItemKey& last = *reply->page.last;
     call->response.add("x-ms-continuation",
                        continuations_.encode({container.number, last.placement, last.row}));
   }
   call->receipt(reply->receipt, *routing);
-  call->response.add("x-ms-item-count", std::to_string(reply->page.items.size()));
+  call->response.add("x-ms-item-count", std::to_string(count));
   call->reply(200, std::move(json));
 }
 

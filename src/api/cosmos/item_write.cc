@@ -41,7 +41,7 @@ std::expected<void, Refusal> fill_from_body(const ItemRequest& request,
   write.placement = value::place(definition, item->key);
   write.key_text = value::to_json(item->key);
   if (!request.key.empty()) {
-    auto placement = place_key(request.key, definition);
+    auto placement = place_key(request.key, definition, limits);
     if (!placement) return std::unexpected(Refusal{placement.error()});
     if (*placement != write.placement) {
       return std::unexpected(
@@ -67,7 +67,8 @@ std::expected<void, Refusal> fill_from_body(const ItemRequest& request,
 
 }  // namespace
 
-Result<std::string> place_key(std::string_view key, const value::KeyDefinition& definition) {
+Result<std::string> place_key(std::string_view key, const value::KeyDefinition& definition,
+                              const Limits& limits) {
   if (key.empty()) {
     if (definition.paths.empty()) return value::place(definition, {});
     return fail(Code::invalid,
@@ -77,6 +78,7 @@ Result<std::string> place_key(std::string_view key, const value::KeyDefinition& 
   }
   auto parsed = parse_key_header(key);
   if (!parsed) return pass(parsed.error());
+  if (auto checked = check_key_values(*parsed, limits); !checked) return pass(checked.error());
   if (auto checked = check_levels(definition, *parsed, false); !checked) {
     return pass(checked.error());
   }
@@ -100,7 +102,7 @@ std::expected<Write, Refusal> make_write(const ItemRequest& request,
     write.key_text = request.key;
     write.placement = request.placement;
     if (write.placement.empty()) {
-      auto placement = place_key(request.key, definition);
+      auto placement = place_key(request.key, definition, limits);
       if (!placement) return std::unexpected(Refusal{placement.error()});
       write.placement = std::move(*placement);
     }

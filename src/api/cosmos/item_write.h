@@ -41,7 +41,8 @@ std::expected<partition::Write, Refusal> make_write(const ItemRequest& request,
                                                     const Limits& limits);
 
 // Where items with this key are. Without one, only in a container that has none.
-Result<std::string> place_key(std::string_view key, const value::KeyDefinition& definition);
+Result<std::string> place_key(std::string_view key, const value::KeyDefinition& definition,
+                              const Limits& limits);
 
 // The status of a request that succeeded.
 int success_status(ItemVerb verb, bool replaced);

@@ -88,7 +88,7 @@ std::optional<Service::ItemAddress> Service::item_address(CallPtr& call,
     }
     return ItemAddress{std::move((*found)->placement), std::move((*found)->row)};
   }
-  auto placement = place_key(call->headers.partition_key, definition);
+  auto placement = place_key(call->headers.partition_key, definition, engine_.limits());
   if (!placement) return refuse(placement.error());
   return ItemAddress{std::move(*placement), std::string(call->address.child())};
 }

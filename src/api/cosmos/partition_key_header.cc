@@ -81,6 +81,18 @@ Result<PartitionKey> parse_key_header(std::string_view header) {
   return key;
 }
 
+Status check_key_values(const PartitionKey& key, const Limits& limits) {
+  for (const KeyPart& part : key) {
+    if (part.text.size() > limits.partition_key_bytes) {
+      return fail(Code::invalid, "a partition key value has " + std::to_string(part.text.size()) +
+                                     " bytes and the most is " +
+                                     std::to_string(limits.partition_key_bytes) +
+                                     ": use a shorter key");
+    }
+  }
+  return {};
+}
+
 Status check_levels(const value::KeyDefinition& definition, const PartitionKey& key,
                     bool prefix_allowed) {
   const size_t levels = definition.paths.size();

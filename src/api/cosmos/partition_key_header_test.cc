@@ -70,6 +70,16 @@ TEST(PartitionKeyHeader, RefusesTheRestWithAReason) {
   EXPECT_FALSE(parse_key_header("[\"" + std::string(kMaxKeyHeaderBytes, 'a') + "\"]").has_value());
 }
 
+TEST(PartitionKeyHeader, ValuesHaveALimit) {
+  Limits limits;
+  limits.partition_key_bytes = 4;
+  EXPECT_TRUE(check_key_values(parsed(R"(["abcd",123456,null])"), limits));
+  auto refused = check_key_values(parsed(R"(["abcd","abcde"])"), limits);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::invalid);
+  EXPECT_NE(refused.error().message.find("5 bytes"), std::string::npos);
+}
+
 TEST(PartitionKeyHeader, ChecksTheNumberOfLevels) {
   value::KeyDefinition fixed;
   EXPECT_TRUE(check_levels(fixed, parsed("[]"), false).has_value());

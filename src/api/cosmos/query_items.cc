@@ -73,7 +73,7 @@ size_t partitions_of(const cluster::Routing& routing, const std::vector<Placemen
 }
 
 uint64_t hash_of(const KeyBounds& bounds) {
-  const auto hash = murmur3_x64_128(bounds.min + '\0' + bounds.max, 0);
+  const auto hash = murmur3_x64_128(bounds.min + '\0' + bounds.max + '\0' + bounds.only.levels, 0);
   return load_u64_be(hash.data());
 }
 
@@ -171,7 +171,7 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   if (!demand) return call->fail(demand.error());
   auto factor = consistency_factor(*call);
   if (!factor) return call->fail(factor.error());
-  auto bounds = bounds_of(call->headers, container, GoneRange::its_children);
+  auto bounds = bounds_of(call->headers, container, engine_.limits(), GoneRange::its_children);
   if (!bounds) return call->fail(bounds.error().error, bounds.error().substatus);
 
   std::vector<PlacementRange> ranges = ranges_of(*request, container, *bounds);
@@ -229,7 +229,8 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
     is_over = clock_.steady_us() - started_us > time_us || call->client_is_gone();
     return is_over;
   };
-  EngineSpace space(engine_, routing, ranges, *demand, receipt, {.reach = reach});
+  EngineSpace space(engine_, routing, {ranges, bounds->only}, *demand, receipt,
+                    {.reach = reach, .stop = limits.stop});
   auto page = query::run_page(**bound, space, position ? &*position : nullptr, limits, context);
   if (is_trial && (is_over || (!page && page.error().code == Code::would_wait))) {
     return later_in_container(std::move(call), Lane::queries, &Service::query_items_patiently);

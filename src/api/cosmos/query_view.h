@@ -8,6 +8,7 @@
 // Threading: one thread at a time.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -24,24 +25,35 @@ struct ReadAllowance {
   partition::Reach reach = partition::Reach::files;
   uint32_t entries = 1024;
   uint32_t items = 128;
+  std::function<bool()> stop = nullptr;  // whether the page's time is over
+  uint32_t passed_over = 0;
 
   Status take_entry() { return take(entries, 1); }
   Status take_items(size_t count) { return take(items, count); }
+  // For an entry that the query does not get to see, and so cannot look at the clock after.
+  Status pass_over_entry();
 
  private:
   Status take(uint32_t& left, size_t count);
 };
 
+// Which keys a query can touch: those in one of the ranges, which are sorted and apart from one
+// another, that `only` has.
+struct TouchedKeys {
+  const std::vector<query::PlacementRange>& ranges;
+  const value::LevelFilter& only;
+};
+
 class EngineSpace final : public query::ItemSpace {
  public:
-  // `ranges` are sorted and apart from one another. `receipt` is told which partition was read
-  // last, and up to where.
-  EngineSpace(cluster::Engine& engine, cluster::RoutingPtr routing,
-              const std::vector<query::PlacementRange>& ranges, const cluster::LsnDemand& demand,
-              cluster::Receipt& receipt, ReadAllowance allowance = {})
+  // What `keys` refers to outlives the space. `receipt` is told which partition was read last, and
+  // up to where.
+  EngineSpace(cluster::Engine& engine, cluster::RoutingPtr routing, const TouchedKeys& keys,
+              const cluster::LsnDemand& demand, cluster::Receipt& receipt,
+              ReadAllowance allowance = {})
       : engine_(engine),
         routing_(std::move(routing)),
-        ranges_(ranges),
+        keys_(keys),
         demand_(demand),
         receipt_(receipt),
         allowance_(allowance) {}
@@ -53,7 +65,7 @@ class EngineSpace final : public query::ItemSpace {
  private:
   cluster::Engine& engine_;
   const cluster::RoutingPtr routing_;
-  const std::vector<query::PlacementRange>& ranges_;
+  const TouchedKeys keys_;
   const cluster::LsnDemand& demand_;
   cluster::Receipt& receipt_;
   ReadAllowance allowance_;

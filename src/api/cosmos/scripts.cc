@@ -146,7 +146,7 @@ void Service::execute_procedure(CallPtr call) {
   scope.routing = routing;
   scope.is_wanted = [&asked = *call] { return !asked.client_is_gone(); };
   scope.key = call->headers.partition_key;
-  auto placement = place_key(scope.key, routing->container->spec.key);
+  auto placement = place_key(scope.key, routing->container->spec.key, engine_.limits());
   if (!placement) return call->fail(placement.error());
   scope.placement = std::move(*placement);
   auto demand = demand_of(call->headers.session_token);
@@ -202,7 +202,7 @@ void Service::write_with_triggers(CallPtr call, ItemVerb verb) {
     request.id = id;
     if (verb == ItemVerb::remove) request.placement = scope.placement;
   } else if (!request.key.empty()) {
-    auto placement = place_key(request.key, routing->container->spec.key);
+    auto placement = place_key(request.key, routing->container->spec.key, engine_.limits());
     if (!placement) return call->fail(placement.error());
     scope.placement = std::move(*placement);
   } else {

@@ -1,0 +1,32 @@
+// The part of a placement key that tells two keys with the same hash apart: the key's own values.
+// Murmur3 can be inverted, so anyone can make a key with the hash of another.
+//
+//   01 undefined | 02 null | 03 false | 04 true
+//   10 + n       a number: n bytes (0 to 8), its IEEE bits, big-endian, without the zero bytes at
+//                the end; -0 as 0
+//   20 + n       a text of n bytes, 24 at most
+//   40           a longer text: the first 24 bytes of its SHA-256. A second text with the same ones
+//                takes 2^96 attempts
+//
+// The identity of a key is that of its parts, one after the other. No part's is the beginning of
+// another's, so the identity of some levels is the beginning of the identities of exactly the keys
+// that have them. Every index entry carries one: that is why texts are short.
+//
+// Pure; any thread may call.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "value/placement.h"
+
+namespace orrery::value {
+
+inline constexpr size_t kDigestBytes = 24;
+
+void append_identity(std::string& out, const KeyPart& part);
+std::string identity_of(const PartitionKey& key);
+// Of one size whatever the key: kDigestBytes of the identity's SHA-256.
+std::string identity_digest(const PartitionKey& key);
+
+}  // namespace orrery::value
