@@ -58,18 +58,24 @@ void append(std::string& out, const Value& value) {
   }
 }
 
+Fingerprint first_half_of(const std::array<uint8_t, 32>& digest) {
+  Fingerprint out;
+  std::ranges::copy_n(digest.begin(), out.size(), out.begin());
+  return out;
+}
+
 }  // namespace
 
 Fingerprint fingerprint_of(const Value& value) {
   std::string form;
   append(form, value);
-  return murmur3_x64_128(form, 0);
+  return first_half_of(sha256(form));
 }
 
 Fingerprint fingerprint_of(std::span<const Value> values) {
   std::string form;
   for (const Value& value : values) append(form, value);
-  return murmur3_x64_128(form, 0);
+  return first_half_of(sha256(form));
 }
 
 }  // namespace orrery::query

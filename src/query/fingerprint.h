@@ -1,5 +1,7 @@
 // A short name for a value: 128 bits that equal values share and, but for one chance in 10^38, no
-// others. The same on every machine and in every run, so that a continuation can hold it.
+// others. They are of its SHA-256, so nobody can make two values with one name, which would be one
+// group of GROUP BY and one row of DISTINCT. The same on every machine and in every run, so that a
+// continuation can hold it.
 #pragma once
 
 #include <array>

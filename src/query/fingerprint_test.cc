@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "base/hash.h"
+#include "value/hash_twin.h"
 #include "value/json.h"
+#include "value/ordered.h"
 
 namespace orrery::query {
 namespace {
@@ -36,6 +39,24 @@ TEST(FingerprintTest, OfOthers) {
   }
   std::ranges::sort(all);
   EXPECT_TRUE(std::ranges::adjacent_find(all) == all.end());
+}
+
+// Murmur3 can be run backwards: these two would be one group, were it the fingerprint.
+TEST(FingerprintTest, NobodyCanMakeTwoAlike) {
+  const auto form_of = [](std::string_view text) {
+    std::string form(1, static_cast<char>('0' + static_cast<int>(value::Type::string)));
+    value::append_u64(form, 39);
+    return form.append(text);
+  };
+  const auto hash_of = [&](std::string_view text) {
+    const auto hash = murmur3_x64_128(form_of(text), 0);
+    return std::string(hash.begin(), hash.end());
+  };
+  const std::string text(39, 'a');
+  std::string twin(23, 'b');
+  twin += value::last_block(form_of(twin), hash_of(text));
+  ASSERT_EQ(hash_of(text), hash_of(twin));
+  EXPECT_NE(fingerprint_of(Value::make_string(text)), fingerprint_of(Value::make_string(twin)));
 }
 
 TEST(FingerprintTest, OfSeveral) {

@@ -61,30 +61,38 @@ constexpr uint64_t unfinish(uint64_t h) {
   return h ^ h >> 33;
 }
 
-constexpr size_t kMessageBytes = 33;  // tag, text, end mark
-
-// The state after the two blocks, for a message with this hash.
-inline State before_the_end(State hash) {
+// The state after the last block and the tail of a message with this hash.
+inline State before_the_end(State hash, size_t message_bytes) {
   hash.h2 -= hash.h1;
   hash.h1 -= hash.h2;
   hash = {unfinish(hash.h1), unfinish(hash.h2)};
   hash.h2 -= hash.h1;
   hash.h1 -= hash.h2;
-  hash.h1 ^= kMessageBytes;
-  hash.h2 ^= kMessageBytes;
-  hash.h1 ^= std::rotl(uint64_t{0xFF} * kC1, 31) * kC2;
+  hash.h1 ^= message_bytes;
+  hash.h2 ^= message_bytes;
   return hash;
 }
 
 }  // namespace twin_detail
+
+// The 16 bytes that make a message of whole blocks one with this hash (as murmur3_x64_128 lays it
+// out).
+inline std::string last_block(std::string_view blocks, std::string_view hash) {
+  twin_detail::State state;
+  for (size_t at = 0; at < blocks.size(); at += 16) state.take(blocks.data() + at);
+  return state.block_to(twin_detail::before_the_end(
+      {load_u64_le(hash.data()), load_u64_le(hash.data() + 8)}, blocks.size() + 16));
+}
 
 // Different for each `which`.
 inline KeyPart hash_twin(const KeyPart& of, unsigned which = 0) {
   const KeyDefinition one{.placement = Placement::hash_v2, .paths = {Path{}}};
   std::string hash(effective_key(one, place(one, {of})));
   std::ranges::reverse(hash);
-  const auto end =
-      twin_detail::before_the_end({load_u64_le(hash.data()), load_u64_le(hash.data() + 8)});
+  constexpr size_t kMessageBytes = 33;  // tag, text, end mark
+  auto end = twin_detail::before_the_end({load_u64_le(hash.data()), load_u64_le(hash.data() + 8)},
+                                         kMessageBytes);
+  end.h1 ^= std::rotl(uint64_t{0xFF} * twin_detail::kC1, 31) * twin_detail::kC2;
   const auto is_ascii = [](char c) { return c > 0 && c < 0x7F; };
   std::string first =
       "\x08" + std::string(1, static_cast<char>('a' + which)) + std::string(14, '.');

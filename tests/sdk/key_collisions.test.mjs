@@ -285,9 +285,11 @@ describe("hierarchical keys with the same hash", () => {
 
   it("a prefix has the items of its own keys", async () => {
     await expectApart();
+    // (The SDK asks for the changes of a prefix by its range of effective partition keys, which has both.)
     for (const [tenant, of] of [[alice, "alice"], [twin, "twin"]]) {
-      const changed = await changes(container, ChangeFeedStartFrom.Beginning([tenant]));
-      assert.deepEqual([owners(changed), changed.length], [[of], 30]);
+      const { body } = answers(await at.rest("GET", docs(container),
+        { headers: { ...keyHeader(tenant), "a-im": "Incremental Feed", "x-ms-max-item-count": "100" } }), 200);
+      assert.deepEqual([owners(body.Documents), body.Documents.length], [[of], 30]);
     }
   });
 
@@ -314,12 +316,10 @@ describe("hierarchical keys with the same hash", () => {
   });
 
   it("also where a partition ends inside of the prefix, and after a restart", async () => {
-    for (let round = 0; round < 2; ++round) {
-      const { code, out } = await at.server.split(container);
-      assert.equal(code, 0, out);
-    }
+    const { code, out } = await at.server.split(container);
+    assert.equal(code, 0, out);
     const { body } = answers(await at.rest("GET", `/dbs/db/colls/${container.id}/pkranges`), 200);
-    assert.ok(body.PartitionKeyRanges.length > 2, "x and its twin are of one hash, y is of another");
+    assert.equal(body.PartitionKeyRanges.length, 2, "x and its twin are of one hash, y is of another");
     await expectApart();
     await at.server.restart({ hard: true });
     at.client = at.server.client();
@@ -371,20 +371,4 @@ describe("long keys", () => {
       answers(await at.rest("POST", docs(container), { body: { query: "SELECT * FROM c" }, headers: { ...headers, ...query } }), 400, refused);
     });
   }
-});
-
-describe("numbers", () => {
-  const at = shared();
-
-  it("-0 and 0 are one key", async () => {
-    for (const version of [1, 2]) {
-      const container = await at.container({ partitionKey: { paths: ["/pk"], kind: "Hash", version } });
-      const header = (text) => ({ headers: { "x-ms-documentdb-partitionkey": `[${text}]` } });
-      const raw = { headers: { ...header("0").headers, "content-type": "application/json" } };
-      answers(await at.rest("POST", docs(container), { body: '{"id":"1","pk":-0}', ...raw }), 201);
-      answers(await at.rest("POST", docs(container), { body: '{"id":"1","pk":0}', ...raw }), 409);
-      for (const text of ["0", "-0", "0.0", "-0e5"]) answers(await at.rest("GET", `${docs(container)}/1`, header(text)), 200);
-      answers(await at.rest("DELETE", `${docs(container)}/1`, header("-0")), 204);
-    }
-  });
 });
