@@ -308,9 +308,6 @@ class Engine {
   void after_write(const RoutingPtr& routing, const std::shared_ptr<Slot>& slot,
                    const partition::Partition& partition);
   Status check_quota(const Routing& routing) const;
-  void read_again(RoutingPtr routing, std::string placement, std::string row,
-                  const LsnDemand& demand, std::move_only_function<void(Result<ReadReply>)> done,
-                  double charge_factor, int attempt);
   void write_again(RoutingPtr routing, std::vector<partition::Write> transaction,
                    std::move_only_function<void(WriteReply)> done, ReadTerms reads, int attempt);
 

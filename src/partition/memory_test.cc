@@ -96,10 +96,10 @@ TEST_F(PartitionMemoryTest, ASplitWithoutMemoryLeavesThePartitionWriting) {
     ASSERT_FALSE(commit(*partition, create("k" + std::to_string(i), "r")).error);
   }
   fault::arm("split.begin", Action::memory);
-  EXPECT_THROW(static_cast<void>(partition->begin_split("k5")), std::bad_alloc);
+  EXPECT_THROW(static_cast<void>(partition->begin_split(kPlainKeys, "k5")), std::bad_alloc);
   fault::disarm_all();
   for (const char* point : {"split.cloned_left", "split.cloned_right", "split.opened"}) {
-    auto cut = partition->begin_split("k5");
+    auto cut = partition->begin_split(kPlainKeys, "k5");
     ASSERT_TRUE(cut) << cut.error().message;
     fault::arm(point, Action::memory);
     auto split = partition->finish_split(*cut, {8, "p8"}, {9, "p9"},

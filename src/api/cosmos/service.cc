@@ -115,7 +115,8 @@ void Service::handle(const net::Request& request, net::Responder responder) {
 
 std::optional<net::Response> Service::refuse(const net::Request& head) {
   struct Answer final : net::ResponseSink {
-    void send(net::Response&& response_in) override { response = std::move(response_in); }
+    void send(net::Response&& response_in) noexcept override { response = std::move(response_in); }
+    void abandon() noexcept override { response.status = 500; }
     net::Response response;
   };
   const auto answer = std::make_shared<Answer>();
