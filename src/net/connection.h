@@ -8,8 +8,8 @@
 //
 // Before more than InputBuffer::kFreeBytes are kept of a request, its memory is reserved; before
 // that of a body is, the handler may refuse the request by its head. What one turn of the loop does
-// for a connection is bounded: one that always has more to do goes on in the next turn. An exception
-// on the way (memory ran out) ends the connection and nothing else.
+// for a connection is bounded: one that always has more to do goes on in the next turn. An
+// exception on the way (memory ran out) ends the connection and nothing else.
 //
 // Threading: the loop's thread, but for send() and abandon(). While closed_ is false the loop holds
 // the connection; closing happens on the loop's thread, so destruction elsewhere (by a late
