@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -221,6 +222,25 @@ bool tells_exactly(const IndexNode& node) {
     case Kind::lacking:
     case Kind::all_of:
       return false;
+  }
+  return false;
+}
+
+bool implies_value(const IndexNode& node, const value::Path& path) {
+  const auto implies = [&](const IndexNode& child) { return implies_value(child, path); };
+  switch (node.kind) {
+    case Kind::everything:
+    case Kind::lacking:
+      return false;
+    case Kind::nothing:
+      return true;
+    case Kind::ranges:  // what is below a value is only there with it
+      return node.path.steps.size() >= path.steps.size() &&
+             std::ranges::equal(path.steps, node.path.steps | std::views::take(path.steps.size()));
+    case Kind::all_of:
+      return std::ranges::any_of(node.children, implies);
+    case Kind::any_of:
+      return std::ranges::all_of(node.children, implies);
   }
   return false;
 }

@@ -29,4 +29,7 @@ IndexNode any_of(std::vector<IndexNode> children);
 // an intersection may be left for the items to tell.
 bool tells_exactly(const IndexNode& node);
 
+// Whether every item of the node has a value at the path.
+bool implies_value(const IndexNode& node, const value::Path& path);
+
 }  // namespace orrery::query

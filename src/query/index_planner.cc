@@ -92,14 +92,6 @@ bool each_path(const BoundExpr& expr, const Visit& visit) {
                              [&](const BoundExpr& child) { return each_path(child, visit); });
 }
 
-// A subquery's variables mean nothing outside of it.
-void forget_variables(IndexNode& node, const BoundQuery& query) {
-  for (const BoundSource& source : query.sources) {
-    if (node.variable == source.slot) node.variable = IndexNode::kAny;
-  }
-  for (IndexNode& child : node.children) forget_variables(child, query);
-}
-
 }  // namespace
 
 std::optional<Value> IndexPlanner::constant_of(const BoundExpr& expr) {
@@ -160,15 +152,6 @@ IndexNode IndexPlanner::lacking(const PathRef& ref) const {
   node.is_exact = true;
   node.path = ref.path;
   return node;
-}
-
-IndexNode IndexPlanner::rows_of(const BoundQuery& query) {
-  slots_.resize(std::max<size_t>(slots_.size(), query.slots));
-  if (query.document_slot) slots_[*query.document_slot] = PathRef{.path = {}, .is_defined = true};
-  std::vector<IndexNode> parts;
-  for (const BoundSource& source : query.sources) name_source(source, parts);
-  if (query.where) parts.push_back(plan(*query.where, true));
-  return all_of(std::move(parts));
 }
 
 std::optional<Value> IndexPlanner::fixed_value(const BoundExpr& filter, const value::Path& path) {
@@ -287,37 +270,6 @@ std::optional<IndexOnly> IndexPlanner::only_of(const BoundQuery& query, const In
   return only;
 }
 
-void IndexPlanner::name_source(const BoundSource& source, std::vector<IndexNode>& constraints) {
-  std::optional<PathRef>& slot = slots_[source.slot];
-  switch (source.kind) {
-    case BoundSource::Kind::document:
-      slot = PathRef{.path = {}, .is_defined = true};
-      return;
-    case BoundSource::Kind::value:
-      slot = path_of(source.collection);
-      if (slot) slot->is_defined = true;
-      return;
-    case BoundSource::Kind::elements:
-      slot = path_of(source.collection);
-      if (!slot) return;
-      slot->path.steps.push_back({.name = "", .array = true});
-      slot->variable = source.slot;
-      slot->is_defined = true;
-      return;
-    case BoundSource::Kind::rows: {
-      slot.reset();
-      const BoundQuery& inner = *source.collection.query;
-      if (source.of_container || inner.grouped()) return;
-      constraints.push_back(plan_exists(inner));
-      if (inner.select != Select::Kind::value || source.of_elements) return;
-      slot = path_of(inner.items[0].second);
-      if (slot && slot->variable != IndexNode::kOnly) slot->variable = source.slot;
-      if (slot) slot->is_defined = true;
-      return;
-    }
-  }
-}
-
 IndexNode IndexPlanner::plan(const BoundExpr& expr, bool wanted) {
   switch (expr.kind) {
     case BoundKind::constant:
@@ -422,32 +374,6 @@ IndexNode IndexPlanner::plan_like(const BoundExpr& expr, bool wanted) {
     return in_ranges(*ref, matching ? std::move(found) : without(strings, found));
   }
   return plan_test(expr, wanted, matching ? terms.starting_with(like.prefix()) : strings);
-}
-
-IndexNode IndexPlanner::plan_exists(const BoundQuery& query) {
-  if (query.grouped() || query.sources.empty() || query.derived() != nullptr) {
-    return everything(false);
-  }
-  slots_.resize(std::max<size_t>(slots_.size(), query.slots));
-  IndexNode found = rows_of(query);
-  if (found.kind == IndexNode::Kind::everything) {
-    // Whatever the filter says, there must be an element.
-    const BoundSource& last = query.sources.back();
-    const auto& ref = slots_[last.slot];
-    if (last.kind != BoundSource::Kind::elements || !ref || !policy_.covers(ref->path)) {
-      return everything(false);
-    }
-    const bool is_exact = found.is_exact && query.sources.size() == 1;
-    found = in_ranges(*ref, PathTerms(ref->path).all());
-    found.is_exact = found.is_exact && is_exact;
-  }
-  const bool selects_a_value = query.select != Select::Kind::value ||
-                               query.items[0].second.is_constant() ||
-                               query.items[0].second.kind == BoundKind::slot;
-  const bool joins = query.sources.size() > 1;
-  if (!selects_a_value || joins || query.top || query.limit || query.offset) found.is_exact = false;
-  forget_variables(found, query);
-  return found;
 }
 
 IndexNode IndexPlanner::plan_test(const BoundExpr& expr, bool wanted,

@@ -1,5 +1,6 @@
-// Making index plans: the walk over a filter. Used by index_plan.cc alone and split over two files:
-// index_planner.cc has the language's operators, index_planner_calls.cc its functions.
+// Making index plans: the walk over a filter. Used by index_plan.cc alone and split over three
+// files: index_planner.cc has the language's operators, index_planner_calls.cc its functions,
+// index_planner_sources.cc FROM, JOIN and EXISTS.
 #pragma once
 
 #include <optional>

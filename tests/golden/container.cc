@@ -37,8 +37,13 @@ Result<std::vector<Value>> run_over(ItemSpace& space, const std::string& text,
 }
 
 // Everything, and composites for some orders of the cases and of random queries.
-value::IndexPolicy policy_of_tests() {
+value::IndexPolicy policy_of_tests(Index index) {
   value::IndexDefinition definition = value::IndexPolicy::everything().definition();
+  if (index == Index::partial) {
+    for (const char* path : {"/n/?", "/o/?", "/l/[]/?", "/l/[]/k/*"}) {
+      definition.rules.push_back({.path = value::parse_index_path(path).value(), .include = false});
+    }
+  }
   const auto part = [](const char* path, bool descending) {
     return value::CompositeIndex::Part{.path = value::parse_property_path(path).value(),
                                        .descending = descending};
@@ -58,9 +63,9 @@ value::IndexPolicy policy_of_tests() {
 std::unique_ptr<ItemSpace> space_of(const std::vector<std::string>& items, Index index) {
   if (index == Index::off) return std::make_unique<MemorySpace>(items);
   IndexedSpace::Options options;
-  options.policy = policy_of_tests();
+  options.policy = policy_of_tests(index);
   using Estimate = IndexedSpace::Options::Estimate;
-  options.estimate = index == Index::on ? Estimate::one : Estimate::everything;
+  options.estimate = index == Index::walked ? Estimate::everything : Estimate::one;
   return std::make_unique<IndexedSpace>(IndexedSpace::in_order(items), std::move(options));
 }
 

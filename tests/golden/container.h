@@ -15,8 +15,9 @@
 
 namespace orrery::query {
 
-// Whether the index is there and is used to find items wherever it can be, or only to walk along.
-enum class Index : uint8_t { off, on, walked };
+// Whether the index is there and is used to find items wherever it can be, or only to walk along;
+// or used where it can be and without entries for some paths.
+enum class Index : uint8_t { off, on, walked, partial };
 
 class TestContainer {
  public:

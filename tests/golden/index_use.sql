@@ -548,3 +548,59 @@ null
 "z"
 ["x"]
 
+
+# items
+{"id":"1","n":1,"l":[5],"o":{"a":1}}
+{"id":"2","n":1,"l":[]}
+{"id":"3","n":1}
+{"id":"4","n":2,"l":[5]}
+{"id":"5","n":1,"l":"x"}
+{"id":"6","n":3,"l":[{"n":1,"k":[0]},{"n":2,"k":[1]}]}
+{"id":"7","n":3,"l":[{"n":1,"k":[1]}]}
+
+# a filter over the item does not say that there is an element
+SELECT VALUE COUNT(1) FROM c WHERE EXISTS(SELECT VALUE 1 FROM e IN c.l WHERE c.n = 1)
+---- index /n/? point and /l/[]/? range alone
+1
+
+# nor one that is about the item or the element
+SELECT VALUE c.id FROM c WHERE EXISTS(SELECT VALUE 1 FROM e IN c.l WHERE c.n = 1 OR e = 77)
+---- index (/n/? point or /l/[]/? point) and /l/[]/? range
+"1"
+
+# one that is about the element does
+SELECT VALUE COUNT(1) FROM c WHERE EXISTS(SELECT VALUE 1 FROM e IN c.l WHERE c.n = 1 AND e = 5)
+---- index /n/? point and /l/[]/? point alone
+1
+
+# in sums and groups
+SELECT c.n, SUM(c.n) AS s FROM c WHERE EXISTS(SELECT VALUE e FROM e IN c.l WHERE c.n >= 1) GROUP BY c.n
+----
+{"n":1,"s":1}
+{"n":2,"s":2}
+{"n":3,"s":6}
+
+# a value of the item must be there too
+SELECT VALUE COUNT(1) FROM c WHERE EXISTS(SELECT VALUE 1 FROM c.o WHERE c.n = 1)
+---- index /n/? point and /o/? range alone
+1
+
+# the item itself is always there
+SELECT VALUE COUNT(1) FROM c WHERE EXISTS(SELECT VALUE 1 FROM c WHERE c.n = 1)
+---- index /n/? point alone
+4
+
+# an undefined result is none
+SELECT VALUE COUNT(1) FROM c WHERE EXISTS(SELECT VALUE undefined FROM e IN c.l WHERE e = 5)
+---- index /l/[]/? point
+0
+
+# elements of elements: entries do not tell whether they are of the same one
+SELECT VALUE COUNT(1) FROM c WHERE EXISTS(SELECT VALUE e FROM e IN c.l WHERE e.n = 1 AND EXISTS(SELECT VALUE f FROM f IN e.k WHERE f = 1))
+---- index /l/[]/n/? point and /l/[]/k/[]/? point
+1
+
+# elements of rows
+SELECT VALUE COUNT(1) FROM c WHERE EXISTS(SELECT VALUE 1 FROM e IN (SELECT VALUE f FROM f IN c.l))
+---- index /l/[]/? range
+0

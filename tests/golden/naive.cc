@@ -247,14 +247,30 @@ Value evaluate(const Expr& expr, const Group& group) {
   }
 }
 
-// Every row times every element of the source.
+// What a source gives to one row: the values of its alias.
+std::vector<Value> values_of(const Source& source, const std::vector<Value>& collections) {
+  std::vector<Value> values;
+  for (const Value& collection : collections) {
+    if (source.iterates) {
+      for (Value element : collection.elements()) values.push_back(element);
+    } else if (!collection.is_undefined()) {
+      values.push_back(collection);
+    }
+  }
+  return values;
+}
+
+// Every row times every value of the source.
 std::vector<Names> joined(const std::vector<Names>& rows, const Source& source) {
   std::vector<Names> more;
   for (const Names& row : rows) {
-    const Value collection = evaluate(*source.collection, {row});
-    for (Value element : collection.elements()) {
+    const Query* inner = source.collection->query.get();
+    const std::vector<Value> collections =
+        inner != nullptr ? run(*inner, rows_of(*inner, row))
+                         : std::vector<Value>{evaluate(*source.collection, {row})};
+    for (const Value& value : values_of(source, collections)) {
       more.push_back(row);
-      more.back().emplace_back(source.alias, element);
+      more.back().emplace_back(source.alias, value);
     }
   }
   return more;
@@ -343,13 +359,27 @@ std::vector<Value> run(const Query& query, std::vector<Names> rows) {
 
 }  // namespace
 
-std::vector<Value> run_naively(const Query& query, const std::vector<Value>& items) {
-  std::vector<Names> rows;
-  for (const Value& item : items) rows.push_back({{query.from->collection->text, item}});
+std::vector<Value> run_naively(const Query& query, std::vector<Value> items) {
   // Items with equal order values come in the direction of the first one.
   if (!query.order_by.empty() && query.order_by[0].direction == Direction::descending) {
-    std::ranges::reverse(rows);
+    std::ranges::reverse(items);
   }
+  const Source& from = *query.from;
+  std::vector<Value> values;
+  if (from.collection->query) {
+    values = values_of(from, run_naively(*from.collection->query, std::move(items)));
+  } else {
+    const Expr* root = from.collection.get();
+    while (!root->children.empty()) root = root->children[0].get();
+    for (Value& item : items) {
+      const Names container = {{root->text, std::move(item)}};
+      const auto of_item = values_of(from, {evaluate(*from.collection, {container})});
+      values.insert(values.end(), of_item.begin(), of_item.end());
+    }
+  }
+  std::vector<Names> rows;
+  const std::string& alias = from.alias.empty() ? from.collection->text : from.alias;
+  for (Value& value : values) rows.push_back({{alias, std::move(value)}});
   return run(query, std::move(rows));
 }
 

@@ -3,8 +3,8 @@
 // else.
 //
 // Understood: paths, literals, arrays, objects, arithmetic, comparison, logic, ??, ?:, IN, BETWEEN,
-// IS_DEFINED, IS_NUMBER, ABS, LENGTH, ARRAY_LENGTH, subqueries (scalar, EXISTS, ARRAY), joins by
-// IN, GROUP BY, aggregates (COUNT, SUM, AVG, MIN, MAX), DISTINCT, ORDER BY, TOP, OFFSET and LIMIT.
+// IS_DEFINED, IS_NUMBER, ABS, LENGTH, ARRAY_LENGTH, ARRAY_CONTAINS, subqueries (scalar, EXISTS,
+// ARRAY, in FROM and JOIN), sources with and without IN, GROUP BY, aggregates (COUNT, SUM, AVG, MIN, MAX), DISTINCT, ORDER BY, TOP, OFFSET and LIMIT.
 #pragma once
 
 #include <vector>
@@ -14,6 +14,6 @@
 
 namespace orrery::query {
 
-std::vector<value::Value> run_naively(const Query& query, const std::vector<value::Value>& items);
+std::vector<value::Value> run_naively(const Query& query, std::vector<value::Value> items);
 
 }  // namespace orrery::query
