@@ -14,6 +14,7 @@
 #include "partition/key_range.h"
 #include "partition/partition.h"
 #include "partition/store.h"
+#include "partition/writer.h"
 #include "value/ordered.h"
 
 namespace orrery::partition {
@@ -71,39 +72,28 @@ Result<ChangePage> Partition::changes(const ChangeQuery& query, const Schema& sc
   return page;
 }
 
-// By halving: times never go back from one LSN to the next.
 Result<uint64_t> Partition::position_at(int64_t time_s) const {
   Store::Use use(*store_);
   if (auto ok = use.ok(); !ok) return pass(ok.error());
   const KeyRange wanted = keys_between(identity_, value::placement_min(), value::placement_max());
-  uint64_t before = 0;  // everything up to here is older
-  uint64_t until = lsn();
+  const PartitionRecord record = writer_->record();  // before the snapshot, which shows all of it
   rocksdb::ManagedSnapshot snapshot(&store_->db());
   rocksdb::ReadOptions options;
   options.snapshot = snapshot.snapshot();
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->changes()));
-  while (before < until) {
-    const uint64_t middle = before + (until - before) / 2;
-    // The first entry after the middle tells for all between: nothing else is left of those.
-    it->Seek(change_key(middle + 1));
+  const auto first_after = [&](uint64_t lsn) -> Result<std::optional<TimedWrite>> {
+    it->Seek(change_key(lsn + 1));
     while (it->Valid() && !wanted.has(it->value().ToStringView())) it->Next();
-    if (!it->Valid()) {
-      if (!it->status().ok()) return pass(store_->translate(it->status(), "reading changes"));
-      until = middle;
-      continue;
-    }
+    if (!it->status().ok()) return pass(store_->translate(it->status(), "reading changes"));
+    if (!it->Valid()) return std::nullopt;
     auto stored = store_->get(store_->items(), it->value().ToStringView(), snapshot.snapshot());
     if (!stored) return pass(stored.error());
     if (!*stored) return fail(Code::corrupt, "a change names an item that is not there");
     auto item = decode_item(**stored);
     if (!item) return pass(item.error());
-    if (item->version.time_s >= time_s) {
-      until = middle;
-    } else {
-      before = std::min(until, item->version.lsn);
-    }
-  }
-  return before;
+    return TimedWrite{item->version.lsn, item->version.time_s};
+  };
+  return position_before(time_s, record.time_order, record.lsn, first_after);
 }
 
 }  // namespace orrery::partition

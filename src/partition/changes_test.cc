@@ -1,5 +1,8 @@
 // Changes by key range, by time, with expired items and under many changes of others.
+#include <random>
+
 #include "partition/partition_fixture.h"
+#include "partition/time_order.h"
 
 namespace orrery::partition {
 namespace {
@@ -26,6 +29,11 @@ class ChangesTest : public PartitionTest {
     auto position = partition_->position_at(time_s);
     EXPECT_TRUE(position) << position.error().message;
     return position.value_or(UINT64_MAX);
+  }
+  uint32_t time_of(std::string_view row) {
+    auto item = partition_->read("k", row);
+    EXPECT_TRUE(item && *item) << row;
+    return item && *item ? (*item)->version.time_s : 0;
   }
 
   std::shared_ptr<Partition> partition_;
@@ -90,9 +98,71 @@ TEST_F(ChangesTest, ATimeIsAPosition) {
   }
   EXPECT_EQ(position_at(0), 0U);
   EXPECT_EQ(position_at(9'999), partition_->lsn());
-  clock_.set_now_s(500);  // the clock goes back, the times of writes do not
+  clock_.set_now_s(500);  // the clock goes back: everything that came after it does
   write("k", "back");
   EXPECT_THAT(rows({.after = position_at(1'190)}), ElementsAre("19", "often", "back"));
+}
+
+TEST_F(ChangesTest, TimesStayWhereTheyAreForASmallCorrectionOfTheClock) {
+  write("k", "1");
+  clock_.set_now_s(1'000 - kTimeAheadMax_s);
+  write("k", "2");
+  EXPECT_EQ(time_of("2"), 1'000U);
+  clock_.set_now_s(999);
+  write("k", "3");
+  EXPECT_EQ(time_of("3"), 1'000U);
+  clock_.set_now_s(1'001);
+  write("k", "4");
+  EXPECT_EQ(time_of("4"), 1'001U);
+}
+
+// A jump forwards that is undone: only what was written meanwhile has a time that is ahead.
+TEST_F(ChangesTest, TimesFollowTheClockBackFromAfar) {
+  schema_->default_ttl_s = 10;
+  write("k", "before");
+  clock_.set_now_s(1'000'000);
+  write("k", "ahead");
+  clock_.set_now_s(1'002);
+  write("k", "after");
+  EXPECT_EQ(time_of("ahead"), 1'000'000U);
+  EXPECT_EQ(time_of("after"), 1'002U);
+  clock_.set_now_s(1'000 + kTimeAheadMax_s);
+  EXPECT_THAT(rows({}), ElementsAre("ahead")) << "expiry is by the clock again";
+  for (const bool is_reopened : {false, true}) {
+    if (is_reopened) {
+      partition_.reset();
+      partition_ = open();
+    }
+    EXPECT_EQ(position_at(1'000), 0U);
+    EXPECT_EQ(position_at(1'001), 1U) << "all that was written since: more is no harm";
+    EXPECT_EQ(position_at(1'000'000), 1U);
+    EXPECT_EQ(position_at(1'000'001), partition_->lsn());
+  }
+}
+
+// Whatever the clock does, a reader from a time on misses nothing that has this time or a later
+// one.
+TEST_F(ChangesTest, APositionIsBeforeEverythingOfItsTime) {
+  std::mt19937 random(7);
+  int64_t now_s = 1'000'000;
+  std::vector<std::pair<std::string, uint32_t>> written;
+  for (int i = 0; i < 300; ++i) {
+    const uint32_t dice = random() % 20;
+    now_s += dice == 0 ? -5'000 : dice == 1 ? 5'000 : dice < 6 ? -40 : 30;
+    clock_.set_now_s(now_s);
+    const std::string row = std::to_string(random() % 200);
+    write("k", row);
+    std::erase_if(written, [&](const auto& one) { return one.first == row; });
+    written.emplace_back(row, time_of(row));
+    EXPECT_LE(written.back().second, now_s + kTimeAheadMax_s);
+  }
+  for (const auto& since : written) {
+    const auto found = rows({.after = position_at(since.second)});
+    for (const auto& [row, time_s] : written) {
+      if (time_s < since.second) continue;
+      EXPECT_THAT(found, testing::Contains(row)) << time_s << " since " << since.second;
+    }
+  }
 }
 
 }  // namespace

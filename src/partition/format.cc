@@ -185,6 +185,10 @@ std::string encode_record(const PartitionRecord& record) {
   append_text(out, record.min);
   append_text(out, record.max);
   append_u64_le(out, record.history_after);
+  append_u64_le(out, record.time_order.until);
+  append_u32(out, record.time_order.until_s);
+  append_u64_le(out, record.time_order.from);
+  append_u32(out, record.time_order.from_s);
   return out;
 }
 
@@ -212,6 +216,10 @@ Result<PartitionRecord> decode_record(std::string_view stored) {
   record.min = reader.text();
   record.max = reader.text();
   record.history_after = reader.u64();
+  record.time_order.until = reader.u64();
+  record.time_order.until_s = reader.u32();
+  record.time_order.from = reader.u64();
+  record.time_order.from_s = reader.u32();
   if (!reader.ok || !reader.in.empty()) return damaged("partition record");
   return record;
 }

@@ -22,11 +22,12 @@
 
 #include "base/result.h"
 #include "partition/item.h"
+#include "partition/time_order.h"
 #include "value/terms.h"
 
 namespace orrery::partition {
 
-inline constexpr uint32_t kFormatVersion = 4;
+inline constexpr uint32_t kFormatVersion = 5;
 
 std::string item_key(std::string_view placement, std::string_view row);
 Result<ItemKey> parse_item_key(std::string_view key);
@@ -72,6 +73,7 @@ struct PartitionRecord {
   std::string max;
   // The history has every write after this LSN. kNoHistory: it has none.
   uint64_t history_after = kNoHistory;
+  TimeOrder time_order;
 };
 inline constexpr std::string_view kRecordKey = "m";
 std::string encode_record(const PartitionRecord& record);

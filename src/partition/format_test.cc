@@ -114,6 +114,7 @@ PartitionRecord some_record() {
   record.min = "a\0b"s;
   record.max = "\xFF";
   record.history_after = 9;
+  record.time_order = {.until = 4, .until_s = 5, .from = 1ULL << 40, .from_s = 1'700'000'001};
   return record;
 }
 
@@ -131,6 +132,7 @@ TEST(PartitionRecord, ReadsBack) {
   EXPECT_EQ(decoded->min, record.min);
   EXPECT_EQ(decoded->max, record.max);
   EXPECT_EQ(decoded->history_after, record.history_after);
+  EXPECT_EQ(decoded->time_order, record.time_order);
 }
 
 TEST(PartitionRecord, DamagedBytesAreRefused) {

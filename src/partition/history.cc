@@ -81,11 +81,10 @@ Status Partition::forget_history(int64_t before_s) {
 
 Status Partition::forget_history_here(int64_t before_s) {
   if (auto ok = store_->is_open(); !ok) return ok;
-  // Times never go back from one LSN to the next: everything up to the last old one goes.
+  const PartitionRecord record = writer_->record();
   std::unique_ptr<rocksdb::Iterator> it(
       store_->db().NewIterator(rocksdb::ReadOptions(), store_->history()));
-  // The first entry after `lsn`, if there is one: whether it is old, and its LSN.
-  auto old_after = [&](uint64_t lsn) -> Result<std::optional<uint64_t>> {
+  const auto first_after = [&](uint64_t lsn) -> Result<std::optional<TimedWrite>> {
     it->Seek(history_key(lsn + 1));
     if (!it->status().ok()) return pass(store_->translate(it->status(), "reading the history"));
     if (!it->Valid()) return std::nullopt;
@@ -93,23 +92,15 @@ Status Partition::forget_history_here(int64_t before_s) {
     auto entry = decode_history(it->value().ToStringView());
     if (!found) return pass(found.error());
     if (!entry) return pass(entry.error());
-    if (entry->time_s >= before_s) return std::nullopt;
-    return *found;
+    return TimedWrite{*found, entry->time_s};
   };
-  uint64_t old = 0;
-  uint64_t until = lsn();
-  for (uint64_t probe = 0; old < until; probe = old + (until - old) / 2) {
-    auto found = old_after(probe);
-    if (!found) return pass(found.error());
-    if (*found) {
-      old = std::min(**found, until);
-    } else {
-      until = probe;
-    }
-  }
-  if (old == 0) return {};
+  auto old = position_before(before_s, record.time_order, record.lsn, first_after);
+  if (!old) return pass(old.error());
+  auto oldest = first_after(0);
+  if (!oldest) return pass(oldest.error());
+  if (!*oldest || (*oldest)->lsn > *old) return {};
   it.reset();
-  return writer_->forget_history(old);
+  return writer_->forget_history(*old);
 }
 
 }  // namespace orrery::partition

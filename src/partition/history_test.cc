@@ -137,6 +137,21 @@ TEST_F(HistoryTest, OldOnesAreForgotten) {
   EXPECT_EQ(partition_->changes({}, *schema_)->changes.size(), 21U) << "the items are all there";
 }
 
+// What was written while the clock was ahead, and before it, is kept until the clock gets there.
+TEST_F(HistoryTest, NothingIsForgottenEarlyForAClockThatWentBack) {
+  for (const int64_t now_s : {1'000, 9'000, 9'010, 1'020, 1'030}) {
+    clock_.set_now_s(now_s);
+    done(upsert("k", std::to_string(now_s)));
+  }
+  ASSERT_TRUE(partition_->forget_history(1'025));
+  EXPECT_THAT(events({.after = 1}),
+              ElementsAre("create 9000@2", "create 9010@3", "create 1020@4", "create 1030@5"));
+  EXPECT_FALSE(partition_->history({.after = 0}));
+  ASSERT_TRUE(partition_->forget_history(9'011));
+  EXPECT_THAT(events({.after = 5}), ElementsAre());
+  EXPECT_FALSE(partition_->history({.after = 4}));
+}
+
 TEST_F(HistoryTest, ChildrenGoOnWithTheirOwn) {
   for (int i = 0; i < 10; ++i) {
     const std::string key(1, static_cast<char>('a' + i));

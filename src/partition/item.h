@@ -18,7 +18,7 @@ namespace orrery::partition {
 // a write within a container, and lsn alone orders the writes of one item, across splits too.
 struct Version {
   uint64_t lsn = 0;
-  uint32_t time_s = 0;  // never less than that of the write before it in the partition
+  uint32_t time_s = 0;  // by the clock: see time_order.h
   uint32_t range = 0;   // the partition that took the write
   bool operator==(const Version&) const = default;
 };

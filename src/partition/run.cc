@@ -15,19 +15,19 @@ namespace orrery::partition {
 
 namespace {
 
-// The values of one unique key in one item. Missing values count as one value, as the vendor's do.
+// The values of one unique key in one item. A missing value counts as null, as the vendor says: of
+// the items that have null or nothing at a path there can be one.
 std::string unique_value(const value::Node& item, const std::vector<value::Path>& paths) {
   std::string out;
+  value::Node missing;
+  missing.type = value::Type::null;
   for (const value::Path& path : paths) {
     const value::Node* node = value::find(item, path);
-    if (node == nullptr) {
-      out += '\0';
-    } else {
-      value::append_term_value(out, *node);
-      if (node->type == value::Type::array || node->type == value::Type::object) {
-        auto hash = murmur3_x64_128(node->raw, 0);
-        out.append(reinterpret_cast<const char*>(hash.data()), hash.size());
-      }
+    if (node == nullptr) node = &missing;
+    value::append_term_value(out, *node);
+    if (node->type == value::Type::array || node->type == value::Type::object) {
+      auto hash = murmur3_x64_128(node->raw, 0);
+      out.append(reinterpret_cast<const char*>(hash.data()), hash.size());
     }
   }
   return out;
@@ -249,6 +249,9 @@ Result<Written> Run::apply_one(const Write& write) {
     batch_.Put(store_.items(), key, encode_item(next));
     batch_.Put(store_.changes(), change_key(next.version.lsn), key);
     items_.set(key, next);
+  }
+  if (next.version.time_s < record_.time_s) {
+    record_.time_order.note_step_back(record_.lsn, record_.time_s);
   }
   record_.lsn = next.version.lsn;
   record_.time_s = next.version.time_s;

@@ -109,10 +109,8 @@ class Run {
   Status adopt_rules(const Schema& schema);
   Result<Written> apply_reindex(const Write& write);
   Result<Written> note_indexed();
-  // Of a write now: never less than that of the one before.
-  uint32_t time_s() const {
-    return std::max(record_.time_s, static_cast<uint32_t>(std::max<int64_t>(now_s_, 0)));
-  }
+  // Of a write now.
+  uint32_t time_s() const { return next_time_s(record_.time_s, now_s_); }
   Status check(const Write& write, const std::optional<Item>& current, bool live) const;
   Result<std::optional<Item>> current_item(const std::string& key);
   Result<LogicalSize> current_size(const std::string& key);

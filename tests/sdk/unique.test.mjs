@@ -48,10 +48,27 @@ describe("unique keys", () => {
     await container.items.create(item("6", "1", "x"));
   });
 
-  it("a missing value is a value: once", async () => {
+  it("a missing value counts as null: one item has it", async () => {
     const container = await at.container(email);
     await container.items.create({ id: "1", pk: "a" });
+    await fails(container.items.create({ id: "2", pk: "a" }), 409, { message: /unique/i });
+    await fails(container.items.create({ id: "2", pk: "a", email: null }), 409, { message: /unique/i });
+    await container.item("1", "a").replace({ id: "1", pk: "a", email: null });
     await fails(container.items.create({ id: "2", pk: "a" }), 409);
+    await container.item("1", "a").replace({ id: "1", pk: "a", email: "x" });
+    assert.equal((await container.items.create({ id: "2", pk: "a", email: null })).statusCode, 201);
+    await fails(container.items.create({ id: "3", pk: "a" }), 409);
+    assert.equal((await container.items.create({ id: "3", pk: "b" })).statusCode, 201);
+  });
+
+  it("of several paths, each missing value counts as null", async () => {
+    const container = await at.container({ uniqueKeyPolicy: { uniqueKeys: [{ paths: ["/first", "/name/last"] }] } });
+    await container.items.create({ id: "1", pk: "a", first: "Ada" });
+    await fails(container.items.create({ id: "2", pk: "a", first: "Ada", name: { last: null } }), 409);
+    await fails(container.items.create({ id: "2", pk: "a", first: "Ada", name: {} }), 409);
+    await container.items.create({ id: "2", pk: "a", name: { last: "Ada" } });
+    await fails(container.items.create({ id: "3", pk: "a", first: null, name: { last: "Ada" } }), 409);
+    await container.items.create({ id: "3", pk: "a" });
   });
 
   it("of many writers of one value, one wins", async () => {
