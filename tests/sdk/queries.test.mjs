@@ -216,6 +216,36 @@ describe("queries over partitions", () => {
     }
   });
 
+  it("strings are in the order of code points, and clients merge by their own", async () => {
+    // Of U+FF5E and U+1F600, the first is the smaller code point and the larger UTF-16 code unit.
+    const words = ["a", "\u00e9", "\ue000", "\uff5e", "\uffee", "\u{10000}", "\u{1f600}", "\u{10fffd}"];
+    const byCodePoint = (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+    const mixed = await at.container({ throughput: 40_000 });
+    await together(16, Array.from({ length: 64 }, (_, i) =>
+      () => mixed.items.create({ id: `${i}`, pk: `${i % 16}`, s: `${words[i % 8]}${Math.floor(i / 8)}` })));
+    await together(8, words.map((s, i) => () => mixed.items.create({ id: `one${i}`, pk: "one", s })));
+    const text = "SELECT VALUE c.s FROM c ORDER BY c.s";
+    const one = await mixed.items.query(text, { partitionKey: "one" }).fetchAll();
+    assert.deepEqual(one.resources, words);
+    const send = (headers) => at.rest("POST", `/dbs/db/colls/${mixed.id}/docs`, { body: { query: text, parameters: [] },
+      headers: { "content-type": "application/query+json", "x-ms-documentdb-isquery": "True",
+        "x-ms-documentdb-query-enablecrosspartition": "True", ...headers } });
+    const whole = answers(await send({ "x-orrery-whole-query": "true" }), 200).body.Documents;
+    assert.equal(whole.length, 72);
+    assert.deepEqual(whole, [...whole].sort(byCodePoint));
+    for (const range of await ranges(at.rest, mixed)) {
+      const rows = answers(await send({ "x-ms-documentdb-partitionkeyrangeid": range.id }), 200).body.Documents;
+      assert.ok(rows.length > 0);
+      assert.deepEqual(rows, [...rows].sort(byCodePoint));
+    }
+    // The SDK merges by UTF-16 code units: every row comes once, not all of them in this order.
+    const merged = (await mixed.items.query(text).fetchAll()).resources;
+    assert.deepEqual([...merged].sort(byCodePoint), whole);
+    assert.notDeepEqual(merged, whole);
+    const plain = merged.filter((s) => s < "\ud800");
+    assert.deepEqual(plain, merged.slice(0, plain.length).sort(byCodePoint), "other characters are in order");
+  });
+
   it("x-orrery-whole-query gives the rows of the SDK's own pipeline", async () => {
     for (const [text, ordered] of [
       ["SELECT VALUE c.n FROM c ORDER BY c.n", true],
