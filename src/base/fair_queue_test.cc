@@ -1,3 +1,4 @@
+// See fair_queue.h: whose turn it is, what is refused, dropped or lost, and how it ends.
 #include "base/fair_queue.h"
 
 #include <gmock/gmock.h>
@@ -133,6 +134,8 @@ TEST_F(FairQueueTest, OneShareLeavesAThreadToTheOthers) {
   journal_.wait_inside(2);
   submit(2, "other");
   EXPECT_THAT(journal_.wait_notes(1), ElementsAre("other"));
+  // The other one has ended once it is no longer counted, a moment after its note.
+  while (queue_->counts().running > 2U) std::this_thread::yield();
   EXPECT_EQ(queue_->counts().running, 2U);
   journal_.open_gate();
   EXPECT_EQ(journal_.wait_notes(6).size(), 6U);

@@ -1,3 +1,4 @@
+// See worker_pool.h and survive.h: jobs that throw, threads that cannot be made.
 #include "base/worker_pool.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// See buffer_budget.h: reservations, waiting for them, and giving them back.
 #include "net/buffer_budget.h"
 
 #include <gtest/gtest.h>

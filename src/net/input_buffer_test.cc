@@ -1,3 +1,4 @@
+// See input_buffer.h: how its memory grows and is let go.
 #include "net/input_buffer.h"
 
 #include <gtest/gtest.h>

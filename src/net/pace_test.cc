@@ -1,3 +1,4 @@
+// See pace.h: how long bytes may take to move.
 #include "net/pace.h"
 
 #include <gtest/gtest.h>

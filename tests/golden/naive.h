@@ -4,7 +4,8 @@
 //
 // Understood: paths, literals, arrays, objects, arithmetic, comparison, logic, ??, ?:, IN, BETWEEN,
 // IS_DEFINED, IS_NUMBER, ABS, LENGTH, ARRAY_LENGTH, ARRAY_CONTAINS, subqueries (scalar, EXISTS,
-// ARRAY, in FROM and JOIN), sources with and without IN, GROUP BY, aggregates (COUNT, SUM, AVG, MIN, MAX), DISTINCT, ORDER BY, TOP, OFFSET and LIMIT.
+// ARRAY, in FROM and JOIN), sources with and without IN, GROUP BY, aggregates (COUNT, SUM, AVG,
+// MIN, MAX), DISTINCT, ORDER BY, TOP, OFFSET and LIMIT.
 #pragma once
 
 #include <vector>
