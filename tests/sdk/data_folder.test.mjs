@@ -56,7 +56,7 @@ describe("the data folder", () => {
     for (const name of ["keys.json", "secret", "cert.pem", "key.pem", "server.json", "LOCK", "partitions/catalog"]) {
       assert.ok(names.includes(name), `${name} is not there: ${names}`);
     }
-    assert.ok(names.some((name) => /^partitions\/c\d+-p\d+\/.*\.(sst|log)$/.test(name)), `${names}`);
+    assert.ok(names.some((name) => /^partitions\/c\d+-p[\w-]+\/.*\.(sst|log)$/.test(name)), `${names}`);
     await at.server.restart({ hard: true });
     await use();
     ownersAlone();
