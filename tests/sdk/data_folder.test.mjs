@@ -53,7 +53,7 @@ describe("the data folder", () => {
   it("folders are 0700 and files 0600: keys, certificates, data, logs", async () => {
     await use();
     const names = ownersAlone();
-    for (const name of ["keys.json", "secret", "cert.pem", "key.pem", "server.json", "LOCK", "partitions/catalog"]) {
+    for (const name of ["keys.json", "secret", "cert.pem", "key.pem", "server.json", "metrics-token", "LOCK", "partitions/catalog"]) {
       assert.ok(names.includes(name), `${name} is not there: ${names}`);
     }
     assert.ok(names.some((name) => /^partitions\/c\d+-p[\w-]+\/.*\.(sst|log)$/.test(name)), `${names}`);
