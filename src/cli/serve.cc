@@ -19,6 +19,7 @@
 #include "cli/data_folder.h"
 #include "cli/descriptors.h"
 #include "cli/machine.h"
+#include "cli/test_clock.h"
 #include "cluster/engine.h"
 #include "net/certificate.h"
 #include "net/loopback.h"
@@ -145,9 +146,13 @@ Status run(const ServeOptions& options, const Settings& settings, const sigset_t
   listen.response_buffer_bytes = limits.response_buffer_bytes;
 
   const RealClock clock;
+  auto test_clock = TestClock::from_environment();
+  if (!test_clock) return pass(test_clock.error());
+  if (*test_clock) log::warn("ORRERY_TEST_CLOCK is set: a test has the clock in hand");
+  const Clock& engine_clock = *test_clock ? static_cast<const Clock&>(**test_clock) : clock;
   auto volume = volume::open_local_volume(options.data);
   if (!volume) return pass(volume.error());
-  auto engine = cluster::Engine::open(**volume, clock, settings.engine);
+  auto engine = cluster::Engine::open(**volume, engine_clock, settings.engine);
   if (!engine) return pass(engine.error());
   cosmos::ServiceOptions service_options = settings.service;
   if (!options.dev) {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { answers, bare, eventually, fails, together } from "./expect.mjs";
+import { answers, bare, fails, together } from "./expect.mjs";
 import { keyHeader } from "./rest.mjs";
 import { shared } from "./server.mjs";
 
@@ -11,7 +11,7 @@ const create = (id, more = {}) => ({ operationType: "Create", resourceBody: { id
 const read = (id, more = {}) => ({ operationType: "Read", id, ...more });
 
 describe("transactional batch", () => {
-  const at = shared();
+  const at = shared({ clock: true });
 
   async function filled(...items) {
     const container = await at.container();
@@ -173,8 +173,8 @@ describe("transactional batch", () => {
 
   it("what has expired is not there for a batch", async () => {
     const container = await at.container({ defaultTtl: -1 });
-    await container.items.create({ id: "1", pk: "a", ttl: 1 });
-    await eventually(async () => (await container.item("1", "a").read()).statusCode === 404, { what: "expiry" });
+    await container.items.create({ id: "1", pk: "a", ttl: 10_000 });
+    at.server.clock.move(10_000);
     assert.deepEqual(codes(await container.items.batch([read("1")], "a")), [404]);
     assert.deepEqual(codes(await container.items.batch([create("1"), read("1")], "a")), [201, 200]);
   });

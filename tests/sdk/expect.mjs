@@ -34,7 +34,7 @@ export function answers(answer, status, { substatus, message } = {}) {
 }
 
 // Asks again and again until it says yes; what it says then.
-export async function eventually(question, { within_ms = 15_000, every_ms = 50, what = "it" } = {}) {
+export async function eventually(question, { within_ms = 60_000, every_ms = 50, what = "it" } = {}) {
   const end = Date.now() + within_ms;
   for (;;) {
     const answer = await question();

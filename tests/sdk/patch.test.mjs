@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { answers, bare, eventually, fails, together } from "./expect.mjs";
+import { answers, bare, fails, together } from "./expect.mjs";
 import { keyHeader } from "./rest.mjs";
 import { shared } from "./server.mjs";
 
 describe("patch", () => {
-  const at = shared();
+  const at = shared({ clock: true });
   const bicycle = {
     id: "1", pk: "a", name: "Road Bicycle", price: 455.95, inventory: { quantity: 15 }, used: false, tags: ["r"],
   };
@@ -158,10 +158,14 @@ describe("patch", () => {
   it("a patched ttl counts from the patch", async () => {
     const one = await item({ id: "1", pk: "a" }, { defaultTtl: -1 });
     const other = one.container.item("2", "a");
-    await one.container.items.create({ id: "2", pk: "a", ttl: 2 });
+    await one.container.items.create({ id: "2", pk: "a", ttl: 10_000 });
     await other.patch([{ op: "remove", path: "/ttl" }]);
-    await one.patch([{ op: "add", path: "/ttl", value: 2 }]);
-    await eventually(async () => (await one.read()).statusCode === 404, { what: "expiry" });
+    at.server.clock.move(5_000);
+    await one.patch([{ op: "add", path: "/ttl", value: 10_000 }]);
+    at.server.clock.move(5_000);
+    assert.equal((await one.read()).statusCode, 200);
+    at.server.clock.move(5_000);
+    assert.equal((await one.read()).statusCode, 404);
     assert.equal((await other.read()).statusCode, 200);
     await fails(other.patch([{ op: "set", path: "/ttl", value: 0 }]), 400, { message: /ttl/ });
     await fails(one.patch([{ op: "set", path: "/n", value: 1 }]), 404);

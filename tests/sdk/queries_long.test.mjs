@@ -8,12 +8,12 @@ import { before, describe, it } from "node:test";
 import { authorization } from "./rest.mjs";
 import { shared } from "./server.mjs";
 
-// More rows than can be looked at in the 5 s that a page may take.
+// More rows than can be looked at while a test waits; a page may take that long here.
 const endless = "SELECT VALUE COUNT(1) FROM c JOIN a IN c.l JOIN b IN c.l JOIN d IN c.l JOIN e IN c.l WHERE a + b + d + e = -1";
 const workers = 4;  // threads that run what does not end at once
 
 describe("long queries", () => {
-  const at = shared();
+  const at = shared({ limits: { "query-time-ms": 3_600_000 } });
   let container;
   let link;
 
@@ -55,13 +55,11 @@ describe("long queries", () => {
   });
 
   it("a query ends when its client has gone", async () => {
-    // Twice as many as run at a time: one that went on after its client would keep the next one waiting
-    // for its 5 s, and the feed for twice as long.
+    // Twice as many as run at a time: those that went on after their clients would leave no thread for the
+    // feed, which would have no answer within the client's 30 s.
     const sockets = await Promise.all(Array.from({ length: 2 * workers }, begin));
     for (const socket of sockets) socket.destroy();
-    const before_ms = performance.now();
     const { resources } = await container.items.readAll().fetchAll();
     assert.equal(resources.length, 11);
-    assert.ok(performance.now() - before_ms < 4000, "the queries went on");
   });
 });

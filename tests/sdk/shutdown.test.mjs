@@ -12,17 +12,12 @@ describe("starting and stopping", () => {
   const at = shared();
 
   it("SIGTERM ends an idle server at once with 0, open connections or not", async (t) => {
-    const server = await start();
+    // It would wait an hour for requests that are under way.
+    const server = await start({ args: ["--grace", "3600"] });
     t.after(() => server.close());
     const rest = server.rest();
     answers(await rest("GET", "/dbs"), 200);
-    const begin = Date.now();
-    const { process: child, exited } = server;
-    child.kill("SIGTERM");
-    const { code } = await exited;
-    assert.equal(code, 0);
-    assert.ok(Date.now() - begin < 5000, "idle connections hold nothing up");
-    server.process = undefined;
+    await server.stop();
   });
 
   it("SIGTERM finishes what was accepted: every request is answered or was never taken", async (t) => {

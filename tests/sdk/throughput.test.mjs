@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { answers, eventually, fails, pause, ranges, together } from "./expect.mjs";
+import { answers, eventually, fails, ranges, together } from "./expect.mjs";
 import { keyHeader } from "./rest.mjs";
 import { shared } from "./server.mjs";
 
@@ -136,7 +136,7 @@ describe("throughput", () => {
 });
 
 describe("serve --dev --throttling report", () => {
-  const at = shared({ args: ["--throttling", "report"] });
+  const at = shared({ args: ["--throttling", "report"], clock: true });
 
   it("A14: a query over its budget is served, says so, and is counted once, however long it is", async () => {
     const container = await at.container({ throughput: 400 });
@@ -149,6 +149,7 @@ describe("serve --dev --throttling report", () => {
       assert.ok(found, "the metric of the container's partition");
       return Number(found[1]);
     };
+    at.server.clock.stop();  // no budget comes back
     const before = await counted();
     let told = 0;
     for (let i = 0; i < 20; ++i) {
@@ -165,6 +166,7 @@ describe("serve --dev --throttling report", () => {
     }
     assert.ok(told > 0, "none was over the budget");
     assert.equal(await counted() - before, told);
+    at.server.clock.resume();
   });
 });
 
@@ -223,10 +225,11 @@ describe("steps are settings", () => {
 });
 
 describe("serve --dev --throttling on", () => {
-  const at = shared({ args: ["--throttling", "on"] });
+  const at = shared({ args: ["--throttling", "on"], clock: true });
 
   it("A14: enforces budgets in development too", async () => {
     const container = await at.container({ throughput: 400 });
+    at.server.clock.stop();  // no budget comes back
     const statuses = new Set();
     for (let round = 0; round < 20 && !statuses.has(429); ++round) {
       const all = await Promise.all(Array.from({ length: 50 }, (_, i) =>
@@ -238,10 +241,12 @@ describe("serve --dev --throttling on", () => {
 });
 
 describe("throttling", () => {
-  const at = shared({ dev: false, limits: { "partition-throughput": 400 } });
+  const at = shared({ dev: false, limits: { "partition-throughput": 400 }, clock: true });
 
-  // Sends creates for one key until some are refused; the answers.
+  // Sends creates for one key until some are refused; the answers. Time stands still from there on: the budget
+  // does not come back by itself, however slow the machine is.
   async function overload(container, pk) {
+    at.server.clock.stop();
     const all = [];
     for (let round = 0; round < 20; ++round) {
       all.push(...await Promise.all(Array.from({ length: 50 }, (_, i) =>
@@ -262,9 +267,12 @@ describe("throttling", () => {
       const wait_ms = Number(answer.headers["x-ms-retry-after-ms"]);
       assert.ok(wait_ms >= 1 && wait_ms <= 10_000, `${wait_ms}`);
     }
-    await pause(Math.max(...refused.map((answer) => Number(answer.headers["x-ms-retry-after-ms"]))) + 50);
-    answers(await at.rest("POST", `/dbs/db/colls/${container.id}/docs`,
-      { body: { id: "later", pk: "a" }, headers: keyHeader("a") }), 201);
+    const later = () => at.rest("POST", `/dbs/db/colls/${container.id}/docs`,
+      { body: { id: "later", pk: "a" }, headers: keyHeader("a") });
+    answers(await later(), 429);
+    at.server.clock.advance_ms(Math.max(...refused.map((answer) => Number(answer.headers["x-ms-retry-after-ms"]))));
+    answers(await later(), 201);
+    at.server.clock.resume();
     const written = all.filter((answer) => answer.status === 201).length;
     assert.ok(written >= 40, `${written} of about 70 that the first second allows`);
   });
@@ -284,11 +292,13 @@ describe("throttling", () => {
     await overload(container, hot);
     answers(await at.rest("POST", `/dbs/db/colls/${container.id}/docs`,
       { body: { id: "cold", pk: cold }, headers: keyHeader(cold) }), 201);
+    at.server.clock.resume();
   });
 
   it("A14: the SDK waits and tries again, so the application only gets slower", async () => {
     const container = await at.container({ throughput: 400 });
     await overload(container, "a");
+    at.server.clock.resume();
     const patient = at.server.client({ connectionPolicy: { retryOptions: { maxRetryAttemptCount: 100 } } });
     const items = patient.database("db").container(container.id).items;
     await together(10, Array.from({ length: 30 }, (_, i) => () => items.create({ id: `sdk${i}`, pk: "a" })));
@@ -297,6 +307,7 @@ describe("throttling", () => {
   it("A13: more throughput helps at once", async () => {
     const container = await at.container({ throughput: 400 });
     await overload(container, "a");
+    at.server.clock.resume();
     const { resource, offer } = await container.readOffer();
     await offer.replace({ ...resource, content: { ...resource.content, offerThroughput: 4000 } });
     await eventually(async () => (await ranges(at.rest, container)).length >= 10, { what: "ten partitions" });
