@@ -28,7 +28,7 @@ Result<ChangePage> Partition::changes(const ChangeQuery& query, const Schema& sc
   page.lsn = std::max(query.after, visible);
   // One snapshot, so that an entry and its item are of the same moment.
   rocksdb::ManagedSnapshot snapshot(&store_->db());
-  rocksdb::ReadOptions options;
+  rocksdb::ReadOptions options = read_options();
   options.snapshot = snapshot.snapshot();
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->changes()));
   const int64_t now_s = shared_.clock.now_s();
@@ -78,7 +78,7 @@ Result<uint64_t> Partition::position_at(int64_t time_s) const {
   const KeyRange wanted = keys_between(identity_, value::placement_min(), value::placement_max());
   const PartitionRecord record = writer_->record();  // before the snapshot, which shows all of it
   rocksdb::ManagedSnapshot snapshot(&store_->db());
-  rocksdb::ReadOptions options;
+  rocksdb::ReadOptions options = read_options();
   options.snapshot = snapshot.snapshot();
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->changes()));
   const auto first_after = [&](uint64_t lsn) -> Result<std::optional<TimedWrite>> {

@@ -26,7 +26,7 @@ Result<EventPage> Partition::history(const ChangeQuery& query) const {
   page.lsn = std::max(query.after, record.lsn);
   if (query.after >= record.lsn) return page;
   std::unique_ptr<rocksdb::Iterator> it(
-      store_->db().NewIterator(rocksdb::ReadOptions(), store_->history()));
+      store_->db().NewIterator(read_options(), store_->history()));
   // Asked again with the iterator in place: what is forgotten from now on it still shows.
   if (const uint64_t from = std::max(record.history_after, writer_->record().history_after);
       query.after < from) {
@@ -83,7 +83,7 @@ Status Partition::forget_history_here(int64_t before_s) {
   if (auto ok = store_->is_open(); !ok) return ok;
   const PartitionRecord record = writer_->record();
   std::unique_ptr<rocksdb::Iterator> it(
-      store_->db().NewIterator(rocksdb::ReadOptions(), store_->history()));
+      store_->db().NewIterator(read_options(), store_->history()));
   const auto first_after = [&](uint64_t lsn) -> Result<std::optional<TimedWrite>> {
     it->Seek(history_key(lsn + 1));
     if (!it->status().ok()) return pass(store_->translate(it->status(), "reading the history"));
@@ -96,7 +96,7 @@ Status Partition::forget_history_here(int64_t before_s) {
   };
   auto old = position_before(before_s, record.time_order, record.lsn, first_after);
   if (!old) return pass(old.error());
-  auto oldest = first_after(0);
+  auto oldest = first_after(record.history_after == kNoHistory ? 0 : record.history_after);
   if (!oldest) return pass(oldest.error());
   if (!*oldest || (*oldest)->lsn > *old) return {};
   it.reset();

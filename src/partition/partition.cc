@@ -146,7 +146,7 @@ Result<Page> Partition::scan(std::string_view min, std::string_view max, const I
   page.lsn = lsn();  // before the iterator's snapshot, so never more than it shows
   const std::string upper = items_from(std::min(max, std::string_view(identity_.max)));
   const rocksdb::Slice upper_bound = upper;
-  rocksdb::ReadOptions options;
+  rocksdb::ReadOptions options = read_options();
   options.iterate_upper_bound = &upper_bound;
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->items()));
   std::string from = items_from(std::max(min, std::string_view(identity_.min)));
@@ -183,7 +183,7 @@ Result<Page> Partition::scan(std::string_view min, std::string_view max, const I
 Result<std::optional<ItemKey>> Partition::find_by_term(std::string_view term) const {
   Store::Use use(*store_);
   if (auto ok = use.ok(); !ok) return pass(ok.error());
-  rocksdb::ReadOptions options;
+  rocksdb::ReadOptions options = read_options();
   options.total_order_seek = true;
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->terms()));
   for (it->Seek(term); it->Valid() && it->key().starts_with(term); it->Next()) {
@@ -199,7 +199,7 @@ Result<std::vector<std::pair<std::string, ItemKey>>> Partition::all_terms() cons
   Store::Use use(*store_);
   if (auto ok = use.ok(); !ok) return pass(ok.error());
   std::vector<std::pair<std::string, ItemKey>> all;
-  rocksdb::ReadOptions options;
+  rocksdb::ReadOptions options = read_options();
   options.total_order_seek = true;
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->terms()));
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
@@ -229,7 +229,7 @@ Result<std::vector<Partition::LogicalPartition>> Partition::largest(size_t count
       smaller_first);
   const std::string upper = size_key(identity_.max);
   const rocksdb::Slice upper_bound = upper;
-  rocksdb::ReadOptions options;
+  rocksdb::ReadOptions options = read_options();
   options.iterate_upper_bound = &upper_bound;
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->ledger()));
   for (it->Seek(size_key(identity_.min)); it->Valid(); it->Next()) {
@@ -259,7 +259,7 @@ Result<size_t> Partition::collect_expired(const std::shared_ptr<const Schema>& s
     if (auto ok = use.ok(); !ok) return pass(ok.error());
     const std::string upper = items_from(identity_.max);
     const rocksdb::Slice upper_bound = upper;
-    rocksdb::ReadOptions options;
+    rocksdb::ReadOptions options = read_options();
     options.iterate_upper_bound = &upper_bound;
     options.fill_cache = false;
     std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->items()));

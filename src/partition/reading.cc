@@ -42,7 +42,7 @@ bool Reading::is_newest() const {
 }
 
 rocksdb::ReadOptions Reading::options(Reach reach) const {
-  rocksdb::ReadOptions read;
+  rocksdb::ReadOptions read = read_options();
   read.snapshot = snapshot();
   if (reach == Reach::memory) read.read_tier = rocksdb::kBlockCacheTier;
   return read;

@@ -83,7 +83,7 @@ Result<bool> Partition::reindex(const std::shared_ptr<const Schema>& schema, siz
     if (auto ok = use.ok(); !ok) return pass(ok.error());
     const std::string upper = items_from(identity_.max);
     const rocksdb::Slice upper_bound = upper;
-    rocksdb::ReadOptions options;
+    rocksdb::ReadOptions options = read_options();
     options.iterate_upper_bound = &upper_bound;
     options.fill_cache = false;
     std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->items()));

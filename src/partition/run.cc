@@ -297,7 +297,7 @@ Result<Written> Run::note_indexed() {
        {std::pair(std::string(kDefinitions), definition_key(record_.index_version)),
         std::pair(std::string(kShapes), shape_key(record_.index_version, 0))}) {
     const rocksdb::Slice upper_bound = to;
-    rocksdb::ReadOptions options;
+    rocksdb::ReadOptions options = read_options();
     options.iterate_upper_bound = &upper_bound;
     std::unique_ptr<rocksdb::Iterator> it(store_.db().NewIterator(options, store_.ledger()));
     for (it->Seek(from); it->Valid(); it->Next()) batch_.Delete(store_.ledger(), it->key());

@@ -53,7 +53,7 @@ Result<bool> Partition::cannot_be_cut(const value::KeyDefinition& keys) const {
   if (auto ok = use.ok(); !ok) return pass(ok.error());
   const std::string upper = size_key(identity_.max);
   const rocksdb::Slice upper_bound = upper;
-  rocksdb::ReadOptions options;
+  rocksdb::ReadOptions options = read_options();
   options.iterate_upper_bound = &upper_bound;
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->ledger()));
   it->Seek(size_key(identity_.min));
@@ -96,7 +96,7 @@ Result<Cut> Partition::begin_split(const value::KeyDefinition& keys, std::string
 
   const std::string upper = size_key(identity_.max);
   const rocksdb::Slice upper_bound = upper;
-  rocksdb::ReadOptions options;
+  rocksdb::ReadOptions options = read_options();
   options.snapshot = snapshot.snapshot();
   options.iterate_upper_bound = &upper_bound;
   options.fill_cache = false;

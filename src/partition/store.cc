@@ -292,7 +292,7 @@ Status Store::load_index_ledger() {
   for (std::string_view kind : {kDefinitions, kShapes}) {
     const std::string upper = value::after_prefix(kind);
     const rocksdb::Slice upper_bound = upper;
-    rocksdb::ReadOptions options;
+    rocksdb::ReadOptions options = read_options();
     options.iterate_upper_bound = &upper_bound;
     std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(options, ledger()));
     for (it->Seek(kind); it->Valid(); it->Next()) {

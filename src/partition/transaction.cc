@@ -89,7 +89,7 @@ Result<Page> Transaction::scan(std::string_view placement, const std::string* af
   Store& store = *partition_->store_;
   Store::Use use(store);
   if (auto ok = use.ok(); !ok) return pass(ok.error());
-  rocksdb::ReadOptions options;
+  rocksdb::ReadOptions options = read_options();
   options.snapshot = store.find(snapshot_->id);
   if (options.snapshot == nullptr) return outdated();
   const std::string prefix = items_from(placement);
