@@ -22,7 +22,12 @@ namespace {
 
 class PromisedAnswer final : public net::ResponseSink {
  public:
-  void send(net::Response&& response) override { promise_.set_value(std::move(response)); }
+  void send(net::Response&& response) noexcept override { promise_.set_value(std::move(response)); }
+  void abandon() noexcept override {
+    net::Response response;
+    response.status = 500;
+    send(std::move(response));
+  }
   std::future<net::Response> future() { return promise_.get_future(); }
 
  private:
