@@ -16,16 +16,17 @@ export const procedures = {
   add: String(function add(changes) {
     const collection = getContext().getCollection();
     let open = changes.length;
+    const accepted = (isAccepted) => { if (!isAccepted) throw new Error("not accepted: the time is nearly up"); };
     for (const { id, by, v } of changes) {
-      collection.readDocument(`${collection.getAltLink()}/docs/${id}`, (error, item) => {
+      accepted(collection.readDocument(`${collection.getAltLink()}/docs/${id}`, (error, item) => {
         if (error) throw error;
         item.n = (item.n ?? 0) + by;
         item.v = v;
-        collection.replaceDocument(item._self, item, (failed) => {
+        accepted(collection.replaceDocument(item._self, item, (failed) => {
           if (failed) throw failed;
           if (--open === 0) getContext().getResponse().setBody(changes.length);
-        });
-      });
+        }));
+      }));
     }
   }),
 };
@@ -36,7 +37,8 @@ export const triggers = {
     const item = getContext().getResponse().getBody();
     const copy = { ...item, id: `${item.id}-shadow` };
     const collection = getContext().getCollection();
-    collection.createDocument(collection.getSelfLink(), copy, (error) => { if (error) throw error; });
+    const isAccepted = collection.createDocument(collection.getSelfLink(), copy, (error) => { if (error) throw error; });
+    if (!isAccepted) throw new Error("not accepted: the time is nearly up");
   }),
 };
 
@@ -118,6 +120,7 @@ export class Worker {
 
   // Answers that are no violation: too busy, or (while the disk is full) no space.
   isRefusal(answer) {
+    if (answer.status === 400 && answer.text.includes("not accepted: the time is nearly up")) return true;
     if (![503, 429, 408, 449].includes(answer.status)) return false;
     return this.soak.refused(answer);
   }
