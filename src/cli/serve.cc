@@ -14,6 +14,7 @@
 #include "api/cosmos/service.h"
 #include "base/clock.h"
 #include "base/fault.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "base/survive.h"
 #include "cli/data_folder.h"
@@ -210,6 +211,7 @@ Status run(const ServeOptions& options, const Settings& settings, const sigset_t
 }  // namespace
 
 int serve(const ServeOptions& options) {
+  set_up_heap();
   // Whatever this process and its workers make, libraries included, is the owner's alone.
   ::umask(077);
   auto settings = settings_of(options);

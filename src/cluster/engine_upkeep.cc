@@ -1,10 +1,11 @@
 // Background work of the engine, once a second: files of partitions that are gone are removed when
 // nobody uses them any more, expired items are collected, partitions whose index is behind are
-// found, history that is older than it is kept is dropped (less often), and what views keep to be
-// opened quickly is let go where nothing is read.
+// found, history that is older than it is kept is dropped (less often), memory that is free goes back
+// to the machine, and what views keep to be opened quickly is let go where nothing is read.
 #include <algorithm>
 #include <chrono>
 
+#include "base/heap.h"
 #include "base/log.h"
 #include "base/survive.h"
 #include "cluster/engine.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr size_t kExpiryExamineMax = 10'000;
 constexpr int kRoundsBetweenForgetting = 10;
+constexpr int kRoundsBetweenGivingBack = 5;
 
 }  // namespace
 
@@ -23,6 +25,7 @@ void Engine::wake_upkeep() {
 }
 
 void Engine::upkeep_loop() {
+  UnusedMemory unused;
   for (int round = 1;; ++round) {
     {
       MutexLock lock(upkeep_mutex_);
@@ -36,6 +39,7 @@ void Engine::upkeep_loop() {
       collect_expired();
       reindex_where_needed();
       if (round % kRoundsBetweenForgetting == 0) forget_history();
+      if (round % kRoundsBetweenGivingBack == 0) unused.give_back();
       release_readings();
     });
   }
