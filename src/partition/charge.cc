@@ -84,10 +84,16 @@ double query_charge(const QueryWork& work) {
   constexpr double kPerItemRead = 0.03;
   constexpr double kPerKilobyteRead = 0.01;
   constexpr double kPerKilobyteReturned = 0.02;
+  // To understand and plan a kilobyte of query takes as long as to read some items. Queries that
+  // people write are shorter than the first few.
+  constexpr double kPerKilobyteAsked = 0.5;
+  constexpr uint64_t kFreeBytesAsked = 4096;
+  const uint64_t asked = work.bytes_asked - std::min(work.bytes_asked, kFreeBytesAsked);
   return rounded(kQuery + kPerEntry * static_cast<double>(work.entries_read) +
                  kPerItemRead * static_cast<double>(work.items_read) +
                  kPerKilobyteRead * static_cast<double>(work.bytes_read) / 1024 +
-                 kPerKilobyteReturned * static_cast<double>(work.bytes_returned) / 1024);
+                 kPerKilobyteReturned * static_cast<double>(work.bytes_returned) / 1024 +
+                 kPerKilobyteAsked * static_cast<double>(asked) / 1024);
 }
 
 }  // namespace orrery::partition

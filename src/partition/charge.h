@@ -29,6 +29,7 @@ struct QueryWork {
   uint64_t items_read = 0;
   uint64_t bytes_read = 0;  // of items
   uint64_t bytes_returned = 0;
+  uint64_t bytes_asked = 0;  // of the query itself
 };
 double query_charge(const QueryWork& work);
 

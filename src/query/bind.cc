@@ -115,7 +115,8 @@ Bound<BoundRank> Binder::rank(const Query& query, const Scope& scope, const Boun
   if (!clause) return refuse(codes::kSyntax, clause.error().span, clause.error().message);
   BoundRank ranked;
   if (needs_statistics(*clause)) {
-    auto statistics = bind_query(statistics_query(query, *clause), parameters_, computed_);
+    auto statistics = bind_query(statistics_query(query, *clause), parameters_, computed_, nullptr,
+                                 {}, &context_);
     if (!statistics) return std::unexpected(statistics.error());
     ranked.statistics = std::move(*statistics);
   }
@@ -229,8 +230,17 @@ Bound<std::shared_ptr<const BoundQuery>> Binder::query(const Query& query, const
 
 std::expected<std::shared_ptr<const BoundQuery>, SyntaxError> bind_query(
     const Query& query, const Parameters& parameters, const ComputedProperties& computed,
-    UserFunctions* functions, const VectorPaths& vectors) {
-  return Binder(parameters, computed, functions, vectors).query(query, nullptr);
+    UserFunctions* functions, const VectorPaths& vectors, Context* context) {
+  Context own;
+  Context& folding = context != nullptr ? *context : own;
+  auto bound = Binder(parameters, computed, functions, vectors, folding).query(query, nullptr);
+  if (bound && folding.failed) {
+    return refuse(codes::kTooComplex, query.span, folding.failed->message);
+  }
+  if (bound && folding.budget.is_over()) {
+    return refuse(codes::kTooComplex, query.span, std::string(kConstantsTooLarge));
+  }
+  return bound;
 }
 
 }  // namespace orrery::query

@@ -29,9 +29,11 @@ using Parameters = std::map<std::string, value::Value, std::less<>>;
 using ComputedProperties = std::map<std::string, Query, std::less<>>;
 
 // `functions`: what udf.name means, also for the Context that it runs with; null: there are none.
-// `vectors`: of the container's policy.
+// `vectors`: of the container's policy. `context`: by whose budget constants are
+// computed; null: one of their own. When it is over the query is refused.
 std::expected<std::shared_ptr<const BoundQuery>, SyntaxError> bind_query(
     const Query& query, const Parameters& parameters, const ComputedProperties& computed = {},
-    UserFunctions* functions = nullptr, const VectorPaths& vectors = {});
+    UserFunctions* functions = nullptr, const VectorPaths& vectors = {},
+    Context* context = nullptr);
 
 }  // namespace orrery::query

@@ -16,6 +16,8 @@ namespace {
 
 using value::Value;
 
+constexpr uint64_t kStepsOfExpression = 16;
+
 Binary binary_of(Operator op) {
   static constexpr std::pair<Operator, Binary> kBinaries[] = {
       {Operator::coalesce, Binary::coalesce},
@@ -81,8 +83,7 @@ BoundExpr Binder::folded(BoundExpr bound) {
   for (const BoundExpr& child : bound.children) {
     if (!child.is_constant()) return bound;
   }
-  Context context;
-  Frame frame(0, context);
+  Frame frame(0, context_);
   BoundExpr constant;
   constant.constant = evaluate(bound, frame).to_owned();
   return constant;
@@ -161,6 +162,10 @@ Bound<BoundExpr> Binder::user_call(const Expr& expr, const Place& place) {
 }
 
 Bound<BoundExpr> Binder::expr(const Expr& expr, const Place& place) {
+  if (context_.budget.spend(kStepsOfExpression)) {
+    return refuse(codes::kTooComplex, expr.span,
+                  context_.failed ? context_.failed->message : std::string(kConstantsTooLarge));
+  }
   if (place.query != nullptr) {
     for (size_t i = 0; i < place.query->group_by.size(); ++i) {
       if (!same(expr, *place.query->group_by[i])) continue;

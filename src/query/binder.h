@@ -25,6 +25,9 @@ inline std::unexpected<SyntaxError> refuse(std::string_view code, const Span& sp
   return std::unexpected(syntax_error(code, span, std::move(message)));
 }
 
+inline constexpr std::string_view kConstantsTooLarge =
+    "Computing the constants of the query takes more time or memory than a page of it may.";
+
 // What a source or a selected expression is called when no alias is given.
 inline std::string name_of_path(const Expr& expr) {
   if (expr.kind == ExprKind::identifier || expr.kind == ExprKind::member) return expr.text;
@@ -49,8 +52,12 @@ struct Scope {
 class Binder {
  public:
   Binder(const Parameters& parameters, const ComputedProperties& computed, UserFunctions* functions,
-         const VectorPaths& vectors)
-      : parameters_(parameters), computed_(computed), functions_(functions), vectors_(vectors) {}
+         const VectorPaths& vectors, Context& context)
+      : parameters_(parameters),
+        computed_(computed),
+        functions_(functions),
+        vectors_(vectors),
+        context_(context) {}
 
   Bound<std::shared_ptr<const BoundQuery>> query(const Query& query, const Scope* outer);
 
@@ -71,12 +78,13 @@ class Binder {
   Bound<BoundSource> source(const Source& source, Scope& scope);
   Bound<BoundRank> rank(const Query& query, const Scope& scope, const BoundQuery& bound);
   Bound<uint64_t> count(const Expr& expr, std::string_view what);
-  static BoundExpr folded(BoundExpr bound);
+  BoundExpr folded(BoundExpr bound);
 
   const Parameters& parameters_;
   const ComputedProperties& computed_;
   UserFunctions* const functions_;
   const VectorPaths& vectors_;
+  Context& context_;  // for constants
   size_t user_calls_ = 0;
   bool in_computed_ = false;  // where names are those of the item alone
   uint32_t slots_ = 0;

@@ -3,18 +3,24 @@
 
 #include <algorithm>
 
+#include "query/sorted_order.h"
+
 namespace orrery::query {
 namespace {
 
 using value::Value;
 
+// Of a place in a table or a tree, besides what is in it.
+constexpr size_t kPlaceBytes = 32;
+
 }  // namespace
 
-Collector::Collector(const BoundQuery& query, Lifetime lifetime, Extent extent)
+Collector::Collector(const BoundQuery& query, Lifetime lifetime, Budget& budget, Extent extent)
     : query_(query),
       lifetime_(lifetime),
       skip_(extent == Extent::cut ? query.offset.value_or(0) : 0),
-      most_(extent == Extent::cut ? query.most() : std::nullopt) {}
+      most_(extent == Extent::cut ? query.most() : std::nullopt),
+      held_(budget) {}
 
 size_t Collector::Sorted::memory() const {
   return sizeof(Sorted) + memory_of(row.order) + row.result.memory();
@@ -55,6 +61,7 @@ void Collector::add_to_group(Frame& frame) {
   if (found == group_of_.end()) {
     Value owned = kept(name);
     memory_ += owned.memory() * 2 + sizeof(Group);
+    held_.add(sizeof(Group) + 3 * kPlaceBytes + query_.aggregates.size() * sizeof(Accumulator));
     found = group_of_.emplace(std::move(owned), groups_.size()).first;
     start_group();
     for (const Value& key : keys) groups_.back().keys.push_back(kept(key));
@@ -64,6 +71,7 @@ void Collector::add_to_group(Frame& frame) {
     const size_t before = accumulator.memory();
     accumulator.add(kept(evaluate(query_.aggregates[i].argument, frame)));
     memory_ += accumulator.memory() - before;
+    held_.add(accumulator.memory() - before);  // wraps around where a value made room
   }
 }
 
@@ -84,6 +92,7 @@ bool Collector::emit(Frame& frame) {
   for (Value& value : sorted.row.order) value = kept(value);
   sorted.row.result = kept(result);
   memory_ += sorted.memory();
+  held_.add(sizeof(Sorted) + query_.order_by.size() * sizeof(Value));
   sorted_.push_back(std::move(sorted));
   drop_excess();
   return true;
@@ -95,6 +104,7 @@ bool Collector::emit_result(Ranked row) {
     Value owned = kept(row.result);
     if (!seen_.insert(owned).second) return true;
     memory_ += owned.memory();
+    held_.add(sizeof(Value) + kPlaceBytes);
   }
   if (skipped_ < skip_) {
     ++skipped_;
@@ -103,6 +113,7 @@ bool Collector::emit_result(Ranked row) {
   if (most_ && results_.size() >= *most_) return false;
   row.result = kept(row.result);
   memory_ += row.result.memory();
+  held_.add(sizeof(Ranked));
   results_.push_back(std::move(row));
   return !most_ || results_.size() < *most_;
 }
@@ -121,7 +132,10 @@ void Collector::drop_excess() {
   auto middle = sorted_.begin() + static_cast<std::ptrdiff_t>(wanted);
   std::nth_element(sorted_.begin(), middle, sorted_.end(),
                    [this](const Sorted& a, const Sorted& b) { return before(a, b); });
-  for (auto it = middle; it != sorted_.end(); ++it) memory_ -= it->memory();
+  for (auto it = middle; it != sorted_.end(); ++it) {
+    memory_ -= it->memory();
+    held_.remove(sizeof(Sorted) + query_.order_by.size() * sizeof(Value));
+  }
   sorted_.erase(middle, sorted_.end());
 }
 
@@ -137,13 +151,15 @@ std::vector<Collector::Ranked> Collector::finish(Frame& frame) {
       const bool more = emit(frame);
       frame.group_keys = nullptr;
       frame.aggregates = nullptr;
-      if (!more) break;
+      if (!more || frame.context.budget.is_over()) break;
     }
   }
   if (!query_.order_by.empty()) {
-    std::ranges::sort(sorted_, [this](const Sorted& a, const Sorted& b) { return before(a, b); });
-    for (Sorted& sorted : sorted_) {
-      if (!emit_result(std::move(sorted.row))) break;
+    const auto order =
+        sorted_order(sorted_.size(), frame.context.budget,
+                     [this](uint32_t a, uint32_t b) { return before(sorted_[a], sorted_[b]); });
+    for (const uint32_t at : order) {
+      if (frame.context.budget.is_over() || !emit_result(std::move(sorted_[at].row))) break;
     }
   }
   return std::move(results_);

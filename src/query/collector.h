@@ -2,8 +2,8 @@
 // order. Rows that need none of these pass straight through.
 //
 // Memory is bounded: what a query keeps (groups, rows to be sorted, values seen) is counted, and
-// over the limit the query fails with a message that says so. ORDER BY with a TOP or LIMIT keeps
-// only as many rows as can still be returned.
+// taken from its budget, and over the limit the query fails with a message that says so. ORDER BY
+// with a TOP or LIMIT keeps only as many rows as can still be returned.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/budget.h"
 #include "base/result.h"
 #include "query/bound.h"
 #include "query/evaluate.h"
@@ -35,7 +36,8 @@ class Collector {
     value::Value result;
   };
 
-  Collector(const BoundQuery& query, Lifetime lifetime, Extent extent = Extent::cut);
+  Collector(const BoundQuery& query, Lifetime lifetime, Budget& budget,
+            Extent extent = Extent::cut);
 
   // Takes the row at hand. False: no further row can change the result.
   bool add(Frame& frame);
@@ -72,7 +74,8 @@ class Collector {
   const Lifetime lifetime_;
   const uint64_t skip_;
   const std::optional<uint64_t> most_;  // results after skipping
-  size_t memory_ = 0;
+  size_t memory_ = 0;                   // of values, as if nothing of them were shared
+  Held held_;                           // what is around them
   uint64_t skipped_ = 0;
   uint64_t arrivals_ = 0;
   std::vector<Group> groups_;  // in the order in which they came

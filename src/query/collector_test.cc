@@ -24,7 +24,7 @@ std::string collect(std::string_view text, const std::vector<std::string>& items
   EXPECT_TRUE(bound) << text;
   Context context;
   Frame frame((*bound)->slots, context);
-  Collector collector(**bound, Collector::Lifetime::copy);
+  Collector collector(**bound, Collector::Lifetime::copy, context.budget);
   for (const std::string& item : items) {
     auto document = value::JsonDocument::parse(item);
     EXPECT_TRUE(document) << item;

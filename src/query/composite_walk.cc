@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "query/key_stream.h"
+#include "query/page.h"
 #include "value/json.h"
 #include "value/ordered.h"
 
@@ -171,7 +173,9 @@ Status CompositeWalk::read_run(const std::string& run) {
   run_bytes_ = 0;
   run_end_.reset();
   std::vector<std::string> keys;
+  Budget& budget = setting_.context.budget;
   while (entries_ && entries_->term().starts_with(run)) {
+    if (budget.spend(kStepsOfEntry)) return pass(ended_early(budget));
     keys.emplace_back(entries_->key());
     if (auto moved = move(); !moved) return moved;
     if (keys.size() < kRunBatch) continue;

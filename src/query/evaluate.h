@@ -24,12 +24,9 @@ struct Frame {
   const std::vector<value::Value>* aggregates = nullptr;
 
   // Why rows stopped coming, wherever in the query that was; what was computed since is void.
-  // `time`: also when a user's function failed, see Context::failed.
-  enum class Ended : uint8_t { no, time, memory };
-  Ended ended = Ended::no;
-  // Asked every so many rows, so that joins of long arrays end too: true when time is up.
-  std::function<bool()> stop;
-  uint64_t steps = 0;
+  // `time`: also when a function failed, see Context::failed.
+  using Ended = Budget::Ended;
+  Ended ended() const { return context.budget.ended(); }
 };
 
 value::Value evaluate(const BoundExpr& expr, Frame& frame);

@@ -83,12 +83,12 @@ TEST_F(EvaluateTest, LongJoinsEndWithTheirTime) {
     auto query = bind(text);
     Frame frame(query->slots, context_);
     int asked = 0;
-    frame.stop = [&] { return ++asked == 3; };
+    context_.budget.start({.stop = [&] { return ++asked == 3; }});
     each_row(*query, frame, [&] {
       project(*query, frame);
-      return frame.ended == Frame::Ended::no;
+      return frame.ended() == Frame::Ended::no;
     });
-    EXPECT_EQ(frame.ended, Frame::Ended::time) << text;
+    EXPECT_EQ(frame.ended(), Frame::Ended::time) << text;
   }
 }
 
@@ -104,7 +104,7 @@ TEST_F(EvaluateTest, LargeSubqueriesEndTheQuery) {
     project(*query, frame);
     return true;
   });
-  EXPECT_EQ(frame.ended, Frame::Ended::memory);
+  EXPECT_EQ(frame.ended(), Frame::Ended::memory);
 }
 
 }  // namespace

@@ -23,9 +23,7 @@ using value::Value;
 class StreamedPage {
  public:
   StreamedPage(const BoundQuery& query, const PageLimits& limits, Context& context)
-      : query_(query), limits_(limits), frame_(query.slots, context), most_(query.most()) {
-    frame_.stop = limits.stop;
-  }
+      : query_(query), limits_(limits), frame_(query.slots, context), most_(query.most()) {}
 
   Result<QueryPage> run(const Reading& reading, const Position* from) {
     if (from != nullptr) at_ = *from;
@@ -52,7 +50,7 @@ class StreamedPage {
         if (!run_item(reader)) return stopped();
       }
       pass_over_ = 0;
-      if (is_full() || (limits_.stop && limits_.stop())) {
+      if (is_full() || is_time_up(limits_, frame_.context)) {
         page_.next = at_;
         return std::move(page_);
       }
@@ -81,7 +79,7 @@ class StreamedPage {
     if (pass_over_ > 0) return true;
     ++page_.read.matched;
     at_.rows_of_it = 1;
-    if (!give([&] { return reader.body(); })) return false;
+    if (!skips() && !give(reader.body())) return false;
     at_.rows_of_it = 0;
     return true;
   }
@@ -93,30 +91,35 @@ class StreamedPage {
       if (row == pass_over_) ++page_.read.matched;
       at_.rows_of_it = row;
       if (is_full()) return false;
-      Value result = project(query_, frame_);
-      if (frame_.ended != Frame::Ended::no) return false;
+      const Value result = project(query_, frame_);
+      if (frame_.ended() != Frame::Ended::no) return false;
+      const bool is_given = !result.is_undefined() && !skips();
+      json_.clear();
+      if (is_given && !append_row(result, json_, frame_.context)) return false;
       at_.rows_of_it = ++row;
-      return result.is_undefined() || give([&] { return result.to_json(); });
+      return !is_given || give(json_);
     });
-    if (done && frame_.ended == Frame::Ended::no) at_.rows_of_it = 0;
-    return done && frame_.ended == Frame::Ended::no;
+    if (done && frame_.ended() == Frame::Ended::no) at_.rows_of_it = 0;
+    return done && frame_.ended() == Frame::Ended::no;
   }
 
-  // A row, as JSON, unless it is skipped; false after the last one that the query gives.
-  template <class Make>
-  bool give(const Make& make) {
-    if (query_.offset && at_.skipped < *query_.offset) {
-      ++at_.skipped;
-      return true;
-    }
-    page_.rows.push_back(make());
+  // Whether OFFSET leaves out the next row.
+  bool skips() {
+    if (!query_.offset || at_.skipped >= *query_.offset) return false;
+    ++at_.skipped;
+    return true;
+  }
+
+  // A row, as JSON; false after the last one that the query gives.
+  bool give(std::string_view json) {
+    page_.rows.push_back(json);
     ++at_.given;
     return !most_ || at_.given < *most_;
   }
 
   // The page, when it ended among the rows of an item.
   Result<QueryPage> stopped() {
-    if (frame_.ended == Frame::Ended::memory) return pass(too_much_memory());
+    if (frame_.ended() == Frame::Ended::memory) return pass(too_much_memory());
     if (most_ && at_.given >= *most_) return std::move(page_);
     // Where no row of this item was reached, the next page starts it again; that helps only if
     // there was something before it.
@@ -133,6 +136,7 @@ class StreamedPage {
   Frame frame_;
   const std::optional<uint64_t> most_;
   QueryPage page_;
+  std::string json_;  // of the row at hand
   Position at_;
   Position before_;
   uint64_t items_ = 0;
@@ -145,28 +149,35 @@ bool reads_item_by_item(const BoundQuery& query) {
   return query.document_slot && (!query.derived() || query.derived()->passes());
 }
 
+// Whether all results are made before the first is given.
+bool gathers(const BoundQuery& query) {
+  if (query.rank) return true;
+  if (query.streams()) return false;
+  const bool ordered = !query.order_by.empty();
+  const bool is_plain = ordered ? !query.grouped() : !(query.grouped() && query.distinct);
+  return !reads_item_by_item(query) || !is_plain;
+}
+
 Result<QueryPage> make_page(const BoundQuery& query, ItemSpace& space, const Position* from,
                             const PageLimits& limits, Context& context) {
   const Reading reading{.space = space, .context = context};
   if (query.rank) return make_ranked_page(query, reading, from, limits);
+  if (gathers(query)) return make_gathered_page(query, reading, from, limits);
   if (query.streams()) return StreamedPage(query, limits, context).run(reading, from);
-  if (reads_item_by_item(query)) {
-    const bool ordered = !query.order_by.empty();
-    if (!query.grouped() && ordered) return make_ordered_page(query, reading, from, limits);
-    if (!ordered && !(query.grouped() && query.distinct)) {
-      return make_grouped_page(query, reading, from, limits);
-    }
-  }
-  return make_gathered_page(query, reading, from, limits);
+  if (!query.order_by.empty()) return make_ordered_page(query, reading, from, limits);
+  return make_grouped_page(query, reading, from, limits);
 }
 
 }  // namespace
 
 Error too_much_memory() {
   return Error{.code = Code::invalid,
-               .message = fmt::format("the query needs more than {} MB to group, sort or tell rows "
-                                      "apart: filter more, or add a TOP or LIMIT to the ORDER BY",
-                                      kQueryMemoryMax >> 20)};
+               .message = fmt::format(
+                   "the query needs too much memory: more than {} MB to group, sort or "
+                   "tell rows apart, more than {} MB to compute one row, or {} MB for a "
+                   "row itself. Filter more, ask for less of each item, or add a TOP or "
+                   "LIMIT to the ORDER BY",
+                   kQueryMemoryMax >> 20, kEvaluationBytesMax >> 20, kValueBytesMax >> 20)};
 }
 
 Error too_much_time() {
@@ -177,8 +188,24 @@ Error too_much_time() {
           "could go on: filter more, or ask for less"};
 }
 
+bool is_time_up(const PageLimits& limits, const Context& context) {
+  return context.budget.is_over() || (limits.stop && limits.stop());
+}
+
+Error ended_early(const Budget& budget) {
+  return budget.ended() == Budget::Ended::memory ? too_much_memory() : too_much_time();
+}
+
+bool append_row(const value::Value& row, std::string& out, Context& context) {
+  const size_t before = out.size();
+  if (!row.append_json(out, before + kValueBytesMax)) context.budget.end(Budget::Ended::memory);
+  return !context.budget.spend_bytes(out.size() - before);
+}
+
 Result<QueryPage> run_page(const BoundQuery& query, ItemSpace& space, const Position* from,
                            const PageLimits& limits, Context& context) {
+  const size_t kept = gathers(query) ? kQueryMemoryMax : kPageMemoryMax;
+  context.budget.start({.stop = limits.stop, .bytes = kept + kEvaluationBytesMax});
   auto page = make_page(query, space, from, limits, context);
   if (context.failed) return pass(*context.failed);
   return page;

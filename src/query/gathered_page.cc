@@ -12,6 +12,7 @@
 #include "query/fingerprint.h"
 #include "query/item_reader.h"
 #include "query/order_values.h"
+#include "query/sorted_order.h"
 
 namespace orrery::query {
 namespace {
@@ -23,22 +24,19 @@ class Gathering {
  public:
   Gathering(const BoundQuery& query, const Reading& reading, const PageLimits& limits,
             ReadCounts& counts)
-      : reading_(reading), counts_(counts), frame_(query.slots, reading.context) {
-    frame_.stop = limits.stop;
-  }
+      : reading_(reading), limits_(limits), counts_(counts), frame_(query.slots, reading.context) {}
 
   Result<std::vector<Collector::Ranked>> results(const BoundQuery& query,
                                                  Collector::Extent extent) {
-    Collector collector(query, Collector::Lifetime::copy, extent);
+    Collector collector(query, Collector::Lifetime::copy, frame_.context.budget, extent);
     const std::function<bool()> add = [&] { return collector.add(frame_); };
     if (auto status = each(query, add); !status) return pass(status.error());
     // The items that the slots borrow from are gone.
     std::ranges::fill(frame_.slots, Value());
     if (collector.over_limit()) return pass(too_much_memory());
     std::vector<Collector::Ranked> all = collector.finish(frame_);
-    if (collector.over_limit() || frame_.ended == Frame::Ended::memory) {
-      return pass(too_much_memory());
-    }
+    if (collector.over_limit()) return pass(too_much_memory());
+    if (frame_.ended() != Frame::Ended::no) return pass(ended_early(frame_.context.budget));
     return all;
   }
 
@@ -53,8 +51,7 @@ class Gathering {
     } else {
       each_row(query, frame_, row);
     }
-    if (frame_.ended == Frame::Ended::memory) return pass(too_much_memory());
-    if (frame_.ended == Frame::Ended::time) return pass(too_much_time());
+    if (frame_.ended() != Frame::Ended::no) return pass(ended_early(frame_.context.budget));
     return {};
   }
 
@@ -74,11 +71,12 @@ class Gathering {
         if (matches) ++counts_.matched;
         if (!wants_more) return {};
       }
-      if (frame_.stop && frame_.stop()) return pass(too_much_time());
+      if (is_time_up(limits_, frame_.context)) return pass(too_much_time());
     }
   }
 
   const Reading& reading_;
+  const PageLimits& limits_;
   ReadCounts& counts_;
   Frame frame_;
 };
@@ -104,19 +102,26 @@ class GatheredPage {
         Gathering(query_, reading, limits_, page_.read).results(query_, Collector::Extent::whole);
     if (!results) return pass(results.error());
     size_t bytes = 0;
+    rows_.reserve(results->size());
+    Budget& budget = reading.context.budget;
+    Held held(budget);
     for (Collector::Ranked& one : *results) {
-      rows_.push_back({.order = std::move(one.order),
-                       .mark = fingerprint_of(one.result),
-                       .number = 0,
-                       .json = one.result.to_json()});
-      bytes += rows_.back().json.size();
+      Row& row = rows_.emplace_back();
+      row.order = std::move(one.order);
+      row.mark = fingerprint_of(one.result);
+      if (!append_row(one.result, row.json, reading.context)) return pass(ended_early(budget));
+      one.result = Value();  // its JSON is in its place
+      bytes += row.json.size();
+      held.add(sizeof(Row) + row.json.capacity());
     }
+    results->clear();
     const bool has_order = !query_.order_by.empty();
     const bool is_short = rows_.size() <= skip_ + limits_.rows && bytes <= limits_.bytes;
     if (!has_order) {
       number_as_they_came();
     } else if (resumes_ || !is_short) {  // equal ones may come in any order where all of them fit
-      sort();
+      sort(budget);
+      if (budget.is_over()) return pass(ended_early(budget));
     }
     size_t start = 0;
     if (resumes_) {
@@ -134,8 +139,14 @@ class GatheredPage {
     return order != std::strong_ordering::equal ? order : a.mark <=> b.mark;
   }
 
-  void sort() {
-    std::ranges::sort(rows_, [this](const Row& a, const Row& b) { return places(a, b) < 0; });
+  void sort(Budget& budget) {
+    const auto order = sorted_order(rows_.size(), budget, [this](uint32_t a, uint32_t b) {
+      return places(rows_[a], rows_[b]) < 0;
+    });
+    std::vector<Row> sorted;
+    sorted.reserve(rows_.size());
+    for (const uint32_t at : order) sorted.push_back(std::move(rows_[at]));
+    rows_ = std::move(sorted);
     for (size_t i = 1; i < rows_.size(); ++i) {
       if (places(rows_[i - 1], rows_[i]) == 0) rows_[i].number = rows_[i - 1].number + 1;
     }

@@ -61,7 +61,6 @@ class GroupedPage {
         limits_(limits),
         frame_(query.slots, reading.context),
         most_(query.most()) {
-    frame_.stop = limits.stop;
     if (from != nullptr) at_ = *from;
     const uint64_t offset = query.offset.value_or(0);
     skip_ = offset - std::min(offset, at_.skipped);
@@ -93,16 +92,20 @@ class GroupedPage {
     uint64_t pass_over = 0;
     if (goes_on) {
       pass_over = at_.rows_of_it;
-      reader.start(at_.key, pass_over > 0);
+      if (!at_.key.empty()) reader.start(at_.key, pass_over > 0);
     } else {
       reader.start_alike();
     }
     for (uint64_t items = 0;;) {
       auto found = reader.next(kAllItems);
-      if (!found) return pass(found.error());
+      if (!found) {
+        if (!goes_on && frame_.ended() == Frame::Ended::time) return leave_to_items();
+        return pass(found.error());
+      }
       if (!*found) return true;
       if (const AlikeItems* alike = reader.alike()) {
         auto goes_on_after = add_alike(*alike);
+        if (frame_.ended() == Frame::Ended::time) return leave_to_items();
         if (!goes_on_after) return goes_on_after;
         if (!*goes_on_after) return true;
         continue;
@@ -113,12 +116,13 @@ class GroupedPage {
         if (reader.key() != at_.key) pass_over = 0;
         uint64_t row = 0;
         const bool goes_on_in_it = each_row(query_, frame_, [&] {
-          if (row++ < pass_over) return true;
-          return add(1);
+          const bool wants_more = row < pass_over || add(1);
+          if (frame_.ended() == Frame::Ended::no) ++row;
+          return wants_more;
         });
         if (row > pass_over) ++page_.read.matched;
-        if (frame_.ended == Frame::Ended::memory || is_too_large_) return pass(too_much_memory());
-        if (frame_.ended == Frame::Ended::time) {
+        if (frame_.ended() == Frame::Ended::memory || is_too_large_) return pass(too_much_memory());
+        if (frame_.ended() == Frame::Ended::time) {
           // Where no row of this item was reached, the next page starts it again; that helps only
           // if there was something before it.
           if (row <= pass_over && items <= 1) return pass(too_much_time());
@@ -133,11 +137,11 @@ class GroupedPage {
       }
       at_.key = reader.key();
       at_.rows_of_it = 0;
-      if (limits_.stop && limits_.stop()) return false;
+      if (is_time_up(limits_, frame_.context)) return false;
     }
   }
 
-  // There is no place among these to go on from: they are all taken, or it is an error.
+  // There is no place among these to go on from: they are all taken, or none of them.
   Result<bool> add_alike(const AlikeItems& alike) {
     frame_.slots[*query_.document_slot] = alike.item;
     bool goes_on = true;
@@ -147,12 +151,23 @@ class GroupedPage {
     } else {
       each_row(query_, frame_, row);
     }
-    if (frame_.ended == Frame::Ended::memory || is_too_large_) return pass(too_much_memory());
-    if (frame_.ended == Frame::Ended::time) return pass(too_much_time());
+    if (frame_.ended() == Frame::Ended::memory || is_too_large_) return pass(too_much_memory());
     return goes_on;
   }
 
-  // Takes the row at hand, which stands for so many. False: no further row can change the page.
+  // Entries have no place to go on from, and to look at all of them takes longer than a page may:
+  // later pages read the items.
+  bool leave_to_items() {
+    groups_.clear();
+    memory_ = 0;
+    no_room_.reset();
+    at_.key.clear();
+    at_.rows_of_it = 0;
+    return false;
+  }
+
+  // Takes the row at hand, which stands for so many: whole, or, when time or memory is up, not at
+  // all. False: then, or when no further row can change the page.
   bool add(uint64_t times) {
     std::vector<Value> keys;
     if (query_.distinct) {
@@ -161,7 +176,11 @@ class GroupedPage {
     } else {
       for (const BoundExpr& expr : query_.group_by) keys.push_back(evaluate(expr, frame_));
     }
-    if (frame_.ended != Frame::Ended::no) return false;
+    arguments_.clear();
+    for (const BoundAggregate& one : query_.aggregates) {
+      arguments_.push_back(evaluate(one.argument, frame_).to_owned());
+    }
+    if (frame_.ended() != Frame::Ended::no) return false;
     const Fingerprint mark = keys.empty() ? Fingerprint{} : fingerprint_of(keys);
     if (at_.result_mark && mark <= *at_.result_mark) return true;
     if (no_room_ && mark >= *no_room_) return true;
@@ -175,7 +194,7 @@ class GroupedPage {
     for (size_t i = 0; i < query_.aggregates.size(); ++i) {
       Accumulator& accumulator = found->second.accumulators[i];
       memory_ -= accumulator.memory();
-      accumulator.add(evaluate(query_.aggregates[i].argument, frame_).to_owned(), times);
+      accumulator.add(arguments_[i], times);
       memory_ += accumulator.memory();
     }
     while (groups_.size() > 1 && (groups_.size() > room_ || memory_ > kPageMemoryMax)) {
@@ -222,11 +241,14 @@ class GroupedPage {
       groups_.emplace(Fingerprint{}, empty_group());
     }
     std::vector<Row> rows;
-    for (const auto& [mark, group] : groups_) rows.push_back({mark, group.arrival, show(group)});
-    if (frame_.ended == Frame::Ended::memory) return pass(too_much_memory());
-    if (frame_.ended == Frame::Ended::time) return pass(too_much_time());
     size_t bytes = 0;
-    for (const Row& row : rows) bytes += row.json.size();
+    Held held(frame_.context.budget);
+    for (const auto& [mark, group] : groups_) {
+      rows.push_back({mark, group.arrival, show(group)});
+      bytes += rows.back().json.size();
+      held.add(sizeof(Row) + rows.back().json.capacity());
+      if (frame_.ended() != Frame::Ended::no) return pass(ended_early(frame_.context.budget));
+    }
     const bool fits = is_first() && rows.size() <= room_ && bytes <= limits_.bytes;
     if (fits) std::ranges::sort(rows, {}, &Row::arrival);
 
@@ -248,12 +270,16 @@ class GroupedPage {
   }
 
   std::string show(const Group& group) {
-    if (query_.distinct) return group.keys[0].to_json();
+    std::string json;
+    if (query_.distinct) {
+      append_row(group.keys[0], json, frame_.context);
+      return json;
+    }
     std::vector<Value> aggregates;
     for (const Accumulator& one : group.accumulators) aggregates.push_back(one.result());
     frame_.group_keys = &group.keys;
     frame_.aggregates = &aggregates;
-    std::string json = project(query_, frame_).to_json();
+    append_row(project(query_, frame_), json, frame_.context);
     frame_.group_keys = nullptr;
     frame_.aggregates = nullptr;
     return json;
@@ -355,7 +381,8 @@ class GroupedPage {
   uint64_t skip_ = 0;  // rows that OFFSET has yet to skip
   uint64_t room_ = 0;  // groups that the page can give or skip
   std::map<Fingerprint, Group> groups_;
-  size_t memory_ = 0;  // of groups_
+  std::vector<Value> arguments_;  // of the aggregates, for the row at hand
+  size_t memory_ = 0;             // of groups_
   bool is_too_large_ = false;
   uint64_t arrivals_ = 0;
   std::optional<Fingerprint> no_room_;  // from here on, groups are for later pages

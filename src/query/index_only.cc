@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "query/key_choice.h"
+#include "query/page.h"
 #include "query/term_ranges.h"
 #include "value/json.h"
 #include "value/shape.h"
@@ -22,7 +23,9 @@ using value::Value;
 using Kind = IndexNode::Kind;
 using KeySet = std::unordered_set<std::string>;
 
-constexpr uint64_t kKeySetMax = 500'000;
+constexpr uint64_t kKeySetMax = 500'000;   // keys, by estimate
+constexpr size_t kKeySetBytes = 48 << 20;  // of them, in memory
+constexpr size_t kKeyPlaceBytes = 64;      // of each, besides the key
 constexpr size_t kBatch = 64;
 
 // A document with one value.
@@ -43,11 +46,13 @@ Result<uint64_t> count_entries(const SourceSetting& setting, const TermRange& ra
   auto cursor = setting.view.entries(range, false, nullptr);
   if (!cursor) return pass(cursor.error());
   uint64_t count = 0;
+  Budget& budget = setting.context.budget;
   for (;;) {
     auto found = (*cursor)->next();
     if (!found) return pass(found.error());
     if (!*found) break;
     ++count;
+    if (budget.spend(kStepsOfEntry)) return pass(ended_early(budget));
   }
   setting.counts.entries += count;
   return count;
@@ -98,7 +103,6 @@ class KeySets {
           auto keys = of(child);
           if (!keys || !*keys) return keys;
           all.merge(**keys);
-          if (all.size() > kKeySetMax) return std::nullopt;
         }
         return all;
       }
@@ -113,7 +117,8 @@ class KeySets {
   Result<std::optional<KeySet>> of_all(const IndexNode& node) {
     std::vector<std::pair<uint64_t, const IndexNode*>> parts;
     for (const IndexNode& child : node.children) {
-      parts.emplace_back(estimate_items(setting_.view, child), &child);
+      parts.emplace_back(estimate_items({setting_.view, setting_.counts, setting_.context}, child),
+                         &child);
     }
     std::ranges::sort(parts, {}, &std::pair<uint64_t, const IndexNode*>::first);
     auto common = of(*parts.front().second);
@@ -130,7 +135,9 @@ class KeySets {
   Result<std::optional<KeySet>> of_ranges(const IndexNode& node, const KeySet* among) {
     TermTester tester(&node, setting_.context);
     KeySet keys;
+    Budget& budget = setting_.context.budget;
     for (const TermRange& range : node.ranges) {
+      if (budget.spend(kStepsOfSeek)) return pass(ended_early(budget));
       auto cursor = setting_.view.entries(range, false, nullptr);
       if (!cursor) return pass(cursor.error());
       for (;;) {
@@ -138,18 +145,22 @@ class KeySets {
         if (!found) return pass(found.error());
         if (!*found) break;
         setting_.counts.entries += 1;
+        if (budget.spend(kStepsOfEntry)) return pass(ended_early(budget));
         bool is_sure = true;
         if (!tester.passes((*cursor)->term(), is_sure)) continue;
         if (!is_sure) return std::nullopt;
         std::string key((*cursor)->key());
-        if (among == nullptr || among->contains(key)) keys.insert(std::move(key));
-        if (keys.size() > kKeySetMax) return std::nullopt;
+        if (among != nullptr && !among->contains(key)) continue;
+        const size_t bytes = key.size() + kKeyPlaceBytes;
+        if (keys.insert(std::move(key)).second) bytes_ += bytes;
+        if (bytes_ > kKeySetBytes) return std::nullopt;
       }
     }
     return keys;
   }
 
   const SourceSetting& setting_;
+  size_t bytes_ = 0;  // of all keys that were found
 };
 
 // What is known at once.
@@ -193,15 +204,21 @@ class Values final : public AlikeSource {
 
   Result<const AlikeItems*> next() override {
     for (;;) {
-      if (at_ < read_.size()) {
-        alike_.item = Value::from(read_[at_++].root());
+      if (at_ < bodies_.size()) {
+        // One at a time: parsed, an item takes many times the room of its text.
+        const std::string_view body = bodies_[at_++];
+        if (body.empty()) continue;
+        auto json = value::JsonDocument::parse(body);
+        if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
+        item_ = std::move(*json);
+        alike_.item = Value::from(item_->root());
         alike_.count = 1;
         return &alike_;
       }
       auto found = next_term();
       if (!found) return pass(found.error());
       if (*found) {
-        if (at_ < read_.size()) continue;
+        if (at_ < bodies_.size()) continue;
         if (alike_.count > 0) return &alike_;
         continue;
       }
@@ -215,7 +232,7 @@ class Values final : public AlikeSource {
  private:
   // Counts the entries of the next term, or reads items of it. False after the last one.
   Result<bool> next_term() {
-    read_.clear();
+    bodies_.clear();
     at_ = 0;
     while (!stands_) {
       if (!cursor_) {
@@ -251,13 +268,11 @@ class Values final : public AlikeSource {
     if (keys.empty()) return true;
     auto bodies = setting_.view.fetch(keys);
     if (!bodies) return pass(bodies.error());
-    for (const std::string_view body : *bodies) {
+    bodies_ = std::move(*bodies);
+    for (const std::string_view body : bodies_) {
       if (body.empty()) continue;
       setting_.counts.items += 1;
       setting_.counts.bytes += body.size();
-      auto json = value::JsonDocument::parse(body);
-      if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
-      read_.push_back(std::move(*json));
     }
     return true;
   }
@@ -273,6 +288,8 @@ class Values final : public AlikeSource {
     auto found = cursor_->next();
     if (!found) return found;
     stands_ = *found;
+    Budget& budget = setting_.context.budget;
+    if (budget.spend(kStepsOfEntry)) return pass(ended_early(budget));
     if (stands_) {
       setting_.counts.entries += 1;
     } else {
@@ -292,8 +309,9 @@ class Values final : public AlikeSource {
   std::unique_ptr<EntryCursor> cursor_;
   bool stands_ = false;
   std::string term_;
-  std::vector<value::JsonDocument> read_;
+  std::vector<std::string_view> bodies_;  // of items that the entries do not tell the value of
   size_t at_ = 0;
+  std::optional<value::JsonDocument> item_;
   AlikeItems alike_;
 };
 
@@ -303,7 +321,9 @@ Status add_first(const SourceSetting& setting, const std::vector<TermRange>& ran
   const value::Path& path = *setting.plan.only->path;
   const size_t path_size = value::term_path(path).size();
   const size_t count = ranges.size();
+  Budget& budget = setting.context.budget;
   for (size_t i = 0; i < count; ++i) {
+    if (budget.spend(kStepsOfSeek)) return pass(ended_early(budget));
     auto cursor = setting.view.entries(ranges[descending ? count - 1 - i : i], descending, nullptr);
     if (!cursor) return pass(cursor.error());
     for (;;) {
@@ -311,6 +331,7 @@ Status add_first(const SourceSetting& setting, const std::vector<TermRange>& ran
       if (!found) return pass(found.error());
       if (!*found) break;
       setting.counts.entries += 1;
+      if (budget.spend(kStepsOfEntry)) return pass(ended_early(budget));
       Value value = value_of_term((*cursor)->term(), path_size);
       if (!value.is_undefined()) {
         out.push_back({.item = stand_in(path, std::move(value)), .count = 1});
@@ -378,7 +399,8 @@ Result<std::unique_ptr<AlikeSource>> open_count(const SourceSetting& setting) {
 // The values at the path of the items that pass a filter about other values.
 Result<std::unique_ptr<AlikeSource>> open_values_among(const SourceSetting& setting) {
   const IndexOnly& only = *setting.plan.only;
-  const uint64_t matches = estimate_items(setting.view, setting.plan.filter);
+  const uint64_t matches =
+      estimate_items({setting.view, setting.counts, setting.context}, setting.plan.filter);
   const std::vector<TermRange> all = PathTerms(*only.path).all().ranges;
   const uint64_t entries = setting.view.estimate(all.front());
   // Reading the items themselves may be less.

@@ -13,6 +13,9 @@ namespace {
 using value::Type;
 using value::Value;
 
+// To make a range of terms, and to sort it in among the others.
+constexpr uint64_t kStepsOfTerm = 64;
+
 bool is_order(Binary operation) {
   return operation == Binary::less || operation == Binary::less_or_equal ||
          operation == Binary::greater || operation == Binary::greater_or_equal;
@@ -271,6 +274,8 @@ std::optional<IndexOnly> IndexPlanner::only_of(const BoundQuery& query, const In
 }
 
 IndexNode IndexPlanner::plan(const BoundExpr& expr, bool wanted) {
+  // What comes after the end of the budget does not matter: nothing will be read.
+  if (context_.budget.spend(kStepsOfTerm)) return everything(false);
   switch (expr.kind) {
     case BoundKind::constant:
       return expr.constant.is_bool() && expr.constant.boolean() == wanted ? everything(true)
@@ -344,6 +349,7 @@ IndexNode IndexPlanner::plan_in(const BoundExpr& expr, bool wanted) {
     const auto constant = constant_of(expr.children[i]);
     if (!constant) return everything(false);
     points.push_back(terms.compared(Binary::equal, *constant));
+    if (context_.budget.spend(kStepsOfTerm)) return everything(false);
   }
   TermRanges found = union_of(std::move(points));
   return in_ranges(*ref, wanted ? std::move(found) : without(terms.all(), found));

@@ -3,10 +3,14 @@
 
 #include <utility>
 
+#include "query/page.h"
 #include "value/ordered.h"
 
 namespace orrery::query {
 namespace {
+
+// To open one and to choose how to read it, in steps.
+constexpr uint64_t kStepsOfView = 256;
 
 Result<std::string> placement_of(std::string_view key) {
   return value::take_ordered_bytes(key);
@@ -33,8 +37,12 @@ void ItemReader::start_in_order(std::optional<SourceStart> start) {
 }
 
 Result<bool> ItemReader::next(size_t wanted) {
-  for (;;) {
+  for (bool has_left = false;; has_left = true) {
     if (!items_ && !alike_) {
+      // Thousands of views may have nothing in them.
+      if (has_left && context_.budget.spend(kStepsOfView)) {
+        return stand_between_views();
+      }
       auto opened = open_next_view(wanted);
       if (!opened || !*opened) return opened;
     }
@@ -59,6 +67,15 @@ Result<bool> ItemReader::next(size_t wanted) {
   return true;
 }
 
+bool ItemReader::stand_between_views() {
+  between_.clear();
+  value::append_ordered_bytes(between_, view_end_);
+  place_between_ = {.key = between_, .body = {}};
+  at_ = &place_between_;
+  in_order_ = false;
+  return true;
+}
+
 void ItemReader::leave_view() {
   alike_.reset();
   items_.reset();
@@ -66,6 +83,7 @@ void ItemReader::leave_view() {
 }
 
 Result<bool> ItemReader::open_next_view(size_t wanted) {
+  if (context_.budget.is_over()) return pass(ended_early(context_.budget));
   std::string from = view_end_;
   const bool starts_here = start_ && views_ == 0;
   if (starts_here) {

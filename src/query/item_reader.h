@@ -69,6 +69,8 @@ class ItemReader {
 
  private:
   Result<bool> open_next_view(size_t wanted);
+  // The place between the view that was left and the next one.
+  bool stand_between_views();
 
   ItemSpace& space_;
   Context& context_;
@@ -86,6 +88,8 @@ class ItemReader {
   std::unique_ptr<ItemSource> items_;   // of view_
   std::unique_ptr<AlikeSource> alike_;  // of view_, instead of items_
   const SourceItem* at_ = nullptr;
+  std::string between_;  // as a key, where it stands between two views
+  SourceItem place_between_;
   const AlikeItems* alike_at_ = nullptr;
   std::optional<value::JsonDocument> json_;
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "query/index_node.h"
+#include "query/page.h"
 
 namespace orrery::query {
 namespace {
@@ -22,6 +23,10 @@ constexpr uint64_t kStepsBetweenPauses = 4096;
 // More streams than this are not open at a time, since each keeps a cursor: they are walked, one
 // after the other.
 constexpr size_t kStreamsMax = 256;
+// A walk cannot go on in another page. So many entries, at about a microsecond each, are well
+// within the time of one; what would take more is left to reading the items, which goes on from any
+// of them.
+constexpr uint64_t kWalkMax = 2'000'000;
 // Of a long list of ranges, so many tell how many entries all of them have.
 constexpr size_t kEstimatedRanges = 64;
 // What share of the items an entry names, when the estimate says nothing: it counts the entries of
@@ -63,12 +68,13 @@ class Chooser {
       return choice;
     }
     const Cost cost = cost_of(node);
+    if (reader_.context.budget.is_over()) return pass(ended_early(reader_.context.budget));
     if (cost.matches == 0) {
       choice.keys = stream_union({});
       return choice;
     }
     if (plus(cost.setup, fetches(cost.matches)) > scan(cost.matches)) return choice;
-    if (cost.streams > kStreamsMax) return choice;
+    if (cost.streams > kStreamsMax || cost.setup > kWalkMax) return choice;
     choice.is_exact = node.kind == Kind::all_of
                           ? node.is_exact && std::ranges::all_of(node.children, tells_exactly)
                           : tells_exactly(node);
@@ -186,7 +192,7 @@ class Chooser {
   uint64_t entries_in(const std::vector<TermRange>& ranges) const {
     const size_t asked = std::min(ranges.size(), kEstimatedRanges);
     uint64_t sum = 0;
-    for (size_t i = 0; i < asked; ++i) {
+    for (size_t i = 0; i < asked && !reader_.context.budget.spend(kStepsOfSeek); ++i) {
       sum = plus(sum, reader_.view.estimate(ranges[i * ranges.size() / asked]));
     }
     if (asked == ranges.size()) return sum;
@@ -296,8 +302,8 @@ class Chooser {
     }
     if (choice != nullptr && others.size() + 1 < node.children.size()) choice->is_exact = false;
     if (streams.size() == 1) return std::move(streams.front());
-    auto common =
-        stream_intersection(std::move(streams), choice != nullptr ? kStepsBetweenPauses : 0);
+    auto common = stream_intersection(
+        std::move(streams), choice != nullptr ? kStepsBetweenPauses : 0, reader_.context.budget);
     if (choice != nullptr) choice->pausing = common.get();
     return common;
   }
@@ -321,11 +327,8 @@ Result<std::unique_ptr<KeyStream>> open_keys(const KeyReader& reader, const Inde
   return Chooser(reader, kKeptKeys).open(node, nullptr);
 }
 
-uint64_t estimate_items(const ItemView& view, const IndexNode& node) {
-  ReadCounts counts;
-  Context context;
-  const uint64_t items = view.items_at_most();
-  return std::min(Chooser({view, counts, context}, 1).cost_of(node).matches, items);
+uint64_t estimate_items(const KeyReader& reader, const IndexNode& node) {
+  return std::min(Chooser(reader, 1).cost_of(node).matches, reader.view.items_at_most());
 }
 
 }  // namespace orrery::query

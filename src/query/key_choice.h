@@ -32,6 +32,6 @@ Result<KeyChoice> choose_keys(const KeyReader& reader, const IndexPlan& plan, si
 Result<std::unique_ptr<KeyStream>> open_keys(const KeyReader& reader, const IndexNode& node);
 
 // About how many items a node's keys are of, at most; all of them when no keys tell.
-uint64_t estimate_items(const ItemView& view, const IndexNode& node);
+uint64_t estimate_items(const KeyReader& reader, const IndexNode& node);
 
 }  // namespace orrery::query

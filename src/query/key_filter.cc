@@ -87,6 +87,9 @@ Operator mirrored(Operator op) {
   }
 }
 
+// Of boxes that AND looks at, in one filter.
+constexpr size_t kMaxPairs = 65'536;
+
 class Filter {
  public:
   Filter(const KeyDefinition& definition, const Parameters& parameters)
@@ -113,7 +116,7 @@ class Filter {
         Condition sum = all ? anything() : nothing();
         for (const auto& child : expr.children) {
           Condition one = condition(*child, wanted);
-          sum = all ? both_of(std::move(sum), std::move(one))
+          sum = all ? both_of(std::move(sum), std::move(one), pairs_left_)
                     : either_of(std::move(sum), std::move(one));
         }
         return sum;
@@ -135,7 +138,8 @@ class Filter {
       case ExprKind::between:
         if (expr.negated == wanted) return anything();
         return both_of(compare(Operator::greater_equal, *expr.children[0], *expr.children[1]),
-                       compare(Operator::less_equal, *expr.children[0], *expr.children[2]));
+                       compare(Operator::less_equal, *expr.children[0], *expr.children[2]),
+                       pairs_left_);
       case ExprKind::like:
         return expr.negated == wanted ? anything() : like(expr);
       case ExprKind::call:
@@ -332,6 +336,7 @@ class Filter {
 
   const KeyDefinition& definition_;
   const Parameters& parameters_;
+  mutable size_t pairs_left_ = kMaxPairs;
   std::map<std::string, std::vector<std::string>, std::less<>> sources_;  // alias → names below
 };
 

@@ -17,8 +17,6 @@ using value::KeyDefinition;
 using value::KeyPart;
 using value::Placement;
 
-constexpr size_t kMaxPairs = 65'536;
-
 // Where a low end begins and a high end stops, as bytes to compare.
 std::string first_of(const End& low) {
   return low.kind == End::Kind::without ? value::after_prefix(low.bytes) : low.bytes;
@@ -150,12 +148,13 @@ Condition nothing() {
   return {.is_anything = false, .boxes = {}};
 }
 
-Condition both_of(Condition a, Condition b) {
+Condition both_of(Condition a, Condition b, size_t& pairs_left) {
   if (a.is_anything) return b;
   if (b.is_anything) return a;
-  if (!a.boxes.empty() && b.boxes.size() > kMaxPairs / a.boxes.size()) {
-    return a.boxes.size() <= b.boxes.size() ? a : b;
+  if (!a.boxes.empty() && b.boxes.size() > pairs_left / a.boxes.size()) {
+    return a.boxes.size() <= b.boxes.size() ? std::move(a) : std::move(b);
   }
+  pairs_left -= a.boxes.size() * b.boxes.size();
   Condition both = nothing();
   for (const Box& left : a.boxes) {
     for (const Box& right : b.boxes) {

@@ -43,7 +43,8 @@ struct Condition {
 
 Condition anything();
 Condition nothing();
-Condition both_of(Condition a, Condition b);
+// `pairs_left`: how many pairs may still be looked at, in the whole filter.
+Condition both_of(Condition a, Condition b, size_t& pairs_left);
 Condition either_of(Condition a, Condition b);
 
 // The bytes of one part in range placement.

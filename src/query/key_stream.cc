@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "query/evaluate.h"
+#include "query/page.h"
 #include "query/term_ranges.h"
 
 namespace orrery::query {
@@ -157,6 +158,8 @@ class RangeStream final : public KeyStream {
   }
 
   Status walk(const TermRange& range, const std::string& from, bool inclusive) {
+    Budget& budget = reader_.context.budget;
+    if (budget.spend(kStepsOfSeek)) return pass(ended_early(budget));
     auto cursor = reader_.view.entries(range, false, nullptr);
     if (!cursor) return pass(cursor.error());
     // The keys of one term are in order: those before the first that is wanted, and those after the
@@ -166,6 +169,7 @@ class RangeStream final : public KeyStream {
     if (found && !*found) reader_.counts.entries += 1;  // to find none is work too
     for (; found && *found; found = (*cursor)->next()) {
       reader_.counts.entries += 1;
+      if (budget.spend(kStepsOfEntry)) return pass(ended_early(budget));
       const std::string_view key = (*cursor)->key();
       if (inclusive ? key < from : key <= from) continue;
       if (is_in_order && keys_.has_no_room(key)) return {};
@@ -238,8 +242,8 @@ class Union final : public KeyStream {
 
 class Leapfrog final : public Intersection {
  public:
-  Leapfrog(Streams streams, uint64_t pause_after)
-      : streams_(std::move(streams)), pause_after_(pause_after) {}
+  Leapfrog(Streams streams, uint64_t pause_after, Budget& budget)
+      : streams_(std::move(streams)), pause_after_(pause_after), budget_(budget) {}
 
   Result<bool> next() override {
     auto found = streams_.front()->next();
@@ -258,6 +262,7 @@ class Leapfrog final : public Intersection {
     uint64_t steps = 0;
     is_common_ = true;
     for (size_t i = 1; i < streams_.size();) {
+      if (budget_.spend(kStepsOfSeek)) return pass(ended_early(budget_));
       const std::string_view wanted = key();
       auto found = streams_[i]->seek(wanted);
       if (!found || !*found) return found;
@@ -278,6 +283,7 @@ class Leapfrog final : public Intersection {
 
   Streams streams_;
   const uint64_t pause_after_;
+  Budget& budget_;
   bool is_common_ = true;
 };
 
@@ -319,8 +325,8 @@ std::unique_ptr<KeyStream> stream_union(std::vector<std::unique_ptr<KeyStream>> 
 }
 
 std::unique_ptr<Intersection> stream_intersection(std::vector<std::unique_ptr<KeyStream>> streams,
-                                                  uint64_t pause_after) {
-  return std::make_unique<Leapfrog>(std::move(streams), pause_after);
+                                                  uint64_t pause_after, Budget& budget) {
+  return std::make_unique<Leapfrog>(std::move(streams), pause_after, budget);
 }
 
 }  // namespace orrery::query

@@ -22,6 +22,10 @@
 
 namespace orrery::query {
 
+// What it takes, in steps of a budget: the next entry, and to go to a place in the index.
+inline constexpr uint64_t kStepsOfEntry = 8;
+inline constexpr uint64_t kStepsOfSeek = 64;
+
 class KeyStream {
  public:
   virtual ~KeyStream() = default;
@@ -54,7 +58,7 @@ class Intersection : public KeyStream {
   virtual bool is_common() const = 0;
 };
 std::unique_ptr<Intersection> stream_intersection(std::vector<std::unique_ptr<KeyStream>> streams,
-                                                  uint64_t pause_after);
+                                                  uint64_t pause_after, Budget& budget);
 
 // Whether the value of an entry's term passes a test; where the term does not tell, it may.
 class TermTester {

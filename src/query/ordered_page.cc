@@ -54,7 +54,6 @@ class OrderedPage {
         limits_(limits),
         frame_(query.slots, reading.context),
         before_(query) {
-    frame_.stop = limits.stop;
     if (from != nullptr) at_ = *from;
     const uint64_t skip = query.offset.value_or(0);
     skip_ = skip - std::min(skip, at_.skipped);
@@ -142,8 +141,7 @@ class OrderedPage {
     uint64_t number = 0;
     each_row(query_, frame_, [&] { return use(number++); });
     std::ranges::fill(frame_.slots, Value());
-    if (frame_.ended == Frame::Ended::memory) return pass(too_much_memory());
-    if (frame_.ended == Frame::Ended::time) return pass(too_much_time());
+    if (frame_.ended() != Frame::Ended::no) return pass(ended_early(frame_.context.budget));
     return {};
   }
 
@@ -185,11 +183,11 @@ class OrderedPage {
           each_row(query_, frame_, [&] { return row(reader, number++); });
         }
         if (number > 0) ++page_.read.matched;
-        if (frame_.ended == Frame::Ended::memory) return pass(too_much_memory());
+        if (frame_.ended() == Frame::Ended::memory) return pass(too_much_memory());
         if (given_.size() > kQueryMemoryMax / (4 * sizeof(Fingerprint))) {
           return pass(too_much_memory());
         }
-        if (frame_.ended == Frame::Ended::time) {
+        if (frame_.ended() == Frame::Ended::time) {
           if (reader.in_order()) return end_early(reader);
           // The next page starts this item again; that helps only if there was something before.
           if (read_to.empty()) return pass(too_much_time());
@@ -202,7 +200,7 @@ class OrderedPage {
         }
       }
       if (!reader.in_order()) read_to = reader.key();
-      if (limits_.stop && limits_.stop()) return end_early(reader);
+      if (is_time_up(limits_, frame_.context)) return end_early(reader);
     }
     std::ranges::fill(frame_.slots, Value());
     return true;
@@ -278,11 +276,11 @@ class OrderedPage {
     Value result;
     if (query_.distinct) {
       result = project(query_, frame_);
-      if (frame_.ended != Frame::Ended::no) return false;
+      if (frame_.ended() != Frame::Ended::no) return false;
       if (result.is_undefined()) return true;
       row.mark = fingerprint_of(result);
     }
-    if (frame_.ended != Frame::Ended::no) return false;
+    if (frame_.ended() != Frame::Ended::no) return false;
     if (after_ && !before_(*after_, row)) return true;
     if (query_.distinct && (given_.contains(row.mark) || !next_->is_first_of_its_kind(row))) {
       return true;
@@ -294,12 +292,15 @@ class OrderedPage {
     }
     if (!query_.distinct) {
       result = project(query_, frame_);
-      if (frame_.ended != Frame::Ended::no) return false;
+      if (frame_.ended() != Frame::Ended::no) return false;
+    }
+    row.order = to_owned(row.order);
+    if (!result.is_undefined() && !next_->is_beyond(row) &&
+        !append_row(result, row.result, frame_.context)) {
+      return false;
     }
     see(row, reader);
     if (result.is_undefined()) return true;  // a row that shows nothing is none
-    row.order = to_owned(row.order);
-    if (!next_->is_beyond(row)) result.append_json(row.result);
     is_past_room_ = !next_->keep(std::move(row));
     return true;
   }
@@ -314,7 +315,7 @@ class OrderedPage {
     Row row;
     row.order = order_values_of(query_, frame_);
     const Value result = project(query_, frame_);
-    if (frame_.ended != Frame::Ended::no) return false;
+    if (frame_.ended() != Frame::Ended::no) return false;
     if (result.is_undefined()) return true;
     row.mark = fingerprint_of(result);
     if (!before_(*after_, row)) given_.insert(row.mark);

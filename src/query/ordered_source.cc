@@ -11,6 +11,7 @@
 #include "query/index_source.h"
 #include "query/key_choice.h"
 #include "query/ordered_walk.h"
+#include "query/page.h"
 #include "value/json.h"
 
 namespace orrery::query {
@@ -18,7 +19,9 @@ namespace {
 
 constexpr size_t kBatchMax = 64;
 constexpr uint64_t kEntriesBetweenPauses = 4096;
-constexpr uint64_t kKeySetMax = 200'000;    // keys
+constexpr uint64_t kKeySetMax = 200'000;    // keys, by estimate
+constexpr size_t kKeySetBytes = 32 << 20;   // of them, in memory
+constexpr size_t kKeyPlaceBytes = 64;       // of each, besides the key
 constexpr uint64_t kUnorderedMax = 50'000;  // items that a walk may have to put in order itself
 
 // Keys that can be asked for in any order.
@@ -137,7 +140,8 @@ class OrderedSource final : public ItemSource {
       auto found = walk_->next();
       if (!found) return found;
       if (!*found) break;
-      paused = steps >= kEntriesBetweenPauses;
+      paused = steps >= kEntriesBetweenPauses || walk_->is_pause();
+      if (walk_->is_pause()) break;
       if (asked_ && !asked_->contains(std::string(walk_->key()))) continue;
       keys_.emplace_back(walk_->key());
       doubtful_.push_back(walk_->is_doubtful());
@@ -197,9 +201,9 @@ Result<std::unique_ptr<ItemSource>> open_in_order(const SourceSetting& setting,
     if (is_composite) {
       walked = std::min(items, view.estimate(CompositeWalk::terms(*plan.order, parts.narrowed)));
     } else if (parts.narrowed != nullptr) {
-      walked = estimate_items(view, *parts.narrowed);
+      walked = estimate_items(reader, *parts.narrowed);
     }
-    const uint64_t matches = estimate_items(view, parts.rest);
+    const uint64_t matches = estimate_items(reader, parts.rest);
     const uint64_t steps = std::min(steps_until(wanted, matches, items), walked);
     const uint64_t sorting = kFetchCost * std::min(matches, walked);
     const uint64_t reading = kFetchCost * steps;
@@ -211,12 +215,15 @@ Result<std::unique_ptr<ItemSource>> open_in_order(const SourceSetting& setting,
       auto rest = open_keys(reader, parts.rest);
       if (!rest) return pass(rest.error());
       keys.emplace();
-      for (;;) {
+      Budget& budget = setting.context.budget;
+      for (size_t bytes = 0;;) {
         auto found = (*rest)->next();
         if (!found) return pass(found.error());
         if (!*found) break;
+        if (budget.spend(kStepsOfEntry)) return pass(ended_early(budget));
         keys->emplace((*rest)->key());
-        if (keys->size() > 2 * kKeySetMax) {
+        bytes += (*rest)->key().size() + kKeyPlaceBytes;
+        if (bytes > kKeySetBytes) {
           keys.reset();  // the estimate was wrong: the items will tell
           break;
         }

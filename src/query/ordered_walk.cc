@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "query/collector.h"
+#include "query/page.h"
 #include "value/json.h"
 #include "value/ordered.h"
 
@@ -111,6 +112,7 @@ uint64_t OrderedWalk::unordered_items(const ItemView& view, const value::Path& p
 
 Result<bool> OrderedWalk::next() {
   is_doubtful_ = false;
+  is_pause_ = false;
   value_ = {};
   for (;;) {
     if (!run_.empty()) {
@@ -214,7 +216,10 @@ Result<bool> OrderedWalk::next_entry() {
       continue;
     }
     bool is_sure = true;
-    if (!tester_.passes(term, is_sure)) continue;
+    if (!tester_.passes(term, is_sure)) {
+      if (!setting_.context.budget.spend(kStepsOfEntry)) continue;
+      is_pause_ = true;
+    }
     key_ = entries_->key();
     value_ = std::move(value);
     return true;
@@ -225,7 +230,9 @@ Status OrderedWalk::read_run() {
   const std::string run(run_of(entries_->term(), path_.size()));
   run_bytes_ = 0;
   std::vector<std::string> keys;
+  Budget& budget = setting_.context.budget;
   for (;;) {
+    if (budget.spend(kStepsOfEntry)) return pass(ended_early(budget));
     keys.emplace_back(entries_->key());
     auto found = move_entry();
     if (!found) return pass(found.error());

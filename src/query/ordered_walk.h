@@ -29,6 +29,7 @@ class OrderedWalk final : public ItemWalk {
   Result<bool> next() override;
   std::string_view key() const override { return key_; }
   bool is_doubtful() const override { return is_doubtful_; }
+  bool is_pause() const override { return is_pause_; }
   value::Value value() const override { return value_; }
 
   // About how many items would have to be read at once to put them in order, at most.
@@ -77,6 +78,7 @@ class OrderedWalk final : public ItemWalk {
   std::string key_;
   value::Value value_;
   bool is_doubtful_ = false;
+  bool is_pause_ = false;
 };
 
 }  // namespace orrery::query

@@ -14,10 +14,12 @@
 #include "query/item_view.h"
 #include "query/position.h"
 #include "query/read_counts.h"
+#include "value/value.h"
 
 namespace orrery::query {
 
-// What one page keeps of rows and groups before it gives them out; beyond that it gives fewer.
+// What one page keeps of rows and groups before it gives them out; beyond that it gives fewer. What
+// is computed on the way takes kEvaluationBytesMax more at most.
 inline constexpr size_t kPageMemoryMax = 64ULL << 20;
 
 // What a page is made from; it outlives the making.
@@ -34,7 +36,8 @@ struct PageLimits {
   size_t bytes = 4ULL << 20;
   // Of the next position; only what was gathered so far depends on it.
   size_t position_bytes = 4096;
-  // Asked between items: true ends the page early (time is up, the client has gone).
+  // Asked between items, and while one is computed: true ends the page early (time is up, the
+  // client has gone).
   std::function<bool()> stop = nullptr;
 };
 
@@ -44,7 +47,15 @@ struct QueryPage {
   ReadCounts read;
 };
 
+// Asked between items.
+bool is_time_up(const PageLimits& limits, const Context& context);
+
 Error too_much_memory();
 Error too_much_time();
+// Of the two, why a budget is over.
+Error ended_early(const Budget& budget);
+
+// Appends a row as JSON; false when it is too long, or time was up: then the budget is over.
+bool append_row(const value::Value& row, std::string& out, Context& context);
 
 }  // namespace orrery::query

@@ -117,7 +117,8 @@ TEST_F(PagingTest, SortingGoesOnAtAnItemOfManyRows) {
   std::optional<Position> at;
   int empty_pages = 0;
   do {
-    limits_.stop = [asked = 0]() mutable { return ++asked == 6; };
+    // Enough for some items, and not for all of them.
+    limits_.stop = [asked = 0]() mutable { return ++asked == 16; };
     auto next = page(kText, at ? &*at : nullptr);
     ASSERT_TRUE(next) << next.error().message;
     rows.insert(rows.end(), next->rows.begin(), next->rows.end());

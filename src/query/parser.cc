@@ -122,6 +122,10 @@ bool Parser::query(Query& out, int& height) {
   if (accept(Keyword::group)) {
     if (!expect(Keyword::by, "BY")) return false;
     do {
+      if (out.group_by.size() == kMaxGroupBy) {
+        return fail(codes::kTooComplex, peek().span,
+                    fmt::format("GROUP BY has more than {} expressions.", kMaxGroupBy));
+      }
       if (!clause_expression(out.group_by.emplace_back(), height)) return false;
     } while (accept(TokenKind::comma));
   }
@@ -223,6 +227,10 @@ bool Parser::order_by(Query& out, int& height) {
     if (out.order_by_rank) take();
   }
   do {
+    if (out.order_by.size() == kMaxOrderBy) {
+      return fail(codes::kTooComplex, peek().span,
+                  fmt::format("ORDER BY has more than {} expressions.", kMaxOrderBy));
+    }
     OrderItem& item = out.order_by.emplace_back();
     const Span start = peek().span;
     if (!clause_expression(item.expr, height)) return false;

@@ -28,8 +28,12 @@ inline constexpr int kMaxTreeHeight = 240;
 // Of one SELECT. The vendor's limits.
 inline constexpr size_t kMaxJoins = 10;
 inline constexpr size_t kMaxUdfCalls = 10;  // the binder counts them
-// A limit of this parser: the vendor bounds IN lists by the length of the text alone.
+// Limits of this parser: the vendor bounds these lists by the length of the text alone. Everything
+// that is selected is compared with each expression of GROUP BY and ORDER BY.
 inline constexpr size_t kMaxInItems = 65'536;
+inline constexpr size_t kMaxGroupBy = 256;
+inline constexpr size_t kMaxOrderBy = 256;
+inline constexpr size_t kMaxRankScores = 32;  // of RRF
 
 std::expected<Query, SyntaxError> parse_query(std::string_view text);
 

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "query/ast_forms.h"
 #include "query/literal.h"
+#include "query/parser.h"
 
 namespace orrery::query {
 namespace {
@@ -129,6 +131,10 @@ std::expected<RankClause, RankError> read_rank_clause(const Query& query,
       } else {
         scores.push_back(argument.get());
       }
+    }
+    if (scores.size() > kMaxRankScores) {
+      return refuse(
+          rank, "The RRF function takes at most " + std::to_string(kMaxRankScores) + " scores.");
     }
     if (scores.size() < 2) return refuse(rank, "The RRF function requires at least two scores.");
   } else {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <compare>
+#include <deque>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,6 +19,7 @@
 #include "query/functions/vector.h"
 #include "query/item_reader.h"
 #include "query/rank_clause.h"
+#include "query/sorted_order.h"
 #include "value/json.h"
 
 namespace orrery::query {
@@ -59,7 +60,6 @@ class RankedPage {
  public:
   RankedPage(const BoundQuery& query, const Reading& reading, const PageLimits& limits)
       : query_(query), reading_(reading), limits_(limits), frame_(query.slots, reading.context) {
-    frame_.stop = limits.stop;
     for (const BoundScore& score : query.rank->scores) {
       scores_.push_back(
           {.expr = score.expr, .weight = score.weight, .smaller_is_better = is_distance(score)});
@@ -70,6 +70,7 @@ class RankedPage {
     if (auto status = read_statistics(); !status) return pass(status.error());
     if (auto status = read_scores(); !status) return pass(status.error());
     sort();
+    if (frame_.ended() != Frame::Ended::no) return pass(ended_early(frame_.context.budget));
     if (auto status = give_out(given); !status) return pass(status.error());
     return std::move(page_);
   }
@@ -114,12 +115,12 @@ class RankedPage {
         uint64_t number = 0;
         each_row(query_, frame_, [&] { return add(reader.key(), number++); });
         if (number > 0) ++page_.read.matched;
-        if (memory_ > kQueryMemoryMax || frame_.ended == Frame::Ended::memory) {
+        if (memory_ > kQueryMemoryMax || frame_.ended() == Frame::Ended::memory) {
           return pass(rows_over_memory());
         }
-        if (frame_.ended == Frame::Ended::time) return pass(too_much_time());
+        if (frame_.ended() == Frame::Ended::time) return pass(too_much_time());
       }
-      if (limits_.stop && limits_.stop()) return pass(too_much_time());
+      if (is_time_up(limits_, frame_.context)) return pass(too_much_time());
     }
     std::ranges::fill(frame_.slots, Value());
     return {};
@@ -137,27 +138,29 @@ class RankedPage {
     }
     rows_.push_back({.key = std::string(key), .number = number});
     // A score, and its rank while rows are sorted.
-    memory_ += sizeof(Row) + key.size() + scores_.size() * sizeof(double) + sizeof(size_t);
+    memory_ += sizeof(Row) + key.size() + scores_.size() * sizeof(double) + 3 * sizeof(uint32_t);
     return memory_ <= kQueryMemoryMax;
   }
 
   void sort() {
-    std::vector<size_t> order(rows_.size());
-    for (size_t i = 0; i < scores_.size(); ++i) {
+    Budget& budget = frame_.context.budget;
+    for (size_t i = 0; i < scores_.size() && !budget.is_over(); ++i) {
       const Score& score = scores_[i];
       const auto goodness = [&](size_t row) {
         const double value = scores_of_rows_[row * scores_.size() + i];
         return score.smaller_is_better ? -value : value;
       };
-      std::iota(order.begin(), order.end(), size_t{0});
-      std::ranges::sort(order, std::ranges::greater(), goodness);
+      const auto order = sorted_order(
+          rows_.size(), budget, [&](uint32_t a, uint32_t b) { return goodness(a) > goodness(b); });
       double rank = 0;
       for (size_t place = 0; place < order.size(); ++place) {
         if (place == 0 || goodness(order[place]) != goodness(order[place - 1])) ++rank;
         rows_[order[place]].fused += score.weight / (kRankConstant + rank);
       }
     }
-    std::ranges::sort(rows_, [](const Row& a, const Row& b) {
+    ranked_ = sorted_order(rows_.size(), budget, [this](uint32_t one, uint32_t other) {
+      const Row& a = rows_[one];
+      const Row& b = rows_[other];
       // Total even where weights are infinite.
       const auto order = std::weak_order(b.fused, a.fused);
       if (order != 0) return order < 0;
@@ -172,7 +175,7 @@ class RankedPage {
     uint64_t at = first + std::min(given, end - first);
     for (; at < end && page_.rows.size() < limits_.rows && page_.rows.bytes() < limits_.bytes;
          ++at) {
-      auto row = show(rows_[at]);
+      auto row = show(rows_[ranked_[at]]);
       if (!row) return pass(row.error());
       // An item that was changed or removed meanwhile may have no such row any more.
       if (!*row) continue;
@@ -199,12 +202,12 @@ class RankedPage {
     each_row(query_, frame_, [&] {
       if (number++ < row.number) return true;
       const Value result = project(query_, frame_);
-      if (!result.is_undefined()) shown = result.to_json();
+      if (!result.is_undefined()) append_row(result, shown.emplace(), frame_.context);
       return false;
     });
     std::ranges::fill(frame_.slots, Value());
-    if (frame_.ended == Frame::Ended::memory) return pass(rows_over_memory());
-    if (frame_.ended == Frame::Ended::time) return pass(too_much_time());
+    if (frame_.ended() == Frame::Ended::memory) return pass(rows_over_memory());
+    if (frame_.ended() == Frame::Ended::time) return pass(too_much_time());
     return shown;
   }
 
@@ -213,9 +216,11 @@ class RankedPage {
   const PageLimits& limits_;
   Frame frame_;
   std::vector<Score> scores_;
-  std::vector<Row> rows_;
-  std::vector<double> scores_of_rows_;  // those of the first row, those of the second …
-  size_t memory_ = 0;                   // of both
+  // In pieces, which do not move when there are more of them.
+  std::deque<Row> rows_;
+  std::deque<double> scores_of_rows_;  // those of the first row, those of the second …
+  std::vector<uint32_t> ranked_;       // places in rows_, the best first
+  size_t memory_ = 0;                  // of both
   QueryPage page_;
 };
 

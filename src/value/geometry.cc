@@ -14,6 +14,15 @@ namespace {
 
 constexpr double kTouching = 1e-9;  // radians
 
+// In steps of a budget.
+constexpr uint64_t kStepsOfPosition = 8;
+constexpr uint64_t kStepsOfDistance = 16;
+constexpr uint64_t kStepsOfSearch = 1500;  // of the nearest place of an edge, on the ellipsoid
+
+bool is_over(Budget* budget, uint64_t steps) {
+  return budget != nullptr && budget->spend(steps);
+}
+
 struct Edge {
   const Position* from;
   const Position* to;
@@ -116,9 +125,10 @@ bool contains(const Shape& shape, const Vector& direction) {
                              [&](const Polygon& polygon) { return contains(polygon, direction); });
 }
 
-bool contains_one_of(const Shape& shape, const Shape& other) {
+bool contains_one_of(const Shape& shape, const Shape& other, Budget* budget) {
+  const uint64_t steps = kStepsOfPosition * positions_of(shape).size();
   return std::ranges::any_of(positions_of(other), [&](const Position* position) {
-    return contains(shape, position->direction);
+    return is_over(budget, steps) || contains(shape, position->direction);
   });
 }
 
@@ -146,12 +156,14 @@ double distance_to_m(const Edge& edge, const Position& position) {
 }
 
 // The least distance from a position of `some` to a place of `others`.
-double least_m(const std::vector<const Position*>& some, const Shape& others) {
+double least_m(const std::vector<const Position*>& some, const Shape& others, Budget* budget) {
   const std::vector<Edge> edges = edges_of(others);
+  const uint64_t steps = kStepsOfPosition * (edges.size() + others.points.size());
   // On the sphere first; whatever could still be nearest is then measured on the ellipsoid, whose
   // lengths differ from those of the sphere by less than 1 %.
   double least_angle = std::numeric_limits<double>::infinity();
   for (const Position* position : some) {
+    if (is_over(budget, steps)) return 0;
     for (const Position& point : others.points) {
       least_angle = std::min(least_angle, angle_between(position->direction, point.direction));
     }
@@ -162,12 +174,15 @@ double least_m(const std::vector<const Position*>& some, const Shape& others) {
   const double limit = least_angle * 1.02 + kTouching;
   double least = std::numeric_limits<double>::infinity();
   for (const Position* position : some) {
+    if (is_over(budget, steps)) return 0;
     for (const Position& point : others.points) {
       if (angle_between(position->direction, point.direction) > limit) continue;
+      if (is_over(budget, kStepsOfDistance)) return 0;
       least = std::min(least, distance_m(*position, point));
     }
     for (const Edge& edge : edges) {
       if (angle_to(edge, position->direction) > limit) continue;
+      if (is_over(budget, kStepsOfSearch)) return 0;
       least = std::min(least, distance_to_m(edge, *position));
     }
   }
@@ -178,12 +193,16 @@ Shape shape_of(const Polygon& polygon) {
   return {.points = {}, .lines = {}, .polygons = {polygon}};
 }
 
-bool is_within_one(const Shape& inner, const Shape& outer) {
-  for (const Position* position : positions_of(inner)) {
+bool is_within_one(const Shape& inner, const Shape& outer, Budget* budget) {
+  const std::vector<const Position*> positions = positions_of(inner);
+  const uint64_t steps = kStepsOfPosition * positions_of(outer).size();
+  for (const Position* position : positions) {
+    if (is_over(budget, steps)) return false;
     if (!contains(outer, position->direction)) return false;
   }
   const std::vector<Edge> outer_edges = edges_of(outer);
   for (const Edge& edge : edges_of(inner)) {
+    if (is_over(budget, 2 * steps)) return false;
     // Neither may it leave between its ends.
     if (!contains(outer, along(edge.from->direction, edge.to->direction, 0.5))) return false;
     for (const Edge& other : outer_edges) {
@@ -199,6 +218,7 @@ bool is_within_one(const Shape& inner, const Shape& outer) {
   for (const Polygon& polygon : outer.polygons) {
     for (size_t i = 1; i < polygon.rings.size(); ++i) {
       for (const Polygon& mine : inner.polygons) {
+        if (is_over(budget, steps + kStepsOfPosition * positions.size())) return false;
         if (contains(mine, polygon.rings[i].centre) &&
             !contains(polygon, polygon.rings[i].centre)) {
           return false;
@@ -233,10 +253,11 @@ double area_m2(const Shape& shape) {
   return area;
 }
 
-bool intersects(const Shape& a, const Shape& b) {
-  if (contains_one_of(a, b) || contains_one_of(b, a)) return true;
+bool intersects(const Shape& a, const Shape& b, Budget* budget) {
+  if (contains_one_of(a, b, budget) || contains_one_of(b, a, budget)) return true;
   const std::vector<Edge> edges = edges_of(b);
   for (const Edge& one : edges_of(a)) {
+    if (is_over(budget, kStepsOfPosition * edges.size())) return true;
     for (const Edge& two : edges) {
       if (cross_inside(one, two)) return true;
     }
@@ -244,27 +265,27 @@ bool intersects(const Shape& a, const Shape& b) {
   return false;
 }
 
-double distance_m(const Shape& a, const Shape& b) {
+double distance_m(const Shape& a, const Shape& b, Budget* budget) {
   if (a.points.size() == 1 && b.points.size() == 1) {
     return distance_m(a.points.front(), b.points.front());
   }
-  if (intersects(a, b)) return 0;
-  return std::min(least_m(positions_of(a), b), least_m(positions_of(b), a));
+  if (intersects(a, b, budget)) return 0;
+  return std::min(least_m(positions_of(a), b, budget), least_m(positions_of(b), a, budget));
 }
 
-bool is_within(const Shape& inner, const Shape& outer) {
+bool is_within(const Shape& inner, const Shape& outer, Budget* budget) {
   // Each part of the inner shape in one polygon of the outer one.
   if (inner.polygons.size() > 1) {
     return std::ranges::all_of(inner.polygons, [&](const Polygon& polygon) {
-      return is_within(shape_of(polygon), outer);
+      return is_within(shape_of(polygon), outer, budget);
     });
   }
   if (outer.polygons.size() > 1 && inner.points.empty()) {
     return std::ranges::any_of(outer.polygons, [&](const Polygon& polygon) {
-      return is_within_one(inner, shape_of(polygon));
+      return is_within_one(inner, shape_of(polygon), budget);
     });
   }
-  return is_within_one(inner, outer);
+  return is_within_one(inner, outer, budget);
 }
 
 }  // namespace orrery::value::geo

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "base/budget.h"
 #include "value/value.h"
 
 namespace orrery::value::geo {
@@ -47,10 +48,12 @@ struct Shape {
 std::expected<Shape, std::string> parse_shape(const Value& geojson);
 
 double area_m2(const Shape& shape);
-double distance_m(const Shape& a, const Shape& b);
-bool intersects(const Shape& a, const Shape& b);
+// These take as long as the product of the numbers of positions. Once a budget that is given is
+// over, what they answer is void.
+double distance_m(const Shape& a, const Shape& b, Budget* budget = nullptr);
+bool intersects(const Shape& a, const Shape& b, Budget* budget = nullptr);
 // Is the whole of `inner` in `outer`?
-bool is_within(const Shape& inner, const Shape& outer);
+bool is_within(const Shape& inner, const Shape& outer, Budget* budget = nullptr);
 
 // Seen from the centre, in radians: 0 for a direction in the shape.
 double angle_to(const Shape& shape, const std::array<double, 3>& direction);

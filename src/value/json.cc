@@ -44,6 +44,7 @@ class NodeArena {
   explicit NodeArena(size_t text_bytes)
       : next_size_(std::clamp(text_bytes / 16, kMinNodesInChunk, kMaxNodesInChunk)) {}
 
+  size_t bytes() const { return bytes_; }
   Node* add() {
     if (free_ == end_) grow();
     std::byte* const at = free_;
@@ -57,6 +58,7 @@ class NodeArena {
 
   void grow() {
     const size_t bytes = next_size_ * sizeof(Node);
+    bytes_ += bytes;
     chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
     free_ = chunks_.back().get();
     end_ = free_ + bytes;
@@ -64,6 +66,7 @@ class NodeArena {
   }
 
   size_t next_size_;
+  size_t bytes_ = 0;
   std::byte* free_ = nullptr;
   std::byte* end_ = nullptr;
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
@@ -556,6 +559,10 @@ Result<JsonDocument> JsonDocument::parse(std::string_view text) {
 
 const Node& JsonDocument::root() const {
   return *impl_->root;
+}
+
+size_t JsonDocument::memory() const {
+  return sizeof(Impl) + impl_->size * (impl_->unescaped ? 2 : 1) + impl_->nodes.bytes();
 }
 
 std::string_view JsonDocument::text() const {

@@ -48,6 +48,7 @@ class JsonDocument {
 
   const Node& root() const;
   std::string_view text() const;  // minified
+  size_t memory() const;          // bytes that it keeps
 
  private:
   struct Impl;

@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/budget.h"
 #include "base/hash.h"
 
 namespace orrery::value {
@@ -78,6 +79,66 @@ void keep_last_of_each(std::vector<Value::Field>& fields) {
 
 }  // namespace
 
+// What is shared. Sums stay below what would overflow: text is bounded by memory, and what is made
+// of shared parts by who makes it.
+
+namespace {
+
+constexpr size_t kShareBytes = 48;  // of the counter of references, and of the allocations
+constexpr size_t kNodesMin = 8;     // that a document has room for, whatever is in it
+constexpr size_t kScalarWritten = 8;
+
+size_t sum(size_t a, size_t b) {
+  return a > std::numeric_limits<size_t>::max() - b ? std::numeric_limits<size_t>::max() : a + b;
+}
+
+}  // namespace
+
+struct Value::Text {
+  explicit Text(std::string given) : text(std::move(given)), counted(kShareBytes + text.size()) {}
+  const std::string text;
+  const CountedBytes counted;
+};
+
+struct Value::Document {
+  explicit Document(JsonDocument given)
+      : document(std::move(given)), counted(kShareBytes + document.memory()) {}
+  const JsonDocument document;
+  const CountedBytes counted;
+};
+
+struct Value::Array {
+  explicit Array(std::vector<Value> given)
+      : elements(std::move(given)), counted(kShareBytes + elements.capacity() * sizeof(Value)) {
+    for (const Value& element : elements) {
+      memory = sum(memory, element.memory());
+      written = sum(sum(written, 1), element.written_bytes());
+      is_owned = is_owned && element.is_owned();
+    }
+  }
+  const std::vector<Value> elements;
+  const CountedBytes counted;
+  size_t memory = sizeof(Value);
+  size_t written = 2;
+  bool is_owned = true;
+};
+
+struct Value::Object {
+  explicit Object(std::vector<Field> given)
+      : fields(std::move(given)), counted(kShareBytes + fields.capacity() * sizeof(Field)) {
+    for (const Field& field : fields) {
+      memory = sum(sum(memory, field.name.memory()), field.value.memory());
+      written = sum(sum(written, field.name.written_bytes() + 2), field.value.written_bytes());
+      is_owned = is_owned && field.name.is_owned() && field.value.is_owned();
+    }
+  }
+  const std::vector<Field> fields;
+  const CountedBytes counted;
+  size_t memory = sizeof(Value);
+  size_t written = 2;
+  bool is_owned = true;
+};
+
 Value Value::from(const Node& node, const std::shared_ptr<const void>& owner) {
   Value value;
   value.type_ = node.type;
@@ -108,8 +169,8 @@ Value Value::from(const Node& node, const std::shared_ptr<const void>& owner) {
 }
 
 Value Value::make_document(JsonDocument document) {
-  const auto shared = std::make_shared<const JsonDocument>(std::move(document));
-  return from(shared->root(), shared);
+  const auto shared = std::make_shared<const Document>(std::move(document));
+  return from(shared->document.root(), shared);
 }
 
 Value Value::make_null() {
@@ -133,8 +194,8 @@ Value Value::make_number(double number) {
 }
 
 Value Value::make_string(std::string text) {
-  const auto shared = std::make_shared<const std::string>(std::move(text));
-  Value value = borrow_string(*shared);
+  const auto shared = std::make_shared<const Text>(std::move(text));
+  Value value = borrow_string(shared->text);
   value.owner_ = shared;
   return value;
 }
@@ -154,7 +215,7 @@ Value Value::make_array(std::vector<Value> elements) {
   Value value;
   value.type_ = Type::array;
   value.array_ = shared.get();
-  value.count_ = static_cast<uint32_t>(shared->size());
+  value.count_ = static_cast<uint32_t>(shared->elements.size());
   value.owner_ = shared;
   return value;
 }
@@ -166,7 +227,7 @@ Value Value::make_object(std::vector<Field> fields) {
   Value value;
   value.type_ = Type::object;
   value.object_ = shared.get();
-  value.count_ = static_cast<uint32_t>(shared->size());
+  value.count_ = static_cast<uint32_t>(shared->fields.size());
   value.owner_ = shared;
   return value;
 }
@@ -192,7 +253,7 @@ Value Value::find(std::string_view name) const {
     const Node* const member = node_->find(name);
     return member == nullptr ? Value() : from(*member, owner_);
   }
-  for (const Field& field : *object_) {
+  for (const Field& field : object_->fields) {
     if (field.name.text() == name) return field.value;
   }
   return {};
@@ -200,7 +261,7 @@ Value Value::find(std::string_view name) const {
 
 Value Value::at(size_t index) const {
   if (!is_array() || index >= count_) return {};
-  if (!from_node_) return (*array_)[index];
+  if (!from_node_) return array_->elements[index];
   const Node* element = node_->first;
   while (index-- > 0) element = element->next;
   return from(*element, owner_);
@@ -216,7 +277,7 @@ Value::Elements::Iterator::Iterator(const Value& array, bool end) : array_(&arra
 }
 
 Value Value::Elements::Iterator::operator*() const {
-  return node_ != nullptr ? from(*node_, array_->owner_) : (*array_->array_)[index_];
+  return node_ != nullptr ? from(*node_, array_->owner_) : array_->array_->elements[index_];
 }
 
 Value::Elements::Iterator& Value::Elements::Iterator::operator++() {
@@ -239,7 +300,7 @@ Value::Members::Iterator::Iterator(const Value& object, bool end) : object_(&obj
 
 Value::Member Value::Members::Iterator::operator*() const {
   if (node_ != nullptr) return {.name = node_->name, .value = from(*node_, object_->owner_)};
-  const Field& field = (*object_->object_)[index_];
+  const Field& field = object_->object_->fields[index_];
   return {.name = field.name.text(), .value = field.value};
 }
 
@@ -275,6 +336,7 @@ bool Value::operator==(const Value& other) const {
     }
     case Type::object:
       if (count_ != other.count_) return false;
+      if (count_ > kMaxPairwiseNames) return (*this <=> other) == 0;
       for (const Member& mine : members()) {
         if (mine.value != other.find(mine.name)) return false;
       }
@@ -356,46 +418,54 @@ uint64_t Value::hash() const {
 }
 
 void Value::append_json(std::string& out) const {
+  append_json(out, std::numeric_limits<size_t>::max());
+}
+
+bool Value::append_json(std::string& out, size_t most) const {
+  if (out.size() > most) return false;
   switch (type_) {
     case Type::undefined:
-      return;
+      return true;
     case Type::null:
       out.append("null");
-      return;
+      return true;
     case Type::boolean:
       out.append(boolean_ ? "true" : "false");
-      return;
+      return true;
     case Type::number:
       append_json_number(out, number_);
-      return;
+      return true;
     case Type::string:
+      if (count_ > most - out.size()) return false;
       append_json_string(out, text());
-      return;
+      return true;
     case Type::array:
     case Type::object:
       break;
   }
   if (from_node_) {
+    if (node_->raw.size() > most - out.size()) return false;
     out.append(node_->raw);
-    return;
+    return true;
   }
   char separator = is_array() ? '[' : '{';
   const char close = is_array() ? ']' : '}';
   if (count_ == 0) out.push_back(separator);
   if (is_array()) {
-    for (const Value& element : *array_) {
+    for (const Value& element : array_->elements) {
       out.push_back(std::exchange(separator, ','));
-      element.append_json(out);
+      if (!element.append_json(out, most)) return false;
     }
   } else {
-    for (const Field& field : *object_) {
+    for (const Field& field : object_->fields) {
       out.push_back(std::exchange(separator, ','));
-      append_json_string(out, field.name.text());
+      if (!field.name.append_json(out, most)) return false;
       out.push_back(':');
-      field.value.append_json(out);
+      if (!field.value.append_json(out, most)) return false;
     }
   }
   out.push_back(close);
+  return out.size() <= most;
 }
 
 std::string Value::to_json() const {
@@ -414,11 +484,9 @@ bool Value::is_owned() const {
     case Type::string:
       return owner_ != nullptr || count_ == 0;
     case Type::array:
-      return from_node_ ? owner_ != nullptr : std::ranges::all_of(*array_, &Value::is_owned);
+      return from_node_ ? owner_ != nullptr : array_->is_owned;
     case Type::object:
-      return from_node_ ? owner_ != nullptr : std::ranges::all_of(*object_, [](const Field& field) {
-        return field.name.is_owned() && field.value.is_owned();
-      });
+      return from_node_ ? owner_ != nullptr : object_->is_owned;
   }
   return true;
 }
@@ -433,33 +501,35 @@ Value Value::to_owned() const {
     return copy.has_value() ? make_document(*std::move(copy)) : Value();
   }
   if (is_array()) {
-    Array copy;
+    std::vector<Value> copy;
     copy.reserve(count_);
-    for (const Value& element : *array_) copy.push_back(element.to_owned());
+    for (const Value& element : array_->elements) copy.push_back(element.to_owned());
     return make_array(std::move(copy));
   }
-  Object copy;
+  std::vector<Field> copy;
   copy.reserve(count_);
-  for (const Field& field : *object_) {
+  for (const Field& field : object_->fields) {
     copy.push_back({.name = field.name.to_owned(), .value = field.value.to_owned()});
   }
   return make_object(std::move(copy));
 }
 
 size_t Value::memory() const {
-  size_t bytes = sizeof(Value);
-  if (is_string()) return bytes + count_;
-  if (!is_array() && !is_object()) return bytes;
+  if (is_string()) return sizeof(Value) + kShareBytes + count_;
+  if (!is_array() && !is_object()) return sizeof(Value);
   if (from_node_) {
-    // The text, and a node for about every ten characters of it.
-    return bytes + node_->raw.size() + (node_->raw.size() / 10 + 1) * sizeof(Node);
+    // The text, and a node for about every eight characters of it.
+    const size_t nodes = std::max<size_t>({node_->raw.size() / 8, count_, kNodesMin});
+    return sizeof(Value) + kShareBytes + node_->raw.size() + nodes * sizeof(Node);
   }
-  if (is_array()) {
-    for (const Value& element : *array_) bytes += element.memory();
-  } else {
-    for (const Field& field : *object_) bytes += field.name.memory() + field.value.memory();
-  }
-  return bytes;
+  return is_array() ? array_->memory : object_->memory;
+}
+
+size_t Value::written_bytes() const {
+  if (is_string()) return count_ + size_t{2};
+  if (!is_array() && !is_object()) return kScalarWritten;
+  if (from_node_) return node_->raw.size();
+  return is_array() ? array_->written : object_->written;
 }
 
 }  // namespace orrery::value

@@ -3,7 +3,11 @@
 // A Value is 32 bytes and cheap to copy. It either borrows (a view into a JsonDocument or a query
 // text, valid while that lives) or shares what it owns, which is immutable. `to_owned` gives a copy
 // that outlives everything it was made from. Values are not changed after they are made, so they
-// may be read from several threads.
+// may be read from several threads. What they own is counted on the thread that makes it
+// (base/budget.h).
+//
+// Parts are shared, so a small value can be a large text: [x, x] of [y, y] of … Whoever makes
+// values from a query's words looks at written_bytes(), which does not have to walk over them.
 //
 // Equality is deep; the order of an object's members does not count. The order over all values is
 // undefined < null < false < true < numbers < strings < arrays < objects; strings compare by code
@@ -81,15 +85,22 @@ class Value {
   // As JavaScript would print it. A part of a document is printed as it was written, minified.
   // Undefined prints nothing.
   void append_json(std::string& out) const;
+  // The same, until `out` has about so many bytes; false when there is more.
+  bool append_json(std::string& out, size_t most) const;
   std::string to_json() const;
+  // About how many bytes that takes, and walking over all of it, too. Known at once.
+  size_t written_bytes() const;
 
   Value to_owned() const;
-  // Bytes that this keeps in memory, itself included: an estimate for limits.
+  // Bytes that this keeps in memory, itself included, if nothing of it is shared: an estimate for
+  // limits. Known at once.
   size_t memory() const;
 
  private:
-  using Array = std::vector<Value>;
-  using Object = std::vector<Field>;
+  struct Text;
+  struct Document;
+  struct Array;
+  struct Object;
 
   static Value from(const Node& node, const std::shared_ptr<const void>& owner);
   bool is_owned() const;

@@ -109,6 +109,38 @@ describe("hostile queries", () => {
     }
   });
 
+  // Each would take gigabytes, or hours, by what it asks to be computed.
+  describe("what is computed", () => {
+    const kilobytes = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${at.server.process.pid}/status`, "utf8"))[1]);
+    const numbers = `[${Array(100).fill(0).join()}]`;
+    const times = (text, count) => Array(count).fill(text).join();
+    // Joins in which each makes many of the one before.
+    const growing = (first, next) => Array.from({ length: 9 }, (_, i) => i).reduce(
+      (text, i) => `${text} JOIN (SELECT VALUE ${next.replaceAll("@", `x${i}`)}) x${i + 1}`,
+      `SELECT VALUE x9 FROM c JOIN (SELECT VALUE ${first}) x0`);
+
+    for (const [name, text] of [
+      ["lists that are joined", growing(numbers, `ARRAY_CONCAT(${times("@", 100)})`)],
+      ["lists that are shared", growing(numbers, `[${times("@", 100)}]`)],
+      ["objects that are shared", growing(numbers, `{a:@,b:@,c:@,d:@,e:@}`)],
+      ["texts", growing("REPLICATE('x', 10000)", "@ || @ || @ || @")],
+      ["lists of texts", growing("REPLICATE('x', 10000)", "CONCAT(@,@,@,@)").replace("SELECT VALUE x9", "SELECT VALUE STRINGSPLIT(x9, 'x')")],
+      ["rows of rows", `SELECT VALUE ARRAY(SELECT VALUE [a,b] FROM a IN ${numbers.replace("[", "(SELECT VALUE [").replace("]", "])")} JOIN b IN (SELECT VALUE ${numbers}) JOIN d IN (SELECT VALUE ${numbers}) JOIN e IN (SELECT VALUE ${numbers})) FROM c`],
+    ]) {
+      it(name, async () => {
+        const before = kilobytes();
+        let most = before;
+        const watch = setInterval(() => { most = Math.max(most, kilobytes()); }, 5);
+        const { status, text: answer } = await query(text);
+        clearInterval(watch);
+        assert.equal(status, 400, answer.slice(0, 200));
+        assert.match(answer, /memory|time/);
+        assert.ok(most - before < 400 * 1024, `${most - before} KB more for ${answer.slice(0, 100)}`);
+        await alive();
+      });
+    }
+  });
+
   it("what nests without end is refused", async () => {
     for (const [open, close] of [["(", ")"], ["NOT (", ")"], ["(c.a=1 OR ", ")"], ["[", "]"], ["ABS(", ")"], ["c.a + ", ""],
       ["EXISTS(SELECT VALUE 1 WHERE ", ")"], ["(SELECT VALUE ", ")"], ["true ? true : ", ""]]) {

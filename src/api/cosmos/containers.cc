@@ -74,8 +74,10 @@ void Service::query_containers(CallPtr call) {
   for (const catalog::ContainerPtr& one : engine_.catalog().containers(database->number)) {
     containers.push_back(container_json(*database, *one));
   }
-  query_documents(std::move(call), continuations_,
-                  {database_rid(database->number), "DocumentCollections"}, containers);
+  query_documents(
+      std::move(call), continuations_,
+      {database_rid(database->number), "DocumentCollections", engine_.limits().query_time_ms},
+      containers);
 }
 
 void Service::read_container(CallPtr call) {

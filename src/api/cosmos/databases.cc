@@ -45,7 +45,8 @@ void Service::query_databases(CallPtr call) {
   for (const catalog::DatabasePtr& one : engine_.catalog().databases()) {
     databases.push_back(database_json(*one));
   }
-  query_documents(std::move(call), continuations_, {"", "Databases"}, databases);
+  query_documents(std::move(call), continuations_,
+                  {"", "Databases", engine_.limits().query_time_ms}, databases);
 }
 
 void Service::read_database(CallPtr call) {

@@ -134,8 +134,9 @@ bool sorts_by_what_it_shows(const Query& query) {
   for (const auto& item : query.select.items) {
     const auto is_it = [&item](const Expr* expr) { return same(*expr, *item.expr); };
     if (!std::ranges::any_of(shown, is_it)) shown.push_back(item.expr.get());
+    if (query.order_by.size() < shown.size()) return false;
   }
-  if (shown.empty() || query.order_by.size() < shown.size()) return false;
+  if (shown.empty()) return false;
   return std::ranges::all_of(shown, [&](const Expr* expr) {
     const auto end = query.order_by.begin() + static_cast<std::ptrdiff_t>(shown.size());
     return std::any_of(query.order_by.begin(), end,

@@ -1,7 +1,8 @@
 // What is wrong with a query before partitions are thought of: names, functions, counts, grouping;
 // and then what clients cannot merge. In the vendor's words, since people search for them.
 //
-// Where several properties are not grouped all of them are named; of other kinds the first.
+// Where several properties are not grouped all of them are named, up to a hundred; of other kinds
+// the first.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,6 +40,7 @@ constexpr std::string_view kAggregateOfAggregate = "SC2101";
 constexpr std::string_view kLimitTooLarge = "SC2061";
 constexpr std::string_view kOffsetTooLarge = "SC2062";
 constexpr std::string_view kStarOverSources = "SC2040";
+constexpr size_t kErrorsMax = 100;
 
 Error refuse(const std::vector<SyntaxError>& errors) {
   std::string json = R"({"errors":[)";
@@ -194,6 +196,7 @@ void find_ungrouped(const Expr& expr, const Query& query, std::vector<SyntaxErro
     return std::ranges::any_of(query.group_by,
                                [&one](const ExprPtr& key) { return same(*key, one); });
   };
+  if (errors.size() == kErrorsMax) return;
   if (is_grouped(expr) || aggregate_of(expr) || expr.kind == ExprKind::subquery) return;
   if (is_path(expr)) {
     const Expr* base = &expr;

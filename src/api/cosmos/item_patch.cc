@@ -89,14 +89,15 @@ class PatchEditor final : public partition::Editor {
     prepare(context);
     query::Frame frame(filter.slots, context);
     const auto until = SteadyClock::now() + kConditionTime;
-    frame.stop = [until] { return SteadyClock::now() > until; };
+    context.budget.start({.stop = [until] { return SteadyClock::now() > until; },
+                          .bytes = query::kEvaluationBytesMax});
     if (filter.document_slot) frame.slots[*filter.document_slot] = value::Value::from(item);
     bool met = false;
     query::each_row(filter, frame, [&met] {
       met = true;
       return false;
     });
-    if (frame.ended != query::Frame::Ended::no) {
+    if (frame.ended() != query::Frame::Ended::no) {
       return fail(Code::invalid,
                   fmt::format("the patch's condition takes more than {} ms, or too much memory, on "
                               "this item: make it simpler",
@@ -123,7 +124,11 @@ Result<std::unique_ptr<const Condition>> bind_condition(const Node& condition) {
   auto parsed = query::parse_query(made->text);
   if (!parsed) return pass(query::to_error(parsed.error()));
   made->parsed = std::move(*parsed);
-  auto bound = query::bind_query(made->parsed, {});
+  query::Context folding;
+  const auto until = SteadyClock::now() + kConditionTime;
+  folding.budget.start({.stop = [until] { return SteadyClock::now() > until; },
+                        .bytes = query::kEvaluationBytesMax});
+  auto bound = query::bind_query(made->parsed, {}, {}, nullptr, {}, &folding);
   if (!bound) return pass(query::to_error(bound.error()));
   made->bound = std::move(*bound);
   if (!made->bound->where || !made->bound->passes() || made->bound->derived() != nullptr) {

@@ -111,7 +111,8 @@ void Service::named_resources(CallPtr call) {
          engine_.catalog().resources(kind.number, owner->number)) {
       documents.push_back(resource_json(kind, *owner, *one, *token_life_s));
     }
-    return query_documents(std::move(call), continuations_, {owner->rid, kind.feed}, documents);
+    return query_documents(std::move(call), continuations_,
+                           {owner->rid, kind.feed, engine_.limits().query_time_ms}, documents);
   }
   if (feed && method == "GET") return list_resources(std::move(call), kind, *owner, *token_life_s);
   if (feed) return create_resource(std::move(call), kind, *owner, *token_life_s);

@@ -103,7 +103,8 @@ void Service::query_offers(CallPtr call) {
                             .message = "offers cannot be created: set throughput when creating a "
                                        "database or a container, and change it with PUT"});
   }
-  query_documents(std::move(call), continuations_, {"", "Offers"}, all_offers());
+  query_documents(std::move(call), continuations_, {"", "Offers", engine_.limits().query_time_ms},
+                  all_offers());
 }
 
 void Service::read_offer(CallPtr call) {

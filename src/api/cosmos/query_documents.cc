@@ -2,6 +2,7 @@
 // list is bounded by what an account may have.
 #include "api/cosmos/query_documents.h"
 
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -40,9 +41,14 @@ void query_documents(CallPtr call, const Continuations& continuations, const Fee
   }
   auto request = parse_query_request(call->body);
   if (!request) return call->fail(request.error());
-  auto bound = query::bind_query(*request->parsed, request->parameters);
-  if (!bound) return call->fail(query::to_error(bound.error()));
   query::PageLimits limits;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(feed.time_ms);
+  limits.stop = [&] { return std::chrono::steady_clock::now() > until || call->client_is_gone(); };
+  query::Context context;
+  prepare(context);
+  context.budget.start({.stop = limits.stop, .bytes = query::kEvaluationBytesMax});
+  auto bound = query::bind_query(*request->parsed, request->parameters, {}, nullptr, {}, &context);
+  if (!bound) return call->fail(query::to_error(bound.error()));
   auto size = page_size(call->headers.max_item_count, kDefaultPage, kLargestPage);
   if (!size) return call->fail(size.error());
   limits.rows = *size;
@@ -62,8 +68,6 @@ void query_documents(CallPtr call, const Continuations& continuations, const Fee
   auto items = by_id(documents);
   if (!items) return call->fail(items.error());
   query::MemorySpace space(std::move(*items));
-  query::Context context;
-  prepare(context);
   auto page = query::run_page(**bound, space, position ? &*position : nullptr, limits, context);
   if (!page) return call->fail(page.error());
 

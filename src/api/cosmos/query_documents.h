@@ -2,6 +2,7 @@
 // as a list of JSON documents.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,10 +12,12 @@
 
 namespace orrery::cosmos {
 
-// What the answer says it is a feed of: "Databases", and the resource id of their owner.
+// What the answer says it is a feed of: "Databases", and the resource id of their owner; and how
+// long a page may take.
 struct FeedOf {
   std::string rid;
   std::string_view name;
+  uint64_t time_ms = 0;
 };
 
 // Runs the query that is the call's body over the documents, which have an "id" each, and answers

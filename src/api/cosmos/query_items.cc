@@ -157,10 +157,25 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   ContainerFunctions functions(scripts_, engine_.catalog(), container.number);
   auto vectors = vector_paths(container.spec.face_json);
   if (!vectors) return call->fail(vectors.error());
-  auto bound =
-      query::bind_query(*request->parsed, request->parameters, *computed, &functions, *vectors);
-  if (!bound) return call->fail(query::to_error(bound.error()));
   const bool is_trial = reach == partition::Reach::memory;
+  bool is_over = false;
+  const auto page_time_us = static_cast<int64_t>(engine_.limits().query_time_ms * 1000);
+  const int64_t time_us = is_trial ? std::min(kTrialTimeUs, page_time_us) : page_time_us;
+  query::PageLimits limits;
+  limits.stop = [&] {
+    is_over = clock_.steady_us() - started_us > time_us || call->client_is_gone();
+    return is_over;
+  };
+  query::Context context;
+  prepare(context);
+  context.functions = &functions;
+  context.budget.start({.stop = limits.stop, .bytes = query::kEvaluationBytesMax});
+  auto bound = query::bind_query(*request->parsed, request->parameters, *computed, &functions,
+                                 *vectors, &context);
+  if (is_trial && is_over) {
+    return later_in_container(std::move(call), Lane::queries, &Service::query_items_patiently);
+  }
+  if (!bound) return call->fail(query::to_error(bound.error()));
   // Scripts run in another process.
   if (is_trial && functions.is_used()) {
     return later_in_container(std::move(call), Lane::queries, &Service::query_items_patiently);
@@ -215,20 +230,9 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   cluster::Receipt receipt;
   receipt.range = routing->slot_of(*start)->range.id;
   receipt.would_throttle_ms = *admitted;
-  query::Context context;
-  prepare(context);
-  context.functions = &functions;
-  query::PageLimits limits;
   limits.rows = *size;
   limits.bytes = engine_.limits().response_bytes;
   limits.position_bytes = position_bytes(*token_max);
-  bool is_over = false;
-  const auto page_time_us = static_cast<int64_t>(engine_.limits().query_time_ms * 1000);
-  const int64_t time_us = is_trial ? std::min(kTrialTimeUs, page_time_us) : page_time_us;
-  limits.stop = [&] {
-    is_over = clock_.steady_us() - started_us > time_us || call->client_is_gone();
-    return is_over;
-  };
   EngineSpace space(engine_, routing, {ranges, bounds->only}, *demand, receipt,
                     {.reach = reach, .stop = limits.stop});
   auto page = query::run_page(**bound, space, position ? &*position : nullptr, limits, context);
@@ -242,7 +246,8 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   receipt.charge = *factor * partition::query_charge({.entries_read = page->read.entries,
                                                       .items_read = page->read.items,
                                                       .bytes_read = page->read.bytes,
-                                                      .bytes_returned = json.size()});
+                                                      .bytes_returned = json.size(),
+                                                      .bytes_asked = call->body.size()});
   engine_.pay_for_query(routing, *start, receipt.charge, receipt.would_throttle_ms);
   finish_feed(json, page->rows.size());
   if (page->next) {

@@ -229,8 +229,14 @@ Reply ScriptOperations::query(const Operation& operation) {
   ContainerFunctions functions(host_, engine_.catalog(), scope_.routing->container->number);
   auto vectors = vector_paths(scope_.routing->container->spec.face_json);
   if (!vectors) return refused(vectors.error());
-  auto bound =
-      query::bind_query(*request->parsed, request->parameters, *computed, &functions, *vectors);
+  query::PageLimits limits;
+  limits.stop = [this] { return clock_.steady_us() > deadline_us_ || !is_wanted(); };
+  query::Context context;
+  prepare(context);
+  context.functions = &functions;
+  context.budget.start({.stop = limits.stop, .bytes = query::kEvaluationBytesMax});
+  auto bound = query::bind_query(*request->parsed, request->parameters, *computed, &functions,
+                                 *vectors, &context);
   if (!bound) return refused(query::to_error(bound.error()));
   const uint32_t container = scope_.routing->container->number;
   std::optional<query::Position> position;
@@ -239,14 +245,9 @@ Reply ScriptOperations::query(const Operation& operation) {
     if (!from) return refused(from.error());
     position = std::move(from->at);
   }
-  query::Context context;
-  prepare(context);
-  context.functions = &functions;
-  query::PageLimits limits;
   limits.rows = page_size(operation);
   limits.bytes = engine_.limits().response_bytes;
   limits.position_bytes = position_bytes(kMaxContinuationBytes);
-  limits.stop = [this] { return clock_.steady_us() > deadline_us_ || !is_wanted(); };
   TransactionSpace space(transaction_, scope_.placement,
                          [this](const partition::ItemKey& key, partition::Item& item) {
                            return body_of(key.row, item);
@@ -257,7 +258,8 @@ Reply ScriptOperations::query(const Operation& operation) {
   charge_ += scope_.charge_factor * partition::query_charge({.entries_read = page->read.entries,
                                                              .items_read = page->read.items,
                                                              .bytes_read = page->read.bytes,
-                                                             .bytes_returned = reply.body.size()});
+                                                             .bytes_returned = reply.body.size(),
+                                                             .bytes_asked = operation.body.size()});
   if (page->next) {
     auto token = continuations_.encode(QueryPosition{container, request->hash, 0, *page->next},
                                        kMaxContinuationBytes);

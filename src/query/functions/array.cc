@@ -14,45 +14,60 @@ namespace orrery::query {
 namespace {
 
 // Is everything that `part` says also true of `whole`? Objects may have more members.
-bool covers(const Value& whole, const Value& part) {
+bool covers(const Value& whole, const Value& part, Budget& budget) {
   if (!part.is_object()) return whole == part;
   if (!whole.is_object()) return false;
   for (const Value::Member& member : part.members()) {
-    if (!covers(whole.find(member.name), member.value)) return false;
+    if (budget.spend(1 + whole.size() / 8)) return false;
+    if (!covers(whole.find(member.name), member.value, budget)) return false;
   }
   return true;
 }
 
-Value contains(const Value& array, const Value& wanted, bool partial) {
+Value contains(const Value& array, const Value& wanted, bool partial, Budget& budget) {
   if (!array.is_array() || wanted.is_undefined()) return {};
+  if (budget.spend_bytes(array.written_bytes())) return {};
   for (const Value& element : array.elements()) {
-    if (partial ? covers(element, wanted) : element == wanted) return boolean(true);
+    if (partial ? covers(element, wanted, budget) : element == wanted) return boolean(true);
+    if (partial && budget.is_over()) return {};
   }
   return boolean(false);
 }
 
-Value array_contains(Arguments arguments, Context& /*context*/) {
+Value array_contains(Arguments arguments, Context& context) {
   const std::optional<bool> partial = flag(arguments, 2);
   if (!partial) return {};
-  return contains(arguments[0], arguments[1], *partial);
+  return contains(arguments[0], arguments[1], *partial, context.budget);
 }
 
-Value array_contains_all(Arguments arguments, Context& /*context*/) {
+Value array_contains_all(Arguments arguments, Context& context) {
   Conjunction all;
-  for (const Value& wanted : arguments.subspan(1)) all.add(contains(arguments[0], wanted, false));
+  for (const Value& wanted : arguments.subspan(1)) {
+    all.add(contains(arguments[0], wanted, false, context.budget));
+  }
   return arguments[0].is_array() ? all.result() : Value();
 }
 
-Value array_contains_any(Arguments arguments, Context& /*context*/) {
+Value array_contains_any(Arguments arguments, Context& context) {
   Disjunction any;
-  for (const Value& wanted : arguments.subspan(1)) any.add(contains(arguments[0], wanted, false));
+  for (const Value& wanted : arguments.subspan(1)) {
+    any.add(contains(arguments[0], wanted, false, context.budget));
+  }
   return arguments[0].is_array() ? any.result() : Value();
 }
 
-Value array_concat(Arguments arguments, Context& /*context*/) {
-  std::vector<Value> joined;
+Value array_concat(Arguments arguments, Context& context) {
+  size_t elements = 0;
+  size_t bytes = 0;
   for (const Value& array : arguments) {
     if (!array.is_array()) return {};
+    elements += array.size();
+    bytes += array.written_bytes();
+  }
+  if (!context.may_make(bytes) || !context.budget.has_room(elements * sizeof(Value))) return {};
+  std::vector<Value> joined;
+  joined.reserve(elements);
+  for (const Value& array : arguments) {
     for (Value element : array.elements()) joined.push_back(std::move(element));
   }
   return Value::make_array(std::move(joined));
@@ -64,7 +79,7 @@ Value array_length(Arguments arguments, Context& /*context*/) {
 }
 
 // ARRAY_SLICE(array, start [, count]): a negative start counts from the end.
-Value array_slice(Arguments arguments, Context& /*context*/) {
+Value array_slice(Arguments arguments, Context& context) {
   if (!arguments[0].is_array()) return {};
   const auto size = static_cast<int64_t>(arguments[0].size());
   const std::optional<int64_t> start = position(arguments[1]);
@@ -72,7 +87,9 @@ Value array_slice(Arguments arguments, Context& /*context*/) {
   if (!start || !count) return {};
   const int64_t begin = *start < 0 ? std::max<int64_t>(size + *start, 0) : std::min(*start, size);
   const int64_t end = begin + std::clamp<int64_t>(*count, 0, size - begin);
+  if (!context.budget.has_room(static_cast<uint64_t>(end - begin) * sizeof(Value))) return {};
   std::vector<Value> slice;
+  slice.reserve(static_cast<size_t>(end - begin));
   int64_t index = 0;
   for (Value element : arguments[0].elements()) {
     if (index >= begin && index < end) slice.push_back(std::move(element));

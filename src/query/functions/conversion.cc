@@ -1,5 +1,6 @@
 // From and to strings. STRINGTO… read JSON, white space around it allowed, and are undefined when
 // the text is not of that type.
+#include <algorithm>
 #include <cmath>
 
 #include "query/functions/arguments.h"
@@ -11,26 +12,37 @@ namespace {
 
 using value::Type;
 
-Value parse_as(const Value& text, Type type) {
+Value parse_as(const Value& text, Type type, Context& context) {
   if (!text.is_string()) return {};
+  // As a tree it takes many times the room of its text: a node for each value, and there is one
+  // more of these than there are signs that begin or divide.
+  const auto nodes =
+      std::ranges::count_if(text.text(), [](char c) { return c == ',' || c == '[' || c == '{'; });
+  const auto bytes = (static_cast<uint64_t>(nodes) + 1) * sizeof(value::Node);
+  if (!context.budget.has_room(bytes + 2 * text.text().size())) return {};
   Result<value::JsonDocument> document = value::JsonDocument::parse(text.text());
   if (!document || document->root().type != type) return {};
   return Value::make_document(*std::move(document));
 }
 
 template <Type type>
-Value string_to(Arguments arguments, Context& /*context*/) {
-  return parse_as(arguments[0], type);
+Value string_to(Arguments arguments, Context& context) {
+  return parse_as(arguments[0], type, context);
 }
 
-Value to_string(Arguments arguments, Context& /*context*/) {
+Value to_string(Arguments arguments, Context& context) {
   const Value& value = arguments[0];
   if (value.is_undefined() || value.is_string()) return value;
   if (value.is_number() && !std::isfinite(value.number())) {
     if (std::isnan(value.number())) return Value::borrow_string("NaN");
     return Value::borrow_string(value.number() > 0 ? "Infinity" : "-Infinity");
   }
-  return string(value.to_json());
+  std::string json;
+  if (!value.append_json(json, kValueBytesMax)) {
+    context.budget.end(Budget::Ended::memory);
+    return {};
+  }
+  return string(std::move(json));
 }
 
 constexpr Function kFunctions[] = {

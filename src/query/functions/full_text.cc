@@ -47,22 +47,25 @@ bool is_near(std::string_view a, std::string_view b, int most) {
   return row.back() <= limit;
 }
 
-bool word_matches(const Word& word, const Word& wanted, int distance) {
+bool word_matches(const Word& word, const Word& wanted, int distance, Budget& budget) {
   if (word.stem == wanted.stem) return true;
+  if (distance > 0 && budget.spend(1 + word.text.size() * wanted.text.size() / 4)) return false;
   return distance > 0 && is_near(word.text, wanted.text, distance);
 }
 
-Value contains_term(std::span<const Word> text, const Value& wanted) {
-  const std::optional<SearchTerm> term = parse_term(wanted);
-  return term ? boolean(count_matches(text, *term) > 0) : Value();
+Value contains_term(std::span<const Word> text, const Value& wanted, Budget& budget) {
+  const std::optional<SearchTerm> term = parse_term(wanted, budget);
+  return term ? boolean(count_matches(text, *term, budget) > 0) : Value();
 }
 
 template <class Combination>
-Value contains_terms(Arguments arguments, Context& /*context*/) {
+Value contains_terms(Arguments arguments, Context& context) {
   if (!arguments[0].is_string()) return {};
-  const std::vector<Word> text = words_of(arguments[0].text());
+  const std::vector<Word> text = words_of(arguments[0].text(), context.budget);
   Combination combination;
-  for (const Value& wanted : arguments.subspan(1)) combination.add(contains_term(text, wanted));
+  for (const Value& wanted : arguments.subspan(1)) {
+    combination.add(contains_term(text, wanted, context.budget));
+  }
   return combination.result();
 }
 
@@ -74,7 +77,7 @@ std::optional<uint64_t> count_of(const Value& value) {
 
 // (text, [terms], documents, words, [documents with each term]). No text scores as one without a
 // match does; what is no term matches nothing.
-Value full_text_score(Arguments arguments, Context& /*context*/) {
+Value full_text_score(Arguments arguments, Context& context) {
   const auto documents = count_of(arguments[2]);
   const auto words = count_of(arguments[3]);
   if (!arguments[1].is_array() || !arguments[4].is_array() || !documents || !words) return {};
@@ -85,18 +88,18 @@ Value full_text_score(Arguments arguments, Context& /*context*/) {
     statistics.hit_counts.push_back(std::min(*count, *documents));
   }
   if (!arguments[0].is_string()) return number(0);
-  const std::vector<Word> text = words_of(arguments[0].text());
+  const std::vector<Word> text = words_of(arguments[0].text(), context.budget);
   std::vector<size_t> matches;
   for (const Value& wanted : arguments[1].elements()) {
-    const std::optional<SearchTerm> term = parse_term(wanted);
-    matches.push_back(term ? count_matches(text, *term) : 0);
+    const std::optional<SearchTerm> term = parse_term(wanted, context.budget);
+    matches.push_back(term ? count_matches(text, *term, context.budget) : 0);
   }
   return number(score_bm25(text.size(), matches, statistics));
 }
 
-Value full_text_word_count(Arguments arguments, Context& /*context*/) {
+Value full_text_word_count(Arguments arguments, Context& context) {
   if (!arguments[0].is_string()) return number(0);
-  return number(static_cast<double>(words_of(arguments[0].text()).size()));
+  return number(static_cast<double>(words_of(arguments[0].text(), context.budget).size()));
 }
 
 constexpr uint16_t kAny = Function::kAnyNumber;
@@ -111,16 +114,18 @@ constexpr Function kFunctions[] = {
 
 }  // namespace
 
-std::vector<Word> words_of(std::string_view text) {
+std::vector<Word> words_of(std::string_view text, Budget& budget) {
   std::vector<Word> words;
+  Held held(budget);
   std::string word;
   const auto finish = [&] {
     if (!word.empty() && !std::ranges::binary_search(kStopWords, std::string_view(word))) {
       words.push_back({.text = word, .stem = stem(word)});
+      held.add(2 * (sizeof(Word) + word.size()));
     }
     word.clear();
   };
-  for (size_t at = 0; at < text.size();) {
+  for (size_t at = 0; at < text.size() && !budget.spend(1);) {
     const char32_t code = next_code_point(text, at);
     if (!is_word(code) || word.size() >= kMaxWordBytes) finish();
     if (is_word(code)) append_code_point(word, to_lower(code));
@@ -129,12 +134,12 @@ std::vector<Word> words_of(std::string_view text) {
   return words;
 }
 
-std::optional<SearchTerm> parse_term(const Value& value) {
-  if (value.is_string()) return SearchTerm{.words = words_of(value.text())};
+std::optional<SearchTerm> parse_term(const Value& value, Budget& budget) {
+  if (value.is_string()) return SearchTerm{.words = words_of(value.text(), budget)};
   const Value term = value.find("term");
   const Value distance = value.find("distance");
   if (!term.is_string()) return std::nullopt;
-  SearchTerm parsed{.words = words_of(term.text())};
+  SearchTerm parsed{.words = words_of(term.text(), budget)};
   if (distance.is_undefined()) return parsed;
   const std::optional<int64_t> edits = integer(distance);
   if (!edits || *edits < 0 || *edits > kMaxDistance) return std::nullopt;
@@ -142,16 +147,18 @@ std::optional<SearchTerm> parse_term(const Value& value) {
   return parsed;
 }
 
-size_t count_matches(std::span<const Word> text, const SearchTerm& term) {
+size_t count_matches(std::span<const Word> text, const SearchTerm& term, Budget& budget) {
   const size_t length = term.words.size();
   if (length == 0 || length > text.size()) return 0;
   size_t count = 0;
   for (size_t start = 0; start + length <= text.size(); ++start) {
     size_t same = 0;
-    while (same < length && word_matches(text[start + same], term.words[same], term.distance)) {
+    while (same < length &&
+           word_matches(text[start + same], term.words[same], term.distance, budget)) {
       ++same;
     }
     if (same == length) ++count;
+    if (budget.spend(1 + same)) break;
   }
   return count;
 }

@@ -24,8 +24,8 @@ struct Word {
   std::string stem;
 };
 
-// The words of a text, without stop words.
-std::vector<Word> words_of(std::string_view text);
+// The words of a text, without stop words. No more of them when the budget is over.
+std::vector<Word> words_of(std::string_view text, Budget& budget);
 
 struct SearchTerm {
   std::vector<Word> words;
@@ -33,9 +33,9 @@ struct SearchTerm {
 };
 
 // From a string, or {"term": string, "distance": 0, 1 or 2}. Empty when it is neither.
-std::optional<SearchTerm> parse_term(const Value& value);
+std::optional<SearchTerm> parse_term(const Value& value, Budget& budget);
 // How often the term is in the text. A term without words (stop words only) is nowhere.
-size_t count_matches(std::span<const Word> text, const SearchTerm& term);
+size_t count_matches(std::span<const Word> text, const SearchTerm& term, Budget& budget);
 
 struct FullTextStatistics {
   uint64_t documents = 0;

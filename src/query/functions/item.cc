@@ -14,8 +14,10 @@ Value document_id(Arguments arguments, Context& context) {
   return number(*context.document_id);
 }
 
-Value object_to_array(Arguments arguments, Context& /*context*/) {
+Value object_to_array(Arguments arguments, Context& context) {
   if (!arguments[0].is_object() || !all_strings(arguments.subspan(1))) return {};
+  constexpr size_t kBytesOfPair = 4 * sizeof(Value) + 200;
+  if (!context.budget.has_room(arguments[0].size() * kBytesOfPair)) return {};
   const Value name = arguments.size() > 1 ? arguments[1] : Value::borrow_string("k");
   const Value content = arguments.size() > 2 ? arguments[2] : Value::borrow_string("v");
   std::vector<Value> pairs;

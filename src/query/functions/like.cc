@@ -2,6 +2,7 @@
 #include "query/functions/like.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "query/functions/text.h"
 
@@ -24,6 +25,23 @@ size_t end_of_set(std::u32string_view pattern, size_t open) {
   return pattern.find(U']', first + 1);
 }
 
+using Ranges = std::vector<std::pair<char32_t, char32_t>>;
+
+// Sorted and merged; one that ends before it begins has no characters.
+void put_in_order(Ranges& ranges) {
+  std::erase_if(ranges, [](const auto& range) { return range.second < range.first; });
+  std::ranges::sort(ranges);
+  Ranges merged;
+  for (const auto& range : ranges) {
+    if (!merged.empty() && range.first <= merged.back().second) {
+      merged.back().second = std::max(merged.back().second, range.second);
+    } else {
+      merged.push_back(range);
+    }
+  }
+  ranges = std::move(merged);
+}
+
 }  // namespace
 
 bool LikePattern::Slot::matches(char32_t character) const {
@@ -36,9 +54,9 @@ bool LikePattern::Slot::matches(char32_t character) const {
     case Kind::not_in_set:
       break;
   }
-  const bool inside = std::ranges::any_of(ranges, [&](const auto& range) {
-    return character >= range.first && character <= range.second;
-  });
+  const auto range =
+      std::ranges::lower_bound(ranges, character, {}, &std::pair<char32_t, char32_t>::second);
+  const bool inside = range != ranges.end() && character >= range->first;
   return inside == (kind == Kind::in_set);
 }
 
@@ -67,6 +85,7 @@ std::optional<LikePattern> LikePattern::compile(std::string_view pattern, std::s
         slot.ranges.emplace_back(codes[at], is_range ? codes[at + 2] : codes[at]);
         if (is_range) at += 2;
       }
+      put_in_order(slot.ranges);
       i = close;
     } else {
       slot.code = code;
@@ -87,30 +106,38 @@ std::optional<LikePattern> LikePattern::compile(std::string_view pattern, std::s
   return compiled;
 }
 
-bool LikePattern::matches_at(const Piece& piece, std::u32string_view text, size_t at) {
+bool LikePattern::matches_at(const Piece& piece, std::u32string_view text, size_t at,
+                             Budget& budget) {
   if (text.size() < at + piece.size()) return false;
-  for (size_t i = 0; i < piece.size(); ++i) {
-    if (!piece[i].matches(text[at + i])) return false;
-  }
-  return true;
+  size_t same = 0;
+  while (same < piece.size() && piece[same].matches(text[at + same])) ++same;
+  return !budget.spend(1 + same / 8) && same == piece.size();
 }
 
-bool LikePattern::matches(std::string_view text) const {
+bool LikePattern::matches(std::string_view text, Budget& budget) const {
   if (!text.starts_with(prefix_)) return false;
   if (is_prefix_only_) return true;
   if (is_exact_) return text == prefix_;
+  if (!budget.has_room(text.size() * sizeof(char32_t))) return false;
   const std::u32string codes = decode(text);
   const Piece& first = pieces_.front();
   const Piece& last = pieces_.back();
-  if (pieces_.size() == 1) return codes.size() == first.size() && matches_at(first, codes, 0);
-  if (codes.size() < first.size() + last.size() || !matches_at(first, codes, 0)) return false;
+  if (pieces_.size() == 1) {
+    return codes.size() == first.size() && matches_at(first, codes, 0, budget);
+  }
+  if (codes.size() < first.size() + last.size() || !matches_at(first, codes, 0, budget)) {
+    return false;
+  }
   const size_t end = codes.size() - last.size();
-  if (!matches_at(last, codes, end)) return false;
+  if (!matches_at(last, codes, end, budget)) return false;
   // What lies between takes the leftmost place it can: that leaves the most to those after it.
   size_t at = first.size();
   for (size_t i = 1; i + 1 < pieces_.size(); ++i) {
     const Piece& piece = pieces_[i];
-    while (at + piece.size() <= end && !matches_at(piece, codes, at)) ++at;
+    while (at + piece.size() <= end && !matches_at(piece, codes, at, budget)) {
+      if (budget.is_over()) return false;
+      ++at;
+    }
     at += piece.size();
     if (at > end) return false;
   }

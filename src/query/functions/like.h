@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/budget.h"
+
 namespace orrery::query {
 
 class LikePattern {
@@ -18,7 +20,8 @@ class LikePattern {
   // `escape` is empty or one character. Empty when it is longer.
   static std::optional<LikePattern> compile(std::string_view pattern, std::string_view escape);
 
-  bool matches(std::string_view text) const;
+  // False, too, when the budget is over.
+  bool matches(std::string_view text, Budget& budget) const;
 
   // What every match starts with: for finding them in an index.
   const std::string& prefix() const { return prefix_; }
@@ -32,13 +35,13 @@ class LikePattern {
     enum class Kind : uint8_t { one, any, in_set, not_in_set };
     Kind kind = Kind::one;
     char32_t code = 0;
-    std::vector<std::pair<char32_t, char32_t>> ranges;
+    std::vector<std::pair<char32_t, char32_t>> ranges;  // in order, apart from one another
 
     bool matches(char32_t character) const;
   };
   using Piece = std::vector<Slot>;  // between two %
 
-  static bool matches_at(const Piece& piece, std::u32string_view text, size_t at);
+  static bool matches_at(const Piece& piece, std::u32string_view text, size_t at, Budget& budget);
 
   std::vector<Piece> pieces_;  // never empty; one more than there are %
   std::string prefix_;

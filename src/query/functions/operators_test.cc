@@ -123,7 +123,8 @@ TEST(Operators, TheRest) {
 }
 
 bool like(std::string_view text, std::string_view pattern, std::string_view escape = "") {
-  return LikePattern::compile(pattern, escape).value().matches(text);
+  Budget budget;
+  return LikePattern::compile(pattern, escape).value().matches(text, budget);
 }
 
 TEST(Like, Wildcards) {

@@ -9,9 +9,13 @@ namespace orrery::query {
 
 namespace {
 
-constexpr size_t kMaxPatterns = 256;
+// Of one query. What all of them may take in memory is the product with the next but one.
+constexpr size_t kMaxPatterns = 16;
 constexpr size_t kMaxPatternBytes = 16384;
-constexpr int64_t kMaxProgramBytes = 8 << 20;
+constexpr int64_t kMaxProgramBytes = 2 << 20;
+// Characters times instructions of the program: what matching comes to at worst, at some
+// nanoseconds each, and cannot be interrupted.
+constexpr uint64_t kMaxWork = 1 << 26;
 
 // RE2 has no x modifier: white space and comments are taken out here, except where they are
 // escaped or inside a set.
@@ -77,6 +81,8 @@ RegexCache::Outcome RegexCache::match(std::string_view text, std::string_view pa
     found = compiled_.emplace(std::move(key), compile(pattern, modifiers)).first;
   }
   if (found->second == nullptr) return Outcome::invalid;
+  const auto instructions = static_cast<uint64_t>(std::max(found->second->ProgramSize(), 1));
+  if (text.size() > kMaxWork / instructions) return Outcome::too_long;
   const re2::StringPiece piece(text.data(), text.size());
   return re2::RE2::PartialMatch(piece, *found->second) ? Outcome::match : Outcome::no_match;
 }

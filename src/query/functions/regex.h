@@ -6,6 +6,7 @@
 // white space in the pattern).
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -25,7 +26,8 @@ class RegexCache {
   RegexCache(RegexCache&&) noexcept;
   RegexCache& operator=(RegexCache&&) noexcept;
 
-  enum class Outcome : uint8_t { no_match, match, invalid };
+  // `too_long`: the text times the pattern is more than can be looked at in a fraction of a second.
+  enum class Outcome : uint8_t { no_match, match, invalid, too_long };
   Outcome match(std::string_view text, std::string_view pattern, std::string_view modifiers);
 
  private:

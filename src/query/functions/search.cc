@@ -1,5 +1,7 @@
 // Functions that look into strings. With the ignore-case flag both sides are compared in one case,
 // code point by code point.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "query/functions/arguments.h"
@@ -10,10 +12,13 @@ namespace orrery::query {
 
 namespace {
 
+// Where each row brings its own pattern, it is compiled for that row.
+constexpr uint64_t kStepsOfRegex = 64;
+
 using Test = bool (*)(std::string_view text, std::string_view wanted);
 
 bool contains(std::string_view text, std::string_view wanted) {
-  return text.find(wanted) != std::string_view::npos;
+  return find_text(text, wanted) != std::string_view::npos;
 }
 bool starts(std::string_view text, std::string_view wanted) {
   return text.starts_with(wanted);
@@ -26,24 +31,28 @@ bool equals(std::string_view text, std::string_view wanted) {
 }
 
 template <Test test>
-Value look(const Value& text, const Value& wanted, bool ignore_case) {
+Value look(const Value& text, const Value& wanted, bool ignore_case, Budget& budget) {
   if (!text.is_string() || !wanted.is_string()) return {};
+  const size_t bytes = text.text().size() + wanted.text().size();
+  if (budget.spend_bytes(bytes)) return {};
   if (!ignore_case) return boolean(test(text.text(), wanted.text()));
+  if (!budget.has_room(bytes)) return {};
   return boolean(test(fold_case(text.text()), fold_case(wanted.text())));
 }
 
 template <Test test>
-Value with_flag(Arguments arguments, Context& /*context*/) {
+Value with_flag(Arguments arguments, Context& context) {
   const std::optional<bool> ignore_case = flag(arguments, 2);
-  return ignore_case ? look<test>(arguments[0], arguments[1], *ignore_case) : Value();
+  if (!ignore_case) return {};
+  return look<test>(arguments[0], arguments[1], *ignore_case, context.budget);
 }
 
 // CONTAINS_ALL_CI …: the AND or the OR of CONTAINS, undefined included.
 template <class Combination, bool ignore_case>
-Value contains_each(Arguments arguments, Context& /*context*/) {
+Value contains_each(Arguments arguments, Context& context) {
   Combination combination;
   for (const Value& wanted : arguments.subspan(1)) {
-    combination.add(look<contains>(arguments[0], wanted, ignore_case));
+    combination.add(look<contains>(arguments[0], wanted, ignore_case, context.budget));
   }
   return combination.result();
 }
@@ -56,13 +65,13 @@ Value index_of(Arguments arguments, Context& /*context*/) {
   const std::string_view text = arguments[0].text();
   const auto from = static_cast<size_t>(std::max<int64_t>(*start, 0));
   if (from > count_code_points(text)) return number(-1);
-  const size_t found = text.find(arguments[1].text(), offset_of(text, from));
+  const size_t found = find_text(text, arguments[1].text(), offset_of(text, from));
   if (found == text.npos) return number(-1);
   return number(static_cast<double>(count_code_points(text.substr(0, found))));
 }
 
 // LASTINDEXOF(text, wanted [, last]): the match must end at or before the position `last`.
-Value last_index_of(Arguments arguments, Context& /*context*/) {
+Value last_index_of(Arguments arguments, Context& context) {
   if (!all_strings(arguments.first(2))) return {};
   std::string_view text = arguments[0].text();
   if (arguments.size() > 2) {
@@ -71,7 +80,8 @@ Value last_index_of(Arguments arguments, Context& /*context*/) {
     if (*last < 0) return number(-1);
     text = text.substr(0, offset_of(text, static_cast<size_t>(*last) + 1));
   }
-  const size_t found = text.rfind(arguments[1].text());
+  if (!context.budget.has_room(arguments[1].text().size() * sizeof(uint32_t))) return {};
+  const size_t found = find_last_text(text, arguments[1].text());
   if (found == text.npos) return number(-1);
   return number(static_cast<double>(count_code_points(text.substr(0, found))));
 }
@@ -79,7 +89,16 @@ Value last_index_of(Arguments arguments, Context& /*context*/) {
 Value regex_match(Arguments arguments, Context& context) {
   if (!all_strings(arguments)) return {};
   const std::string_view modifiers = arguments.size() > 2 ? arguments[2].text() : "";
+  if (context.budget.spend(kStepsOfRegex)) return {};
   switch (context.regexes.match(arguments[0].text(), arguments[1].text(), modifiers)) {
+    case RegexCache::Outcome::too_long:
+      context.fail(
+          {.code = Code::invalid,
+           .message = fmt::format(
+               "REGEXMATCH of a text of {} bytes with a pattern as large as {:.60} takes too "
+               "long: use a simpler pattern, or look at a part of the text",
+               arguments[0].text().size(), arguments[1].text())});
+      return {};
     case RegexCache::Outcome::match:
       return boolean(true);
     case RegexCache::Outcome::no_match:

@@ -15,8 +15,11 @@ struct HashValue {
 };
 using Set = std::unordered_set<Value, HashValue>;
 
-bool both_arrays(Arguments arguments) {
-  return arguments[0].is_array() && arguments[1].is_array();
+// Two arrays, and room for their elements in tables and in a result.
+bool both_arrays(Arguments arguments, Context& context) {
+  if (!arguments[0].is_array() || !arguments[1].is_array()) return false;
+  constexpr uint64_t kBytesOfElement = 2 * sizeof(Value) + 32;
+  return context.budget.has_room((arguments[0].size() + arguments[1].size()) * kBytesOfElement);
 }
 
 Set set_of(const Value& array) {
@@ -25,8 +28,8 @@ Set set_of(const Value& array) {
   return set;
 }
 
-Value set_difference(Arguments arguments, Context& /*context*/) {
-  if (!both_arrays(arguments)) return {};
+Value set_difference(Arguments arguments, Context& context) {
+  if (!both_arrays(arguments, context)) return {};
   Set seen = set_of(arguments[1]);
   std::vector<Value> result;
   for (const Value& element : arguments[0].elements()) {
@@ -35,13 +38,13 @@ Value set_difference(Arguments arguments, Context& /*context*/) {
   return Value::make_array(std::move(result));
 }
 
-Value set_equal(Arguments arguments, Context& /*context*/) {
-  if (!both_arrays(arguments)) return {};
+Value set_equal(Arguments arguments, Context& context) {
+  if (!both_arrays(arguments, context)) return {};
   return boolean(set_of(arguments[0]) == set_of(arguments[1]));
 }
 
-Value set_intersect(Arguments arguments, Context& /*context*/) {
-  if (!both_arrays(arguments)) return {};
+Value set_intersect(Arguments arguments, Context& context) {
+  if (!both_arrays(arguments, context)) return {};
   Set left = set_of(arguments[0]);
   std::vector<Value> result;
   for (const Value& element : arguments[1].elements()) {
@@ -50,8 +53,8 @@ Value set_intersect(Arguments arguments, Context& /*context*/) {
   return Value::make_array(std::move(result));
 }
 
-Value set_union(Arguments arguments, Context& /*context*/) {
-  if (!both_arrays(arguments)) return {};
+Value set_union(Arguments arguments, Context& context) {
+  if (!both_arrays(arguments, context)) return {};
   Set seen;
   std::vector<Value> result;
   for (const Value& array : arguments) {

@@ -14,22 +14,22 @@ Value st_area(Arguments arguments, Context& /*context*/) {
   return shape ? number(geo::area_m2(*shape)) : Value();
 }
 
-Value st_distance(Arguments arguments, Context& /*context*/) {
+Value st_distance(Arguments arguments, Context& context) {
   const auto a = geo::parse_shape(arguments[0]);
   const auto b = geo::parse_shape(arguments[1]);
-  return a && b ? number(geo::distance_m(*a, *b)) : Value();
+  return a && b ? number(geo::distance_m(*a, *b, &context.budget)) : Value();
 }
 
-Value st_intersects(Arguments arguments, Context& /*context*/) {
+Value st_intersects(Arguments arguments, Context& context) {
   const auto a = geo::parse_shape(arguments[0]);
   const auto b = geo::parse_shape(arguments[1]);
-  return a && b ? boolean(geo::intersects(*a, *b)) : Value();
+  return a && b ? boolean(geo::intersects(*a, *b, &context.budget)) : Value();
 }
 
-Value st_within(Arguments arguments, Context& /*context*/) {
+Value st_within(Arguments arguments, Context& context) {
   const auto a = geo::parse_shape(arguments[0]);
   const auto b = geo::parse_shape(arguments[1]);
-  return a && b ? boolean(geo::is_within(*a, *b)) : Value();
+  return a && b ? boolean(geo::is_within(*a, *b, &context.budget)) : Value();
 }
 
 Value st_is_valid(Arguments arguments, Context& /*context*/) {

@@ -13,17 +13,14 @@ namespace {
 
 // The vendor's limit for REPLICATE, in characters.
 constexpr size_t kMaxReplicated = 10000;
-// For what can grow beyond its arguments: a row cannot be larger than a document, so a longer
-// result would be of no use.
-constexpr size_t kMaxResultBytes = size_t{16} << 20;
-
-Value concat(Arguments arguments, Context& /*context*/) {
+Value concat(Arguments arguments, Context& context) {
   if (!all_strings(arguments)) return {};
+  size_t bytes = 0;
+  for (const Value& part : arguments) bytes += part.text().size();
+  if (!context.may_make(bytes)) return {};
   std::string joined;
-  for (const Value& part : arguments) {
-    if (joined.size() + part.text().size() > kMaxResultBytes) return {};
-    joined.append(part.text());
-  }
+  joined.reserve(bytes);
+  for (const Value& part : arguments) joined.append(part.text());
   return string(std::move(joined));
 }
 
@@ -76,9 +73,10 @@ Value trim(Arguments arguments, bool front, bool back) {
   if (arguments.size() > 1) {
     const std::string_view set = arguments[1].text();
     for (size_t at = 0; at < set.size();) unwanted.push_back(next_code_point(set, at));
+    std::ranges::sort(unwanted);
   }
   const auto goes = [&](char32_t code) {
-    return arguments.size() > 1 ? unwanted.find(code) != std::u32string::npos : is_space(code);
+    return arguments.size() > 1 ? std::ranges::binary_search(unwanted, code) : is_space(code);
   };
   const std::string_view text = arguments[0].text();
   size_t begin = 0;
@@ -107,17 +105,17 @@ Value trim_right(Arguments arguments, Context& /*context*/) {
 }
 
 // Nothing can be put in the place of the empty string: undefined.
-Value replace(Arguments arguments, Context& /*context*/) {
+Value replace(Arguments arguments, Context& context) {
   if (!all_strings(arguments) || arguments[1].text().empty()) return {};
   const std::string_view text = arguments[0].text();
   const std::string_view wanted = arguments[1].text();
   std::string out;
   for (size_t at = 0;;) {
-    const size_t found = text.find(wanted, at);
+    const size_t found = find_text(text, wanted, at);
     out.append(text.substr(at, found == text.npos ? text.npos : found - at));
     if (found == text.npos) break;
     out.append(arguments[2].text());
-    if (out.size() > kMaxResultBytes) return {};
+    if (context.budget.spend(1) || !context.may_make(out.size())) return {};
     at = found + wanted.size();
   }
   return string(std::move(out));
@@ -137,9 +135,10 @@ Value replicate(Arguments arguments, Context& /*context*/) {
   return string(std::move(out));
 }
 
-Value reverse(Arguments arguments, Context& /*context*/) {
+Value reverse(Arguments arguments, Context& context) {
   if (!arguments[0].is_string()) return {};
   const std::string_view text = arguments[0].text();
+  if (!context.budget.has_room(text.size() * (1 + sizeof(char32_t)))) return {};
   std::u32string codes;
   for (size_t at = 0; at < text.size();) codes.push_back(next_code_point(text, at));
   std::string out;
@@ -148,7 +147,7 @@ Value reverse(Arguments arguments, Context& /*context*/) {
   return string(std::move(out));
 }
 
-Value string_join(Arguments arguments, Context& /*context*/) {
+Value string_join(Arguments arguments, Context& context) {
   if (!arguments[0].is_array() || !arguments[1].is_string()) return {};
   std::string out;
   bool first = true;
@@ -156,18 +155,22 @@ Value string_join(Arguments arguments, Context& /*context*/) {
     if (!part.is_string()) return {};
     if (!std::exchange(first, false)) out.append(arguments[1].text());
     out.append(part.text());
-    if (out.size() > kMaxResultBytes) return {};
+    if (context.budget.spend(1) || !context.may_make(out.size())) return {};
   }
   return string(std::move(out));
 }
 
-Value string_split(Arguments arguments, Context& /*context*/) {
+Value string_split(Arguments arguments, Context& context) {
   if (!all_strings(arguments)) return {};
   const std::string_view text = arguments[0].text();
   const std::string_view separator = arguments[1].text();
+  constexpr size_t kBytesOfPart = 2 * sizeof(Value) + 96;  // its place, and what it is shared by
+  Held held(context.budget);
   std::vector<Value> parts;
   for (size_t at = 0;;) {
-    const size_t found = separator.empty() ? text.npos : text.find(separator, at);
+    const size_t found = separator.empty() ? text.npos : find_text(text, separator, at);
+    held.add(kBytesOfPart);
+    if (context.budget.spend(4)) return {};
     parts.push_back(string(std::string(text.substr(at, found == text.npos ? found : found - at))));
     if (found == text.npos) break;
     at = found + separator.size();

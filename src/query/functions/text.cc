@@ -2,7 +2,10 @@
 #include "query/functions/text.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <iterator>
+#include <vector>
 
 #include "query/functions/unicode_tables.h"
 
@@ -77,6 +80,35 @@ size_t offset_of(std::string_view text, size_t index) {
     if (index-- == 0) return at;
   }
   return at;
+}
+
+size_t find_text(std::string_view text, std::string_view wanted, size_t from) {
+  if (from > text.size()) return std::string_view::npos;
+  if (wanted.empty()) return from;
+  const void* const found =
+      memmem(text.data() + from, text.size() - from, wanted.data(), wanted.size());
+  return found == nullptr ? std::string_view::npos
+                          : static_cast<size_t>(static_cast<const char*>(found) - text.data());
+}
+
+// Knuth, Morris and Pratt, from the end to the beginning.
+size_t find_last_text(std::string_view text, std::string_view wanted) {
+  const size_t size = wanted.size();
+  if (size > text.size()) return std::string_view::npos;
+  if (size == 0) return text.size();
+  const auto from_end = [](std::string_view of, size_t i) { return of[of.size() - 1 - i]; };
+  std::vector<uint32_t> borders(size);
+  for (size_t i = 1, same = 0; i < size; ++i) {
+    while (same > 0 && from_end(wanted, i) != from_end(wanted, same)) same = borders[same - 1];
+    if (from_end(wanted, i) == from_end(wanted, same)) ++same;
+    borders[i] = static_cast<uint32_t>(same);
+  }
+  for (size_t i = 0, same = 0; i < text.size(); ++i) {
+    while (same > 0 && from_end(text, i) != from_end(wanted, same)) same = borders[same - 1];
+    if (from_end(text, i) == from_end(wanted, same)) ++same;
+    if (same == size) return text.size() - 1 - i;
+  }
+  return std::string_view::npos;
 }
 
 bool is_space(char32_t code) {

@@ -20,6 +20,11 @@ size_t count_code_points(std::string_view text);
 // Where the code point with this index starts; the end when there are fewer.
 size_t offset_of(std::string_view text, size_t index);
 
+// Where `wanted` is first, not before `from`, and where it is last; npos when it is not there. In
+// time that grows with the sum of both lengths, and not with their product.
+size_t find_text(std::string_view text, std::string_view wanted, size_t from = 0);
+size_t find_last_text(std::string_view text, std::string_view wanted);
+
 bool is_space(char32_t code);
 bool is_word(char32_t code);  // a letter, a mark inside a word, or a digit
 

@@ -1,0 +1,109 @@
+// What one piece of work may spend of time and memory, whatever it is asked to do. The work counts
+// its steps; every few thousand of them the budget looks whether time is up or too much memory is
+// in use, and from then on says that the work is over. Whoever is told so returns what it has: it
+// is void, and the caller at the top asks why.
+//
+// A step is some ten nanoseconds. Memory is what values on this thread take (CountedBytes) since
+// the budget started, and what its users say that they hold besides.
+//
+// Threading: one thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+
+namespace orrery {
+
+// Bytes that are in use for as long as this lives, in the count of the thread that makes it. What
+// another thread frees stays in the count of the first: only differences over a time in which a
+// thread keeps to itself mean something.
+class CountedBytes {
+ public:
+  explicit CountedBytes(size_t bytes);
+  ~CountedBytes();
+  CountedBytes(const CountedBytes&) = delete;
+  CountedBytes& operator=(const CountedBytes&) = delete;
+
+  static int64_t on_this_thread();
+
+ private:
+  const size_t bytes_;
+};
+
+class Budget {
+ public:
+  enum class Ended : uint8_t { no, time, memory };
+
+  static constexpr uint64_t kStepsBetweenLooks = 4096;
+  // To read or write so many bytes is a step.
+  static constexpr size_t kBytesOfStep = 64;
+  static constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();
+
+  struct Limits {
+    std::function<bool()> stop = nullptr;  // true: time is up, or nobody wants the result any more
+    uint64_t bytes = kNoLimit;
+    uint64_t steps = kNoLimit;  // for tests, which must not depend on time
+  };
+
+  Budget() { start({}); }
+  void start(Limits limits);
+
+  // Takes so many steps. True when the work is over.
+  bool spend(uint64_t steps) {
+    if (steps < left_) [[likely]] {
+      left_ -= steps;
+      return false;
+    }
+    return look(steps);
+  }
+  bool spend_bytes(size_t bytes) { return spend(1 + bytes / kBytesOfStep); }
+
+  // Whether so many bytes more may be taken. When not, the work is over.
+  bool has_room(uint64_t bytes);
+  void hold(size_t bytes) { held_ += bytes; }
+  void let_go(size_t bytes) { held_ -= bytes; }
+
+  void end(Ended why);
+  Ended ended() const { return ended_; }
+  bool is_over() const { return ended_ != Ended::no; }
+
+  // Since the start; for tests.
+  uint64_t steps() const { return spent_ - left_; }
+
+ private:
+  bool look(uint64_t steps);
+  bool is_within(uint64_t more) const;
+
+  uint64_t left_ = 0;   // steps until the next look; none once it is over
+  uint64_t spent_ = 0;  // with those that are left until then
+  Ended ended_ = Ended::no;
+  Limits limits_;
+  int64_t counted_at_start_ = 0;
+  uint64_t held_ = 0;
+};
+
+// What somebody holds of a budget, let go at the end.
+class Held {
+ public:
+  explicit Held(Budget& budget) : budget_(budget) {}
+  ~Held() { budget_.let_go(bytes_); }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+  void add(size_t bytes) {
+    bytes_ += bytes;
+    budget_.hold(bytes);
+  }
+  void remove(size_t bytes) {
+    bytes_ -= bytes;
+    budget_.let_go(bytes);
+  }
+
+ private:
+  Budget& budget_;
+  size_t bytes_ = 0;
+};
+
+}  // namespace orrery
