@@ -25,9 +25,12 @@ std::string unique_value(const value::Node& item, const std::vector<value::Path>
     const value::Node* node = value::find(item, path);
     if (node == nullptr) node = &missing;
     value::append_term_value(out, *node);
-    if (node->type == value::Type::array || node->type == value::Type::object) {
-      auto hash = murmur3_x64_128(node->raw, 0);
-      out.append(reinterpret_cast<const char*>(hash.data()), hash.size());
+    // Of these a term has nothing, or a hash of a kind that another value can be made to have.
+    const bool is_whole = node->type >= value::Type::array;
+    if (is_whole ||
+        (node->type == value::Type::string && node->text.size() > value::kMaxTermText)) {
+      const auto digest = sha256(is_whole ? node->raw : node->text);
+      out.append(reinterpret_cast<const char*>(digest.data()), digest.size());
     }
   }
   return out;
