@@ -103,13 +103,14 @@ show_tap_failures() {
 }
 
 # run_crash_test KILLS: kills a loaded server that often and looks for lost writes; then splits under
-# load, transfers in batches, readers of the change feed, and damaged files.
+# load, transfers in batches, readers of the change feed, damaged files, and a full disk.
 run_crash_test() {
   crash_step "crash test, $1 kills" run "$1"
   crash_step "30 splits under load" split_under_load 30
   crash_step "transfers, 4 kills" transfers 4
   crash_step "change feed through splits and 3 kills" change_feed 3
   crash_step "disk trouble" disk
+  crash_step "a full disk, 2 kills" full_disk 2
 }
 
 # crash_step NAME PROGRAM [ARGUMENT...]: a program of tests/crash.

@@ -91,6 +91,8 @@ constexpr std::array kRows = {
         "memory for requests of more than 16 KB that are being received or answered"},
     Row{"response-buffer-bytes", &Limits::response_buffer_bytes, 1 << 20,
         "memory for answers that clients are slow to take"},
+    Row{"disk-reserve-bytes", &Limits::disk_reserve_bytes, 0,
+        "what is free on the disk below which only reads and deletes are served; 0: always all"},
 };
 
 Result<uint64_t> parse_size(std::string_view name, std::string_view text) {

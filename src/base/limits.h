@@ -64,6 +64,8 @@ struct Limits {
   uint64_t write_buffer_bytes = 256ULL << 20;
   uint64_t request_buffer_bytes = 64ULL << 20;   // likewise set by the program
   uint64_t response_buffer_bytes = 64ULL << 20;  // likewise
+  // Disk
+  uint64_t disk_reserve_bytes = 256ULL << 20;  // of a small disk, an eighth of it
 
   // Sets one by name. The text is a whole number, optionally with K, M or G (powers of 1024).
   Status set(std::string_view name, std::string_view text);

@@ -131,6 +131,11 @@ Status Catalog::check_loaded() const {
 }
 
 Status Catalog::commit(std::vector<partition::Write> writes) {
+  // On a full disk nothing new is made. The rest is small, and what frees space or was begun while
+  // there was some must be written.
+  const bool creates = std::ranges::any_of(
+      writes, [](const partition::Write& write) { return write.row == kNextNumber; });
+  for (partition::Write& write : writes) write.needs_room = creates;
   auto outcome = await<partition::Outcome>(
       [&](auto done) { partition_->submit(std::move(writes), std::move(done)); });
   if (!outcome) return pass(outcome.error());

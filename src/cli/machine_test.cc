@@ -23,5 +23,22 @@ TEST(Machine, BuffersAreASixteenthOfTheMemoryOrMore) {
   EXPECT_EQ(default_buffer_bytes(kGigabyte / 2), 64ULL << 20);
 }
 
+TEST(Machine, ASmallDiskKeepsAnEighthInReserve) {
+  EXPECT_EQ(disk_bytes("/nowhere/at/all"), UINT64_MAX);
+  EXPECT_GT(disk_bytes("/"), 0U);
+  Limits large;
+  fit_to_disk(100 * kGigabyte, large);
+  EXPECT_EQ(large.disk_reserve_bytes, Limits().disk_reserve_bytes);
+  EXPECT_EQ(large.write_buffer_bytes, Limits().write_buffer_bytes);
+  Limits small;
+  fit_to_disk(40ULL << 20, small);
+  EXPECT_EQ(small.disk_reserve_bytes, 5ULL << 20);
+  EXPECT_EQ(small.write_buffer_bytes, 5ULL << 20) << "it must fit into the reserve when flushed";
+  Limits off;
+  off.disk_reserve_bytes = 0;
+  fit_to_disk(40ULL << 20, off);
+  EXPECT_EQ(off.write_buffer_bytes, Limits().write_buffer_bytes);
+}
+
 }  // namespace
 }  // namespace orrery::cli

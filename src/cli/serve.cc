@@ -112,9 +112,10 @@ Status fit_descriptors(const ServeOptions& options, Limits& limits) {
   return {};
 }
 
-Status run(const ServeOptions& options, const Settings& settings, const sigset_t& stop_signals) {
+Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop_signals) {
   auto lock = FolderLock::take(options.data);
   if (!lock) return pass(lock.error());
+  fit_to_disk(disk_bytes(options.data), settings.engine.limits);
 
   auto keys = options.dev ? Result<cosmos::Keys>(cosmos::Keys{kEmulatorKey, "", "", ""})
                           : ensure_keys(options.data);
@@ -151,7 +152,7 @@ Status run(const ServeOptions& options, const Settings& settings, const sigset_t
   if (!test_clock) return pass(test_clock.error());
   if (*test_clock) log::warn("ORRERY_TEST_CLOCK is set: a test has the clock in hand");
   const Clock& engine_clock = *test_clock ? static_cast<const Clock&>(**test_clock) : clock;
-  auto volume = volume::open_local_volume(options.data);
+  auto volume = volume::open_local_volume(options.data, limits.disk_reserve_bytes);
   if (!volume) return pass(volume.error());
   auto engine = cluster::Engine::open(**volume, engine_clock, settings.engine);
   if (!engine) return pass(engine.error());
@@ -176,7 +177,9 @@ Status run(const ServeOptions& options, const Settings& settings, const sigset_t
   if (auto written = write_running_server(
           options.data, {options.address, port, options.dev, std::move(*certificate)});
       !written) {
-    return written;
+    remove_running_server(options.data);  // of a server before, which is not this one
+    log::warn("cannot note where the server is: the other commands have to be told",
+              {{"error", written.error().message}});
   }
   if (!settings.engine.sync_commits) {
     log::warn("durability is relaxed: writes acknowledged just before a crash may be lost");

@@ -230,6 +230,9 @@ Result<std::shared_ptr<Partition>> Engine::open_files(uint32_t container,
                             "there from a copy; to do without, delete the container",
                             range.id, volume_.place(range.volume_name)));
   }
+  if (!*noted && !volume_.exists(range.volume_name)) {
+    if (auto room = volume_.room(); !room) return pass(room.error());
+  }
   auto partition =
       Partition::open(shared_, volume_, range.volume_name, {range.id, range.min, range.max});
   if (!partition) return partition;

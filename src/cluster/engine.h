@@ -358,6 +358,7 @@ class Engine {
   void collect_expired();
   void forget_history();
   void release_readings();
+  void flush_removals();
 
   volume::Volume& volume_;
   const Clock& clock_;

@@ -179,7 +179,7 @@ void Engine::delete_removed() {
   const int64_t old_s = clock_.now_s() - static_cast<int64_t>(limits().removed_files_age_s);
   while (!stopping_) {
     auto free_share = volume_.free_share();
-    const bool nearly_full = free_share && *free_share < kFreeShareMin;
+    const bool nearly_full = !volume_.room() || (free_share && *free_share < kFreeShareMin);
     auto deleted = volume_.delete_removed(nearly_full ? INT64_MAX : old_s);
     if (!deleted) {
       log::warn("cannot delete removed files", {{"error", deleted.error().message}});

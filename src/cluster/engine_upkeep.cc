@@ -1,7 +1,8 @@
 // Background work of the engine, once a second: files of partitions that are gone are removed when
 // nobody uses them any more, expired items are collected, partitions whose index is behind are
 // found, history that is older than it is kept is dropped (less often), memory that is free goes back
-// to the machine, and what views keep to be opened quickly is let go where nothing is read.
+// to the machine, what views keep to be opened quickly is let go where nothing is read, and on a disk
+// that is nearly full removals are flushed.
 #include <algorithm>
 #include <chrono>
 
@@ -41,6 +42,7 @@ void Engine::upkeep_loop() {
       if (round % kRoundsBetweenForgetting == 0) forget_history();
       if (round % kRoundsBetweenGivingBack == 0) unused.give_back();
       release_readings();
+      if (!volume_.room()) flush_removals();
     });
   }
   remove_retired();
@@ -93,6 +95,13 @@ void Engine::forget_history() {
 void Engine::release_readings() {
   each_open([](const Routing&, const Slot&, const partition::Partition& partition) {
     partition.release_readings();
+  });
+}
+
+// Only while the disk is nearly full: removals reach the tables by themselves when there are many.
+void Engine::flush_removals() {
+  each_open([](const Routing&, const Slot&, partition::Partition& partition) {
+    partition.flush_removals();
   });
 }
 

@@ -1,12 +1,14 @@
 // A volume whose disk can be made to fail, for tests: over a local volume, every append or sync of
-// the claims' files fails with the chosen error while it is set. Or it can be made to wait before
-// it makes a table file, as if flushes and compactions took long.
+// the claims' files fails with the chosen error while it is set. Or the disk is full after so many
+// operations, or so many bytes. Or it can be made to wait before it makes a table file, as if
+// flushes and compactions took long.
 #pragma once
 
 #include <rocksdb/file_system.h>
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -19,9 +21,42 @@ struct DiskFault {
   std::atomic<Error> append = Error::none;  // new files, appends and renames
   std::atomic<Error> sync = Error::none;    // after an append that reached the file
   std::atomic<int> hits = 0;
+  std::atomic<bool> low = false;  // what the volume says of its room
+  std::atomic<bool> low_for_compaction = false;
+  // Of those that take space: how many there were, and from which one on the disk is full.
+  std::atomic<int64_t> operations = 0;
+  std::atomic<int64_t> full_from = INT64_MAX;
+  std::atomic<int64_t> space_bytes = INT64_MAX;  // left for appends
+  std::mutex space_mutex;
   std::atomic<bool> hold_tables = false;  // call notify_all() after letting go
   std::atomic<int> held = 0;
   std::atomic<double> free_share = -1;  // below 0: as it is
+
+  static rocksdb::IOStatus no_space() {
+    return rocksdb::IOStatus::NoSpace("no space left on the test's device");
+  }
+  // For an operation that takes space.
+  rocksdb::IOStatus grow(uint64_t bytes = 0) {
+    const bool full = operations++ >= full_from;
+    if (full || !use(static_cast<int64_t>(bytes))) {
+      ++hits;
+      return no_space();
+    }
+    return take(append);
+  }
+  // With a negative number, gives bytes back.
+  bool use(int64_t bytes) {
+    std::lock_guard lock(space_mutex);
+    if (space_bytes == INT64_MAX) return true;
+    if (bytes > space_bytes) return false;
+    space_bytes -= bytes;
+    return true;
+  }
+  void heal() {
+    append = sync = Error::none;
+    full_from = space_bytes = INT64_MAX;
+    low = low_for_compaction = false;
+  }
 
   rocksdb::IOStatus take(const std::atomic<Error>& which) {
     switch (which.load()) {
@@ -29,7 +64,7 @@ struct DiskFault {
         return rocksdb::IOStatus::OK();
       case Error::no_space:
         ++hits;
-        return rocksdb::IOStatus::NoSpace("no space left on the test's device");
+        return no_space();
       case Error::io:
         ++hits;
         return rocksdb::IOStatus::IOError("the test's device failed");
@@ -45,8 +80,9 @@ class FaultyFile final : public rocksdb::FSWritableFileOwnerWrapper {
 
   rocksdb::IOStatus Append(const rocksdb::Slice& data, const rocksdb::IOOptions& options,
                            rocksdb::IODebugContext* debug) override {
-    if (auto failed = fault_->take(fault_->append); !failed.ok()) {
+    if (auto failed = fault_->grow(data.size()); !failed.ok()) {
       // A full disk takes a part.
+      if (fault_->space_bytes != INT64_MAX) return failed;
       (void)target()->Append(rocksdb::Slice(data.data(), data.size() / 2), options, debug);
       return failed;
     }
@@ -82,7 +118,7 @@ class FaultyFileSystem final : public rocksdb::FileSystemWrapper {
   rocksdb::IOStatus NewWritableFile(const std::string& name, const rocksdb::FileOptions& options,
                                     std::unique_ptr<rocksdb::FSWritableFile>* file,
                                     rocksdb::IODebugContext* debug) override {
-    if (auto failed = fault_->take(fault_->append); !failed.ok()) return failed;
+    if (auto failed = fault_->grow(); !failed.ok()) return failed;
     if (fault_->hold_tables && name.ends_with(".sst")) {
       ++fault_->held;
       fault_->hold_tables.wait(true);
@@ -94,8 +130,27 @@ class FaultyFileSystem final : public rocksdb::FileSystemWrapper {
   rocksdb::IOStatus RenameFile(const std::string& from, const std::string& to,
                                const rocksdb::IOOptions& options,
                                rocksdb::IODebugContext* debug) override {
-    if (auto failed = fault_->take(fault_->append); !failed.ok()) return failed;
+    if (auto failed = fault_->grow(); !failed.ok()) return failed;
     return target()->RenameFile(from, to, options, debug);
+  }
+  rocksdb::IOStatus DeleteFile(const std::string& name, const rocksdb::IOOptions& options,
+                               rocksdb::IODebugContext* debug) override {
+    uint64_t bytes = 0;
+    if (!target()->GetFileSize(name, options, &bytes, debug).ok()) bytes = 0;
+    rocksdb::IOStatus deleted = target()->DeleteFile(name, options, debug);
+    if (deleted.ok()) fault_->use(-static_cast<int64_t>(bytes));
+    return deleted;
+  }
+  rocksdb::IOStatus LinkFile(const std::string& from, const std::string& to,
+                             const rocksdb::IOOptions& options,
+                             rocksdb::IODebugContext* debug) override {
+    if (auto failed = fault_->grow(); !failed.ok()) return failed;
+    return target()->LinkFile(from, to, options, debug);
+  }
+  rocksdb::IOStatus CreateDir(const std::string& name, const rocksdb::IOOptions& options,
+                              rocksdb::IODebugContext* debug) override {
+    if (auto failed = fault_->grow(); !failed.ok()) return failed;
+    return target()->CreateDir(name, options, debug);
   }
 
  private:
@@ -123,6 +178,12 @@ class FaultyVolume final : public volume::Volume {
   Result<double> free_share() const override {
     const double set = fault_->free_share;
     return set < 0 ? base_->free_share() : Result<double>(set);
+  }
+  Status room(volume::Need need) override {
+    if (!(need == volume::Need::growth ? fault_->low : fault_->low_for_compaction)) {
+      return base_->room(need);
+    }
+    return fail(Code::read_only, "the test's disk is nearly full");
   }
 
  private:

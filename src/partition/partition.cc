@@ -27,7 +27,7 @@ Result<std::shared_ptr<Partition>> Partition::open(Shared& shared, volume::Volum
   fresh.range = identity.range;
   fresh.min = identity.min;
   fresh.max = identity.max;
-  auto store = Store::open(shared, std::move(*claim), fresh);
+  auto store = Store::open(shared, volume, std::move(*claim), fresh);
   if (!store) return pass(store.error());
   const PartitionRecord& record = (*store)->record();
   if (record.range != identity.range || record.min != identity.min || record.max != identity.max) {
@@ -91,6 +91,11 @@ void Partition::submit(std::vector<Write> transaction, Completion done) {
 void Partition::release_readings() const {
   const Store::Use use(*store_);
   store_->readings().drop();
+}
+
+void Partition::flush_removals() {
+  const Store::Use use(*store_, Store::Use::NoWaiting());
+  if (use.ok()) store_->flush_removals();
 }
 
 void Partition::drain() {

@@ -106,6 +106,7 @@ struct Write {
   std::optional<int32_t> ttl_s;     // the item's own
   std::optional<Version> if_match;  // it must be in this state
   bool if_absent = false;           // it must not be there (upsert with If-None-Match: *)
+  bool needs_room = true;           // false: written on a full disk too, so that it can be freed
   std::optional<uint64_t>
       seen_lsn;  // a transaction read it at this LSN (0: saw that it was not there)
   std::shared_ptr<const Schema> schema;
@@ -311,6 +312,8 @@ class Partition : public std::enable_shared_from_this<Partition> {
 
   // Lets go of what is kept at hand for further views, and keeps old files from being removed.
   void release_readings() const;
+  // On a disk that is nearly full: sees to it that what was removed gives its space back.
+  void flush_removals();
   // Waits until the queue is empty and nothing is being written.
   void drain();
   // Waits until the files are as compact as they are meant to be: for tools that measure.

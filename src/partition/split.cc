@@ -74,6 +74,7 @@ Result<bool> Partition::cannot_be_cut(const value::KeyDefinition& keys) const {
 
 Result<Cut> Partition::begin_split(const value::KeyDefinition& keys, std::string_view middle,
                                    CutBy by) {
+  if (auto room = volume_.room(); !room) return pass(room.error());
   // Before trimming is stopped: a partition that is full of one key is asked again and again.
   if (by == CutBy::bytes) {
     auto one = cannot_be_cut(keys);
@@ -153,8 +154,11 @@ Result<std::shared_ptr<Partition>> Partition::open_child(Shared& shared, volume:
                                                          const Usage& usage) {
   auto claim = volume.claim(volume_name);
   if (!claim) return pass(claim.error());
-  auto store = Store::open(shared, std::move(*claim), {});
+  auto store = Store::open(shared, volume, std::move(*claim), {});
   if (!store) return pass(store.error());
+  if ((*store)->mode() != Store::Mode::write) {
+    return fail(Code::read_only, "the disk has too little space to split the partition: free some");
+  }
   PartitionRecord record = (*store)->record();
   record.range = identity.range;
   record.min = identity.min;
@@ -267,6 +271,7 @@ Status Partition::trim() {
   {
     const Writer::Paused paused(*writer_);
     deleted = db.Write(rocksdb::WriteOptions(), &deletions);
+    if (deleted.ok()) store_->acknowledge();
   }
   if (!deleted.ok()) return pass(store_->translate(deleted, "trimming"));
   rocksdb::CompactRangeOptions compact;

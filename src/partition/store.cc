@@ -4,16 +4,20 @@
 #include <fmt/format.h>
 #include <rocksdb/convenience.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/slice_transform.h>
 #include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
+#include <rocksdb/utilities/table_properties_collectors.h>
 
 #include <algorithm>
 #include <climits>
 
 #include "base/log.h"
+#include "partition/compaction_guard.h"
 #include "partition/file_reads.h"
 #include "partition/history_entry.h"
+#include "partition/rocksdb_log.h"
 #include "value/ordered.h"
 #include "value/terms.h"
 
@@ -82,49 +86,30 @@ class TermOfEntry final : public rocksdb::SliceTransform {
   }
 };
 
-// Ends the replay of the log at the first commit after `lsn`: one that failed.
-class CommitsUpTo final : public rocksdb::WalFilter {
+// Recovering from errors is the writer's, by opening the database again: see Store::reopen. RocksDB
+// would resume behind its back once there is space.
+class NoRecovery final : public rocksdb::EventListener {
  public:
-  explicit CommitsUpTo(uint64_t lsn) : lsn_(lsn) {}
-  const char* Name() const override { return "orrery.commits_up_to"; }
-  WalProcessingOption LogRecordFound(unsigned long long, const std::string&,
-                                     const rocksdb::WriteBatch& batch, rocksdb::WriteBatch*,
-                                     bool*) override {
-    FindRecord found;
-    if (!batch.Iterate(&found).ok()) return WalProcessingOption::kCorruptedRecord;
-    return found.lsn > lsn_ ? WalProcessingOption::kStopReplay
-                            : WalProcessingOption::kContinueProcessing;
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status,
+                            bool* auto_recovery) override {
+    *auto_recovery = false;
   }
-
- private:
-  // Every run's batch has the partition's record, in the default family.
-  struct FindRecord final : rocksdb::WriteBatch::Handler {
-    uint64_t lsn = 0;
-    rocksdb::Status PutCF(uint32_t family, const rocksdb::Slice& key,
-                          const rocksdb::Slice& value) override {
-      if (family != 0 || key.ToStringView() != kRecordKey) return rocksdb::Status::OK();
-      auto record = decode_record(value.ToStringView());
-      if (!record) return rocksdb::Status::Corruption(record.error().message);
-      lsn = record->lsn;
-      return rocksdb::Status::OK();
-    }
-    rocksdb::Status DeleteCF(uint32_t, const rocksdb::Slice&) override {
-      return rocksdb::Status::OK();
-    }
-    rocksdb::Status DeleteRangeCF(uint32_t, const rocksdb::Slice&, const rocksdb::Slice&) override {
-      return rocksdb::Status::OK();
-    }
-    void LogData(const rocksdb::Slice&) override {}
-  };
-  const uint64_t lsn_;
 };
 
 // How the keys of a family are looked for.
 enum class Lookup : uint8_t { by_key, by_term, in_order };
 
-rocksdb::ColumnFamilyOptions family_options(const Shared& shared, Lookup lookup) {
+// As the size of a memtable or of the logs: more than a log ever has.
+constexpr size_t kNeverFlushed = 4ULL << 30;
+
+rocksdb::ColumnFamilyOptions family_options(const Shared& shared, Store::Mode mode, Lookup lookup) {
   rocksdb::ColumnFamilyOptions options;
-  options.write_buffer_size = 32ULL << 20;
+  // Small enough that the disk's reserve has room for it: see docs/configuration.md.
+  options.write_buffer_size = std::min<size_t>(32ULL << 20, shared.limits.write_buffer_bytes / 4);
+  if (mode == Store::Mode::sparing) {
+    options.write_buffer_size = kNeverFlushed;
+    options.disable_auto_compactions = true;
+  }
   options.arena_block_size = 16ULL << 10;  // an open partition has five, mostly empty
   options.compression = rocksdb::kLZ4Compression;
   options.level_compaction_dynamic_level_bytes = true;
@@ -145,14 +130,18 @@ rocksdb::ColumnFamilyOptions family_options(const Shared& shared, Lookup lookup)
   if (lookup == Lookup::by_key) {
     table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
     // 32 KB: thousands of partitions may be open, and each has one from its first write.
-    options.memtable_prefix_bloom_size_ratio = 0.001;
+    options.memtable_prefix_bloom_size_ratio =
+        32'768.0 / static_cast<double>(options.write_buffer_size);
     options.memtable_whole_key_filtering = true;
+    // A table where every second entry is a removal is compacted soon, which gives space back.
+    options.table_properties_collector_factories = {
+        rocksdb::NewCompactOnDeletionCollectorFactory(128, 64, 0.5)};
   }
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   return options;
 }
 
-rocksdb::DBOptions database_options(const Shared& shared, rocksdb::Env* env) {
+rocksdb::DBOptions database_options(const Shared& shared, Store::Mode mode, rocksdb::Env* env) {
   rocksdb::DBOptions options;
   options.env = env;
   options.create_if_missing = true;
@@ -161,8 +150,14 @@ rocksdb::DBOptions database_options(const Shared& shared, rocksdb::Env* env) {
   // A commit that was cut short by a crash may be at the log's end, and was acknowledged to nobody.
   // Damage anywhere else must be seen, not skipped.
   options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
-  options.write_buffer_manager = shared.caches->write_buffers;
-  options.max_total_wal_size = 128ULL << 20;
+  if (mode == Store::Mode::sparing) {
+    // What is in the log stays there and in memory; it is no more than max_total_wal_size below.
+    options.avoid_flush_during_recovery = true;
+    options.max_total_wal_size = kNeverFlushed;
+  } else {
+    options.write_buffer_manager = shared.caches->write_buffers;
+    options.max_total_wal_size = std::min<uint64_t>(128ULL << 20, shared.limits.write_buffer_bytes);
+  }
   // A partition of 50 GB has about a thousand files. Only those that are read are opened.
   options.max_open_files =
       static_cast<int>(std::min<uint64_t>(shared.limits.partition_files, INT_MAX));
@@ -170,14 +165,14 @@ rocksdb::DBOptions database_options(const Shared& shared, rocksdb::Env* env) {
   options.allow_fallocate = false;                  // thousands of small partitions share a disk
   options.stats_dump_period_sec = 0;
   options.stats_persist_period_sec = 0;
-  options.info_log_level = rocksdb::WARN_LEVEL;
-  options.keep_log_file_num = 2;
+  options.info_log = shared.caches->log;  // otherwise it writes a file LOG beside the data
   options.skip_stats_update_on_db_open = true;
   options.skip_checking_sst_file_sizes_on_db_open = true;
   options.bytes_per_sync = 1ULL << 20;
   // Readers on event loops leave the removal of replaced files to RocksDB's threads.
   options.avoid_unnecessary_blocking_io = true;
-  options.max_bgerror_resume_count = 0;  // recovering is the writer's: see Store::reopen
+  options.max_bgerror_resume_count = 0;
+  options.listeners = {std::make_shared<NoRecovery>()};
   return options;
 }
 
@@ -194,6 +189,7 @@ Shared::Shared(const Limits& limits_in, const Clock& clock_in, bool sync_commits
       writers("writer", 4) {
   caches->blocks = rocksdb::NewLRUCache(limits.block_cache_bytes / 16 * 11);
   caches->write_buffers = std::make_shared<rocksdb::WriteBufferManager>(limits.write_buffer_bytes);
+  caches->log = std::make_shared<RocksDbLog>(clock);
   rocksdb::Env::Default()->SetBackgroundThreads(2, rocksdb::Env::LOW);
   rocksdb::Env::Default()->SetBackgroundThreads(2, rocksdb::Env::HIGH);
 }
@@ -206,23 +202,28 @@ void RangeFilter::activate(std::string min, std::string max) {
   active_.store(true, std::memory_order_release);
 }
 
-Result<std::unique_ptr<Store>> Store::open(const Shared& shared,
+Result<std::unique_ptr<Store>> Store::open(const Shared& shared, volume::Volume& volume,
                                            std::unique_ptr<volume::Claim> claim,
                                            const PartitionRecord& fresh) {
-  std::unique_ptr<Store> store(new Store(shared));
+  std::unique_ptr<Store> store(new Store(shared, volume));
   store->claim_ = std::move(claim);
-  store->env_ = rocksdb::NewCompositeEnv(watch_reads(store->claim_->file_system()));
+  store->logs_ = std::make_unique<LogWatch>(
+      make_compaction_guard(store->claim_->file_system(), volume, shared.clock),
+      store->claim_->directory());
+  store->env_ = rocksdb::NewCompositeEnv(watch_reads(store->logs_->file_system()));
   store->terms_filter_ = std::make_unique<TermsFilter>(store->filter_);
   store->changes_filter_ = std::make_unique<ChangesFilter>(store->filter_);
   store->history_filter_ = std::make_unique<HistoryFilter>(store->filter_);
   if (auto checked = store->check_head(); !checked) return pass(checked.error());
-  auto found = store->open_database(Mode::write, nullptr);
+  auto found = store->open_database();
   if (!found) return pass(found.error());
   if (*found) {
     store->record_ = std::move(**found);
   } else if (store->db().GetLatestSequenceNumber() > 0) {
     return fail(Code::corrupt, fmt::format("the files in {} have lost their partition record",
                                            store->claim_->directory()));
+  } else if (store->mode_ == Mode::read_only) {
+    return fail(Code::read_only, store->read_only_reason_);
   } else {
     if (auto put = store->put_record(fresh); !put) return pass(put.error());
   }
@@ -249,35 +250,58 @@ Status Store::check_head() const {
                           claim_->directory()));
 }
 
-Result<std::optional<PartitionRecord>> Store::open_database(Mode mode, rocksdb::WalFilter* filter) {
-  rocksdb::ColumnFamilyOptions terms = family_options(shared_, Lookup::by_term);
+// From the way that asks most of the disk to the one that asks nothing of it.
+Result<std::optional<PartitionRecord>> Store::open_database() {
+  const bool room = volume_.room().has_value();
+  std::optional<Error> first;
+  for (const Mode mode : {Mode::write, Mode::sparing, Mode::read_only}) {
+    if (mode == Mode::write && !room) continue;
+    const rocksdb::Status opened = open_in(mode);
+    if (opened.ok()) {
+      mode_ = mode;
+      read_only_reason_ = mode == Mode::read_only && first ? first->message : "";
+      if (mode != Mode::read_only) acknowledge();
+      return load();
+    }
+    if (!first) first = translate(opened, "opening the partition's files");
+    // Another way helps only against a disk that does not take what this one writes.
+    if (first->code != Code::read_only || opened.IsIOFenced()) break;
+  }
+  return pass(*first);
+}
+
+rocksdb::Status Store::open_in(Mode mode) {
+  rocksdb::ColumnFamilyOptions terms = family_options(shared_, mode, Lookup::by_term);
   terms.compaction_filter = terms_filter_.get();
-  rocksdb::ColumnFamilyOptions changes = family_options(shared_, Lookup::in_order);
+  rocksdb::ColumnFamilyOptions changes = family_options(shared_, mode, Lookup::in_order);
   changes.compaction_filter = changes_filter_.get();
-  rocksdb::ColumnFamilyOptions history = family_options(shared_, Lookup::in_order);
+  rocksdb::ColumnFamilyOptions history = family_options(shared_, mode, Lookup::in_order);
   history.compaction_filter = history_filter_.get();
   const std::vector<rocksdb::ColumnFamilyDescriptor> families = {
-      {rocksdb::kDefaultColumnFamilyName, family_options(shared_, Lookup::by_key)},
-      {"items", family_options(shared_, Lookup::by_key)},
+      {rocksdb::kDefaultColumnFamilyName, family_options(shared_, mode, Lookup::by_key)},
+      {"items", family_options(shared_, mode, Lookup::by_key)},
       {"terms", terms},
       {"changes", changes},
       {"history", history},
   };
-  rocksdb::DBOptions options = database_options(shared_, env_.get());
-  options.wal_filter = filter;
+  const rocksdb::DBOptions options = database_options(shared_, mode, env_.get());
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
   const rocksdb::Status opened =
-      mode == Mode::write
-          ? rocksdb::DB::Open(options, claim_->directory(), families, &handles, &db)
-          : rocksdb::DB::OpenForReadOnly(options, claim_->directory(), families, &handles, &db);
-  if (!opened.ok()) return pass(translate(opened, "opening the partition's files"));
+      mode == Mode::read_only
+          ? rocksdb::DB::OpenForReadOnly(options, claim_->directory(), families, &handles, &db)
+          : rocksdb::DB::Open(options, claim_->directory(), families, &handles, &db);
+  if (!opened.ok()) return opened;
   db_.reset(db);
   db->DestroyColumnFamilyHandle(handles[0]);  // DefaultColumnFamily() serves for it
   items_ = handles[1];
   terms_ = handles[2];
   changes_ = handles[3];
   history_ = handles[4];
+  return opened;
+}
+
+Result<std::optional<PartitionRecord>> Store::load() {
   auto stored = get(ledger(), kRecordKey);
   if (!stored) return pass(stored.error());
   if (!*stored) return std::nullopt;
@@ -318,7 +342,7 @@ void Store::close_database() {
   db_.reset();
 }
 
-Store::Store(const Shared& shared) : shared_(shared) {
+Store::Store(const Shared& shared, volume::Volume& volume) : shared_(shared), volume_(volume) {
   shared_.stores_open.fetch_add(1);
 }
 
@@ -379,23 +403,27 @@ Status Store::reopen(uint64_t lsn) {
     ++generation_;
   }
   close_database();
-  CommitsUpTo filter(lsn);
-  auto found = open_database(Mode::write, &filter);
   Status status;
+  if (const rocksdb::IOStatus cut = logs_->cut_back(); !cut.ok()) {
+    status = pass(translate(cut, "cutting a failed commit off the log"));
+  }
+  // Should it fail, the store stays closed, which Use::ok tells.
+  auto found = status ? open_database() : pass(status.error());
   if (!found) {
     status = pass(found.error());
+    log::error("cannot open a partition again", {{"error", status.error().message}});
   } else if (!*found || (*found)->lsn != lsn) {
     status = fail(Code::corrupt,
                   fmt::format("{} has lost commits: it should be at {} and is at {}",
                               claim_->directory(), lsn, *found ? (*found)->lsn : uint64_t{0}));
+  } else if (mode_ == Mode::read_only) {
+    status = fail(Code::read_only, read_only_reason_);
   } else {
     record_ = std::move(**found);
   }
-  if (!status) {
+  if (!status && db_ && mode_ != Mode::read_only) {
     close_database();
-    // Not being able to do this either leaves the store closed, which Use::ok tells.
-    auto readable = open_database(Mode::read_only, &filter);
-    if (!readable) log::error("cannot read a partition", {{"error", readable.error().message}});
+    if (open_in(Mode::read_only).ok()) mode_ = Mode::read_only;
   }
   gate_.open();
   maintenance_.unlock();
@@ -407,6 +435,7 @@ Status Store::put_record(const PartitionRecord& record) {
   options.sync = true;
   rocksdb::Status put = db_->Put(options, ledger(), kRecordKey, encode_record(record));
   if (!put.ok()) return pass(translate(put, "writing the partition's record"));
+  acknowledge();
   record_ = record;
   return {};
 }
@@ -468,6 +497,20 @@ Status Store::flush() {
   rocksdb::Status flushed = db_->Flush(options, {ledger(), items_, terms_, changes_, history_});
   if (!flushed.ok()) return pass(translate(flushed, "flushing"));
   return {};
+}
+
+void Store::flush_removals() {
+  uint64_t removals = 0;
+  if (!db_ || mode_ != Mode::write || !volume_.room(volume::Need::compaction) ||
+      !db_->GetIntProperty(items_, rocksdb::DB::Properties::kNumDeletesActiveMemTable, &removals) ||
+      removals == 0) {
+    return;
+  }
+  rocksdb::FlushOptions options;
+  options.allow_write_stall = true;
+  options.wait = false;
+  // Should it fail, the next commit does too and recovers.
+  db_->Flush(options, {ledger(), items_, terms_, changes_, history_}).PermitUncheckedError();
 }
 
 Status Store::clone_to(const std::string& directory) {

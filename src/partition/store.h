@@ -5,7 +5,6 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/compaction_filter.h>
 #include <rocksdb/db.h>
-#include <rocksdb/wal_filter.h>
 #include <rocksdb/write_buffer_manager.h>
 
 #include <atomic>
@@ -21,6 +20,7 @@
 #include "partition/gate.h"
 #include "partition/index_ledger.h"
 #include "partition/item_cache.h"
+#include "partition/log_watch.h"
 #include "partition/partition.h"
 #include "partition/reading.h"
 #include "partition/term_cache.h"
@@ -34,6 +34,7 @@ struct Shared::Caches {
   TermCache terms;
   std::shared_ptr<rocksdb::Cache> blocks;
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffers;
+  std::shared_ptr<rocksdb::Logger> log;
 };
 
 // Drops, while files are compacted, the terms, changes and history of items that are out of range:
@@ -64,8 +65,16 @@ inline rocksdb::ReadOptions read_options() {
 
 class Store {
  public:
-  // Opens the database of a claim, or makes it with `fresh` as its record.
-  static Result<std::unique_ptr<Store>> open(const Shared& shared,
+  // How it was opened, by what the disk allowed.
+  enum class Mode : uint8_t {
+    write,
+    sparing,   // nothing is written but the log: no flushes, no compactions
+    read_only  // nothing at all
+  };
+
+  // Opens the database of a claim, or makes it with `fresh` as its record. While the volume has no
+  // room it is opened sparingly from the start; see Mode.
+  static Result<std::unique_ptr<Store>> open(const Shared& shared, volume::Volume& volume,
                                              std::unique_ptr<volume::Claim> claim,
                                              const PartitionRecord& fresh);
   ~Store();
@@ -115,12 +124,17 @@ class Store {
   // Writes a record outside of a run: when a child is made, and after trimming.
   Status put_record(const PartitionRecord& record);
 
-  // After a commit failed: tries whether the disk takes writes, and if so closes and opens the
-  // database, which gives up whatever of the failed commit reached the log (commits after `lsn`).
-  // On failure the database can still be read, if the disk lets it, but not written. Only by the
+  // Says that what was written to the database so far is to stay. After each write that succeeded.
+  void acknowledge() { logs_->acknowledge(); }
+  // After a write failed, or to leave Mode::sparing: tries whether the disk takes writes, and if so
+  // closes and opens the database again, without what was not acknowledged; it must then be at
+  // `lsn`. On failure it can still be read, if the disk lets it, but not written. Only by the
   // writer. (RocksDB's own Resume() gives up after errors in the log, and would leave the failed
   // commit to a later recovery.)
   Status reopen(uint64_t lsn);
+  Mode mode() const { return mode_; }
+  // Why it could only be opened to be read; empty otherwise.
+  const std::string& read_only_reason() const { return read_only_reason_; }
 
   // Nothing when there is no such key.
   Result<std::optional<std::string>> get(rocksdb::ColumnFamilyHandle* family, std::string_view key,
@@ -145,24 +159,29 @@ class Store {
   const rocksdb::Snapshot* find(const SnapshotId& id) const;
 
   Status flush();
+  // Begins to flush removals, so that compactions find them and give their space back. Does nothing
+  // where there are none, or no room for the flush. Inside a Use.
+  void flush_removals();
   // A clone of all committed state in `directory`, which must not be there.
   Status clone_to(const std::string& directory);
 
   Error translate(const rocksdb::Status& status, std::string_view doing) const;
 
  private:
-  enum class Mode : uint8_t { write, read_only };
-
-  explicit Store(const Shared& shared);
+  Store(const Shared& shared, volume::Volume& volume);
   Status check_head() const;
-  // Opens and reads the record and the index ledger; nothing when there is no record yet.
-  Result<std::optional<PartitionRecord>> open_database(Mode mode, rocksdb::WalFilter* filter);
+  // Opens in the first mode that works and reads the record and the index ledger; nothing when
+  // there is no record yet.
+  Result<std::optional<PartitionRecord>> open_database();
+  rocksdb::Status open_in(Mode mode);
+  Result<std::optional<PartitionRecord>> load();
   Status load_index_ledger();
   void close_database();
   // Whether the disk takes a small file.
   Status probe();
 
   const Shared& shared_;
+  volume::Volume& volume_;
   mutable Gate gate_;
   Mutex maintenance_;
   mutable Mutex snapshots_mutex_;
@@ -171,6 +190,7 @@ class Store {
 
   // Destroyed in reverse: the database before what it stands on.
   std::unique_ptr<volume::Claim> claim_;
+  std::unique_ptr<LogWatch> logs_;
   std::unique_ptr<rocksdb::Env> env_;
   RangeFilter filter_;
   std::unique_ptr<rocksdb::CompactionFilter> terms_filter_;
@@ -182,6 +202,8 @@ class Store {
   rocksdb::ColumnFamilyHandle* changes_ = nullptr;
   rocksdb::ColumnFamilyHandle* history_ = nullptr;
   mutable Readings readings_;  // of db_
+  Mode mode_ = Mode::write;
+  std::string read_only_reason_;
   PartitionRecord record_;
   IndexLedger index_ledger_;
 };

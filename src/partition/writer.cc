@@ -22,6 +22,11 @@ constexpr size_t kRunTransactions = 256;
 constexpr size_t kRunBytes = 4ULL << 20;
 constexpr int64_t kAttemptEveryUs = 1'000'000;
 
+bool needs_room(const Write& write) {
+  return write.needs_room && write.verb != Verb::remove && write.verb != Verb::expire &&
+         write.verb != Verb::read;
+}
+
 Error moved_error() {
   return Error{.code = Code::moved, .message = "the partition was split"};
 }
@@ -62,7 +67,8 @@ Writer::Writer(Partition& partition, Shared& shared, Store& store)
       shared_(shared),
       store_(store),
       record_(store.record()),
-      lsn_(record_.lsn) {}
+      lsn_(record_.lsn),
+      read_only_reason_(store.read_only_reason()) {}
 
 void Writer::submit(std::vector<Write> transaction, Completion done) {
   auto turn = enqueue(transaction, done);
@@ -161,7 +167,12 @@ void Writer::commit(std::vector<Entry>& entries) {
   Run run(store_, partition_.identity(), record(), shared_.clock.now_s(),
           shared_.limits.response_bytes);
   std::vector<Outcome> outcomes(entries.size());
+  const Status room = partition_.volume_.room();
   for (size_t i = 0; i < entries.size(); ++i) {
+    if (!room && std::ranges::any_of(entries[i].transaction, needs_room)) {
+      outcomes[i].error = room.error();
+      continue;
+    }
     if (run.found_bytes() > kRunBytes) {
       put_back(entries, i);
       outcomes.resize(i);
@@ -231,6 +242,7 @@ Status Writer::commit_run(Run& run) {
     next_attempt_us_ = shared_.clock.steady_us() + kAttemptEveryUs;
     return pass(std::move(error));
   }
+  store_.acknowledge();
   track(std::move(deltas));
   MutexLock lock(mutex_);
   set_record(std::move(next));
@@ -248,14 +260,21 @@ void Writer::put_back(std::vector<Entry>& entries, size_t from) {
 }
 
 bool Writer::writable() {
+  const bool room = partition_.volume_.room().has_value();
+  bool taking = false;
   {
     MutexLock lock(mutex_);
-    if (read_only_reason_.empty()) return true;
-    if (shared_.clock.steady_us() < next_attempt_us_) return false;
+    taking = read_only_reason_.empty();
+    // Once there is room again the database goes back to flushing what it has in memory.
+    if (taking && (store_.mode() == Store::Mode::write || !room)) return true;
+    if (shared_.clock.steady_us() < next_attempt_us_) return taking;
     next_attempt_us_ = shared_.clock.steady_us() + kAttemptEveryUs;
   }
   if (auto reopened = store_.reopen(record().lsn); !reopened) {
-    log::debug("a partition still takes no writes", {{"error", reopened.error().message}});
+    log::debug("a partition could not be opened again", {{"error", reopened.error().message}});
+    if (store_.mode() != Store::Mode::read_only && store_.is_open()) return taking;  // as before
+    MutexLock lock(mutex_);
+    read_only_reason_ = reopened.error().message;
     return false;
   }
   log::info("a partition takes writes again", {{"range", partition_.identity().range}});
@@ -351,6 +370,7 @@ Status Writer::forget_history(uint64_t lsn) {
   if (status.ok()) status = batch.Put(store_.ledger(), kRecordKey, encode_record(next));
   // Not synced: should it be lost, it is done again.
   if (status.ok()) status = store_.db().Write(rocksdb::WriteOptions(), &batch);
+  if (status.ok()) store_.acknowledge();
   paused.reset();
   const rocksdb::Slice first = from;
   const rocksdb::Slice last = to;

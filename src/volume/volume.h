@@ -45,6 +45,10 @@ class Claim {
   virtual Result<std::string> clone_target(std::string_view name) = 0;
 };
 
+// What space is wanted for. Compactions give back more than they take, so they may use some of what
+// is kept for removals; removals are always written.
+enum class Need : uint8_t { growth, compaction };
+
 class Volume {
  public:
   virtual ~Volume() = default;
@@ -67,6 +71,9 @@ class Volume {
   virtual Result<bool> delete_removed(int64_t before_s) = 0;
   // How much of the volume's space is free: 0 to 1.
   virtual Result<double> free_share() const = 0;
+  // Code::read_only, with the reason, while there is too little space for this: whoever would make
+  // the data grow asks first. Cheap enough to be asked for every commit.
+  virtual Status room(Need = Need::growth) { return {}; }
 };
 
 // Names are lower-case letters, digits and hyphens, 1 to 64 of them.

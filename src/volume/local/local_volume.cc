@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "volume/local/disk_reserve.h"
 #include "volume/local/fence.h"
 #include "volume/local/fenced_file_system.h"
 
@@ -109,7 +110,9 @@ std::optional<int64_t> removed_at(const std::string& grave) {
 
 class LocalVolume final : public Volume {
  public:
-  explicit LocalVolume(Root root) : root_(std::move(root)) {}
+  LocalVolume(Root root, std::string ballast, uint64_t reserve_bytes)
+      : root_(std::move(root)),
+        reserve_(std::move(ballast), reserve_bytes, DiskReserve::free_bytes_of(root_.partitions)) {}
 
   Result<std::unique_ptr<Claim>> claim(std::string_view name) override {
     return take(name, LivingOwner::is_left_alone);
@@ -200,6 +203,8 @@ class LocalVolume final : public Volume {
     return static_cast<double>(status.f_bavail) / static_cast<double>(status.f_blocks);
   }
 
+  Status room(Need need) override { return reserve_.room(need); }
+
  private:
   static constexpr int kClaimAttempts = 100;
 
@@ -223,11 +228,12 @@ class LocalVolume final : public Volume {
 
   const Root root_;
   std::atomic<uint64_t> graves_{0};
+  DiskReserve reserve_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Volume>> open_local_volume(const std::string& path) {
+Result<std::unique_ptr<Volume>> open_local_volume(const std::string& path, uint64_t reserve_bytes) {
   const Root root{.partitions = path + "/partitions", .removed = path + "/removed"};
   for (const std::string& folder : {root.partitions, root.removed}) {
     std::error_code error;
@@ -237,7 +243,7 @@ Result<std::unique_ptr<Volume>> open_local_volume(const std::string& path) {
     }
   }
   if (auto synced = sync_directory(path); !synced) return pass(synced.error());
-  return std::make_unique<LocalVolume>(root);
+  return std::make_unique<LocalVolume>(root, path + "/BALLAST", reserve_bytes);
 }
 
 }  // namespace orrery::volume

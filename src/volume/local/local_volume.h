@@ -4,6 +4,7 @@
 //   ROOT/partitions/NAME/CLAIM    empty; locked by whoever is taking the partition
 //   ROOT/partitions/NAME/db/      the database
 //   ROOT/removed/NAME.SECONDS.PROCESS.N   what remove() has taken out of partitions/, and when
+//   ROOT/BALLAST                  space to give back when the disk is full: see disk_reserve.h
 //
 // Fencing: a mutation holds a shared flock on EPOCH and checks that the file still says its own
 // epoch. Taking writes the next epoch first (so that no new mutation of the old owner gets past its
@@ -16,6 +17,7 @@
 // the newest epoch still has an owner, whatever deposed ones are left.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -23,6 +25,8 @@
 
 namespace orrery::volume {
 
-Result<std::unique_ptr<Volume>> open_local_volume(const std::string& root);
+// `reserve_bytes` of the disk are kept for removals; 0 keeps nothing.
+Result<std::unique_ptr<Volume>> open_local_volume(const std::string& root,
+                                                  uint64_t reserve_bytes = 0);
 
 }  // namespace orrery::volume
