@@ -100,7 +100,7 @@ void Engine::release_readings() {
 
 // Only while the disk is nearly full: removals reach the tables by themselves when there are many.
 void Engine::flush_removals() {
-  each_open([](const Routing&, const Slot&, partition::Partition& partition) {
+  each_open([](const Routing&, const Slot&, const partition::Partition& partition) {
     partition.flush_removals();
   });
 }

@@ -353,6 +353,46 @@ TEST_F(DiskTest, ReadersAndWritersLiveThroughFailures) {
   EXPECT_EQ(failed.size(), 60U);
 }
 
+// All that is submitted in a completion is taken by the run after it.
+TEST_F(DiskTest, WhatAFailedRunWouldHaveChangedIsNoReasonToRefuse) {
+  auto partition = open();
+  auto newer = std::make_shared<Schema>(*schema_);
+  newer->index_version = schema_->index_version + 1;
+  ASSERT_FALSE(commit(*partition, create("k", "there")).error);
+  std::vector<std::vector<Write>> run;
+  run.push_back(one(create("k", "there")));  // refused by what is stored
+  run.push_back(one(write_of(Verb::create, "k", "new", newer)));
+  run.push_back(one(write_of(Verb::create, "k", "new", newer)));  // the one before has made it
+  run.push_back(one(write_of(Verb::remove, "k", "there", newer)));
+  run.push_back(one(write_of(Verb::replace, "k", "there", newer)));  // is gone
+  run.push_back(one(create("k", "older rules")));
+  std::promise<void> done;
+  std::vector<Outcome> outcomes;
+  partition->submit(one(upsert("k", "first")), [&](const Outcome&) {
+    disk_->append = DiskFault::Error::no_space;
+    const size_t count = run.size();
+    for (std::vector<Write>& transaction : run) {
+      partition->submit(std::move(transaction), [&, count](Outcome outcome) {
+        outcomes.push_back(std::move(outcome));
+        if (outcomes.size() == count) done.set_value();
+      });
+    }
+  });
+  done.get_future().wait();
+  EXPECT_EQ(disk_->hits, 1) << "they were one commit";
+  EXPECT_EQ(code_of(outcomes[0]), Code::conflict);
+  for (size_t i = 1; i < outcomes.size(); ++i) {
+    EXPECT_EQ(code_of(outcomes[i]), Code::read_only) << i;
+    EXPECT_EQ(outcomes[i].failed_write, std::nullopt) << i;
+    EXPECT_EQ(outcomes[i].lsn, 2U) << i;
+  }
+  disk_->heal();
+  clock_.advance_ms(1'001);
+  EXPECT_FALSE(commit(*partition, create("k", "older rules")).error);
+  EXPECT_FALSE(commit(*partition, write_of(Verb::replace, "k", "there", newer)).error);
+  EXPECT_FALSE(commit(*partition, write_of(Verb::create, "k", "new", newer)).error);
+}
+
 TEST_F(DiskTest, ASplitOnAFullDiskLeavesThePartitionAsItWas) {
   auto partition = open();
   for (int i = 0; i < 10; ++i)

@@ -93,7 +93,7 @@ void Partition::release_readings() const {
   store_->readings().drop();
 }
 
-void Partition::flush_removals() {
+void Partition::flush_removals() const {
   const Store::Use use(*store_, Store::Use::NoWaiting());
   if (use.ok()) store_->flush_removals();
 }

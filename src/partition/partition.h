@@ -313,7 +313,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
   // Lets go of what is kept at hand for further views, and keeps old files from being removed.
   void release_readings() const;
   // On a disk that is nearly full: sees to it that what was removed gives its space back.
-  void flush_removals();
+  void flush_removals() const;
   // Waits until the queue is empty and nothing is being written.
   void drain();
   // Waits until the files are as compact as they are meant to be: for tools that measure.

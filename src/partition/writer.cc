@@ -168,6 +168,7 @@ void Writer::commit(std::vector<Entry>& entries) {
           shared_.limits.response_bytes);
   std::vector<Outcome> outcomes(entries.size());
   const Status room = partition_.volume_.room();
+  size_t first_after_a_change = entries.size();
   for (size_t i = 0; i < entries.size(); ++i) {
     if (!room && std::ranges::any_of(entries[i].transaction, needs_room)) {
       outcomes[i].error = room.error();
@@ -178,6 +179,7 @@ void Writer::commit(std::vector<Entry>& entries) {
       outcomes.resize(i);
       break;
     }
+    if (!run.empty()) first_after_a_change = std::min(first_after_a_change, i);
     auto applied = run.apply(entries[i].transaction);
     if (applied) {
       outcomes[i].written = std::move(*applied);
@@ -189,8 +191,13 @@ void Writer::commit(std::vector<Entry>& entries) {
   }
   if (!run.empty()) {
     if (auto committed = commit_run(run); !committed) {
+      // Whoever was refused because of what the run would have changed was refused for a state that
+      // never was: nobody knows what it would have got, so it fails with the commit. Refusals from
+      // before the first change were by what is stored, and stand.
       for (size_t i = 0; i < entries.size(); ++i) {
-        if (!outcomes[i].error) outcomes[i].error = committed.error();
+        if (outcomes[i].error && i < first_after_a_change) continue;
+        outcomes[i].error = committed.error();
+        outcomes[i].failed_write.reset();
       }
     }
   }
