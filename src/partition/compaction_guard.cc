@@ -14,37 +14,37 @@ namespace {
 constexpr int64_t kWaitLeastUs = 1'000'000;
 constexpr int64_t kWaitMostUs = 60'000'000;
 
-class Guard {
- public:
-  Guard(volume::Volume& volume, const Clock& clock) : volume_(volume), clock_(clock) {}
+}  // namespace
+
+struct CompactionGuard::State {
+  State(volume::Volume& volume_in, const Clock& clock_in) : volume(volume_in), clock(clock_in) {}
 
   rocksdb::IOStatus may_compact() {
-    const bool room = volume_.room(volume::Need::compaction).has_value();
-    const int64_t now_us = clock_.steady_us();
-    MutexLock lock(mutex_);
-    if (room && now_us >= not_before_us_) {
-      if (now_us >= not_before_us_ + kWaitMostUs) wait_us_ = kWaitLeastUs;  // it went well
+    const bool room = volume.room(volume::Need::compaction).has_value();
+    const int64_t now_us = clock.steady_us();
+    MutexLock lock(mutex);
+    if (room && now_us >= not_before_us) {
+      if (now_us >= not_before_us + kWaitMostUs) wait_us = kWaitLeastUs;  // it went well
       return rocksdb::IOStatus::OK();
     }
-    if (now_us >= not_before_us_) {
-      not_before_us_ = now_us + wait_us_;
-      wait_us_ = std::min(wait_us_ * 2, kWaitMostUs);
+    if (now_us >= not_before_us) {
+      not_before_us = now_us + wait_us;
+      wait_us = std::min(wait_us * 2, kWaitMostUs);
     }
     return rocksdb::IOStatus::NoSpace("the disk is too full for a compaction");
   }
 
- private:
-  volume::Volume& volume_;
-  const Clock& clock_;
-  Mutex mutex_;
-  int64_t not_before_us_ ORRERY_GUARDED_BY(mutex_) = 0;
-  int64_t wait_us_ ORRERY_GUARDED_BY(mutex_) = kWaitLeastUs;
+  volume::Volume& volume;
+  const Clock& clock;
+  Mutex mutex;
+  int64_t not_before_us ORRERY_GUARDED_BY(mutex) = 0;
+  int64_t wait_us ORRERY_GUARDED_BY(mutex) = kWaitLeastUs;
 };
 
-class Table final : public rocksdb::FSWritableFileOwnerWrapper {
+class CompactionGuard::Table final : public rocksdb::FSWritableFileOwnerWrapper {
  public:
-  Table(std::unique_ptr<rocksdb::FSWritableFile> file, std::shared_ptr<Guard> guard)
-      : FSWritableFileOwnerWrapper(std::move(file)), guard_(std::move(guard)) {}
+  Table(std::unique_ptr<rocksdb::FSWritableFile> file, std::shared_ptr<State> state)
+      : FSWritableFileOwnerWrapper(std::move(file)), state_(std::move(state)) {}
 
   rocksdb::IOStatus Append(const rocksdb::Slice& data, const rocksdb::IOOptions& options,
                            rocksdb::IODebugContext* debug) override {
@@ -60,17 +60,17 @@ class Table final : public rocksdb::FSWritableFileOwnerWrapper {
 
  private:
   rocksdb::IOStatus check() {
-    return GetIOPriority() == rocksdb::Env::IO_LOW ? guard_->may_compact()
+    return GetIOPriority() == rocksdb::Env::IO_LOW ? state_->may_compact()
                                                    : rocksdb::IOStatus::OK();
   }
 
-  const std::shared_ptr<Guard> guard_;
+  const std::shared_ptr<State> state_;
 };
 
-class Guarding final : public rocksdb::FileSystemWrapper {
+class CompactionGuard::Guarding final : public rocksdb::FileSystemWrapper {
  public:
-  Guarding(const std::shared_ptr<rocksdb::FileSystem>& base, std::shared_ptr<Guard> guard)
-      : FileSystemWrapper(base), guard_(std::move(guard)) {}
+  Guarding(const std::shared_ptr<rocksdb::FileSystem>& base, std::shared_ptr<State> state)
+      : FileSystemWrapper(base), state_(std::move(state)) {}
   const char* Name() const override { return "OrreryCompactionGuard"; }
 
   rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
@@ -78,20 +78,24 @@ class Guarding final : public rocksdb::FileSystemWrapper {
                                     rocksdb::IODebugContext* debug) override {
     rocksdb::IOStatus made = target()->NewWritableFile(path, options, file, debug);
     if (made.ok() && path.ends_with(".sst")) {
-      *file = std::make_unique<Table>(std::move(*file), guard_);
+      *file = std::make_unique<Table>(std::move(*file), state_);
     }
     return made;
   }
 
  private:
-  const std::shared_ptr<Guard> guard_;
+  const std::shared_ptr<State> state_;
 };
 
-}  // namespace
+CompactionGuard::CompactionGuard(const std::shared_ptr<rocksdb::FileSystem>& base,
+                                 volume::Volume& volume, const Clock& clock)
+    : state_(std::make_shared<State>(volume, clock)),
+      guarding_(std::make_shared<Guarding>(base, state_)) {}
 
-std::shared_ptr<rocksdb::FileSystem> make_compaction_guard(
-    const std::shared_ptr<rocksdb::FileSystem>& base, volume::Volume& volume, const Clock& clock) {
-  return std::make_shared<Guarding>(base, std::make_shared<Guard>(volume, clock));
+void CompactionGuard::try_again() {
+  MutexLock lock(state_->mutex);
+  state_->not_before_us = 0;
+  state_->wait_us = kWaitLeastUs;
 }
 
 }  // namespace orrery::partition

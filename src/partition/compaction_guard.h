@@ -7,7 +7,7 @@
 // write much for nothing.
 //
 // A file system between RocksDB and the claim's. RocksDB writes tables of compactions with a
-// priority of their own, by which they are told from those of flushes.
+// priority of their own, by which they are told from those of flushes. Thread-safe.
 #pragma once
 
 #include <rocksdb/file_system.h>
@@ -19,7 +19,23 @@
 
 namespace orrery::partition {
 
-std::shared_ptr<rocksdb::FileSystem> make_compaction_guard(
-    const std::shared_ptr<rocksdb::FileSystem>& base, volume::Volume& volume, const Clock& clock);
+class CompactionGuard {
+ public:
+  CompactionGuard(const std::shared_ptr<rocksdb::FileSystem>& base, volume::Volume& volume,
+                  const Clock& clock);
+
+  const std::shared_ptr<rocksdb::FileSystem>& file_system() const { return guarding_; }
+
+  // The next attempt need not wait: items were removed, so it may need less.
+  void try_again();
+
+ private:
+  class Table;
+  class Guarding;
+  struct State;
+
+  const std::shared_ptr<State> state_;
+  const std::shared_ptr<rocksdb::FileSystem> guarding_;
+};
 
 }  // namespace orrery::partition

@@ -81,7 +81,7 @@ TEST_F(FullDiskTest, WithoutRoomOnlyReadsAndRemovalsAreServed) {
   }
   EXPECT_EQ(code_of(commit(*partition, all_of(remove("k1", "1"), create("k1", "1")))),
             Code::read_only);
-  EXPECT_EQ(partition->begin_split("m").error().code, Code::read_only);
+  EXPECT_EQ(partition->begin_split(kPlainKeys, "m").error().code, Code::read_only);
   EXPECT_EQ(partition->read_only_reason(), "") << "it does take removals";
   Write small_note = upsert("k", "note");
   small_note.needs_room = false;
@@ -154,7 +154,7 @@ TEST_F(FullDiskTest, OnADiskThatTakesNothingItOpensToBeRead) {
       const Outcome refused = commit(*partition, remove("k", "a"));
       EXPECT_EQ(code_of(refused), Code::read_only);
       EXPECT_THAT(refused.error->message, HasSubstr("takes no writes now"));
-      EXPECT_FALSE(partition->begin_split("m"));
+      EXPECT_FALSE(partition->begin_split(kPlainKeys, "m"));
       clock_.advance_ms(1'001);
     }
     disk_->heal();
@@ -234,14 +234,14 @@ class SpaceEndsTest : public FullDiskTest {
     };
     if (!partition) return life;
     put(0, 6);
-    if (partition->begin_split("m")) partition->abandon_split();  // flushes
+    if (partition->begin_split(kPlainKeys, "m")) partition->abandon_split();  // flushes
     put(6, 9);
     if (!commit(*partition, remove("k1", "1")).error) life.removed.insert("1");
     close(partition);
     partition = try_open(name).value_or(nullptr);
     if (!partition) return life;
     put(9, 10);
-    if (auto cut = partition->begin_split("m")) split(*partition, *cut, name, life);
+    if (auto cut = partition->begin_split(kPlainKeys, "m")) split(*partition, *cut, name, life);
     clock_.advance_ms(1'001);
     put(10, 11);
     return life;

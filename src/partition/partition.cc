@@ -45,7 +45,7 @@ Result<uint64_t> Partition::stored_lsn(const Shared& shared, volume::Volume& vol
                                        std::string_view volume_name) {
   auto claim = volume.claim(volume_name);
   if (!claim) return pass(claim.error());
-  auto store = Store::open(shared, std::move(*claim), {});
+  auto store = Store::open(shared, volume, std::move(*claim), {});
   if (!store) return pass(store.error());
   return (*store)->record().lsn;
 }

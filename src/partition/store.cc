@@ -14,7 +14,6 @@
 #include <climits>
 
 #include "base/log.h"
-#include "partition/compaction_guard.h"
 #include "partition/file_reads.h"
 #include "partition/history_entry.h"
 #include "partition/rocksdb_log.h"
@@ -207,9 +206,10 @@ Result<std::unique_ptr<Store>> Store::open(const Shared& shared, volume::Volume&
                                            const PartitionRecord& fresh) {
   std::unique_ptr<Store> store(new Store(shared, volume));
   store->claim_ = std::move(claim);
-  store->logs_ = std::make_unique<LogWatch>(
-      make_compaction_guard(store->claim_->file_system(), volume, shared.clock),
-      store->claim_->directory());
+  store->compactions_ =
+      std::make_unique<CompactionGuard>(store->claim_->file_system(), volume, shared.clock);
+  store->logs_ = std::make_unique<LogWatch>(store->compactions_->file_system(),
+                                            store->claim_->directory());
   store->env_ = rocksdb::NewCompositeEnv(watch_reads(store->logs_->file_system()));
   store->terms_filter_ = std::make_unique<TermsFilter>(store->filter_);
   store->changes_filter_ = std::make_unique<ChangesFilter>(store->filter_);
@@ -511,6 +511,7 @@ void Store::flush_removals() {
   options.wait = false;
   // Should it fail, the next commit does too and recovers.
   db_->Flush(options, {ledger(), items_, terms_, changes_, history_}).PermitUncheckedError();
+  compactions_->try_again();
 }
 
 Status Store::clone_to(const std::string& directory) {

@@ -16,6 +16,7 @@
 
 #include "base/result.h"
 #include "base/thread_annotations.h"
+#include "partition/compaction_guard.h"
 #include "partition/format.h"
 #include "partition/gate.h"
 #include "partition/index_ledger.h"
@@ -190,6 +191,7 @@ class Store {
 
   // Destroyed in reverse: the database before what it stands on.
   std::unique_ptr<volume::Claim> claim_;
+  std::unique_ptr<CompactionGuard> compactions_;
   std::unique_ptr<LogWatch> logs_;
   std::unique_ptr<rocksdb::Env> env_;
   RangeFilter filter_;

@@ -19,7 +19,7 @@ const rounds = Number(process.argv[2] ?? 3);
 const seed = Number(process.argv[3] ?? Date.now() % 1_000_000_000);
 const size_mb = 40;
 const clients = 8;
-const within_ms = 60_000;
+const within_ms = 120_000;
 const random = randomOf(seed);
 
 const run = (command, ...args) => spawnSync(command, args, { encoding: "utf8" });
