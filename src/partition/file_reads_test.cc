@@ -130,5 +130,55 @@ TEST_F(FileReadsTest, APageOfAFeedPassesOverSoManyExpiredItemsAndThenSaysWhereIt
   EXPECT_FALSE(second->more);
 }
 
+// A partition that was trimmed has a file that says so, with the ranges that were deleted. That one
+// is open, and an older one is not.
+TEST_F(FileReadsTest, AFileThatIsNotOpenDoesNoHarmWhereRangesWereDeleted) {
+  limits_.partition_files = 20;  // so few that a start opens next to none
+  const auto reopen = [&](std::string_view name) {
+    shared_.reset();
+    shared_ = std::make_unique<Shared>(limits_, clock_);
+    return open(name);
+  };
+  {
+    auto parent = reopen("p1");
+    for (const char* key : {"a", "b", "y", "z"}) {
+      ASSERT_FALSE(commit(*parent, create(key, "r")).error);
+    }
+    auto cut = parent->begin_split(kPlainKeys, "m", CutBy::middle);
+    ASSERT_TRUE(cut) << cut.error().message;
+    std::shared_ptr<Partition> child;
+    auto done = parent->finish_split(*cut, {8, "p8"}, {9, "p9"},
+                                     [&](const Partition::Children& children) -> Status {
+                                       child = children.first;
+                                       return {};
+                                     });
+    ASSERT_TRUE(done) << done.error().message;
+    ASSERT_TRUE(child->trim());
+    // More than a megabyte: closing writes it, and what was deleted, into one file.
+    for (int i = 0; i < 20; ++i) {
+      ASSERT_FALSE(commit(*child, create("c", std::to_string(i),
+                                         "\"pad\":\"" + std::string(100'000, 'x') + '"'))
+                       .error);
+    }
+  }
+  identity_ = {.range = 8, .min = "", .max = "m"};
+  auto child = reopen("p8");
+  ASSERT_FALSE(commit(*child, replace("c", "7")).error) << "which is found in the newer file";
+  const uint64_t before = file_reads_of_thread();
+  {
+    auto view = View::open(child, "", "m", *schema_, Reach::memory);
+    ASSERT_TRUE(view) << view.error().message;
+    auto items = (*view)->items(nullptr, false);
+    ASSERT_TRUE(items) << items.error().message;
+    EXPECT_EQ((*items)->next().error().code, Code::would_wait);
+  }
+  EXPECT_EQ(file_reads_of_thread(), before);
+  auto all = View::open(child, "", "m", *schema_).value();
+  auto items = all->items(nullptr, false).value();
+  std::set<std::string> keys;
+  while (items->next().value()) keys.emplace(items->key());
+  EXPECT_EQ(keys.size(), 22U);
+}
+
 }  // namespace
 }  // namespace orrery::partition
