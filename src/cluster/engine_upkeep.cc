@@ -1,8 +1,8 @@
 // Background work of the engine, once a second: files of partitions that are gone are removed when
 // nobody uses them any more, expired items are collected, partitions whose index is behind are
-// found, history that is older than it is kept is dropped (less often), memory that is free goes back
-// to the machine, what views keep to be opened quickly is let go where nothing is read, and on a disk
-// that is nearly full removals are flushed.
+// found, history that is older than it is kept is dropped (less often), memory that is free goes
+// back to the machine, what views keep to be opened quickly is let go where nothing is read, and on
+// a disk that is nearly full removals are flushed.
 #include <algorithm>
 #include <chrono>
 

@@ -208,8 +208,8 @@ Result<std::unique_ptr<Store>> Store::open(const Shared& shared, volume::Volume&
   store->claim_ = std::move(claim);
   store->compactions_ =
       std::make_unique<CompactionGuard>(store->claim_->file_system(), volume, shared.clock);
-  store->logs_ = std::make_unique<LogWatch>(store->compactions_->file_system(),
-                                            store->claim_->directory());
+  store->logs_ =
+      std::make_unique<LogWatch>(store->compactions_->file_system(), store->claim_->directory());
   store->env_ = rocksdb::NewCompositeEnv(watch_reads(store->logs_->file_system()));
   store->terms_filter_ = std::make_unique<TermsFilter>(store->filter_);
   store->changes_filter_ = std::make_unique<ChangesFilter>(store->filter_);
