@@ -1,3 +1,4 @@
+// See budget.h: what is charged, and what happens when it is used up.
 #include "base/budget.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// See heap.h: when free memory goes back to the machine.
 #include "base/heap.h"
 
 #include <gtest/gtest.h>

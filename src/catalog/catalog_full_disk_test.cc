@@ -25,6 +25,8 @@ TEST_F(CatalogFullDiskTest, OnlyCreationsAreRefused) {
   const ContainerPtr container =
       catalog->create_container(database, spec, Throughput{}, {}).value();
   const ResourcePtr resource = catalog->create_resource(1, database, "r", "{}").value();
+  PartitionMap map = *container->map;
+  ASSERT_TRUE(catalog->intend_split(map.ranges[0], 1, {"child"}));
   disk_->low = true;
   spec.name = "new";
   EXPECT_EQ(catalog->create_database("new", std::nullopt).error().code, Code::read_only);
@@ -32,8 +34,8 @@ TEST_F(CatalogFullDiskTest, OnlyCreationsAreRefused) {
             Code::read_only);
   EXPECT_EQ(catalog->create_resource(1, database, "new", "{}").error().code, Code::read_only);
   // A split that began while there was room must be able to end: writes wait for it.
-  PartitionMap map = *container->map;
   map.ranges[0].id = map.next_id++;
+  map.ranges[0].volume_name = "child";
   ++map.version;
   EXPECT_TRUE(catalog->replace_map(container->number, map, Catalog::NewRanges::with_files));
   EXPECT_TRUE(catalog->note_files(container->number, map.ranges[0]));
