@@ -17,11 +17,44 @@ constexpr char kTrue = 0x04;
 constexpr char kNumber = 0x10;
 constexpr char kText = 0x20;
 constexpr char kLongText = 0x40;
+constexpr char kUuid = 0x41;
 constexpr size_t kTextMax = kDigestBytes;
 
 void append_digest(std::string& out, std::string_view bytes) {
   const auto digest = sha256(bytes);
   out.append(reinterpret_cast<const char*>(digest.data()), kDigestBytes);
+}
+
+// The digits of a UUID in its usual form; empty for any other text.
+std::string uuid_digits(std::string_view text) {
+  constexpr size_t kUuidText = 36;
+  std::string digits;
+  if (text.size() != kUuidText) return digits;
+  digits.reserve(32);
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (i == 8 || i == 13 || i == 18 || i == 23) {
+      if (c != '-') return {};
+    } else if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'f')) {
+      digits.push_back(c);
+    } else {
+      return {};
+    }
+  }
+  return digits;
+}
+
+void append_text(std::string& out, std::string_view text) {
+  if (text.size() <= kTextMax) {
+    out.push_back(static_cast<char>(kText + text.size()));
+    out.append(text);
+  } else if (const std::string digits = uuid_digits(text); !digits.empty()) {
+    out.push_back(kUuid);
+    out.append(*from_hex(digits));
+  } else {
+    out.push_back(kLongText);
+    append_digest(out, text);
+  }
 }
 
 void append_number(std::string& out, double number) {
@@ -47,13 +80,7 @@ void append_identity(std::string& out, const KeyPart& part) {
       append_number(out, part.number);
       return;
     case Type::string:
-      if (part.text.size() <= kTextMax) {
-        out.push_back(static_cast<char>(kText + part.text.size()));
-        out.append(part.text);
-      } else {
-        out.push_back(kLongText);
-        append_digest(out, part.text);
-      }
+      append_text(out, part.text);
       return;
     default:
       out.push_back(kUndefined);

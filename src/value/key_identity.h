@@ -5,7 +5,9 @@
 //   10 + n       a number: n bytes (0 to 8), its IEEE bits, big-endian, without the zero bytes at
 //                the end; -0 as 0
 //   20 + n       a text of n bytes, 24 at most
-//   40           a longer text: the first 24 bytes of its SHA-256. A second text with the same ones
+//   41           a UUID as programs write it (8-4-4-4-12 lower-case hexadecimal digits): its 16
+//   bytes 40           any other text: the first 24 bytes of its SHA-256. A second text with the
+//   same ones
 //                takes 2^96 attempts
 //
 // The identity of a key is that of its parts, one after the other. No part's is the beginning of

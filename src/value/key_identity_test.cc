@@ -39,6 +39,13 @@ TEST(KeyIdentity, HasTheDocumentedBytes) {
   // printf aaaaaaaaaaaaaaaaaaaaaaaaa | sha256sum
   EXPECT_EQ(hex({text(std::string(25, 'a'))}),
             "402F521E2A7D0BD812CBC035F4ED6806EB8D851793B04BA147");
+  EXPECT_EQ(hex({text("0f8fad5b-d9cd-469f-a165-70867728950e")}),
+            "410F8FAD5BD9CD469FA16570867728950E");
+  for (const char* other :
+       {"0F8FAD5B-D9CD-469F-A165-70867728950E", "0f8fad5b-d9cd-469f-a165-70867728950g",
+        "0f8fad5b0d9cd-469f-a165-70867728950e", "0f8fad5bd9cd469fa16570867728950e"}) {
+    EXPECT_EQ(hex({text(other)}).substr(0, 2), "40") << other;
+  }
   EXPECT_EQ(hex({text("a"), number(5), KeyPart{}}),
             "2161"
             "124014"
