@@ -1,6 +1,7 @@
 // What the disk or the process can do to a partition: being killed, damaged files, a disk that is
 // full or fails, a new owner.
 #include <rocksdb/db.h>
+#include <rocksdb/env.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -120,23 +121,6 @@ TEST_F(FaultTest, EveryAcknowledgedWriteSurvivesKillMinusNine) {
   }
 }
 
-TEST_F(FaultTest, ALogThatEndsInTheMiddleOfACommitOpens) {
-  auto partition = open();
-  for (int i = 0; i < 20; ++i)
-    ASSERT_FALSE(commit(*partition, create("k", std::to_string(i))).error);
-  close(partition);
-  const std::string log = newest_log("p1");
-  const std::string whole = slurp(log);
-  ASSERT_GT(whole.size(), 100U);
-  spit(log, whole.substr(0, whole.size() - 30));
-  partition = open();
-  ASSERT_TRUE(partition);
-  EXPECT_EQ(items_of(*partition).size(), 19U) << "the last one was cut";
-  EXPECT_EQ(partition->lsn(), 19U);
-  EXPECT_EQ(partition->usage().items, 19U);
-  EXPECT_EQ(sorted_terms(*partition), expected_terms(*partition, schema_->index));
-}
-
 TEST_F(FaultTest, DamageInTheMiddleOfTheLogIsSeen) {
   auto partition = open();
   for (int i = 0; i < 50; ++i)
@@ -207,12 +191,17 @@ TEST_F(FaultTest, ALostRecordIsNotTakenForANewPartition) {
   ASSERT_FALSE(commit(*partition, create("k", "a")).error);
   close(partition);
   {
+    // As its owner would: to the volume nothing is lost.
+    auto claim = volume_->claim("p1").value();
+    const std::unique_ptr<rocksdb::Env> env = rocksdb::NewCompositeEnv(claim->file_system());
     rocksdb::DB* db = nullptr;
     std::vector<rocksdb::ColumnFamilyHandle*> handles;
     std::vector<rocksdb::ColumnFamilyDescriptor> families;
     for (const char* name : {"default", "items", "terms", "changes", "history"})
       families.push_back({name, {}});
-    ASSERT_TRUE(rocksdb::DB::Open({}, database_of("p1"), families, &handles, &db).ok());
+    rocksdb::DBOptions options;
+    options.env = env.get();
+    ASSERT_TRUE(rocksdb::DB::Open(options, database_of("p1"), families, &handles, &db).ok());
     ASSERT_TRUE(db->Delete({}, kRecordKey).ok());
     for (auto* handle : handles) db->DestroyColumnFamilyHandle(handle);
     delete db;
@@ -222,6 +211,50 @@ TEST_F(FaultTest, ALostRecordIsNotTakenForANewPartition) {
   EXPECT_EQ(opened.error().code, Code::corrupt);
   EXPECT_THAT(opened.error().message, HasSubstr("record"));
 }
+
+class LossTest : public FaultTest, public testing::WithParamInterface<Loss> {
+ protected:
+  // Twice five items, the first of them in tables.
+  void fill() {
+    for (int round = 0; round < 2; ++round) {
+      auto partition = open();  // which writes what is in the log to tables
+      for (int i = 0; i < 5; ++i) {
+        const std::string row = std::to_string(round) + "-" + std::to_string(i);
+        ASSERT_FALSE(commit(*partition, create("k", row)).error);
+      }
+      close(partition);
+    }
+  }
+  void expect_noticed() {
+    std::filesystem::copy(database_of("p1"), directory_.path() + "/copy",
+                          std::filesystem::copy_options::recursive);
+    GetParam().happen(database_of("p1"));
+    for (int i = 0; i < 2; ++i) {
+      auto opened = try_open();
+      ASSERT_FALSE(opened) << "opened with less";
+      EXPECT_EQ(opened.error().code, Code::corrupt) << opened.error().message;
+      EXPECT_THAT(opened.error().message, HasSubstr(database_of("p1")));
+    }
+    // The advice: a copy.
+    std::filesystem::remove_all(database_of("p1"));
+    std::filesystem::rename(directory_.path() + "/copy", database_of("p1"));
+    EXPECT_EQ(items_of(*open()).size(), 10U);
+  }
+};
+
+TEST_P(LossTest, IsNoticed) {
+  fill();
+  expect_noticed();
+}
+
+TEST_P(LossTest, IsNoticedToAfterAnOrderlyEndWithRelaxedDurability) {
+  shared_ = std::make_unique<Shared>(limits_, clock_, /*sync_commits=*/false);
+  fill();
+  expect_noticed();
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, LossTest, testing::ValuesIn(losses()),
+                         [](const auto& each) { return each.param.name; });
 
 class DiskTest : public FaultTest {
  protected:
@@ -299,6 +332,28 @@ TEST_F(DiskTest, ASyncThatFailsIsNotAcknowledgedThoughItsBytesAreInTheLog) {
 }
 TEST_F(DiskTest, ASyncWithoutSpaceIsNotAcknowledgedEither) {
   fail_and_recover(disk_->sync, DiskFault::Error::no_space, "free space");
+}
+
+// Half of its bytes reach the log, and the process ends before the log is cut there.
+TEST_F(DiskTest, ALogThatEndsInTheMiddleOfACommitThatFailedOpens) {
+  auto partition = open();
+  for (int i = 0; i < 19; ++i)
+    ASSERT_FALSE(commit(*partition, create("k", std::to_string(i))).error);
+  const auto before = std::filesystem::file_size(newest_log("p1"));
+  disk_->append = DiskFault::Error::no_space;
+  EXPECT_TRUE(commit(*partition, create("k", "lost")).error);
+  EXPECT_GT(std::filesystem::file_size(newest_log("p1")), before);
+  disk_->append = DiskFault::Error::none;
+  close(partition);
+  for (int i = 0; i < 2; ++i) {
+    partition = open();
+    ASSERT_TRUE(partition);
+    EXPECT_EQ(items_of(*partition).size(), 19U);
+    EXPECT_EQ(partition->lsn(), 19U);
+    EXPECT_EQ(partition->usage().items, 19U);
+    EXPECT_EQ(sorted_terms(*partition), expected_terms(*partition, schema_->index));
+    close(partition);
+  }
 }
 
 TEST_F(DiskTest, AnInjectedFailureThatRocksDbNeverSawRecoversToo) {

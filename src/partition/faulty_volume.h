@@ -197,6 +197,8 @@ class FaultyVolume final : public volume::Volume {
       return file_system_;
     }
     const std::string& directory() const override { return base_->directory(); }
+    uint64_t noted_lsn() const override { return base_->noted_lsn(); }
+    Status note_lsn(uint64_t lsn, NoteIs note) override { return base_->note_lsn(lsn, note); }
     Result<std::string> clone_target(std::string_view name) override {
       return base_->clone_target(name);
     }

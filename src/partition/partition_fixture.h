@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <functional>
 #include <future>
 #include <map>
 #include <memory>
@@ -161,6 +163,50 @@ inline Usage recomputed_usage(const Partition& partition) {
     ++usage.items;
   }
   return usage;
+}
+
+// What can happen to the files of a database while nobody has it open, each of which loses commits
+// that were acknowledged. The database has some in its log and some in tables.
+struct Loss {
+  std::string name;
+  std::function<void(const std::string& directory)> happen;
+};
+inline std::vector<Loss> losses() {
+  namespace fs = std::filesystem;
+  auto newest = [](const std::string& directory, std::string_view start, std::string_view ending) {
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(directory)) {
+      const std::string name = entry.path().filename().string();
+      if (name.starts_with(start) && name.ends_with(ending)) found.push_back(entry.path());
+    }
+    EXPECT_FALSE(found.empty()) << start << "*" << ending << " in " << directory;
+    return found.empty() ? fs::path() : *std::ranges::max_element(found);
+  };
+  auto log = [newest](const std::string& directory) { return newest(directory, "0", ".log"); };
+  auto manifest = [newest](const std::string& directory) {
+    return newest(directory, "MANIFEST-", "");
+  };
+  auto cut = [](const fs::path& path, uint64_t bytes) { fs::resize_file(path, bytes); };
+  return {
+      {"LogRemoved", [=](const std::string& at) { fs::remove(log(at)); }},
+      {"LogEmptied", [=](const std::string& at) { cut(log(at), 0); }},
+      {"LogHalved", [=](const std::string& at) { cut(log(at), fs::file_size(log(at)) / 2); }},
+      {"LogsLastCommitCut",
+       [=](const std::string& at) { cut(log(at), fs::file_size(log(at)) - 9); }},
+      {"LogsLastCommitDamaged",
+       [=](const std::string& at) {
+         std::fstream file(log(at), std::ios::in | std::ios::out | std::ios::binary);
+         file.seekp(-5, std::ios::end);
+         file.put('\x5A');
+       }},
+      {"ManifestRemoved", [=](const std::string& at) { fs::remove(manifest(at)); }},
+      {"ManifestEmptied", [=](const std::string& at) { cut(manifest(at), 0); }},
+      {"ManifestHalved",
+       [=](const std::string& at) { cut(manifest(at), fs::file_size(manifest(at)) / 2); }},
+      {"ManifestsLastEditCut",
+       [=](const std::string& at) { cut(manifest(at), fs::file_size(manifest(at)) - 1); }},
+      {"TableRemoved", [=](const std::string& at) { fs::remove(newest(at, "0", ".sst")); }},
+  };
 }
 
 // Opens what a test has just let go of: the writer's job may hold a reference for a moment after

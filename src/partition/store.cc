@@ -217,17 +217,46 @@ Result<std::unique_ptr<Store>> Store::open(const Shared& shared, volume::Volume&
   if (auto checked = store->check_head(); !checked) return pass(checked.error());
   auto found = store->open_database();
   if (!found) return pass(found.error());
-  if (*found) {
-    store->record_ = std::move(**found);
-  } else if (store->db().GetLatestSequenceNumber() > 0) {
+  if (!*found && store->db().GetLatestSequenceNumber() > 0) {
     return fail(Code::corrupt, fmt::format("the files in {} have lost their partition record",
                                            store->claim_->directory()));
+  }
+  if (auto checked = store->check_not_behind(*found); !checked) return pass(checked.error());
+  if (*found) {
+    store->record_ = std::move(**found);
   } else if (store->mode_ == Mode::read_only) {
     return fail(Code::read_only, store->read_only_reason_);
   } else {
     if (auto put = store->put_record(fresh); !put) return pass(put.error());
   }
+  store->committed_lsn_ = store->record_.lsn;
+  store->opened_ = true;
   return store;
+}
+
+Status Store::check_not_behind(const std::optional<PartitionRecord>& found) const {
+  const uint64_t lsn = found ? found->lsn : 0;
+  if (lsn >= claim_->noted_lsn()) return {};
+  return fail(Code::corrupt,
+              fmt::format("the files in {} have lost commits: they should be at {} and are at {}. "
+                          "Restore this partition's files from a copy",
+                          claim_->directory(), claim_->noted_lsn(), lsn));
+}
+
+void Store::note(uint64_t lsn, volume::Claim::NoteIs note) {
+  // Without it a loss may go unnoticed, but nothing is lost by that.
+  try {
+    if (auto noted = claim_->note_lsn(lsn, note); !noted) {
+      log::debug("cannot note how far a partition has got", {{"error", noted.error().message}});
+    }
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+}
+
+void Store::committed(uint64_t lsn) {
+  committed_lsn_ = lsn;
+  if (shared_.sync_commits) note(lsn, volume::Claim::NoteIs::quick);
 }
 
 // CURRENT is the first thing that a new database has and the last that it may lose: without it
@@ -356,6 +385,9 @@ Store::~Store() {
       unflushed > kWorthFlushing) {
     static_cast<void>(flush());
   }
+  if (db_ && opened_ && (shared_.sync_commits || db_->SyncWAL().ok())) {
+    note(committed_lsn_, volume::Claim::NoteIs::synced);
+  }
   close_database();
   shared_.stores_open.fetch_sub(1);
 }
@@ -437,6 +469,7 @@ Status Store::put_record(const PartitionRecord& record) {
   if (!put.ok()) return pass(translate(put, "writing the partition's record"));
   acknowledge();
   record_ = record;
+  note(record.lsn, volume::Claim::NoteIs::quick);
   return {};
 }
 
@@ -494,8 +527,10 @@ void Store::release(const SnapshotId& id) {
 Status Store::flush() {
   rocksdb::FlushOptions options;
   options.allow_write_stall = true;
+  const uint64_t lsn = committed_lsn_;
   rocksdb::Status flushed = db_->Flush(options, {ledger(), items_, terms_, changes_, history_});
   if (!flushed.ok()) return pass(translate(flushed, "flushing"));
+  note(lsn, volume::Claim::NoteIs::synced);
   return {};
 }
 

@@ -127,6 +127,10 @@ class Store {
 
   // Says that what was written to the database so far is to stay. After each write that succeeded.
   void acknowledge() { logs_->acknowledge(); }
+  // The newest commit is this one; if commits are synced, it is noted outside of the database, so
+  // that opening it with less is an error. Only by the writer, before anybody is told.
+  void committed(uint64_t lsn);
+
   // After a write failed, or to leave Mode::sparing: tries whether the disk takes writes, and if so
   // closes and opens the database again, without what was not acknowledged; it must then be at
   // `lsn`. On failure it can still be read, if the disk lets it, but not written. Only by the
@@ -180,6 +184,8 @@ class Store {
   void close_database();
   // Whether the disk takes a small file.
   Status probe();
+  void note(uint64_t lsn, volume::Claim::NoteIs note);
+  Status check_not_behind(const std::optional<PartitionRecord>& found) const;
 
   const Shared& shared_;
   volume::Volume& volume_;
@@ -207,6 +213,8 @@ class Store {
   Mode mode_ = Mode::write;
   std::string read_only_reason_;
   PartitionRecord record_;
+  std::atomic<uint64_t> committed_lsn_{0};
+  bool opened_ = false;  // and nothing was missing
   IndexLedger index_ledger_;
 };
 

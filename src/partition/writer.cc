@@ -250,6 +250,7 @@ Status Writer::commit_run(Run& run) {
     return pass(std::move(error));
   }
   store_.acknowledge();
+  store_.committed(next.lsn);
   track(std::move(deltas));
   MutexLock lock(mutex_);
   set_record(std::move(next));

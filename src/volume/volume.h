@@ -10,6 +10,8 @@
 //    files already open or new ones, fails and is never visible.
 //  - A place for a clone is made only where there is none, and only by the parent's living owner.
 //    Nothing but remove() takes a partition's files away.
+//  - What was durable when its owner noted an LSN is there at the next claim, or that fails with
+//    Code::corrupt: a database which lost files is not taken for one that never had them.
 //  - file_system()->LinkFile between directories of the volume copies no data, so that a RocksDB
 //    checkpoint into another partition's directory costs the same for any size.
 //  - remove() deposes the owner and makes it as if the name had never been there, in one step: a
@@ -39,6 +41,14 @@ class Claim {
   virtual const std::shared_ptr<rocksdb::FileSystem>& file_system() const = 0;
   // Where the partition's database is, in that file system.
   virtual const std::string& directory() const = 0;
+
+  // How far the partition has got: what its newest owner noted, or an earlier one. 0: nothing was.
+  virtual uint64_t noted_lsn() const = 0;
+  // Everything up to `lsn` is durable, and so are all files as far as they were synced, with their
+  // names. `quick`: the note outlives the process; `synced`: a power cut too.
+  enum class NoteIs : uint8_t { quick, synced };
+  virtual Status note_lsn(uint64_t lsn, NoteIs note) = 0;
+
   // Makes the place of a clone of this partition and returns the directory, not there yet, that the
   // clone's database is to be made in. Code::conflict when there is something under the name;
   // fenced like every mutation (Code::read_only).
@@ -54,7 +64,7 @@ class Volume {
   virtual ~Volume() = default;
 
   // Takes a partition that has no living owner, making its place when there is none. Code::moved
-  // when another has it.
+  // when another has it. Code::corrupt when it has lost files that it had when an LSN was noted.
   virtual Result<std::unique_ptr<Claim>> claim(std::string_view name) = 0;
   // The same from a living owner too: for whoever knows that it must not go on.
   virtual Result<std::unique_ptr<Claim>> take_over(std::string_view name) = 0;

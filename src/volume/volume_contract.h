@@ -469,4 +469,52 @@ TEST_P(VolumeContract, TellsHowMuchSpaceIsFree) {
   EXPECT_LE(free, 1);
 }
 
+TEST_P(VolumeContract, WhatWasNotedIsThereForTheNextOwner) {
+  {
+    auto owner = claim();
+    EXPECT_EQ(owner->noted_lsn(), 0U);
+    for (uint64_t lsn = 1; lsn <= 100; ++lsn) {
+      ASSERT_TRUE(owner->note_lsn(lsn, Claim::NoteIs::quick));
+    }
+    EXPECT_EQ(owner->noted_lsn(), 100U);
+    ASSERT_TRUE(owner->note_lsn(99, Claim::NoteIs::synced));
+    EXPECT_EQ(owner->noted_lsn(), 100U) << "it never goes back";
+  }
+  volume_ = place_->open();
+  auto deposed = claim();
+  EXPECT_EQ(deposed->noted_lsn(), 100U);
+  auto owner = take_over();
+  EXPECT_EQ(owner->noted_lsn(), 100U);
+  EXPECT_FALSE(deposed->note_lsn(200, Claim::NoteIs::synced));
+  ASSERT_TRUE(owner->note_lsn(101, Claim::NoteIs::quick));
+  deposed.reset();
+  owner.reset();
+  EXPECT_EQ(claim()->noted_lsn(), 101U);
+  EXPECT_EQ(claim("q")->noted_lsn(), 0U) << "each partition has its own";
+}
+
+TEST_P(VolumeContract, FilesThatTheOwnerDeletedOrCutAreNotMissed) {
+  auto owner = claim();
+  write(*owner, "000001.log", "gone");
+  write(*owner, "000002.log", "shortened");
+  write(*owner, "MANIFEST-000003", "replaced");
+  write(*owner, "000004.log", "kept");
+  ASSERT_TRUE(owner->note_lsn(4, Claim::NoteIs::synced));
+  rocksdb::FileSystem& files = *owner->file_system();
+  const std::string at = owner->directory() + "/";
+  ASSERT_TRUE(files.DeleteFile(at + "000001.log", io_, nullptr).ok());
+  File shortened;
+  ASSERT_TRUE(files.ReopenWritableFile(at + "000002.log", {}, &shortened, nullptr).ok());
+  ASSERT_TRUE(shortened->Truncate(5, io_, nullptr).ok());
+  ASSERT_TRUE(shortened->Close(io_, nullptr).ok());
+  shortened.reset();
+  ASSERT_TRUE(files.RenameFile(at + "MANIFEST-000003", at + "elsewhere", io_, nullptr).ok());
+  owner.reset();
+  owner = claim();
+  ASSERT_TRUE(owner);
+  EXPECT_EQ(read(*owner, "000002.log"), "short");
+  EXPECT_EQ(read(*owner, "000004.log"), "kept");
+  EXPECT_EQ(owner->noted_lsn(), 4U);
+}
+
 }  // namespace orrery::volume

@@ -2,7 +2,9 @@
 // what is wrong and where, and goes on serving everything else.
 //
 //   node tests/crash/disk.mjs
-import { chmodSync, closeSync, openSync, readdirSync, statSync, truncateSync, writeSync } from "node:fs";
+import {
+  chmodSync, closeSync, cpSync, openSync, readdirSync, renameSync, rmSync, statSync, truncateSync, writeSync,
+} from "node:fs";
 import { join } from "node:path";
 
 import { keyHeader } from "../sdk/rest.mjs";
@@ -28,9 +30,10 @@ async function fill(rest, container) {
 
 const read = (rest, container, i) =>
   rest("GET", `/dbs/db/colls/${container}/docs/${i}`, { headers: keyHeader(`k${i}`) });
-const write = (rest, container, i) =>
+const write = (rest, container, i, more = {}) =>
   rest("POST", `/dbs/db/colls/${container}/docs`, {
-    headers: { ...keyHeader(`k${i}`), "x-ms-documentdb-is-upsert": "true" }, body: { id: `${i}`, pk: `k${i}` },
+    headers: { ...keyHeader(`k${i}`), "x-ms-documentdb-is-upsert": "true" },
+    body: { id: `${i}`, pk: `k${i}`, ...more },
   });
 
 // The folders of partitions, oldest container first; a split makes sure that they have table files.
@@ -105,6 +108,53 @@ async function damaged(name, damage) {
   }
 }
 
+// The catalog is damaged: the server does not start, and touches nothing. With a copy in its place it does.
+async function damagedCatalog(name, damage) {
+  const server = await start();
+  try {
+    const rest = server.rest();
+    await createContainer(rest, "c");
+    await fill(rest, "c");
+    await server.stop();
+    await server.launch();
+    await createContainer(rest, "d");  // in the log, where the rest is in tables now
+    await fill(rest, "d");
+    await server.stop();
+    const place = join(server.data, "partitions", "catalog");
+    const copy = join(server.data, "copy");
+    cpSync(place, copy, { recursive: true });
+    const before = folders(server).map((folder) => [folder, ...readdirSync(folder)].join());
+    damage(join(place, "db"));
+    for (let attempt = 0; attempt < 2; ++attempt) {
+      const failure = await server.launch().then(() => "", (error) => error.message);
+      check(`catalog, ${name}: no start`, failure !== "", "it started");
+      check(`catalog, ${name}: a message`, /damaged|lost|cannot/.test(failure) && failure.includes(place), failure);
+    }
+    const after = folders(server).map((folder) => [folder, ...readdirSync(folder)].join());
+    check(`catalog, ${name}: partitions untouched`, `${before}` === `${after}`, `${before}\n${after}`);
+    check(`catalog, ${name}: nothing removed`, readdirSync(join(server.data, "removed")).length === 0, "something was");
+    rmSync(place, { recursive: true });
+    renameSync(copy, place);
+    await server.launch();
+    await works(rest, "c", `catalog, ${name}, restored`);
+    await works(rest, "d", `catalog, ${name}, restored`);
+    await server.close();
+  } catch (error) {
+    console.error(server.log);
+    throw error;
+  }
+}
+
+const cut = (path, share) => truncateSync(path, Math.floor(statSync(path).size * share));
+const losses = {
+  "logs removed": (folder) => files(folder, /\.log$/).forEach((path) => rmSync(path)),
+  "logs cut to half": (folder) => files(folder, /\.log$/).forEach((path) => cut(path, 0.5)),
+  "logs without their last bytes": (folder) =>
+    files(folder, /\.log$/).forEach((path) => truncateSync(path, Math.max(0, statSync(path).size - 10))),
+  "manifests cut to half": (folder) => files(folder, /^MANIFEST/).forEach((path) => cut(path, 0.5)),
+  "tables removed": (folder) => files(folder, /\.sst$/).forEach((path) => rmSync(path)),
+};
+
 // Root may write anywhere, so a read-only folder proves something only for others.
 async function readOnlyFolder() {
   if (process.getuid() === 0) return;
@@ -136,6 +186,10 @@ try {
   await damaged("manifests overwritten", (folder) => {
     for (const path of files(folder, /^MANIFEST/)) overwrite(path, 0, 64);
   });
+  for (const [name, damage] of Object.entries(losses)) {
+    await damaged(name, damage);
+    await damagedCatalog(name, damage);
+  }
   await readOnlyFolder();
   console.log(`disk trouble: ${new Set(checks).size} checks passed`);
   process.exit(0);

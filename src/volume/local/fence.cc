@@ -18,6 +18,8 @@
 namespace orrery::volume {
 namespace {
 
+constexpr off_t kNotesAt = 1024;
+
 std::string error_text(int error) {
   return std::generic_category().message(error);
 }
@@ -96,6 +98,15 @@ std::unexpected<Error> cannot(std::string_view what, const std::string& path, in
   return fail(code, fmt::format("cannot {} {}: {}", what, path, error_text(error)));
 }
 
+// What was never written is not there, or zero.
+Result<std::string> read_notes(int fd, const std::string& place) {
+  std::string notes(Fence::kNotesBytes, '\0');
+  const ssize_t got = ::pread(fd, notes.data(), notes.size(), kNotesAt);
+  if (got < 0) return cannot("read", place + "/EPOCH", errno);
+  notes.resize(static_cast<size_t>(got));
+  return notes;
+}
+
 // The files of a place, with CLAIM locked: nobody else takes it or removes it until it is closed.
 struct Taking {
   Descriptor claim;
@@ -147,16 +158,26 @@ Status raise_epoch(const Taking& taking, const std::string& place) {
 
 }  // namespace
 
-Result<std::shared_ptr<Fence>> Fence::take(const std::string& place, LivingOwner owner) {
+Result<std::shared_ptr<Fence>> Fence::take(const std::string& place, LivingOwner owner,
+                                           const std::function<Status(std::string_view)>& check) {
   auto taking = start_taking(place);
   if (!taking) return pass(taking.error());
+  auto check_notes = [&]() -> Status {
+    auto notes = read_notes(taking->epoch_file.get(), place);
+    if (!notes) return pass(notes.error());
+    return check(*notes);
+  };
   if (owner == LivingOwner::is_left_alone) {
     if (auto free = check_no_living_owner(*taking, place); !free) return pass(free.error());
+    if (auto checked = check_notes(); !checked) return pass(checked.error());
   }
   const uint64_t epoch = taking->epoch + 1;
   // Before the epoch says so: there is no moment at which the newest epoch looks abandoned.
   if (!lock_byte(taking->epoch_file.get(), epoch)) return cannot("lock", place + "/EPOCH", errno);
   if (auto raised = raise_epoch(*taking, place); !raised) return pass(raised.error());
+  if (owner == LivingOwner::is_deposed) {
+    if (auto checked = check_notes(); !checked) return pass(checked.error());
+  }
   // The directory's entries (EPOCH when it is new, and a clone that was just renamed to its place)
   // must outlive a power cut, or epochs would start again from the beginning.
   Descriptor directory(::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -173,6 +194,17 @@ Status Fence::depose(const std::string& place, const std::function<Status()>& re
 
 Fence::~Fence() {
   ::close(fd_);
+}
+
+Status Fence::write_notes(size_t at, std::string_view bytes, bool and_sync) {
+  const Pass entered(*this);
+  if (!entered.ok()) return fail(Code::read_only, "another owner has taken this partition over");
+  const auto written = ::pwrite(fd_, bytes.data(), bytes.size(), kNotesAt + static_cast<off_t>(at));
+  if (written != static_cast<ssize_t>(bytes.size())) {
+    return cannot("write notes to", "EPOCH", written < 0 ? errno : ENOSPC);
+  }
+  if (and_sync && ::fdatasync(fd_) != 0) return cannot("sync", "EPOCH", errno);
+  return {};
 }
 
 bool Fence::enter() {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "base/thread_annotations.h"
@@ -21,7 +22,10 @@ class Fence {
   // Takes the partition at `place`. Code::moved, with nothing changed, when it has a living owner
   // that is to be left alone. Code::not_found when the directory is not there, or was removed while
   // this waited for another taker.
-  static Result<std::shared_ptr<Fence>> take(const std::string& place, LivingOwner owner);
+  // `check` is given the notes behind the epoch once nobody else can change the place, and may
+  // refuse; where there is no living owner nothing has been changed until then.
+  static Result<std::shared_ptr<Fence>> take(const std::string& place, LivingOwner owner,
+                                             const std::function<Status(std::string_view)>& check);
   // Deposes whoever owns `place` and calls `remove` while nobody can take it; what was taken before
   // stays deposed even if a place of the same name is made afterwards.
   static Status depose(const std::string& place, const std::function<Status()>& remove);
@@ -30,6 +34,10 @@ class Fence {
   Fence& operator=(const Fence&) = delete;
 
   uint64_t epoch() const { return epoch_; }
+
+  // The owner's notes, in the same file as the epoch: see progress.h. Fails when it was deposed.
+  static constexpr size_t kNotesBytes = 2048;
+  Status write_notes(size_t at, std::string_view bytes, bool and_sync);
 
   // While one of these is alive and ok(), nobody can take over.
   class Pass {

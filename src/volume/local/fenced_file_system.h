@@ -1,15 +1,19 @@
-// The local file system with a fence before every mutation.
+// The local file system with a fence before every mutation, which tells `progress` what becomes of
+// the logs and manifests in `directory`.
 #pragma once
 
 #include <rocksdb/file_system.h>
 
 #include <memory>
+#include <string>
 
 #include "volume/local/fence.h"
+#include "volume/local/progress.h"
 
 namespace orrery::volume {
 
 std::shared_ptr<rocksdb::FileSystem> make_fenced_file_system(
-    const std::shared_ptr<rocksdb::FileSystem>& base, std::shared_ptr<Fence> fence);
+    const std::shared_ptr<rocksdb::FileSystem>& base, std::shared_ptr<Fence> fence,
+    std::shared_ptr<Progress> progress, std::string directory);
 
 }  // namespace orrery::volume

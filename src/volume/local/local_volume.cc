@@ -17,6 +17,7 @@
 #include "volume/local/disk_reserve.h"
 #include "volume/local/fence.h"
 #include "volume/local/fenced_file_system.h"
+#include "volume/local/progress.h"
 
 namespace orrery::volume {
 namespace {
@@ -62,15 +63,22 @@ std::unexpected<Error> bad_name(std::string_view name) {
 
 class LocalClaim final : public Claim {
  public:
-  LocalClaim(const Root& root, std::shared_ptr<Fence> fence, std::string directory)
+  LocalClaim(const Root& root, std::shared_ptr<Fence> fence, Noted noted, std::string directory)
       : root_(root),
         fence_(std::move(fence)),
+        progress_(std::make_shared<Progress>(fence_, std::move(noted))),
         directory_(std::move(directory)),
-        file_system_(make_fenced_file_system(rocksdb::FileSystem::Default(), fence_)) {}
+        file_system_(make_fenced_file_system(rocksdb::FileSystem::Default(), fence_, progress_,
+                                             directory_)) {}
 
   uint64_t epoch() const override { return fence_->epoch(); }
   const std::shared_ptr<rocksdb::FileSystem>& file_system() const override { return file_system_; }
   const std::string& directory() const override { return directory_; }
+
+  uint64_t noted_lsn() const override { return progress_->lsn(); }
+  Status note_lsn(uint64_t lsn, NoteIs note) override {
+    return progress_->note(lsn, note == NoteIs::synced);
+  }
 
   Result<std::string> clone_target(std::string_view name) override {
     if (!is_valid_name(name)) return bad_name(name);
@@ -93,6 +101,7 @@ class LocalClaim final : public Claim {
  private:
   const Root root_;
   std::shared_ptr<Fence> fence_;
+  std::shared_ptr<Progress> progress_;
   std::string directory_;
   std::shared_ptr<rocksdb::FileSystem> file_system_;
 };
@@ -218,8 +227,15 @@ class LocalVolume final : public Volume {
       // it cannot be made, one of the two fails.
       std::error_code ignored;
       fs::create_directory(here + "/db", ignored);
-      auto fence = Fence::take(here, owner);
-      if (fence) return std::make_unique<LocalClaim>(root_, std::move(*fence), here + "/db");
+      Noted noted;
+      auto fence = Fence::take(here, owner, [&](std::string_view notes) {
+        noted = read_noted(notes);
+        return check_noted(noted, here + "/db");
+      });
+      if (fence) {
+        return std::make_unique<LocalClaim>(root_, std::move(*fence), std::move(noted),
+                                            here + "/db");
+      }
       if (fence.error().code != Code::not_found || attempt == kClaimAttempts) {
         return pass(fence.error());
       }

@@ -1,6 +1,8 @@
 // A volume in a directory of the local disk.
 //
-//   ROOT/partitions/NAME/EPOCH    the newest epoch, 8 bytes little-endian; locked as below
+//   ROOT/partitions/NAME/EPOCH    the newest epoch, 8 bytes little-endian, and how far the
+//   partition
+//                                 had got (progress.h); locked as below
 //   ROOT/partitions/NAME/CLAIM    empty; locked by whoever is taking the partition
 //   ROOT/partitions/NAME/db/      the database
 //   ROOT/removed/NAME.SECONDS.PROCESS.N   what remove() has taken out of partitions/, and when

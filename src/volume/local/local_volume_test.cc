@@ -100,6 +100,66 @@ TEST(LocalVolume, StrayFilesAreNotListed) {
   EXPECT_TRUE(volume->list()->empty());
 }
 
+class LostFilesTest : public testing::TestWithParam<const char*> {
+ protected:
+  // An owner that syncs 100 bytes, notes that, and appends 50 more without.
+  void SetUp() override {
+    auto owner = volume_->claim("p").value();
+    std::unique_ptr<rocksdb::FSWritableFile> file;
+    ASSERT_TRUE(owner->file_system()->NewWritableFile(path_, {}, &file, nullptr).ok());
+    ASSERT_TRUE(file->Append(std::string(100, 'x'), {}, nullptr).ok());
+    ASSERT_TRUE(file->Sync({}, nullptr).ok());
+    ASSERT_TRUE(owner->note_lsn(7, Claim::NoteIs::quick));
+    ASSERT_TRUE(file->Append(std::string(50, 'y'), {}, nullptr).ok());
+    epoch_ = owner->epoch();
+  }
+  void expect_lost(std::string_view what) {
+    for (int i = 0; i < 2; ++i) {
+      auto refused = i == 0 ? volume_->claim("p") : volume_->take_over("p");
+      ASSERT_FALSE(refused);
+      EXPECT_EQ(refused.error().code, Code::corrupt);
+      EXPECT_THAT(refused.error().message, testing::HasSubstr(place_.root() + "/partitions/p/db"));
+      EXPECT_THAT(refused.error().message, testing::HasSubstr(GetParam()));
+      EXPECT_THAT(refused.error().message, testing::HasSubstr("had 100 bytes"));
+      EXPECT_THAT(refused.error().message, testing::HasSubstr(what));
+    }
+  }
+
+  LocalPlace place_;
+  std::unique_ptr<Volume> volume_ = place_.open();
+  const std::string path_ = place_.root() + "/partitions/p/db/" + GetParam();
+  uint64_t epoch_ = 0;
+};
+
+TEST_P(LostFilesTest, AFileThatIsGoneIsMissed) {
+  fs::rename(path_, place_.root() + "/elsewhere");
+  expect_lost("is missing");
+  fs::rename(place_.root() + "/elsewhere", path_);
+  EXPECT_TRUE(volume_->claim("p"));
+}
+
+TEST_P(LostFilesTest, AFileThatIsShorterIsMissed) {
+  fs::resize_file(path_, 99);
+  expect_lost("has 99");
+}
+
+TEST_P(LostFilesTest, BytesThatWereNotSyncedAreNotMissed) {
+  fs::resize_file(path_, 100);
+  EXPECT_EQ(volume_->claim("p").value()->epoch(), epoch_ + 1);
+}
+
+TEST_P(LostFilesTest, AClaimThatFindsALossChangesNothing) {
+  fs::resize_file(path_, 10);
+  EXPECT_EQ(volume_->claim("p").error().code, Code::corrupt);
+  fs::resize_file(path_, 150);
+  EXPECT_EQ(volume_->claim("p").value()->epoch(), epoch_ + 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, LostFilesTest, testing::Values("000012.log", "MANIFEST-1234567"),
+                         [](const auto& each) {
+                           return std::string(each.param).starts_with("M") ? "manifest" : "log";
+                         });
+
 TEST(LocalVolume, APlaceThatCannotBeMadeIsAnError) {
   LocalPlace place;
   std::ofstream(place.root() + "/file") << "x";
