@@ -148,11 +148,24 @@ async function untilTaken(items, what) {
   }
 }
 
+// The server gives space back by itself (compactions, logs that it has replayed), and then takes what fits:
+// `fill` takes that away again, until this is refused.
+async function untilOneIsRefused(ask, fill, what) {
+  for (const until = Date.now() + within_ms; ;) {
+    await fill();
+    const answer = await ask();
+    if (answer.status !== 201) return refused(answer, what);
+    if (Date.now() > until) throw new Violation(`${what} is never refused`);
+  }
+}
+
 // What holds while the disk is full.
-async function whileFull(server, rest, items, when) {
-  refused(await items.create(), `${when}: a create`);
-  refused(await rest("POST", "/dbs/db/colls", { body: { id: "another", partitionKey: { paths: ["/pk"], kind: "Hash" } } }),
-    `${when}: a container`);
+async function whileFull(server, rest, items, fill, when) {
+  await untilOneIsRefused(() => items.create(), fill, `${when}: a create`);
+  const another = () => rest("POST", "/dbs/db/colls", {
+    body: { id: `another${++items.next}`, partitionKey: { paths: ["/pk"], kind: "Hash" } },
+  });
+  await untilOneIsRefused(another, fill, `${when}: a container`);
   await items.checkAll(when);
   for (const id of [...items.there.keys()].slice(0, 20)) await items.remove(id);
   await items.checkAll(`${when}, after deletes`);
@@ -168,14 +181,13 @@ async function round(server, rest, disk, number, said) {
   await other.create();
   await untilRefused(items);
   said.items += items.there.size;
-  await whileFull(server, rest, items, "filled by itself");
-  disk.fill();
-  await whileFull(server, rest, items, "filled by others");
+  await whileFull(server, rest, items, () => untilRefused(items), "filled by itself");
+  await whileFull(server, rest, items, () => disk.fill(), "filled by others");
   await server.kill();
   disk.fill();
   await server.launch();
   ++said.kills;
-  await whileFull(server, rest, items, "after a kill");
+  await whileFull(server, rest, items, () => disk.fill(), "after a kill");
   await other.checkAll("after a kill");
   const dropped = await rest("DELETE", `/dbs/db/colls/other${number}`);
   if (dropped.status !== 204) throw new Violation(`dropping a container on the full disk: ${dropped.text}`);
