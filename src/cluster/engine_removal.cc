@@ -137,6 +137,7 @@ Status Engine::settle_files() {
 }
 
 void Engine::forget_removals(const std::vector<std::string>& volume_names) {
+  if (volume_names.empty()) return;
   Status forgotten = fault::point("removal.moved");
   if (forgotten) forgotten = catalog_->forget_removals(volume_names);
   if (forgotten) return;

@@ -10,7 +10,8 @@ import { freePort, start } from "../sdk/server.mjs";
 import { createContainer, Load, partitionMap, pause, randomOf, split, Violation } from "./load.mjs";
 
 const points = [
-  "split.begin", "split.cloned_left", "split.cloned_right", "split.opened", "split.published", "split.trimmed",
+  "split.begin", "split.intended", "split.cloned_left", "split.cloned_right", "split.opened", "split.published",
+  "split.trimmed",
 ];
 const kills = Number(process.argv[2] ?? 12);
 const seed = Number(process.argv[3] ?? Date.now() % 1_000_000_000);

@@ -14,8 +14,8 @@ export const rangesMax = 16;  // a container with more is replaced: its many fil
 
 // Points where a life may end by the server's own hand (ORRERY_FAULT), or where a step fails once.
 export const faultPoints = [
-  "files.made", "partition.commit", "split.begin", "split.cloned_left", "split.cloned_right", "split.opened", "split.published",
-  "split.trimmed",
+  "files.made", "partition.commit", "split.begin", "split.intended", "split.cloned_left", "split.cloned_right",
+  "split.opened", "split.published", "split.trimmed",
 ];
 
 const chain = (length) => Array.from({ length }, (_, i) => `c.n = ${i}`).join(" OR ");
