@@ -177,6 +177,8 @@ class RangeStream final : public KeyStream {
       if (tester_.passes((*cursor)->term(), is_sure)) keys_.add(key);
     }
     if (!found) return pass(found.error());
+    // What the last test said is void then.
+    if (budget.is_over()) return pass(ended_early(budget));
     return {};
   }
 

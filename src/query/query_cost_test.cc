@@ -172,6 +172,7 @@ TEST_F(QueryCostTest, LongPatternsOverLongTextsAreRefused) {
 
 // Every pair of positions is as near as any other: each is measured on the ellipsoid.
 TEST_F(QueryCostTest, ShapesOfManyPositionsEnd) {
+  looks_max_ = 500;
   const auto line = [](double latitude) {
     std::string positions;
     for (size_t i = 0; i < 3000; ++i) {

@@ -127,7 +127,7 @@ describe("hostile queries", () => {
       ["lists of texts", growing("REPLICATE('x', 10000)", "CONCAT(@,@,@,@)").replace("SELECT VALUE x9", "SELECT VALUE STRINGSPLIT(x9, 'x')")],
       ["rows of rows", `SELECT VALUE ARRAY(SELECT VALUE [a,b] FROM a IN ${numbers.replace("[", "(SELECT VALUE [").replace("]", "])")} JOIN b IN (SELECT VALUE ${numbers}) JOIN d IN (SELECT VALUE ${numbers}) JOIN e IN (SELECT VALUE ${numbers})) FROM c`],
     ]) {
-      it(name, async () => {
+      it(`memory has a bound: ${name}`, async () => {
         const before = kilobytes();
         let most = before;
         const watch = setInterval(() => { most = Math.max(most, kilobytes()); }, 5);

@@ -265,6 +265,7 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   }
   const bool newer_metrics = is_true(call->headers.populate_index_metrics_v2);
   if (newer_metrics || is_true(call->headers.populate_index_metrics)) {
+    context.budget.start({.bytes = query::kEvaluationBytesMax});  // the page's time may be over
     const auto plan = query::plan_index_use(**bound, *space.policy(), context);
     call->response.add("x-ms-cosmos-index-utilization",
                        encode_index_metrics(query::index_use_of(**bound, plan),
