@@ -44,7 +44,7 @@ class Budget {
   struct Limits {
     std::function<bool()> stop = nullptr;  // true: time is up, or nobody wants the result any more
     uint64_t bytes = kNoLimit;
-    uint64_t steps = kNoLimit;  // for tests, which must not depend on time
+    uint64_t steps = kNoLimit;  // for what must not depend on time
   };
 
   Budget() { start({}); }
