@@ -50,6 +50,13 @@ Result<std::unique_ptr<Transaction>> Transaction::begin(std::shared_ptr<Partitio
   return made;
 }
 
+bool Transaction::is_outdated() const {
+  if (!snapshot_) return false;
+  const Store& store = *partition_->store_;
+  const Store::Use use(store);
+  return use.ok() && store.find(snapshot_->id) == nullptr;
+}
+
 Result<std::optional<Item>> Transaction::read_snapshot(std::string_view placement,
                                                        std::string_view row) const {
   if (!snapshot_) return fail(Code::internal, "the transaction has ended");

@@ -47,6 +47,10 @@ class Transaction {
   // The newest LSN that the snapshot may not have is after this one.
   uint64_t lsn() const { return lsn_; }
 
+  // Whether the partition was opened again under it: reads have failed since, with Code::retry, and
+  // the transaction must be begun anew.
+  bool is_outdated() const;
+
   // What the transaction sees: nothing when the item is not there, or has expired. A staged item
   // has the version of what it replaces (an LSN of 0 when it is new), since its own comes with the
   // commit; its body is as given, without what a finisher adds.

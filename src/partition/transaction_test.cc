@@ -206,6 +206,7 @@ TEST_F(TransactionTest, EndsWhenThePartitionIsOpenedAgain) {
   fault::disarm_all();
   clock_.advance_ms(1'001);
   ASSERT_FALSE(commit(*partition_, create("k", "b")).error);
+  EXPECT_TRUE(transaction->is_outdated());
   EXPECT_EQ(transaction->read("k", "a").error().code, Code::retry);
   EXPECT_EQ(transaction->scan("k", nullptr, 10, SIZE_MAX).error().code, Code::retry);
   EXPECT_EQ(transaction->stage(replace("k", "a")).error().code, Code::retry);

@@ -48,6 +48,11 @@ std::expected<void, ScriptStop> ScriptTransaction::attempt(const Steps& steps) {
   operations_.emplace(engine_, host_, clock_, continuations_, scope_, *transaction_);
 
   auto done = steps(*this);
+  // Whatever the script made of its reads that failed since: it is run again.
+  if (transaction_->is_outdated()) {
+    done = std::unexpected(Refusal{
+        {.code = Code::retry, .message = "the partition was opened again under the script"}});
+  }
   const double read_charge =
       operations_->charge() + partition::script_charge() * static_cast<double>(executions_);
   receipt_.charge = read_charge;
