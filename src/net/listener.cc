@@ -12,6 +12,7 @@
 #include <optional>
 #include <system_error>
 
+#include "base/fault.h"
 #include "base/log.h"
 #include "base/survive.h"
 
@@ -112,6 +113,10 @@ void Listener::on_events(uint32_t) {
 Listener::Taken Listener::take_waiting() {
   for (int taken = 0; taken < kAcceptsPerTurn; ++taken) {
     Descriptor fd(::accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (fd && !fault::point("net.accept")) {
+      fd.reset();
+      errno = EMFILE;
+    }
     if (!fd) {
       switch (errno) {
         case EAGAIN:

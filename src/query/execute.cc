@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/fault.h"
 #include "query/collector.h"
 #include "query/evaluate.h"
 #include "query/gathered_page.h"
@@ -204,6 +205,7 @@ bool append_row(const value::Value& row, std::string& out, Context& context) {
 
 Result<QueryPage> run_page(const BoundQuery& query, ItemSpace& space, const Position* from,
                            const PageLimits& limits, Context& context) {
+  if (auto injected = fault::point("query.page"); !injected) return pass(injected.error());
   const size_t kept = gathers(query) ? kQueryMemoryMax : kPageMemoryMax;
   context.budget.start({.stop = limits.stop, .bytes = kept + kEvaluationBytesMax});
   auto page = make_page(query, space, from, limits, context);

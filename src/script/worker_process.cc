@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "script/worker.h"
 
 namespace orrery::script {
@@ -90,8 +91,10 @@ int spawn(const std::string& program, int socket, pid_t& pid) {
 Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& program,
                                                             const Grant& grant) {
   int sockets[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
-    return fail(Code::internal, "a socket for a script worker: " + error_text(errno));
+  const bool injected = !fault::point("script.worker");
+  if (injected || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
+    return fail(Code::overloaded,
+                "a socket for a script worker: " + error_text(injected ? EMFILE : errno));
   }
   // dup2 of a descriptor onto itself would leave it marked to be closed.
   if (sockets[1] == kWorkerSocket) {

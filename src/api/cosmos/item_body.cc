@@ -10,6 +10,7 @@
 
 #include "api/cosmos/partition_key_header.h"
 #include "api/cosmos/rid.h"
+#include "base/fault.h"
 #include "value/json.h"
 
 namespace orrery::cosmos {
@@ -94,6 +95,7 @@ Result<IncomingItem> parse_item(std::string_view body, const value::KeyDefinitio
     return fail(Code::too_large, fmt::format("the item has {} bytes and the most is {}",
                                              body.size(), limits.item_bytes));
   }
+  if (auto injected = fault::point("item.decode"); !injected) return pass(injected.error());
   auto document = value::JsonDocument::parse(body);
   if (!document) {
     return fail(Code::invalid, "the body is not a JSON item: " + document.error().message);

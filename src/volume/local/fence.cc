@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/fault.h"
 
 namespace orrery::volume {
 namespace {
@@ -91,7 +92,8 @@ bool write_epoch(int fd, uint64_t epoch) {
 }
 
 std::unexpected<Error> cannot(std::string_view what, const std::string& path, int error) {
-  const Code code = error == ENOENT ? Code::not_found
+  const Code code = error == ENOENT                      ? Code::not_found
+                    : error == EMFILE || error == ENFILE ? Code::overloaded
                     : error == ENOSPC || error == EDQUOT || error == EIO || error == EROFS
                         ? Code::read_only
                         : Code::internal;
@@ -117,6 +119,7 @@ struct Taking {
 Result<Taking> start_taking(const std::string& place) {
   const std::string claim_path = place + "/CLAIM";
   const std::string epoch_path = place + "/EPOCH";
+  if (!fault::point("volume.claim")) return cannot("open", claim_path, EMFILE);
   Descriptor claim(::open(claim_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (claim.get() < 0) return cannot("open", claim_path, errno);
   if (lock_retrying(claim.get(), LOCK_EX) != 0) return cannot("lock", claim_path, errno);

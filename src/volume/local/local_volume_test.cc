@@ -1,6 +1,7 @@
 // The local volume against the contract of all volumes, and what is particular to it.
 #include "volume/local/local_volume.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -9,6 +10,7 @@
 #include <fstream>
 #include <set>
 
+#include "base/fault.h"
 #include "volume/volume_contract.h"
 
 namespace orrery::volume {
@@ -91,6 +93,19 @@ TEST(LocalVolume, WhatOthersPutAmongTheRemovedIsNotDeleted) {
   }
   EXPECT_FALSE(volume->delete_removed(INT64_MAX).value());
   EXPECT_TRUE(fs::exists(place.root() + "/removed/notes"));
+}
+
+TEST(LocalVolume, WithoutDescriptorsAClaimSaysSoAndCanBeTriedAgain) {
+  LocalPlace place;
+  auto volume = place.open();
+  fault::arm("volume.claim", fault::Action::error);
+  const auto claimed = volume->claim("p");
+  EXPECT_EQ(fault::passes("volume.claim"), 1U);
+  fault::disarm_all();
+  ASSERT_FALSE(claimed);
+  EXPECT_EQ(claimed.error().code, Code::overloaded);
+  EXPECT_THAT(claimed.error().message, testing::HasSubstr("Too many open files"));
+  EXPECT_TRUE(volume->claim("p"));
 }
 
 TEST(LocalVolume, StrayFilesAreNotListed) {
