@@ -35,7 +35,7 @@ async function fill(container, keyed = (pk) => ({ pk })) {
 }
 
 describe("keys with the same hash", () => {
-  const at = shared({ dev: false });
+  const at = shared({ dev: false, args: ["--throttling", "report"] });
   let container;
 
   before(async () => {
@@ -235,7 +235,7 @@ describe("a full key and its twin", () => {
 });
 
 describe("hierarchical keys with the same hash", () => {
-  const at = shared({ dev: false });
+  const at = shared({ dev: false, args: ["--throttling", "report"] });
   const users = ["x", "y", hashTwin("x", "c")];
   let container;
 
