@@ -37,7 +37,7 @@ TEST_F(CatalogFullDiskTest, OnlyCreationsAreRefused) {
   map.ranges[0].id = map.next_id++;
   map.ranges[0].volume_name = "child";
   ++map.version;
-  EXPECT_TRUE(catalog->replace_map(container->number, map, Catalog::NewRanges::with_files));
+  EXPECT_TRUE(catalog->replace_map(container->number, map, Catalog::NewRanges::without_files));
   EXPECT_TRUE(catalog->note_files(container->number, map.ranges[0]));
   EXPECT_TRUE(catalog->note_indexed(container->number, 1));
   EXPECT_TRUE(catalog->remove_resource(resource->number, {}));

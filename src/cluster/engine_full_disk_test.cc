@@ -11,18 +11,10 @@ using partition::Verb;
 
 class FullDiskEngineTest : public EngineTest {
  protected:
-  FullDiskEngineTest() {
-    options_.sync_commits = true;
-    open();
-    // The same, on a disk that the tests fill.
-    engine_.reset();
-    volume_ = std::make_unique<FaultyVolume>(volume::open_local_volume(folder()).value(), disk_);
-    start();
-  }
-  void start() {
-    auto opened = Engine::open(*volume_, clock_, options_);
-    ASSERT_TRUE(opened) << opened.error().message;
-    engine_ = std::move(*opened);
+  FullDiskEngineTest() { options_.sync_commits = true; }
+
+  std::unique_ptr<volume::Volume> open_volume() override {
+    return std::make_unique<FaultyVolume>(EngineTest::open_volume(), disk_);
   }
   Result<RoutingPtr> try_make(std::string_view name) {
     catalog::ContainerSpec spec;
@@ -38,6 +30,7 @@ class FullDiskEngineTest : public EngineTest {
 };
 
 TEST_F(FullDiskEngineTest, OnlyWhatNeedsSpaceIsRefused) {
+  open();
   const RoutingPtr full = make("full");
   load(full, 0, 20);
   const RoutingPtr empty = make("empty");
@@ -66,10 +59,11 @@ TEST_F(FullDiskEngineTest, OnlyWhatNeedsSpaceIsRefused) {
 
 // A start on a disk that takes nothing at all.
 TEST_F(FullDiskEngineTest, ItStartsAndServesReadsWhereNothingCanBeWritten) {
+  open();
   load(make("full"), 0, 20);
   engine_.reset();
   disk_->append = DiskFault::Error::no_space;
-  start();
+  open();
   const RoutingPtr full = find("full");
   ASSERT_TRUE(full);
   expect_all(full, 20);

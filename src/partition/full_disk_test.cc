@@ -104,7 +104,7 @@ TEST_F(FullDiskTest, ALogThatCannotBeFlushedIsOpenedAndTakesRemovals) {
   kill(partition);
   const size_t tables = files_of("p1", ".sst").size();
   for (const bool low : {true, false}) {  // told by the volume, or found out
-    disk_->low = low;
+    disk_->low = disk_->low_for_compaction = low;
     disk_->space_bytes = 600'000;
     partition = open();
     ASSERT_TRUE(partition);
@@ -120,11 +120,24 @@ TEST_F(FullDiskTest, ALogThatCannotBeFlushedIsOpenedAndTakesRemovals) {
     EXPECT_LE(files_of("p1", ".sst").size(), tables) << "the space is for the removals";
     kill(partition);
   }
-  disk_->low = true;
+  disk_->low = disk_->low_for_compaction = true;
   disk_->space_bytes = 600'000;
   partition = open();
   EXPECT_EQ(code_of(commit(*partition, create("k", "new"))), Code::read_only);
+  // With room for it, it tries to flush, less and less often while that fails.
+  disk_->low_for_compaction = false;
+  for (const int64_t wait_ms : {1'000, 2'000, 4'000, 8'000}) {
+    clock_.advance_ms(wait_ms - 1);
+    const int hits = disk_->hits;
+    EXPECT_EQ(code_of(commit(*partition, create("k", "new"))), Code::read_only);
+    EXPECT_EQ(disk_->hits, hits) << wait_ms;
+    clock_.advance_ms(1);
+    EXPECT_EQ(code_of(commit(*partition, create("k", "new"))), Code::read_only);
+    EXPECT_GT(disk_->hits, hits) << wait_ms;
+  }
+  EXPECT_EQ(partition->read_only_reason(), "");
   disk_->heal();
+  EXPECT_EQ(code_of(commit(*partition, create("k", "new"))), Code::read_only) << "not yet";
   clock_.advance_ms(1'001);
   ASSERT_FALSE(commit(*partition, create("k", "new")).error);
   rows.insert("new");

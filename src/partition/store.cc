@@ -3,177 +3,21 @@
 
 #include <fmt/format.h>
 #include <rocksdb/convenience.h>
-#include <rocksdb/filter_policy.h>
-#include <rocksdb/listener.h>
-#include <rocksdb/slice_transform.h>
-#include <rocksdb/table.h>
 #include <rocksdb/utilities/checkpoint.h>
-#include <rocksdb/utilities/table_properties_collectors.h>
 
 #include <algorithm>
-#include <climits>
 
 #include "base/log.h"
 #include "partition/file_reads.h"
-#include "partition/history_entry.h"
 #include "partition/rocksdb_log.h"
+#include "partition/store_options.h"
 #include "value/ordered.h"
-#include "value/terms.h"
 
 namespace orrery::partition {
 namespace {
 
-class TermsFilter final : public rocksdb::CompactionFilter {
- public:
-  explicit TermsFilter(const RangeFilter& range) : range_(range) {}
-  const char* Name() const override { return "orrery.terms"; }
-  bool Filter(int, const rocksdb::Slice& key, const rocksdb::Slice&, std::string*,
-              bool*) const override {
-    if (!range_.active()) return false;
-    auto placement = placement_of_term(key.ToStringView());
-    // What cannot be read is kept: dropping is only for what is known to be another's.
-    return placement && !range_.keeps(*placement);
-  }
-
- private:
-  const RangeFilter& range_;
-};
-
-class ChangesFilter final : public rocksdb::CompactionFilter {
- public:
-  explicit ChangesFilter(const RangeFilter& range) : range_(range) {}
-  const char* Name() const override { return "orrery.changes"; }
-  bool Filter(int, const rocksdb::Slice&, const rocksdb::Slice& item, std::string*,
-              bool*) const override {
-    if (!range_.active()) return false;
-    auto key = parse_item_key(item.ToStringView());
-    return key && !range_.keeps(key->placement);
-  }
-
- private:
-  const RangeFilter& range_;
-};
-
-class HistoryFilter final : public rocksdb::CompactionFilter {
- public:
-  explicit HistoryFilter(const RangeFilter& range) : range_(range) {}
-  const char* Name() const override { return "orrery.history"; }
-  bool Filter(int, const rocksdb::Slice&, const rocksdb::Slice& value, std::string*,
-              bool*) const override {
-    if (!range_.active()) return false;
-    auto entry = decode_history(value.ToStringView());
-    if (!entry) return false;
-    auto key = parse_item_key(entry->item_key);
-    return key && !range_.keeps(key->placement);
-  }
-
- private:
-  const RangeFilter& range_;
-};
-
-// What an entry of the index is found by: its term. Files keep a filter of theirs, so that a file
-// without a term is passed over for one look at memory: most partitions of a container have no
-// entry for most values.
-class TermOfEntry final : public rocksdb::SliceTransform {
- public:
-  const char* Name() const override { return "orrery.term"; }
-  bool InDomain(const rocksdb::Slice& key) const override {
-    return value::term_size(key.ToStringView()).has_value();
-  }
-  rocksdb::Slice Transform(const rocksdb::Slice& key) const override {
-    return {key.data(), value::term_size(key.ToStringView()).value_or(key.size())};
-  }
-};
-
-// Recovering from errors is the writer's, by opening the database again: see Store::reopen. RocksDB
-// would resume behind its back once there is space.
-class NoRecovery final : public rocksdb::EventListener {
- public:
-  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason, rocksdb::Status,
-                            bool* auto_recovery) override {
-    *auto_recovery = false;
-  }
-};
-
-// How the keys of a family are looked for.
-enum class Lookup : uint8_t { by_key, by_term, in_order };
-
-// As the size of a memtable or of the logs: more than a log ever has.
-constexpr size_t kNeverFlushed = 4ULL << 30;
-
-rocksdb::ColumnFamilyOptions family_options(const Shared& shared, Store::Mode mode, Lookup lookup) {
-  rocksdb::ColumnFamilyOptions options;
-  // Small enough that the disk's reserve has room for it: see docs/configuration.md.
-  options.write_buffer_size = std::min<size_t>(32ULL << 20, shared.limits.write_buffer_bytes / 4);
-  if (mode == Store::Mode::sparing) {
-    options.write_buffer_size = kNeverFlushed;
-    options.disable_auto_compactions = true;
-  }
-  options.arena_block_size = 16ULL << 10;  // an open partition has five, mostly empty
-  options.compression = rocksdb::kLZ4Compression;
-  options.level_compaction_dynamic_level_bytes = true;
-  rocksdb::BlockBasedTableOptions table;
-  table.block_cache = shared.caches->blocks;
-  table.cache_index_and_filter_blocks = true;
-  // Counted in the cache, and at hand without being looked up there for every read.
-  table.metadata_cache_options.top_level_index_pinning = rocksdb::PinningTier::kAll;
-  table.metadata_cache_options.partition_pinning = rocksdb::PinningTier::kAll;
-  table.metadata_cache_options.unpartitioned_pinning = rocksdb::PinningTier::kAll;
-  table.block_size = 8ULL << 10;
-  table.format_version = 5;
-  if (lookup != Lookup::in_order) table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
-  if (lookup == Lookup::by_term) {
-    table.whole_key_filtering = false;
-    options.prefix_extractor = std::make_shared<const TermOfEntry>();
-  }
-  if (lookup == Lookup::by_key) {
-    table.data_block_index_type = rocksdb::BlockBasedTableOptions::kDataBlockBinaryAndHash;
-    // 32 KB: thousands of partitions may be open, and each has one from its first write.
-    options.memtable_prefix_bloom_size_ratio =
-        32'768.0 / static_cast<double>(options.write_buffer_size);
-    options.memtable_whole_key_filtering = true;
-    // A table where every second entry is a removal is compacted soon, which gives space back.
-    options.table_properties_collector_factories = {
-        rocksdb::NewCompactOnDeletionCollectorFactory(128, 64, 0.5)};
-  }
-  options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
-  return options;
-}
-
-rocksdb::DBOptions database_options(const Shared& shared, Store::Mode mode, rocksdb::Env* env) {
-  rocksdb::DBOptions options;
-  options.env = env;
-  options.create_if_missing = true;
-  options.create_missing_column_families = true;
-  options.paranoid_checks = true;
-  // A commit that was cut short by a crash may be at the log's end, and was acknowledged to nobody.
-  // Damage anywhere else must be seen, not skipped.
-  options.wal_recovery_mode = rocksdb::WALRecoveryMode::kTolerateCorruptedTailRecords;
-  if (mode == Store::Mode::sparing) {
-    // What is in the log stays there and in memory; it is no more than max_total_wal_size below.
-    options.avoid_flush_during_recovery = true;
-    options.max_total_wal_size = kNeverFlushed;
-  } else {
-    options.write_buffer_manager = shared.caches->write_buffers;
-    options.max_total_wal_size = std::min<uint64_t>(128ULL << 20, shared.limits.write_buffer_bytes);
-  }
-  // A partition of 50 GB has about a thousand files. Only those that are read are opened.
-  options.max_open_files =
-      static_cast<int>(std::min<uint64_t>(shared.limits.partition_files, INT_MAX));
-  options.allow_concurrent_memtable_write = false;  // there is one writer
-  options.allow_fallocate = false;                  // thousands of small partitions share a disk
-  options.stats_dump_period_sec = 0;
-  options.stats_persist_period_sec = 0;
-  options.info_log = shared.caches->log;  // otherwise it writes a file LOG beside the data
-  options.skip_stats_update_on_db_open = true;
-  options.skip_checking_sst_file_sizes_on_db_open = true;
-  options.bytes_per_sync = 1ULL << 20;
-  // Readers on event loops leave the removal of replaced files to RocksDB's threads.
-  options.avoid_unnecessary_blocking_io = true;
-  options.max_bgerror_resume_count = 0;
-  options.listeners = {std::make_shared<NoRecovery>()};
-  return options;
-}
+// What the system says of EMFILE.
+constexpr std::string_view kTooManyFiles = "Too many open files";
 
 }  // namespace
 
@@ -195,12 +39,6 @@ Shared::Shared(const Limits& limits_in, const Clock& clock_in, bool sync_commits
 
 Shared::~Shared() = default;
 
-void RangeFilter::activate(std::string min, std::string max) {
-  min_ = std::move(min);
-  max_ = std::move(max);
-  active_.store(true, std::memory_order_release);
-}
-
 Result<std::unique_ptr<Store>> Store::open(const Shared& shared, volume::Volume& volume,
                                            std::unique_ptr<volume::Claim> claim,
                                            const PartitionRecord& fresh) {
@@ -211,9 +49,9 @@ Result<std::unique_ptr<Store>> Store::open(const Shared& shared, volume::Volume&
   store->logs_ =
       std::make_unique<LogWatch>(store->compactions_->file_system(), store->claim_->directory());
   store->env_ = rocksdb::NewCompositeEnv(watch_reads(store->logs_->file_system()));
-  store->terms_filter_ = std::make_unique<TermsFilter>(store->filter_);
-  store->changes_filter_ = std::make_unique<ChangesFilter>(store->filter_);
-  store->history_filter_ = std::make_unique<HistoryFilter>(store->filter_);
+  store->terms_filter_ = make_terms_filter(store->filter_);
+  store->changes_filter_ = make_changes_filter(store->filter_);
+  store->history_filter_ = make_history_filter(store->filter_);
   if (auto checked = store->check_head(); !checked) return pass(checked.error());
   auto found = store->open_database();
   if (!found) return pass(found.error());
@@ -281,7 +119,7 @@ Status Store::check_head() const {
 
 // From the way that asks most of the disk to the one that asks nothing of it.
 Result<std::optional<PartitionRecord>> Store::open_database() {
-  const bool room = volume_.room().has_value();
+  const bool room = volume_.room(volume::Need::compaction).has_value();
   std::optional<Error> first;
   for (const Mode mode : {Mode::write, Mode::sparing, Mode::read_only}) {
     if (mode == Mode::write && !room) continue;
@@ -574,6 +412,9 @@ Error Store::translate(const rocksdb::Status& status, std::string_view doing) co
   } else if (status.subcode() == rocksdb::Status::kMemoryLimit) {
     code = Code::read_only;
     advice = "the server is out of memory; writes are tried again by themselves";
+  } else if (status.IsIOError() && status.ToString().contains(kTooManyFiles)) {
+    code = Code::overloaded;
+    advice = "raise the limit of open files (ulimit -n)";
   } else if (status.IsIOError() || status.IsAborted() || status.IsIncomplete()) {
     code = Code::read_only;
     advice = "the disk reports errors: check it; writes are tried again by themselves";

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <rocksdb/cache.h>
-#include <rocksdb/compaction_filter.h>
 #include <rocksdb/db.h>
 #include <rocksdb/write_buffer_manager.h>
 
@@ -23,6 +22,7 @@
 #include "partition/item_cache.h"
 #include "partition/log_watch.h"
 #include "partition/partition.h"
+#include "partition/range_filter.h"
 #include "partition/reading.h"
 #include "partition/term_cache.h"
 #include "volume/volume.h"
@@ -36,22 +36,6 @@ struct Shared::Caches {
   std::shared_ptr<rocksdb::Cache> blocks;
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffers;
   std::shared_ptr<rocksdb::Logger> log;
-};
-
-// Drops, while files are compacted, the terms, changes and history of items that are out of range:
-// what a split left behind. Does nothing until it is given a range.
-class RangeFilter {
- public:
-  // Before any compaction can run with it active; the range never changes afterwards.
-  void activate(std::string min, std::string max);
-  void deactivate() { active_.store(false, std::memory_order_release); }
-  bool keeps(std::string_view placement) const { return placement >= min_ && placement < max_; }
-  bool active() const { return active_.load(std::memory_order_acquire); }
-
- private:
-  std::string min_;
-  std::string max_;
-  std::atomic<bool> active_{false};
 };
 
 // How to iterate over any family. Ranges are deleted only where nobody looks any more (what is out

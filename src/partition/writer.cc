@@ -21,6 +21,7 @@ namespace {
 constexpr size_t kRunTransactions = 256;
 constexpr size_t kRunBytes = 4ULL << 20;
 constexpr int64_t kAttemptEveryUs = 1'000'000;
+constexpr int64_t kAttemptWaitMostUs = 60'000'000;
 
 bool needs_room(const Write& write) {
   return write.needs_room && write.verb != Verb::remove && write.verb != Verb::expire &&
@@ -68,7 +69,9 @@ Writer::Writer(Partition& partition, Shared& shared, Store& store)
       store_(store),
       record_(store.record()),
       lsn_(record_.lsn),
-      read_only_reason_(store.read_only_reason()) {}
+      read_only_reason_(store.read_only_reason()),
+      last_attempt_us_(shared.clock.steady_us()),
+      attempt_wait_us_(kAttemptEveryUs) {}
 
 void Writer::submit(std::vector<Write> transaction, Completion done) {
   auto turn = enqueue(transaction, done);
@@ -167,7 +170,7 @@ void Writer::commit(std::vector<Entry>& entries) {
   Run run(store_, partition_.identity(), record(), shared_.clock.now_s(),
           shared_.limits.response_bytes);
   std::vector<Outcome> outcomes(entries.size());
-  const Status room = partition_.volume_.room();
+  const Status room = room_to_grow();
   size_t first_after_a_change = entries.size();
   for (size_t i = 0; i < entries.size(); ++i) {
     if (!room && std::ranges::any_of(entries[i].transaction, needs_room)) {
@@ -214,6 +217,14 @@ void Writer::commit(std::vector<Entry>& entries) {
   }
 }
 
+Status Writer::room_to_grow() {
+  if (auto room = partition_.volume_.room(); !room) return room;
+  if (store_.mode() == Store::Mode::write) return {};
+  // What is only in the log may need more space in tables than there will be.
+  return fail(Code::read_only,
+              "the partition was opened on a full disk and takes only removals yet: try again");
+}
+
 Status Writer::commit_run(Run& run) {
   // What follows the commit needs no memory: it must not fail.
   PartitionRecord next = run.record();
@@ -246,7 +257,8 @@ Status Writer::commit_run(Run& run) {
     log::error("a partition has stopped taking writes", {{"error", error.message}});
     MutexLock lock(mutex_);
     read_only_reason_ = error.message;
-    next_attempt_us_ = shared_.clock.steady_us() + kAttemptEveryUs;
+    last_attempt_us_ = shared_.clock.steady_us();
+    attempt_wait_us_ = kAttemptEveryUs;
     return pass(std::move(error));
   }
   store_.acknowledge();
@@ -269,14 +281,16 @@ void Writer::put_back(std::vector<Entry>& entries, size_t from) {
 
 bool Writer::writable() {
   const bool room = partition_.volume_.room().has_value();
+  const bool room_to_flush = room || partition_.volume_.room(volume::Need::compaction);
   bool taking = false;
   {
     MutexLock lock(mutex_);
     taking = read_only_reason_.empty();
-    // Once there is room again the database goes back to flushing what it has in memory.
-    if (taking && (store_.mode() == Store::Mode::write || !room)) return true;
-    if (shared_.clock.steady_us() < next_attempt_us_) return taking;
-    next_attempt_us_ = shared_.clock.steady_us() + kAttemptEveryUs;
+    // Once there is room for it the database goes back to flushing what it has in memory.
+    if (taking && (store_.mode() == Store::Mode::write || !room_to_flush)) return true;
+    const int64_t wait_us = room ? kAttemptEveryUs : attempt_wait_us_;
+    if (shared_.clock.steady_us() < last_attempt_us_ + wait_us) return taking;
+    last_attempt_us_ = shared_.clock.steady_us();
   }
   if (auto reopened = store_.reopen(record().lsn); !reopened) {
     log::debug("a partition could not be opened again", {{"error", reopened.error().message}});
@@ -285,8 +299,14 @@ bool Writer::writable() {
     read_only_reason_ = reopened.error().message;
     return false;
   }
-  log::info("a partition takes writes again", {{"range", partition_.identity().range}});
+  if (!taking) {
+    log::info("a partition takes writes again", {{"range", partition_.identity().range}});
+  }
   MutexLock lock(mutex_);
+  // Trying to flush takes time; when that was for nothing, the next time is later.
+  attempt_wait_us_ = store_.mode() == Store::Mode::write
+                         ? kAttemptEveryUs
+                         : std::min(2 * attempt_wait_us_, kAttemptWaitMostUs);
   set_record(store_.record());
   read_only_reason_.clear();
   return true;

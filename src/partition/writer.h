@@ -87,6 +87,8 @@ class Writer {
   void put_back(std::vector<Entry>& entries, size_t from);
   // Whether the disk takes writes (again).
   bool writable();
+  // Whether it takes those that make the data grow.
+  Status room_to_grow();
   // Those that were not completed yet.
   void fail_all(std::vector<Entry>& entries, const Error& error);
   void fail_one(Entry& entry, const Error& error);
@@ -105,7 +107,8 @@ class Writer {
   PartitionRecord record_ ORRERY_GUARDED_BY(mutex_);  // of the newest commit
   std::atomic<uint64_t> lsn_;                         // record_.lsn, for readers
   std::string read_only_reason_ ORRERY_GUARDED_BY(mutex_);
-  int64_t next_attempt_us_ ORRERY_GUARDED_BY(mutex_) = 0;
+  int64_t last_attempt_us_ ORRERY_GUARDED_BY(mutex_);  // to write, or to open the database again
+  int64_t attempt_wait_us_ ORRERY_GUARDED_BY(mutex_);  // until the next one, without room
 
   // Touched by the one job only, or while paused.
   bool tracking_ = false;

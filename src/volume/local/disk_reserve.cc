@@ -18,6 +18,7 @@ namespace {
 
 constexpr uint64_t kBallastMaxBytes = 8ULL << 20;
 constexpr uint64_t kPieces = 4;
+constexpr uint64_t kLeftByCompactions = 8;  // a part of the reserve; a piece of a small ballast
 
 int64_t steady_us() {
   using std::chrono::steady_clock;
@@ -60,7 +61,7 @@ Status DiskReserve::room(Need need) {
     mutex_.unlock();
   }
   if (!low_.load(std::memory_order_relaxed)) return {};
-  if (need == Need::compaction && free_bytes_ >= reserve_bytes_ / 2) return {};
+  if (need == Need::compaction && free_bytes_ >= reserve_bytes_ / kLeftByCompactions) return {};
   return fail(
       Code::read_only,
       fmt::format("the disk is nearly full: {} bytes are free, and {} are kept for removals "

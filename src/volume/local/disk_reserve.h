@@ -35,7 +35,7 @@ class DiskReserve {
               int64_t look_every_us = 100'000);
 
   // Code::read_only, with what is free and what is kept, while there is too little for this.
-  // Compactions get half of the reserve.
+  // Compactions get all of the reserve but an eighth.
   Status room(Need need = Need::growth);
 
  private:
