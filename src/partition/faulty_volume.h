@@ -26,6 +26,8 @@ struct DiskFault {
   // Of those that take space: how many there were, and from which one on the disk is full.
   std::atomic<int64_t> operations = 0;
   std::atomic<int64_t> full_from = INT64_MAX;
+  std::atomic<int64_t> syncs = 0;
+  std::atomic<int64_t> syncs_fail_from = INT64_MAX;
   std::atomic<int64_t> space_bytes = INT64_MAX;  // left for appends
   std::mutex space_mutex;
   std::atomic<bool> hold_tables = false;  // call notify_all() after letting go
@@ -44,6 +46,13 @@ struct DiskFault {
     }
     return take(append);
   }
+  rocksdb::IOStatus take_sync() {
+    if (syncs++ >= syncs_fail_from) {
+      ++hits;
+      return rocksdb::IOStatus::IOError("the test's device failed");
+    }
+    return take(sync);
+  }
   // With a negative number, gives bytes back.
   bool use(int64_t bytes) {
     std::lock_guard lock(space_mutex);
@@ -54,7 +63,7 @@ struct DiskFault {
   }
   void heal() {
     append = sync = Error::none;
-    full_from = space_bytes = INT64_MAX;
+    full_from = syncs_fail_from = space_bytes = INT64_MAX;
     low = low_for_compaction = false;
   }
 
@@ -95,12 +104,12 @@ class FaultyFile final : public rocksdb::FSWritableFileOwnerWrapper {
   }
   rocksdb::IOStatus Sync(const rocksdb::IOOptions& options,
                          rocksdb::IODebugContext* debug) override {
-    if (auto failed = fault_->take(fault_->sync); !failed.ok()) return failed;
+    if (auto failed = fault_->take_sync(); !failed.ok()) return failed;
     return target()->Sync(options, debug);
   }
   rocksdb::IOStatus Fsync(const rocksdb::IOOptions& options,
                           rocksdb::IODebugContext* debug) override {
-    if (auto failed = fault_->take(fault_->sync); !failed.ok()) return failed;
+    if (auto failed = fault_->take_sync(); !failed.ok()) return failed;
     return target()->Fsync(options, debug);
   }
 

@@ -1,6 +1,7 @@
 // See log_watch.h.
 #include "partition/log_watch.h"
 
+#include <atomic>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -27,42 +28,72 @@ std::optional<uint64_t> log_number(std::string_view name) {
 
 }  // namespace
 
-// Where the newest log ends.
 struct LogWatch::State {
+  // Where the newest log ends.
   struct End {
     uint64_t log = 0;
     uint64_t bytes = 0;
   };
+  rocksdb::IOStatus ok() const {
+    if (!failed.load(std::memory_order_acquire)) return rocksdb::IOStatus::OK();
+    return rocksdb::IOStatus::IOError("an earlier log could not be synced");
+  }
+  bool is_newest(uint64_t log) {
+    MutexLock lock(mutex);
+    return !now || now->log == log;
+  }
+
   Mutex mutex;
   std::optional<End> now ORRERY_GUARDED_BY(mutex);
   std::optional<End> acknowledged ORRERY_GUARDED_BY(mutex);
+  std::atomic<bool> failed = false;  // to sync a log before the newest
 };
 
+// Any file that is written. Those that are no logs have no number.
 class LogWatch::File final : public rocksdb::FSWritableFileOwnerWrapper {
  public:
-  File(std::unique_ptr<rocksdb::FSWritableFile> file, uint64_t number, std::shared_ptr<State> state)
+  File(std::unique_ptr<rocksdb::FSWritableFile> file, std::optional<uint64_t> number,
+       std::shared_ptr<State> state)
       : FSWritableFileOwnerWrapper(std::move(file)), number_(number), state_(std::move(state)) {}
 
   rocksdb::IOStatus Append(const rocksdb::Slice& data, const rocksdb::IOOptions& options,
                            rocksdb::IODebugContext* debug) override {
+    if (auto ok = state_->ok(); !ok.ok()) return ok;
     return count(data, target()->Append(data, options, debug));
   }
   rocksdb::IOStatus Append(const rocksdb::Slice& data, const rocksdb::IOOptions& options,
                            const rocksdb::DataVerificationInfo& info,
                            rocksdb::IODebugContext* debug) override {
+    if (auto ok = state_->ok(); !ok.ok()) return ok;
     return count(data, target()->Append(data, options, info, debug));
+  }
+  rocksdb::IOStatus Sync(const rocksdb::IOOptions& options,
+                         rocksdb::IODebugContext* debug) override {
+    return synced([&] { return target()->Sync(options, debug); });
+  }
+  rocksdb::IOStatus Fsync(const rocksdb::IOOptions& options,
+                          rocksdb::IODebugContext* debug) override {
+    return synced([&] { return target()->Fsync(options, debug); });
   }
 
  private:
   rocksdb::IOStatus count(const rocksdb::Slice& data, rocksdb::IOStatus appended) {
+    if (!appended.ok() || !number_) return appended;
     MutexLock lock(state_->mutex);
-    if (appended.ok() && state_->now && state_->now->log == number_) {
-      state_->now->bytes += data.size();
-    }
+    if (state_->now && state_->now->log == *number_) state_->now->bytes += data.size();
     return appended;
   }
+  template <class Call>
+  rocksdb::IOStatus synced(const Call& call) {
+    if (!number_ || state_->is_newest(*number_)) {
+      if (auto ok = state_->ok(); !ok.ok()) return ok;
+      return call();
+    }
+    if (state_->ok().ok() && !call().ok()) state_->failed = true;
+    return rocksdb::IOStatus::OK();
+  }
 
-  const uint64_t number_;
+  const std::optional<uint64_t> number_;
   const std::shared_ptr<State> state_;
 };
 
@@ -76,14 +107,29 @@ class LogWatch::Watching final : public rocksdb::FileSystemWrapper {
   rocksdb::IOStatus NewWritableFile(const std::string& path, const rocksdb::FileOptions& options,
                                     std::unique_ptr<rocksdb::FSWritableFile>* file,
                                     rocksdb::IODebugContext* debug) override {
+    if (auto ok = state_->ok(); !ok.ok()) return ok;
     rocksdb::IOStatus made = target()->NewWritableFile(path, options, file, debug);
-    if (!made.ok() || !path.starts_with(prefix_)) return made;
-    const auto number = log_number(std::string_view(path).substr(prefix_.size()));
+    if (!made.ok()) return made;
+    const auto number = path.starts_with(prefix_)
+                            ? log_number(std::string_view(path).substr(prefix_.size()))
+                            : std::nullopt;
+    *file = std::make_unique<File>(std::move(*file), number, state_);
     if (!number) return made;
-    *file = std::make_unique<File>(std::move(*file), *number, state_);
     MutexLock lock(state_->mutex);
     state_->now = {.log = *number, .bytes = 0};
     return made;
+  }
+  rocksdb::IOStatus RenameFile(const std::string& from, const std::string& to,
+                               const rocksdb::IOOptions& options,
+                               rocksdb::IODebugContext* debug) override {
+    if (auto ok = state_->ok(); !ok.ok()) return ok;
+    return target()->RenameFile(from, to, options, debug);
+  }
+  rocksdb::IOStatus LinkFile(const std::string& from, const std::string& to,
+                             const rocksdb::IOOptions& options,
+                             rocksdb::IODebugContext* debug) override {
+    if (auto ok = state_->ok(); !ok.ok()) return ok;
+    return target()->LinkFile(from, to, options, debug);
   }
 
  private:
@@ -108,6 +154,7 @@ rocksdb::IOStatus LogWatch::cut_back() {
     MutexLock lock(state_->mutex);
     end = state_->acknowledged;
   }
+  state_->failed = false;
   if (!end) return rocksdb::IOStatus::OK();
   const rocksdb::IOOptions options;
   std::vector<std::string> names;

@@ -4,6 +4,11 @@
 //
 // A file system between RocksDB and the claim's, which counts what is appended to the logs.
 //
+// It also keeps RocksDB from ending the process: builds with assertions (as Debian's is) do so when
+// a log is synced again after that has failed, and every flush syncs the logs before the newest. So
+// the failure of such a sync is not told to whoever asked for it, but to all that follow: nothing
+// is written any more, and no commit succeeds, until cut_back().
+//
 // Threading: acknowledge() and cut_back() by the writer, the file system by any thread.
 #pragma once
 
