@@ -5,6 +5,7 @@
 #include <openssl/evp.h>
 
 #include <bit>
+#include <memory>
 #include <new>
 
 #include "base/bytes.h"
@@ -95,9 +96,14 @@ std::array<uint8_t, 16> murmur3_x64_128(std::string_view bytes, uint32_t seed) {
 std::array<uint8_t, 32> sha256(std::string_view bytes) {
   // Looking the algorithm up takes longer than hashing a key.
   static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  // So does making a context.
+  thread_local const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(
+      EVP_MD_CTX_new(), EVP_MD_CTX_free);
   std::array<uint8_t, 32> out;
-  if (algorithm == nullptr ||
-      EVP_Digest(bytes.data(), bytes.size(), out.data(), nullptr, algorithm, nullptr) != 1) {
+  if (algorithm == nullptr || context == nullptr ||
+      EVP_DigestInit_ex2(context.get(), algorithm, nullptr) != 1 ||
+      EVP_DigestUpdate(context.get(), bytes.data(), bytes.size()) != 1 ||
+      EVP_DigestFinal_ex(context.get(), out.data(), nullptr) != 1) {
     throw std::bad_alloc();  // nothing else can fail
   }
   return out;

@@ -58,6 +58,9 @@ void append(std::string& out, const Value& value) {
   }
 }
 
+constexpr size_t kRememberedMax = 1'024;
+constexpr size_t kRememberedBytes = 64;  // of a form
+
 Fingerprint first_half_of(const std::array<uint8_t, 32>& digest) {
   Fingerprint out;
   std::ranges::copy_n(digest.begin(), out.size(), out.begin());
@@ -76,6 +79,16 @@ Fingerprint fingerprint_of(std::span<const Value> values) {
   std::string form;
   for (const Value& value : values) append(form, value);
   return first_half_of(sha256(form));
+}
+
+Fingerprint Fingerprints::of(std::span<const Value> values) {
+  form_.clear();
+  for (const Value& value : values) append(form_, value);
+  if (form_.size() > kRememberedBytes) return first_half_of(sha256(form_));
+  if (const auto known = known_.find(form_); known != known_.end()) return known->second;
+  const Fingerprint made = first_half_of(sha256(form_));
+  if (known_.size() < kRememberedMax) known_.emplace(form_, made);
+  return made;
 }
 
 }  // namespace orrery::query

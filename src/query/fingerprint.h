@@ -7,7 +7,9 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 
+#include "base/keyed_hash.h"
 #include "value/value.h"
 
 namespace orrery::query {
@@ -17,5 +19,16 @@ using Fingerprint = std::array<uint8_t, 16>;  // compared byte by byte
 Fingerprint fingerprint_of(const value::Value& value);
 // Of several values in their order, undefined ones included.
 Fingerprint fingerprint_of(std::span<const value::Value> values);
+
+// The same, for values of which many come again: short ones are remembered, the first so many, as
+// finding one takes a fraction of the time of hashing it.
+class Fingerprints {
+ public:
+  Fingerprint of(std::span<const value::Value> values);
+
+ private:
+  std::string form_;  // of the values at hand
+  KeyedMap<std::string, Fingerprint> known_;
+};
 
 }  // namespace orrery::query

@@ -66,5 +66,17 @@ TEST(FingerprintTest, OfSeveral) {
   EXPECT_NE(fingerprint_of(a), fingerprint_of(b));
 }
 
+TEST(FingerprintTest, ThoseRememberedAreTheSame) {
+  Fingerprints fingerprints;
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 3'000; ++i) {
+      // Short and long ones, and more than are remembered.
+      const std::vector<Value> values = {
+          Value(), Value::make_string(std::to_string(i) + std::string(i % 100, 'x'))};
+      ASSERT_EQ(fingerprints.of(values), fingerprint_of(values)) << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace orrery::query

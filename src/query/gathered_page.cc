@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <functional>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
+#include "base/keyed_hash.h"
 #include "query/collector.h"
 #include "query/evaluate.h"
 #include "query/fingerprint.h"
@@ -155,7 +155,7 @@ class GatheredPage {
   // Without an order of its own a query gives its rows in the order of those that they are made
   // from, which a query in FROM may have put in order.
   void number_as_they_came() {
-    std::unordered_map<std::string_view, uint64_t> seen;
+    KeyedMap<std::string_view, uint64_t> seen;
     for (Row& row : rows_) row.number = seen[row.json]++;
   }
 

@@ -181,7 +181,7 @@ class GroupedPage {
       arguments_.push_back(evaluate(one.argument, frame_).to_owned());
     }
     if (frame_.ended() != Frame::Ended::no) return false;
-    const Fingerprint mark = keys.empty() ? Fingerprint{} : fingerprint_of(keys);
+    const Fingerprint mark = keys.empty() ? Fingerprint{} : fingerprints_.of(keys);
     if (at_.result_mark && mark <= *at_.result_mark) return true;
     if (no_room_ && mark >= *no_room_) return true;
     auto found = groups_.find(mark);
@@ -382,7 +382,8 @@ class GroupedPage {
   uint64_t room_ = 0;  // groups that the page can give or skip
   std::map<Fingerprint, Group> groups_;
   std::vector<Value> arguments_;  // of the aggregates, for the row at hand
-  size_t memory_ = 0;             // of groups_
+  Fingerprints fingerprints_;
+  size_t memory_ = 0;  // of groups_
   bool is_too_large_ = false;
   uint64_t arrivals_ = 0;
   std::optional<Fingerprint> no_room_;  // from here on, groups are for later pages

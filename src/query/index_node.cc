@@ -7,8 +7,9 @@
 #include <ranges>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
+
+#include "base/keyed_hash.h"
 
 namespace orrery::query {
 namespace {
@@ -44,7 +45,7 @@ void merge(std::vector<IndexNode>& children, Tested tested,
   if (children.size() < 2) return;
   std::vector<IndexNode> merged;
   std::vector<std::vector<TermRanges>> joined;  // for each of them; empty: it is alone
-  std::unordered_map<std::string, size_t> places;
+  KeyedMap<std::string, size_t> places;
   merged.reserve(children.size());
   joined.reserve(children.size());
   for (IndexNode& child : children) {

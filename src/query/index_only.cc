@@ -5,10 +5,10 @@
 #include <optional>
 #include <ranges>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "query/key_choice.h"
 #include "query/page.h"
 #include "query/term_ranges.h"
@@ -21,7 +21,7 @@ namespace {
 using value::Type;
 using value::Value;
 using Kind = IndexNode::Kind;
-using KeySet = std::unordered_set<std::string>;
+using KeySet = KeyedSet<std::string>;
 
 constexpr uint64_t kKeySetMax = 500'000;   // keys, by estimate
 constexpr size_t kKeySetBytes = 48 << 20;  // of them, in memory

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 #include <span>
-#include <unordered_set>
 #include <utility>
 
+#include "base/keyed_hash.h"
 #include "query/composite_walk.h"
 #include "query/index_node.h"
 #include "query/index_source.h"
@@ -25,7 +25,7 @@ constexpr size_t kKeyPlaceBytes = 64;       // of each, besides the key
 constexpr uint64_t kUnorderedMax = 50'000;  // items that a walk may have to put in order itself
 
 // Keys that can be asked for in any order.
-using KeySet = std::unordered_set<std::string>;
+using KeySet = KeyedSet<std::string>;
 
 // A filter as the walk sees it.
 struct Parts {

@@ -7,20 +7,14 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "base/budget.h"
-#include "base/hash.h"
+#include "base/keyed_hash.h"
 
 namespace orrery::value {
 
 namespace {
-
-constexpr uint64_t kHashSeeds[] = {0x9e3779b97f4a7c15, 0xbf58476d1ce4e5b9, 0x94d049bb133111eb,
-                                   0xd6e8feb86659fd93, 0xa0761d6478bd642f, 0xe7037ed1a0b428db,
-                                   0x8ebc6af09c88c6e3};
 
 uint64_t mix(uint64_t x) {
   x ^= x >> 32;
@@ -31,11 +25,14 @@ uint64_t mix(uint64_t x) {
   return x;
 }
 
-uint64_t hash_bytes(std::string_view bytes) {
-  const std::array<uint8_t, 16> hash = murmur3_x64_128(bytes, 0);
-  uint64_t result = 0;
-  for (size_t i = 0; i < 8; ++i) result |= static_cast<uint64_t>(hash[i]) << (8 * i);
-  return result;
+// Secret, so that the hash of a value without texts is as hard to foresee as that of one with them.
+uint64_t hash_of_type(Type type) {
+  static const auto hashes = [] {
+    std::array<uint64_t, static_cast<size_t>(Type::object) + 1> made;
+    for (size_t i = 0; i < made.size(); ++i) made[i] = keyed_hash(std::to_string(i));
+    return made;
+  }();
+  return hashes[static_cast<size_t>(type)];
 }
 
 std::strong_ordering compare_numbers(double a, double b) {
@@ -50,7 +47,7 @@ constexpr size_t kMaxPairwiseNames = 16;
 
 bool has_duplicates(const std::vector<Value::Field>& fields) {
   if (fields.size() > kMaxPairwiseNames) {
-    std::unordered_set<std::string_view> names;
+    KeyedSet<std::string_view> names;
     return !std::ranges::all_of(
         fields, [&](const Value::Field& field) { return names.insert(field.name.text()).second; });
   }
@@ -64,7 +61,7 @@ bool has_duplicates(const std::vector<Value::Field>& fields) {
 
 // The last value of each name, in the place of the first.
 void keep_last_of_each(std::vector<Value::Field>& fields) {
-  std::unordered_map<std::string_view, size_t> places;
+  KeyedMap<std::string_view, size_t> places;
   std::vector<Value::Field> kept;
   for (const Value::Field& field : fields) {
     const auto [place, is_new] = places.try_emplace(field.name.text(), kept.size());
@@ -387,7 +384,7 @@ std::vector<Value::Member> Value::sorted_members() const {
 }
 
 uint64_t Value::hash() const {
-  uint64_t hash = kHashSeeds[static_cast<size_t>(type_)];
+  uint64_t hash = hash_of_type(type_);
   switch (type_) {
     case Type::undefined:
     case Type::null:
@@ -398,11 +395,12 @@ uint64_t Value::hash() const {
     case Type::number: {
       double number = number_ == 0 ? 0 : number_;
       if (std::isnan(number)) number = std::numeric_limits<double>::quiet_NaN();
-      hash ^= std::bit_cast<uint64_t>(number);
+      const auto bytes = std::bit_cast<std::array<char, sizeof(number)>>(number);
+      hash ^= keyed_hash({bytes.data(), bytes.size()});
       break;
     }
     case Type::string:
-      hash ^= hash_bytes(text());
+      hash ^= keyed_hash(text());
       break;
     case Type::array:
       for (const Value& element : elements()) hash = mix(hash) + element.hash();
@@ -410,7 +408,7 @@ uint64_t Value::hash() const {
     case Type::object:
       // A sum, since the order of the members does not count.
       for (const Member& member : members()) {
-        hash += mix(hash_bytes(member.name) + mix(member.value.hash()));
+        hash += mix(keyed_hash(member.name) + mix(member.value.hash()));
       }
       break;
   }

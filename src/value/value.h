@@ -79,7 +79,8 @@ class Value {
 
   bool operator==(const Value& other) const;
   std::strong_ordering operator<=>(const Value& other) const;
-  // Equal values have equal hashes, on every machine and in every run.
+  // Equal values have equal hashes. For tables only: they differ from run to run
+  // (base/keyed_hash.h).
   uint64_t hash() const;
 
   // As JavaScript would print it. A part of a document is printed as it was written, minified.
