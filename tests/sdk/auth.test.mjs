@@ -56,7 +56,7 @@ describe("authorization", () => {
     await container.items.create({ id: "1", pk: "a" });
     const key = at.server.keys.primaryReadonly;
     const docs = `/dbs/db/colls/${container.id}/docs`;
-    for (const header of ["x-ms-documentdb-isquery", "x-ms-cosmos-is-query-plan-request"]) {
+    for (const header of ["x-ms-documentdb-isquery", "x-ms-documentdb-query", "x-ms-cosmos-is-query-plan-request"]) {
       const headers = { [header]: "True" };
       for (const [path, body] of [["/dbs", { id: "never" }], ["/dbs/db/colls", { id: "never", partitionKey: { paths: ["/pk"] } }],
         [docs, { id: "never", pk: "a" }]]) {

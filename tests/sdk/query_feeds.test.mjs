@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 
 import { answers, fails } from "./expect.mjs";
+import { keyHeader } from "./rest.mjs";
 import { shared } from "./server.mjs";
 
 describe("queries over feeds", () => {
@@ -38,6 +39,19 @@ describe("queries over feeds", () => {
     const { resources } = await at.client.offers.query(of).fetchAll();
     assert.deepEqual(resources.map((offer) => offer.content.offerThroughput), [500]);
     assert.deepEqual((await at.client.offers.query("SELECT VALUE COUNT(1) FROM c WHERE c.content.offerThroughput = 400").fetchAll()).resources, [2]);
+  });
+
+  it("by the header of the Go SDK: items, databases, containers and offers", async () => {
+    const headers = { "x-ms-documentdb-query": "True", "content-type": "application/query+json" };
+    const rows = async (path, member, query, more = {}) =>
+      answers(await at.rest("POST", path, { body: { query, parameters: [] }, headers: { ...headers, ...more } }), 200).body[member];
+    await at.db.container("cats").items.create({ id: "tom", cats: "a" });
+    assert.deepEqual(await rows("/dbs/db/colls/cats/docs", "Documents", "SELECT c.id FROM c", keyHeader("a")), [{ id: "tom" }]);
+    assert.deepEqual(await rows("/dbs/db/colls/cats/docs", "Documents", "SELECT VALUE c.id FROM c",
+      { "x-ms-documentdb-query-enablecrosspartition": "True" }), ["tom"]);
+    assert.deepEqual(await rows("/dbs", "Databases", "SELECT VALUE d.id FROM d WHERE d.id = 'east'"), ["east"]);
+    assert.deepEqual(await rows("/dbs/db/colls", "DocumentCollections", "SELECT VALUE c.id FROM c WHERE c.id = 'dogs'"), ["dogs"]);
+    assert.deepEqual(await rows("/offers", "Offers", "SELECT VALUE COUNT(1) FROM c"), [3]);
   });
 
   it("in pages, which belong to their query and their feed", async () => {

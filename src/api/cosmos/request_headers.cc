@@ -33,6 +33,8 @@ constexpr std::array kKnown = {
     Known{"x-ms-session-token", &RequestHeaders::session_token},
     Known{"x-ms-max-item-count", &RequestHeaders::max_item_count},
     Known{"x-orrery-whole-query", &RequestHeaders::whole_query},
+    // The Go SDK's name for x-ms-documentdb-isquery.
+    Known{"x-ms-documentdb-query", &RequestHeaders::is_query},
     Known{"x-ms-offer-throughput", &RequestHeaders::offer_throughput},
     Known{"x-ms-consistency-level", &RequestHeaders::consistency},
     Known{"x-ms-documentdb-isquery", &RequestHeaders::is_query},

@@ -56,6 +56,7 @@ TEST(RequestHeaders, EveryKnownOneLandsInItsField) {
   };
   // As many as there are: each is empty until it is the one that was sent.
   EXPECT_EQ(known.size() * sizeof(std::string_view), sizeof(RequestHeaders));
+  EXPECT_EQ(RequestHeaders::of({{"x-ms-documentdb-query", "True"}}).is_query, "True");
   for (const auto& [name, field] : known) {
     const RequestHeaders headers = RequestHeaders::of({{name, "value"}});
     for (const auto& [other, other_field] : known) {
