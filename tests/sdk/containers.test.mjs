@@ -70,6 +70,14 @@ describe("containers", () => {
     }
   });
 
+  it("the version of the key hash may be its name, as the Java SDK sends it", async () => {
+    for (const version of [1, 2]) {
+      const created = answers(await create({ id: `named${version}`, partitionKey: { paths: ["/pk"], kind: "Hash", version: `V${version}` } }), 201);
+      assert.equal(created.body.partitionKey.version, version);
+    }
+    answers(await create({ id: "bad", partitionKey: { paths: ["/pk"], kind: "Hash", version: "V3" } }), 400, { message: /V1, V2/ });
+  });
+
   it("hierarchical keys have up to three levels", async () => {
     const paths = ["/tenant", "/user", "/session", "/more"];
     for (const levels of [1, 2, 3]) {
@@ -102,6 +110,17 @@ describe("containers", () => {
     assert.ok(kept.excludedPaths.some((p) => p.path === "/*"));
     assert.deepEqual(kept.compositeIndexes, indexingPolicy.compositeIndexes);
     assert.equal(kept.spatialIndexes[0].path, "/location/*");
+  });
+
+  it("A21: an included path / is everything, as older clients say it", async () => {
+    const { container, resource } = await at.db.containers.create({ id: "slash", partitionKey: { ...key },
+      indexingPolicy: { includedPaths: [{ path: "/" }], excludedPaths: [{ path: "/secret/?" }] } });
+    assert.deepEqual(resource.indexingPolicy.includedPaths, [{ path: "/" }]);
+    await container.items.create({ id: "1", pk: "a", n: 5 });
+    const { resources, indexMetrics } = await container.items.query("SELECT VALUE c.id FROM c WHERE c.n = 5",
+      { partitionKey: "a", populateIndexMetrics: true }).fetchAll();
+    assert.deepEqual(resources, ["1"]);
+    assert.match(String(indexMetrics), /\/n\/\?/);
   });
 
   it("A21: bad index rules are refused", async () => {

@@ -26,6 +26,17 @@ struct KeyPolicy {
   std::string json;
 };
 
+// A number, or its name as the Java SDK sends it: "V2".
+Result<std::optional<int64_t>> parse_key_version(const Node& policy, std::string_view where) {
+  const Node* version = policy.find("version");
+  if (version != nullptr && version->type == Type::string) {
+    auto name = choice_member(policy, where, "version", {"V1", "V2"}, "");
+    if (!name) return pass(name.error());
+    return *name == "V1" ? 1 : 2;
+  }
+  return integer_member(policy, where, "version", 1, 2);
+}
+
 Result<KeyPolicy> parse_partition_key(const Node* policy) {
   constexpr std::string_view kWhere = "partitionKey";
   KeyPolicy out;
@@ -43,7 +54,7 @@ Result<KeyPolicy> parse_partition_key(const Node* policy) {
   if (!paths) return pass(paths.error());
   auto kind = choice_member(*policy, kWhere, "kind", {"Hash", "MultiHash", "Range"}, "Hash");
   if (!kind) return pass(kind.error());
-  auto version = integer_member(*policy, kWhere, "version", 1, 2);
+  auto version = parse_key_version(*policy, kWhere);
   if (!version) return pass(version.error());
 
   const bool several = *kind == "MultiHash";

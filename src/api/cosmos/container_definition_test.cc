@@ -79,6 +79,9 @@ TEST(ContainerDefinition, PartitionKeys) {
   };
   EXPECT_EQ(key(R"({"paths":["/a"],"kind":"Hash","version":2})").placement,
             value::Placement::hash_v2);
+  EXPECT_EQ(key(R"({"paths":["/a"],"kind":"Hash","version":"V2"})").placement,
+            value::Placement::hash_v2);
+  EXPECT_EQ(key(R"({"paths":["/a"],"version":"V1"})").placement, value::Placement::hash_v1);
   EXPECT_EQ(key(R"({"paths":["/a"],"kind":"Range"})").placement, value::Placement::hash_v1);
   const auto quoted_path = key(R"({"paths":["/\"home city\""]})");
   EXPECT_EQ(quoted_path.paths[0].steps[0].name, "home city");
@@ -107,6 +110,7 @@ TEST(ContainerDefinition, PartitionKeys) {
   refused(R"({"paths":["/a","/b"],"kind":"MultiHash","version":1})", "version 2");
   refused(R"({"paths":["/a"],"kind":"List"})", "Hash, MultiHash");
   refused(R"({"paths":["/a"],"version":3})", "from 1 to 2");
+  refused(R"({"paths":["/a"],"version":"V3"})", "use V1, V2");
 }
 
 TEST(ContainerDefinition, Names) {

@@ -43,6 +43,11 @@ Status check_old_indexes(const Node& entry, std::string_view where) {
   return {};
 }
 
+// Older clients name the whole item "/", which is "/*".
+Result<value::IndexPath> parse_rule_path(std::string_view text) {
+  return value::parse_index_path(text == "/" ? kEverything : text);
+}
+
 Result<PathList> read_paths(const Node& policy, std::string_view name) {
   PathList list;
   auto array = optional_member(policy, kWhere, name, Type::array);
@@ -59,7 +64,7 @@ Result<PathList> read_paths(const Node& policy, std::string_view name) {
     }
     auto text = required_member(*entry, here, "path", Type::string);
     if (!text) return pass(text.error());
-    auto path = value::parse_index_path((*text)->text);
+    auto path = parse_rule_path((*text)->text);
     if (!path) {
       return bad_field(join(here, "path"), **text,
                        std::string(kPathAdvice) + " (" + path.error().message + ")");

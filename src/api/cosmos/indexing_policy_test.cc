@@ -51,6 +51,15 @@ TEST(IndexingPolicy, KeepsWhatIsGiven) {
             R"("includedPaths":[{"path":"/*"},{"path":"/_etag/?"}],"excludedPaths":[]})");
 }
 
+TEST(IndexingPolicy, ASlashAloneIsTheWholeItem) {
+  const auto old = parsed(R"({"includedPaths":[{"path":"/"}],"excludedPaths":[{"path":"/a/?"}]})");
+  const auto now = parsed(R"({"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/a/?"}]})");
+  ASSERT_TRUE(old.has_value() && now.has_value());
+  EXPECT_EQ(old->rules, now->rules);
+  EXPECT_NE(old->json.find(R"("includedPaths":[{"path":"/"}])"), std::string::npos) << old->json;
+  EXPECT_FALSE(parsed(R"({"includedPaths":[{"path":"/"},{"path":"/*"}]})").has_value());
+}
+
 TEST(IndexingPolicy, NoneIndexesNothing) {
   auto policy = parsed(R"({"indexingMode":"none","includedPaths":[{"path":"/*"}]})");
   ASSERT_TRUE(policy.has_value());
