@@ -227,6 +227,16 @@ describe("change feed", { concurrency: true }, () => {
     assert.equal(bare(page.body.Documents[0]).id, "0");
   });
 
+  it("A34: from a time that says UTC, as the Python SDK writes it, or GMT", async () => {
+    const container = await at.container();
+    await fill(container, numbers(0, 3));
+    for (const zone of ["GMT", "UTC"]) {
+      const since = new Date(0).toUTCString().replace("GMT", zone);
+      const page = await at.rest("GET", docsOf(container), { headers: { ...incremental, "If-Modified-Since": since } });
+      assert.equal(answers(page, 200).body.Documents.length, 3, zone);
+    }
+  });
+
   it("A34: what makes no sense is refused", async () => {
     const container = await at.container();
     await fill(container, numbers(0, 3));

@@ -51,7 +51,7 @@ describe("containers", () => {
   });
 
   it("A19: a key path is a property: wildcards and anything else are refused", async () => {
-    for (const bad of ["department", "", "/", "/a/", "/a//b", "/*", "/a/*", "/a/?", "/a/[]", '/"open', 5, null]) {
+    for (const bad of ["department", "", "/", "/a/", "/a//b", "/a b", "/*", "/a/*", "/a/?", "/a/[]", '/"open', 5, null]) {
       const answer = await create({ id: "bad", partitionKey: { paths: [bad], kind: "Hash" } });
       answers(answer, 400);
       assert.ok(answer.body.message.includes(String(bad)), `${bad}: ${answer.body.message}`);
@@ -123,6 +123,17 @@ describe("containers", () => {
     assert.match(String(indexMetrics), /\/n\/\?/);
   });
 
+  it("kinds of indexes on a path, which mean nothing any more, are told to old clients only", async () => {
+    const indexingPolicy = { includedPaths: [{ path: "/*", indexes: [{ kind: "Range", dataType: "String", precision: -1 }] }] };
+    for (const [version, kept] of [["2018-08-31", indexingPolicy.includedPaths[0]], ["2020-07-15", { path: "/*" }]]) {
+      const made = answers(await at.rest("POST", path, { version, body: { id: `kinds${version}`, partitionKey: key, indexingPolicy } }), 201);
+      assert.deepEqual(made.body.indexingPolicy.includedPaths, [kept]);
+    }
+    const container = at.db.container("kinds2018-08-31");
+    const { resource } = await container.read();
+    assert.deepEqual((await container.replace(resource)).resource.indexingPolicy.includedPaths, [{ path: "/*" }]);
+  });
+
   it("A21: bad index rules are refused", async () => {
     const policies = [
       { indexingMode: "sometimes" },
@@ -144,7 +155,7 @@ describe("containers", () => {
       const { resource } = await at.db.containers.create({ id: `ttl${defaultTtl}`, partitionKey: { ...key }, defaultTtl });
       assert.equal(resource.defaultTtl, defaultTtl);
     }
-    for (const defaultTtl of [0, -2, 1.5, "60", 2147483648]) {
+    for (const defaultTtl of [null, 0, -2, 1.5, "60", 2147483648]) {
       answers(await create({ id: "bad", partitionKey: key, defaultTtl }), 400, { message: /ttl/i });
     }
   });
@@ -166,7 +177,7 @@ describe("containers", () => {
       vectorEmbeddingPolicy: {
         vectorEmbeddings: [{ path: "/vector", dataType: "float32", dimensions: 8, distanceFunction: "cosine" }],
       },
-      fullTextPolicy: { defaultLanguage: "en-US", fullTextPaths: [{ path: "/text", language: "en-US" }] },
+      fullTextPolicy: { defaultLanguage: "en-US", fullTextPaths: [{ path: "/text", language: "1033" }] },
     };
     const indexingPolicy = {
       indexingMode: "consistent", automatic: true,

@@ -26,6 +26,23 @@ struct KeyPolicy {
   std::string json;
 };
 
+// Whether a path has a space outside of quotes.
+bool has_bare_space(std::string_view path) {
+  char quote = '\0';
+  for (size_t i = 0; i < path.size(); ++i) {
+    const char c = path[i];
+    if (quote == '\0') {
+      if (c == ' ' || c == '\t') return true;
+      if ((c == '"' || c == '\'') && path[i - 1] == '/') quote = c;
+    } else if (c == '\\') {
+      ++i;
+    } else if (c == quote) {
+      quote = '\0';
+    }
+  }
+  return false;
+}
+
 // A number, or its name as the Java SDK sends it: "V2".
 Result<std::optional<int64_t>> parse_key_version(const Node& policy, std::string_view where) {
   const Node* version = policy.find("version");
@@ -83,6 +100,9 @@ Result<KeyPolicy> parse_partition_key(const Node* policy) {
                        "/\"home city\"; a wildcard cannot be a key. (" +
                            path.error().message + ")");
     }
+    if (has_bare_space(text->text)) {
+      return bad_field(here, *text, "put a name with a space in double quotes: /\"home city\".");
+    }
     if (std::ranges::find(out.key.paths, *path) != out.key.paths.end()) {
       return bad_field(here, *text, "the path is in the key twice.");
     }
@@ -138,11 +158,12 @@ Status check_agreement(const IndexingPolicy& indexing, const VectorEmbeddingPoli
 }
 
 Result<std::optional<int32_t>> parse_default_ttl(const Node& root) {
+  const Node* member = root.find("defaultTtl");
+  if (member == nullptr) return std::nullopt;
   auto ttl = integer_member(root, "", "defaultTtl", -1, std::numeric_limits<int32_t>::max());
   if (!ttl) return pass(ttl.error());
-  if (!*ttl) return std::nullopt;
-  if (**ttl == 0) {
-    return bad_field("defaultTtl", *root.find("defaultTtl"),
+  if (!*ttl || **ttl == 0) {
+    return bad_field("defaultTtl", *member,
                      "give seconds, or -1 for items that live until deleted unless they have a ttl "
                      "of their own; leave it out to switch expiry off.");
   }
@@ -283,7 +304,8 @@ void index_system_properties(catalog::ContainerSpec& spec) {
 
 }  // namespace
 
-Result<catalog::ContainerSpec> parse_container_definition(std::string_view body) {
+Result<catalog::ContainerSpec> parse_container_definition(std::string_view body,
+                                                          std::string_view protocol_version) {
   const auto document = JsonDocument::parse(body);
   auto checked = checked_root(document);
   if (!checked) return pass(checked.error());
@@ -299,7 +321,8 @@ Result<catalog::ContainerSpec> parse_container_definition(std::string_view body)
                 "container without it.");
   }
 
-  auto indexing = parse_indexing_policy(given(root, "indexingPolicy"));
+  auto indexing =
+      parse_indexing_policy(given(root, "indexingPolicy"), old_indexes_of(protocol_version));
   if (!indexing) return pass(indexing.error());
   append_member(spec.face_json, "indexingPolicy", indexing->json);
   spec.indexed = indexing->indexed;

@@ -29,8 +29,9 @@ Result<std::string> parse_name(const value::Node& root);
 // The body of POST /dbs: the name. Other members are not kept.
 Result<std::string> parse_database_definition(std::string_view body);
 
-// The body of POST or PUT …/colls.
-Result<catalog::ContainerSpec> parse_container_definition(std::string_view body);
+// The body of POST or PUT …/colls, and the x-ms-version that it came with.
+Result<catalog::ContainerSpec> parse_container_definition(std::string_view body,
+                                                          std::string_view protocol_version = {});
 
 // Code::invalid when `updated` changes what is fixed for the life of a container: its id, its
 // partition key, its unique keys, how conflicts are resolved, and the vectors it already has.

@@ -111,6 +111,10 @@ TEST(ContainerDefinition, PartitionKeys) {
   refused(R"({"paths":["/a"],"kind":"List"})", "Hash, MultiHash");
   refused(R"({"paths":["/a"],"version":3})", "from 1 to 2");
   refused(R"({"paths":["/a"],"version":"V3"})", "use V1, V2");
+  refused(R"({"paths":["/home city"]})", "in double quotes");
+  refused(R"({"paths":["/\"a b\"/c d"]})", "in double quotes");
+  EXPECT_EQ(key(R"({"paths":["/it's"]})").paths[0].steps[0].name, "it's");
+  EXPECT_EQ(key(R"({"paths":["/'it\\'s here'/x"]})").paths[0].steps[0].name, "it's here");
 }
 
 TEST(ContainerDefinition, Names) {
@@ -138,8 +142,8 @@ TEST(ContainerDefinition, DefaultTtl) {
   EXPECT_EQ(parsed(with(R"("defaultTtl":-1)")).default_ttl_s, -1);
   EXPECT_EQ(parsed(with(R"("defaultTtl":2147483647)")).default_ttl_s, 2147483647);
   EXPECT_EQ(member(parsed(with(R"("defaultTtl":60)")), "defaultTtl"), "60");
-  EXPECT_EQ(parsed(with(R"("defaultTtl":null)")).default_ttl_s, std::nullopt);
-  for (const char* ttl : {"0", "-2", "1.5", "2147483648", "\"60\"", "true"}) {
+  EXPECT_EQ(parsed(with(R"("unknown":null)")).default_ttl_s, std::nullopt);
+  for (const char* ttl : {"null", "0", "-2", "1.5", "2147483648", "\"60\"", "true"}) {
     expect_invalid(with("\"defaultTtl\":" + std::string(ttl)), "defaultTtl is");
   }
 }
@@ -257,7 +261,10 @@ TEST(ContainerDefinition, VectorsAndFullText) {
           R"("vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dimensions":506}]},"indexingPolicy":{"vectorIndexes":[{"path":"/v","type":"flat"}]})"),
       "at most 505");
   expect_invalid(with(R"("indexingPolicy":{"fullTextIndexes":[{"path":"/t"}]})"), "fullTextPolicy");
+  parsed(with(
+      R"("fullTextPolicy":{"defaultLanguage":"1033","fullTextPaths":[{"path":"/t","language":"1031"}]})"));
   expect_invalid(with(R"("fullTextPolicy":{"defaultLanguage":"english"})"), "en-US");
+  expect_invalid(with(R"("fullTextPolicy":{"defaultLanguage":"103"})"), "en-US");
   expect_invalid(with(R"("fullTextPolicy":{"fullTextPaths":[{"path":"/t"},{"path":"/t"}]})"),
                  "twice");
 }

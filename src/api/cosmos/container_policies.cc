@@ -67,7 +67,11 @@ Result<value::Path> property_path(const Node& text, std::string_view where) {
   return path;
 }
 
+// A language and a country, or Windows' number of them: en-US, 1033.
 bool is_language(std::string_view text) {
+  if (text.size() == 4 || text.size() == 5) {
+    if (std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; })) return true;
+  }
   auto letter = [](char c, char first) { return c >= first && c < first + 26; };
   return text.size() == 5 && text[2] == '-' && letter(text[0], 'a') && letter(text[1], 'a') &&
          letter(text[3], 'A') && letter(text[4], 'A');
@@ -326,7 +330,7 @@ Result<VectorEmbeddingPolicy> parse_vector_embedding_policy(const Node& policy) 
 
 Result<FullTextPolicy> parse_full_text_policy(const Node& policy) {
   constexpr std::string_view kWhere = "fullTextPolicy";
-  constexpr std::string_view kAdvice = "give a language like en-US.";
+  constexpr std::string_view kAdvice = "give a language like en-US or 1033.";
   FullTextPolicy out;
   if (policy.type != Type::object) return bad_field(kWhere, policy, "give an object.");
   auto language = optional_member(policy, kWhere, "defaultLanguage", Type::string);

@@ -35,7 +35,7 @@ void add_owner(Call& call, const catalog::Database& database) {
 void Service::create_container(CallPtr call) {
   catalog::DatabasePtr database = database_of(call);
   if (!database) return;
-  auto spec = parse_container_definition(call->body);
+  auto spec = parse_container_definition(call->body, call->headers.version);
   if (!spec) return call->fail(spec.error());
   auto throughput =
       parse_throughput_headers(call->headers.offer_throughput, call->headers.autoscale);
@@ -114,7 +114,7 @@ void Service::read_container(CallPtr call) {
 void Service::replace_container(CallPtr call) {
   cluster::RoutingPtr routing = container_of(call);
   if (!routing) return;
-  auto spec = parse_container_definition(call->body);
+  auto spec = parse_container_definition(call->body, call->headers.version);
   if (!spec) return call->fail(spec.error());
   if (auto checked = check_replacement(routing->container->spec, *spec); !checked) {
     return call->fail(checked.error());

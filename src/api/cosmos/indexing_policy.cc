@@ -48,7 +48,7 @@ Result<value::IndexPath> parse_rule_path(std::string_view text) {
   return value::parse_index_path(text == "/" ? kEverything : text);
 }
 
-Result<PathList> read_paths(const Node& policy, std::string_view name) {
+Result<PathList> read_paths(const Node& policy, std::string_view name, OldIndexes old_indexes) {
   PathList list;
   auto array = optional_member(policy, kWhere, name, Type::array);
   if (!array) return pass(array.error());
@@ -76,7 +76,7 @@ Result<PathList> read_paths(const Node& policy, std::string_view name) {
     append_member(json, "path", (*text)->raw);
     if (auto checked = check_old_indexes(*entry, here); !checked) return pass(checked.error());
     const Node* indexes = entry->find("indexes");
-    if (indexes != nullptr && indexes->type == Type::array) {
+    if (old_indexes == OldIndexes::kept && indexes != nullptr && indexes->type == Type::array) {
       append_member(json, "indexes", indexes->raw);
     }
     json += '}';
@@ -317,7 +317,12 @@ Status check_lists(const Node& policy, const PathList& included, const PathList&
 
 }  // namespace
 
-Result<IndexingPolicy> parse_indexing_policy(const Node* policy) {
+OldIndexes old_indexes_of(std::string_view protocol_version) {
+  const bool old = !protocol_version.empty() && protocol_version < "2018-12-31";
+  return old ? OldIndexes::kept : OldIndexes::dropped;
+}
+
+Result<IndexingPolicy> parse_indexing_policy(const Node* policy, OldIndexes old_indexes) {
   IndexingPolicy out;
   Node empty;
   empty.type = Type::object;
@@ -330,9 +335,9 @@ Result<IndexingPolicy> parse_indexing_policy(const Node* policy) {
   if (!mode) return pass(mode.error());
   auto automatic = optional_member(from, kWhere, "automatic", Type::boolean);
   if (!automatic) return pass(automatic.error());
-  auto included = read_paths(from, "includedPaths");
+  auto included = read_paths(from, "includedPaths", old_indexes);
   if (!included) return pass(included.error());
-  auto excluded = read_paths(from, "excludedPaths");
+  auto excluded = read_paths(from, "excludedPaths", old_indexes);
   if (!excluded) return pass(excluded.error());
 
   out.indexed = *mode != "none";

@@ -42,13 +42,24 @@ TEST(IndexingPolicy, KeepsWhatIsGiven) {
   EXPECT_EQ(json(R"({"indexingMode":"lazy","automatic":false,
                "includedPaths":[{"path":"/name/?","indexes":[{"kind":"Range","dataType":"String","precision":-1}]}],
                "excludedPaths":[{"path":"/*"}]})"),
-            R"({"indexingMode":"lazy","automatic":false,"includedPaths":[{"path":"/name/?",)"
-            R"("indexes":[{"kind":"Range","dataType":"String","precision":-1}]}],)"
+            R"({"indexingMode":"lazy","automatic":false,"includedPaths":[{"path":"/name/?"}],)"
             R"("excludedPaths":[{"path":"/*"},{"path":"/\"_etag\"/?"}]})");
   // An index on the etag is the client's to ask for.
   EXPECT_EQ(json(R"({"includedPaths":[{"path":"/*"},{"path":"/_etag/?"}]})"),
             R"({"indexingMode":"consistent","automatic":true,)"
             R"("includedPaths":[{"path":"/*"},{"path":"/_etag/?"}],"excludedPaths":[]})");
+}
+
+TEST(IndexingPolicy, KindsOfIndexesAreToldToOldClientsOnly) {
+  const auto document = value::JsonDocument::parse(
+      R"({"includedPaths":[{"path":"/*","indexes":[{"kind":"Range","dataType":"String","precision":-1}]}]})");
+  ASSERT_TRUE(document.has_value());
+  for (const auto& [version, kept] : std::initializer_list<std::pair<std::string_view, bool>>{
+           {"2018-08-31", true}, {"2018-12-31", false}, {"2020-07-15", false}, {"", false}}) {
+    const auto policy = parse_indexing_policy(&document->root(), old_indexes_of(version));
+    ASSERT_TRUE(policy.has_value());
+    EXPECT_EQ(policy->json.find("indexes") != std::string::npos, kept) << version;
+  }
 }
 
 TEST(IndexingPolicy, ASlashAloneIsTheWholeItem) {

@@ -51,7 +51,7 @@ std::string strip_system_properties(const value::JsonDocument& document) {
 
 Result<std::optional<int32_t>> parse_ttl(const Node& root) {
   const Node* ttl = root.find("ttl");
-  if (ttl == nullptr || ttl->type == Type::null) return std::nullopt;
+  if (ttl == nullptr) return std::nullopt;
   const double number = ttl->number;
   if (ttl->type != Type::number || number != std::floor(number) || number == 0 || number < -1 ||
       number > std::numeric_limits<int32_t>::max()) {

@@ -23,6 +23,7 @@ constexpr std::array kKnown = {
     Known{"if-match", &RequestHeaders::if_match},
     Known{"x-ms-date", &RequestHeaders::xms_date},
     Known{"x-ms-end-epk", &RequestHeaders::end_epk},
+    Known{"x-ms-version", &RequestHeaders::version},
     Known{"authorization", &RequestHeaders::authorization},
     Known{"if-none-match", &RequestHeaders::if_none_match},
     Known{"x-ms-start-epk", &RequestHeaders::start_epk},

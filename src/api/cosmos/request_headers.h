@@ -52,6 +52,7 @@ struct RequestHeaders {
   std::string_view supported_query_features;
   std::string_view token_expiry;
   std::string_view whole_query;
+  std::string_view version;
   std::string_view xms_date;
 
   static RequestHeaders of(const std::vector<net::Header>& headers);

@@ -52,6 +52,7 @@ TEST(RequestHeaders, EveryKnownOneLandsInItsField) {
       {"x-ms-cosmos-supported-query-features", &RequestHeaders::supported_query_features},
       {"x-ms-documentdb-expiry-seconds", &RequestHeaders::token_expiry},
       {"x-orrery-whole-query", &RequestHeaders::whole_query},
+      {"x-ms-version", &RequestHeaders::version},
       {"x-ms-date", &RequestHeaders::xms_date},
   };
   // As many as there are: each is empty until it is the one that was sent.
