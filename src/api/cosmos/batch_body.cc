@@ -100,7 +100,7 @@ Result<BatchRequest> parse_batch(std::string_view body, const Limits& limits) {
   const Node& root = document->root();
   if (root.type != Type::array || root.count == 0) {
     return fail(Code::invalid,
-                "the batch has no operations: its body is to be an array such as "
+                "Batch request has no operations. Its body is to be an array such as "
                 "[{\"operationType\":\"Create\",\"resourceBody\":{\"id\":\"1\"}}]");
   }
   if (root.count > limits.batch_operations) {

@@ -39,7 +39,8 @@ Status check_history(const catalog::Container& container, const RequestHeaders& 
   }
   if (headers.if_none_match.empty()) {
     return fail(Code::invalid,
-                "a change feed of all versions and deletes starts from now (If-None-Match: *) or "
+                "You must read the change feed from within the retention period. A change feed of "
+                "all versions and deletes starts from now (If-None-Match: *) or "
                 "goes on from an etag: it has no beginning, and no start time");
   }
   return {};

@@ -26,21 +26,41 @@ struct KeyPolicy {
   std::string json;
 };
 
-// Whether a path has a space outside of quotes.
-bool has_bare_space(std::string_view path) {
+// Where a key path has a character that only a name in quotes may have; its size when it has none.
+size_t first_bad_character(std::string_view path) {
   char quote = '\0';
   for (size_t i = 0; i < path.size(); ++i) {
     const char c = path[i];
-    if (quote == '\0') {
-      if (c == ' ' || c == '\t') return true;
-      if ((c == '"' || c == '\'') && path[i - 1] == '/') quote = c;
-    } else if (c == '\\') {
-      ++i;
-    } else if (c == quote) {
-      quote = '\0';
+    if (quote != '\0') {
+      if (c == '\\') {
+        ++i;
+      } else if (c == quote) {
+        quote = '\0';
+      }
+    } else if ((c == '"' || c == '\'') && i > 0 && path[i - 1] == '/') {
+      quote = c;
+    } else {
+      const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                        (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '$' ||
+                        (i > 0 && c == '/') || static_cast<unsigned char>(c) >= 0x80;
+      if (i == 0 ? c != '/' : !good) return i;
     }
   }
-  return false;
+  return path.size();
+}
+
+// Begins and ends with words of the vendor's that clients look for.
+std::unexpected<Error> bad_key_path(std::string_view where, const Node& path,
+                                    std::string_view reason) {
+  const size_t at = std::min(first_bad_character(path.text), path.text.size());
+  return bad_field(
+      where, path,
+      "The partition key component definition path '" + std::string(path.text.substr(0, 256)) +
+          "' could not be accepted, failed near position '" + std::to_string(at) +
+          "'. Partition key paths must contain only valid characters and not contain a trailing "
+          "slash or wildcard character. Give the path of one property, like /city, /address/city "
+          "or /\"home city\". (" +
+          std::string(reason) + ")");
 }
 
 // A number, or its name as the Java SDK sends it: "V2".
@@ -94,14 +114,9 @@ Result<KeyPolicy> parse_partition_key(const Node* policy) {
     const std::string here = element(where, out.key.paths.size());
     if (text->type != Type::string) return bad_field(here, *text, "give a path like /city.");
     auto path = value::parse_property_path(text->text);
-    if (!path) {
-      return bad_field(here, *text,
-                       "give the path of one property, like /city, /address/city or "
-                       "/\"home city\"; a wildcard cannot be a key. (" +
-                           path.error().message + ")");
-    }
-    if (has_bare_space(text->text)) {
-      return bad_field(here, *text, "put a name with a space in double quotes: /\"home city\".");
+    if (!path) return bad_key_path(here, *text, path.error().message);
+    if (first_bad_character(text->text) < text->text.size()) {
+      return bad_key_path(here, *text, "put a name with other characters in double quotes");
     }
     if (std::ranges::find(out.key.paths, *path) != out.key.paths.end()) {
       return bad_field(here, *text, "the path is in the key twice.");
@@ -127,9 +142,9 @@ Status check_agreement(const IndexingPolicy& indexing, const VectorEmbeddingPoli
     const auto embedding =
         std::ranges::find(vectors.embeddings, index.path, &VectorEmbedding::path);
     if (embedding == vectors.embeddings.end()) {
-      return fail(Code::invalid, "indexingPolicy.vectorIndexes names " + index.path +
-                                     ", which vectorEmbeddingPolicy does not: describe the vector "
-                                     "there first.");
+      return fail(Code::invalid, "indexingPolicy.vectorIndexes: " + index.path +
+                                     " not matching in Embedding's path: describe the vector in "
+                                     "vectorEmbeddingPolicy first.");
     }
     if (index.type == "flat" && embedding->dimensions > kMaxFlatVectorDimensions) {
       return fail(Code::invalid,

@@ -111,9 +111,12 @@ TEST(ContainerDefinition, PartitionKeys) {
   refused(R"({"paths":["/a"],"kind":"List"})", "Hash, MultiHash");
   refused(R"({"paths":["/a"],"version":3})", "from 1 to 2");
   refused(R"({"paths":["/a"],"version":"V3"})", "use V1, V2");
-  refused(R"({"paths":["/home city"]})", "in double quotes");
+  refused(R"({"paths":["/home city"]})",
+          "only valid characters and not contain a trailing slash or wildcard character");
   refused(R"({"paths":["/\"a b\"/c d"]})", "in double quotes");
-  EXPECT_EQ(key(R"({"paths":["/it's"]})").paths[0].steps[0].name, "it's");
+  refused(R"({"paths":["/it's"]})", "failed near position '3'");
+  refused(R"({"paths":["id"]})",
+          "The partition key component definition path 'id' could not be accepted");
   EXPECT_EQ(key(R"({"paths":["/'it\\'s here'/x"]})").paths[0].steps[0].name, "it's here");
 }
 
@@ -255,7 +258,7 @@ TEST(ContainerDefinition, VectorsAndFullText) {
   refused(R"({"path":"/v","dimensions":3,"dataType":"double"})");
   refused(R"({"path":"/v","dimensions":3,"distanceFunction":"manhattan"})");
   expect_invalid(with(R"("indexingPolicy":{"vectorIndexes":[{"path":"/v","type":"flat"}]})"),
-                 "vectorEmbeddingPolicy does not");
+                 "not matching in Embedding's path");
   expect_invalid(
       with(
           R"("vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dimensions":506}]},"indexingPolicy":{"vectorIndexes":[{"path":"/v","type":"flat"}]})"),

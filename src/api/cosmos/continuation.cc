@@ -26,8 +26,9 @@ constexpr char kHasOrderMark = 1;
 constexpr char kHasResultMark = 2;
 
 std::unexpected<Error> not_ours(std::string_view token, std::string_view reason) {
-  return fail(Code::invalid, "The continuation token \"" + std::string(token.substr(0, 64)) +
-                                 (token.size() > 64 ? "…" : "") +
+  // The first words are the vendor's, which clients look for.
+  return fail(Code::invalid, "Invalid Continuation Token. The continuation token \"" +
+                                 std::string(token.substr(0, 64)) + (token.size() > 64 ? "…" : "") +
                                  "\" cannot be used: " + std::string(reason) +
                                  " Send x-ms-continuation back as it was returned, or leave it out "
                                  "to start again.");

@@ -23,6 +23,23 @@ uint32_t substatus_of(Code code) {
   }
 }
 
+// Words of the vendor's that clients look for in a message; ours follow and say more.
+std::string_view words_clients_look_for(const ErrorReply& reply) {
+  switch (reply.status) {
+    case 400:
+      return reply.substatus == kSubstatusKeyMismatch ? kKeyMismatchWords : std::string_view();
+    case 404:
+      return reply.substatus == kSubstatusSessionBehind ? std::string_view()
+                                                        : "Resource Not Found. ";
+    case 413:
+      return reply.substatus == kSubstatusAnswerTooLarge
+                 ? std::string_view()
+                 : "Message: {\"Errors\":[\"Request size is too large\"]}\r\n";
+    default:
+      return {};
+  }
+}
+
 // How many bytes of `text` are one well-formed UTF-8 character; 0 when it starts with none.
 size_t character_size(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -163,7 +180,8 @@ ErrorReply error_reply(const Error& error, std::string_view activity_id, uint32_
   // Old clients compare the name of this one with the number.
   const std::string_view name =
       error.code == Code::throttled ? std::string_view("429") : status_name(reply.status);
-  reply.body = error_body(name, error.message, activity_id);
+  reply.body =
+      error_body(name, std::string(words_clients_look_for(reply)) + error.message, activity_id);
   return reply;
 }
 

@@ -1,5 +1,6 @@
 // How an Error looks on the wire: HTTP status, x-ms-substatus, and the body
-// {"code":"NotFound","message":"…\r\nActivityId: …"} that the clients read.
+// {"code":"NotFound","message":"…\r\nActivityId: …"} that the clients read. Where clients are known
+// to look for words of the vendor's in a message, it begins with them.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,11 @@ inline constexpr uint32_t kSubstatusCrossPartition = 1004;  // with 400
 inline constexpr uint32_t kSubstatusPartitionFull = 1014;   // with 403
 inline constexpr uint32_t kSubstatusOverBudget = 3200;      // with 429
 inline constexpr uint32_t kSubstatusAnswerTooLarge = 3402;  // with 413
+
+// What the vendor says, and clients look for, when a key is not that of the item or the container.
+inline constexpr std::string_view kKeyMismatchWords =
+    "Partition key provided either doesn't correspond to definition in the collection or doesn't "
+    "match partition key field values specified in the document. ";
 
 struct ErrorReply {
   int status = 500;

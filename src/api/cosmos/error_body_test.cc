@@ -38,15 +38,17 @@ TEST(ErrorBody, MapsEveryCode) {
     const ErrorReply reply = error_reply(Error{.code = row.code, .message = "m"}, "");
     EXPECT_EQ(reply.status, row.status);
     EXPECT_EQ(reply.substatus, row.substatus);
-    EXPECT_EQ(reply.body, std::string("{\"code\":\"") + row.name + "\",\"message\":\"m\"}");
+    EXPECT_TRUE(
+        reply.body.starts_with(std::string("{\"code\":\"") + row.name + "\",\"message\":\""));
+    EXPECT_TRUE(reply.body.ends_with("m\"}"));
   }
 }
 
 TEST(ErrorBody, CarriesTheActivityAndEscapes) {
   const ErrorReply reply =
-      error_reply(Error{.code = Code::not_found, .message = "no \"x\"\n"}, "11-22");
+      error_reply(Error{.code = Code::conflict, .message = "no \"x\"\n"}, "11-22");
   EXPECT_EQ(reply.body,
-            R"({"code":"NotFound","message":"no \"x\"\n\r\nActivityId: 11-22, Orrery"})");
+            R"({"code":"Conflict","message":"no \"x\"\n\r\nActivityId: 11-22, Orrery"})");
 }
 
 TEST(ErrorBody, IsUtf8WhateverTheClientSent) {
@@ -67,6 +69,22 @@ TEST(ErrorBody, SaysWhenToComeBack) {
   EXPECT_EQ(reply.retry_after_ms, 12U);
   reply = error_reply(Error{.code = Code::throttled, .message = "m"}, "");
   EXPECT_EQ(reply.retry_after_ms, 1U);
+}
+
+TEST(ErrorBody, BeginsWithTheWordsThatClientsLookFor) {
+  const auto body = [](Code code, uint32_t substatus = 0) {
+    return error_reply(Error{.code = code, .message = "ours"}, "", substatus).body;
+  };
+  EXPECT_EQ(body(Code::not_found), R"({"code":"NotFound","message":"Resource Not Found. ours"})");
+  EXPECT_EQ(body(Code::session_behind), R"({"code":"NotFound","message":"ours"})");
+  EXPECT_EQ(
+      body(Code::too_large),
+      R"({"code":"RequestEntityTooLarge","message":"Message: {\"Errors\":[\"Request size is too large\"]}\r\nours"})");
+  EXPECT_EQ(body(Code::too_large, kSubstatusAnswerTooLarge),
+            R"({"code":"RequestEntityTooLarge","message":"ours"})");
+  EXPECT_EQ(body(Code::invalid, kSubstatusKeyMismatch),
+            R"({"code":"BadRequest","message":")" + std::string(kKeyMismatchWords) + R"(ours"})");
+  EXPECT_EQ(body(Code::invalid), R"({"code":"BadRequest","message":"ours"})");
 }
 
 TEST(ErrorBody, TakesASubstatusFromTheCaller) {

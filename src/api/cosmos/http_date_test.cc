@@ -11,8 +11,8 @@ TEST(HttpDate, WritesAndReads) {
   EXPECT_EQ(http_date(0), "Thu, 01 Jan 1970 00:00:00 GMT");
   EXPECT_EQ(http_date(1'794'717'000), "Sun, 15 Nov 2026 04:30:00 GMT");
   for (const char* text : {"Sun, 06 Nov 1994 08:49:37 GMT", "sun, 06 nov 1994 08:49:37 gmt",
-                           "Sun, 06 Nov 1994 08:49:37 UTC",
-                           "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"}) {
+                           "Sun, 06 Nov 1994 08:49:37 UTC", "Sunday, 06-Nov-94 08:49:37 GMT",
+                           "Sun Nov  6 08:49:37 1994"}) {
     EXPECT_EQ(parse_http_date(text), 784111777) << text;
   }
   for (int64_t at = 0; at < 4'000'000'000; at += 86'399 * 7) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "api/cosmos/error_body.h"
+
 namespace orrery::cosmos {
 namespace {
 
@@ -107,10 +109,10 @@ Status check_levels(const value::KeyDefinition& definition, const PartitionKey& 
     if (!paths.empty()) paths += ", ";
     paths += value::to_string(path);
   }
-  return fail(Code::invalid, "The partition key " + value::to_json(key) + " has " +
-                                 std::to_string(key.size()) + " levels, and the container's has " +
-                                 std::to_string(levels) + " (" + paths +
-                                 "). Send a value for each.");
+  return fail(Code::invalid, std::string(kKeyMismatchWords) + "The partition key " +
+                                 value::to_json(key) + " has " + std::to_string(key.size()) +
+                                 " levels, and the container's has " + std::to_string(levels) +
+                                 " (" + paths + "). Send a value for each.");
 }
 
 }  // namespace orrery::cosmos
