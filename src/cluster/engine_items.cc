@@ -303,6 +303,18 @@ Result<FeedReply> Engine::feed_once(const Routing& routing, std::string_view min
   const std::string_view from =
       after == nullptr ? min : std::max(min, std::string_view(after->placement));
   auto [begin, end] = routing.slots_of(from, max);
+  // In the partitions from this one on.
+  const auto has_items = [&, last = end](size_t i) -> Result<bool> {
+    for (; i < last; ++i) {
+      auto opened = open_if_there(routing.slots[i]);
+      if (!opened) return pass(opened.error());
+      if (!*opened) continue;
+      auto page = (*opened)->scan(min, max, nullptr, 1, 1, *routing.schema);
+      if (!page) return pass(page.error());
+      if (!page->items.empty() || page->more) return true;
+    }
+    return false;
+  };
   FeedReply reply;
   for (size_t i = begin; i < end; ++i) {
     Slot& slot = *routing.slots[i];
@@ -326,7 +338,11 @@ Result<FeedReply> Engine::feed_once(const Routing& routing, std::string_view min
     reply.receipt.lsn = lsn;
     slot.counters.reads.fetch_add(1, std::memory_order_relaxed);
     if (!reply.page.items.empty() || reply.page.more || i + 1 == end) {
-      reply.page.more = reply.page.more || i + 1 < end;
+      if (!reply.page.more) {
+        auto more = has_items(i + 1);
+        if (!more) return pass(more.error());
+        reply.page.more = *more;
+      }
       uint64_t bytes = 0;
       for (const auto& [key, item] : reply.page.items) {
         bytes += partition::charged_bytes(item.body.size());

@@ -21,6 +21,10 @@ namespace {
 using value::Value;
 
 // One page of a query whose rows pass straight through.
+//
+// A full page reads on up to the next row, so that the last page of a query says that it is the
+// last. What is passed over on the way is done; the row itself is for the next page, which is
+// charged for it.
 class StreamedPage {
  public:
   StreamedPage(const BoundQuery& query, const PageLimits& limits, Context& context)
@@ -38,6 +42,7 @@ class StreamedPage {
     if (from != nullptr) reader.start(from->key, pass_over_ > 0);
     if (query_.shows_items()) reader.show_whole();
     for (;;) {
+      const ReadCounts read_before = page_.read;
       auto found = reader.next(wanted());
       if (!found) return pass(found.error());
       if (!*found) return std::move(page_);
@@ -48,10 +53,13 @@ class StreamedPage {
       at_.rows_of_it = 0;
       if (reader.has_item()) {
         ++items_;
-        if (!run_item(reader)) return stopped();
+        if (!run_item(reader)) {
+          if (leaves_a_row_ && at_.rows_of_it == 0) page_.read = read_before;
+          return stopped();
+        }
       }
       pass_over_ = 0;
-      if (is_full() || is_time_up(limits_, frame_.context)) {
+      if (is_time_up(limits_, frame_.context)) {
         page_.next = at_;
         return std::move(page_);
       }
@@ -63,8 +71,10 @@ class StreamedPage {
     return page_.rows.size() >= limits_.rows || page_.rows.bytes() >= limits_.bytes;
   }
 
-  // How many more rows the page can take, skipped ones included.
+  // How many more rows the page can take, skipped ones included; when it is full, the one that
+  // tells whether there is another page.
   size_t wanted() const {
+    if (is_full()) return 1;
     uint64_t rows = limits_.rows - std::min(page_.rows.size(), limits_.rows);
     if (most_) rows = std::min(rows, *most_ - std::min(at_.given, *most_));
     if (query_.offset) rows += *query_.offset - std::min(at_.skipped, *query_.offset);
@@ -78,6 +88,7 @@ class StreamedPage {
       return run_rows();
     }
     if (pass_over_ > 0) return true;
+    if (is_full()) return leave_row();
     ++page_.read.matched;
     at_.rows_of_it = 1;
     if (!skips() && !give(reader.body())) return false;
@@ -91,9 +102,9 @@ class StreamedPage {
       if (row < pass_over_) return ++row > 0;
       if (row == pass_over_) ++page_.read.matched;
       at_.rows_of_it = row;
-      if (is_full()) return false;
       const Value result = project(query_, frame_);
       if (frame_.ended() != Frame::Ended::no) return false;
+      if (is_full() && !result.is_undefined()) return leave_row();
       const bool is_given = !result.is_undefined() && !skips();
       json_.clear();
       if (is_given && !append_row(result, json_, frame_.context)) return false;
@@ -102,6 +113,12 @@ class StreamedPage {
     });
     if (done && frame_.ended() == Frame::Ended::no) at_.rows_of_it = 0;
     return done && frame_.ended() == Frame::Ended::no;
+  }
+
+  // The row at hand is for the next page.
+  bool leave_row() {
+    leaves_a_row_ = true;
+    return false;
   }
 
   // Whether OFFSET leaves out the next row.
@@ -141,7 +158,8 @@ class StreamedPage {
   Position at_;
   Position before_;
   uint64_t items_ = 0;
-  uint64_t pass_over_ = 0;  // rows of the item at hand that earlier pages have given
+  bool leaves_a_row_ = false;  // the page is full, and there is another one
+  uint64_t pass_over_ = 0;     // rows of the item at hand that earlier pages have given
 };
 
 // Whether the rows of all items are those of each item, one after the other, before they are

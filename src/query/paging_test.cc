@@ -58,6 +58,56 @@ TEST_F(PagingTest, PagesOfAnySizeGiveTheSameRows) {
   }
 }
 
+// So that a client asks no more than it has to, and can tell when a partition is done.
+TEST_F(PagingTest, TheLastPageSaysThatItIs) {
+  std::vector<std::string_view> texts(std::begin(kQueries), std::end(kQueries));
+  texts.insert(texts.end(), std::begin(kUnordered), std::end(kUnordered));
+  texts.insert(texts.end(), {
+                                "SELECT * FROM c",
+                                "SELECT VALUE c.id FROM c WHERE c.g < 2",  // none at the end
+                                "SELECT VALUE e FROM c JOIN e IN c.l WHERE c.n < 30 AND e < 3",
+                                "SELECT VALUE c.n < 30 ? c.n : undefined FROM c",
+                                "SELECT VALUE e FROM (SELECT VALUE [1, 2, 3, 4]) l JOIN e IN l",
+                            });
+  for (const std::string_view text : texts) {
+    limits_.rows = 1000;
+    const size_t all = rest(text).size();
+    for (const size_t rows : {size_t{1}, size_t{2}, size_t{3}, all / 2, all}) {
+      if (rows == 0) continue;
+      limits_.rows = rows;
+      size_t pages = 0;
+      std::optional<Position> at;
+      do {
+        auto next = page(text, at ? &*at : nullptr);
+        ASSERT_TRUE(next) << text;
+        EXPECT_FALSE(next->rows.empty()) << text << " in pages of " << rows;
+        at = std::move(next->next);
+        ++pages;
+      } while (at && pages <= all);
+      EXPECT_EQ(pages, (all + rows - 1) / rows) << text << " in pages of " << rows;
+    }
+  }
+}
+
+// What a full page reads to find out is charged to the page that gives it.
+TEST_F(PagingTest, LookingForAnotherPageIsNotCharged) {
+  limits_.rows = 4;
+  auto first = page("SELECT * FROM c", nullptr);
+  ASSERT_TRUE(first && first->next);
+  EXPECT_EQ(first->read.items, 4U);
+  EXPECT_EQ(first->read.matched, 4U);
+  // Items that give no row are read once: by the page that passes over them.
+  uint64_t read = 0;
+  std::optional<Position> at;
+  do {
+    auto next = page("SELECT VALUE c.id FROM c WHERE c.g = 3", at ? &*at : nullptr);
+    ASSERT_TRUE(next);
+    read += next->read.items;
+    at = std::move(next->next);
+  } while (at);
+  EXPECT_EQ(read, items_.size());
+}
+
 TEST_F(PagingTest, LimitsCountOverPages) {
   for (const std::string_view text : {"SELECT DISTINCT c.g, c.t FROM c OFFSET 4 LIMIT 9",
                                       "SELECT c.n FROM c GROUP BY c.n OFFSET 4 LIMIT 9",

@@ -76,6 +76,16 @@ describe("feeds", () => {
     assert.deepEqual(items, []);
   });
 
+  it("a page has no continuation when nothing is left, in empty partitions neither", async () => {
+    const container = await at.container({ throughput: 4000 });
+    for (const id of ["a", "b", "c"]) {
+      await container.items.create({ id, pk: "one" });
+      const { items, pages } = await readFeed(at.rest, docs(container), "Documents");
+      assert.equal(pages, 1);
+      assert.equal((await readFeed(at.rest, docs(container), "Documents", { headers: { "x-ms-max-item-count": "1" } })).pages, items.length);
+    }
+  });
+
   it("readAll of the SDK gives every item, in pages when asked", async () => {
     const container = await filled();
     const all = await container.items.readAll().fetchAll();

@@ -93,6 +93,41 @@ describe("pages of queries over partitions", () => {
     for (const query of queries) expectRows(await pages(query.text, { "x-ms-max-item-count": "1" }), query, "whole");
   });
 
+  it("the last page has no continuation: in a range, over all of them, with ORDER BY and without, in feeds", async () => {
+    // The sizes of all pages, the last of which says that it is.
+    const sizes = async (ask) => {
+      const list = [];
+      let token;
+      do {
+        const answer = answers(await ask(token ? { "x-ms-continuation": token } : {}), 200);
+        list.push(answer.body.Documents.length);
+        token = answer.headers["x-ms-continuation"];
+        assert.ok(list.length <= people.length);
+      } while (token);
+      return list;
+    };
+    const even = (count, size) => Array.from({ length: Math.ceil(count / size) }, (_, i) => Math.min(size, count - i * size));
+    const places = [{ headers: {}, count: people.length }, { headers: keyHeader("k3"), count: 4 }];
+    for (const { id } of await ranges(at.rest, container)) {
+      const headers = { "x-ms-documentdb-partitionkeyrangeid": id };
+      places.push({ headers, count: (await pages("SELECT VALUE 1 FROM c", headers)).length });
+    }
+    for (const { headers, count } of places) {
+      for (const size of new Set([1, 2, count / 2, count].filter((n) => n >= 1 && Number.isInteger(n)))) {
+        const asked = { ...headers, "x-ms-max-item-count": `${size}` };
+        for (const text of ["SELECT * FROM c", "SELECT VALUE c.id FROM c WHERE c.n < 1000", "SELECT * FROM c ORDER BY c.n", "SELECT c.age FROM c ORDER BY c.age DESC"]) {
+          assert.deepEqual(await sizes((on) => raw(text, { ...asked, ...on })), even(count, size), `${text} by ${size} in ${JSON.stringify(headers)}`);
+        }
+        // A feed ends a page with each partition; only the very last one has no continuation.
+        const feed = await sizes((on) => at.rest("GET", docs, { headers: { ...asked, ...on } }));
+        assert.ok(feed.every((n) => n > 0) && sum(feed) === count, `a feed by ${size} in ${JSON.stringify(headers)}: ${feed}`);
+      }
+    }
+    // What is left does not match.
+    const few = people.filter((p) => p.age === 6 && p.n < 40).length;
+    assert.deepEqual(await sizes((on) => raw("SELECT * FROM c WHERE c.age = 6 AND c.n < 40", { "x-ms-max-item-count": `${few}`, ...on })), [few]);
+  });
+
   it("page size 1 within one key", async () => {
     const mine = people.filter((p) => p.pk === "k3");
     const inKey = (text) => pages(text, { ...keyHeader("k3"), "x-ms-max-item-count": "1" });
