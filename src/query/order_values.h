@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "query/bound.h"
 #include "query/evaluate.h"
+#include "query/position.h"
 #include "value/value.h"
 
 namespace orrery::query {
@@ -29,6 +30,11 @@ std::strong_ordering compare(const BoundQuery& query, const OrderValues& a, cons
 std::string to_json(const OrderValues& values);
 // As many as ORDER BY has; Code::invalid otherwise.
 Result<OrderValues> parse_order_values(const BoundQuery& query, const std::string& json);
+
+// The place before all rows with these order values, or after them, for a query that goes on from
+// `from` or starts there. A place that `from` has already stays if it is the later one.
+Result<Position> at_order_values(const BoundQuery& query, const OrderValues& values,
+                                 bool after_them, Position from);
 
 // The order values that a position left out are no longer to be found.
 Error order_values_gone();

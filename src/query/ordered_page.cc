@@ -121,7 +121,7 @@ class OrderedPage {
     auto body = ItemReader::find(reading_.space, position.key);
     if (!body) return pass(body.error());
     if (!*body) return pass(order_values_gone());
-    auto found = with_rows(**body, [&](uint64_t number) {
+    auto found = with_rows(**body, !has_joins(), [&](uint64_t number) {
       if (number < row.number) return true;
       row.order = to_owned(order_values_of(query_, frame_));
       return false;
@@ -133,13 +133,23 @@ class OrderedPage {
     return row;
   }
 
-  // Does this with the rows of an item, by their numbers, until it says false.
-  Status with_rows(const std::string& body, const std::function<bool(uint64_t)>& use) {
+  bool has_joins() const {
+    return query_.sources.size() != 1 || query_.sources[0].kind != BoundSource::Kind::document;
+  }
+
+  // Does this with the rows of an item, by their numbers, until it says false. Without joins an
+  // item has one row, and the filter can be left out: that of a later page may be another.
+  Status with_rows(const std::string& body, bool unfiltered,
+                   const std::function<bool(uint64_t)>& use) {
     auto json = value::JsonDocument::parse(body);
     if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
     frame_.slots[*query_.document_slot] = Value::from(json->root());
-    uint64_t number = 0;
-    each_row(query_, frame_, [&] { return use(number++); });
+    if (unfiltered) {
+      use(0);
+    } else {
+      uint64_t number = 0;
+      each_row(query_, frame_, [&] { return use(number++); });
+    }
     std::ranges::fill(frame_.slots, Value());
     if (frame_.ended() != Frame::Ended::no) return pass(ended_early(frame_.context.budget));
     return {};
@@ -422,7 +432,7 @@ class OrderedPage {
       if (!*body) continue;
       ++page_.read.items;
       page_.read.bytes += (*body)->size();
-      auto added = with_rows(**body, [&](uint64_t number) {
+      auto added = with_rows(**body, false, [&](uint64_t number) {
         if (wanted.contains(number) && !add(key, number, nullptr)) return false;
         return number < *wanted.rbegin();
       });

@@ -4,6 +4,7 @@
 #include "query/paging_test.h"
 
 #include "query/indexed_space.h"
+#include "query/order_values.h"
 
 namespace orrery::query {
 namespace {
@@ -140,6 +141,57 @@ TEST_F(PagingTest, OrderValuesCanBeLeftOut) {
   EXPECT_EQ(changed.error().code, Code::invalid);
   items_.clear();
   EXPECT_FALSE(page(kText, &*first->next));
+}
+
+// A place in an order is the same whatever the filter: clients go on with a narrower one.
+TEST_F(PagingTest, AnOrderGoesOnWithAnotherFilter) {
+  limits_.rows = 10;
+  for (const bool forgets : {false, true}) {
+    auto first = page("SELECT VALUE c.n FROM c WHERE true ORDER BY c.n", nullptr);
+    ASSERT_TRUE(first && first->next);
+    if (forgets) first->next->order.clear();
+    forgets_order_ = forgets;
+    // The last row of the first page is 9, and does not pass this one.
+    const Rows more = rest("SELECT VALUE c.n FROM c WHERE c.n >= 12 ORDER BY c.n", first->next);
+    ASSERT_EQ(more.size(), 48U);
+    EXPECT_EQ(more[0], "12");
+  }
+}
+
+TEST_F(PagingTest, AnOrderStartsAtItsValues) {
+  limits_.rows = 4;
+  for (const std::string_view text :
+       {"SELECT c.g, c.id FROM c ORDER BY c.g", "SELECT c.g, c.id FROM c ORDER BY c.g DESC",
+        "SELECT DISTINCT c.g, c.t FROM c ORDER BY c.g",
+        "SELECT c.g, COUNT(1) AS n FROM c GROUP BY c.g ORDER BY c.g DESC"}) {
+    const auto query = bound(text);
+    const bool descending = text.ends_with("DESC");
+    const Rows all = rest(text);
+    for (const bool after_them : {false, true}) {
+      Rows expected;
+      for (const std::string& row : all) {
+        const int g = row[5] - '0';  // {"g":4
+        if (g == 4 ? !after_them : (g > 4) != descending) expected.push_back(row);
+      }
+      const OrderValues values{value::Value::make_number(4)};
+      auto from = at_order_values(*query, values, after_them, {});
+      ASSERT_TRUE(from) << text;
+      EXPECT_EQ(rest(text, *from), expected) << text << (after_them ? " after" : " from");
+      // It is sent with every page: the later place counts.
+      auto first = page(text, &*from);
+      ASSERT_TRUE(first) << text;
+      if (first->next) {
+        EXPECT_EQ(at_order_values(*query, values, after_them, *first->next).value(), *first->next);
+      }
+      auto begun = page(text, nullptr);
+      ASSERT_TRUE(begun && begun->next) << text;
+      auto later = at_order_values(*query, values, after_them, *begun->next);
+      ASSERT_TRUE(later) << text;
+      const size_t given = query->distinct || query->grouped() ? 0 : begun->rows.size();
+      if (given > 0) EXPECT_EQ(rest(text, *later), expected) << text;
+    }
+    EXPECT_FALSE(at_order_values(*query, {}, false, {})) << text;
+  }
 }
 
 // After two pages the partition is divided; each half goes on from where the whole one was.

@@ -2,6 +2,7 @@
 // checked before anything in a token is believed.
 #include "api/cosmos/continuation.h"
 
+#include <fmt/format.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
@@ -22,6 +23,8 @@ constexpr char kQuery = 3;
 constexpr size_t kHeadBytes = 2;
 constexpr size_t kSealBytes = 8;
 constexpr size_t kQueryFieldBytes = 45;
+constexpr std::string_view kQueryHead = "{\"token\":\"";
+constexpr std::string_view kQueryTail = "\"}";
 constexpr char kHasOrderMark = 1;
 constexpr char kHasResultMark = 2;
 
@@ -178,7 +181,7 @@ Result<std::string> Continuations::encode(const QueryPosition& position,
     append_string(bytes, at.key);
     append_string(bytes, order);
     append_string(bytes, at.gathered);
-    return sealed(std::move(bytes));
+    return fmt::format("{}{}{}", kQueryHead, sealed(std::move(bytes)), kQueryTail);
   };
   if (at.order.size() < characters_max) {
     std::string whole = token(at.order);
@@ -197,6 +200,10 @@ Result<std::string> Continuations::encode(const QueryPosition& position,
 
 Result<QueryPosition> Continuations::decode_query(std::string_view token, uint32_t container,
                                                   uint64_t query_hash) const {
+  if (token.starts_with(kQueryHead) && token.ends_with(kQueryTail)) {
+    token.remove_prefix(kQueryHead.size());
+    token.remove_suffix(kQueryTail.size());
+  }
   auto bytes = opened(token, kQuery);
   if (!bytes) return pass(bytes.error());
   std::string_view in = *bytes;

@@ -13,8 +13,9 @@
 //              then three strings: key, order values, what was gathered
 //     8 bytes  the start of HMAC-SHA256(secret, all before)
 //   string = u16 big-endian size, bytes
-// A token for an id of 255 bytes and a placement key of 123 (three levels of long texts) has 528
-// characters; clients ask for at most 1 KB.
+// That of a query is given as {"token":"…"}: the vendor's are JSON too, and some clients parse
+// them. A token for an id of 255 bytes and a placement key of 123 (three levels of long texts) has
+// 528 characters; clients ask for at most 1 KB.
 //
 // The order values are what a short token leaves out: they can be read again from the row where the
 // page ended.
@@ -44,8 +45,8 @@ struct FeedPosition {
 // A query goes on from here.
 struct QueryPosition {
   uint32_t container = 0;   // 0: not over items
-  uint64_t query_hash = 0;  // of its text and parameters: another query cannot go on from it
-  uint64_t range_hash = 0;  // of the range that was read, where it matters; otherwise 0
+  uint64_t query_hash = 0;  // QueryRequest::identity(): another query cannot go on from it
+  uint64_t range_hash = 0;  // of what was read, range and filter, where it matters; otherwise 0
   query::Position at;
   bool operator==(const QueryPosition&) const = default;
 };

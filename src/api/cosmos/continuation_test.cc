@@ -78,6 +78,7 @@ TEST(Continuation, OfAQuery) {
   const QueryPosition position = some_position();
   auto token = tokens.encode(position, 1024);
   ASSERT_TRUE(token) << token.error().message;
+  EXPECT_TRUE(token->starts_with("{\"token\":\"")) << "JSON, as the vendor's: " << *token;
   auto back = tokens.decode_query(*token, 1, 2);
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(*back, position);

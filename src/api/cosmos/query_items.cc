@@ -31,6 +31,7 @@
 #include "partition/format.h"
 #include "query/bind.h"
 #include "query/execute.h"
+#include "query/order_values.h"
 
 namespace orrery::cosmos {
 namespace {
@@ -72,16 +73,17 @@ size_t partitions_of(const cluster::Routing& routing, const std::vector<Placemen
   return count;
 }
 
-uint64_t hash_of(const KeyBounds& bounds) {
+// Of what is read: the range, and by which filter.
+uint64_t hash_of(const KeyBounds& bounds, const QueryRequest& request) {
   const auto hash = murmur3_x64_128(bounds.min + '\0' + bounds.max + '\0' + bounds.only.levels, 0);
-  return load_u64_be(hash.data());
+  return load_u64_be(hash.data()) ^ request.hash;
 }
 
 // The position of a continuation within these bounds, which may be a part of those that it was made
-// in.
-Result<query::Position> position_in(const KeyBounds& bounds, QueryPosition from,
-                                    const query::BoundQuery& query) {
-  if (from.range_hash == hash_of(bounds)) return std::move(from.at);
+// in, and with this filter, which may be another than it was made with.
+Result<query::Position> position_in(const KeyBounds& bounds, const QueryRequest& request,
+                                    QueryPosition from, const query::BoundQuery& query) {
+  if (from.range_hash == hash_of(bounds, request)) return std::move(from.at);
   if (query.rank) {
     return fail(Code::invalid,
                 "a continuation of ORDER BY RANK counts the rows of its range, and this is another "
@@ -215,15 +217,21 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   if (!token_max) return call->fail(token_max.error());
   std::optional<query::Position> position;
   if (!call->headers.continuation.empty()) {
-    auto from =
-        continuations_.decode_query(call->headers.continuation, container.number, request->hash);
+    auto from = continuations_.decode_query(call->headers.continuation, container.number,
+                                            request->identity());
     if (!from) return call->fail(from.error());
-    auto here = position_in(*bounds, std::move(*from), **bound);
+    auto here = position_in(*bounds, *request, std::move(*from), **bound);
     if (!here) return call->fail(here.error());
     position = std::move(*here);
   }
   auto start = start_of(ranges, *bounds, position);
   if (!start) return call->fail(start.error());
+  if (request->resume) {
+    auto from = query::at_order_values(**bound, request->resume->values, request->resume->exclude,
+                                       position.value_or(query::Position()));
+    if (!from) return call->fail(from.error());
+    position = std::move(*from);
+  }
   auto admitted = engine_.admit_query(routing, *start);
   if (!admitted) return call->fail(admitted.error());
 
@@ -252,9 +260,10 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   finish_feed(json, page->rows.size());
   if (page->next) {
     const bool is_of_range = (*bound)->rank || !page->next->gathered.empty();
-    const uint64_t range = is_of_range ? hash_of(*bounds) : 0;
+    const uint64_t range = is_of_range ? hash_of(*bounds, *request) : 0;
     auto token = continuations_.encode(
-        QueryPosition{container.number, request->hash, range, std::move(*page->next)}, *token_max);
+        QueryPosition{container.number, request->identity(), range, std::move(*page->next)},
+        *token_max);
     if (!token) return call->fail(token.error());
     call->response.add("x-ms-continuation", *token);
   }

@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "query/parser.h"
+#include "query/printer.h"
 #include "value/json.h"
 
 namespace orrery::cosmos {
@@ -46,6 +47,32 @@ std::expected<ParsedPtr, query::SyntaxError> parsed_query(const std::string& tex
   return made;
 }
 
+// {"value":[…],"rid":…,"exclude":true}: a value, [] for undefined, or for an array or an object
+// {"type":…,"low":…,"high":…}, a hash that says nothing about the order here. The row that `rid`
+// names is found by the client.
+Result<ResumeFilter> read_resume_filter(const Node& node) {
+  const Node* values = node.find("value");
+  if (values == nullptr || values->type != Type::array) {
+    return fail(Code::invalid, "\"resumeFilter\" has no list of values in \"value\"");
+  }
+  ResumeFilter resume;
+  for (const Node* one = values->first; one != nullptr; one = one->next) {
+    Value& value = resume.values.emplace_back();
+    if (one->type == Type::array && one->first == nullptr) continue;
+    if (one->type == Type::array || one->type == Type::object) {
+      return fail(Code::invalid,
+                  "\"resumeFilter\" names an array or an object by its hash, and rows are not "
+                  "ordered by hashes: start the query again");
+    }
+    auto copy = value::JsonDocument::parse(one->raw);
+    if (!copy) return pass(copy.error());
+    value = Value::make_document(std::move(*copy));
+  }
+  const Node* exclude = node.find("exclude");
+  resume.exclude = exclude != nullptr && exclude->type == Type::boolean && exclude->boolean;
+  return resume;
+}
+
 Status read_json(std::string_view body, QueryRequest& request) {
   auto document = value::JsonDocument::parse(body);
   if (!document) {
@@ -76,10 +103,30 @@ Status read_json(std::string_view body, QueryRequest& request) {
       }
     }
   }
+  const Node* resume = document->root().find("resumeFilter");
+  if (resume != nullptr && resume->type == Type::object) {
+    auto filter = read_resume_filter(*resume);
+    if (!filter) return pass(filter.error());
+    request.resume = std::move(*filter);
+  }
   return {};
 }
 
 }  // namespace
+
+uint64_t QueryRequest::identity() const {
+  if (parsed->order_by.empty() || parsed->order_by_rank) return hash;
+  query::Query unfiltered = parsed->clone();
+  unfiltered.where = nullptr;
+  std::string bound = query::to_text(unfiltered);
+  for (const auto& [name, given] : parameters) {
+    bound += '\n';
+    bound += name;
+    bound += '=';
+    if (!given.is_undefined()) given.append_json(bound);
+  }
+  return load_u64_be(murmur3_x64_128(bound, 0).data());
+}
 
 Result<QueryRequest> parse_query_request(std::string_view body) {
   QueryRequest request;

@@ -5,24 +5,39 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "query/ast.h"
 #include "query/bind.h"
 #include "query/functions/context.h"
+#include "value/value.h"
 
 namespace orrery::cosmos {
+
+// Where an ORDER BY is to start, told by its values: what .NET clients send when they go on from a
+// token of their own.
+struct ResumeFilter {
+  std::vector<value::Value> values;  // of the ORDER BY expressions, undefined ones included
+  bool exclude = false;              // whether rows with these values are left out
+};
 
 struct QueryRequest {
   std::string text;
   std::shared_ptr<const query::Query> parsed;
   query::Parameters parameters;
-  uint64_t hash = 0;  // of the text and the parameters
+  std::optional<ResumeFilter> resume;
+  uint64_t hash = 0;  // of all of the above
+
+  // Of what a continuation is bound to. That of an ORDER BY is a place in an order, which is the
+  // same whatever the filter: clients go on with a narrower one.
+  uint64_t identity() const;
 };
 
-// `body` is {"query":…,"parameters":[…]}, or the bare text of a query.
+// `body` is {"query":…,"parameters":[…],"resumeFilter":{…}}, or the bare text of a query.
 Result<QueryRequest> parse_query_request(std::string_view body);
 
 // The time of a query and the seed of its random numbers.
