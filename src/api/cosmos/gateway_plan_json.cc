@@ -2,7 +2,8 @@
 //
 //   {"partitionedQueryExecutionInfoVersion": 2, "queryInfo": {…}, "queryRanges": […]}
 //   {"partitionedQueryExecutionInfoVersion": 2, "hybridSearchQueryInfo": {…}, "queryRanges": […]}
-// Keys of placement are upper-case hexadecimal. Members without a value are left out.
+// Keys of placement are upper-case hexadecimal. Members without a value are null: clients read them
+// without looking whether they are there.
 
 #include <fmt/format.h>
 
@@ -36,7 +37,7 @@ class Members {
   }
   void boolean(std::string_view name, bool value) { raw(name, value ? "true" : "false"); }
   void number(std::string_view name, const std::optional<uint64_t>& value) {
-    if (value) raw(name, std::to_string(*value));
+    raw(name, value ? std::to_string(*value) : "null");
   }
   // `write(element)` appends one.
   template <class List, class Write>
@@ -129,6 +130,8 @@ void write(std::string& out, const QueryInfo& info) {
     Members count(members.key("dCountInfo"));
     count.text("dCountAlias", *info.distinct_count_alias);
     count.end();
+  } else {
+    members.raw("dCountInfo", "null");
   }
   members.boolean("hasNonStreamingOrderBy", info.has_non_streaming_order_by);
   members.end();
@@ -141,7 +144,7 @@ void write(std::string& out, const HybridSearchInfo& info) {
                [&out](const QueryInfo& component) { write(out, component); });
   members.list("componentWeights", info.weights,
                [&out](double weight) { value::append_json_number(out, weight); });
-  members.number("skip", info.skip);
+  members.number("skip", info.skip.value_or(0));
   members.number("take", info.take);
   members.boolean("requiresGlobalStatistics", info.needs_statistics);
   members.end();

@@ -15,12 +15,13 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 TEST_F(GatewayPlanTest, JsonOfAPlainQuery) {
-  EXPECT_EQ(plan_json(plan("SELECT * FROM c")),
-            R"({"partitionedQueryExecutionInfoVersion":2,"queryInfo":{"distinctType":"None",)"
-            R"("orderBy":[],"orderByExpressions":[],"groupByExpressions":[],"groupByAliases":[],)"
-            R"("aggregates":[],"groupByAliasToAggregateType":{},"rewrittenQuery":"",)"
-            R"("hasSelectValue":false,"hasNonStreamingOrderBy":false},"queryRanges":[{"min":"",)"
-            R"("max":"FF","isMinInclusive":true,"isMaxInclusive":false}]})");
+  EXPECT_EQ(
+      plan_json(plan("SELECT * FROM c")),
+      R"({"partitionedQueryExecutionInfoVersion":2,"queryInfo":{"distinctType":"None",)"
+      R"("top":null,"offset":null,"limit":null,"orderBy":[],"orderByExpressions":[],"groupByExpressions":[],"groupByAliases":[],)"
+      R"("aggregates":[],"groupByAliasToAggregateType":{},"rewrittenQuery":"",)"
+      R"("hasSelectValue":false,"dCountInfo":null,"hasNonStreamingOrderBy":false},"queryRanges":[{"min":"",)"
+      R"("max":"FF","isMinInclusive":true,"isMaxInclusive":false}]})");
 }
 
 TEST_F(GatewayPlanTest, JsonOfRanges) {
@@ -46,15 +47,19 @@ TEST_F(GatewayPlanTest, JsonOfEverythingElse) {
   EXPECT_THAT(count, HasSubstr("\"dCountInfo\":{\"dCountAlias\":\"$1\"}"));
   const std::string sorted =
       plan_json(plan("SELECT DISTINCT VALUE c.a FROM c ORDER BY c.a DESC OFFSET 1 LIMIT 2"));
-  EXPECT_THAT(sorted, HasSubstr("\"distinctType\":\"Ordered\",\"offset\":1,\"limit\":2,\"orderBy\":"
-                                "[\"Descending\"],\"orderByExpressions\":[\"c.a\"]"));
+  EXPECT_THAT(
+      sorted,
+      HasSubstr("\"distinctType\":\"Ordered\",\"top\":null,\"offset\":1,\"limit\":2,\"orderBy\":"
+                "[\"Descending\"],\"orderByExpressions\":[\"c.a\"]"));
   const std::string ranked =
       plan_json(plan("SELECT TOP 2 * FROM c ORDER BY RANK FullTextScore(c.a, 'x')"));
   EXPECT_THAT(ranked, StartsWith("{\"partitionedQueryExecutionInfoVersion\":2,"
                                  "\"hybridSearchQueryInfo\":{\"globalStatisticsQuery\":\"SELECT"));
-  EXPECT_THAT(ranked, HasSubstr("\"componentWeights\":[],\"take\":2,"
+  EXPECT_THAT(ranked, HasSubstr("\"componentWeights\":[],\"skip\":0,\"take\":2,"
                                 "\"requiresGlobalStatistics\":true}"));
-  for (const std::string& json : {groups, count, sorted, ranked}) {
+  const std::string all = plan_json(plan("SELECT * FROM c ORDER BY RANK FullTextScore(c.a, 'x')"));
+  EXPECT_THAT(all, HasSubstr("\"skip\":0,\"take\":null,"));
+  for (const std::string& json : {groups, count, sorted, ranked, all}) {
     EXPECT_TRUE(value::JsonDocument::parse(json)) << json;
   }
 }
