@@ -237,6 +237,21 @@ describe("change feed", { concurrency: true }, () => {
     }
   });
 
+  it("A34: items apart from their metadata, for who asks for that format", async () => {
+    const container = await at.container();
+    await fill(container, numbers(0, 3));
+    const { resource } = await container.item("1", "k1").read();
+    const get = (format) => at.rest("GET", docsOf(container), {
+      headers: { ...incremental, "x-ms-cosmos-changefeed-wire-format-version": format } });
+    const page = answers(await get("2021-09-15"), 200);
+    assert.equal(page.headers.etag, '"3"');
+    assert.deepEqual(page.body.Documents.map(({ current, metadata }) => [current.id, metadata.lsn]),
+      [["0", 1], ["1", 2], ["2", 3]]);
+    assert.deepEqual(page.body.Documents[1], { current: resource, metadata: { lsn: 2, crts: resource._ts } });
+    // A format that nobody knows is not asked for.
+    assert.deepEqual(answers(await get("1999-01-01"), 200).body.Documents.map((item) => item._lsn), [1, 2, 3]);
+  });
+
   it("A34: what makes no sense is refused", async () => {
     const container = await at.container();
     await fill(container, numbers(0, 3));

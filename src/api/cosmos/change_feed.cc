@@ -72,6 +72,9 @@ void Service::read_change_feed(CallPtr call) {
   auto from = parse_change_start(call->headers.if_none_match, call->headers.if_modified_since);
   if (!from) return call->fail(from.error());
 
+  const ChangeFormat format = call->headers.change_feed_format == kSeparateFormatVersion
+                                  ? ChangeFormat::separate
+                                  : ChangeFormat::plain;
   auto latest = [&]() -> Result<ChangeFeedPage> {
     auto reply = engine_.changes(routing, bounds->min, bounds->max, *from, *size, *demand, *factor);
     if (!reply) return pass(reply.error());
@@ -80,7 +83,7 @@ void Service::read_change_feed(CallPtr call) {
     for (const partition::Change& change : reply->page.changes) {
       if (!bounds->only.has(change.key.placement)) continue;
       append_separator(page.json);
-      append_change(page.json, change);
+      append_change(page.json, change, format);
       ++page.count;
     }
     return page;

@@ -48,8 +48,14 @@ Status append_identity(std::string& json, const partition::Event& event,
 
 }  // namespace
 
-void append_change(std::string& json, const partition::Change& change) {
+void append_change(std::string& json, const partition::Change& change, ChangeFormat format) {
   std::string_view body = change.item.body;
+  if (format == ChangeFormat::separate) {
+    fmt::format_to(std::back_inserter(json),
+                   "{{\"current\":{},\"metadata\":{{\"lsn\":{},\"crts\":{}}}}}", body, change.lsn,
+                   change.item.version.time_s);
+    return;
+  }
   body.remove_suffix(1);
   json += body;
   fmt::format_to(std::back_inserter(json), ",\"_lsn\":{}}}", change.lsn);

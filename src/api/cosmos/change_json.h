@@ -1,7 +1,9 @@
 // Changes as the change feed returns them. Pure; any thread may call.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "partition/partition.h"
@@ -9,8 +11,17 @@
 
 namespace orrery::cosmos {
 
-// Latest version: the item with its LSN, which only this feed shows.
-void append_change(std::string& json, const partition::Change& change);
+// How latest versions are written. Clients ask for `separate` by naming its version in
+// x-ms-cosmos-changefeed-wire-format-version.
+enum class ChangeFormat : uint8_t {
+  plain,     // the item with its LSN as `_lsn`, which only this feed shows
+  separate,  // {"current":ITEM,"metadata":{"lsn":…,"crts":…}}, as all versions and deletes are
+             // written
+};
+inline constexpr std::string_view kSeparateFormatVersion = "2021-09-15";
+
+// Latest version. It does not say whether the item was created or replaced: it may have been both.
+void append_change(std::string& json, const partition::Change& change, ChangeFormat format);
 
 // All versions and deletes: {"current":…,"previous":…,"metadata":{…}}. `current` is empty for a
 // delete; its metadata name the item. `previous` is there when the item was.

@@ -31,8 +31,18 @@ TEST(ChangeJson, AnItemWithItsLsn) {
   change.lsn = 7;
   change.item.body = R"({"id":"1"})";
   std::string json;
-  append_change(json, change);
+  append_change(json, change, ChangeFormat::plain);
   EXPECT_EQ(json, R"({"id":"1","_lsn":7})");
+}
+
+TEST(ChangeJson, AnItemApartFromItsMetadata) {
+  partition::Change change;
+  change.lsn = 7;
+  change.item.version.time_s = 99;
+  change.item.body = R"({"id":"1"})";
+  std::string json;
+  append_change(json, change, ChangeFormat::separate);
+  EXPECT_EQ(json, R"({"current":{"id":"1"},"metadata":{"lsn":7,"crts":99}})");
 }
 
 TEST(ChangeJson, CreateAndReplace) {

@@ -59,6 +59,7 @@ constexpr std::array kKnown = {
     Known{"x-ms-documentdb-post-trigger-include", &RequestHeaders::post_trigger},
     Known{"x-ms-documentdb-script-enable-logging", &RequestHeaders::script_logging},
     Known{"x-ms-cosmos-migrate-offer-to-autopilot", &RequestHeaders::migrate_to_autoscale},
+    Known{"x-ms-cosmos-changefeed-wire-format-version", &RequestHeaders::change_feed_format},
     Known{"x-ms-documentdb-query-enablecrosspartition", &RequestHeaders::enable_cross_partition},
     Known{"x-ms-cosmos-migrate-offer-to-manual-throughput", &RequestHeaders::migrate_to_manual},
     Known{"x-ms-documentdb-responsecontinuationtokenlimitinkb",

@@ -17,6 +17,7 @@ struct RequestHeaders {
   std::string_view autoscale;
   std::string_view batch_atomic;
   std::string_view batch_continue_on_error;
+  std::string_view change_feed_format;
   std::string_view consistency;
   std::string_view content_sha256;
   std::string_view continuation;

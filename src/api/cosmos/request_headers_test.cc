@@ -14,6 +14,7 @@ TEST(RequestHeaders, EveryKnownOneLandsInItsField) {
       {"x-orrery-nonce", &RequestHeaders::admin_nonce},
       {"Authorization", &RequestHeaders::authorization},
       {"x-ms-cosmos-offer-autopilot-settings", &RequestHeaders::autoscale},
+      {"x-ms-cosmos-changefeed-wire-format-version", &RequestHeaders::change_feed_format},
       {"x-ms-consistency-level", &RequestHeaders::consistency},
       {"x-orrery-content-sha256", &RequestHeaders::content_sha256},
       {"x-ms-continuation", &RequestHeaders::continuation},
