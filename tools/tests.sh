@@ -5,6 +5,7 @@
 
 passed=0
 failed=0
+not_run=()
 logs=build/test-logs
 
 # step NAME PASSED FAILED SECONDS
@@ -18,7 +19,10 @@ step() {
   fi
 }
 
+# Says what was not run on this machine, and why; the last line is the counts.
 finish() {
+  local reason
+  for reason in "${not_run[@]}"; do bad "not run: $reason"; done
   printf '%s passed, %s failed\n' "$passed" "$failed"
   ((failed == 0 && passed > 0))
 }
@@ -85,6 +89,23 @@ run_sdk_tests() {
   ((status != 0 && not_ok == 0)) && not_ok=1
   ((not_ok == 0)) || show_tap_failures "$log"
   step "SDK tests" "$ok" "$not_ok" $((SECONDS - start))
+}
+
+# run_client_programs [LANGUAGE...]: those of tests/clients, or those of the named languages.
+run_client_programs() {
+  local start=$SECONDS log=$logs/clients.log status=0 ok not_ok reason
+  mkdir -p "$logs"
+  if ! install_sdk; then
+    step "client programs" 0 1 $((SECONDS - start))
+    return 0
+  fi
+  timeout -k 10 1800 node tests/clients/run.mjs "$@" >"$log" 2>&1 || status=$?
+  ok=$(grep -c '^ok ' "$log" || true)
+  not_ok=$(grep -c '^not ok ' "$log" || true)
+  ((status != 0 && not_ok == 0)) && not_ok=1
+  ((not_ok == 0)) || grep -v '^ok ' "$log" >&2
+  while read -r reason; do not_run+=("client program in $reason"); done < <(sed -n 's/^# not run: //p' "$log")
+  step "client programs" "$ok" "$not_ok" $((SECONDS - start))
 }
 
 # The last "# pass 12" of a TAP log: node's total.

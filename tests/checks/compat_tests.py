@@ -1,8 +1,9 @@
 """Every test that a table of docs/compat or docs/security.md names exists, so that no row claims what
 nothing proves.
 
-Two forms, inside backticks or plain, in a line of a table:
+Three forms, inside backticks or plain, in a line of a table:
   tests/sdk/items.test.mjs: the title, or the beginning of one, as it stands in the file
+  tests/clients/go/client.go: the title, or the beginning of one, as a string in the file
   key_test.cc: Suite.Name
 A row with an id and the state "works" must name at least one test, and so must every row of
 docs/security.md.
@@ -14,6 +15,7 @@ import tree
 
 SECURITY = "docs/security.md"
 SDK = re.compile(r"(tests/[\w/.-]+\.mjs): ([^`|]+)")
+CLIENT = re.compile(r"(tests/clients/[\w/.-]+\.(?:py|go|java)): ([^`|]+)")
 UNIT = re.compile(r"\b([\w/]+_test\.cc): ?(\w+)\.(\w+)")
 TITLE = re.compile(r"""\b(?:test|it|describe)(?:\.\w+)?\(\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`)""")
 GTEST = re.compile(r"\b(?:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P)\(\s*(\w+)\s*,\s*(\w+)\s*\)")
@@ -26,6 +28,8 @@ def main():
               for path in tree.files(top, ".mjs", under=("tests",))}
     suites = {path: {f"{s}.{n}" for s, n in GTEST.findall(tree.read(top, path))}
               for path in tree.files(top, "_test.cc", under=("src", "tests"))}
+    clients = {path: tree.read(top, path) for end in (".py", ".go", ".java")
+               for path in tree.files(top, end, under=("tests/clients",))}
     for document in tree.files(top, ".md", under=("docs",)):
         if document != SECURITY and not document.startswith("docs/compat/"):
             continue
@@ -33,7 +37,7 @@ def main():
         for number, line in enumerate(lines, 1):
             if not line.lstrip().startswith("|"):
                 continue
-            for message in judge(line, titles, suites):
+            for message in judge(line, titles, suites, clients):
                 findings.append((document, number, message))
             # A table's first two lines are its head.
             head = number < 3 or not lines[number - 3].startswith("|")
@@ -47,7 +51,7 @@ def sdk_titles(text):
             for parts in ([p for p in found if p] or [""] for found in TITLE.findall(text))]
 
 
-def judge(line, titles, suites):
+def judge(line, titles, suites, clients):
     named = 0
     for path, title in SDK.findall(line):
         named += 1
@@ -55,6 +59,13 @@ def judge(line, titles, suites):
         if path not in titles:
             yield f"{path} does not exist"
         elif not any(t.startswith(title) for t in titles[path]):
+            yield f'{path} has no test titled "{title}"'
+    for path, title in CLIENT.findall(line):
+        named += 1
+        title = title.strip().rstrip(".;,")
+        if path not in clients:
+            yield f"{path} does not exist"
+        elif f'"{title}' not in clients[path]:
             yield f'{path} has no test titled "{title}"'
     for file, suite, name in UNIT.findall(line):
         named += 1

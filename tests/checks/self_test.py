@@ -30,6 +30,7 @@ SOUND = {
                         "| A2 | works | `tests/sdk/a.test.mjs: A2: two` |\n",
     "docs/security.md": "| who | may | test |\n|---|---|---|\n| all | read | `json_test.cc: Json.Parses` |\n",
     "tests/sdk/a.test.mjs": 'test("A2: two items", () => {});\n',
+    "tests/clients/go/client.go": '// G.\nvar title = "a: thing"\n',
     "run": "",
 }
 # check, file to write, its text, what must be printed
@@ -48,6 +49,7 @@ FAULTS = [
     ("doc_paths", "README.md", "See [it](docs/gone.md)\n", "README.md:1: docs/gone.md"),
     ("doc_paths", "README.md", "`./dev fmt`\n", "README.md:1: dev does"),
     ("compat_tests", "docs/compat/a.md", "| A2 | works | `tests/sdk/a.test.mjs: A3` |\n", "docs/compat/a.md:1: tests/sdk"),
+    ("compat_tests", "docs/compat/a.md", "| A2 | works | `tests/clients/go/client.go: b` |\n", "client.go has no test"),
     ("compat_tests", "docs/compat/a.md", "| A2 | works | json_test.cc: Json.Flies |\n", "has no test Json.Flies"),
     ("compat_tests", "docs/compat/a.md", "| A2 | works | surely |\n", "names no test"),
     ("compat_tests", "docs/security.md", "| who | may |\n|---|---|\n| all | read |\n", "docs/security.md:3: names no test"),
