@@ -57,5 +57,11 @@ TEST(Charge, HasTwoDecimals) {
   }
 }
 
+TEST(Charge, OfAQueryGrowsWithItsTextOnceThatIsLong) {
+  const double usual = query_charge({.items_read = 1, .bytes_asked = 100});
+  EXPECT_EQ(query_charge({.items_read = 1, .bytes_asked = 4'096}), usual);
+  EXPECT_EQ(query_charge({.items_read = 1, .bytes_asked = 4'096 + (100 << 10)}), usual + 50);
+}
+
 }  // namespace
 }  // namespace orrery::partition
