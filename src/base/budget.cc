@@ -57,7 +57,8 @@ bool Budget::look(uint64_t steps) {
   left_ = 0;
   if (!is_within(0)) {
     end(Ended::memory);
-  } else if (taken > limits_.steps || (limits_.stop && limits_.stop())) {
+  } else if (taken > limits_.steps ||
+             (taken >= limits_.free_steps && limits_.stop && limits_.stop())) {
     end(Ended::time);
   } else {
     left_ = std::min(kStepsBetweenLooks, limits_.steps - taken + 1);

@@ -43,6 +43,7 @@ class Budget {
 
   struct Limits {
     std::function<bool()> stop = nullptr;  // true: time is up, or nobody wants the result any more
+    uint64_t free_steps = 0;  // before `stop` is asked: what takes so little is always done
     uint64_t bytes = kNoLimit;
     uint64_t steps = kNoLimit;  // for what must not depend on time
   };
@@ -69,7 +70,7 @@ class Budget {
   Ended ended() const { return ended_; }
   bool is_over() const { return ended_ != Ended::no; }
 
-  // Since the start; for tests.
+  // Since the start.
   uint64_t steps() const { return spent_ - left_; }
 
  private:

@@ -25,6 +25,14 @@ TEST(Budget, AsksForTimeEverySoManySteps) {
   EXPECT_EQ(asked, 3);  // once over it stays so, and nobody is asked again
 }
 
+TEST(Budget, AsksForTimeOnlyAfterItsFreeSteps) {
+  Budget budget;
+  budget.start({.stop = [] { return true; }, .free_steps = 100'000});
+  EXPECT_FALSE(budget.spend(99'999));
+  EXPECT_TRUE(budget.spend(1 + Budget::kStepsBetweenLooks));
+  EXPECT_EQ(budget.ended(), Ended::time);
+}
+
 TEST(Budget, ManyStepsAtOnceAreLookedAtOnce) {
   Budget budget;
   bool is_up = false;

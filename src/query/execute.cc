@@ -207,8 +207,10 @@ Error too_much_time() {
           "could go on: filter more, or ask for less"};
 }
 
-bool is_time_up(const PageLimits& limits, const Context& context) {
-  return context.budget.is_over() || (limits.stop && limits.stop());
+bool is_time_up(const PageLimits& limits, Context& context) {
+  constexpr uint64_t kStepsOfItem = 200;
+  if (context.budget.spend(kStepsOfItem)) return true;
+  return limits.stop && context.budget.steps() >= limits.free_steps && limits.stop();
 }
 
 Error ended_early(const Budget& budget) {
@@ -225,7 +227,9 @@ Result<QueryPage> run_page(const BoundQuery& query, ItemSpace& space, const Posi
                            const PageLimits& limits, Context& context) {
   if (auto injected = fault::point("query.page"); !injected) return pass(injected.error());
   const size_t kept = gathers(query) ? kQueryMemoryMax : kPageMemoryMax;
-  context.budget.start({.stop = limits.stop, .bytes = kept + kEvaluationBytesMax});
+  context.budget.start({.stop = limits.stop,
+                        .free_steps = limits.free_steps,
+                        .bytes = kept + kEvaluationBytesMax});
   auto page = make_page(query, space, from, limits, context);
   if (context.failed) return pass(*context.failed);
   return page;

@@ -99,6 +99,22 @@ TEST_F(ExecuteTest, TimeEndsAPageBetweenItems) {
   EXPECT_TRUE(first->next);
 }
 
+// On a machine that stands still, time is up before anything was done.
+TEST_F(ExecuteTest, TimeEndsNoPageThatTakesFewSteps) {
+  limits_.stop = [] { return true; };
+  for (const std::string_view text :
+       {"SELECT VALUE c.id FROM c", "SELECT DISTINCT VALUE c.id FROM c GROUP BY c.id",
+        "SELECT VALUE x.id FROM (SELECT c.id FROM c ORDER BY c.id) x"}) {
+    limits_.free_steps = 100'000;
+    auto all = page(text, nullptr, 10);
+    ASSERT_TRUE(all) << all.error().message;
+    EXPECT_EQ(all->rows.size(), 3U) << text;
+    limits_.free_steps = 0;
+    auto some = page(text, nullptr, 10);
+    EXPECT_TRUE(!some || some->rows.size() < 3) << text;
+  }
+}
+
 // One item with more combinations than can be looked at: the page ends with what it has, and goes
 // on from there.
 TEST_F(ExecuteTest, TimeEndsAPageWithinAnItem) {

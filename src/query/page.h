@@ -39,6 +39,9 @@ struct PageLimits {
   // Asked between items, and while one is computed: true ends the page early (time is up, the
   // client has gone).
   std::function<bool()> stop = nullptr;
+  // Not asked before so many steps were taken, so that a short query is answered, and a long one
+  // comes further with every page, where the machine stands still for longer than a page may take.
+  uint64_t free_steps = 0;
 };
 
 struct QueryPage {
@@ -47,8 +50,8 @@ struct QueryPage {
   ReadCounts read;
 };
 
-// Asked between items.
-bool is_time_up(const PageLimits& limits, const Context& context);
+// Asked between items: reading one takes steps, too.
+bool is_time_up(const PageLimits& limits, Context& context);
 
 Error too_much_memory();
 Error too_much_time();

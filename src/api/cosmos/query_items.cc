@@ -40,6 +40,8 @@ using query::PlacementRange;
 
 // What is tried on an event loop, where others wait meanwhile.
 constexpr int64_t kTrialTimeUs = 1'000;
+// What a page may do however slow the machine is: a 500th of what its time is good for.
+constexpr uint64_t kFreeStepsOfMs = 200;
 constexpr size_t kTrialBodyMax = 4096;
 
 Result<GatewayPlan> plan_of(const QueryRequest& request, const catalog::Container& container) {
@@ -164,6 +166,7 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   const auto page_time_us = static_cast<int64_t>(engine_.limits().query_time_ms * 1000);
   const int64_t time_us = is_trial ? std::min(kTrialTimeUs, page_time_us) : page_time_us;
   query::PageLimits limits;
+  if (!is_trial) limits.free_steps = engine_.limits().query_time_ms * kFreeStepsOfMs;
   limits.stop = [&] {
     is_over = clock_.steady_us() - started_us > time_us || call->client_is_gone();
     return is_over;
@@ -171,7 +174,9 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   query::Context context;
   prepare(context);
   context.functions = &functions;
-  context.budget.start({.stop = limits.stop, .bytes = query::kEvaluationBytesMax});
+  context.budget.start({.stop = limits.stop,
+                        .free_steps = limits.free_steps,
+                        .bytes = query::kEvaluationBytesMax});
   auto bound = query::bind_query(*request->parsed, request->parameters, *computed, &functions,
                                  *vectors, &context);
   if (is_trial && is_over) {
