@@ -1,3 +1,4 @@
+// Texts that were chosen to fall into one bucket, and what the hash is of.
 #include "base/keyed_hash.h"
 
 #include <gtest/gtest.h>
