@@ -74,7 +74,7 @@ const plentiful = [
 ];
 
 export function serveArgs(data, port) {
-  return ["serve", "--data", data, "--port", String(port), "--dev", "--log-level", "warn",
+  return ["serve", "--data", data, "--port", String(port), "--dev", "--log-level", "warn", "--queries", "permissive",
     "--limit", "database-containers=5000", ...plentiful];
 }
 

@@ -58,6 +58,11 @@ void add_serve_options(CLI::App& command, ServeOptions& options) {
       ->capture_default_str();
   command.add_option("--consistency", options.consistency, "The account's default consistency")
       ->capture_default_str();
+  command
+      .add_option("--queries", options.queries,
+                  "service: refuse the queries that the vendor's service refuses; permissive: run "
+                  "all that can be run")
+      ->capture_default_str();
   command.add_option("--account", options.account, "The account's name")->capture_default_str();
   command.add_option("--region", options.region, "The name of the region")->capture_default_str();
   command.add_option("--threads", options.threads, "Event-loop threads; 0: one a core")

@@ -79,6 +79,12 @@ Result<Settings> settings_of(const ServeOptions& options) {
   auto consistency = cosmos::parse_consistency(options.consistency);
   if (!consistency) return pass(consistency.error());
   settings.service.consistency = *consistency;
+  if (options.queries != "service" && options.queries != "permissive") {
+    return fail(Code::invalid,
+                fmt::format("--queries '{}' is not one of service, permissive", options.queries));
+  }
+  settings.service.query_rules = options.queries == "permissive" ? cosmos::QueryRules::permissive
+                                                                 : cosmos::QueryRules::service;
   settings.service.local_names_only = options.dev;
   settings.service.account = options.account;
   settings.service.region = options.region;

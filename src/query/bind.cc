@@ -209,6 +209,8 @@ Bound<std::shared_ptr<const BoundQuery>> Binder::query(const Query& query, const
     if (!limit) return std::unexpected(limit.error());
     bound->limit = *limit;
   }
+  // All rows are one group: there is nothing to sort.
+  if (bound->grouped() && bound->group_by.empty()) bound->order_by.clear();
   if (bound->grouped()) {
     for (const auto& [name, one] : bound->items) {
       if (!reads_row(one, bound->sources)) continue;

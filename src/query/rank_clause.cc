@@ -53,6 +53,16 @@ std::vector<ExprPtr> terms_of(const Expr& call, const Parameters& parameters) {
   return terms;
 }
 
+// {"a": c.x}["a"] is c.x: LINQ providers write it so.
+const Expr& without_literals(const Expr& expr) {
+  if (expr.kind != ExprKind::member || expr.children[0]->kind != ExprKind::object) return expr;
+  const Expr& object = *expr.children[0];
+  for (size_t i = object.names.size(); i-- > 0;) {
+    if (object.names[i] == expr.text) return without_literals(*object.children[i]);
+  }
+  return expr;
+}
+
 // The source that a path starts from.
 const std::string& source_of(const Expr& path) {
   return path.kind == ExprKind::identifier ? path.text : source_of(*path.children[0]);
@@ -70,17 +80,18 @@ std::expected<RankScore, RankError> read_score(const Query& query, const Expr& c
                   "The ORDER BY RANK clause must be followed by a VectorDistance, a FullTextScore "
                   "or an RRF of them.");
   }
-  if (call.children.size() < 2 || !is_path(*call.children[0])) {
+  if (call.children.size() < 2 || !is_path(without_literals(*call.children[0]))) {
     return refuse(call,
                   "The FullTextScore function requires a property path and at least one search "
                   "term.");
   }
-  if (source_of(*call.children[0]) != root_alias(query)) {
+  const Expr& text = without_literals(*call.children[0]);
+  if (source_of(text) != root_alias(query)) {
     return refuse(call,
                   "The FullTextScore function takes a property of the item, and not of an "
                   "element that JOIN gives.");
   }
-  score.text = call.children[0]->clone();
+  score.text = text.clone();
   score.terms = terms_of(call, parameters);
   return score;
 }

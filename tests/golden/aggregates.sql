@@ -10,6 +10,16 @@ SELECT VALUE COUNT(1) FROM c
 ----
 5
 
+# one row has no order
+SELECT VALUE AVG(c.n) FROM c WHERE c.n < 5 ORDER BY c.n
+----
+-0.16666666666666666
+
+# one row has no order, whatever it would be
+SELECT COUNT(1) AS n FROM c ORDER BY c.s DESC
+----
+{"n":5}
+
 # count of a property leaves out undefined
 SELECT VALUE COUNT(c.n) FROM c
 ----

@@ -167,6 +167,11 @@ SELECT * FROM c ORDER BY RANK RRF(FullTextScore(c.text, 'red'))
 SELECT * FROM c ORDER BY RANK RRF(FullTextScore(c.text, 'red'), FullTextScore(c.text, 'bike'), [1])
 ---- error as many weights
 
+# a path through an object, as LINQ providers write it
+SELECT TOP 1 VALUE FullTextContains(c.text, 'red') FROM c ORDER BY RANK FullTextScore({"a": 1, "f": c.text}["f"], 'red')
+----
+true
+
 # no term
 SELECT * FROM c ORDER BY RANK FullTextScore(c.text)
 ---- error at least one search term

@@ -32,7 +32,13 @@ describe("queries over partitions", () => {
   let docs;
 
   before(async () => {
-    container = await at.container({ throughput: 40_000 });
+    container = await at.container({
+      throughput: 40_000,
+      indexingPolicy: {
+        includedPaths: [{ path: "/*" }],
+        compositeIndexes: [[{ path: "/city", order: "ascending" }, { path: "/n", order: "descending" }]],
+      },
+    });
     docs = `/dbs/db/colls/${container.id}/docs`;
     await together(16, people.map((one) => () => container.items.create(one)));
     assert.equal((await ranges(at.rest, container)).length, 4);

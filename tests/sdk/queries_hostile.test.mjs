@@ -13,7 +13,7 @@ const queryHeaders = {
 };
 
 describe("hostile queries", () => {
-  const at = shared();
+  const at = shared({ args: ["--queries", "permissive"] });
   let container;
   let link;
 

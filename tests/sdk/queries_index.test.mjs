@@ -19,7 +19,7 @@ const parts = Array.from({ length: count }, (_, i) => ({
 }));
 
 describe("queries and the index", () => {
-  const at = shared();
+  const at = shared({ args: ["--queries", "permissive"] });
   let container;
   let docs;
 

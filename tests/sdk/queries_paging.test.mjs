@@ -208,13 +208,11 @@ describe("pages of queries over partitions", () => {
       return rows;
     };
     const values = people.map((p) => p.age).sort();
-    for (const indexed of ["c.age", "c.age + 0"]) {
-      for (const exclude of [false, true]) {
-        assert.deepEqual(await resumed(`SELECT VALUE c.age FROM c ORDER BY ${indexed}`, { value: [3], exclude }),
-          values.filter((age) => (exclude ? age > 3 : age >= 3)));
-        assert.deepEqual(await resumed(`SELECT VALUE c.age FROM c ORDER BY ${indexed} DESC`, { value: [3], exclude }),
-          values.filter((age) => (exclude ? age < 3 : age <= 3)).reverse());
-      }
+    for (const exclude of [false, true]) {
+      assert.deepEqual(await resumed("SELECT VALUE c.age FROM c ORDER BY c.age", { value: [3], exclude }),
+        values.filter((age) => (exclude ? age > 3 : age >= 3)));
+      assert.deepEqual(await resumed("SELECT VALUE c.age FROM c ORDER BY c.age DESC", { value: [3], exclude }),
+        values.filter((age) => (exclude ? age < 3 : age <= 3)).reverse());
     }
     assert.equal((await resumed("SELECT VALUE c.age FROM c ORDER BY c.age", { value: [[]] })).length, people.length, "undefined comes first");
     assert.deepEqual(await resumed("SELECT VALUE c.age FROM c ORDER BY c.age", { value: [true], exclude: true }), values, "types have an order");
@@ -301,7 +299,7 @@ describe("pages, splits and restarts", () => {
     await fill(container);
     const ask = (text, token) => at.rest("POST", `/dbs/db/colls/${container.id}/docs`, { body: { query: text, parameters: [] },
       headers: { "x-ms-documentdb-isquery": "True", "x-ms-documentdb-query-enablecrosspartition": "True", "x-ms-max-item-count": "4",
-        ...(token ? { "x-ms-continuation": token } : {}) } });
+        "x-orrery-whole-query": "true", ...(token ? { "x-ms-continuation": token } : {}) } });
     const begun = [];
     for (const { text } of queries) begun.push(answers(await ask(text), 200));
     await at.server.restart({ hard: true });

@@ -46,7 +46,7 @@ const expectRows = (got, { text, rows, sort }) => assert.deepEqual(shown(got, so
 const fill = (container) => together(16, people.map((one) => () => container.items.create(one)));
 
 describe("pages whose time is up", () => {
-  const at = shared({ limits: { "query-time-ms": 0 } });
+  const at = shared({ limits: { "query-time-ms": 0 }, args: ["--queries", "permissive"] });
   let container;
 
   const ask = (where, text, headers) => at.rest("POST", `/dbs/db/colls/${where.id}/docs`, {

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <cmath>
-
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "api/cosmos/gateway_plan_parts.h"
@@ -40,6 +40,7 @@ constexpr std::string_view kAggregateOfAggregate = "SC2101";
 constexpr std::string_view kLimitTooLarge = "SC2061";
 constexpr std::string_view kOffsetTooLarge = "SC2062";
 constexpr std::string_view kStarOverSources = "SC2040";
+constexpr std::string_view kScoreOutsideRank = "SC2240";
 constexpr size_t kErrorsMax = 100;
 
 Error refuse(const std::vector<SyntaxError>& errors) {
@@ -100,7 +101,9 @@ class Resolver {
     for (const SelectItem& item : query.select.items) visit(item.expr.get());
     visit(query.where.get());
     for (const ExprPtr& key : query.group_by) visit(key.get());
+    const bool was_rank = std::exchange(in_rank_, query.order_by_rank);
     for (const OrderItem& item : query.order_by) visit(item.expr.get());
+    in_rank_ = was_rank;
     return status;
   }
 
@@ -156,13 +159,24 @@ class Resolver {
     return {};
   }
 
-  static Status call(const Expr& expr) {
+  Status call(const Expr& expr) const {
     if (find_aggregate(expr.text)) {
       if (expr.children.size() == 1) return {};
       return pass(refuse(codes::kArgumentCount, expr.span,
                          fmt::format("The {} function requires 1 argument(s).", expr.text)));
     }
-    if (is_rank_function(expr.text)) return {};
+    if (is_rank_function(expr.text)) {
+      if (in_rank_) return {};
+      if (is_call(expr, "RRF")) {
+        Span span = expr.span;
+        span.end = span.start + static_cast<uint32_t>(expr.text.size());
+        return pass(refuse(codes::kUnknownFunction, span,
+                           "'RRF' is not a recognized built-in function name."));
+      }
+      return pass(
+          refuse(kScoreOutsideRank, expr.span,
+                 "The FullTextScore function is only allowed in the ORDER BY RANK clause."));
+    }
     const auto function = resolve_function(expr.text, expr.children.size());
     if (function) return {};
     Span span = expr.span;
@@ -174,6 +188,7 @@ class Resolver {
   }
 
   std::vector<std::string> aliases_;  // those of outer queries first
+  bool in_rank_ = false;              // in the expressions of ORDER BY RANK
 };
 
 Status check_aggregates(const Expr& expr) {

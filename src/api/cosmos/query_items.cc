@@ -129,6 +129,9 @@ void Service::read_query_plan(CallPtr call) {
   if (!routing) return;
   auto request = parse_query_request(call->body);
   if (!request) return call->fail(request.error());
+  if (options_.query_rules == QueryRules::service && request->refused) {
+    return call->fail(*request->refused);
+  }
   auto plan = plan_of(*request, *routing->container);
   if (!plan) return call->fail(plan.error());
   if (auto checked = check_features(*plan, call->headers.supported_query_features); !checked) {
@@ -158,6 +161,12 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   if (!request) return call->fail(request.error());
   auto computed = computed_properties(container.spec.face_json);
   if (!computed) return call->fail(computed.error());
+  const bool as_service = options_.query_rules == QueryRules::service;
+  if (as_service) {
+    if (request->refused) return call->fail(*request->refused);
+    auto indexed = check_order_is_indexed(*request->parsed, routing->schema->index, *computed);
+    if (!indexed) return call->fail(indexed.error());
+  }
   ContainerFunctions functions(scripts_, engine_.catalog(), container.number);
   auto vectors = vector_paths(container.spec.face_json);
   if (!vectors) return call->fail(vectors.error());
@@ -211,8 +220,11 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   }
   // Where there is a continuation, there was one partition when the query began.
   const bool is_whole = is_true(call->headers.whole_query) || !call->headers.continuation.empty();
-  if (several && call->headers.partition_key_range.empty() && !can_concatenate(*request->parsed) &&
-      !is_whole) {
+  // The service leaves every order over several keys to clients, wherever the keys lie.
+  const bool is_orders_plan = as_service && !one_key && !request->parsed->order_by.empty() &&
+                              call->headers.partition_key.empty();
+  if ((several || is_orders_plan) && call->headers.partition_key_range.empty() &&
+      !can_concatenate(*request->parsed) && !is_whole) {
     auto plan = plan_of(*request, container);
     if (!plan) return call->fail(plan.error());
     return call->fail_with(400, kSubstatusCrossPartition, cross_partition_error(*plan));

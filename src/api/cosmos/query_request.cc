@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "api/cosmos/service_rules.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "query/parser.h"
@@ -28,18 +29,24 @@ int64_t ticks_now() {
       .count();
 }
 
-using ParsedPtr = std::shared_ptr<const query::Query>;
+struct Understood {
+  std::shared_ptr<const query::Query> query;
+  std::shared_ptr<const Error> refused;
+};
 
 // Of short texts, so that what a thread remembers is bounded.
 constexpr size_t kRememberedQueries = 64;
 constexpr size_t kRememberedText = 2048;
 
-std::expected<ParsedPtr, query::SyntaxError> parsed_query(const std::string& text) {
-  thread_local std::unordered_map<std::string, ParsedPtr> remembered;
+std::expected<Understood, query::SyntaxError> parsed_query(const std::string& text) {
+  thread_local std::unordered_map<std::string, Understood> remembered;
   if (auto known = remembered.find(text); known != remembered.end()) return known->second;
   auto parsed = query::parse_query(text);
   if (!parsed) return std::unexpected(std::move(parsed.error()));
-  auto made = std::make_shared<const query::Query>(std::move(*parsed));
+  Understood made{.query = std::make_shared<const query::Query>(std::move(*parsed)), .refused = {}};
+  if (auto refused = refused_by_service(*made.query)) {
+    made.refused = std::make_shared<const Error>(std::move(*refused));
+  }
   if (text.size() <= kRememberedText) {
     if (remembered.size() == kRememberedQueries) remembered.clear();
     remembered.emplace(text, made);
@@ -140,7 +147,8 @@ Result<QueryRequest> parse_query_request(std::string_view body) {
   }
   auto parsed = parsed_query(request.text);
   if (!parsed) return pass(query::to_error(parsed.error()));
-  request.parsed = std::move(*parsed);
+  request.parsed = std::move(parsed->query);
+  request.refused = std::move(parsed->refused);
   return request;
 }
 

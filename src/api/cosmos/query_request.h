@@ -30,7 +30,8 @@ struct QueryRequest {
   std::shared_ptr<const query::Query> parsed;
   query::Parameters parameters;
   std::optional<ResumeFilter> resume;
-  uint64_t hash = 0;  // of all of the above
+  std::shared_ptr<const Error> refused;  // by the service (service_rules.h); null: it is not
+  uint64_t hash = 0;                     // of all of the above
 
   // Of what a continuation is bound to. That of an ORDER BY is a place in an order, which is the
   // same whatever the filter: clients go on with a narrower one.

@@ -226,6 +226,12 @@ Reply ScriptOperations::query(const Operation& operation) {
   if (!request) return refused(request.error());
   auto computed = computed_properties(scope_.routing->container->spec.face_json);
   if (!computed) return refused(computed.error());
+  if (scope_.query_rules == QueryRules::service) {
+    if (request->refused) return refused(*request->refused);
+    auto indexed =
+        check_order_is_indexed(*request->parsed, scope_.routing->schema->index, *computed);
+    if (!indexed) return refused(indexed.error());
+  }
   ContainerFunctions functions(host_, engine_.catalog(), scope_.routing->container->number);
   auto vectors = vector_paths(scope_.routing->container->spec.face_json);
   if (!vectors) return refused(vectors.error());

@@ -18,6 +18,7 @@
 #include "api/cosmos/continuation.h"
 #include "api/cosmos/item_write.h"
 #include "api/cosmos/provisional_names.h"
+#include "api/cosmos/service_rules.h"
 #include "base/clock.h"
 #include "cluster/engine.h"
 #include "partition/transaction.h"
@@ -31,6 +32,7 @@ struct ScriptScope {
   std::string key;        // as a JSON array; empty in a container without a partition key
   std::string placement;  // of that key
   double charge_factor = 1;
+  QueryRules query_rules = QueryRules::service;
   std::function<bool()> is_wanted;  // whether the client is still there
 };
 

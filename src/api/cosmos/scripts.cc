@@ -144,6 +144,7 @@ void Service::execute_procedure(CallPtr call) {
   if (!arguments) return call->fail(arguments.error());
   ScriptScope scope;
   scope.routing = routing;
+  scope.query_rules = options_.query_rules;
   scope.is_wanted = [&asked = *call] { return !asked.client_is_gone(); };
   scope.key = call->headers.partition_key;
   auto placement = place_key(scope.key, routing->container->spec.key, engine_.limits());
@@ -191,6 +192,7 @@ void Service::write_with_triggers(CallPtr call, ItemVerb verb) {
   request.if_none_match = call->headers.if_none_match;
   ScriptScope scope;
   scope.routing = routing;
+  scope.query_rules = options_.query_rules;
   scope.is_wanted = [&asked = *call] { return !asked.client_is_gone(); };
   scope.key = call->headers.partition_key;
   std::string id;

@@ -24,6 +24,7 @@
 #include "api/cosmos/metrics_page.h"
 #include "api/cosmos/resource_kinds.h"
 #include "api/cosmos/resource_token.h"
+#include "api/cosmos/service_rules.h"
 #include "base/clock.h"
 #include "base/thread_annotations.h"
 #include "cluster/engine.h"
@@ -47,6 +48,7 @@ struct ServiceOptions {
   std::string account = "orrery";
   std::string region = "Local";
   Consistency consistency = Consistency::session;
+  QueryRules query_rules = QueryRules::service;
   // Serve only clients that call this machine by a name of its own. With a key that everybody knows
   // it is all that keeps out a web page whose own name leads to this machine (DNS rebinding).
   bool local_names_only = false;
