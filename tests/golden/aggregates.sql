@@ -203,4 +203,5 @@ SELECT c.id, COUNT(1) FROM c
 
 # sorting one row by what it is made of
 SELECT COUNT(1) FROM c ORDER BY c.id
----- error SC2102
+----
+{"$1":5}
