@@ -84,7 +84,6 @@ SelectItem as(ExprPtr expr, std::string alias) {
 void plan_groups(const Query& query, QueryInfo& info) {
   Query rewritten = query.clone();
   remove_counts(rewritten);
-  if (query.group_by.empty()) rewritten.order_by.clear();  // one row
   rewritten.select.distinct = false;
   rewritten.select.items.clear();
   std::vector<const Expr*> keys;

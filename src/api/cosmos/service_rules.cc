@@ -269,6 +269,7 @@ class Checker {
                        R"({"Errors":["'ORDER BY' is not supported with 'GROUP BY': sort the )"
                        R"(groups afterwards."]})"};
     }
+    if (has_aggregate(query.select)) return std::nullopt;  // one row
     Scope scope;
     scope.enter(query);
     for (const OrderItem& item : query.order_by) {
@@ -340,7 +341,8 @@ std::optional<Error> refused_by_service(const Query& query) {
 
 Status check_order_is_indexed(const Query& query, const value::IndexPolicy& policy,
                               const query::ComputedProperties& computed) {
-  if (query.order_by.empty() || query.order_by_rank) return {};
+  const bool is_one_row = query.group_by.empty() && has_aggregate(query.select);
+  if (query.order_by.empty() || query.order_by_rank || is_one_row) return {};
   Scope scope;
   scope.enter(query);
   std::vector<value::Path> paths;

@@ -63,6 +63,7 @@ TEST(ServiceRulesTest, WhatCanBeSortedBy) {
            "SELECT TOP 5 * FROM c ORDER BY VectorDistance(c.v, [1, 2])",
            "SELECT TOP 5 c._rid FROM c ORDER BY _FullTextScore(c.t, [\"x\"], 1, 1, [1])",
            "SELECT VALUE AVG(c.x) FROM c ORDER BY c.x",
+           "SELECT VALUE AVG(t.x) FROM c JOIN t IN c.t ORDER BY t.x",
        }) {
     EXPECT_EQ(refusal(fine), "") << fine;
   }
@@ -135,7 +136,8 @@ TEST(ServiceRulesTest, OrdersThatTheIndexHas) {
        {"SELECT * FROM c", "SELECT * FROM c ORDER BY c.a", "SELECT * FROM c ORDER BY c",
         "SELECT * FROM c ORDER BY c.a, c.b DESC", "SELECT * FROM c ORDER BY c.a DESC, c.b ASC",
         "SELECT VALUE r FROM (SELECT c.a AS x, c.b AS y FROM c) AS r ORDER BY r.x, r.y DESC",
-        "SELECT * FROM c ORDER BY RANK FullTextScore(c.secret, 'x')"}) {
+        "SELECT * FROM c ORDER BY RANK FullTextScore(c.secret, 'x')",
+        "SELECT VALUE COUNT(1) FROM c ORDER BY c.a, c.secret"}) {
     EXPECT_TRUE(indexed(fine, definition)) << fine;
   }
   for (const char* text :
