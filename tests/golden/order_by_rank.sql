@@ -187,3 +187,18 @@ SELECT DISTINCT c.text FROM c ORDER BY RANK FullTextScore(c.text, 'red')
 # in a subquery
 SELECT VALUE s FROM (SELECT * FROM c ORDER BY RANK FullTextScore(c.text, 'red')) s
 ---- error outermost query
+
+# items
+{"id":"1","_rid":"1","text":"red one two three four five"}
+{"id":"2","_rid":"2","text":"red 10 20 30"}
+{"id":"3","_rid":"3","text":"red who also were both there before me and well over him"}
+{"id":"4","_rid":"4","text":"red-hot iron"}
+{"id":"5","_rid":"5","text":"nothing"}
+
+# numbers count twice, joined words once more, stop words nothing
+SELECT VALUE c.id FROM c WHERE c.id != "5" ORDER BY RANK FullTextScore(c.text, 'red')
+---- ordered
+"3"
+"4"
+"1"
+"2"

@@ -18,11 +18,23 @@ namespace {
 constexpr int kMaxDistance = 2;
 constexpr size_t kMaxWordBytes = 256;
 
-// In order.
-constexpr std::array<std::string_view, 33> kStopWords = {
-    "a",   "an",    "and",  "are",   "as",    "at",   "be",   "but", "by",  "for",  "if",
-    "in",  "into",  "is",   "it",    "no",    "not",  "of",   "on",  "or",  "such", "that",
-    "the", "their", "then", "there", "these", "they", "this", "to",  "was", "will", "with"};
+// Those of SQL Server's full-text search for English, but for single letters and digits, and some
+// more. In order.
+constexpr std::array<std::string_view, 119> kStopWords = {
+    "a",     "about", "after", "all",   "also",    "an",      "and",    "another", "any",
+    "are",   "as",    "at",    "be",    "because", "been",    "before", "being",   "between",
+    "both",  "but",   "by",    "came",  "can",     "come",    "could",  "did",     "do",
+    "does",  "each",  "else",  "for",   "from",    "get",     "got",    "had",     "has",
+    "have",  "he",    "her",   "here",  "him",     "himself", "his",    "how",     "if",
+    "in",    "into",  "is",    "it",    "its",     "just",    "like",   "make",    "many",
+    "me",    "might", "more",  "most",  "much",    "must",    "my",     "never",   "no",
+    "not",   "now",   "of",    "on",    "only",    "or",      "other",  "our",     "out",
+    "over",  "re",    "said",  "same",  "see",     "should",  "since",  "so",      "some",
+    "still", "such",  "take",  "than",  "that",    "the",     "their",  "them",    "then",
+    "there", "these", "they",  "this",  "those",   "through", "to",     "too",     "under",
+    "up",    "use",   "very",  "want",  "was",     "way",     "we",     "well",    "were",
+    "what",  "when",  "where", "which", "while",   "who",     "will",   "with",    "would",
+    "you",   "your"};
 static_assert(std::ranges::is_sorted(kStopWords));
 
 // Whether a becomes b with at most `most` insertions, deletions and changes of characters.
@@ -94,12 +106,12 @@ Value full_text_score(Arguments arguments, Context& context) {
     const std::optional<SearchTerm> term = parse_term(wanted, context.budget);
     matches.push_back(term ? count_matches(text, *term, context.budget) : 0);
   }
-  return number(score_bm25(text.size(), matches, statistics));
+  return number(score_bm25(length_of(arguments[0].text(), context.budget), matches, statistics));
 }
 
 Value full_text_word_count(Arguments arguments, Context& context) {
   if (!arguments[0].is_string()) return number(0);
-  return number(static_cast<double>(words_of(arguments[0].text(), context.budget).size()));
+  return number(static_cast<double>(length_of(arguments[0].text(), context.budget)));
 }
 
 constexpr uint16_t kAny = Function::kAnyNumber;
@@ -132,6 +144,48 @@ std::vector<Word> words_of(std::string_view text, Budget& budget) {
   }
   finish();
   return words;
+}
+
+size_t length_of(std::string_view text, Budget& budget) {
+  size_t length = 0;
+  std::string word;
+  bool is_number = false;        // the word at hand has digits alone
+  bool was_number = false;       // and so had the one before it
+  bool was_digit = false;        // which was one digit
+  bool in_compound = false;      // words that hyphens join
+  std::optional<char32_t> mark;  // the one character between the two; none: more, or fewer
+  const auto finish = [&] {
+    if (word.empty()) return;
+    const bool goes_on = is_number && was_number && (mark == U',' || mark == U'.');
+    const bool is_joined = mark == U'-';
+    if (is_joined && !in_compound) ++length;
+    in_compound = is_joined;
+    if (goes_on) {
+      length += was_digit ? 1 : 0;
+    } else if (is_number) {
+      length += word.size() == 1 ? 1 : 2;
+    } else if (word.size() > 1 && !std::ranges::binary_search(kStopWords, std::string_view(word))) {
+      ++length;
+    }
+    was_digit = is_number && word.size() == 1 && !goes_on;
+    was_number = is_number;
+    mark.reset();
+    word.clear();
+  };
+  for (size_t at = 0; at < text.size() && !budget.spend(1);) {
+    const char32_t code = next_code_point(text, at);
+    if (!is_word(code)) {
+      const bool ends_word = !word.empty();
+      finish();
+      mark = ends_word ? std::optional(code) : std::nullopt;
+      continue;
+    }
+    if (word.size() >= kMaxWordBytes) finish();
+    is_number = (word.empty() || is_number) && code >= U'0' && code <= U'9';
+    append_code_point(word, to_lower(code));
+  }
+  finish();
+  return length;
 }
 
 std::optional<SearchTerm> parse_term(const Value& value, Budget& budget) {

@@ -32,6 +32,11 @@ struct SearchTerm {
   int distance = 0;
 };
 
+// How long a text is to BM25. A number counts twice, as its digits and as a number, and words that
+// hyphens join count once more as one; stop words and single letters count nothing. So the ranks
+// are those that the vendor's clients expect in their tests.
+size_t length_of(std::string_view text, Budget& budget);
+
 // From a string, or {"term": string, "distance": 0, 1 or 2}. Empty when it is neither.
 std::optional<SearchTerm> parse_term(const Value& value, Budget& budget);
 // How often the term is in the text. A term without words (stop words only) is nowhere.
