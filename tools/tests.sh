@@ -72,23 +72,47 @@ install_sdk() {
   (cd tests/sdk && npm ci --no-audit --no-fund --loglevel=error) >&2 && touch "$stamp"
 }
 
-# run_sdk_tests [FILE...]: all of tests/sdk unless files are named.
+# run_sdk_tests [FILE...]: all of tests/sdk unless files are named, with both versions of the SDK.
 run_sdk_tests() {
-  local start=$SECONDS log=$logs/sdk.log status=0 ok not_ok
-  mkdir -p "$logs"
   (($# > 0)) || set -- tests/sdk/*.test.mjs
   if ! install_sdk; then
-    step "SDK tests" 0 1 $((SECONDS - start))
+    step "SDK tests" 0 1 0
     return 0
   fi
+  local newest_node
+  run_sdk_version "" node "$@"
+  if newest_node=$(node_for_newest_sdk); then
+    run_sdk_version newest "$newest_node" "$@"
+  else
+    not_run+=("SDK tests with the newest SDK: no Node.js 22, and none for $(uname -m) in tests/sdk/node_modules")
+  fi
+}
+
+# Node.js 22 or newer: the machine's own, or the one that comes with the packages of tests/sdk.
+node_for_newest_sdk() {
+  local node
+  for node in node tests/sdk/node_modules/node-linux-*/bin/node; do
+    "$node" -e 'process.exit(parseInt(process.versions.node) >= 22 ? 0 : 1)' 2>/dev/null || continue
+    printf '%s\n' "$node"
+    return 0
+  done
+  return 1
+}
+
+# run_sdk_version VERSION NODE FILE...: VERSION as tests/sdk/cosmos.mjs reads it.
+run_sdk_version() {
+  local version=$1 node=$2 start=$SECONDS status=0 ok not_ok
+  local log=$logs/sdk${version:+-$version}.log name="SDK tests${version:+, $version SDK}"
+  shift 2
+  mkdir -p "$logs"
   # Two files at a time: each has a server of its own.
-  timeout -k 10 900 node --test --test-concurrency=2 --test-reporter=tap "$@" >"$log" 2>&1 ||
-    status=$?
+  ORRERY_SDK=$version timeout -k 10 900 "$node" --test --test-concurrency=2 --test-reporter=tap "$@" \
+    >"$log" 2>&1 || status=$?
   ok=$(tap_count "$log" pass)
   not_ok=$(($(tap_count "$log" fail) + $(tap_count "$log" cancelled)))
   ((status != 0 && not_ok == 0)) && not_ok=1
   ((not_ok == 0)) || show_tap_failures "$log"
-  step "SDK tests" "$ok" "$not_ok" $((SECONDS - start))
+  step "$name" "$ok" "$not_ok" $((SECONDS - start))
 }
 
 # run_client_programs [LANGUAGE...]: those of tests/clients, or those of the named languages.

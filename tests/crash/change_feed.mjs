@@ -8,10 +8,9 @@
 //  - latest versions: the last state of every item was seen, and no item ever went back,
 //  - all versions: every acknowledged write of an item was seen, in the order of the writes.
 import { keyHeader } from "../sdk/rest.mjs";
-import { cosmos, start } from "../sdk/server.mjs";
+import { ChangeFeedMode, ChangeFeedStartFrom } from "../sdk/cosmos.mjs";
+import { start } from "../sdk/server.mjs";
 import { pause, randomOf, split, Violation } from "./load.mjs";
-
-const { ChangeFeedMode, ChangeFeedStartFrom } = cosmos;
 
 const kills = Number(process.argv[2] ?? 3);
 const seed = Number(process.argv[3] ?? Date.now() % 1_000_000_000);

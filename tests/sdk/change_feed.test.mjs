@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { ChangeFeedMode, ChangeFeedRetentionTimeSpan, ChangeFeedPolicy, ChangeFeedStartFrom } from "@azure/cosmos";
-
+import { ChangeFeedMode, ChangeFeedRetentionTimeSpan, ChangeFeedPolicy, ChangeFeedStartFrom } from "./cosmos.mjs";
 import { answers, bare, eventually, fails, ranges, together } from "./expect.mjs";
 import { keyHeader } from "./rest.mjs";
 import { shared } from "./server.mjs";

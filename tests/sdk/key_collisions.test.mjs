@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 
-import { ChangeFeedStartFrom } from "@azure/cosmos";
-
+import { ChangeFeedStartFrom } from "./cosmos.mjs";
 import { answers, fails } from "./expect.mjs";
 import { hashTwin } from "./hash_twin.mjs";
 import { keyHeader, readFeed } from "./rest.mjs";

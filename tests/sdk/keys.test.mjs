@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { PartitionKeyBuilder } from "@azure/cosmos";
-
+import { PartitionKeyBuilder } from "./cosmos.mjs";
 import { answers, fails } from "./expect.mjs";
 import { keyHeader } from "./rest.mjs";
 import { shared } from "./server.mjs";

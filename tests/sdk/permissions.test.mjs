@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { CosmosClient } from "@azure/cosmos";
-
+import { CosmosClient } from "./cosmos.mjs";
 import { answers, fails } from "./expect.mjs";
 import { keyHeader } from "./rest.mjs";
 import { shared } from "./server.mjs";

@@ -12,13 +12,9 @@ import { createInterface } from "node:readline";
 import { after, before } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { CosmosClient } from "@azure/cosmos";
-
 import { TestClock } from "./clock.mjs";
+import { CosmosClient } from "./cosmos.mjs";
 import { restOf } from "./rest.mjs";
-
-// For programs in other folders, which would not find the package by its name.
-export * as cosmos from "@azure/cosmos";
 
 export const program =
   process.env.ORRERY_PROGRAM ?? fileURLToPath(new URL("../../build/orrery", import.meta.url));
