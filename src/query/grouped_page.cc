@@ -70,14 +70,18 @@ class GroupedPage {
 
   Result<QueryPage> run() {
     if (most_ && at_.given >= *most_) return std::move(page_);
-    const bool goes_on = !at_.gathered.empty();
-    if (goes_on) {
+    const bool goes_on = !at_.gathered.empty() || !at_.key.empty();
+    if (!at_.gathered.empty()) {
       if (auto restored = restore(); !restored) return pass(restored.error());
     }
     auto is_over = read_items(goes_on);
     if (!is_over) return pass(is_over.error());
     std::ranges::fill(frame_.slots, Value());
     if (!*is_over) {
+      if (can_give_parts() && give_parts() && !at_.key.empty()) {
+        page_.next = std::move(at_);
+        return std::move(page_);
+      }
       if (auto kept = keep_for_later(); !kept) return pass(kept.error());
       return std::move(page_);
     }
@@ -137,8 +141,22 @@ class GroupedPage {
       }
       at_.key = reader.key();
       at_.rows_of_it = 0;
-      if (is_time_up(limits_, frame_.context)) return false;
+      if (is_time_up(limits_, frame_.context)) return can_give_parts() && is_at_end(reader);
     }
+  }
+
+  // So that the page that gives the last parts is the last one.
+  bool is_at_end(ItemReader& reader) {
+    const auto found = reader.next(kAllItems);
+    const bool is = found && !*found;
+    if (is) allow_showing();
+    return is;
+  }
+
+  // The page's own time is over: some 100 ms more for the rows of what was gathered.
+  void allow_showing() {
+    constexpr uint64_t kStepsMax = 10'000'000;
+    frame_.context.budget.start({.bytes = kEvaluationBytesMax, .steps = kStepsMax});
   }
 
   // There is no place among these to go on from: they are all taken, or none of them.
@@ -235,21 +253,37 @@ class GroupedPage {
     std::string json;  // empty: the group shows nothing
   };
 
-  Status give_out() {
-    // Without GROUP BY there is one group, even of no rows.
+  struct Rows {
+    explicit Rows(Budget& budget) : held(budget) {}
+    std::vector<Row> list;
+    size_t bytes = 0;
+    Held held;
+  };
+
+  // Of all groups, by fingerprint. False when the budget is over.
+  bool make_rows(Rows& rows) {
+    for (const auto& [mark, group] : groups_) {
+      rows.list.push_back({mark, group.arrival, show(group)});
+      rows.bytes += rows.list.back().json.size();
+      rows.held.add(sizeof(Row) + rows.list.back().json.capacity());
+      if (frame_.ended() != Frame::Ended::no) return false;
+    }
+    return true;
+  }
+
+  // Without GROUP BY there is one group, even of no rows.
+  void add_only_group() {
     if (groups_.empty() && query_.grouped() && query_.group_by.empty()) {
       groups_.emplace(Fingerprint{}, empty_group());
     }
-    std::vector<Row> rows;
-    size_t bytes = 0;
-    Held held(frame_.context.budget);
-    for (const auto& [mark, group] : groups_) {
-      rows.push_back({mark, group.arrival, show(group)});
-      bytes += rows.back().json.size();
-      held.add(sizeof(Row) + rows.back().json.capacity());
-      if (frame_.ended() != Frame::Ended::no) return pass(ended_early(frame_.context.budget));
-    }
-    const bool fits = is_first() && rows.size() <= room_ && bytes <= limits_.bytes;
+  }
+
+  Status give_out() {
+    add_only_group();
+    Rows made(frame_.context.budget);
+    if (!make_rows(made)) return pass(ended_early(frame_.context.budget));
+    std::vector<Row>& rows = made.list;
+    const bool fits = is_first() && rows.size() <= room_ && made.bytes <= limits_.bytes;
     if (fits) std::ranges::sort(rows, {}, &Row::arrival);
 
     for (Row& row : rows) {
@@ -294,6 +328,26 @@ class GroupedPage {
   }
 
   // ---- When time was up
+
+  // OFFSET and LIMIT count whole groups, and DISTINCT gives each row once.
+  bool can_give_parts() const {
+    return limits_.gives_parts && !query_.distinct && !query_.offset && !most_ && is_first();
+  }
+
+  // Gives what was gathered, all of it or, where that is too much for a page, nothing: false then.
+  bool give_parts() {
+    add_only_group();
+    allow_showing();
+    Rows made(frame_.context.budget);
+    if (!make_rows(made) || made.bytes > limits_.bytes) return false;
+    std::ranges::sort(made.list, {}, &Row::arrival);
+    for (const Row& row : made.list) {
+      if (!row.json.empty()) page_.rows.push_back(row.json);
+    }
+    groups_.clear();
+    memory_ = 0;
+    return true;
+  }
 
   static std::string kept_form(const Fingerprint& mark, const Group& group) {
     std::string form = "[\"" + hex_of(mark) + "\",[";

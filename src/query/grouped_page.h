@@ -3,7 +3,7 @@
 // still be on the page; when all of them fit, they are given in the order in which they came.
 //
 // When time is up before all items were read, what was gathered goes into the position, and the
-// next page reads on from there.
+// next page reads on from there; or it is given as it is, where PageLimits say so.
 #pragma once
 
 #include "base/result.h"

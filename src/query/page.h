@@ -36,6 +36,9 @@ struct PageLimits {
   size_t bytes = 4ULL << 20;
   // Of the next position; only what was gathered so far depends on it.
   size_t position_bytes = 4096;
+  // Whoever asks adds up what the pages give of a group or an aggregate, as clients do by a plan.
+  // Then a page that ends early gives what it has gathered instead of keeping it in the position.
+  bool gives_parts = false;
   // Asked between items, and while one is computed: true ends the page early (time is up, the
   // client has gone).
   std::function<bool()> stop = nullptr;

@@ -39,6 +39,55 @@ TEST_F(PagingTest, GroupsGoOnWhenTimeIsUp) {
   }
 }
 
+// For clients that add up: every page gives what it has gathered, and none of it is in the
+// position.
+TEST_F(PagingTest, PartsAreGivenWhenTimeIsUp) {
+  const auto total = [](const Rows& rows) {
+    std::map<std::string, int> sums;
+    for (const std::string& row : rows) {
+      const size_t comma = row.rfind(',');
+      sums[row.substr(0, comma)] += std::stoi(row.substr(comma + 1));
+    }
+    return sums;
+  };
+  for (const std::string_view text :
+       {"SELECT VALUE [0, COUNT(1)] FROM c", "SELECT VALUE [0, SUM(c.n)] FROM c WHERE c.n > 5",
+        "SELECT VALUE [c.g, COUNT(1)] FROM c GROUP BY c.g",
+        "SELECT VALUE [c.t, c.g, SUM(c.n)] FROM c GROUP BY c.t, c.g"}) {
+    limits_ = {.rows = 1000};
+    const auto whole = total(rest(text));
+    for (const int every : {1, 9}) {
+      int asked = 0;
+      limits_ = {.rows = 1000, .position_bytes = 200, .gives_parts = true, .stop = [&] {
+                   return ++asked % every == 0;
+                 }};
+      std::optional<Position> at;
+      int pages = 0;
+      do {
+        auto next = page(text, at ? &*at : nullptr);
+        ASSERT_TRUE(next) << text << ": " << next.error().message;
+        EXPECT_FALSE(next->rows.empty()) << text << " on page " << pages;
+        at = next->next;
+        if (at) EXPECT_EQ(at->gathered, "") << text;
+        ++pages;
+      } while (at);
+      EXPECT_GT(pages, 2) << text;
+      EXPECT_EQ(total(rest(text)), whole) << text;
+      EXPECT_EQ(total(divided_after(2, text, "125")), whole) << text;
+    }
+  }
+  // Those that nobody can add up are gathered all the same.
+  for (const std::string_view text :
+       {"SELECT DISTINCT VALUE c.g FROM c",
+        "SELECT VALUE [c.g, COUNT(1)] FROM c GROUP BY c.g OFFSET 1 LIMIT 2"}) {
+    limits_ = {.rows = 1000};
+    const Rows whole = sorted(rest(text));
+    limits_.gives_parts = true;
+    limits_.stop = [] { return true; };
+    EXPECT_EQ(sorted(rest(text)), whole) << text;
+  }
+}
+
 // The parts of a partition that was divided while groups were gathered: each gathers again what was
 // not given yet, and a client adds up what the parts give.
 TEST_F(PagingTest, GroupsGoOnInTheHalvesOfAPartition) {
