@@ -24,6 +24,8 @@ constexpr std::array kRows = {
         "bytes at which a physical partition is split"},
     Row{"partition-throughput", &Limits::partition_throughput, 1,
         "request units a second that one physical partition serves"},
+    Row{"initial-partition-throughput", &Limits::initial_partition_throughput, 1,
+        "request units a second for each physical partition of a new container, without autoscale"},
     Row{"split-throughput-min", &Limits::split_throughput_min, 0,
         "a container with less does not split by itself"},
     Row{"write-queue", &Limits::write_queue, 1, "writes that may wait for one partition"},

@@ -58,6 +58,8 @@ class EngineTest : public testing::Test {
     options_.sync_commits = false;
     options_.limits.block_cache_bytes = 8ULL << 20;
     options_.limits.write_buffer_bytes = 32ULL << 20;
+    // So that 20,000 request units are two partitions, whether they are given at once or later.
+    options_.limits.initial_partition_throughput = options_.limits.partition_throughput;
   }
 
   virtual std::string folder() { return directory_.path(); }

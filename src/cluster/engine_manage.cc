@@ -79,7 +79,7 @@ Result<RoutingPtr> Engine::create_container(uint32_t database, catalog::Containe
     if (auto checked = check_throughput(*throughput, subject, limits()); !checked) {
       return pass(checked.error());
     }
-    partitions = partitions_for(*throughput, limits());
+    partitions = initial_partitions_for(*throughput, limits());
     if (subject == Subject::fixed_container) partitions = 1;
   } else {
     const auto sharing = std::ranges::count_if(

@@ -180,6 +180,18 @@ TEST_F(SplitTest, A12ScalingUpSplitsPartitionsWithData) {
   expect_all(routing, 100);
 }
 
+TEST_F(SplitTest, ANewContainersThroughputCanBeRaisedAtOnce) {
+  options_.limits.initial_partition_throughput = Limits().initial_partition_throughput;
+  open();
+  auto routing = make("c", 30'000);
+  EXPECT_EQ(routing->slots.size(), 5);
+  const uint32_t number = routing->container->number;
+  ASSERT_TRUE(engine_->set_container_throughput(number, {.rus = 50'000}));
+  EXPECT_FALSE(engine_->is_scaling(number));
+  ASSERT_TRUE(engine_->set_container_throughput(number, {.rus = 60'000}));
+  EXPECT_TRUE(eventually([&] { return find("c")->slots.size() == 6; }));
+}
+
 TEST_F(SplitTest, A12ScalingThatWasInterruptedGoesOnAtTheStart) {
   open();
   auto routing = make("c", 20'000);

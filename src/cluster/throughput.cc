@@ -6,6 +6,13 @@
 #include <algorithm>
 
 namespace orrery::cluster {
+namespace {
+
+uint32_t divided_by(const catalog::Throughput& throughput, uint64_t of_one) {
+  return static_cast<uint32_t>(std::max<uint64_t>(1, (throughput.rus + of_one - 1) / of_one));
+}
+
+}  // namespace
 
 uint32_t least_throughput(Subject subject, const Limits& limits) {
   return static_cast<uint32_t>(subject == Subject::partitioned_container
@@ -47,8 +54,13 @@ Status check_throughput(const catalog::Throughput& throughput, Subject subject,
 }
 
 uint32_t partitions_for(const catalog::Throughput& throughput, const Limits& limits) {
-  return static_cast<uint32_t>(std::max<uint64_t>(
-      1, (throughput.rus + limits.partition_throughput - 1) / limits.partition_throughput));
+  return divided_by(throughput, limits.partition_throughput);
+}
+
+uint32_t initial_partitions_for(const catalog::Throughput& throughput, const Limits& limits) {
+  if (throughput.autoscale) return partitions_for(throughput, limits);
+  return divided_by(throughput,
+                    std::min(limits.initial_partition_throughput, limits.partition_throughput));
 }
 
 }  // namespace orrery::cluster

@@ -16,8 +16,12 @@ enum class Subject : uint8_t { database, partitioned_container, fixed_container 
 Status check_throughput(const catalog::Throughput& throughput, Subject subject,
                         const Limits& limits);
 
-// N = T / t, rounded up: each partition serves at most t.
+// The least that can serve it: N = T / t, rounded up, as each partition serves at most t. What
+// raised throughput splits up to.
 uint32_t partitions_for(const catalog::Throughput& throughput, const Limits& limits);
+// How many a new container has: as many with autoscale; otherwise more, so that its throughput can
+// be raised at once.
+uint32_t initial_partitions_for(const catalog::Throughput& throughput, const Limits& limits);
 
 // The least that the subject may be set to.
 uint32_t least_throughput(Subject subject, const Limits& limits);

@@ -66,5 +66,23 @@ TEST(Throughput, A9PartitionsAreThroughputByWhatOneServesRoundedUp) {
   EXPECT_EQ(count(400), 400);
 }
 
+TEST(Throughput, ANewContainerHasMoreThanItNeeds) {
+  Limits limits;
+  auto count = [&](uint32_t rus, bool autoscale) {
+    return initial_partitions_for({.rus = rus, .autoscale = autoscale}, limits);
+  };
+  EXPECT_EQ(count(400, false), 1);
+  EXPECT_EQ(count(6'000, false), 1);
+  EXPECT_EQ(count(6'100, false), 2);
+  EXPECT_EQ(count(25'000, false), 5);
+  EXPECT_EQ(count(30'000, false), 5);
+  EXPECT_EQ(count(150'000, false), 25);
+  EXPECT_EQ(count(10'000, true), 1);
+  EXPECT_EQ(count(25'000, true), 3);
+  EXPECT_EQ(count(250'000, true), 25);
+  limits.partition_throughput = 1'000;
+  EXPECT_EQ(count(3'000, false), 3) << "never more for one than it serves";
+}
+
 }  // namespace
 }  // namespace orrery::cluster

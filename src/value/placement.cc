@@ -200,11 +200,6 @@ std::string boundary_v1(uint64_t hash) {
   return out;
 }
 
-// last * index / count, without overflow.
-u128 share(u128 last, uint32_t index, uint32_t count) {
-  return last / count * index + last % count * index / count;
-}
-
 }  // namespace
 
 Result<PartitionKey> extract_key(const Node& item, const KeyDefinition& definition) {
@@ -298,14 +293,12 @@ std::vector<std::string> divide_evenly(Placement placement, uint32_t count) {
   std::vector<std::string> boundaries;
   if (placement == Placement::range || count == 0) return boundaries;
   boundaries.reserve(count - 1);
-  // Shares of the largest hash, not of the end of the space: halves meet at 1FFF…, which is where
-  // the vendor's do.
+  // Multiples of one width, which is rounded down, of the largest hash and not of the end of the
+  // space: fifths begin at 0CCC…C, 1999…8, which is where the vendor's do. The last range has what
+  // the others leave.
   for (uint32_t i = 1; i < count; ++i) {
-    if (placement == Placement::hash_v1) {
-      boundaries.push_back(boundary_v1(static_cast<uint64_t>(share(kHashEndV1 - 1, i, count))));
-    } else {
-      boundaries.push_back(boundary_v2(share(kHashEnd - 1, i, count)));
-    }
+    boundaries.push_back(placement == Placement::hash_v1 ? boundary_v1((kHashEndV1 - 1) / count * i)
+                                                         : boundary_v2((kHashEnd - 1) / count * i));
   }
   return boundaries;
 }

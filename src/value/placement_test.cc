@@ -297,6 +297,9 @@ TEST(Placement, DividesTheHashSpaceWhereTheVendorDoes) {
             (Boundaries{"1FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"}));
   EXPECT_EQ(hex_all(divide_evenly(Placement::multi_hash, 3)),
             (Boundaries{"15555555555555555555555555555555", "2AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}));
+  EXPECT_EQ(hex_all(divide_evenly(Placement::hash_v2, 5)),
+            (Boundaries{"0CCCCCCCCCCCCCCCCCCCCCCCCCCCCCCC", "19999999999999999999999999999998",
+                        "26666666666666666666666666666664", "33333333333333333333333333333330"}));
   EXPECT_EQ(hex_all(divide_evenly(Placement::hash_v1, 2)), (Boundaries{"05C1DFFFFFFFFC"}));
   EXPECT_TRUE(divide_evenly(Placement::hash_v2, 1).empty());
   EXPECT_TRUE(divide_evenly(Placement::hash_v2, 0).empty());

@@ -15,7 +15,7 @@ describe("bulk", () => {
     (await container.items.query("select value count(1) from c").fetchAll()).resources.reduce((a, b) => a + b, 0);
 
   it("A34: operations on many keys and partitions, of every kind", async () => {
-    const container = await at.container({ throughput: 30_000 });
+    const container = await at.container({ throughput: 18_000 });
     for (let i = 0; i < 10; ++i) await container.items.create({ id: `${i}`, pk: `k${i}`, n: 0 });
     const results = await container.items.bulk([
       create("new", "k50"),
@@ -72,7 +72,7 @@ describe("bulk", () => {
   });
 
   it("A34: executeBulkOperations, which groups and retries by itself", async () => {
-    const container = await at.container({ throughput: 30_000 });
+    const container = await at.container({ throughput: 18_000 });
     const operations = Array.from({ length: 500 }, (_, i) => create(`${i}`, `k${i % 40}`, { i }));
     const results = await container.items.executeBulkOperations(operations);
     assert.equal(results.length, 500);
@@ -108,7 +108,7 @@ describe("bulk", () => {
   });
 
   it("a key outside of the range that the request names: 410/1002, and nothing is done", async () => {
-    const container = await at.container({ throughput: 20_000 });
+    const container = await at.container({ throughput: 12_000 });
     const path = `/dbs/db/colls/${container.id}/docs`;
     const send = (range, body) => at.rest("POST", path, { body, headers: {
       "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "False", "x-ms-documentdb-partitionkeyrangeid": range,

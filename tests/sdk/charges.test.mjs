@@ -109,7 +109,7 @@ describe("request units", () => {
   });
 
   it("A15: how many partitions there are does not change a read's charge", async () => {
-    const container = await at.container({ throughput: 40_000 });
+    const container = await at.container({ throughput: 24_000 });
     assert.equal((await ranges(at.rest, container)).length, 4);
     await container.items.create(sized("one", KB));
     assert.equal((await container.item("one", "a").read()).requestCharge, 1);

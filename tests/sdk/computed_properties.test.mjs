@@ -11,7 +11,7 @@ describe("computed properties", () => {
 
   before(async () => {
     container = await at.container({
-      throughput: 40_000,
+      throughput: 24_000,
       computedProperties: [
         { name: "lowerName", query: "SELECT VALUE LOWER(c.name) FROM c" },
         { name: "net", query: "SELECT VALUE c.price * (1 - c.discount) FROM c" },

@@ -10,7 +10,7 @@ describe("durability", () => {
   const at = shared();
 
   it("A3: every acknowledged write is there after kill -9 and a restart", async () => {
-    const container = await at.container({ throughput: 20_000 });
+    const container = await at.container({ throughput: 12_000 });
     const docs = `/dbs/db/colls/${container.id}/docs`;
     const sure = new Map();     // id → what was acknowledged last
     const perhaps = new Map();  // id → what was sent and not answered
@@ -64,7 +64,7 @@ describe("durability", () => {
     const client = at.server.client();
     const { database } = await client.databases.create({ id: "kept", throughput: 500 });
     const { resource: before } = await database.containers.create({
-      id: "c", partitionKey: { paths: ["/a", "/b"], kind: "MultiHash", version: 2 }, defaultTtl: 100, throughput: 30_000,
+      id: "c", partitionKey: { paths: ["/a", "/b"], kind: "MultiHash", version: 2 }, defaultTtl: 100, throughput: 18_000,
       uniqueKeyPolicy: { uniqueKeys: [{ paths: ["/email"] }] },
     });
     await database.containers.create({ id: "dropped", partitionKey: "/pk" });
@@ -74,7 +74,7 @@ describe("durability", () => {
     const again = at.server.client().database("kept");
     assert.deepEqual((await again.container("c").read()).resource, before);
     assert.equal((await again.readOffer()).resource.content.offerThroughput, 500);
-    assert.equal((await again.container("c").readOffer()).resource.content.offerThroughput, 30_000);
+    assert.equal((await again.container("c").readOffer()).resource.content.offerThroughput, 18_000);
     assert.deepEqual(await ranges(at.rest, again.container("c")), list);
     assert.deepEqual((await again.containers.readAll().fetchAll()).resources.map((one) => one.id), ["c"]);
   });

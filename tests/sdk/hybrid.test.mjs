@@ -60,7 +60,7 @@ describe("ORDER BY RANK", () => {
   let docs;
 
   before(async () => {
-    container = await at.container({ throughput: 40_000 });
+    container = await at.container({ throughput: 24_000 });
     docs = `/dbs/db/colls/${container.id}/docs`;
     await together(16, things.map((one) => () => container.items.create(one)));
     assert.equal((await ranges(at.rest, container)).length, 4);

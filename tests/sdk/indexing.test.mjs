@@ -26,7 +26,7 @@ describe("changing index rules", () => {
     (await container.items.query(query, { maxItemCount: 100 }).fetchAll()).resources;
 
   it("A21: items that were there get the new rules; progress is told; queries stay right", async () => {
-    const container = await at.container({ throughput: 20_000 });
+    const container = await at.container({ throughput: 12_000 });
     const count = 600;
     await together(16, Array.from({ length: count }, (_, i) => () =>
       container.items.create({ id: `${i}`, pk: `k${i % 50}`, n: i % 10, o: { p: `${i % 3}` } })));

@@ -43,7 +43,7 @@ describe("metrics", () => {
   });
 
   it("each partition has its own figures", async () => {
-    const container = await at.container({ throughput: 20_000 });
+    const container = await at.container({ throughput: 12_000 });
     for (let i = 0; i < 20; ++i) await container.items.create({ id: `${i}`, pk: `${i}` });
     const { text } = await at.rest("GET", "/metrics", { key: null });
     const lines = text.split("\n").filter((line) => /range="\d+"/.test(line) && line.includes(`"${container.id}"`));

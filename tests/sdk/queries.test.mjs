@@ -33,7 +33,7 @@ describe("queries over partitions", () => {
 
   before(async () => {
     container = await at.container({
-      throughput: 40_000,
+      throughput: 24_000,
       indexingPolicy: {
         includedPaths: [{ path: "/*" }],
         compositeIndexes: [[{ path: "/city", order: "ascending" }, { path: "/n", order: "descending" }]],
@@ -226,7 +226,7 @@ describe("queries over partitions", () => {
     // Of U+FF5E and U+1F600, the first is the smaller code point and the larger UTF-16 code unit.
     const words = ["a", "\u00e9", "\ue000", "\uff5e", "\uffee", "\u{10000}", "\u{1f600}", "\u{10fffd}"];
     const byCodePoint = (a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b));
-    const mixed = await at.container({ throughput: 40_000 });
+    const mixed = await at.container({ throughput: 24_000 });
     await together(16, Array.from({ length: 64 }, (_, i) =>
       () => mixed.items.create({ id: `${i}`, pk: `${i % 16}`, s: `${words[i % 8]}${Math.floor(i / 8)}` })));
     await together(8, words.map((s, i) => () => mixed.items.create({ id: `one${i}`, pk: "one", s })));
@@ -310,7 +310,7 @@ describe("queries and splits", () => {
   const at = shared();
 
   it("a continuation goes on after a split in between", async () => {
-    const container = await at.container({ throughput: 20_000 });
+    const container = await at.container({ throughput: 12_000 });
     const ids = Array.from({ length: 120 }, (_, i) => `${i}`);
     await together(16, ids.map((id) => () => container.items.create({ id, pk: `k${id}`, n: Number(id) })));
     const docs = `/dbs/db/colls/${container.id}/docs`;
@@ -354,7 +354,7 @@ describe("hierarchical keys", () => {
   const at = shared();
 
   it("a prefix of the key touches its range", async () => {
-    const container = await at.container({ throughput: 40_000, partitionKey: { paths: ["/tenant", "/user"], kind: "MultiHash", version: 2 } });
+    const container = await at.container({ throughput: 24_000, partitionKey: { paths: ["/tenant", "/user"], kind: "MultiHash", version: 2 } });
     await together(16, Array.from({ length: 90 }, (_, i) => () =>
       container.items.create({ id: `${i}`, tenant: `t${i % 3}`, user: `u${i % 9}`, n: i })));
     const rest = (query, headers = {}) => at.rest("POST", `/dbs/db/colls/${container.id}/docs`, {
@@ -385,7 +385,7 @@ describe("the queries of the guides", () => {
   let container;
 
   before(async () => {
-    container = await at.container({ throughput: 40_000, partitionKey: { paths: ["/deviceId"], kind: "Hash", version: 2 } });
+    container = await at.container({ throughput: 24_000, partitionKey: { paths: ["/deviceId"], kind: "Hash", version: 2 } });
     await together(16, readings.map((one) => () => container.items.create(one)));
   });
   const all = async (query, options) => (await container.items.query(query, options).fetchAll()).resources;

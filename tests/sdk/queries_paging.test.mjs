@@ -53,7 +53,7 @@ describe("pages of queries over partitions", () => {
   let docs;
 
   before(async () => {
-    container = await at.container({ throughput: 40_000 });
+    container = await at.container({ throughput: 24_000 });
     docs = `/dbs/db/colls/${container.id}/docs`;
     await fill(container);
     assert.equal((await ranges(at.rest, container)).length, 4);
@@ -242,7 +242,7 @@ describe("pages, splits and restarts", () => {
 
   it("A10: a split in the middle of the SDK's own pipeline: every row once, in order", async () => {
     for (const query of queries) {
-      const container = await at.container({ throughput: 20_000 });
+      const container = await at.container({ throughput: 12_000 });
       await fill(container);
       const had = (await ranges(at.rest, container)).length;
       const iterator = container.items.query(query.text, { maxItemCount: 3, maxDegreeOfParallelism: 1 });

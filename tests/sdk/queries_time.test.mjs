@@ -69,7 +69,7 @@ describe("pages whose time is up", () => {
   };
 
   before(async () => {
-    container = await at.container({ throughput: 20_000 });
+    container = await at.container({ throughput: 12_000 });
     await fill(container);
     assert.equal((await ranges(at.rest, container)).length, 2);
   });

@@ -25,7 +25,7 @@ describe("vectors", () => {
 
   before(async () => {
     container = await at.container({
-      throughput: 40_000,
+      throughput: 24_000,
       vectorEmbeddingPolicy: {
         vectorEmbeddings: [
           { path: "/angle", dataType: "float32", dimensions: 2, distanceFunction: "dotproduct" },
