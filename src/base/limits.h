@@ -19,6 +19,8 @@ struct Limits {
   uint64_t initial_partition_throughput = 6'000;  // that a new one is given, if set by hand
   uint64_t split_throughput_min = 0;       // below it a container does not split by itself
   uint64_t write_queue = 4'096;            // writes waiting for one partition
+  uint64_t partition_purges = 1'000;              // keys whose items are being deleted
+  uint64_t purge_percent = 10;                    // of the throughput, that deleting them may use
   uint64_t open_partitions = 2'000;        // the program lowers it to what descriptors allow
   uint64_t partition_files = 2'000;        // that one open partition keeps open; likewise
   uint64_t removed_files_age_s = 3'600;    // how long files are kept after they were removed

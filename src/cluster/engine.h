@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <shared_mutex>
@@ -356,6 +357,7 @@ class Engine {
   void upkeep_loop();
   void wake_upkeep();
   void collect_expired();
+  void collect_purged();
   void forget_history();
   void release_readings();
   void flush_removals();
@@ -381,6 +383,9 @@ class Engine {
 
   Mutex reindexing_mutex_;
   std::unordered_set<uint32_t> reindexing_ ORRERY_GUARDED_BY(reindexing_mutex_);  // queued
+
+  // What removing purged items may use of each budget. Upkeep's alone, but for payments.
+  std::map<std::shared_ptr<TokenBucket>, std::shared_ptr<TokenBucket>> purge_shares_;
 
   Mutex upkeep_mutex_;
   CondVar upkeep_wake_;

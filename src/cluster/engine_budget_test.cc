@@ -147,6 +147,41 @@ TEST_F(BudgetTest, ExpiredItemsAreCollectedWithWhatIsLeftOfTheBudget) {
   }));
 }
 
+TEST_F(BudgetTest, PurgedItemsAreRemovedWithATenthOfTheBudgetEvenWhileThereIsADebt) {
+  options_.throttling = Throttling::report;
+  options_.limits.partition_throughput = 1'000;
+  open();
+  RoutingPtr routing = make("c", 1'000);
+  constexpr int kItems = 100;
+  for (int i = 0; i < kItems; ++i) {
+    ASSERT_FALSE(upsert(routing, "k", std::to_string(i), pad(100)).error);
+  }
+  ASSERT_FALSE(upsert(routing, "other", "other").error);
+  const uint32_t number = routing->container->number;
+  const Slot& slot = *routing->slots[0];
+  engine_->pay_for_query(routing, "", 10'000);
+  const double before = slot.counters.charge;
+  partition::Write purge = write_of(*routing, partition::Verb::purge, "k", "");
+  ASSERT_FALSE(write(routing, std::move(purge)).error);
+  EXPECT_THAT(rows(routing), testing::ElementsAre("other"));
+  // Time stands still: a second's share, 100, is all that there is to spend. Estimated by size,
+  // each costs 4.95; the last one begins below the limit.
+  constexpr uint64_t kMost = 21;
+  EXPECT_TRUE(eventually([&] { return items_by_usage(number) < kItems; }));
+  EXPECT_TRUE(eventually([&] { return slot.counters.purge_charge > 0; }));
+  EXPECT_GE(items_by_usage(number), kItems + 1 - kMost);
+  EXPECT_GE(slot.counters.charge - before, slot.counters.purge_charge) << "paid of the same budget";
+  EXPECT_TRUE(eventually([&] {
+    clock_.advance_ms(1000);
+    return items_by_usage(number) == 1;
+  }));
+  EXPECT_TRUE(eventually([&] {
+    clock_.advance_ms(1000);
+    return slot.opened()->purges_pending() == 0;
+  }));
+  EXPECT_EQ(slot.counters.purged_items, kItems);
+}
+
 TEST_F(BudgetTest, ThroughputChangesAtAnyTime) {
   options_.limits.partition_throughput = 10'000;
   open();

@@ -20,6 +20,7 @@ double charge_of(partition::Verb verb, const partition::Written& written, double
   }
   const uint64_t old_bytes = partition::charged_bytes(written.old_bytes);
   const uint64_t new_bytes = partition::charged_bytes(written.new_bytes);
+  if (verb == Verb::purge) return partition::remove_charge(0, 0);  // the rest is paid as it goes
   if (verb == Verb::remove) {
     return partition::remove_charge(old_bytes, written.terms_removed);
   }
@@ -102,7 +103,8 @@ void Engine::write_again(RoutingPtr routing, std::vector<Write> transaction,
   refused.receipt.range = slot->range.id;
   auto admitted = admit(*routing, *slot);
   if (admitted && std::ranges::any_of(transaction, [](const Write& write) {
-        return write.verb != partition::Verb::remove && write.verb != partition::Verb::read;
+        return write.verb != partition::Verb::remove && write.verb != partition::Verb::read &&
+               write.verb != partition::Verb::purge;
       })) {
     if (auto within = check_quota(*routing); !within) admitted = pass(within.error());
   }

@@ -1,8 +1,8 @@
 // Background work of the engine, once a second: files of partitions that are gone are removed when
-// nobody uses them any more, expired items are collected, partitions whose index is behind are
-// found, history that is older than it is kept is dropped (less often), memory that is free goes
-// back to the machine, what views keep to be opened quickly is let go where nothing is read, and on
-// a disk that is nearly full removals are flushed.
+// nobody uses them any more, expired and purged items are collected, partitions whose index is
+// behind are found, history that is older than it is kept is dropped (less often), memory that is
+// free goes back to the machine, what views keep to be opened quickly is let go where nothing is
+// read, and on a disk that is nearly full removals are flushed.
 #include <algorithm>
 #include <chrono>
 
@@ -38,6 +38,7 @@ void Engine::upkeep_loop() {
       remove_retired();
       delete_removed();
       collect_expired();
+      collect_purged();
       reindex_where_needed();
       if (round % kRoundsBetweenForgetting == 0) forget_history();
       if (round % kRoundsBetweenGivingBack == 0) unused.give_back();
@@ -68,6 +69,59 @@ void Engine::collect_expired() {
       if (!collected) {
         log::warn("cannot collect expired items", {{"error", collected.error().message}});
       }
+    }
+  }
+}
+
+// Unlike expired items they do not wait until requests leave something of the budget: they have a
+// share of it, which others may use while there is nothing to purge.
+void Engine::collect_purged() {
+  std::vector<std::pair<RoutingPtr, std::shared_ptr<Slot>>> pending;
+  {
+    std::shared_lock lock(routing_mutex_);
+    for (const auto& [number, routing] : by_number_) {
+      for (const auto& slot : routing->slots) {
+        const auto partition = slot->opened();
+        if (partition && partition->purges_pending() > 0) pending.emplace_back(routing, slot);
+      }
+    }
+  }
+  if (pending.empty()) {
+    purge_shares_.clear();
+    return;
+  }
+  const double percent = static_cast<double>(options_.limits.purge_percent);
+  const int64_t now_us = clock_.steady_us();
+  for (const auto& [routing, slot] : pending) {
+    const auto partition = slot->opened();
+    if (!partition) continue;
+    slot->note_use(now_us);  // it is not closed before it is done
+    const auto& budget = routing->budget_ptr(*slot);
+    const double rate = std::max(budget->rate() * percent / 100, 1.0);
+    std::shared_ptr<TokenBucket>& share = purge_shares_[budget];
+    if (!share) share = std::make_shared<TokenBucket>(rate, now_us);
+    share->set_rate(rate, now_us);
+    const double left = share->left(now_us);
+    if (left <= 0) continue;
+    auto collected = partition->collect_purged(
+        routing->schema, kExpiryExamineMax, left, [this, routing, slot, share](double charge) {
+          share->pay(charge);
+          pay(*routing, *slot, charge);
+          slot->counters.purge_charge.fetch_add(charge, std::memory_order_relaxed);
+        });
+    if (!collected) {
+      log::warn("cannot delete the items of a partition key",
+                {{"error", collected.error().message}});
+      continue;
+    }
+    if (collected->items > 0) {
+      slot->counters.purged_items.fetch_add(collected->items, std::memory_order_relaxed);
+    }
+    if (collected->purges > 0) {
+      log::info("all items of partition keys are deleted",
+                {{"container", routing->container->spec.name},
+                 {"range", slot->range.id},
+                 {"keys", collected->purges}});
     }
   }
 }

@@ -23,6 +23,8 @@ struct SlotCounters {
   std::atomic<uint64_t> writes{0};
   std::atomic<uint64_t> throttled{0};
   std::atomic<double> charge{0};
+  std::atomic<double> purge_charge{0};  // of it, for deleting all items of partition keys
+  std::atomic<uint64_t> purged_items{0};
 };
 
 // One physical partition of a container. Its files are opened when they are first needed.
@@ -70,9 +72,10 @@ struct Routing {
   const std::shared_ptr<Slot>& slot_of(std::string_view placement) const;
   // The slots whose range meets [min, max), as a pair of indexes.
   std::pair<size_t, size_t> slots_of(std::string_view min, std::string_view max) const;
-  TokenBucket& budget(const Slot& slot) const {
-    return shared_budget ? *shared_budget : *slot.own_budget;
+  const std::shared_ptr<TokenBucket>& budget_ptr(const Slot& slot) const {
+    return shared_budget ? shared_budget : slot.own_budget;
   }
+  TokenBucket& budget(const Slot& slot) const { return *budget_ptr(slot); }
 };
 using RoutingPtr = std::shared_ptr<const Routing>;
 

@@ -24,6 +24,8 @@ Result<ChangePage> Partition::changes(const ChangeQuery& query, const Schema& sc
   const size_t items_max = std::max<size_t>(query.items_max, 1);  // otherwise it never gets on
   const KeyRange wanted = keys_between(identity_, query.min, query.max);
   const uint64_t visible = lsn();  // before the snapshot, so never more than it shows
+  // Before the snapshot.
+  const Visibility visibility{schema.default_ttl_s, shared_.clock.now_s(), store_->purges().now()};
   ChangePage page;
   page.lsn = std::max(query.after, visible);
   // One snapshot, so that an entry and its item are of the same moment.
@@ -31,7 +33,6 @@ Result<ChangePage> Partition::changes(const ChangeQuery& query, const Schema& sc
   rocksdb::ReadOptions options = read_options();
   options.snapshot = snapshot.snapshot();
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->changes()));
-  const int64_t now_s = shared_.clock.now_s();
   size_t bytes = 0;
   size_t passed_over = 0;
   uint64_t last = query.after;
@@ -59,7 +60,7 @@ Result<ChangePage> Partition::changes(const ChangeQuery& query, const Schema& sc
     }
     auto item = decode_item(**stored);
     if (!item) return pass(item.error());
-    if (is_expired(*item, schema.default_ttl_s, now_s)) {
+    if (!visibility.sees(stored_key, *item)) {
       ++passed_over;
       continue;
     }

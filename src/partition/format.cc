@@ -153,6 +153,25 @@ std::string unique_key(std::string_view placement, size_t index, std::string_vie
   return key;
 }
 
+std::string purge_key(std::string_view placement) {
+  std::string key(kPurges);
+  value::append_ordered_bytes(key, placement);
+  return key;
+}
+
+std::string encode_purge(uint64_t lsn) {
+  std::string out;
+  append_u64_le(out, lsn);
+  return out;
+}
+
+Result<uint64_t> decode_purge(std::string_view stored) {
+  Reader reader{stored};
+  const uint64_t lsn = reader.u64();
+  if (!reader.ok || !reader.in.empty()) return damaged("purge");
+  return lsn;
+}
+
 std::string encode_size(const LogicalSize& size) {
   std::string out;
   append_u64_le(out, size.bytes);
@@ -197,7 +216,7 @@ Result<PartitionRecord> decode_record(std::string_view stored) {
   PartitionRecord record;
   record.format = reader.u32();
   if (reader.ok && record.format == 0) return damaged("partition record");
-  if (reader.ok && record.format != kFormatVersion) {
+  if (reader.ok && (record.format > kFormatVersion || record.format < kOldestFormatVersion)) {
     return fail(
         Code::corrupt,
         fmt::format("the partition was written by {} version of this program (its format is {}, "
@@ -205,6 +224,7 @@ Result<PartitionRecord> decode_record(std::string_view stored) {
                     record.format > kFormatVersion ? "a newer" : "an older", record.format,
                     kFormatVersion));
   }
+  record.format = kFormatVersion;
   record.range = reader.u32();
   record.lsn = reader.u64();
   record.time_s = reader.u32();

@@ -12,6 +12,7 @@
 //            'u' ordered(placement) index(1) value → row that has this unique value
 //            'd' version (4, big-endian)       → definition that the terms of this version are by
 //            'h' version (4) hash (8), both big-endian → shape that items of this version have
+//            'p' ordered(placement)            → LSN (8) of the purge of these items
 //
 // Fixed-width integers in values are little-endian. ordered() is value::append_ordered_bytes.
 #pragma once
@@ -27,7 +28,9 @@
 
 namespace orrery::partition {
 
-inline constexpr uint32_t kFormatVersion = 5;
+inline constexpr uint32_t kFormatVersion = 6;
+// Version 5 is the same without purges: its next commit makes it 6.
+inline constexpr uint32_t kOldestFormatVersion = 5;
 
 std::string item_key(std::string_view placement, std::string_view row);
 Result<ItemKey> parse_item_key(std::string_view key);
@@ -47,6 +50,11 @@ std::string size_key(std::string_view placement);
 std::string unique_key(std::string_view placement, size_t index, std::string_view value);
 // The first key that unique values of `placement` and those after it can have.
 std::string unique_range(std::string_view placement);
+
+std::string purge_key(std::string_view placement);
+inline constexpr std::string_view kPurges = "p";  // what their keys start with
+std::string encode_purge(uint64_t lsn);
+Result<uint64_t> decode_purge(std::string_view value);
 
 struct LogicalSize {
   uint64_t bytes = 0;

@@ -148,10 +148,14 @@ TEST(PartitionRecord, DamagedBytesAreRefused) {
   auto decoded = decode_record(encode_record(newer));
   ASSERT_FALSE(decoded);
   EXPECT_NE(decoded.error().message.find("newer version"), std::string::npos);
-  newer.format = kFormatVersion - 1;
+  newer.format = kOldestFormatVersion - 1;
   decoded = decode_record(encode_record(newer));
   ASSERT_FALSE(decoded);
   EXPECT_NE(decoded.error().message.find("older version"), std::string::npos);
+  newer.format = kOldestFormatVersion;
+  decoded = decode_record(encode_record(newer));
+  ASSERT_TRUE(decoded);
+  EXPECT_EQ(decoded->format, kFormatVersion) << "as it will be written again";
   newer.format = 0;
   EXPECT_EQ(decode_record(encode_record(newer)).error().code, Code::corrupt);
 }

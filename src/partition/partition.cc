@@ -1,7 +1,6 @@
 // Opening and reading. Changes are in changes.cc, writing in writer.cc and run.cc, splitting in
-// split.cc.
+// split.cc, collecting what has expired or was purged in collect.cc.
 #include "partition/partition.h"
-#include "partition/charge.h"
 
 #include <fmt/format.h>
 
@@ -122,8 +121,12 @@ Result<std::optional<Item>> Partition::read(std::string_view placement, std::str
     return fail(Code::moved, "the key belongs to another partition");
   }
   const std::string key = item_key(placement, row);
+  // Whether it has expired is the caller's to say.
+  const Visibility visibility{std::nullopt, 0, store_->purges().now()};
   ItemCache::Ticket ticket;
-  if (auto cached = shared_.caches->items.find(cache_owner_, key, ticket)) return *cached;
+  if (auto cached = shared_.caches->items.find(cache_owner_, key, ticket)) {
+    return visibility.sees(key, *cached) ? std::optional(*cached) : std::nullopt;
+  }
   std::optional<Store::Use> use;
   if (reach == Reach::files) {
     use.emplace(*store_);
@@ -140,6 +143,7 @@ Result<std::optional<Item>> Partition::read(std::string_view placement, std::str
   auto item = decode_item(stored.ToStringView());
   if (!item) return pass(item.error());
   shared_.caches->items.put(cache_owner_, key, std::make_shared<const Item>(*item), ticket);
+  if (!visibility.sees(key, *item)) return std::nullopt;
   return std::move(*item);
 }
 
@@ -149,6 +153,7 @@ Result<Page> Partition::scan(std::string_view min, std::string_view max, const I
   if (auto ok = use.ok(); !ok) return pass(ok.error());
   Page page;
   page.lsn = lsn();  // before the iterator's snapshot, so never more than it shows
+  const Visibility visibility{schema.default_ttl_s, shared_.clock.now_s(), store_->purges().now()};
   const std::string upper = items_from(std::min(max, std::string_view(identity_.max)));
   const rocksdb::Slice upper_bound = upper;
   rocksdb::ReadOptions options = read_options();
@@ -159,18 +164,17 @@ Result<Page> Partition::scan(std::string_view min, std::string_view max, const I
     std::string next = item_key(after->placement, after->row) + '\0';
     from = std::max(from, next);
   }
-  const int64_t now_s = shared_.clock.now_s();
   size_t bytes = 0;
-  size_t expired = 0;
+  size_t gone = 0;
   for (it->Seek(from); it->Valid(); it->Next()) {
     auto item = decode_item(it->value().ToStringView());
     if (!item) return pass(item.error());
-    const bool is_gone = is_expired(*item, schema.default_ttl_s, now_s);
+    const bool is_gone = !visibility.sees(it->key().ToStringView(), *item);
     if (!is_gone && (page.items.size() >= items_max || bytes >= bytes_max)) {
       page.more = true;
       break;
     }
-    if (is_gone && ++expired < kExpiredPassedMax) continue;
+    if (is_gone && ++gone < kExpiredPassedMax) continue;
     auto key = parse_item_key(it->key().ToStringView());
     if (!key) return pass(key.error());
     page.last = *key;
@@ -249,62 +253,6 @@ Result<std::vector<Partition::LogicalPartition>> Partition::largest(size_t count
   for (; !top.empty(); top.pop()) out.push_back(top.top());
   std::ranges::reverse(out);
   return out;
-}
-
-Result<size_t> Partition::collect_expired(const std::shared_ptr<const Schema>& schema,
-                                          size_t examine_max, double charge_max,
-                                          const std::function<void(double)>& pay) {
-  // Grouped, so that many of them take few places in the queue; each is checked again there.
-  constexpr size_t kGroup = 100;
-  std::vector<std::vector<Write>> groups;
-  size_t count = 0;
-  {
-    MutexLock lock(expiry_mutex_);
-    Store::Use use(*store_);
-    if (auto ok = use.ok(); !ok) return pass(ok.error());
-    const std::string upper = items_from(identity_.max);
-    const rocksdb::Slice upper_bound = upper;
-    rocksdb::ReadOptions options = read_options();
-    options.iterate_upper_bound = &upper_bound;
-    options.fill_cache = false;
-    std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->items()));
-    const int64_t now_s = shared_.clock.now_s();
-    size_t examined = 0;
-    double charge = 0;
-    for (it->Seek(expiry_cursor_.empty() ? items_from(identity_.min) : expiry_cursor_);
-         it->Valid() && examined < examine_max && charge < charge_max; it->Next(), ++examined) {
-      auto item = decode_item(it->value().ToStringView());
-      auto key = parse_item_key(it->key().ToStringView());
-      if (!item) return pass(item.error());
-      if (!key) return pass(key.error());
-      if (!is_expired(*item, schema->default_ttl_s, now_s)) continue;
-      if (count++ % kGroup == 0) groups.emplace_back();
-      charge += remove_charge(charged_bytes(key->row.size() + item->body.size()), 0);
-      Write& write = groups.back().emplace_back();
-      write.verb = Verb::expire;
-      write.placement = std::move(key->placement);
-      write.row = std::move(key->row);
-      write.schema = schema;
-    }
-    if (!it->status().ok()) {
-      return pass(store_->translate(it->status(), "looking for expired items"));
-    }
-    expiry_cursor_ = it->Valid() ? it->key().ToString() : "";
-  }
-  // One that fails is found again the next time round.
-  for (std::vector<Write>& group : groups) {
-    submit(std::move(group), [pay](const Outcome& outcome) {
-      double charge = 0;
-      for (const Written& written : outcome.written) {
-        const bool removed = written.old_bytes > 0 && !written.replaced;
-        if (removed) {
-          charge += remove_charge(charged_bytes(written.old_bytes), written.terms_removed);
-        }
-      }
-      if (charge > 0) pay(charge);
-    });
-  }
-  return count;
 }
 
 }  // namespace orrery::partition

@@ -21,6 +21,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -92,9 +93,11 @@ enum class Verb : uint8_t {
   upsert,   // either
   replace,  // must be there
   remove,   // must be there
-  expire,   // remove if it has expired; otherwise nothing
+  expire,   // remove if it has expired or was purged; otherwise nothing
   reindex,  // give it the terms of the schema's rules, as it is; nothing if it has them
   indexed,  // of no item: notes that every item has the terms of the schema's rules
+  purge,    // of no item: all that the placement key has now are gone (purge_marks.h)
+  purged,   // of no item: notes that none of them is left in the files
 };
 
 struct Write {
@@ -108,7 +111,8 @@ struct Write {
   bool if_absent = false;           // it must not be there (upsert with If-None-Match: *)
   bool needs_room = true;           // false: written on a full disk too, so that it can be freed
   std::optional<uint64_t>
-      seen_lsn;  // a transaction read it at this LSN (0: saw that it was not there)
+      seen_lsn;            // a transaction read it at this LSN (0: saw that it was not there)
+  uint64_t purge_lsn = 0;  // for purged: of which purge
   std::shared_ptr<const Schema> schema;
   std::shared_ptr<const Finisher> finisher;  // null: the body is stored as it is
   std::shared_ptr<const Editor> editor;      // for replace, in the place of `body` and `ttl_s`
@@ -240,7 +244,8 @@ class Partition : public std::enable_shared_from_this<Partition> {
   // moved).
   void submit(std::vector<Write> transaction, Completion done);
 
-  // The item, expired or not. Code::moved when the placement is not in [min, max).
+  // The item, expired or not, unless it was purged. Code::moved when the placement is not in
+  // [min, max).
   Result<std::optional<Item>> read(std::string_view placement, std::string_view row,
                                    Reach reach = Reach::files) const;
   // Items with placement in [min, max), in key order, after `after` when given, that have not
@@ -277,6 +282,17 @@ class Partition : public std::enable_shared_from_this<Partition> {
   // alone; `pay` is called with what they did cost. Returns how many it queued for removal.
   Result<size_t> collect_expired(const std::shared_ptr<const Schema>& schema, size_t examine_max,
                                  double charge_max, const std::function<void(double)>& pay);
+
+  // The same for purged items, a purge that has none left included, which ends then. Counts what it
+  // removed and what it ended.
+  struct Collected {
+    size_t items = 0;
+    size_t purges = 0;
+  };
+  Result<Collected> collect_purged(const std::shared_ptr<const Schema>& schema, size_t examine_max,
+                                   double charge_max, const std::function<void(double)>& pay);
+  // How many purges are not finished.
+  size_t purges_pending() const;
 
   // Whether every item has the terms that the schema's rules give it, and how many of a hundred
   // have, as far as known: 100 exactly when all do.
@@ -330,6 +346,8 @@ class Partition : public std::enable_shared_from_this<Partition> {
                                                        const Identity& identity,
                                                        const Usage& usage);
   Status commit_and_wait(std::vector<Write> transaction);
+  // Queues `expire` writes, some at a time so that many take few places in the queue.
+  class Removals;
   Result<bool> cannot_be_cut(const value::KeyDefinition& keys) const;
   Status forget_history_here(int64_t before_s);
 
@@ -346,6 +364,14 @@ class Partition : public std::enable_shared_from_this<Partition> {
   std::atomic<uint64_t> split_attempts_{0};
   Mutex expiry_mutex_;
   std::string expiry_cursor_ ORRERY_GUARDED_BY(expiry_mutex_);  // where to go on looking
+  // How far the removal of each purge's items has come, by what their keys begin with.
+  struct PurgeWalk {
+    uint64_t lsn = 0;
+    std::string from;    // the first key not looked at
+    bool found = false;  // since the walk began, which is repeated until there are none
+  };
+  Mutex purges_mutex_;
+  std::map<std::string, PurgeWalk> purge_walks_ ORRERY_GUARDED_BY(purges_mutex_);
   // How far re-indexing has come; it begins at the start again when the partition is opened.
   struct Reindexing {
     uint32_t version = 0;

@@ -27,6 +27,8 @@ Status check_precondition(const Write& write, const Item* current, bool has_etag
     case Verb::expire:
     case Verb::reindex:
     case Verb::indexed:
+    case Verb::purge:
+    case Verb::purged:
       break;
   }
   if (current == nullptr) return {};

@@ -59,12 +59,13 @@ uint64_t weight(const Write& write, std::string_view body) {
 }  // namespace
 
 Run::Run(Store& store, const Partition::Identity& identity, const PartitionRecord& record,
-         int64_t now_s, uint64_t found_bytes_max)
+         int64_t now_s, const Limits& limits)
     : store_(store),
       identity_(identity),
       now_s_(now_s),
-      found_bytes_max_(found_bytes_max),
+      limits_(limits),
       record_(record),
+      purges_before_(store.purges().now()),
       ledger_(store.index_ledger()) {}
 
 std::expected<std::vector<Written>, Run::Failure> Run::apply(
@@ -72,6 +73,7 @@ std::expected<std::vector<Written>, Run::Failure> Run::apply(
   items_.mark();
   sizes_.mark();
   uniques_.mark();
+  purges_.mark();
   batch_.SetSavePoint();
   found_bytes_ = 0;
   const PartitionRecord before = record_;
@@ -87,6 +89,7 @@ std::expected<std::vector<Written>, Run::Failure> Run::apply(
       items_.roll_back();
       sizes_.roll_back();
       uniques_.roll_back();
+      purges_.roll_back();
       batch_.RollbackToSavePoint();
       record_ = before;
       deltas_.resize(deltas_before);
@@ -166,11 +169,11 @@ Status Run::check(const Write& write, const std::optional<Item>& current, bool l
 Status Run::count_found(const Write& write, const Item& item) {
   found_bytes_ += item.body.size();
   run_found_bytes_ += item.body.size();
-  if (found_bytes_ <= found_bytes_max_) return {};
+  if (found_bytes_ <= limits_.response_bytes) return {};
   return fail(Code::too_large,
               fmt::format("with item '{}' the transaction would answer with more than {} bytes: "
                           "use several",
-                          write.row, found_bytes_max_));
+                          write.row, limits_.response_bytes));
 }
 
 Result<Written> Run::apply_one(const Write& write) {
@@ -181,11 +184,13 @@ Result<Written> Run::apply_one(const Write& write) {
   if (auto adopted = adopt_rules(schema); !adopted) return pass(adopted.error());
   if (write.verb == Verb::reindex) return apply_reindex(write);
   if (write.verb == Verb::indexed) return note_indexed();
+  if (write.verb == Verb::purge) return apply_purge(write);
+  if (write.verb == Verb::purged) return note_purged(write);
   const std::string key = item_key(write.placement, write.row);
   auto found = current_item(key);
   if (!found) return pass(found.error());
   std::optional<Item>& current = *found;
-  const bool live = current && !is_expired(*current, schema.default_ttl_s, now_s_);
+  const bool live = current && is_live(schema, key, *current);
   if (auto checked = check(write, current, live); !checked) return pass(checked.error());
 
   step_ = 0;
@@ -239,8 +244,8 @@ Result<Written> Run::apply_one(const Write& write) {
   }
 
   if (current) batch_.Delete(store_.changes(), change_key(current->version.lsn));
-  // What has expired ends before something else takes its place.
-  if (current && !live) remember(schema, Operation::expire, key, &*current, nullptr);
+  // What has expired or was purged ends before something else takes its place.
+  if (current && !live) remember(schema, end_of(key, *current), key, &*current, nullptr);
   if (live || !removal) {
     remember(schema, removal ? Operation::remove : (live ? Operation::replace : Operation::create),
              key, live ? &*current : nullptr, removal ? nullptr : &next);
@@ -253,13 +258,17 @@ Result<Written> Run::apply_one(const Write& write) {
     batch_.Put(store_.changes(), change_key(next.version.lsn), key);
     items_.set(key, next);
   }
-  if (next.version.time_s < record_.time_s) {
-    record_.time_order.note_step_back(record_.lsn, record_.time_s);
-  }
-  record_.lsn = next.version.lsn;
-  record_.time_s = next.version.time_s;
+  take_lsn(next.version);
   written.version = next.version;
   return written;
+}
+
+void Run::take_lsn(const Version& version) {
+  if (version.time_s < record_.time_s) {
+    record_.time_order.note_step_back(record_.lsn, record_.time_s);
+  }
+  record_.lsn = version.lsn;
+  record_.time_s = version.time_s;
 }
 
 Status Run::adopt_rules(const Schema& schema) {
@@ -403,7 +412,7 @@ Status Run::evict(const Write& cause, const std::string& row, const Item& item) 
     return sized;
   }
   // It takes no LSN of its own: the write that wants its place takes one.
-  remember(*gone.schema, Operation::expire, key, &item, nullptr);
+  remember(*gone.schema, end_of(key, item), key, &item, nullptr);
   batch_.Delete(store_.changes(), change_key(item.version.lsn));
   batch_.Delete(store_.items(), key);
   items_.set(key, std::nullopt);
@@ -425,17 +434,18 @@ Status Run::put_unique(const Write& write, const value::Node* before, const valu
       auto holder = current_holder(*new_key);
       if (!holder) return pass(holder.error());
       if (*holder && **holder != write.row) {
-        auto other = current_item(item_key(write.placement, **holder));
+        const std::string other_key = item_key(write.placement, **holder);
+        auto other = current_item(other_key);
         if (!other) return pass(other.error());
-        if (*other && !is_expired(**other, write.schema->default_ttl_s, now_s_)) {
+        if (*other && is_live(*write.schema, other_key, **other)) {
           return fail(
               Code::conflict,
               fmt::format("unique key ({}): another item, with id '{}', has the same values "
                           "under the partition key {}",
                           paths_text(unique_keys[i]), **holder, write.key_text));
         }
-        // Expired and not collected yet. It must go now: should it come back to life (the clock or
-        // the container's TTL may change), two items would have the value.
+        // Expired or purged, and not collected yet. It must go now: should it come back to life
+        // (the clock or the container's TTL may change), two items would have the value.
         if (*other) {
           if (auto gone = evict(write, std::string(**holder), **other); !gone) return gone;
         }

@@ -18,6 +18,7 @@
 #include "partition/format.h"
 #include "partition/index_ledger.h"
 #include "partition/partition.h"
+#include "partition/purge_marks.h"
 #include "partition/store.h"
 #include "partition/term_set.h"
 
@@ -36,6 +37,8 @@ class Overlay {
     undo_.emplace_back(key, fresh ? std::nullopt : std::optional<T>(std::move(at->second)));
     at->second = std::move(next);
   }
+  bool empty() const { return values_.empty(); }
+  size_t size() const { return values_.size(); }
   std::vector<std::string> keys() const {
     std::vector<std::string> all;
     all.reserve(values_.size());
@@ -68,10 +71,10 @@ struct SizeDelta {
 
 class Run {
  public:
-  // `found_bytes_max` bounds the bodies that one transaction gives back without having brought
+  // Limits::response_bytes bounds the bodies that one transaction gives back without having brought
   // them: of reads and edits.
   Run(Store& store, const Partition::Identity& identity, const PartitionRecord& record,
-      int64_t now_s, uint64_t found_bytes_max);
+      int64_t now_s, const Limits& limits);
 
   // Appends a transaction, which stays as it is. On error nothing of it remains.
   struct Failure {
@@ -98,6 +101,8 @@ class Run {
       take(last);
     }
   }
+  // The purges that there are after it, if it changes them.
+  std::optional<PurgeMarksPtr> changed_purges() const;
   // The keys of the items that it writes or removes, and maybe of others.
   std::vector<std::string> item_keys() const { return items_.keys(); }
 
@@ -109,6 +114,19 @@ class Run {
   Status adopt_rules(const Schema& schema);
   Result<Written> apply_reindex(const Write& write);
   Result<Written> note_indexed();
+  Result<Written> apply_purge(const Write& write);
+  Result<Written> note_purged(const Write& write);
+  size_t purges_count() const;
+  bool is_purged(const std::string& key, const Item& item) const;
+  bool is_live(const Schema& schema, const std::string& key, const Item& item) const {
+    return !is_expired(item, schema.default_ttl_s, now_s_) && !is_purged(key, item);
+  }
+  // As what the history tells the end of an item that was not live any more.
+  Operation end_of(const std::string& key, const Item& item) const {
+    return is_purged(key, item) ? Operation::remove : Operation::expire;
+  }
+  // Gives the write at work its LSN.
+  void take_lsn(const Version& version);
   // Of a write now.
   uint32_t time_s() const { return next_time_s(record_.time_s, now_s_); }
   Status check(const Write& write, const std::optional<Item>& current, bool live) const;
@@ -120,7 +138,8 @@ class Run {
   Status reindex(const Write& write, const std::string& key, const Item* before, const Item* after,
                  Written& written);
   Status put_unique(const Write& write, const value::Node* before, const value::Node* after);
-  // Takes an expired item of the same logical partition away, since its unique value is wanted.
+  // Takes an expired or purged item of the same logical partition away, since its unique value is
+  // wanted.
   Status evict(const Write& cause, const std::string& row, const Item& item);
   // Puts what happens to an item into the history, if its container keeps one.
   void remember(const Schema& schema, Operation operation, std::string_view key, const Item* before,
@@ -135,7 +154,7 @@ class Run {
   Store& store_;
   const Partition::Identity& identity_;
   const int64_t now_s_;
-  const uint64_t found_bytes_max_;
+  const Limits& limits_;
   uint64_t found_bytes_ = 0;      // of the transaction at hand
   uint64_t run_found_bytes_ = 0;  // of all of them
   rocksdb::WriteBatch batch_;
@@ -143,6 +162,8 @@ class Run {
   Overlay<std::optional<Item>> items_;
   Overlay<LogicalSize> sizes_;
   Overlay<std::optional<std::string>> uniques_;
+  const PurgeMarksPtr purges_before_;
+  Overlay<std::optional<uint64_t>> purges_;  // by what the items' keys begin with
   std::vector<SizeDelta> deltas_;
   uint16_t step_ = 0;  // of the write at work, in the history
   // Index entries that come and go, in the order of the writes; finish() puts them into the batch.

@@ -252,6 +252,8 @@ Status Partition::trim() {
   const std::vector<Gap> gaps = {
       {store_->items(), "", items_from(identity_.min)},
       {store_->items(), items_from(identity_.max), "\xFF\xFF"},
+      {store_->ledger(), purge_key(""), purge_key(identity_.min)},
+      {store_->ledger(), purge_key(identity_.max), "q"},
       {store_->ledger(), size_key(""), size_key(identity_.min)},
       {store_->ledger(), size_key(identity_.max), "t"},
       {store_->ledger(), unique_range(""), unique_range(identity_.min)},

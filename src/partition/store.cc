@@ -175,6 +175,7 @@ Result<std::optional<PartitionRecord>> Store::load() {
   auto record = decode_record(**stored);
   if (!record) return pass(record.error());
   if (auto loaded = load_index_ledger(); !loaded) return pass(loaded.error());
+  if (auto loaded = load_purges(*record); !loaded) return pass(loaded.error());
   return std::move(*record);
 }
 
@@ -192,6 +193,23 @@ Status Store::load_index_ledger() {
     if (!it->status().ok()) return pass(translate(it->status(), "reading the index's ledger"));
   }
   return index_ledger_.load(stored);
+}
+
+Status Store::load_purges(const PartitionRecord& record) {
+  const std::string upper = purge_key(record.max);
+  const rocksdb::Slice upper_bound = upper;
+  rocksdb::ReadOptions options = read_options();
+  options.iterate_upper_bound = &upper_bound;
+  std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator(options, ledger()));
+  auto marks = std::make_shared<PurgeMarks>();
+  for (it->Seek(purge_key(record.min)); it->Valid(); it->Next()) {
+    auto lsn = decode_purge(it->value().ToStringView());
+    if (!lsn) return pass(lsn.error());
+    marks->emplace(it->key().ToStringView().substr(kPurges.size()), *lsn);
+  }
+  if (!it->status().ok()) return pass(translate(it->status(), "reading purges"));
+  purges_.set(std::move(marks));
+  return {};
 }
 
 void Store::close_database() {

@@ -22,6 +22,7 @@
 #include "partition/item_cache.h"
 #include "partition/log_watch.h"
 #include "partition/partition.h"
+#include "partition/purge_marks.h"
 #include "partition/range_filter.h"
 #include "partition/reading.h"
 #include "partition/term_cache.h"
@@ -96,6 +97,8 @@ class Store {
   rocksdb::ColumnFamilyHandle* ledger() const { return db_->DefaultColumnFamily(); }
   RangeFilter& filter() { return filter_; }
   IndexLedger& index_ledger() { return index_ledger_; }
+  PurgeBoard& purges() { return purges_; }
+  const PurgeBoard& purges() const { return purges_; }
   const IndexLedger& index_ledger() const { return index_ledger_; }
 
   volume::Claim& claim() const { return *claim_; }
@@ -165,6 +168,7 @@ class Store {
   rocksdb::Status open_in(Mode mode);
   Result<std::optional<PartitionRecord>> load();
   Status load_index_ledger();
+  Status load_purges(const PartitionRecord& record);
   void close_database();
   // Whether the disk takes a small file.
   Status probe();
@@ -200,6 +204,7 @@ class Store {
   std::atomic<uint64_t> committed_lsn_{0};
   bool opened_ = false;  // and nothing was missing
   IndexLedger index_ledger_;
+  PurgeBoard purges_;
 };
 
 }  // namespace orrery::partition

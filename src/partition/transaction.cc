@@ -33,7 +33,8 @@ Transaction::Transaction(std::shared_ptr<Partition> partition, std::shared_ptr<c
     : partition_(std::move(partition)),
       schema_(std::move(schema)),
       bytes_max_(bytes_max),
-      now_s_(partition_->shared_.clock.now_s()) {}
+      visibility_{schema_->default_ttl_s, partition_->shared_.clock.now_s(),
+                  partition_->store_->purges().now()} {}
 
 Transaction::~Transaction() = default;
 
@@ -69,12 +70,13 @@ Result<std::optional<Item>> Transaction::read_snapshot(std::string_view placemen
   if (auto ok = use.ok(); !ok) return pass(ok.error());
   const rocksdb::Snapshot* snapshot = store.find(snapshot_->id);
   if (snapshot == nullptr) return outdated();
-  auto stored = store.get(store.items(), item_key(placement, row), snapshot);
+  const std::string key = item_key(placement, row);
+  auto stored = store.get(store.items(), key, snapshot);
   if (!stored) return pass(stored.error());
   if (!*stored) return std::nullopt;
   auto item = decode_item(**stored);
   if (!item) return pass(item.error());
-  if (is_expired(*item, schema_->default_ttl_s, now_s_)) return std::nullopt;
+  if (!visibility_.sees(key, *item)) return std::nullopt;
   return std::move(*item);
 }
 
@@ -132,7 +134,7 @@ Result<Page> Transaction::scan(std::string_view placement, const std::string* af
       row = stored_row;
       auto decoded = decode_item(it->value().ToStringView());
       if (!decoded) return pass(decoded.error());
-      if (!is_expired(*decoded, schema_->default_ttl_s, now_s_)) item = std::move(*decoded);
+      if (visibility_.sees(it->key().ToStringView(), *decoded)) item = std::move(*decoded);
       it->Next();
     }
     const bool is_over = page.items.size() >= items_max || bytes >= bytes_max;
@@ -156,7 +158,8 @@ Result<Page> Transaction::scan(std::string_view placement, const std::string* af
 
 Status Transaction::stage(Write write) {
   if (write.verb == Verb::expire || write.verb == Verb::read || write.verb == Verb::reindex ||
-      write.verb == Verb::indexed || write.editor) {
+      write.verb == Verb::indexed || write.verb == Verb::purge || write.verb == Verb::purged ||
+      write.editor) {
     return fail(Code::internal, "upkeep, reads and edits cannot be staged");
   }
   if (writes_.size() >= kWritesMax) {

@@ -28,6 +28,7 @@
 
 #include "base/result.h"
 #include "partition/partition.h"
+#include "partition/purge_marks.h"
 
 namespace orrery::partition {
 
@@ -85,7 +86,7 @@ class Transaction {
   const std::shared_ptr<Partition> partition_;
   const std::shared_ptr<const Schema> schema_;
   const size_t bytes_max_;
-  const int64_t now_s_;  // expiry is decided once, so that reads repeat
+  Visibility visibility_;  // of the snapshot
   uint64_t lsn_ = 0;
   std::unique_ptr<Snapshot> snapshot_;
   std::vector<Write> writes_;

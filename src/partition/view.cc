@@ -93,8 +93,7 @@ struct View::State {
         store(store_in),
         use(store_in, Store::Use::NoWaiting{}),
         index_version(schema.index_version),
-        default_ttl_s(schema.default_ttl_s),
-        now_s(now_s_in),
+        visibility{schema.default_ttl_s, now_s_in, store_in.purges().now()},
         reach(reach_in) {}
   ~State() {
     if (reading) store.readings().give_back(std::move(reading));
@@ -169,8 +168,7 @@ struct View::State {
   const Store& store;
   const Store::Use use;
   const uint32_t index_version;
-  const std::optional<int32_t> default_ttl_s;
-  const int64_t now_s;  // expiry is decided once
+  const Visibility visibility;  // made before the reading
   const Reach reach;
   std::unique_ptr<Reading> reading;
   std::string_view key_min;  // of the stretch, as keys begin
@@ -249,7 +247,7 @@ bool View::is_indexed() const {
 }
 
 bool View::entries_are_items() const {
-  return !state_ || !state_->default_ttl_s;
+  return !state_ || state_->visibility.sees_all();
 }
 
 uint64_t View::items_at_most() const {
@@ -331,7 +329,7 @@ Result<std::vector<std::string_view>> View::fetch(std::span<const std::string> k
       tickets.push_back(ticket);
       continue;
     }
-    if (!is_expired(*item, state_->default_ttl_s, state_->now_s)) bodies[i] = item->body;
+    if (state_->visibility.sees(keys[i], *item)) bodies[i] = item->body;
     state_->cached.push_back(std::move(item));
   }
   if (missing.empty()) return bodies;
@@ -362,7 +360,7 @@ Result<std::vector<std::string_view>> View::fetch(std::span<const std::string> k
     std::string_view body;
     auto item = decode_item(state_->fetched[i].ToStringView(), body);
     if (!item) return pass(item.error());
-    if (!is_expired(*item, state_->default_ttl_s, state_->now_s)) bodies[missing[i]] = body;
+    if (state_->visibility.sees(keys[missing[i]], *item)) bodies[missing[i]] = body;
     if (is_newest && state_->put_in_cache < kCacheItemsMax) {
       ++state_->put_in_cache;
       item->body = body;
@@ -424,8 +422,8 @@ Result<bool> ItemCursor::next() {
     }
     auto item = decode_item(it.value().ToStringView(), body_);
     if (!item) return pass(item.error());
-    if (is_expired(*item, state_->view.default_ttl_s, state_->view.now_s)) continue;
     key_ = it.key().ToStringView();
+    if (!state_->view.visibility.sees(key_, *item)) continue;
     return true;
   }
 }

@@ -99,7 +99,8 @@ class View {
   // Whether every item has the terms that the schema's rules give it. When not, only items() and
   // fetch() may be used.
   bool is_indexed() const;
-  // Whether every entry is that of an item that a read would find. (Not where items expire.)
+  // Whether every entry is that of an item that a read would find. (Not where items expire, or
+  // while some are being purged.)
   bool entries_are_items() const;
   // How many items there are in the stretch, expired ones included: exact when the stretch is the
   // whole partition or one placement key; otherwise not less than there are.

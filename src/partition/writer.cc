@@ -25,7 +25,7 @@ constexpr int64_t kAttemptWaitMostUs = 60'000'000;
 
 bool needs_room(const Write& write) {
   return write.needs_room && write.verb != Verb::remove && write.verb != Verb::expire &&
-         write.verb != Verb::read;
+         write.verb != Verb::purge && write.verb != Verb::purged && write.verb != Verb::read;
 }
 
 Error moved_error() {
@@ -167,8 +167,7 @@ void Writer::commit(std::vector<Entry>& entries) {
                             .message = "the partition takes no writes now: " + read_only_reason()});
     return;
   }
-  Run run(store_, partition_.identity(), record(), shared_.clock.now_s(),
-          shared_.limits.response_bytes);
+  Run run(store_, partition_.identity(), record(), shared_.clock.now_s(), shared_.limits);
   std::vector<Outcome> outcomes(entries.size());
   const Status room = room_to_grow();
   size_t first_after_a_change = entries.size();
@@ -228,6 +227,7 @@ Status Writer::room_to_grow() {
 Status Writer::commit_run(Run& run) {
   // What follows the commit needs no memory: it must not fail.
   PartitionRecord next = run.record();
+  const std::optional<PurgeMarksPtr> purges = run.changed_purges();
   std::vector<SizeDelta> deltas;
   if (tracking_) {
     deltas = run.deltas();
@@ -264,6 +264,7 @@ Status Writer::commit_run(Run& run) {
   store_.acknowledge();
   store_.committed(next.lsn);
   track(std::move(deltas));
+  if (purges) store_.purges().set(*purges);
   MutexLock lock(mutex_);
   set_record(std::move(next));
   return {};

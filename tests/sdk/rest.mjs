@@ -12,6 +12,8 @@ export function signedParts(path, { rid = false } = {}) {
   const feed = segments.length % 2 === 1;
   const type = segments.at(feed ? -1 : -2) ?? "";
   const owner = feed ? segments.slice(0, -1) : segments;
+  // Of the operation on all items of a key, the container is signed, as the key's.
+  if (type === "operations") return { type: "partitionkey", link: segments.slice(0, 4).join("/") };
   if (type === "offers") return { type, link: feed ? "" : owner.at(-1).toLowerCase() };
   return { type, link: rid ? (owner.at(-1) ?? "").toLowerCase() : owner.join("/") };
 }

@@ -18,10 +18,10 @@ namespace orrery::cosmos {
 namespace {
 
 constexpr std::array<std::string_view, kOperations> kNames = {
-    "account",     "database",    "container",   "resource",  "partition_ranges",
-    "offer",       "item_create", "item_upsert", "item_read", "item_replace",
-    "item_delete", "item_patch",  "item_batch",  "item_bulk", "item_feed",
-    "item_query",  "script_run",  "admin",       "other"};
+    "account",     "database",    "container", "resource",     "partition_ranges",     "offer",
+    "item_create", "item_upsert", "item_read", "item_replace", "item_delete",          "item_patch",
+    "item_batch",  "item_bulk",   "item_feed", "item_query",   "partition_key_delete", "script_run",
+    "admin",       "other"};
 
 // Statuses that the face answers with; anything else counts as the last one.
 constexpr std::array kStatuses = {200, 201, 204, 207, 304, 400, 401, 403, 404, 405, 408,
@@ -260,6 +260,20 @@ std::string Metrics::render(const cluster::Engine& engine, const net::ServerCoun
       Column{family("orrery_partition_request_units_total",
                     "Request units charged to a physical partition", MetricType::Counter),
              [](const Slot& slot, const Partition&) { return slot.counters.charge.load(); }},
+      Column{family("orrery_partition_purges", "Partition keys whose items are being deleted",
+                    MetricType::Gauge),
+             [](const Slot&, const Partition& partition) {
+               return static_cast<double>(partition.purges_pending());
+             }},
+      Column{family("orrery_partition_purged_items_total",
+                    "Items that were deleted with all others of their partition key",
+                    MetricType::Counter),
+             [](const Slot& slot, const Partition&) {
+               return static_cast<double>(slot.counters.purged_items.load());
+             }},
+      Column{family("orrery_partition_purge_request_units_total",
+                    "Request units charged for deleting these", MetricType::Counter),
+             [](const Slot& slot, const Partition&) { return slot.counters.purge_charge.load(); }},
   };
   engine.each_open(
       [&](const cluster::Routing& routing, const Slot& slot, const Partition& partition) {

@@ -38,6 +38,7 @@ enum class Operation : uint8_t {
   item_bulk,
   item_feed,
   item_query,
+  partition_key_delete,
   script_run,
   admin,
   other,

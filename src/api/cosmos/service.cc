@@ -310,6 +310,11 @@ void Service::dispatch_in_container(CallPtr call) {
     if (method != "GET") return method_not_allowed(std::move(call));
     return later(std::move(call), Lane::management, &Service::read_partition_ranges);
   }
+  if (kind == "operations" && address.count == 6 && address.child() == "partitionkeydelete") {
+    call->operation = Operation::partition_key_delete;
+    if (method != "POST") return method_not_allowed(std::move(call));
+    return delete_partition_key(std::move(call));
+  }
   if (kind != "docs") {
     if (kind == "sprocs" && address.count == 6 && method == "POST") {
       call->operation = Operation::script_run;

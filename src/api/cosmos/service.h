@@ -5,7 +5,7 @@
 // containers, feeds, scripts) goes through the lanes (lanes.h) to threads that may. One file per
 // resource: account.cc, databases.cc, containers.cc, named_resources.cc (users, permissions,
 // scripts), permissions.cc, scripts.cc (what runs JavaScript), partition_ranges.cc, items.cc,
-// batch.cc, item_feed.cc, change_feed.cc, query_items.cc, offers.cc, admin.cc.
+// partition_key_delete.cc, batch.cc, item_feed.cc, change_feed.cc, query_items.cc, offers.cc, admin.cc.
 #pragma once
 
 #include <atomic>
@@ -150,6 +150,8 @@ class Service final : public net::Handler {
   void write_with_triggers(CallPtr call, ItemVerb verb);
 
   void read_partition_ranges(CallPtr call);
+
+  void delete_partition_key(CallPtr call);
 
   void read_item(CallPtr call);
   void write_item(CallPtr call, ItemVerb verb);

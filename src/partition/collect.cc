@@ -1,0 +1,156 @@
+// Removing what nobody sees any more, in the background and within a budget: expired items, and
+// those of purges (purge_marks.h). Each is checked again by the writer, so a walk may be out of
+// date.
+#include <algorithm>
+
+#include "partition/charge.h"
+#include "partition/format.h"
+#include "partition/partition.h"
+#include "partition/store.h"
+#include "value/ordered.h"
+
+namespace orrery::partition {
+
+class Partition::Removals {
+ public:
+  explicit Removals(std::shared_ptr<const Schema> schema) : schema_(std::move(schema)) {}
+
+  void add(ItemKey key, const Item& item) {
+    if (count_++ % kGroup == 0) groups_.emplace_back();
+    charge_ += remove_charge(charged_bytes(key.row.size() + item.body.size()), 0);
+    Write& write = groups_.back().emplace_back();
+    write.verb = Verb::expire;
+    write.placement = std::move(key.placement);
+    write.row = std::move(key.row);
+    write.schema = schema_;
+  }
+  size_t count() const { return count_; }
+  double charge() const { return charge_; }  // by their size alone
+  // One that fails is found again the next time round.
+  void submit(Partition& partition, const std::function<void(double)>& pay) {
+    for (std::vector<Write>& group : groups_) {
+      partition.submit(std::move(group), [pay](const Outcome& outcome) {
+        double charge = 0;
+        for (const Written& written : outcome.written) {
+          const bool removed = written.old_bytes > 0 && !written.replaced;
+          if (removed) {
+            charge += remove_charge(charged_bytes(written.old_bytes), written.terms_removed);
+          }
+        }
+        if (charge > 0) pay(charge);
+      });
+    }
+  }
+
+ private:
+  static constexpr size_t kGroup = 100;
+
+  const std::shared_ptr<const Schema> schema_;
+  std::vector<std::vector<Write>> groups_;
+  size_t count_ = 0;
+  double charge_ = 0;
+};
+
+Result<size_t> Partition::collect_expired(const std::shared_ptr<const Schema>& schema,
+                                          size_t examine_max, double charge_max,
+                                          const std::function<void(double)>& pay) {
+  Removals removals(schema);
+  {
+    MutexLock lock(expiry_mutex_);
+    Store::Use use(*store_);
+    if (auto ok = use.ok(); !ok) return pass(ok.error());
+    const rocksdb::Slice upper_bound = items_max_;
+    rocksdb::ReadOptions options = read_options();
+    options.iterate_upper_bound = &upper_bound;
+    options.fill_cache = false;
+    std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->items()));
+    const int64_t now_s = shared_.clock.now_s();
+    size_t examined = 0;
+    for (it->Seek(expiry_cursor_.empty() ? items_min_ : expiry_cursor_);
+         it->Valid() && examined < examine_max && removals.charge() < charge_max;
+         it->Next(), ++examined) {
+      auto item = decode_item(it->value().ToStringView());
+      if (!item) return pass(item.error());
+      if (!is_expired(*item, schema->default_ttl_s, now_s)) continue;
+      auto key = parse_item_key(it->key().ToStringView());
+      if (!key) return pass(key.error());
+      removals.add(std::move(*key), *item);
+    }
+    if (!it->status().ok()) {
+      return pass(store_->translate(it->status(), "looking for expired items"));
+    }
+    expiry_cursor_ = it->Valid() ? it->key().ToString() : "";
+  }
+  removals.submit(*this, pay);
+  return removals.count();
+}
+
+size_t Partition::purges_pending() const {
+  const PurgeMarksPtr marks = store_->purges().now();
+  return marks ? marks->size() : 0;
+}
+
+Result<Partition::Collected> Partition::collect_purged(const std::shared_ptr<const Schema>& schema,
+                                                       size_t examine_max, double charge_max,
+                                                       const std::function<void(double)>& pay) {
+  Removals removals(schema);
+  std::vector<Write> ended;
+  {
+    MutexLock lock(purges_mutex_);
+    const PurgeMarksPtr marks = store_->purges().now();
+    if (!marks) {
+      purge_walks_.clear();
+      return Collected{};
+    }
+    std::erase_if(purge_walks_, [&](const auto& walk) { return !marks->contains(walk.first); });
+    Store::Use use(*store_);
+    if (auto ok = use.ok(); !ok) return pass(ok.error());
+    size_t examined = 0;
+    for (const auto& [prefix, lsn] : *marks) {
+      if (prefix < items_min_ || prefix >= items_max_) continue;  // a sibling's, not trimmed yet
+      PurgeWalk& walk = purge_walks_[prefix];
+      if (walk.lsn != lsn) walk = {.lsn = lsn, .from = prefix};
+      const std::string upper = value::after_prefix(prefix);
+      const rocksdb::Slice upper_bound = upper;
+      rocksdb::ReadOptions options = read_options();
+      options.iterate_upper_bound = &upper_bound;
+      options.fill_cache = false;
+      std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->items()));
+      for (it->Seek(walk.from);
+           it->Valid() && examined < examine_max && removals.charge() < charge_max;
+           it->Next(), ++examined) {
+        auto item = decode_item(it->value().ToStringView());
+        if (!item) return pass(item.error());
+        if (item->version.lsn > lsn) continue;
+        auto key = parse_item_key(it->key().ToStringView());
+        if (!key) return pass(key.error());
+        removals.add(std::move(*key), *item);
+        walk.found = true;
+      }
+      if (!it->status().ok()) {
+        return pass(store_->translate(it->status(), "looking for purged items"));
+      }
+      if (it->Valid()) {
+        walk.from = it->key().ToString();
+        break;
+      }
+      // A walk that found none: all that were removed are, durably. Otherwise once more.
+      if (!walk.found) {
+        auto placement = parse_item_key(prefix);
+        if (!placement) return pass(placement.error());
+        Write& write = ended.emplace_back();
+        write.verb = Verb::purged;
+        write.placement = std::move(placement->placement);
+        write.purge_lsn = lsn;
+        write.schema = schema;
+      }
+      walk = {.lsn = lsn, .from = prefix};
+    }
+  }
+  const Collected collected{.items = removals.count(), .purges = ended.size()};
+  removals.submit(*this, pay);
+  if (!ended.empty()) submit(std::move(ended), [](const Outcome&) {});
+  return collected;
+}
+
+}  // namespace orrery::partition

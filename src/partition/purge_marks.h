@@ -1,0 +1,66 @@
+// Purges: a logical partition whose items are all to go at once.
+//
+// A purge is one small write, a mark: the items of this placement key that were written before it
+// are gone for every reader and writer from that moment on. What they take on the disk is given
+// back later, bit by bit (Partition::collect_purged), and then the mark goes. Marks are kept in the
+// files, so a restart and a split keep them.
+//
+// Invariants
+//  - A mark hides the items whose LSN is not above the mark's; what is written later stays.
+//  - A mark is published after its commit and before its caller is told, and is withdrawn after the
+//    last of its items has left the files. So whoever takes the marks first and a snapshot second
+//    never sees again what a purge has hidden.
+//
+// Threading: marks are immutable. PurgeBoard: any thread may read, the writer alone sets.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/thread_annotations.h"
+#include "partition/item.h"
+
+namespace orrery::partition {
+
+// By what the keys of the items begin with (items_from(placement)): the LSN of the purge.
+using PurgeMarks = std::map<std::string, uint64_t, std::less<>>;
+using PurgeMarksPtr = std::shared_ptr<const PurgeMarks>;  // null: there are none
+
+// The LSN of the purge that an item's key is under, if there is one.
+std::optional<uint64_t> purge_of(const PurgeMarks& marks, std::string_view item_key);
+
+class PurgeBoard {
+ public:
+  PurgeMarksPtr now() const;
+  void set(PurgeMarksPtr marks) noexcept;
+
+ private:
+  // Most partitions never have a mark, and every read asks.
+  std::atomic<bool> any_{false};
+  mutable Mutex mutex_;
+  PurgeMarksPtr marks_ ORRERY_GUARDED_BY(mutex_);
+};
+
+// Which of the stored items a reader sees: neither expired nor purged. Made before the snapshot
+// that it is used with.
+struct Visibility {
+  std::optional<int32_t> default_ttl_s;
+  int64_t now_s = 0;  // expiry is decided once, so that reads repeat
+  PurgeMarksPtr purges;
+
+  bool sees(std::string_view item_key, const Item& item) const {
+    if (is_expired(item, default_ttl_s, now_s)) return false;
+    return !purges || !is_purged(item_key, item);
+  }
+  bool sees_all() const { return !default_ttl_s && !purges; }
+
+ private:
+  bool is_purged(std::string_view item_key, const Item& item) const;
+};
+
+}  // namespace orrery::partition
