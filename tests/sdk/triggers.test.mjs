@@ -135,8 +135,50 @@ describe("triggers", () => {
     answers(await at.rest("POST", `/dbs/db/colls/${container.id}/docs`, { body: "{", headers }), 400);
     await container.items.create(item);
     await container.item("1", "a").replace(item, { preTriggerInclude: [name] });
-    await fails(container.item("1", "a").patch([{ op: "set", path: "/x", value: 1 }],
-      { preTriggerInclude: [name] }), 501);
+  });
+
+  it("A23 A27: around a patch they see the item as it makes it, in one transaction", async () => {
+    const container = await withTriggers(
+      { triggerType: "Pre", triggerOperation: "Replace", body: function stamp() {
+        const request = getContext().getRequest();
+        const item = request.getBody();
+        if (item.n > 10) throw new Error("n is too large");
+        item.seen = `${request.getOperationType()} ${item.n}`;
+        request.setBody(item);
+      } },
+      { triggerType: "Post", body: function journal() {
+        const collection = getContext().getCollection();
+        const { id, n } = getContext().getResponse().getBody();
+        collection.upsertDocument(collection.getSelfLink(), { id: `log-${id}`, pk: "a", n });
+      } },
+      { triggerType: "Pre", triggerOperation: "Delete", body: function onDelete() {} });
+    const both = { preTriggerInclude: ["stamp"], postTriggerInclude: ["journal"] };
+    const { resource: before } = await container.items.create({ id: "1", pk: "a", n: 1 });
+    const item = container.item("1", "a");
+    const add = (value) => [{ op: "incr", path: "/n", value }];
+    const { resource, statusCode } = await item.patch(add(4), both);
+    assert.equal(statusCode, 200);
+    assert.deepEqual(bare(resource), { id: "1", pk: "a", n: 5, seen: "Replace 5" });
+    assert.deepEqual((await item.read()).resource, resource);
+    assert.equal((await container.item("log-1", "a").read()).resource.n, 5);
+    await fails(item.patch(add(40), both), 400, { message: /n is too large/ });
+    await fails(item.patch({ condition: "from c where c.n = 1", operations: add(1) }, both), 412);
+    await fails(item.patch(add(1), { ...both, accessCondition: { type: "IfMatch", condition: before._etag } }), 412);
+    await fails(item.patch([{ op: "set", path: "/pk", value: "b" }], both), 400);
+    await fails(container.item("none", "a").patch(add(1), both), 404);
+    await fails(item.patch(add(1), { preTriggerInclude: ["onDelete"] }), 400, { message: /Delete/ });
+    assert.equal((await item.read()).resource.n, 5);
+    assert.equal((await container.item("log-1", "a").read()).resource.n, 5);
+  });
+
+  it("A27: a batch runs none: 400", async () => {
+    const container = await withTriggers({ body: validateToDoItemTimestamp, triggerType: "Pre" });
+    const headers = { ...keyHeader("a"), "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True",
+      "x-ms-documentdb-pre-trigger-include": "validateToDoItemTimestamp" };
+    answers(await at.rest("POST", `/dbs/db/colls/${container.id}/docs`, { headers,
+      body: [{ operationType: "Create", resourceBody: { id: "1", pk: "a", name: "n" } }] }), 400,
+    { message: /a batch runs no triggers/ });
+    assert.equal((await container.item("1", "a").read()).statusCode, 404);
   });
 
   it("A28: a pre-trigger cannot move an item to another key", async () => {

@@ -90,6 +90,16 @@ Result<bool> ScriptOperations::has(const std::string& row) const {
   return item->has_value();
 }
 
+Result<std::string> ScriptOperations::edited(const std::string& row,
+                                             const partition::Editor& editor) const {
+  auto item = transaction_.read(scope_.placement, row);
+  if (!item) return pass(item.error());
+  if (!*item) return pass(no_item(row));
+  auto edited = editor.edit(**item);
+  if (!edited) return pass(edited.error());
+  return std::move(edited->body);
+}
+
 // Items that the script has written are completed here, as the writer will complete them.
 std::string ScriptOperations::body_of(const std::string& row, partition::Item& item) const {
   const auto written = written_.find(row);

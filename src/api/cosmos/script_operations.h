@@ -56,6 +56,9 @@ class ScriptOperations final : public script::Operations {
   std::expected<Staged, Refusal> stage(const ItemRequest& request);
   // Whether there is an item with this id.
   Result<bool> has(const std::string& row) const;
+  // The item's body as an editor makes it, without what the server adds. Code::not_found without
+  // one.
+  Result<std::string> edited(const std::string& row, const partition::Editor& editor) const;
 
   // How many writes were staged.
   size_t staged() const { return transaction_.staged(); }

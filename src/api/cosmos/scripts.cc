@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "api/cosmos/item_body.h"
+#include "api/cosmos/item_patch.h"
 #include "api/cosmos/script_answer.h"
 #include "api/cosmos/script_transaction.h"
 #include "api/cosmos/service.h"
@@ -84,7 +85,8 @@ bool matches(const Trigger& trigger, ItemVerb verb, bool exists) {
     return equals_ignore_case(trigger.operation, name);
   };
   if (is("All") || is(operation_name(verb))) return true;
-  if (verb == ItemVerb::replace || (verb == ItemVerb::upsert && exists)) {
+  if (verb == ItemVerb::replace || verb == ItemVerb::patch ||
+      (verb == ItemVerb::upsert && exists)) {
     return is("Replace") || is("Update");
   }
   return verb == ItemVerb::upsert && is("Create");
@@ -213,8 +215,15 @@ void Service::write_with_triggers(CallPtr call, ItemVerb verb) {
     scope.placement = std::move(write->placement);
     scope.key = std::move(write->key_text);
   }
-  // Triggers see it parsed.
-  if (verb != ItemVerb::remove) {
+  // A patch is the replace that it comes to: triggers see the item as it makes it.
+  std::shared_ptr<const partition::Editor> editor;
+  if (verb == ItemVerb::patch) {
+    auto made = make_patch(call->body, routing->container->spec.key, engine_.limits());
+    if (!made) return call->fail(made.error());
+    editor = std::move(*made);
+    request.verb = ItemVerb::replace;
+  } else if (verb != ItemVerb::remove) {
+    // Triggers see it parsed.
     if (auto item = value::JsonDocument::parse(call->body); !item) {
       return call->fail({.code = Code::invalid,
                          .message = "the body is not a JSON item: " + item.error().message});
@@ -241,6 +250,11 @@ void Service::write_with_triggers(CallPtr call, ItemVerb verb) {
     run.operation = operation_name(verb);
     run.logging = is_true(call->headers.script_logging);
     std::string body(call->body);
+    if (editor) {
+      auto edited = within.operations().edited(id, *editor);
+      if (!edited) return std::unexpected(Refusal{edited.error()});
+      body = std::move(*edited);
+    }
     run.kind = script::Kind::pre_trigger;
     for (const Trigger& trigger : *before) {
       run.name = trigger.name;

@@ -342,7 +342,12 @@ void Service::dispatch_in_container(CallPtr call) {
         return query_items(std::move(call));
       }
       if (is_true(call->headers.is_batch)) {
-        if (has_triggers(*call)) return unsupported(std::move(call), "triggers around a batch");
+        if (has_triggers(*call)) {
+          return call->fail(
+              Error{.code = Code::invalid,
+                    .message = "One of the specified inputs is invalid: a batch runs no triggers. "
+                               "Leave them out, or send its operations one by one"});
+        }
         return batch_items(std::move(call));
       }
       const bool upsert = is_true(call->headers.is_upsert);
@@ -370,9 +375,6 @@ void Service::dispatch_in_container(CallPtr call) {
                                : std::pair(Operation::item_patch, ItemVerb::patch);
       call->operation = operation;
       if (has_triggers(*call)) {
-        if (verb == ItemVerb::patch) {
-          return unsupported(std::move(call), "triggers around a patch");
-        }
         return later_in_container(std::move(call), Lane::scripts, [this, verb](CallPtr running) {
           write_with_triggers(std::move(running), verb);
         });
