@@ -315,6 +315,10 @@ void Service::dispatch_in_container(CallPtr call) {
     if (method != "POST") return method_not_allowed(std::move(call));
     return delete_partition_key(std::move(call));
   }
+  if (kind == "conflicts" && address.count <= 6) {
+    call->operation = Operation::resource;
+    return later(std::move(call), Lane::management, &Service::conflicts);
+  }
   if (kind != "docs") {
     if (kind == "sprocs" && address.count == 6 && method == "POST") {
       call->operation = Operation::script_run;

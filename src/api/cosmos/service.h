@@ -150,6 +150,7 @@ class Service final : public net::Handler {
   void write_with_triggers(CallPtr call, ItemVerb verb);
 
   void read_partition_ranges(CallPtr call);
+  void conflicts(CallPtr call);
 
   void delete_partition_key(CallPtr call);
 
