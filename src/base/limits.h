@@ -17,13 +17,13 @@ struct Limits {
   uint64_t physical_partition_bytes = 50ULL << 30;
   uint64_t partition_throughput = 10'000;  // request units a second that one partition serves
   uint64_t initial_partition_throughput = 6'000;  // that a new one is given, if set by hand
-  uint64_t split_throughput_min = 0;       // below it a container does not split by itself
-  uint64_t write_queue = 4'096;            // writes waiting for one partition
+  uint64_t split_throughput_min = 0;              // below it a container does not split by itself
+  uint64_t write_queue = 4'096;                   // writes waiting for one partition
   uint64_t partition_purges = 1'000;              // keys whose items are being deleted
   uint64_t purge_percent = 10;                    // of the throughput, that deleting them may use
-  uint64_t open_partitions = 2'000;        // the program lowers it to what descriptors allow
-  uint64_t partition_files = 2'000;        // that one open partition keeps open; likewise
-  uint64_t removed_files_age_s = 3'600;    // how long files are kept after they were removed
+  uint64_t open_partitions = 2'000;               // the program lowers it to what descriptors allow
+  uint64_t partition_files = 2'000;               // that one open partition keeps open; likewise
+  uint64_t removed_files_age_s = 3'600;           // how long files are kept after they were removed
   // Containers and throughput
   uint64_t container_bytes = 250ULL << 30;
   uint64_t container_throughput_min = 400;
@@ -35,11 +35,13 @@ struct Limits {
   uint64_t account_databases = 500;
   uint64_t database_containers = 5'000;
   uint64_t shared_throughput_containers = 25;
+  uint64_t database_encryption_keys = 20;
   // Users, permissions, scripts
   uint64_t account_resources = 100'000;
   uint64_t account_resources_bytes = 256ULL << 20;
   uint64_t resource_bytes = 512ULL << 10;  // of one
   uint64_t container_scripts = 100;        // of each kind
+  uint64_t item_attachments = 100;
   // Items and requests
   uint64_t item_bytes = 2ULL << 20;
   uint64_t item_id_characters = 255;

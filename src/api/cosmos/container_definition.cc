@@ -196,7 +196,7 @@ enum class Geometry : uint8_t { earth, plane };
 // The members that are kept for the clients and mean nothing to the engine, but for the geometry of
 // spatial values. Appends to `json`.
 Result<Geometry> parse_kept_members(const Node& root, const IndexingPolicy& indexing,
-                                    std::string& json) {
+                                    const value::KeyDefinition& key, std::string& json) {
   std::string conflicts = default_conflict_resolution_policy();
   if (const Node* policy = given(root, "conflictResolutionPolicy")) {
     auto text = parse_conflict_resolution_policy(*policy);
@@ -236,15 +236,15 @@ Result<Geometry> parse_kept_members(const Node& root, const IndexingPolicy& inde
     return pass(agreed.error());
   }
 
-  using Parser = Result<std::string> (*)(const Node&);
-  for (const auto& [name, parse] : std::initializer_list<std::pair<std::string_view, Parser>>{
-           {"computedProperties", parse_computed_properties},
-           {"clientEncryptionPolicy", parse_client_encryption_policy}}) {
-    const Node* member = given(root, name);
-    if (member == nullptr) continue;
-    auto text = parse(*member);
+  if (const Node* properties = given(root, "computedProperties")) {
+    auto text = parse_computed_properties(*properties);
     if (!text) return pass(text.error());
-    append_member(json, name, *text);
+    append_member(json, "computedProperties", *text);
+  }
+  if (const Node* policy = given(root, "clientEncryptionPolicy")) {
+    auto encryption = parse_client_encryption_policy(*policy, key);
+    if (!encryption) return pass(encryption.error());
+    append_member(json, "clientEncryptionPolicy", encryption->json);
   }
   auto analytical =
       integer_member(root, "", "analyticalStorageTtl", -1, std::numeric_limits<int32_t>::max());
@@ -367,7 +367,7 @@ Result<catalog::ContainerSpec> parse_container_definition(std::string_view body,
     append_member(spec.face_json, "changeFeedPolicy", feed->json);
     spec.history_s = feed->retention_minutes * 60;
   }
-  auto geometry = parse_kept_members(root, *indexing, spec.face_json);
+  auto geometry = parse_kept_members(root, *indexing, spec.key, spec.face_json);
   if (!geometry) return pass(geometry.error());
   spec.composite_indexes = std::move(indexing->composites);
   // Cells are of the Earth's surface; on a plane, queries look at the items themselves.
@@ -401,6 +401,12 @@ Status check_replacement(const catalog::ContainerSpec& old, const catalog::Conta
     return changed("The uniqueKeyPolicy", "uniqueKeyPolicy");
   if (kept(*before, "conflictResolutionPolicy") != kept(*after, "conflictResolutionPolicy")) {
     return changed("The conflictResolutionPolicy", "conflictResolutionPolicy");
+  }
+  // What is there was encrypted by the policy that it was written under.
+  if (kept(*before, "clientEncryptionPolicy") != kept(*after, "clientEncryptionPolicy")) {
+    return fail(Code::invalid,
+                "'clientEncryptionPolicy' cannot be changed as part of collection replace "
+                "operation. Send it as it was read, or create a new container.");
   }
   if (const Node* policy = before->root().find("vectorEmbeddingPolicy")) {
     const Node* list = policy->find("vectorEmbeddings");

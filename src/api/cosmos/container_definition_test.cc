@@ -2,8 +2,10 @@
 // and what a replacement may change.
 #include "api/cosmos/container_definition.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "api/cosmos/container_policies.h"
 #include "value/json.h"
 
 namespace orrery::cosmos {
@@ -286,16 +288,45 @@ TEST(ContainerDefinition, GeospatialConfig) {
       "Geometry");
 }
 
+// Members of `path` and the policy's format version, of a container whose key is /pk.
+std::string encrypting(std::string_view path, std::string_view type = "Deterministic",
+                       std::string_view version = "1") {
+  return with(fmt::format(
+      R"("clientEncryptionPolicy":{{"policyFormatVersion":{},"includedPaths":[{{"encryptionAlgorithm":"AEAD_AES_256_CBC_HMAC_SHA256","path":"{}","clientEncryptionKeyId":"k","encryptionType":"{}"}}]}})",
+      version, path, type));
+}
+
+TEST(ContainerDefinition, ClientEncryption) {
+  const auto spec = parsed(encrypting("/s", "Randomized"));
+  EXPECT_EQ(
+      member(spec, "clientEncryptionPolicy"),
+      R"({"includedPaths":[{"path":"/s","clientEncryptionKeyId":"k","encryptionType":"Randomized","encryptionAlgorithm":"AEAD_AES_256_CBC_HMAC_SHA256"}],"policyFormatVersion":1})")
+      << "written alike, however it came";
+  EXPECT_EQ(client_encryption_keys(spec.face_json).value(), std::vector<std::string>{"k"});
+  parsed(encrypting("/id", "Deterministic", "2"));
+  parsed(encrypting("/pk", "Deterministic", "2"));
+  expect_invalid(encrypting("/id"), "policyFormatVersion");
+  expect_invalid(encrypting("/pk"), "partition key");
+  expect_invalid(encrypting("/id", "Randomized", "2"), "Deterministic");
+  expect_invalid(encrypting("/pk", "Randomized", "2"), "Deterministic");
+  expect_invalid(encrypting("/a/b"), "path");
+  expect_invalid(encrypting("/s", "Secret"), "encryptionType");
+  expect_invalid(encrypting("/s", "Randomized", "3"), "policyFormatVersion");
+  expect_invalid(with(R"("clientEncryptionPolicy":{"includedPaths":[{"path":"/s"}]})"),
+                 "clientEncryptionKeyId");
+  const auto plain = parsed(with(R"("defaultTtl":5)"));
+  EXPECT_EQ(check_replacement(spec, plain).error().code, Code::invalid);
+  EXPECT_EQ(check_replacement(plain, spec).error().code, Code::invalid);
+  EXPECT_TRUE(check_replacement(spec, parsed(encrypting("/s", "Randomized"))));
+}
+
 TEST(ContainerDefinition, OtherPolicies) {
   const auto spec = parsed(with(
       R"("analyticalStorageTtl":-1,"changeFeedPolicy":{"retentionDuration":10},"clientEncryptionPolicy":{"policyFormatVersion":1,"includedPaths":[{"path":"/s","clientEncryptionKeyId":"k","encryptionType":"Randomized","encryptionAlgorithm":"AEAD_AES_256_CBC_HMAC_SHA256"}]})"));
   EXPECT_EQ(member(spec, "analyticalStorageTtl"), "-1");
   EXPECT_EQ(member(spec, "changeFeedPolicy"), R"({"retentionDuration":10})");
   EXPECT_EQ(spec.history_s, 600);
-  EXPECT_NE(member(spec, "clientEncryptionPolicy"), "");
   expect_invalid(with(R"("changeFeedPolicy":{"retentionDuration":-1})"), "retentionDuration");
-  expect_invalid(with(R"("clientEncryptionPolicy":{"includedPaths":[{"path":"/s"}]})"),
-                 "encryptionType");
   auto view = parse_container_definition(with(R"("materializedViewDefinition":{})"));
   ASSERT_FALSE(view.has_value());
   EXPECT_EQ(view.error().code, Code::unsupported);

@@ -1,6 +1,6 @@
-// Unique keys, conflict resolution, computed properties, and the vector, full-text, encryption and
-// change-feed policies: each is checked and written out with its defaults. See
-// container_policies.h.
+// Unique keys, conflict resolution, computed properties, and the vector, full-text and change-feed
+// policies: each is checked and written out with its defaults. See container_policies.h; encryption
+// is in client_encryption_policy.cc.
 #include "api/cosmos/container_policies.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 using value::Node;
 using value::Type;
 
-constexpr size_t kMaxEncryptedPaths = 1024;
+constexpr size_t kMaxFullTextPaths = 1024;
 constexpr size_t kMaxComputedQueryBytes = 64 * 1024;
 
 constexpr std::array<std::string_view, 7> kSystemNames = {"id",    "_rid",         "_ts", "_self",
@@ -345,7 +345,7 @@ Result<FullTextPolicy> parse_full_text_policy(const Node& policy) {
   for (const Node* entry = list != nullptr ? list->first : nullptr; entry != nullptr;
        entry = entry->next) {
     const std::string here = element(where, out.paths.size());
-    if (out.paths.size() == kMaxEncryptedPaths) return bad_field(where, *list, "too many paths.");
+    if (out.paths.size() == kMaxFullTextPaths) return bad_field(where, *list, "too many paths.");
     if (entry->type != Type::object) return bad_field(here, *entry, "give an object.");
     auto text = required_member(*entry, here, "path", Type::string);
     if (!text) return pass(text.error());
@@ -363,31 +363,6 @@ Result<FullTextPolicy> parse_full_text_policy(const Node& policy) {
   }
   out.json = policy.raw;
   return out;
-}
-
-Result<std::string> parse_client_encryption_policy(const Node& policy) {
-  constexpr std::string_view kWhere = "clientEncryptionPolicy";
-  if (policy.type != Type::object) return bad_field(kWhere, policy, "give an object.");
-  auto version = integer_member(policy, kWhere, "policyFormatVersion", 1, 2);
-  if (!version) return pass(version.error());
-  auto paths = required_member(policy, kWhere, "includedPaths", Type::array);
-  if (!paths) return pass(paths.error());
-  const std::string where = join(kWhere, "includedPaths");
-  if ((*paths)->count > kMaxEncryptedPaths) return bad_field(where, **paths, "too many paths.");
-  size_t at = 0;
-  for (const Node* entry = (*paths)->first; entry != nullptr; entry = entry->next) {
-    const std::string here = element(where, at++);
-    if (entry->type != Type::object) return bad_field(here, *entry, "give an object.");
-    auto text = required_member(*entry, here, "path", Type::string);
-    if (!text) return pass(text.error());
-    auto path = property_path(**text, join(here, "path"));
-    if (!path) return pass(path.error());
-    auto type = choice_member(*entry, here, "encryptionType", {"Deterministic", "Randomized"}, "");
-    if (!type) return pass(type.error());
-    auto key = required_member(*entry, here, "clientEncryptionKeyId", Type::string);
-    if (!key) return pass(key.error());
-  }
-  return std::string(policy.raw);
 }
 
 Result<ChangeFeedPolicy> parse_change_feed_policy(const Node& policy) {

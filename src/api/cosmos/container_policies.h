@@ -11,6 +11,7 @@
 #include "query/bind.h"
 #include "value/json.h"
 #include "value/path.h"
+#include "value/placement.h"
 
 namespace orrery::cosmos {
 
@@ -51,7 +52,18 @@ Result<query::Query> parse_computed_property(std::string_view text);
 // Those of a container, from what is kept of its definition: an object's members.
 Result<query::ComputedProperties> computed_properties(std::string_view definition_json);
 Result<query::VectorPaths> vector_paths(std::string_view definition_json);
-Result<std::string> parse_client_encryption_policy(const value::Node& policy);
+
+// The one algorithm of client-side encryption.
+inline constexpr std::string_view kEncryptionAlgorithm = "AEAD_AES_256_CBC_HMAC_SHA256";
+struct ClientEncryptionPolicy {
+  std::vector<std::string> key_ids;
+  std::string json;
+};
+// `key` is the container's partition key: what of it is encrypted must be so that it can be found.
+Result<ClientEncryptionPolicy> parse_client_encryption_policy(const value::Node& policy,
+                                                              const value::KeyDefinition& key);
+// Of a container, from what is kept of its definition: an object's members.
+Result<std::vector<std::string>> client_encryption_keys(std::string_view definition_json);
 
 // For how long the change feed has all versions and deletes.
 struct ChangeFeedPolicy {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "api/cosmos/container_definition.h"
+#include "api/cosmos/container_policies.h"
 #include "api/cosmos/feed_json.h"
 #include "api/cosmos/item_body.h"
 #include "api/cosmos/offer_document.h"
@@ -32,6 +33,21 @@ void add_owner(Call& call, const catalog::Database& database) {
 
 }  // namespace
 
+// Keys are never deleted, so those that are there stay.
+Status Service::check_encryption_keys(const catalog::Database& database,
+                                      const catalog::ContainerSpec& spec) const {
+  auto ids = client_encryption_keys(spec.face_json);
+  if (!ids) return pass(ids.error());
+  for (const std::string& id : *ids) {
+    if (engine_.catalog().resource(kClientEncryptionKeyKind, database.number, id)) continue;
+    return fail(Code::invalid,
+                fmt::format("ClientEncryptionKey with id '[{}]' does not exist. Create it in "
+                            "database '{}' first",
+                            id, database.name));
+  }
+  return {};
+}
+
 void Service::create_container(CallPtr call) {
   catalog::DatabasePtr database = database_of(call);
   if (!database) return;
@@ -40,6 +56,9 @@ void Service::create_container(CallPtr call) {
   auto throughput =
       parse_throughput_headers(call->headers.offer_throughput, call->headers.autoscale);
   if (!throughput) return call->fail(throughput.error());
+  if (auto known = check_encryption_keys(*database, *spec); !known) {
+    return call->fail(known.error());
+  }
   auto made = engine_.create_container(database->number, std::move(*spec), *throughput);
   if (!made) return call->fail(made.error());
   const catalog::Container& container = *(*made)->container;

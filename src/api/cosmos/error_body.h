@@ -17,6 +17,7 @@ inline constexpr uint32_t kSubstatusSessionBehind = 1002;   // with 404
 inline constexpr uint32_t kSubstatusRangeGone = 1002;       // with 410
 inline constexpr uint32_t kSubstatusOwnerNotFound = 1003;   // with 404
 inline constexpr uint32_t kSubstatusCrossPartition = 1004;  // with 400
+inline constexpr uint32_t kSubstatusOtherContainer = 1024;  // with 400
 inline constexpr uint32_t kSubstatusPartitionFull = 1014;   // with 403
 inline constexpr uint32_t kSubstatusOverBudget = 3200;      // with 429
 inline constexpr uint32_t kSubstatusAnswerTooLarge = 3402;  // with 413

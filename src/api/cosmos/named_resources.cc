@@ -1,5 +1,5 @@
-// Users, permissions, scripts: what all small named resources have in common. See resource_kinds.h
-// for how a kind is described.
+// Users, permissions, scripts, client encryption keys, attachments: what all small named resources
+// have in common. See resource_kinds.h for how a kind is described.
 #include <fmt/format.h>
 
 #include "api/cosmos/definition_fields.h"
@@ -30,7 +30,8 @@ double write_charge(const ResourceDefinition& definition) {
 }  // namespace
 
 std::optional<Service::ResourceOwner> Service::resource_owner(CallPtr& call,
-                                                              const ResourceKind& kind) const {
+                                                              const ResourceKind& kind) {
+  if (kind.owner == "docs") return item_owner(call);
   if (kind.owner == "colls") {
     cluster::RoutingPtr routing = container_of(call);
     if (!routing) return std::nullopt;
@@ -83,7 +84,10 @@ catalog::ResourcePtr Service::find_resource(const ResourceKind& kind, const Reso
 
 std::string Service::resource_json(const ResourceKind& kind, const ResourceOwner& owner,
                                    const catalog::Resource& resource, int64_t token_life_s) const {
-  const std::string rid = resource_rid(kind.rid, owner.database, owner.number, resource.number);
+  const std::string rid =
+      kind.number == kAttachmentKind
+          ? attachment_rid(owner.rid, resource.number)
+          : resource_rid(kind.rid, owner.database, owner.number, resource.number);
   const std::string self = fmt::format("{}{}/{}/", owner.self, kind.segment, rid);
   if (kind.number != kPermissionKind) return named_resource_json(resource, rid, self, kind.links);
   std::string token;
@@ -96,8 +100,9 @@ void Service::named_resources(CallPtr call) {
   const ResourceKind& kind = *kind_of(call->address);
   const std::string_view method = call->method;
   const bool feed = call->address.is_feed();
-  const bool known = feed ? method == "GET" || method == "POST"
-                          : method == "GET" || method == "PUT" || method == "DELETE";
+  const bool known =
+      feed ? method == "GET" || method == "POST"
+           : method == "GET" || method == "PUT" || (method == "DELETE" && kind.can_be_deleted);
   if (!known) return method_not_allowed(std::move(call));
   auto token_life_s = token_life(call->headers.token_expiry);
   if (!token_life_s) return call->fail(token_life_s.error());
@@ -161,10 +166,13 @@ void Service::list_resources(CallPtr call, const ResourceKind& kind, const Resou
   call->reply(200, std::move(json));
 }
 
-void Service::create_resource(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner,
+void Service::create_resource(CallPtr call, const ResourceKind& kind, ResourceOwner owner,
                               int64_t token_life_s) {
   auto definition = parse_resource(kind, call->body);
   if (!definition) return call->fail(definition.error());
+  if (owner.number == 0) {
+    if (auto begun = begin_attaching(owner); !begun) return call->fail(begun.error());
+  }
   if (is_true(call->headers.is_upsert)) {
     catalog::ResourcePtr before =
         engine_.catalog().resource(kind.number, owner.number, definition->name);

@@ -49,6 +49,7 @@ constexpr std::array kKnown = {
     Known{"x-ms-cosmos-populateindexmetrics", &RequestHeaders::populate_index_metrics},
     Known{"x-ms-cosmos-is-query-plan-request", &RequestHeaders::is_query_plan},
     Known{"x-ms-documentdb-populatequotainfo", &RequestHeaders::populate_quota},
+    Known{"x-ms-cosmos-intended-collection-rid", &RequestHeaders::intended_container},
     Known{"x-ms-cosmos-populateindexmetrics-v2", &RequestHeaders::populate_index_metrics_v2},
     Known{"x-ms-documentdb-partitionkeyrangeid", &RequestHeaders::partition_key_range},
     Known{"x-ms-documentdb-pre-trigger-include", &RequestHeaders::pre_trigger},

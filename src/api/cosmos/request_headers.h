@@ -42,6 +42,7 @@ struct RequestHeaders {
   std::string_view partition_key_range;
   std::string_view populate_index_metrics;
   std::string_view populate_index_metrics_v2;
+  std::string_view intended_container;  // its resource id, by clients that encrypt
   std::string_view populate_query_metrics;
   std::string_view populate_quota;
   std::string_view post_trigger;

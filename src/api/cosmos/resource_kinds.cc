@@ -5,8 +5,10 @@
 #include <array>
 
 #include "api/cosmos/container_definition.h"
+#include "api/cosmos/container_policies.h"
 #include "api/cosmos/definition_fields.h"
 #include "api/cosmos/grant.h"
+#include "base/bytes.h"
 
 namespace orrery::cosmos {
 namespace {
@@ -51,6 +53,50 @@ Result<std::string> trigger_members(const Node& definition) {
   if (!operation) return pass(operation.error());
   for (const std::string_view name : {"triggerType", "triggerOperation"}) {
     append_member(*out, name, definition.find(name)->raw);
+  }
+  return out;
+}
+
+// {"encryptionAlgorithm":"…","wrappedDataEncryptionKey":"base64","keyWrapMetadata":{…}}: for the
+// clients that encrypt, which alone can unwrap it.
+Result<std::string> client_encryption_key_members(const Node& definition) {
+  auto algorithm = choice_member(definition, "", "encryptionAlgorithm", {kEncryptionAlgorithm}, "");
+  if (!algorithm) return pass(algorithm.error());
+  auto key = required_member(definition, "", "wrappedDataEncryptionKey", Type::string);
+  if (!key) return pass(key.error());
+  const auto bytes = from_base64((*key)->text);
+  if (!bytes || bytes->empty()) {
+    return bad_field("wrappedDataEncryptionKey", **key, "give the wrapped key in base64.");
+  }
+  auto metadata = required_member(definition, "", "keyWrapMetadata", Type::object);
+  if (!metadata) return pass(metadata.error());
+  for (const std::string_view name : {"type", "name", "value"}) {
+    auto member = required_member(**metadata, "keyWrapMetadata", name, Type::string);
+    if (!member) return pass(member.error());
+  }
+  if (auto wrap = optional_member(**metadata, "keyWrapMetadata", "algorithm", Type::string);
+      !wrap) {
+    return pass(wrap.error());
+  }
+  std::string out;
+  append_member(out, "encryptionAlgorithm", quoted(*algorithm));
+  append_member(out, "wrappedDataEncryptionKey", (*key)->raw);
+  append_member(out, "keyWrapMetadata", (*metadata)->raw);
+  return out;
+}
+
+// {"contentType":"image/png","media":"https://…", …}: where the media is, and what else is known of
+// it. The server keeps no media.
+Result<std::string> attachment_members(const Node& definition) {
+  constexpr std::array<std::string_view, 5> kOurs = {"id", "_rid", "_ts", "_self", "_etag"};
+  for (const std::string_view name : {"contentType", "media"}) {
+    auto member = required_member(definition, "", name, Type::string);
+    if (!member) return pass(member.error());
+  }
+  std::string out;
+  for (const Node* member = definition.first; member != nullptr; member = member->next) {
+    if (std::ranges::find(kOurs, member->name) != kOurs.end()) continue;
+    append_member(out, member->name, member->raw);
   }
   return out;
 }
@@ -101,13 +147,35 @@ constexpr std::array kKinds = {
                  .most = &Limits::container_scripts,
                  .members = script_members,
                  .links = ""},
+    // What was encrypted with it would be lost with it.
+    ResourceKind{.number = kClientEncryptionKeyKind,
+                 .segment = "clientencryptionkeys",
+                 .owner = "dbs",
+                 .feed = "ClientEncryptionKeys",
+                 .noun = "client encryption key",
+                 .rid = RidKind::client_encryption_key,
+                 .most = &Limits::database_encryption_keys,
+                 .members = client_encryption_key_members,
+                 .links = "",
+                 .can_be_deleted = false},
+    ResourceKind{.number = kAttachmentKind,
+                 .segment = "attachments",
+                 .owner = "docs",
+                 .feed = "Attachments",
+                 .noun = "attachment",
+                 .rid = RidKind::attachment,
+                 .most = &Limits::item_attachments,
+                 .members = attachment_members,
+                 .links = ""},
 };
 
 }  // namespace
 
 const ResourceKind* kind_of(const ResourceAddress& address) {
   const size_t at = address.count - (address.is_feed() ? 1 : 2);  // of the last type
-  if (address.count < 3 || (at != 2 && at != 4) || address.segments[0] != "dbs") return nullptr;
+  if (address.count < 3 || (at != 2 && at != 4 && at != 6) || address.segments[0] != "dbs") {
+    return nullptr;
+  }
   const auto* kind = std::ranges::find_if(kKinds, [&](const ResourceKind& one) {
     return address.segments[at] == one.segment && address.segments[at - 2] == one.owner;
   });

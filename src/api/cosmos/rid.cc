@@ -14,6 +14,7 @@ constexpr std::string_view kDigits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
 constexpr uint32_t kContainerBit = 0x80000000U;
 constexpr size_t kMaxRidBytes = 20;
+constexpr uint8_t kEncryptionKeyNibble = 0x2;  // in a database, not in a container
 constexpr uint8_t kRangeNibble = 0x5;
 constexpr uint8_t kFunctionNibble = 0x6;
 constexpr uint8_t kTriggerNibble = 0x7;
@@ -84,6 +85,7 @@ uint64_t Rid::lsn() const {
 
 uint32_t Rid::number() const {
   if (kind == RidKind::user) return container;
+  if (kind == RidKind::attachment) return attachment;
   return child >> 40 == 0 ? static_cast<uint32_t>(child >> 8) : 0;
 }
 
@@ -146,12 +148,31 @@ std::string resource_rid(RidKind kind, uint32_t database, uint32_t owner, uint32
     store_u64_be(bytes.data() + 8, uint64_t{number} << 8);
     return encoded(bytes.data(), bytes.size());
   }
+  if (kind == RidKind::client_encryption_key) {
+    assert(database != 0);
+    store_u32_be(bytes.data(), database);
+    store_u32_be(bytes.data() + 4, 0);
+    store_u64_be(bytes.data() + 8, uint64_t{number} << 8 | kEncryptionKeyNibble << 4);
+    return encoded(bytes.data(), bytes.size());
+  }
   const uint8_t nibble = kind == RidKind::stored_procedure ? kProcedureNibble
                          : kind == RidKind::trigger        ? kTriggerNibble
                                                            : kFunctionNibble;
   assert(nibble != kFunctionNibble || kind == RidKind::user_function);
   put_container(bytes.data(), database, owner);
   store_u64_be(bytes.data() + 8, uint64_t{number} << 8 | nibble << 4);
+  return encoded(bytes.data(), bytes.size());
+}
+
+std::string attachment_rid(std::string_view item_rid, uint32_t number) {
+  const auto item = parse_rid(item_rid);
+  assert(item && item->kind == RidKind::item);
+  std::array<uint8_t, 20> bytes{};
+  if (item) {
+    put_container(bytes.data(), item->database, item->container);
+    store_u64_be(bytes.data() + 8, item->child);
+  }
+  store_u32_be(bytes.data() + 16, number);
   return encoded(bytes.data(), bytes.size());
 }
 
@@ -232,7 +253,10 @@ Result<Rid> parse_rid(std::string_view text) {
   if (size >= 16) rid.child = load_u64_be(bytes.data() + 8);
   if (!in_container) {
     if (size == 20) return not_a_rid(text);
-    rid.kind = size == 8 ? RidKind::user : RidKind::permission;
+    const bool of_user = rid.container != 0 || bytes[15] >> 4 != kEncryptionKeyNibble;
+    rid.kind = size == 8 ? RidKind::user
+               : of_user ? RidKind::permission
+                         : RidKind::client_encryption_key;
     return rid;
   }
   if (size == 8) {
@@ -242,6 +266,7 @@ Result<Rid> parse_rid(std::string_view text) {
   switch (bytes[15] >> 4) {
     case 0x0:
       rid.kind = size == 20 ? RidKind::attachment : RidKind::item;
+      if (size == 20) rid.attachment = load_u32_be(bytes.data() + 16);
       return rid;
     case kProcedureNibble:
       rid.kind = RidKind::stored_procedure;

@@ -6,10 +6,14 @@
 //   item           16 bytes  container, u64 = (range id << 36 | lsn) << 8
 //   range          16 bytes  container, u64 = id << 8 | 50
 //   script         16 bytes  container, u64 = number << 8 | 80 (procedure), 70 (trigger), 60
-//   (function) user            8 bytes  database, number without the high bit permission     16
-//   bytes  user, u64 = number << 8 offer           3 bytes  number, little-endian
+//                            (function)
+//   user            8 bytes  database, number without the high bit
+//   permission     16 bytes  user, u64 = number << 8
+//   encryption key 16 bytes  database, 4 bytes 0, u64 = number << 8 | 20
+//   attachment     20 bytes  item, u32 = number
+//   offer           3 bytes  number, little-endian
 // In the 16-byte forms of a container the high nibble of the last byte tells the kind (conflicts
-// and attachments have their own and are only recognised here). The text is padded base64 in which
+// have their own and are only recognised here). The text is padded base64 in which
 // `/` is written `-`, and each id has exactly one spelling.
 //
 // Pure; any thread may call.
@@ -34,6 +38,7 @@ enum class RidKind : uint8_t {
   conflict,
   user,
   permission,
+  client_encryption_key,
   attachment,
   offer,
 };
@@ -48,11 +53,13 @@ struct Rid {
   uint32_t container = 0;  // without the high bit; a user's number for users and permissions
   uint64_t child = 0;      // the last 8 bytes of a 16-byte form
   uint32_t offer = 0;
+  uint32_t attachment = 0;  // the last 4 bytes of a 20-byte form
 
   // Of an item: where and when it was first written. Of a partition range: its id.
   uint32_t range_id() const;
   uint64_t lsn() const;
-  // Of a user, a permission, a script: its number in the catalog; 0 if no number is that large.
+  // Of a user, a permission, a script and so on: its number in the catalog; 0 if no number is that
+  // large.
   uint32_t number() const;
   bool operator==(const Rid&) const = default;
 };
@@ -61,8 +68,11 @@ std::string database_rid(uint32_t database);
 std::string container_rid(uint32_t database, uint32_t container);
 std::string item_rid(uint32_t database, uint32_t container, uint32_t range_id, uint64_t lsn);
 std::string pkrange_rid(uint32_t database, uint32_t container, uint32_t id);
-// Of a user (whose owner is its database), a permission (its user), a script (its container).
+// Of a user or an encryption key (whose owner is the database), a permission (its user), a script
+// (its container).
 std::string resource_rid(RidKind kind, uint32_t database, uint32_t owner, uint32_t number);
+// `item_rid` is that of the item.
+std::string attachment_rid(std::string_view item_rid, uint32_t number);
 
 // An offer belongs to a database or to a container; its number says which.
 std::string database_offer_rid(uint32_t database);

@@ -90,15 +90,16 @@ TEST(Rid, RefusesWhatIsNone) {
   }
 }
 
-TEST(Rid, NamesUsersPermissionsAndScripts) {
+TEST(Rid, NamesUsersPermissionsScriptsAndEncryptionKeys) {
   struct Row {
     RidKind kind;
     uint32_t owner;
     size_t bytes;
   };
-  for (const Row& row : {Row{RidKind::user, 1, 8}, Row{RidKind::permission, 7, 16},
-                         Row{RidKind::stored_procedure, 3, 16}, Row{RidKind::trigger, 3, 16},
-                         Row{RidKind::user_function, 3, 16}}) {
+  for (const Row& row :
+       {Row{RidKind::user, 1, 8}, Row{RidKind::permission, 7, 16},
+        Row{RidKind::stored_procedure, 3, 16}, Row{RidKind::trigger, 3, 16},
+        Row{RidKind::user_function, 3, 16}, Row{RidKind::client_encryption_key, 0, 16}}) {
     for (const uint32_t number : {9U, 0x7FFFFFFFU}) {
       const std::string text = resource_rid(row.kind, 1, row.owner, number);
       EXPECT_EQ(text.size(), (row.bytes + 2) / 3 * 4);
@@ -112,6 +113,7 @@ TEST(Rid, NamesUsersPermissionsAndScripts) {
   }
   EXPECT_EQ(resource_rid(RidKind::user, 1, 1, 2), "AAAAAQAAAAI=");
   EXPECT_EQ(resource_rid(RidKind::stored_procedure, 1, 1, 2), "AAAAAYAAAAEAAAAAAAACgA==");
+  EXPECT_EQ(resource_rid(RidKind::client_encryption_key, 1, 1, 2), "AAAAAQAAAAAAAAAAAAACIA==");
   auto huge = parse_rid("AAAAAYAAAAH-AAAAAAACgA==");
   ASSERT_TRUE(huge);
   EXPECT_EQ(huge->number(), 0U);

@@ -328,7 +328,12 @@ void Service::dispatch_in_container(CallPtr call) {
       return later(std::move(call), Lane::management, &Service::named_resources);
     return unsupported(std::move(call), fmt::format("resources of type '{}'", kind));
   }
-  if (address.count > 6) return unsupported(std::move(call), "attachments");
+  if (address.count > 6) {
+    // Their item is read, which may block.
+    if (kind_of(address) != nullptr)
+      return later_in_container(std::move(call), Lane::queries, &Service::named_resources);
+    return unsupported(std::move(call), fmt::format("resources of type '{}'", address.segments[6]));
+  }
   if (address.count == 5) {
     if (method == "GET") {
       call->operation = Operation::item_feed;
@@ -423,6 +428,18 @@ cluster::RoutingPtr Service::find_container(const ResourceAddress& address) cons
 cluster::RoutingPtr Service::container_of(CallPtr& call) const {
   const ResourceAddress& address = call->address;
   cluster::RoutingPtr routing = find_container(address);
+  const std::string_view intended = call->headers.intended_container;
+  if (routing && !intended.empty() &&
+      intended != container_rid(routing->container->database, routing->container->number)) {
+    // The client encrypts by the policy of a container that was deleted: it reads the new one's.
+    call->fail(Error{.code = Code::invalid,
+                     .message = fmt::format("the request is meant for the container with resource "
+                                            "id '{}', and '{}' is another one now: read it again",
+                                            intended, address.container())},
+               kSubstatusOtherContainer);
+    call = nullptr;
+    return nullptr;
+  }
   if (routing) return routing;
   const std::string message = engine_.catalog().database(address.database()) || address.by_rid
                                   ? fmt::format("there is no container '{}' in database '{}'",

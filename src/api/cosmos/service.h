@@ -4,8 +4,10 @@
 // answers at once, or hands over to the engine, which answers later. What blocks (databases,
 // containers, feeds, scripts) goes through the lanes (lanes.h) to threads that may. One file per
 // resource: account.cc, databases.cc, containers.cc, named_resources.cc (users, permissions,
-// scripts), permissions.cc, scripts.cc (what runs JavaScript), partition_ranges.cc, items.cc,
-// partition_key_delete.cc, batch.cc, item_feed.cc, change_feed.cc, query_items.cc, offers.cc, admin.cc.
+// scripts, encryption keys), attachments.cc, permissions.cc, scripts.cc (what runs JavaScript),
+// partition_ranges.cc, conflicts.cc, items.cc,
+// partition_key_delete.cc, batch.cc, item_feed.cc, change_feed.cc, query_items.cc, offers.cc,
+// admin.cc.
 #pragma once
 
 #include <atomic>
@@ -110,6 +112,8 @@ class Service final : public net::Handler {
   void delete_database(CallPtr call);
 
   void create_container(CallPtr call);
+  Status check_encryption_keys(const catalog::Database& database,
+                               const catalog::ContainerSpec& spec) const;
   void list_containers(CallPtr call);
   void query_containers(CallPtr call);
   void read_container(CallPtr call);
@@ -119,14 +123,16 @@ class Service final : public net::Handler {
   // Users, permissions, scripts: all that resource_kinds.h lists.
   void named_resources(CallPtr call);
   struct ResourceOwner {
-    uint32_t number;    // in the catalog
-    uint32_t database;  // the number of the database that all is in
+    uint32_t number;         // in the catalog; 0: of an item that has no attachments yet
+    uint32_t database;       // the number of the database that all is in
+    uint32_t container = 0;  // of an item
     std::string rid;
     std::string self;   // dbs/{rid}/…/
     std::string names;  // the same by names: dbs/shop/users/ann
   };
   // What the resources of a path belong to. On failure the call is answered.
-  std::optional<ResourceOwner> resource_owner(CallPtr& call, const ResourceKind& kind) const;
+  std::optional<ResourceOwner> resource_owner(CallPtr& call, const ResourceKind& kind);
+  std::optional<ResourceOwner> item_owner(CallPtr& call);
   // By name or by resource id.
   catalog::ResourcePtr find_resource(const ResourceKind& kind, const ResourceOwner& owner,
                                      std::string_view name) const;
@@ -141,8 +147,10 @@ class Service final : public net::Handler {
                         const ResourceDefinition& definition, uint32_t replaced) const;
   void list_resources(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner,
                       int64_t token_life_s);
-  void create_resource(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner,
+  void create_resource(CallPtr call, const ResourceKind& kind, ResourceOwner owner,
                        int64_t token_life_s);
+  // Enters an item among those that have attachments.
+  Status begin_attaching(ResourceOwner& owner);
   void replace_resource(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner,
                         const catalog::Resource& before, int64_t token_life_s);
 
