@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "base/fault.h"
 #include "query/collector.h"
@@ -38,6 +40,7 @@ class StreamedPage {
       if (!run_rows()) return stopped();
       return std::move(page_);
     }
+    wants_made_ = limits_.made && from == nullptr && !most_ && !query_.offset;
     ItemReader reader(reading.space, query_, reading.context, page_.read);
     if (from != nullptr) reader.start(from->key, pass_over_ > 0);
     if (query_.shows_items()) reader.show_whole();
@@ -45,7 +48,10 @@ class StreamedPage {
       const ReadCounts read_before = page_.read;
       auto found = reader.next(wanted());
       if (!found) return pass(found.error());
-      if (!*found) return std::move(page_);
+      if (!*found) {
+        if (wants_made_) put_oldest_first();
+        return std::move(page_);
+      }
       // An item that was removed between two pages takes its rows with it.
       if (reader.key() != at_.key) pass_over_ = 0;
       before_ = at_;
@@ -83,6 +89,7 @@ class StreamedPage {
 
   // The rows of the item at hand; false when the page ended among them.
   bool run_item(const ItemReader& reader) {
+    if (wants_made_ && !is_full()) made_at_hand_ = limits_.made(reader.body());
     if (!reader.is_text_alone()) {
       frame_.slots[*query_.document_slot] = Value::from(reader.item());
       return run_rows();
@@ -131,8 +138,20 @@ class StreamedPage {
   // A row, as JSON; false after the last one that the query gives.
   bool give(std::string_view json) {
     page_.rows.push_back(json);
+    if (wants_made_) made_.push_back(made_at_hand_);
     ++at_.given;
     return !most_ || at_.given < *most_;
+  }
+
+  // All rows, when this page has all.
+  void put_oldest_first() {
+    if (std::ranges::is_sorted(made_)) return;
+    std::vector<uint32_t> order(made_.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::sort(order, {}, [this](uint32_t row) { return std::pair(made_[row], row); });
+    StringList sorted;
+    for (const uint32_t row : order) sorted.push_back(page_.rows[row]);
+    page_.rows = std::move(sorted);
   }
 
   // The page, when it ended among the rows of an item.
@@ -160,6 +179,9 @@ class StreamedPage {
   uint64_t items_ = 0;
   bool leaves_a_row_ = false;  // the page is full, and there is another one
   uint64_t pass_over_ = 0;     // rows of the item at hand that earlier pages have given
+  bool wants_made_ = false;
+  uint64_t made_at_hand_ = 0;   // of the item at hand
+  std::vector<uint64_t> made_;  // of each row's item
 };
 
 // Whether the rows of all items are those of each item, one after the other, before they are

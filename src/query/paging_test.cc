@@ -109,6 +109,31 @@ TEST_F(PagingTest, LookingForAnotherPageIsNotCharged) {
   EXPECT_EQ(read, items_.size());
 }
 
+// As they were made where one page holds all rows; otherwise by key, whatever the size of the page.
+TEST_F(PagingTest, TheOldestComeFirstWhenOnePageHoldsAll) {
+  limits_.made = [](std::string_view body) {
+    const size_t at = body.find("\"n\":") + 4;
+    return std::stoull(std::string(body.substr(at, 3)));
+  };
+  Rows by_age;
+  for (int i = 0; i < 60; ++i) by_age.push_back(std::to_string(i));
+  limits_.rows = 60;
+  EXPECT_EQ(rest("SELECT VALUE c.n FROM c"), by_age);
+  EXPECT_EQ(rest("SELECT VALUE c.n FROM c JOIN e IN c.l").size(), 120U);
+  EXPECT_EQ(page("SELECT * FROM c", nullptr)->rows.front(), items_.at("100"));  // n is 0
+  limits_.rows = 59;
+  EXPECT_NE(rest("SELECT VALUE c.n FROM c"), by_age);
+  EXPECT_EQ(sorted(rest("SELECT VALUE c.n FROM c")), sorted(by_age));
+  limits_.rows = 1000;
+  const Rows first = rest("SELECT TOP 5 VALUE c.n FROM c");
+  limits_.rows = 2;
+  EXPECT_EQ(rest("SELECT TOP 5 VALUE c.n FROM c"), first);
+  const Rows joined = rest("SELECT VALUE [c.n, e] FROM c JOIN e IN c.l WHERE c.n < 2");
+  limits_.rows = 1000;
+  EXPECT_EQ(sorted(rest("SELECT VALUE [c.n, e] FROM c JOIN e IN c.l WHERE c.n < 2")),
+            sorted(joined));
+}
+
 TEST_F(PagingTest, LimitsCountOverPages) {
   for (const std::string_view text : {"SELECT DISTINCT c.g, c.t FROM c OFFSET 4 LIMIT 9",
                                       "SELECT c.n FROM c GROUP BY c.n OFFSET 4 LIMIT 9",

@@ -86,6 +86,31 @@ describe("feeds", () => {
     }
   });
 
+  it("what one page holds comes in the order in which it was made, in each partition", async () => {
+    for (const throughput of [400, 4000]) {
+      const container = await at.container({ throughput });
+      const made = Array.from({ length: 20 }, (_, i) => ({ id: `${(i * 7) % 20}`, pk: `k${i}` }));
+      for (const item of made) await container.items.create(item);
+      await container.items.upsert({ ...made[0], changed: true });  // is as old as it was
+      for (const range of await ranges(at.rest, container)) {
+        const headers = { "x-ms-documentdb-partitionkeyrangeid": range.id };
+        const feed = await readFeed(at.rest, docs(container), "Documents", { headers });
+        const there = new Set(feed.items.map((item) => item.id));
+        const expected = made.map((item) => item.id).filter((id) => there.has(id));
+        assert.deepEqual(feed.items.map((item) => item.id), expected);
+        const rows = async (query) => answers(await at.rest("POST", docs(container), { body: { query, parameters: [] },
+          headers: { ...headers, "x-ms-documentdb-isquery": "True", "x-ms-documentdb-query-enablecrosspartition": "True" } }), 200).body.Documents;
+        assert.deepEqual((await rows("SELECT * FROM c")).map((item) => item.id), expected);
+        assert.deepEqual(await rows("SELECT VALUE c.id FROM c"), expected);
+        assert.deepEqual(await rows("SELECT VALUE c.id FROM c WHERE c.id < '5'"), expected.filter((id) => id < "5"));
+      }
+      if (throughput === 400) {
+        assert.deepEqual((await container.items.query("SELECT VALUE c.id FROM c").fetchAll()).resources, made.map((item) => item.id));
+        assert.deepEqual((await container.items.readAll().fetchAll()).resources.map((item) => item.id), made.map((item) => item.id));
+      }
+    }
+  });
+
   it("readAll of the SDK gives every item, in pages when asked", async () => {
     const container = await filled();
     const all = await container.items.readAll().fetchAll();

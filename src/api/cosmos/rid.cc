@@ -290,4 +290,14 @@ Result<Rid> parse_rid(std::string_view text) {
   return rid;
 }
 
+uint64_t item_age(std::string_view item_json) {
+  // The last one is the system's own: what a user calls so is before it, or inside something.
+  constexpr std::string_view kName = ",\"_rid\":\"";
+  const size_t at = item_json.rfind(kName);
+  if (at == std::string_view::npos) return 0;
+  const std::string_view rest = item_json.substr(at + kName.size());
+  auto rid = parse_rid(rest.substr(0, rest.find('"')));
+  return rid ? rid->child : 0;
+}
+
 }  // namespace orrery::cosmos

@@ -97,5 +97,8 @@ void append_item_self(std::string& out, uint32_t database, uint32_t container, u
 
 // What a string is, if it is a resource id at all (Code::invalid otherwise).
 Result<Rid> parse_rid(std::string_view text);
+// A number that grows with the items that a range makes, from an item as it is returned; 0 without
+// a resource id.
+uint64_t item_age(std::string_view item_json);
 
 }  // namespace orrery::cosmos

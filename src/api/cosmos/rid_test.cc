@@ -119,5 +119,17 @@ TEST(Rid, NamesUsersPermissionsScriptsAndEncryptionKeys) {
   EXPECT_EQ(huge->number(), 0U);
 }
 
+TEST(Rid, AgeOfAnItem) {
+  const auto item = [](uint64_t lsn) {
+    return R"({"id":"x","_rid":"mine","a":{"_rid":"other"},"_rid":")" + item_rid(1, 2, 3, lsn) +
+           R"(","_self":"dbs/","_ts":5})";
+  };
+  EXPECT_GT(item_age(item(1)), 0U);
+  EXPECT_LT(item_age(item(255)), item_age(item(256)));
+  for (const char* none : {"", "{}", R"({"a":1,"_rid":"?"})", R"({"a":1,"_rid":")"}) {
+    EXPECT_EQ(item_age(none), 0U) << none;
+  }
+}
+
 }  // namespace
 }  // namespace orrery::cosmos
