@@ -49,9 +49,10 @@ IndexNode IndexPlanner::plan_type_test(const PathRef& ref, const BoundExpr& expr
   } else if (function == "IS_PRIMITIVE") {
     found = terms.scalars();
   } else {
-    static constexpr std::array<std::pair<std::string_view, Type>, 6> kTypes = {{
+    static constexpr std::array<std::pair<std::string_view, Type>, 7> kTypes = {{
         {"IS_NULL", Type::null},
         {"IS_BOOL", Type::boolean},
+        {"IS_BOOLEAN", Type::boolean},
         {"IS_NUMBER", Type::number},
         {"IS_STRING", Type::string},
         {"IS_ARRAY", Type::array},

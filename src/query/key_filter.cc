@@ -316,7 +316,7 @@ class Filter {
       if (!path) return anything();
       if (!wanted) return is_named(expr, "IS_DEFINED") ? is_missing(*path) : anything();
       if (is_named(expr, "IS_NULL")) return is(*path, Value::make_null());
-      if (is_named(expr, "IS_BOOL")) {
+      if (is_named(expr, "IS_BOOL") || is_named(expr, "IS_BOOLEAN")) {
         return either_of(is(*path, Value::make_bool(false)), is(*path, Value::make_bool(true)));
       }
       return anything();

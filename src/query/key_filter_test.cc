@@ -173,8 +173,9 @@ TEST_F(KeyFilterTest, TypeChecks) {
   EXPECT_THAT(where("IS_DEFINED(c.key)"), ElementsAre(everything()));
   EXPECT_THAT(where("is_null(c.key)"), ElementsAre(at({null()})));
   EXPECT_THAT(where("NOT IS_NULL(c.key)"), ElementsAre(everything()));
-  EXPECT_THAT(where("IS_BOOL(c.key)"),
-              UnorderedElementsAre(at({boolean(false)}), at({boolean(true)})));
+  for (const char* text : {"IS_BOOL(c.key)", "IS_BOOLEAN(c.key)"}) {
+    EXPECT_THAT(where(text), UnorderedElementsAre(at({boolean(false)}), at({boolean(true)})));
+  }
   EXPECT_THAT(where("IS_STRING(c.key)"), ElementsAre(everything()));
 }
 

@@ -28,6 +28,11 @@ SELECT VALUE IS_BOOL(undefined)
 ----
 false
 
+# IS_BOOLEAN(false), another name of IS_BOOL
+SELECT VALUE IS_BOOLEAN(false)
+----
+true
+
 # IS_DEFINED(1)
 SELECT VALUE IS_DEFINED(1)
 ----

@@ -328,6 +328,13 @@ SELECT VALUE c.id FROM c WHERE IS_BOOL(c.f)
 "2"
 "3"
 
+# is_boolean
+SELECT VALUE c.id FROM c WHERE IS_BOOLEAN(c.f)
+---- index /f/? range
+"1"
+"2"
+"3"
+
 # is_number
 SELECT VALUE c.id FROM c WHERE IS_NUMBER(c.a)
 ---- index /a/? range

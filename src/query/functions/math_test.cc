@@ -108,10 +108,10 @@ TEST(TypeFunctions, AnswerForEveryType) {
   const std::string_view values[] = {R"(["undefined"])", "[null]", "[true]", "[1]",
                                      R"(["x"])",         "[[]]",   "[{}]"};
   const std::pair<std::string_view, std::string_view> expected[] = {
-      {"IS_DEFINED", "0111111"}, {"IS_NULL", "0100000"},      {"IS_BOOL", "0010000"},
-      {"IS_NUMBER", "0001000"},  {"IS_STRING", "0000100"},    {"IS_ARRAY", "0000010"},
-      {"IS_OBJECT", "0000001"},  {"IS_PRIMITIVE", "0111100"}, {"IS_FINITE_NUMBER", "0001000"},
-      {"IS_INTEGER", "0001000"}, {"IS_DATETIME", "0000000"},
+      {"IS_DEFINED", "0111111"},       {"IS_NULL", "0100000"},    {"IS_BOOL", "0010000"},
+      {"IS_BOOLEAN", "0010000"},       {"IS_NUMBER", "0001000"},  {"IS_STRING", "0000100"},
+      {"IS_ARRAY", "0000010"},         {"IS_OBJECT", "0000001"},  {"IS_PRIMITIVE", "0111100"},
+      {"IS_FINITE_NUMBER", "0001000"}, {"IS_INTEGER", "0001000"}, {"IS_DATETIME", "0000000"},
   };
   for (const auto& [name, answers] : expected) {
     for (size_t i = 0; i < std::size(values); ++i) {

@@ -48,6 +48,8 @@ bool is_datetime(const Value& value) {
 constexpr Function kFunctions[] = {
     {"IS_ARRAY", 1, 1, answer<has_type<Type::array>>},
     {"IS_BOOL", 1, 1, answer<has_type<Type::boolean>>},
+    // As the Java and .NET SDKs write it where they go on with an ORDER BY.
+    {"IS_BOOLEAN", 1, 1, answer<has_type<Type::boolean>>},
     {"IS_DATETIME", 1, 1, answer<is_datetime>},
     {"IS_DEFINED", 1, 1, answer<is_defined>},
     {"IS_FINITE_NUMBER", 1, 1, answer<is_finite>},
