@@ -65,10 +65,10 @@ std::string quoted(std::string_view text) {
 }
 
 std::string encode(const Throughput& throughput) {
-  return ObjectWriter()
-      .number("rus", throughput.rus)
-      .boolean("autoscale", throughput.autoscale)
-      .done();
+  ObjectWriter out;
+  out.number("rus", throughput.rus).boolean("autoscale", throughput.autoscale);
+  if (throughput.increment_percent) out.number("increment", *throughput.increment_percent);
+  return out.done();
 }
 
 std::string encode_paths(const std::vector<value::Path>& paths) {
@@ -194,6 +194,9 @@ std::optional<Throughput> read_throughput(ObjectReader& in) {
   if (node == nullptr) return std::nullopt;
   ObjectReader inner(*node);
   Throughput throughput{.rus = inner.number32("rus"), .autoscale = inner.boolean("autoscale")};
+  if (inner.optional("increment") != nullptr) {
+    throughput.increment_percent = inner.number32("increment");
+  }
   in.adopt(inner);
   return throughput;
 }

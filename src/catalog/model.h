@@ -18,6 +18,8 @@ namespace orrery::catalog {
 struct Throughput {
   uint32_t rus = 400;
   bool autoscale = false;
+  // By how many percent the maximum is to grow by itself. Kept for clients, and not acted upon.
+  std::optional<uint32_t> increment_percent = {};
   bool operator==(const Throughput&) const = default;
 };
 

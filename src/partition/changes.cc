@@ -1,4 +1,5 @@
-// Reading what has changed, in LSN order.
+// Reading what has changed, in LSN order. A page ends between LSNs: the writes of a transaction
+// come together.
 //
 // `changes` has one entry for each item, that of its newest write. So a reader who goes on from
 // where it was gets every item's last state at least once, however often it was written meanwhile,
@@ -41,8 +42,8 @@ Result<ChangePage> Partition::changes(const ChangeQuery& query, const Schema& sc
     auto lsn = value::take_u64(position);
     if (!lsn) return pass(lsn.error());
     if (*lsn > visible) break;
-    if (page.changes.size() >= items_max || bytes >= query.bytes_max ||
-        passed_over >= kPassedOverMax) {
+    if (*lsn != last && (page.changes.size() >= items_max || bytes >= query.bytes_max ||
+                         passed_over >= kPassedOverMax)) {
       page.more = true;
       page.lsn = last;
       break;

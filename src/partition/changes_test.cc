@@ -1,7 +1,9 @@
 // Changes by key range, by time, with expired items and under many changes of others.
 #include <random>
+#include <set>
 
 #include "partition/partition_fixture.h"
+#include "partition/run.h"
 #include "partition/time_order.h"
 
 namespace orrery::partition {
@@ -60,6 +62,54 @@ TEST_F(ChangesTest, APageEndsWhereItIsFull) {
   page = partition_->changes({.after = page->lsn, .items_max = 2}, *schema_);
   EXPECT_FALSE(page->more);
   EXPECT_EQ(page->lsn, 5U);
+}
+
+// The writes of a transaction share an LSN, and come in one page, in their order.
+TEST_F(ChangesTest, ATransactionIsOneStep) {
+  write("k", "before");
+  std::vector<Write> transaction = {create("k", "c"), create("k", "a"), upsert("k", "before"),
+                                    create("k", "b"), remove("k", "a"), upsert("k", "c")};
+  const Outcome outcome = commit(*partition_, std::move(transaction));
+  ASSERT_FALSE(outcome.error) << outcome.error->message;
+  EXPECT_EQ(outcome.lsn, 2U);
+  std::set<std::string> etags;
+  std::set<uint64_t> numbers;
+  for (const Written& one : outcome.written) {
+    EXPECT_EQ(one.version.lsn, 2U);
+    EXPECT_TRUE(etags.insert(to_text(one.version)).second) << "an etag for each write";
+    numbers.insert(one.item.origin.number);
+  }
+  EXPECT_EQ(numbers, (std::set<uint64_t>{1, 2, 3, 4})) << "a number for each item";
+  write("k", "after");
+  for (const bool is_reopened : {false, true}) {
+    if (is_reopened) {
+      partition_.reset();
+      partition_ = open();
+    }
+    const auto page = partition_->changes({.items_max = 1}, *schema_);
+    ASSERT_TRUE(page);
+    std::vector<std::string> found;
+    for (const Change& change : page->changes) {
+      EXPECT_EQ(change.lsn, 2U);
+      found.push_back(change.key.row);
+    }
+    EXPECT_THAT(found, ElementsAre("before", "b", "c"));
+    EXPECT_TRUE(page->more);
+    EXPECT_EQ(page->lsn, 2U);
+    EXPECT_THAT(rows({.after = 2}), ElementsAre("after"));
+  }
+}
+
+TEST_F(ChangesTest, AVeryLargeTransactionTakesSeveralLsnsSoThatPagesStayBounded) {
+  schema_->indexed = false;
+  std::vector<Write> transaction;
+  for (int i = 0; i < 2'500; ++i) transaction.push_back(create("k", std::to_string(i)));
+  EXPECT_EQ(commit(*partition_, std::move(transaction)).lsn, 3U);
+  EXPECT_EQ(partition_->changes({.items_max = 1}, *schema_)->changes.size(), kLsnWrites);
+  const std::string large = "\"text\":\"" + std::string(1'500'000, 'x') + '"';
+  transaction.clear();
+  for (int i = 0; i < 4; ++i) transaction.push_back(create("l", std::to_string(i), large));
+  EXPECT_EQ(commit(*partition_, std::move(transaction)).lsn, 5U);
 }
 
 TEST_F(ChangesTest, ManyChangesOfOthersAreWalkedInSteps) {

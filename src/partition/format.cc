@@ -88,19 +88,20 @@ std::string items_from(std::string_view placement) {
   return key;
 }
 
-// header: format (1), flags (1), unused (2), ttl (4), lsn (8), time (4), range (4), origin lsn (8),
-// origin range (4), index version (4).
+// header: format (1), flags (1), step (2), ttl (4), lsn (8), time (4), range (4), origin number
+// (8), origin range (4), index version (4).
 std::string encode_item(const Item& item) {
   std::string out(kItemHeaderBytes, '\0');
   out.reserve(kItemHeaderBytes + item.body.size());
   char* at = out.data();
   at[0] = static_cast<char>(kItemFormat);
   at[1] = static_cast<char>(item.ttl_s ? kHasTtl : 0);
+  store_u16_be(at + 2, item.version.step);
   store_u32_le(at + 4, static_cast<uint32_t>(item.ttl_s.value_or(0)));
   store_u64_le(at + 8, item.version.lsn);
   store_u32_le(at + 16, item.version.time_s);
   store_u32_le(at + 20, item.version.range);
-  store_u64_le(at + 24, item.origin.lsn);
+  store_u64_le(at + 24, item.origin.number);
   store_u32_le(at + 32, item.origin.range);
   store_u32_le(at + 36, item.index_version);
   out += item.body;
@@ -121,7 +122,8 @@ Result<Item> decode_item(std::string_view stored, std::string_view& body) {
   const char* at = stored.data();
   Item item;
   if ((at[1] & kHasTtl) != 0) item.ttl_s = static_cast<int32_t>(load_u32_le(at + 4));
-  item.version = {load_u64_le(at + 8), load_u32_le(at + 16), load_u32_le(at + 20)};
+  item.version = {load_u64_le(at + 8), load_u32_le(at + 16), load_u32_le(at + 20),
+                  load_u16_be(at + 2)};
   item.origin = {load_u32_le(at + 32), load_u64_le(at + 24)};
   item.index_version = load_u32_le(at + 36);
   body = stored.substr(kItemHeaderBytes);
@@ -129,9 +131,15 @@ Result<Item> decode_item(std::string_view stored, std::string_view& body) {
 }
 
 std::string change_key(uint64_t lsn) {
+  return change_key(Version{.lsn = lsn});
+}
+
+std::string change_key(const Version& version) {
   std::string key;
-  value::append_u64(key, lsn);
-  return key;
+  value::append_u64(key, version.lsn);
+  char bytes[2];
+  store_u16_be(bytes, version.step);
+  return key.append(bytes, sizeof bytes);
 }
 
 std::string size_key(std::string_view placement) {
@@ -198,6 +206,7 @@ std::string encode_record(const PartitionRecord& record) {
   append_u32(out, record.time_s);
   append_u64_le(out, record.bytes);
   append_u64_le(out, record.items);
+  append_u64_le(out, record.made);
   append_u32(out, record.trimmed ? 1 : 0);
   append_u32(out, record.index_version);
   append_u32(out, record.indexed ? 1 : 0);
@@ -216,7 +225,7 @@ Result<PartitionRecord> decode_record(std::string_view stored) {
   PartitionRecord record;
   record.format = reader.u32();
   if (reader.ok && record.format == 0) return damaged("partition record");
-  if (reader.ok && (record.format > kFormatVersion || record.format < kOldestFormatVersion)) {
+  if (reader.ok && record.format != kFormatVersion) {
     return fail(
         Code::corrupt,
         fmt::format("the partition was written by {} version of this program (its format is {}, "
@@ -224,12 +233,12 @@ Result<PartitionRecord> decode_record(std::string_view stored) {
                     record.format > kFormatVersion ? "a newer" : "an older", record.format,
                     kFormatVersion));
   }
-  record.format = kFormatVersion;
   record.range = reader.u32();
   record.lsn = reader.u64();
   record.time_s = reader.u32();
   record.bytes = reader.u64();
   record.items = reader.u64();
+  record.made = reader.u64();
   record.trimmed = reader.u32() != 0;
   record.index_version = reader.u32();
   record.indexed = reader.u32() != 0;

@@ -29,8 +29,6 @@
 namespace orrery::partition {
 
 inline constexpr uint32_t kFormatVersion = 6;
-// Version 5 is the same without purges: its next commit makes it 6.
-inline constexpr uint32_t kOldestFormatVersion = 5;
 
 std::string item_key(std::string_view placement, std::string_view row);
 Result<ItemKey> parse_item_key(std::string_view key);
@@ -44,6 +42,8 @@ Result<Item> decode_item(std::string_view value);
 // The same without a copy of the body, which is left a part of `value`.
 Result<Item> decode_item(std::string_view value, std::string_view& body);
 
+std::string change_key(const Version& version);
+// The first key that the changes of an LSN can have.
 std::string change_key(uint64_t lsn);
 
 std::string size_key(std::string_view placement);
@@ -74,6 +74,7 @@ struct PartitionRecord {
   uint32_t time_s = 0;  // of the newest commit
   uint64_t bytes = 0;   // of the items in [min, max)
   uint64_t items = 0;
+  uint64_t made = 0;           // items that were ever made here, those that are gone included
   bool trimmed = true;         // false: the files still hold what is outside [min, max)
   uint32_t index_version = 0;  // of the newest index rules that a write came with
   bool indexed = true;         // every item has the terms of those rules

@@ -42,7 +42,7 @@ Result<EventPage> Partition::history(const ChangeQuery& query) const {
     auto lsn = lsn_of_history_key(it->key().ToStringView());
     if (!lsn) return pass(lsn.error());
     if (*lsn > record.lsn) break;
-    // The entries of one write stay together: a position lies between writes.
+    // The entries of one LSN stay together: a position lies between transactions.
     if (*lsn != last && (page.events.size() >= items_max || bytes >= query.bytes_max ||
                          passed_over >= kPassedOverMax)) {
       page.more = true;

@@ -5,7 +5,7 @@
 
 namespace orrery::partition {
 
-// xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx: the LSN, then the range, then the time.
+// xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx: the step (4 digits), the LSN (12), the range, the time.
 void append_text(std::string& out, const Version& version) {
   // On the path of every read and write, so by hand.
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -14,7 +14,8 @@ void append_text(std::string& out, const Version& version) {
   auto put = [&](size_t at, size_t digits, uint64_t number) {
     for (size_t i = digits; i-- > 0; number >>= 4) out[start + at + i] = kDigits[number & 0xF];
   };
-  put(0, 8, version.lsn >> 32);
+  put(0, 4, version.step);
+  put(4, 4, version.lsn >> 32);
   put(9, 4, version.lsn >> 16);
   put(14, 4, version.lsn);
   put(19, 4, version.range >> 16);
@@ -41,9 +42,10 @@ std::optional<Version> parse_version(std::string_view text) {
   };
   auto a = hex(0, 8), b = hex(9, 4), c = hex(14, 4), d = hex(19, 4), e = hex(24, 12);
   if (!a || !b || !c || !d || !e) return std::nullopt;
-  return Version{.lsn = *a << 32 | *b << 16 | *c,
+  return Version{.lsn = (*a & 0xFFFF) << 32 | *b << 16 | *c,
                  .time_s = static_cast<uint32_t>(*e),
-                 .range = static_cast<uint32_t>(*d << 16 | *e >> 32)};
+                 .range = static_cast<uint32_t>(*d << 16 | *e >> 32),
+                 .step = static_cast<uint16_t>(*a >> 16)};
 }
 
 bool is_expired(const Item& item, std::optional<int32_t> default_ttl_s, int64_t now_s) {

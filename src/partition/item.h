@@ -20,6 +20,7 @@ struct Version {
   uint64_t lsn = 0;
   uint32_t time_s = 0;  // by the clock: see time_order.h
   uint32_t range = 0;   // the partition that took the write
+  uint16_t step = 0;    // among the writes of its transaction, which share the LSN
   bool operator==(const Version&) const = default;
 };
 
@@ -28,10 +29,11 @@ std::string to_text(const Version& version);
 void append_text(std::string& out, const Version& version);
 std::optional<Version> parse_version(std::string_view text);
 
-// The write that made the item; it stays when the item is replaced.
+// The partition that made the item, and how many it had made by then; it stays when the item is
+// replaced.
 struct Origin {
   uint32_t range = 0;
-  uint64_t lsn = 0;
+  uint64_t number = 0;
   bool operator==(const Origin&) const = default;
 };
 

@@ -9,7 +9,8 @@ namespace orrery::partition {
 namespace {
 
 TEST(Version, TextHasTheFormOfAUuidAndReadsBack) {
-  const Version version{.lsn = 0x0123456789ABCDEF, .time_s = 0x65432100, .range = 0xFEDCBA98};
+  const Version version{
+      .lsn = 0x456789ABCDEF, .time_s = 0x65432100, .range = 0xFEDCBA98, .step = 0x0123};
   EXPECT_EQ(to_text(version), "01234567-89ab-cdef-fedc-ba9865432100");
   EXPECT_EQ(parse_version(to_text(version)), version);
 }
@@ -17,9 +18,10 @@ TEST(Version, TextHasTheFormOfAUuidAndReadsBack) {
 TEST(Version, EveryVersionReadsBack) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 1'000; ++i) {
-    const Version version{.lsn = random() >> (random() % 64),
+    const Version version{.lsn = random() >> (16 + random() % 48),
                           .time_s = static_cast<uint32_t>(random()),
-                          .range = static_cast<uint32_t>(random() >> (random() % 64))};
+                          .range = static_cast<uint32_t>(random() >> (random() % 64)),
+                          .step = static_cast<uint16_t>(random())};
     EXPECT_EQ(parse_version(to_text(version)), version) << to_text(version);
   }
 }

@@ -104,6 +104,7 @@ struct Write {
   Verb verb = Verb::create;
   std::string placement;
   std::string row;
+  std::string from;                 // for replace: the row that the item leaves, if it gets another
   std::string body;                 // for create, upsert, replace
   std::string key_text;             // the partition key as people write it
   std::optional<int32_t> ttl_s;     // the item's own

@@ -172,7 +172,6 @@ TEST_F(ReadTest, AgreesWithAModelOverRandomWrites) {
         }
       }
       auto next = model;
-      uint64_t next_lsn = lsn;
       bool valid = true;
       std::vector<Write> transaction;
       for (size_t i = 0, count = 1 + random() % 3; i < count; ++i) {
@@ -197,9 +196,8 @@ TEST_F(ReadTest, AgreesWithAModelOverRandomWrites) {
               valid = false;
             }
           }
-          next[key] = {write.body, next_lsn + 1};
+          next[key] = {write.body, lsn + 1};
         }
-        ++next_lsn;
         transaction.push_back(std::move(write));
       }
       const Outcome outcome = commit(*partition_, std::move(transaction));
@@ -207,26 +205,26 @@ TEST_F(ReadTest, AgreesWithAModelOverRandomWrites) {
           << "step " << step << (outcome.error ? outcome.error->message : "");
       if (valid) {
         model = std::move(next);
-        lsn = next_lsn;
+        ++lsn;
       }
     }
     for (int opened = 0; opened < 2; ++opened) {
       EXPECT_EQ(partition_->lsn(), lsn);
       const auto items = items_of(*partition_);
       ASSERT_EQ(items.size(), model.size());
-      std::map<uint64_t, ItemKey> changes;
+      std::set<std::pair<uint64_t, ItemKey>> changes;
       for (const auto& [key, entry] : model) {
         ASSERT_TRUE(items.contains(key));
         EXPECT_EQ(items.at(key).body, entry.body);
         EXPECT_EQ(items.at(key).version.lsn, entry.lsn);
-        changes[entry.lsn] = key;
+        changes.emplace(entry.lsn, key);
       }
       EXPECT_EQ(sorted_terms(*partition_), expected_terms(*partition_, schema_->index));
       EXPECT_EQ(partition_->usage().bytes, recomputed_usage(*partition_).bytes);
       EXPECT_EQ(partition_->usage().items, model.size());
-      std::map<uint64_t, ItemKey> listed;
+      std::set<std::pair<uint64_t, ItemKey>> listed;
       for (const Change& change : partition_->changes({.items_max = 1'000}, *schema_)->changes) {
-        listed[change.lsn] = change.key;
+        EXPECT_TRUE(listed.emplace(change.lsn, change.key).second);
       }
       EXPECT_EQ(listed, changes);
       Usage by_key;

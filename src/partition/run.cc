@@ -76,6 +76,7 @@ std::expected<std::vector<Written>, Run::Failure> Run::apply(
   purges_.mark();
   batch_.SetSavePoint();
   found_bytes_ = 0;
+  take_lsn();
   const PartitionRecord before = record_;
   const size_t deltas_before = deltas_.size();
   const size_t terms_before = terms_.size();
@@ -102,6 +103,13 @@ std::expected<std::vector<Written>, Run::Failure> Run::apply(
   }
   batch_.PopSavePoint();
   return written;
+}
+
+void Run::take_lsn() {
+  lsn_ = record_.lsn + 1;
+  change_step_ = 0;
+  history_step_ = 0;
+  lsn_bytes_ = 0;
 }
 
 void Run::change_term(std::string_view term, std::string_view key, bool add) {
@@ -186,6 +194,7 @@ Result<Written> Run::apply_one(const Write& write) {
   if (write.verb == Verb::indexed) return note_indexed();
   if (write.verb == Verb::purge) return apply_purge(write);
   if (write.verb == Verb::purged) return note_purged(write);
+  if (!write.from.empty()) return apply_renaming(write);
   const std::string key = item_key(write.placement, write.row);
   auto found = current_item(key);
   if (!found) return pass(found.error());
@@ -193,7 +202,6 @@ Result<Written> Run::apply_one(const Write& write) {
   const bool live = current && is_live(schema, key, *current);
   if (auto checked = check(write, current, live); !checked) return pass(checked.error());
 
-  step_ = 0;
   Written written;
   written.replaced = live;
   written.old_bytes = current ? weight(write, current->body) : 0;
@@ -209,9 +217,16 @@ Result<Written> Run::apply_one(const Write& write) {
   }
 
   const bool removal = write.verb == Verb::remove || write.verb == Verb::expire;
+  if (is_lsn_full()) take_lsn();
   Item& next = written.item;
-  next.version = {record_.lsn + 1, time_s(), identity_.range};
-  next.origin = live ? current->origin : Origin{identity_.range, next.version.lsn};
+  next.version = {lsn_, time_s(), identity_.range, change_step_};
+  if (renamed_origin_) {
+    next.origin = *renamed_origin_;
+  } else if (live || removal) {
+    next.origin = current->origin;
+  } else {
+    next.origin = {identity_.range, ++record_.made};
+  }
   next.ttl_s = write.ttl_s;
   next.index_version = schema.index_version;
   if (!removal) {
@@ -243,7 +258,7 @@ Result<Written> Run::apply_one(const Write& write) {
     return pass(sized.error());
   }
 
-  if (current) batch_.Delete(store_.changes(), change_key(current->version.lsn));
+  if (current) batch_.Delete(store_.changes(), change_key(current->version));
   // What has expired or was purged ends before something else takes its place.
   if (current && !live) remember(schema, end_of(key, *current), key, &*current, nullptr);
   if (live || !removal) {
@@ -255,20 +270,49 @@ Result<Written> Run::apply_one(const Write& write) {
     items_.set(key, std::nullopt);
   } else {
     batch_.Put(store_.items(), key, encode_item(next));
-    batch_.Put(store_.changes(), change_key(next.version.lsn), key);
+    batch_.Put(store_.changes(), change_key(next.version), key);
     items_.set(key, next);
   }
-  take_lsn(next.version);
+  ++change_step_;
+  lsn_bytes_ += written.old_bytes + written.new_bytes;
+  note_version(next.version);
   written.version = next.version;
   return written;
 }
 
-void Run::take_lsn(const Version& version) {
+void Run::note_version(const Version& version) {
   if (version.time_s < record_.time_s) {
     record_.time_order.note_step_back(record_.lsn, record_.time_s);
   }
   record_.lsn = version.lsn;
   record_.time_s = version.time_s;
+}
+
+Result<Written> Run::apply_renaming(const Write& write) {
+  auto found = current_item(item_key(write.placement, write.from));
+  if (!found) return pass(found.error());
+  Write leave;
+  leave.verb = Verb::remove;
+  leave.placement = write.placement;
+  leave.row = write.from;
+  leave.key_text = write.key_text;
+  leave.if_match = write.if_match;
+  leave.schema = write.schema;
+  auto left = apply_one(leave);
+  if (!left) return left;
+
+  Write come = write;
+  come.verb = Verb::create;
+  come.from.clear();
+  come.if_match.reset();
+  if (*found) renamed_origin_ = (*found)->origin;
+  auto written = apply_one(come);
+  renamed_origin_.reset();
+  if (!written) return written;
+  written->replaced = true;
+  written->old_bytes = left->old_bytes;
+  written->terms_removed = left->terms_removed;
+  return written;
 }
 
 Status Run::adopt_rules(const Schema& schema) {
@@ -321,19 +365,18 @@ Result<Written> Run::note_indexed() {
 
 void Run::remember(const Schema& schema, Operation operation, std::string_view key,
                    const Item* before, const Item* after) {
-  const uint64_t lsn = record_.lsn + 1;  // the one that the write at work will have
   if (schema.history_s == 0) {
     record_.history_after = kNoHistory;
     return;
   }
-  if (record_.history_after == kNoHistory) record_.history_after = record_.lsn;
+  if (record_.history_after == kNoHistory) record_.history_after = lsn_ - 1;
   HistoryEntry entry{.operation = operation, .time_s = time_s(), .item_key = key};
   if (before != nullptr) {
     entry.previous_lsn = before->version.lsn;
     entry.previous_body = before->body;
   }
   if (after != nullptr) entry.body = after->body;
-  batch_.Put(store_.history(), history_key(lsn, step_++), encode_history(entry));
+  batch_.Put(store_.history(), history_key(lsn_, history_step_++), encode_history(entry));
 }
 
 Status Run::reindex(const Write& write, const std::string& key, const Item* before,
@@ -413,7 +456,7 @@ Status Run::evict(const Write& cause, const std::string& row, const Item& item) 
   }
   // It takes no LSN of its own: the write that wants its place takes one.
   remember(*gone.schema, end_of(key, item), key, &item, nullptr);
-  batch_.Delete(store_.changes(), change_key(item.version.lsn));
+  batch_.Delete(store_.changes(), change_key(item.version));
   batch_.Delete(store_.items(), key);
   items_.set(key, std::nullopt);
   return {};

@@ -1,7 +1,8 @@
 // A run: the transactions that one commit takes, being validated and turned into one write batch.
 //
 // Each write sees the state that the writes before it in the run leave, through overlays over the
-// database. A transaction that fails leaves the batch and the overlays as they were before it.
+// database. The writes of one transaction have one LSN, and a step each. A transaction that fails
+// leaves the batch and the overlays as they were before it.
 //
 // Threading: used by one writer thread at a time.
 #pragma once
@@ -69,6 +70,10 @@ struct SizeDelta {
   int64_t items = 0;
 };
 
+// The writes of a transaction share an LSN up to these.
+inline constexpr uint16_t kLsnWrites = 1000;
+inline constexpr uint64_t kLsnBytes = uint64_t{4} << 20;
+
 class Run {
  public:
   // Limits::response_bytes bounds the bodies that one transaction gives back without having brought
@@ -108,6 +113,9 @@ class Run {
 
  private:
   Result<Written> apply_one(const Write& write);
+  // A replace by which the item gets another row: it goes and comes within the transaction, and
+  // keeps its origin.
+  Result<Written> apply_renaming(const Write& write);
   Status count_found(const Write& write, const Item& item);
   // Index rules only move forwards: once a write came with newer ones, those that come with older
   // ones are refused. So whoever has looked at every item since then has left none behind.
@@ -125,8 +133,8 @@ class Run {
   Operation end_of(const std::string& key, const Item& item) const {
     return is_purged(key, item) ? Operation::remove : Operation::expire;
   }
-  // Gives the write at work its LSN.
-  void take_lsn(const Version& version);
+  // Of the write at work: the partition's newest from here on.
+  void note_version(const Version& version);
   // Of a write now.
   uint32_t time_s() const { return next_time_s(record_.time_s, now_s_); }
   Status check(const Write& write, const std::optional<Item>& current, bool live) const;
@@ -141,6 +149,10 @@ class Run {
   // Takes an expired or purged item of the same logical partition away, since its unique value is
   // wanted.
   Status evict(const Write& cause, const std::string& row, const Item& item);
+  // The LSN of the writes to come: the next one. A page of changes holds all of an LSN, so a
+  // transaction that has written very much goes on with another.
+  void take_lsn();
+  bool is_lsn_full() const { return change_step_ >= kLsnWrites || lsn_bytes_ >= kLsnBytes; }
   // Puts what happens to an item into the history, if its container keeps one.
   void remember(const Schema& schema, Operation operation, std::string_view key, const Item* before,
                 const Item* after);
@@ -165,7 +177,12 @@ class Run {
   const PurgeMarksPtr purges_before_;
   Overlay<std::optional<uint64_t>> purges_;  // by what the items' keys begin with
   std::vector<SizeDelta> deltas_;
-  uint16_t step_ = 0;  // of the write at work, in the history
+  // The transaction at hand: the LSN that its writes share, and what has been given it so far.
+  uint64_t lsn_ = 0;
+  uint16_t change_step_ = 0;
+  uint16_t history_step_ = 0;
+  uint64_t lsn_bytes_ = 0;
+  std::optional<Origin> renamed_origin_;  // of the item that the write at work gives another row
   // Index entries that come and go, in the order of the writes; finish() puts them into the batch.
   struct TermChange {
     size_t at = 0;  // in term_bytes_

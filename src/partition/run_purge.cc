@@ -38,7 +38,7 @@ size_t Run::purges_count() const {
 
 Result<Written> Run::apply_purge(const Write& write) {
   Written written;
-  written.version = {record_.lsn, record_.time_s, identity_.range};
+  written.version = {record_.lsn, record_.time_s, identity_.range, 0};
   auto size = current_size(size_key(write.placement));
   if (!size) return pass(size.error());
   if (size->items == 0) return written;  // nothing is there, purged or not
@@ -53,10 +53,11 @@ Result<Written> Run::apply_purge(const Write& write) {
                      purges_count()),
                  .retry_after_ms = 1'000});
   }
-  written.version = {record_.lsn + 1, time_s(), identity_.range};
+  written.version = {lsn_, time_s(), identity_.range, change_step_};
   batch_.Put(store_.ledger(), purge_key(write.placement), encode_purge(written.version.lsn));
   purges_.set(prefix, written.version.lsn);
-  take_lsn(written.version);
+  note_version(written.version);
+  take_lsn();  // what the transaction writes after it stays
   return written;
 }
 
@@ -74,7 +75,7 @@ Result<Written> Run::note_purged(const Write& write) {
     purges_.set(prefix, std::nullopt);
   }
   Written written;
-  written.version = {record_.lsn, record_.time_s, identity_.range};
+  written.version = {record_.lsn, record_.time_s, identity_.range, 0};
   return written;
 }
 

@@ -393,7 +393,7 @@ TEST_F(WriteTest, CreateOverAnExpiredItemStartsAnew) {
   const Outcome outcome = run(seen);
   ASSERT_FALSE(outcome.error);
   EXPECT_FALSE(outcome.written[0].replaced);
-  EXPECT_EQ(outcome.written[0].item.origin.lsn, 2U);
+  EXPECT_EQ(outcome.written[0].item.origin.number, 2U);
   EXPECT_EQ(partition_->usage().items, 1U);
   expect_consistent();
 }
@@ -450,7 +450,8 @@ TEST_F(WriteTest, AFinisherCompletesTheBody) {
     std::string finish(std::string_view body, const Version& version,
                        const Origin& origin) const override {
       return std::string(body.substr(0, body.size() - 1)) +
-             ",\"v\":" + std::to_string(version.lsn) + ",\"o\":" + std::to_string(origin.lsn) + "}";
+             ",\"v\":" + std::to_string(version.lsn) + ",\"o\":" + std::to_string(origin.number) +
+             "}";
     }
   };
   Write write = create("k", "a");

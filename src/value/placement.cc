@@ -212,12 +212,12 @@ Result<PartitionKey> extract_key(const Node& item, const KeyDefinition& definiti
   for (const Path& path : definition.paths) {
     const Node* node = find(item, path);
     KeyPart part;
-    if (node != nullptr) {
-      if (node->type >= Type::array) {
-        return fail(Code::invalid,
-                    "the partition key " + to_string(path) + " is " +
-                        (node->type == Type::array ? "an array" : "an object") +
-                        ": it must be a string, a number, a boolean, null, or missing");
+    // An object counts as missing: so clients say of the items they send.
+    if (node != nullptr && node->type != Type::object) {
+      if (node->type == Type::array) {
+        return fail(Code::invalid, "the partition key " + to_string(path) +
+                                       " is an array: it must be a string, a number, a boolean, "
+                                       "null, or missing");
       }
       part.type = node->type;
       part.boolean = node->boolean;

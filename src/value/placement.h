@@ -46,8 +46,8 @@ struct KeyDefinition {
 
 inline constexpr size_t kMaxKeyLevels = 3;
 
-// The values at the definition's paths. A missing value is `undefined`; an array or an object is
-// an error, since it cannot be a key.
+// The values at the definition's paths. A missing value is `undefined`, and so is an object; an
+// array is an error, since it cannot be a key.
 Result<PartitionKey> extract_key(const Node& item, const KeyDefinition& definition);
 
 // The placement key of a whole key (as many parts as there are paths; one undefined part, or none,

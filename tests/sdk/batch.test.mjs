@@ -19,6 +19,25 @@ describe("transactional batch", () => {
     return container;
   }
 
+  it("A29: a batch is one commit: it moves the session token by one, and its items share an LSN and a page", async () => {
+    const container = await filled({ id: "changed", n: 1 }, { id: "gone" });
+    const lsn = (answer) => Number(/#?(\d+)$/.exec(answer.headers["x-ms-session-token"].split("#")[1].split("|")[0])[1]);
+    const before = lsn(await container.item("changed", "a").read());
+    const answer = await container.items.batch([
+      create("1"), { operationType: "Upsert", resourceBody: { id: "changed", pk: "a", n: 2 } },
+      { operationType: "Delete", id: "gone" }, create("2"),
+    ], "a");
+    assert.deepEqual(codes(answer), [201, 200, 204, 201]);
+    assert.equal(lsn(await container.item("1", "a").read()), before + 1);
+    const page = answers(await at.rest("GET", `/dbs/db/colls/${container.id}/docs`,
+      { headers: { ...keyHeader("a"), "A-IM": "Incremental Feed", "x-ms-max-item-count": "1" } }), 200);
+    assert.deepEqual(page.body.Documents.map((item) => [item.id, item._lsn]),
+      [["1", before + 1], ["changed", before + 1], ["2", before + 1]]);
+    const items = (await container.items.readAll({ partitionKey: "a" }).fetchAll()).resources;
+    assert.equal(new Set(items.map((item) => item._etag)).size, 3);
+    assert.equal(new Set(items.map((item) => item._rid)).size, 3);
+  });
+
   it("A29: every kind of operation in one transaction, in order", async () => {
     const container = await filled({ id: "replaced" }, { id: "deleted" }, { id: "patched", n: 1 }, { id: "read" });
     const answer = await container.items.batch([
@@ -77,7 +96,7 @@ describe("transactional batch", () => {
       [{ operationType: "Patch", id: "there", resourceBody: { condition: "from c where c.n = 2", operations: [{ op: "set", path: "/n", value: 2 }] } }, 412],
       [{ operationType: "Create", resourceBody: { id: "other", pk: "b" } }, 400, 1001],
       [{ operationType: "Create", resourceBody: { id: "a/b", pk: "a" } }, 400],
-      [{ operationType: "Replace", id: "there", resourceBody: { id: "else", pk: "a" } }, 400],
+      [{ operationType: "Replace", id: "there", resourceBody: { id: "1", pk: "a" } }, 409],
     ]) {
       const answer = await container.items.batch([
         create("1"), { operationType: "Upsert", resourceBody: { id: "there", pk: "a", n: 9 } }, read("there"),

@@ -278,6 +278,20 @@ describe("containers", () => {
     answers(await at.rest("GET", `${self}/docs`, { rid: true }), 200);
   });
 
+  it("A38: what each range holds, and its largest keys, when asked for", async () => {
+    const container = await at.container({ throughput: 20_000 });
+    for (let i = 0; i < 4; ++i) await container.items.create({ id: `${i}`, pk: `key ${i}`, pad: "x".repeat(10_000 * (i + 1)) });
+    const read = async (headers) => answers(await at.rest("GET", `${path}/${container.id}`, { headers }), 200).body.statistics;
+    assert.equal(await read({}), undefined);
+    const statistics = await read({ "x-ms-documentdb-populatepartitionstatistics": "True" });
+    const { resources: ranges } = await container.readPartitionKeyRanges().fetchAll();
+    assert.deepEqual(statistics.map((one) => one.id), ranges.map((one) => one.id));
+    assert.equal(statistics.reduce((sum, one) => sum + one.documentCount, 0), 4);
+    const keys = statistics.flatMap((one) => one.partitionKeys);
+    assert.deepEqual(keys.map((one) => one.partitionKey).sort(), [0, 1, 2, 3].map((i) => [`key ${i}`]));
+    assert.ok(keys.every((one) => one.sizeInKB >= 9), JSON.stringify(keys));
+  });
+
   it("A38: how much a container holds, when asked for, growing and shrinking", async () => {
     const container = await at.container();
     const quota = async () => {

@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
+import { ChangeFeedStartFrom } from "@azure/cosmos";
+
 import { answers, bare, fails } from "./expect.mjs";
 import { keyHeader } from "./rest.mjs";
 import { shared } from "./server.mjs";
@@ -52,6 +54,52 @@ describe("items", () => {
     await fails(container.items.create({ id: "same", pk: "a" }), 409);
     await container.item("same", "a").delete();
     assert.equal((await container.item("same", "b").read()).statusCode, 200);
+  });
+
+  it("A22: an id may have a question mark", async () => {
+    const container = await at.container();
+    const id = "what? 100%?";
+    await container.items.create({ id, pk: "a" });
+    const path = `${docs(container)}/${encodeURIComponent(id)}`;
+    assert.equal(answers(await at.rest("GET", path, { headers: keyHeader("a") }), 200).body.id, id);
+    assert.equal(answers(await at.rest("PUT", path, { body: { id, pk: "a", n: 2 }, headers: keyHeader("a") }), 200).body.n, 2);
+    answers(await at.rest("DELETE", path, { headers: keyHeader("a") }), 204);
+  });
+
+  it("A23: a replace may change the id: one item, with its resource id, under another name", async () => {
+    const container = await at.container({ uniqueKeyPolicy: { uniqueKeys: [{ paths: ["/mail"] }] } });
+    const old = (await container.items.create({ id: "old", pk: "a", mail: "x" })).resource;
+    await container.items.create({ id: "other", pk: "a", mail: "y" });
+    const { resource, statusCode } = await container.item("old", "a").replace({ ...old, id: "new", n: 1 });
+    assert.equal(statusCode, 200);
+    assert.deepEqual([resource.id, resource._rid, resource.n], ["new", old._rid, 1]);
+    assert.notEqual(resource._etag, old._etag);
+    assert.equal((await container.item("old", "a").read()).statusCode, 404);
+    assert.equal((await container.item("new", "a").read()).resource._etag, resource._etag);
+    await fails(container.item("new", "a").replace({ ...resource, id: "other" }), 409);
+    await fails(container.item("new", "a").replace({ ...resource, id: "newer" },
+      { accessCondition: { type: "IfMatch", condition: old._etag } }), 412);
+    await fails(container.item("old", "a").replace({ ...old, id: "newer" }), 404);
+    answers(await at.rest("PUT", `${docs(container)}/new`, { body: { ...resource, id: "a/b" }, headers: keyHeader("a") }), 400);
+    await fails(container.items.create({ id: "third", pk: "a", mail: "x" }), 409);
+    const { resources } = await container.items.query("SELECT VALUE c.id FROM c ORDER BY c.id").fetchAll();
+    assert.deepEqual(resources, ["new", "other"]);
+    // In a batch too.
+    const batch = await container.items.batch([
+      { operationType: "Replace", id: "new", resourceBody: { id: "newest", pk: "a", mail: "x" } },
+      { operationType: "Create", resourceBody: { id: "new", pk: "a", mail: "z" } },
+    ], "a");
+    assert.deepEqual(batch.result.map((one) => one.statusCode), [200, 201]);
+    const changed = await container.items.getChangeFeedIterator({ changeFeedStartFrom: ChangeFeedStartFrom.Beginning("a") }).readNext();
+    assert.deepEqual(changed.result.map((item) => item.id).sort(), ["new", "newest", "other"]);
+  });
+
+  it("every answer about a resource says where it is", async () => {
+    const container = await at.container();
+    await container.items.create({ id: "a b", pk: "a" });
+    const path = `/dbs/db/colls/${container.id}/docs/a%20b`;
+    const { headers } = await at.rest("GET", path, { headers: keyHeader("a") });
+    assert.equal(headers["content-location"], `${at.server.url}${path}`);
   });
 
   it("A22: an id is at most 255 characters, is text, and is there", async () => {
@@ -264,13 +312,6 @@ describe("items", () => {
     for (const text of ["a", '"a"', "[", "[]x", '["a","b"]', '[["a"]]', '[{"x":1}]', "[NaN]", "{}", "null", ""]) {
       answers(await at.rest("GET", `${docs(container)}/1`, { headers: { "x-ms-documentdb-partitionkey": text } }), 400);
     }
-  });
-
-  it("a replace may not change the id", async () => {
-    const container = await at.container();
-    await container.items.create({ id: "1", pk: "a" });
-    answers(await at.rest("PUT", `${docs(container)}/1`, { body: { id: "2", pk: "a" }, headers: keyHeader("a") }), 400);
-    assert.equal((await container.item("2", "a").read()).statusCode, 404);
   });
 
   it("by RID: an item is found without an index, after a split, and not under another container", async () => {

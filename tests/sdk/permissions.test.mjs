@@ -164,7 +164,8 @@ describe("permissions", () => {
     answers(await rest("PUT", `${docs}/1`, { headers: keyHeader("a"), body: { id: "1", pk: "a", v: 2 } }), 200);
     answers(await rest("GET", `${docs}/1`, { headers: keyHeader("b") }), 403);
     answers(await rest("GET", `${docs}/2`, { headers: keyHeader("a") }), 403);
-    answers(await rest("PUT", `${docs}/1`, { headers: keyHeader("a"), body: { id: "2", pk: "a" } }), 400);
+    answers(await rest("PUT", `${docs}/1`, { headers: keyHeader("a"), body: { id: "2", pk: "a" } }), 403);
+    answers(await rest("PUT", `${docs}/1`, { headers: keyHeader("a"), body: { id: "free", pk: "a" } }), 403);
     answers(await rest("GET", docs, { headers: keyHeader("a") }), 403);
     answers(await rest("POST", docs, { headers: keyHeader("a"), body: { id: "1", pk: "a" } }), 403);
     answers(await rest("POST", docs, { headers: { ...keyHeader("a"), ...query }, body: { query: "SELECT * FROM c" } }), 403);

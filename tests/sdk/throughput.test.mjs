@@ -83,6 +83,12 @@ describe("throughput", () => {
     const changed = await offer.replace(
       { ...resource, content: { ...resource.content, offerAutopilotSettings: { maxThroughput: 3000 } } });
     assert.equal(changed.resource.content.offerAutopilotSettings.maxThroughput, 3000);
+    const increment = { maxThroughput: 4000, autoUpgradePolicy: { throughputPolicy: { incrementPercent: 20 } } };
+    const growing = await offer.replace({ ...resource, content: { ...resource.content, offerAutopilotSettings: increment } });
+    assert.deepEqual(growing.resource.content.offerAutopilotSettings, increment);
+    assert.deepEqual((await container.readOffer()).resource.content.offerAutopilotSettings, increment);
+    const made = await at.container({ maxThroughput: 2000, autoUpgradePolicy: increment.autoUpgradePolicy });
+    assert.deepEqual((await made.readOffer()).resource.content.offerAutopilotSettings, { ...increment, maxThroughput: 2000 });
     for (const maxThroughput of [500, 1500]) {
       await fails(at.db.containers.create({ id: "refused", partitionKey: "/pk", maxThroughput }), 400,
         { message: /1000|1,000/ });

@@ -38,11 +38,11 @@ std::optional<Service::ResourceOwner> Service::item_owner(CallPtr& call) {
       .number = 0,
       .database = container.database,
       .container = container.number,
-      .rid = item_rid(container.database, container.number, origin.range, origin.lsn),
+      .rid = item_rid(container.database, container.number, origin.range, origin.number),
       .self = "",
       .names = fmt::format("dbs/{}/colls/{}/docs/{}", routing->database->name, container.spec.name,
                            row)};
-  append_item_self(owner.self, container.database, container.number, origin.range, origin.lsn);
+  append_item_self(owner.self, container.database, container.number, origin.range, origin.number);
   // An item that was deleted and made again has another resource id, and none of the attachments.
   if (auto known = engine_.catalog().resource(kAttachedItemKind, container.number, owner.rid)) {
     owner.number = known->number;

@@ -168,6 +168,7 @@ void Service::transact(CallPtr call, cluster::RoutingPtr routing, BatchRequest r
   transaction.reserve(request.operations.size());
   for (size_t i = 0; i < request.operations.size(); ++i) {
     request.operations[i].request.key = key;
+    request.operations[i].request.may_rename = true;
     auto write = make_write(request.operations[i].request, *routing, engine_.limits());
     if (!write) {
       call->charge(0);
@@ -208,6 +209,7 @@ void Service::begin_bulk(const std::shared_ptr<Bulk>& bulk) {
   for (size_t i = 0; i < bulk->writes.size(); ++i) {
     ItemRequest& request = bulk->request.operations[i].request;
     if (request.key.empty()) request.key = call.headers.partition_key;
+    request.may_rename = true;
     auto write = make_write(request, *bulk->routing, engine_.limits());
     if (!write) {
       bulk->results[i] = failed_result(write.error().error, 0, write.error().substatus);

@@ -165,6 +165,12 @@ void Call::etag(const partition::Version& version) {
 void Call::finish(int status) {
   response.status = status;
   std::string& out = response.headers;
+  if (address.count > 0) {
+    out += tls ? "content-location: https://" : "content-location: http://";
+    out += headers.host;
+    out += target.substr(0, target.find('?'));
+    out += "\r\n";
+  }
   out += "x-ms-activity-id: ";
   out += activity_id;
   out +=

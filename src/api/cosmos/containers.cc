@@ -3,9 +3,11 @@
 
 #include "api/cosmos/container_definition.h"
 #include "api/cosmos/container_policies.h"
+#include "api/cosmos/definition_fields.h"
 #include "api/cosmos/feed_json.h"
 #include "api/cosmos/item_body.h"
 #include "api/cosmos/offer_document.h"
+#include "api/cosmos/partition_key_header.h"
 #include "api/cosmos/query_documents.h"
 #include "api/cosmos/resource_json.h"
 #include "api/cosmos/rid.h"
@@ -14,6 +16,8 @@
 
 namespace orrery::cosmos {
 namespace {
+
+constexpr size_t kKeysInStatistics = 10;
 
 // If-Match on the container itself.
 Status check_etag(const RequestHeaders& headers, const catalog::Container& container) {
@@ -29,6 +33,52 @@ Status check_etag(const RequestHeaders& headers, const catalog::Container& conta
 void add_owner(Call& call, const catalog::Database& database) {
   call.response.add("x-ms-content-path", database_rid(database.number));
   call.response.add("x-ms-alt-content-path", "dbs/" + database.name);
+}
+
+// How much a container holds and may hold, and how far its index is.
+void add_usage(Call& call, const std::vector<cluster::PartitionStatus>& partitions,
+               const Limits& limits) {
+  uint64_t bytes = 0;
+  uint64_t items = 0;
+  for (const cluster::PartitionStatus& one : partitions) {
+    bytes += one.usage.bytes;
+    items += one.usage.items;
+  }
+  const uint64_t quota_kb = limits.container_bytes / 1024;
+  call.response.add("x-ms-resource-quota",
+                    fmt::format("documentSize={};documentsSize={};documentsCount=-1;"
+                                "collectionSize={};",
+                                limits.item_bytes / 1024, quota_kb, quota_kb));
+  call.response.add("x-ms-resource-usage",
+                    fmt::format("documentSize={};documentsSize={};documentsCount={};"
+                                "collectionSize={};",
+                                bytes / 1024, bytes / 1024, items, bytes / 1024));
+  call.response.add("x-ms-documentdb-collection-index-transformation-progress",
+                    std::to_string(cluster::indexed_percent(partitions)));
+}
+
+// Of each range: what it holds, and which of the largest keys of the container are in it.
+std::string statistics_json(const std::vector<cluster::PartitionStatus>& partitions,
+                            const std::vector<partition::Partition::LogicalPartition>& largest_keys,
+                            const value::KeyDefinition& definition) {
+  std::string json = "[";
+  for (const cluster::PartitionStatus& one : partitions) {
+    std::string keys = "[";
+    for (const auto& logical : largest_keys) {
+      auto key = parse_key_header(logical.key_text);
+      if (!key || !check_levels(definition, *key, false)) continue;
+      const std::string placement = value::place(definition, *key);
+      if (placement < one.range.min || placement >= one.range.max) continue;
+      if (keys.size() > 1) keys += ',';
+      keys += fmt::format(R"({{"partitionKey":{},"sizeInKB":{}}})", logical.key_text,
+                          logical.usage.bytes / 1024);
+    }
+    if (json.size() > 1) json += ',';
+    json += fmt::format(R"({{"id":"{}","sizeInKB":{},"documentCount":{},"partitionKeys":{}]}})",
+                        one.range.id, one.usage.bytes / 1024, one.usage.items, keys);
+  }
+  json += ']';
+  return json;
 }
 
 }  // namespace
@@ -103,31 +153,24 @@ void Service::read_container(CallPtr call) {
   cluster::RoutingPtr routing = container_of(call);
   if (!routing) return;
   const catalog::Container& container = *routing->container;
-  if (is_true(call->headers.populate_quota)) {
+  std::string json = container_json(*routing->database, container);
+  const bool wants_statistics = is_true(call->headers.populate_partition_statistics);
+  if (is_true(call->headers.populate_quota) || wants_statistics) {
     auto statuses = engine_.status(container.number);
     if (!statuses) return call->fail(statuses.error());
-    uint64_t bytes = 0;
-    uint64_t items = 0;
-    for (const cluster::PartitionStatus& one : *statuses) {
-      bytes += one.usage.bytes;
-      items += one.usage.items;
+    if (is_true(call->headers.populate_quota)) add_usage(*call, *statuses, engine_.limits());
+    if (wants_statistics) {
+      auto largest = engine_.largest(container.number, kKeysInStatistics);
+      if (!largest) return call->fail(largest.error());
+      json.pop_back();
+      append_member(json, "statistics", statistics_json(*statuses, *largest, container.spec.key));
+      json += '}';
     }
-    const uint64_t quota_kb = engine_.limits().container_bytes / 1024;
-    call->response.add("x-ms-resource-quota",
-                       fmt::format("documentSize={};documentsSize={};documentsCount=-1;"
-                                   "collectionSize={};",
-                                   engine_.limits().item_bytes / 1024, quota_kb, quota_kb));
-    call->response.add("x-ms-resource-usage",
-                       fmt::format("documentSize={};documentsSize={};documentsCount={};"
-                                   "collectionSize={};",
-                                   bytes / 1024, bytes / 1024, items, bytes / 1024));
-    call->response.add("x-ms-documentdb-collection-index-transformation-progress",
-                       std::to_string(cluster::indexed_percent(*statuses)));
   }
   call->etag(container.etag);
   call->charge(partition::read_charge(0));
   add_owner(*call, *routing->database);
-  call->reply(200, container_json(*routing->database, container));
+  call->reply(200, std::move(json));
 }
 
 void Service::replace_container(CallPtr call) {

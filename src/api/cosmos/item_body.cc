@@ -81,10 +81,10 @@ Status check_item_id(std::string_view id, const Limits& limits) {
                 fmt::format("the item's id has {} characters and the most is {}: shorten '{}…'",
                             characters, limits.item_id_characters, id.substr(0, 40)));
   }
-  if (size_t bad = id.find_first_of("/\\?#"); bad != std::string_view::npos) {
+  if (size_t bad = id.find_first_of("/\\#"); bad != std::string_view::npos) {
     return fail(
         Code::invalid,
-        fmt::format("the item's id '{}' contains '{}'; ids may not contain / \\ ? #", id, id[bad]));
+        fmt::format("the item's id '{}' contains '{}'; ids may not contain / \\ #", id, id[bad]));
   }
   return {};
 }
@@ -136,9 +136,9 @@ std::string ItemFinisher::finish(std::string_view body, const partition::Version
   body.remove_suffix(1);  // the closing brace
   out += body;
   out += ",\"_rid\":\"";
-  append_item_rid(out, database_, container_, origin.range, origin.lsn);
+  append_item_rid(out, database_, container_, origin.range, origin.number);
   out += "\",\"_self\":\"";
-  append_item_self(out, database_, container_, origin.range, origin.lsn);
+  append_item_self(out, database_, container_, origin.range, origin.number);
   out += "\",\"_etag\":\"\\\"";
   partition::append_text(out, version);
   out += "\\\"\",\"_attachments\":\"attachments/\",\"_ts\":";

@@ -37,7 +37,7 @@ void Service::read_item_feed(CallPtr call) {
   // One page that holds all: in the order in which they were made, as the service shows them.
   if (!after && !reply->page.more) {
     std::ranges::sort(reply->page.items, {}, [](const auto& one) {
-      return std::tuple(one.second.origin.range, one.second.origin.lsn,
+      return std::tuple(one.second.origin.range, one.second.origin.number,
                         std::string_view(one.first.row));
     });
   }

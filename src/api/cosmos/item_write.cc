@@ -52,11 +52,13 @@ std::expected<void, Refusal> fill_from_body(const ItemRequest& request,
                   kSubstatusKeyMismatch});
     }
   }
-  if (!request.id.empty() && request.id != item->id) {
+  if (!request.id.empty() && request.id != item->id && request.may_rename) {
+    write.from = request.id;
+  } else if (!request.id.empty() && request.id != item->id) {
     return std::unexpected(
         Refusal{{.code = Code::invalid,
                  .message = fmt::format("the item's id '{}' is not the one that the request names, "
-                                        "'{}': an id cannot be changed",
+                                        "'{}': a script cannot change an id",
                                         item->id, request.id)}});
   }
   write.row = std::move(item->id);

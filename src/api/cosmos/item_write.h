@@ -22,9 +22,10 @@ enum class ItemVerb : uint8_t { create, upsert, replace, read, remove, patch };
 // Views of what was sent; they need not outlive make_write.
 struct ItemRequest {
   ItemVerb verb = ItemVerb::create;
-  std::string_view id;    // of all but create and upsert, which have it in the body
-  std::string_view body;  // an item; the operations of a patch
-  std::string_view key;   // the partition key as a JSON array; empty: not given
+  std::string_view id;      // of all but create and upsert, which have it in the body
+  bool may_rename = false;  // a replace may have another id in its body, which the item gets
+  std::string_view body;    // an item; the operations of a patch
+  std::string_view key;     // the partition key as a JSON array; empty: not given
   // For read, remove and patch: where the item is, when that is known without the key.
   std::string placement;
   std::string_view if_match;

@@ -39,6 +39,7 @@ void Service::write_item(CallPtr call, ItemVerb verb) {
   request.key = call->headers.partition_key;
   request.if_match = call->headers.if_match;
   request.if_none_match = call->headers.if_none_match;
+  request.may_rename = true;
   ItemAddress address;
   if (verb != ItemVerb::create && verb != ItemVerb::upsert) {
     request.id = call->address.child();
@@ -52,6 +53,11 @@ void Service::write_item(CallPtr call, ItemVerb verb) {
   }
   auto write = make_write(request, *routing, engine_.limits());
   if (!write) return call->fail(write.error().error, write.error().substatus);
+  if (!write->from.empty()) {
+    if (auto allowed = check_renaming(*call, write->row); !allowed) {
+      return call->fail(allowed.error());
+    }
+  }
   std::vector<partition::Write> transaction;
   transaction.push_back(std::move(*write));
   engine_.write(routing, std::move(transaction),

@@ -18,6 +18,7 @@ using value::Node;
 using value::Type;
 
 constexpr int64_t kMaxThroughput = 1'000'000'000;
+constexpr int64_t kMaxIncrementPercent = 1'000;
 
 Result<catalog::Throughput> autoscale_of(const Node& settings, std::string_view where) {
   auto most = integer_member(settings, where, "maxThroughput", 1, kMaxThroughput);
@@ -25,7 +26,19 @@ Result<catalog::Throughput> autoscale_of(const Node& settings, std::string_view 
   if (!*most) {
     return missing_field(join(where, "maxThroughput"), "give the most request units a second.");
   }
-  return catalog::Throughput{.rus = static_cast<uint32_t>(**most), .autoscale = true};
+  catalog::Throughput throughput{.rus = static_cast<uint32_t>(**most), .autoscale = true};
+  auto upgrade = optional_member(settings, where, "autoUpgradePolicy", Type::object);
+  if (!upgrade) return pass(upgrade.error());
+  if (*upgrade == nullptr) return throughput;
+  const std::string policy_where = join(where, "autoUpgradePolicy");
+  auto policy = optional_member(**upgrade, policy_where, "throughputPolicy", Type::object);
+  if (!policy) return pass(policy.error());
+  if (*policy == nullptr) return throughput;
+  auto percent = integer_member(**policy, join(policy_where, "throughputPolicy"),
+                                "incrementPercent", 0, kMaxIncrementPercent);
+  if (!percent) return pass(percent.error());
+  if (*percent) throughput.increment_percent = static_cast<uint32_t>(**percent);
+  return throughput;
 }
 
 }  // namespace
@@ -60,8 +73,12 @@ std::string offer_json(const OfferSubject& subject) {
                     std::to_string(std::max(subject.most_ever_rus, throughput.rus)) +
                     ",\"maxConsumedStorageEverInKB\":" + std::to_string(subject.stored_kb) + "}");
   if (throughput.autoscale) {
-    append_member(content, "offerAutopilotSettings",
-                  "{\"maxThroughput\":" + std::to_string(throughput.rus) + "}");
+    std::string settings = "{\"maxThroughput\":" + std::to_string(throughput.rus);
+    if (throughput.increment_percent) {
+      settings += R"(,"autoUpgradePolicy":{"throughputPolicy":{"incrementPercent":)" +
+                  std::to_string(*throughput.increment_percent) + "}}";
+    }
+    append_member(content, "offerAutopilotSettings", settings + "}");
   }
   append_member(content, "offerLastReplaceTimestamp", std::to_string(subject.changed_s));
   content += '}';

@@ -63,6 +63,7 @@ Result<catalog::Throughput> throughput_asked(const Call& call, const Owner& owne
   }
   if (is_true(call.headers.migrate_to_manual)) {
     now.autoscale = false;
+    now.increment_percent.reset();
     return now;
   }
   auto replacement = parse_offer_replacement(call.body);

@@ -2,6 +2,8 @@
 // for what a token is and grant.h for what it lets one do.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "api/cosmos/grant.h"
 #include "api/cosmos/http_date.h"
 #include "api/cosmos/service.h"
@@ -84,6 +86,17 @@ Status Service::authorize_by_token(const Call& call, std::string_view signature,
                               .headers = call.headers,
                               .query = is_query(call),
                               .in_container = in_container});
+}
+
+// A token for one item must not get hold of another id by it.
+Status Service::check_renaming(Call& call, const std::string& id) const {
+  auto signature = resource_signature(call.headers.authorization);
+  if (!signature) return {};
+  std::string& child = call.address.segments[5];
+  std::string before = std::exchange(child, id);
+  Status allowed = authorize_by_token(call, *signature, false);
+  child = std::move(before);
+  return allowed;
 }
 
 }  // namespace orrery::cosmos

@@ -31,7 +31,7 @@ partition::Version ProvisionalNames::next_version(int64_t now_s) {
 }
 
 partition::Origin ProvisionalNames::next_origin() {
-  return {.range = kOriginRange, .lsn = ++made_};
+  return {.range = kOriginRange, .number = ++made_};
 }
 
 bool ProvisionalNames::is_provisional(const partition::Origin& origin) {
@@ -39,7 +39,7 @@ bool ProvisionalNames::is_provisional(const partition::Origin& origin) {
 }
 
 std::string ProvisionalNames::rid(const partition::Origin& origin) const {
-  return item_rid(database_, container_, origin.range, origin.lsn);
+  return item_rid(database_, container_, origin.range, origin.number);
 }
 
 void ProvisionalNames::resolve(const partition::Version& provisional,

@@ -9,7 +9,7 @@ namespace orrery::cosmos {
 namespace {
 
 constexpr partition::Version kVersion{.lsn = 7, .time_s = 1'000, .range = 3};
-constexpr partition::Origin kOrigin{.range = 3, .lsn = 7};
+constexpr partition::Origin kOrigin{.range = 3, .number = 7};
 
 TEST(ProvisionalNames, TakeTheirRealNamesWhenTheseAreKnown) {
   auto names = std::make_shared<ProvisionalNames>(1, 2);
@@ -39,7 +39,7 @@ TEST(ProvisionalNames, AreFoundInTheBodiesOfLaterItems) {
   first.finish(R"({"id":"a"})", kVersion, kOrigin);
   const std::string stored =
       second.finish(R"({"other":")" + names->rid(origin) + R"("})",
-                    {.lsn = 8, .time_s = 1'000, .range = 3}, {.range = 3, .lsn = 8});
+                    {.lsn = 8, .time_s = 1'000, .range = 3}, {.range = 3, .number = 8});
   EXPECT_TRUE(stored.starts_with(R"({"other":")" + item_rid(1, 2, 3, 7))) << stored;
 }
 

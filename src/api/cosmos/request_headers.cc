@@ -62,6 +62,8 @@ constexpr std::array kKnown = {
     Known{"x-ms-cosmos-migrate-offer-to-autopilot", &RequestHeaders::migrate_to_autoscale},
     Known{"x-ms-cosmos-changefeed-wire-format-version", &RequestHeaders::change_feed_format},
     Known{"x-ms-documentdb-query-enablecrosspartition", &RequestHeaders::enable_cross_partition},
+    Known{"x-ms-documentdb-populatepartitionstatistics",
+          &RequestHeaders::populate_partition_statistics},
     Known{"x-ms-cosmos-migrate-offer-to-manual-throughput", &RequestHeaders::migrate_to_manual},
     Known{"x-ms-documentdb-responsecontinuationtokenlimitinkb",
           &RequestHeaders::continuation_limit_kb},

@@ -43,6 +43,7 @@ struct RequestHeaders {
   std::string_view populate_index_metrics;
   std::string_view populate_index_metrics_v2;
   std::string_view intended_container;  // its resource id, by clients that encrypt
+  std::string_view populate_partition_statistics;
   std::string_view populate_query_metrics;
   std::string_view populate_quota;
   std::string_view post_trigger;

@@ -40,6 +40,8 @@ TEST(RequestHeaders, EveryKnownOneLandsInItsField) {
       {"x-ms-cosmos-populateindexmetrics", &RequestHeaders::populate_index_metrics},
       {"x-ms-cosmos-populateindexmetrics-V2", &RequestHeaders::populate_index_metrics_v2},
       {"x-ms-documentdb-populatequerymetrics", &RequestHeaders::populate_query_metrics},
+      {"x-ms-documentdb-populatepartitionstatistics",
+       &RequestHeaders::populate_partition_statistics},
       {"x-ms-documentdb-populatequotainfo", &RequestHeaders::populate_quota},
       {"x-ms-documentdb-post-trigger-include", &RequestHeaders::post_trigger},
       {"x-ms-documentdb-pre-trigger-include", &RequestHeaders::pre_trigger},

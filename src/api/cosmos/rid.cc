@@ -76,11 +76,11 @@ std::unexpected<Error> not_a_rid(std::string_view text) {
 
 uint32_t Rid::range_id() const {
   if (kind == RidKind::partition_range) return static_cast<uint32_t>(child >> 8);
-  return static_cast<uint32_t>(child >> (8 + kRidLsnBits));
+  return static_cast<uint32_t>(child >> (8 + kRidNumberBits));
 }
 
-uint64_t Rid::lsn() const {
-  return (child >> 8) & ((uint64_t{1} << kRidLsnBits) - 1);
+uint64_t Rid::item_number() const {
+  return (child >> 8) & ((uint64_t{1} << kRidNumberBits) - 1);
 }
 
 uint32_t Rid::number() const {
@@ -103,12 +103,12 @@ void append_container_rid(std::string& out, uint32_t database, uint32_t containe
 }
 
 void append_item_rid(std::string& out, uint32_t database, uint32_t container, uint32_t range_id,
-                     uint64_t lsn) {
+                     uint64_t number) {
   assert(range_id < (1U << kRidRangeBits));
-  assert(lsn < (uint64_t{1} << kRidLsnBits));
+  assert(number < (uint64_t{1} << kRidNumberBits));
   std::array<uint8_t, 16> bytes;
   put_container(bytes.data(), database, container);
-  store_u64_be(bytes.data() + 8, (uint64_t{range_id} << kRidLsnBits | lsn) << 8);
+  store_u64_be(bytes.data() + 8, (uint64_t{range_id} << kRidNumberBits | number) << 8);
   append_encoded(out, bytes.data(), bytes.size());
 }
 
@@ -124,9 +124,9 @@ std::string container_rid(uint32_t database, uint32_t container) {
   return out;
 }
 
-std::string item_rid(uint32_t database, uint32_t container, uint32_t range_id, uint64_t lsn) {
+std::string item_rid(uint32_t database, uint32_t container, uint32_t range_id, uint64_t number) {
   std::string out;
-  append_item_rid(out, database, container, range_id, lsn);
+  append_item_rid(out, database, container, range_id, number);
   return out;
 }
 
@@ -204,13 +204,13 @@ std::string container_self(uint32_t database, uint32_t container) {
 }
 
 void append_item_self(std::string& out, uint32_t database, uint32_t container, uint32_t range_id,
-                      uint64_t lsn) {
+                      uint64_t number) {
   out += "dbs/";
   append_database_rid(out, database);
   out += "/colls/";
   append_container_rid(out, database, container);
   out += "/docs/";
-  append_item_rid(out, database, container, range_id, lsn);
+  append_item_rid(out, database, container, range_id, number);
   out += '/';
 }
 

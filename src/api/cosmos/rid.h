@@ -3,7 +3,7 @@
 //
 //   database        4 bytes  number, big-endian
 //   container       8 bytes  database, container number with its high bit set
-//   item           16 bytes  container, u64 = (range id << 36 | lsn) << 8
+//   item           16 bytes  container, u64 = (range id << 36 | number) << 8
 //   range          16 bytes  container, u64 = id << 8 | 50
 //   script         16 bytes  container, u64 = number << 8 | 80 (procedure), 70 (trigger), 60
 //                            (function)
@@ -44,7 +44,7 @@ enum class RidKind : uint8_t {
 };
 
 inline constexpr int kRidRangeBits = 20;
-inline constexpr int kRidLsnBits = 36;
+inline constexpr int kRidNumberBits = 36;
 inline constexpr uint32_t kMaxOfferNumber = (1U << 24) - 1;
 
 struct Rid {
@@ -55,9 +55,9 @@ struct Rid {
   uint32_t offer = 0;
   uint32_t attachment = 0;  // the last 4 bytes of a 20-byte form
 
-  // Of an item: where and when it was first written. Of a partition range: its id.
+  // Of an item: the range that made it, and its number there. Of a partition range: its id.
   uint32_t range_id() const;
-  uint64_t lsn() const;
+  uint64_t item_number() const;
   // Of a user, a permission, a script and so on: its number in the catalog; 0 if no number is that
   // large.
   uint32_t number() const;
@@ -66,7 +66,7 @@ struct Rid {
 
 std::string database_rid(uint32_t database);
 std::string container_rid(uint32_t database, uint32_t container);
-std::string item_rid(uint32_t database, uint32_t container, uint32_t range_id, uint64_t lsn);
+std::string item_rid(uint32_t database, uint32_t container, uint32_t range_id, uint64_t number);
 std::string pkrange_rid(uint32_t database, uint32_t container, uint32_t id);
 // Of a user or an encryption key (whose owner is the database), a permission (its user), a script
 // (its container).
@@ -87,13 +87,13 @@ OfferOwner offer_owner(const Rid& offer);
 void append_database_rid(std::string& out, uint32_t database);
 void append_container_rid(std::string& out, uint32_t database, uint32_t container);
 void append_item_rid(std::string& out, uint32_t database, uint32_t container, uint32_t range_id,
-                     uint64_t lsn);
+                     uint64_t number);
 
 // `dbs/{rid}/`, `dbs/{rid}/colls/{rid}/`, `dbs/{rid}/colls/{rid}/docs/{rid}/`
 std::string database_self(uint32_t database);
 std::string container_self(uint32_t database, uint32_t container);
 void append_item_self(std::string& out, uint32_t database, uint32_t container, uint32_t range_id,
-                      uint64_t lsn);
+                      uint64_t number);
 
 // What a string is, if it is a resource id at all (Code::invalid otherwise).
 Result<Rid> parse_rid(std::string_view text);

@@ -34,12 +34,12 @@ TEST(Rid, ReadsBackWhatItWrites) {
       EXPECT_EQ(rid->database, database);
       EXPECT_EQ(rid->container, container);
       for (const uint32_t range : {0U, 7U, (1U << kRidRangeBits) - 1}) {
-        const uint64_t lsn = (uint64_t{1} << kRidLsnBits) - 1;
-        rid = parse_rid(item_rid(database, container, range, lsn));
+        const uint64_t number = (uint64_t{1} << kRidNumberBits) - 1;
+        rid = parse_rid(item_rid(database, container, range, number));
         ASSERT_TRUE(rid.has_value());
         EXPECT_EQ(rid->kind, RidKind::item);
         EXPECT_EQ(rid->range_id(), range);
-        EXPECT_EQ(rid->lsn(), lsn);
+        EXPECT_EQ(rid->item_number(), number);
         rid = parse_rid(pkrange_rid(database, container, range));
         ASSERT_TRUE(rid.has_value());
         EXPECT_EQ(rid->kind, RidKind::partition_range);

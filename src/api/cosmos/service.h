@@ -87,6 +87,8 @@ class Service final : public net::Handler {
   Status authorize(const Call& call, bool admin) const;
   // By a permission's token: see grant.h for what it covers.
   Status authorize_by_token(const Call& call, std::string_view signature, bool admin) const;
+  // Whether who asks to replace an item may give it this id.
+  Status check_renaming(Call& call, const std::string& id) const;
   void dispatch(CallPtr call);
   void dispatch_in_container(CallPtr call);
   // Runs a job on a thread that may block. One of a container's takes turns with other containers'.
