@@ -1,4 +1,5 @@
-"""Which folder of src may include which, and which folder may touch which library.
+"""Which folder of src may include which, and which folder may touch which library. And test files take
+the vendor's SDK from tests/sdk/cosmos.mjs alone, so that each runs with both of its versions.
 
 The folders' rules are the USES lists of the root CMakeLists.txt, and what those use in turn. The
 libraries' rules are below: only one room knows a storage engine or an event loop by name.
@@ -10,6 +11,8 @@ import re
 import tree
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+SDK_IMPORT = re.compile(r'^(?:import|export)\b[^;]*?from "@azure/cosmos"', re.MULTILINE)
 
 # Header prefixes, the folders of src that may include them, and why nobody else may.
 LIBRARIES = [
@@ -95,6 +98,11 @@ def main():
             quoted, header = match.group(1) == '"', match.group(2)
             findings += [(path, line, message)
                          for message in judge(top, path, in_src, home, folders, allowed, quoted, header)]
+    for path in tree.files(top, ".mjs", under=("tests", "bench")):
+        text = tree.read(top, path)
+        findings += [(path, text.count("\n", 0, match.end()) + 1,
+                      "import the SDK from tests/sdk/cosmos.mjs, which knows both of its versions")
+                     for match in SDK_IMPORT.finditer(text)]
     tree.finish(findings)
 
 

@@ -45,6 +45,7 @@ FAULTS = [
     ("layers", "src/lost/x.h", "// X.\n", "src/lost/x.h:1: in no library"),
     ("layers", "CMakeLists.txt", CMAKE.replace("base base", "base base USES net"), "in a circle"),
     ("layers", "CMakeLists.txt", CMAKE.replace("api/b USES", "api/b USES api_a"), "faces never"),
+    ("layers", "tests/sdk/a.test.mjs", 'import {\n  A,\n} from "@azure/cosmos";\n', "tests/sdk/a.test.mjs:3: import the SDK"),
     ("doc_paths", "README.md", "x\nSee `src/gone.h`.\n", "README.md:2: src/gone.h"),
     ("doc_paths", "README.md", "See [it](docs/gone.md)\n", "README.md:1: docs/gone.md"),
     ("doc_paths", "README.md", "`./dev fmt`\n", "README.md:1: dev does"),

@@ -4,5 +4,6 @@ const newest = process.env.ORRERY_SDK === "newest";
 const sdk = await import(newest ? "cosmos-newest" : "@azure/cosmos");
 
 export const {
-  ChangeFeedMode, ChangeFeedPolicy, ChangeFeedRetentionTimeSpan, ChangeFeedStartFrom, CosmosClient, PartitionKeyBuilder,
+  ChangeFeedMode, ChangeFeedPolicy, ChangeFeedRetentionTimeSpan, ChangeFeedStartFrom, CosmosClient,
+  EncryptionAlgorithm, EncryptionType, KeyEncryptionAlgorithm, PartitionKeyBuilder,
 } = sdk;
