@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { describe, it } from "node:test";
 
-import { EncryptionAlgorithm, EncryptionType, KeyEncryptionAlgorithm } from "@azure/cosmos";
+import { EncryptionAlgorithm, EncryptionType, KeyEncryptionAlgorithm } from "./cosmos.mjs";
 
 import { answers, fails } from "./expect.mjs";
 import { keyHeader } from "./rest.mjs";

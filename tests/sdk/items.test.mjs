@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { ChangeFeedStartFrom } from "@azure/cosmos";
+import { ChangeFeedStartFrom } from "./cosmos.mjs";
 
 import { answers, bare, fails } from "./expect.mjs";
 import { keyHeader } from "./rest.mjs";
