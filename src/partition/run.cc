@@ -5,44 +5,13 @@
 
 #include <algorithm>
 
-#include "base/hash.h"
 #include "partition/history_entry.h"
 #include "partition/precondition.h"
 #include "value/json.h"
-#include "value/ordered.h"
 
 namespace orrery::partition {
 
 namespace {
-
-// The values of one unique key in one item. A missing value counts as null, as the vendor says: of
-// the items that have null or nothing at a path there can be one.
-std::string unique_value(const value::Node& item, const std::vector<value::Path>& paths) {
-  std::string out;
-  value::Node missing;
-  missing.type = value::Type::null;
-  for (const value::Path& path : paths) {
-    const value::Node* node = value::find(item, path);
-    if (node == nullptr) node = &missing;
-    value::append_term_value(out, *node);
-    // Of these a term has nothing, or a hash of a kind that another value can be made to have.
-    const bool is_whole = node->type >= value::Type::array;
-    if (is_whole ||
-        (node->type == value::Type::string && node->text.size() > value::kMaxTermText)) {
-      const auto digest = sha256(is_whole ? node->raw : node->text);
-      out.append(reinterpret_cast<const char*>(digest.data()), digest.size());
-    }
-  }
-  return out;
-}
-
-std::string paths_text(const std::vector<value::Path>& paths) {
-  std::string out;
-  for (const value::Path& path : paths) {
-    out += fmt::format("{}{}", out.empty() ? "" : ", ", to_string(path));
-  }
-  return out;
-}
 
 uint32_t chargeable(const std::vector<std::string_view>& terms, const Schema& schema) {
   return static_cast<uint32_t>(std::ranges::count_if(terms, [&](std::string_view term) {
@@ -50,10 +19,6 @@ uint32_t chargeable(const std::vector<std::string_view>& terms, const Schema& sc
            std::ranges::none_of(schema.free_paths,
                                 [&](const std::string& path) { return term.starts_with(path); });
   }));
-}
-
-uint64_t weight(const Write& write, std::string_view body) {
-  return write.row.size() + body.size();
 }
 
 }  // namespace
@@ -437,74 +402,6 @@ TermSet Run::terms_of(const value::Node& item, const value::IndexPolicy& policy,
     set.add_shape(stored ? ledger_.name_of(version, shape) : ledger_.give_name(version, shape));
   }
   return set;
-}
-
-Status Run::evict(const Write& cause, const std::string& row, const Item& item) {
-  Write gone;
-  gone.verb = Verb::expire;
-  gone.placement = cause.placement;
-  gone.row = row;
-  gone.key_text = cause.key_text;
-  gone.schema = cause.schema;
-  const std::string key = item_key(gone.placement, row);
-  Written ignored;
-  if (auto indexed = reindex(gone, key, &item, nullptr, ignored); !indexed) return indexed;
-  if (auto sized = change_size(gone, -static_cast<int64_t>(weight(gone, item.body)), -1,
-                               gone.schema->logical_bytes_max);
-      !sized) {
-    return sized;
-  }
-  // It takes no LSN of its own: the write that wants its place takes one.
-  remember(*gone.schema, end_of(key, item), key, &item, nullptr);
-  batch_.Delete(store_.changes(), change_key(item.version));
-  batch_.Delete(store_.items(), key);
-  items_.set(key, std::nullopt);
-  return {};
-}
-
-Status Run::put_unique(const Write& write, const value::Node* before, const value::Node* after) {
-  const auto& unique_keys = write.schema->unique_keys;
-  for (size_t i = 0; i < unique_keys.size(); ++i) {
-    std::optional<std::string> old_key, new_key;
-    if (before != nullptr) {
-      old_key = unique_key(write.placement, i, unique_value(*before, unique_keys[i]));
-    }
-    if (after != nullptr) {
-      new_key = unique_key(write.placement, i, unique_value(*after, unique_keys[i]));
-    }
-    if (old_key == new_key) continue;
-    if (new_key) {
-      auto holder = current_holder(*new_key);
-      if (!holder) return pass(holder.error());
-      if (*holder && **holder != write.row) {
-        const std::string other_key = item_key(write.placement, **holder);
-        auto other = current_item(other_key);
-        if (!other) return pass(other.error());
-        if (*other && is_live(*write.schema, other_key, **other)) {
-          return fail(
-              Code::conflict,
-              fmt::format("unique key ({}): another item, with id '{}', has the same values "
-                          "under the partition key {}",
-                          paths_text(unique_keys[i]), **holder, write.key_text));
-        }
-        // Expired or purged, and not collected yet. It must go now: should it come back to life
-        // (the clock or the container's TTL may change), two items would have the value.
-        if (*other) {
-          if (auto gone = evict(write, std::string(**holder), **other); !gone) return gone;
-        }
-      }
-      batch_.Put(store_.ledger(), *new_key, write.row);
-      uniques_.set(*new_key, write.row);
-    }
-    if (old_key) {
-      auto holder = current_holder(*old_key);
-      if (!holder) return pass(holder.error());
-      if (*holder != write.row) continue;
-      batch_.Delete(store_.ledger(), *old_key);
-      uniques_.set(*old_key, std::nullopt);
-    }
-  }
-  return {};
 }
 
 Status Run::change_size(const Write& write, int64_t bytes, int64_t items, uint64_t limit) {

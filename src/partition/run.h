@@ -70,6 +70,11 @@ struct SizeDelta {
   int64_t items = 0;
 };
 
+// What an item weighs in its logical partition.
+inline uint64_t weight(const Write& write, std::string_view body) {
+  return write.row.size() + body.size();
+}
+
 // The writes of a transaction share an LSN up to these.
 inline constexpr uint16_t kLsnWrites = 1000;
 inline constexpr uint64_t kLsnBytes = uint64_t{4} << 20;

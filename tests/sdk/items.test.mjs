@@ -60,6 +60,9 @@ describe("items", () => {
     const container = await at.container();
     const id = "what? 100%?";
     await container.items.create({ id, pk: "a" });
+    // This client sends it as it is.
+    assert.equal((await container.item(id, "a").read()).resource.id, id);
+    assert.equal((await container.item(id, "a").replace({ id, pk: "a", n: 1 })).resource.n, 1);
     const path = `${docs(container)}/${encodeURIComponent(id)}`;
     assert.equal(answers(await at.rest("GET", path, { headers: keyHeader("a") }), 200).body.id, id);
     assert.equal(answers(await at.rest("PUT", path, { body: { id, pk: "a", n: 2 }, headers: keyHeader("a") }), 200).body.n, 2);

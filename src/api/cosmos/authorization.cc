@@ -335,8 +335,30 @@ std::string Authorizer::sign(std::string_view verb, std::string_view resource_ty
                         signature_of(payload_of(verb, resource_type, resource_link, date)));
 }
 
+namespace {
+
+// Without its query. There is none after an item's id, to which a question mark belongs then: the
+// JavaScript SDK sends it as it is.
+std::string_view without_query(std::string_view path) {
+  const size_t question = path.find('?');
+  if (question == std::string_view::npos) return path;
+  std::string_view parts = path.substr(0, question);
+  while (parts.starts_with('/')) parts.remove_prefix(1);
+  for (int named = 0; named < 4; ++named) {  // dbs, its name, colls, its name
+    const size_t end = parts.find('/');
+    if (end == std::string_view::npos) return path.substr(0, question);
+    parts.remove_prefix(end + 1);
+  }
+  constexpr std::string_view kDocs = "docs/";
+  const size_t id = question - parts.size() + kDocs.size();
+  const bool is_item = parts.starts_with(kDocs) && path.find('/', id) == std::string_view::npos;
+  return is_item ? path : path.substr(0, question);
+}
+
+}  // namespace
+
 Result<ResourceAddress> address_of(std::string_view path) {
-  path = path.substr(0, path.find('?'));
+  path = without_query(path);
   while (path.starts_with('/')) path.remove_prefix(1);
   while (path.ends_with('/')) path.remove_suffix(1);
 

@@ -55,7 +55,8 @@ struct ResourceAddress {
   }
 };
 
-// `path` may have slashes at both ends and a query, which is ignored.
+// `path` may have slashes at both ends and a query, which is ignored; in the path of an item a
+// question mark is a part of its id.
 Result<ResourceAddress> address_of(std::string_view path);
 
 struct Keys {  // base64; an empty one is not in use

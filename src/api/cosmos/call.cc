@@ -168,7 +168,7 @@ void Call::finish(int status) {
   if (address.count > 0) {
     out += tls ? "content-location: https://" : "content-location: http://";
     out += headers.host;
-    out += target.substr(0, target.find('?'));
+    out += target;
     out += "\r\n";
   }
   out += "x-ms-activity-id: ";

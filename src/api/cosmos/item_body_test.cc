@@ -51,7 +51,8 @@ TEST(ItemBody, KeysAreOfAnyTypeAndLevel) {
   auto two = parse_item(R"({"id":"1","a":true,"b":"x"})",
                         key_at({"a", "b"}, value::Placement::multi_hash), {});
   EXPECT_EQ(value::to_json(two->key), R"([true,"x"])");
-  expect_refused(R"({"id":"1","pk":{}})", "partition key");
+  expect_refused(R"({"id":"1","pk":[]})", "partition key");
+  EXPECT_EQ(parse(R"({"id":"1","pk":{"a":1}})")->key, parse(R"({"id":"1"})")->key);
   expect_refused(R"({"id":"1","pk":["a"]})", "partition key");
 }
 

@@ -25,6 +25,7 @@ TEST(RequestHeaders, EveryKnownOneLandsInItsField) {
       {"If-Match", &RequestHeaders::if_match},
       {"If-None-Match", &RequestHeaders::if_none_match},
       {"x-ms-indexing-directive", &RequestHeaders::indexing_directive},
+      {"x-ms-cosmos-intended-collection-rid", &RequestHeaders::intended_container},
       {"x-ms-cosmos-batch-atomic", &RequestHeaders::batch_atomic},
       {"x-ms-cosmos-batch-continue-on-error", &RequestHeaders::batch_continue_on_error},
       {"x-ms-cosmos-is-batch-request", &RequestHeaders::is_batch},

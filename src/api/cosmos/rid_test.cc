@@ -114,6 +114,12 @@ TEST(Rid, NamesUsersPermissionsScriptsAndEncryptionKeys) {
   EXPECT_EQ(resource_rid(RidKind::user, 1, 1, 2), "AAAAAQAAAAI=");
   EXPECT_EQ(resource_rid(RidKind::stored_procedure, 1, 1, 2), "AAAAAYAAAAEAAAAAAAACgA==");
   EXPECT_EQ(resource_rid(RidKind::client_encryption_key, 1, 1, 2), "AAAAAQAAAAAAAAAAAAACIA==");
+  const std::string attachment = attachment_rid("AAAAAYAAAAEAAAAAAAABAA==", 9);
+  auto attached = parse_rid(attachment);
+  ASSERT_TRUE(attached) << attachment;
+  EXPECT_EQ(attached->kind, RidKind::attachment);
+  EXPECT_EQ(attached->number(), 9U);
+  EXPECT_EQ(attached->item_number(), 1U) << "of its item";
   auto huge = parse_rid("AAAAAYAAAAH-AAAAAAACgA==");
   ASSERT_TRUE(huge);
   EXPECT_EQ(huge->number(), 0U);
