@@ -260,7 +260,7 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   receipt.range = routing->slot_of(*start)->range.id;
   receipt.would_throttle_ms = *admitted;
   limits.rows = *size;
-  limits.made = item_age;
+  limits.made = ItemAge();
   limits.bytes = engine_.limits().response_bytes;
   limits.position_bytes = position_bytes(*token_max);
   EngineSpace space(engine_, routing, {ranges, bounds->only}, *demand, receipt,

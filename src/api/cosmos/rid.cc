@@ -10,6 +10,14 @@
 namespace orrery::cosmos {
 namespace {
 
+// The value of a character of a resource id's text.
+uint64_t digit_of(char c) {
+  if (c >= 'A' && c <= 'Z') return static_cast<uint64_t>(c - 'A');
+  if (c >= 'a' && c <= 'z') return static_cast<uint64_t>(c - 'a' + 26);
+  if (c >= '0' && c <= '9') return static_cast<uint64_t>(c - '0' + 52);
+  return c == '+' ? 62 : 63;
+}
+
 constexpr std::string_view kDigits =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
 constexpr uint32_t kContainerBit = 0x80000000U;
@@ -290,14 +298,24 @@ Result<Rid> parse_rid(std::string_view text) {
   return rid;
 }
 
-uint64_t item_age(std::string_view item_json) {
+uint64_t ItemAge::operator()(std::string_view item_json) {
   // The last one is the system's own: what a user calls so is before it, or inside something.
   constexpr std::string_view kName = ",\"_rid\":\"";
-  const size_t at = item_json.rfind(kName);
-  if (at == std::string_view::npos) return 0;
-  const std::string_view rest = item_json.substr(at + kName.size());
-  auto rid = parse_rid(rest.substr(0, rest.find('"')));
-  return rid ? rid->child : 0;
+  constexpr size_t kCharacters = 24;  // of 16 bytes
+  const size_t size = item_json.size();
+  size_t at = from_end_ <= size ? size - from_end_ : size;
+  if (item_json.substr(at, kName.size()) != kName) {
+    at = item_json.rfind(kName);
+    if (at == std::string_view::npos) return 0;
+    from_end_ = size - at;
+  }
+  const std::string_view rid = item_json.substr(at + kName.size(), kCharacters);
+  if (rid.size() != kCharacters || !rid.ends_with("==")) return 0;
+  // The last 8 bytes: the lower two bits of the character at 10, those up to 20, and two of the
+  // next.
+  uint64_t child = 0;
+  for (size_t i = 10; i <= 20; ++i) child = child << 6 | digit_of(rid[i]);
+  return child << 2 | digit_of(rid[21]) >> 4;
 }
 
 }  // namespace orrery::cosmos

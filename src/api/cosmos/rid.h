@@ -97,8 +97,16 @@ void append_item_self(std::string& out, uint32_t database, uint32_t container, u
 
 // What a string is, if it is a resource id at all (Code::invalid otherwise).
 Result<Rid> parse_rid(std::string_view text);
+
 // A number that grows with the items that a range makes, from an item as it is returned; 0 without
-// a resource id.
-uint64_t item_age(std::string_view item_json);
+// a resource id. It is asked of every item of a page, which are alike: where the last one had its
+// resource id is looked at first.
+class ItemAge {
+ public:
+  uint64_t operator()(std::string_view item_json);
+
+ private:
+  size_t from_end_ = 0;  // where the last one was found, in bytes before the end
+};
 
 }  // namespace orrery::cosmos

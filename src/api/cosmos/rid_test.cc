@@ -126,14 +126,22 @@ TEST(Rid, NamesUsersPermissionsScriptsAndEncryptionKeys) {
 }
 
 TEST(Rid, AgeOfAnItem) {
-  const auto item = [](uint64_t lsn) {
-    return R"({"id":"x","_rid":"mine","a":{"_rid":"other"},"_rid":")" + item_rid(1, 2, 3, lsn) +
-           R"(","_self":"dbs/","_ts":5})";
+  const auto item = [](uint64_t lsn, std::string_view rest) {
+    return R"({"id":"x","_rid":"mine","a":{"b":1,"_rid":"other"},"_rid":")" +
+           item_rid(1, 2, 3, lsn) + R"(","_self":"dbs/",)" + std::string(rest) + "}";
   };
-  EXPECT_GT(item_age(item(1)), 0U);
-  EXPECT_LT(item_age(item(255)), item_age(item(256)));
+  ItemAge age;
+  uint64_t before = 0;
+  for (const uint64_t lsn :
+       {1ULL, 2ULL, 63ULL, 64ULL, 255ULL, 256ULL, 65'536ULL, (1ULL << 36) - 1}) {
+    for (const char* rest : {"\"_ts\":5", "\"_ts\":123456"}) {
+      EXPECT_EQ(age(item(lsn, rest)), parse_rid(item_rid(1, 2, 3, lsn))->child) << lsn;
+    }
+    EXPECT_GT(age(item(lsn, "\"_ts\":5")), before);
+    before = age(item(lsn, "\"_ts\":5"));
+  }
   for (const char* none : {"", "{}", R"({"a":1,"_rid":"?"})", R"({"a":1,"_rid":")"}) {
-    EXPECT_EQ(item_age(none), 0U) << none;
+    EXPECT_EQ(age(none), 0U) << none;
   }
 }
 
