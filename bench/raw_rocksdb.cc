@@ -112,8 +112,8 @@ Result<rocksdb::WriteBatch> batch_of(const Database& database, const Sample& sam
   if (!incoming) return pass(incoming.error());
   const uint64_t lsn = number + 1;
   partition::Item item;
-  item.version = {.lsn = lsn, .time_s = 1'780'000'000, .range = 0};
-  item.origin = {.range = 0, .lsn = lsn};
+  item.version = {.lsn = lsn, .time_s = 1'780'000'000, .range = 0, .step = 0};
+  item.origin = {.range = 0, .number = lsn};
   item.index_version = 1;
   item.body = cosmos::ItemFinisher(1, 2).finish(incoming->body, item.version, item.origin);
   auto stored = value::JsonDocument::parse(item.body);

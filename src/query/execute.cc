@@ -249,9 +249,8 @@ Result<QueryPage> run_page(const BoundQuery& query, ItemSpace& space, const Posi
                            const PageLimits& limits, Context& context) {
   if (auto injected = fault::point("query.page"); !injected) return pass(injected.error());
   const size_t kept = gathers(query) ? kQueryMemoryMax : kPageMemoryMax;
-  context.budget.start({.stop = limits.stop,
-                        .free_steps = limits.free_steps,
-                        .bytes = kept + kEvaluationBytesMax});
+  context.budget.start(
+      {.stop = limits.stop, .free_steps = limits.free_steps, .bytes = kept + kEvaluationBytesMax});
   auto page = make_page(query, space, from, limits, context);
   if (context.failed) return pass(*context.failed);
   return page;

@@ -46,9 +46,9 @@ struct PageLimits {
   // Not asked before so many steps were taken, so that a short query is answered, and a long one
   // comes further with every page, where the machine stands still for longer than a page may take.
   uint64_t free_steps = 0;
-  // When an item was made, as a number that grows, from its JSON. Rows without an order of their own
-  // that one page holds all of come in this order. Unset: in that of their keys, as over several
-  // pages.
+  // When an item was made, as a number that grows, from its JSON. Rows without an order of their
+  // own that one page holds all of come in this order. Unset: in that of their keys, as over
+  // several pages.
   std::function<uint64_t(std::string_view)> made = nullptr;
 };
 

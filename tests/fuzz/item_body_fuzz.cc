@@ -31,8 +31,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!item) return 0;
 
   const cosmos::ItemFinisher finisher(1, 2);
-  const std::string stored =
-      finisher.finish(item->body, {.lsn = 9, .time_s = 1, .range = 3}, {.range = 3, .lsn = 4});
+  const std::string stored = finisher.finish(
+      item->body, {.lsn = 9, .time_s = 1, .range = 3, .step = 0}, {.range = 3, .number = 4});
   auto kept = JsonDocument::parse(stored);
   auto sent = JsonDocument::parse(body);
   check(kept.has_value() && sent.has_value());

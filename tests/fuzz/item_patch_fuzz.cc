@@ -35,8 +35,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!item || !editor) return 0;
 
   partition::Item stored;
-  stored.body = cosmos::ItemFinisher(1, 2).finish(item->body, {.lsn = 9, .time_s = 1, .range = 3},
-                                                  {.range = 3, .lsn = 4});
+  stored.body = cosmos::ItemFinisher(1, 2).finish(
+      item->body, {.lsn = 9, .time_s = 1, .range = 3, .step = 0}, {.range = 3, .number = 4});
   auto edited = (*editor)->edit(stored);
   if (!edited) return 0;
   auto parsed = value::JsonDocument::parse(edited->body);

@@ -187,9 +187,8 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   query::Context context;
   prepare(context);
   context.functions = &functions;
-  context.budget.start({.stop = limits.stop,
-                        .free_steps = limits.free_steps,
-                        .bytes = query::kEvaluationBytesMax});
+  context.budget.start(
+      {.stop = limits.stop, .free_steps = limits.free_steps, .bytes = query::kEvaluationBytesMax});
   auto bound = query::bind_query(*request->parsed, request->parameters, *computed, &functions,
                                  *vectors, &context);
   if (is_trial && is_over) {

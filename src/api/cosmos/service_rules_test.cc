@@ -40,10 +40,9 @@ TEST(ServiceRulesTest, ClausesInSubqueries) {
       "SELECT ARRAY(SELECT TOP 1 VALUE t FROM t IN c.t) FROM c JOIN (SELECT VALUE x FROM x IN c.x "
       "ORDER BY x OFFSET 1 LIMIT 1) AS x WHERE EXISTS(SELECT TOP 2 VALUE t FROM t IN c.t)");
   for (const char* code : {"SC2202", "SC2203", "SC2204"}) EXPECT_THAT(several, HasSubstr(code));
-  for (const char* fine :
-       {"SELECT TOP 1 * FROM c ORDER BY c.a", "SELECT * FROM c OFFSET 1 LIMIT 1",
-        "SELECT TOP 3 VALUE r FROM (SELECT DISTINCT VALUE c.a FROM c) AS r",
-        "SELECT ARRAY(SELECT VALUE t FROM t IN c.t) FROM c"}) {
+  for (const char* fine : {"SELECT TOP 1 * FROM c ORDER BY c.a", "SELECT * FROM c OFFSET 1 LIMIT 1",
+                           "SELECT TOP 3 VALUE r FROM (SELECT DISTINCT VALUE c.a FROM c) AS r",
+                           "SELECT ARRAY(SELECT VALUE t FROM t IN c.t) FROM c"}) {
     EXPECT_EQ(refusal(fine), "") << fine;
   }
 }
@@ -78,7 +77,8 @@ TEST(ServiceRulesTest, WhatCanBeSortedBy) {
            "SELECT VALUE c FROM c JOIN (SELECT VALUE ARRAY(SELECT VALUE t FROM t IN c.t)) AS v "
            "ORDER BY v[0]",
        }) {
-    EXPECT_THAT(refusal(text), HasSubstr("\"code\":2206,\"message\":\"Unsupported ORDER BY")) << text;
+    EXPECT_THAT(refusal(text), HasSubstr("\"code\":2206,\"message\":\"Unsupported ORDER BY"))
+        << text;
   }
   for (const char* text : {
            "SELECT VALUE t FROM c JOIN t IN c.t ORDER BY t.a",

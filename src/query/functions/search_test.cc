@@ -162,7 +162,8 @@ TEST(FullText, ScoresAsAFunction) {
   for (const auto& [text, length] :
        {std::pair("Those who also do well in the United States", "2"),
         std::pair("born March 16, 1973", "6"), std::pair("8 of 1,977, and 2.5.3 of 12.10", "7"),
-        std::pair("the Arizona-Sonora Desert Museum", "5"), std::pair("19th-century K. Javits", "4"),
+        std::pair("the Arizona-Sonora Desert Museum", "5"),
+        std::pair("19th-century K. Javits", "4"),
         std::pair("a thirty-page-long -x- 1963-69 pamphlet", "10"), std::pair("– & -", "0")}) {
     EXPECT_EQ(call("_FullTextWordCount", std::string("[\"") + text + "\"]"), length) << text;
   }
