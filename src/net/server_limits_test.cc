@@ -129,9 +129,11 @@ TEST(ServerLimits, ConnectionsOverTheLimitAreTold) {
 TEST(ServerLimits, WaitsWhenOutOfDescriptors) {
   TestHandler handler;
   const auto server = start(any_port(), handler);
-  // UBSan looks at an object's type for the first time through a pipe, so the logger, which will be
-  // used while there are no descriptors, must have been used before.
+  // UBSan looks at an object's type for the first time through a pipe, so the logger and the event
+  // loop, which will be used while there are no descriptors, must have been used before.
   log::error("running out of descriptors on purpose", {{"error", "none yet"}});
+  TestClient earlier(server->port());
+  EXPECT_EQ(earlier.ask(get("/echo")).status, 200);
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
   const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);  // the lowest free descriptor
