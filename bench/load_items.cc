@@ -96,6 +96,7 @@ Status load(int argc, char** argv) {
   const RealClock clock;
   cluster::EngineOptions options;
   options.limits.partition_throughput = kThroughput;
+  options.limits.initial_partition_throughput = kThroughput;
   options.limits.container_throughput_max = kThroughput;
   options.sync_commits = false;
   auto engine = cluster::Engine::open(**volume, clock, options);
