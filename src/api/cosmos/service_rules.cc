@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/keyed_hash.h"
 #include "query/ast_forms.h"
 #include "query/parser_error.h"
 #include "query/vector_paths.h"
@@ -46,7 +47,7 @@ struct Meaning {
   };
   Kind kind = Kind::computed;
   value::Path path;
-  std::vector<std::pair<std::string, MeaningPtr>> members;
+  KeyedMap<std::string, MeaningPtr> members;
 };
 
 MeaningPtr make_meaning(Meaning::Kind kind, value::Path path = {}) {
@@ -71,8 +72,7 @@ MeaningPtr step_into(const MeaningPtr& base, value::Path::Step step) {
       return make_meaning(Meaning::Kind::path, std::move(path));
     }
     case Meaning::Kind::object: {
-      const auto found =
-          std::ranges::find(base->members, step.name, &std::pair<std::string, MeaningPtr>::first);
+      const auto found = base->members.find(step.name);
       return found == base->members.end() ? computed() : found->second;
     }
     case Meaning::Kind::correlated:
@@ -82,7 +82,7 @@ MeaningPtr step_into(const MeaningPtr& base, value::Path::Step step) {
   return computed();
 }
 
-// The names in scope, and what they stand for.
+// The names in scope, and what they stand for. Both may be thousands: each is looked up once.
 class Scope {
  public:
   // Adds the sources of a query, in their order.
@@ -94,9 +94,9 @@ class Scope {
   MeaningPtr meaning(const Expr& expr) const {
     switch (expr.kind) {
       case ExprKind::identifier: {
-        const auto known = std::find_if(names_.rbegin(), names_.rend(),
-                                        [&](const auto& one) { return one.first == expr.text; });
-        return known == names_.rend() ? make_meaning(Meaning::Kind::path) : known->second;
+        const auto known = meanings_.find(expr.text);
+        const bool is_known = known != meanings_.end() && !known->second.empty();
+        return is_known ? known->second.back() : make_meaning(Meaning::Kind::path);
       }
       case ExprKind::member:
         return step_into(meaning(*expr.children[0]), {.name = expr.text});
@@ -110,7 +110,7 @@ class Scope {
       case ExprKind::object: {
         Meaning object{.kind = Meaning::Kind::object, .path = {}, .members = {}};
         for (size_t i = 0; i < expr.names.size(); ++i) {
-          object.members.emplace_back(expr.names[i], meaning(*expr.children[i]));
+          object.members.try_emplace(expr.names[i], meaning(*expr.children[i]));
         }
         return std::make_shared<const Meaning>(std::move(object));
       }
@@ -128,7 +128,8 @@ class Scope {
     const bool names_itself =
         collection.kind == ExprKind::identifier || collection.kind == ExprKind::member;
     std::string name = source.alias.empty() && names_itself ? collection.text : source.alias;
-    names_.emplace_back(std::move(name), std::move(one));
+    meanings_[name].push_back(std::move(one));
+    names_.push_back(std::move(name));
   }
 
   // What a row of an inner query is.
@@ -136,7 +137,10 @@ class Scope {
     const size_t outer = names_.size();
     enter(query);
     MeaningPtr row = row_of(query);
-    names_.resize(outer);
+    while (names_.size() > outer) {
+      meanings_[names_.back()].pop_back();
+      names_.pop_back();
+    }
     return row;
   }
 
@@ -157,13 +161,14 @@ class Scope {
     for (const SelectItem& item : query.select.items) {
       const Expr& expr = *item.expr;
       const bool names_itself = expr.kind == ExprKind::identifier || expr.kind == ExprKind::member;
-      object.members.emplace_back(item.alias.empty() && names_itself ? expr.text : item.alias,
-                                  meaning(expr));
+      object.members.try_emplace(item.alias.empty() && names_itself ? expr.text : item.alias,
+                                 meaning(expr));
     }
     return std::make_shared<const Meaning>(std::move(object));
   }
 
-  std::vector<std::pair<std::string, MeaningPtr>> names_;
+  std::vector<std::string> names_;                           // in the order in which they came
+  KeyedMap<std::string, std::vector<MeaningPtr>> meanings_;  // of each, the innermost last
 };
 
 // Scores that the parts of a hybrid search are sorted by.
