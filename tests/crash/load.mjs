@@ -73,7 +73,7 @@ export class Load {
   }
 
   // Runs until `stopped()` or until the server is gone. An answer that is not the expected one is a
-  // violation; no answer leaves both states allowed.
+  // violation; no answer leaves both states allowed, and verify() has to decide before the next run.
   async run(rest, stopped) {
     await Promise.all(this.ids.map((ids) => this.work(rest, ids, stopped)));
   }
@@ -82,7 +82,8 @@ export class Load {
     while (!stopped()) {
       const id = this.random.pick(ids);
       const state = this.states.get(id);
-      const [before] = state.allowed;
+      const [before, ...others] = state.allowed;
+      if (others.length > 0) throw new Error(`${id} is not decided: verify() comes first`);
       const { verb, method, path, expected, upsert } = this.choose(id, before);
       const after = verb === "delete" ? null : ++this.version;
       state.allowed = [before, after];

@@ -33,13 +33,14 @@ async function run() {
     let point;  // where the server that runs now is to die
     while (done.kills < kills) {
       await untilDead(server, rest, load, random, point, done);
-      ++done.kills;
-      point = random.below(2) === 0 ? random.pick(points) : undefined;
-      server.env = point ? { ORRERY_FAULT: `${point}=kill@${random.between(1, 3)}` } : {};
-      await startAgain(server);
-      // A fault at a point that opening passes too (trimming) may end it while we look.
-      const alive = await verify(server, rest, load, point);
-      if (!alive) continue;
+      // A fault at a point that opening passes too (trimming) may end it while we look. Then it
+      // starts again before anything is written: what was under way is not decided yet.
+      do {
+        ++done.kills;
+        point = random.below(2) === 0 ? random.pick(points) : undefined;
+        server.env = point ? { ORRERY_FAULT: `${point}=kill@${random.between(1, 3)}` } : {};
+        await startAgain(server);
+      } while (!await verify(server, rest, load, point));
       if ((await partitionMap(rest, load.container)).length <= rangesMax) continue;
       server.env = {};
       point = undefined;
