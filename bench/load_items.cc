@@ -13,7 +13,7 @@
 #include <cstdio>
 #include <mutex>
 
-#include "api/cosmos/item_body.h"
+#include "api/cosmos/items/item_body.h"
 #include "base/clock.h"
 #include "cluster/engine.h"
 #include "sample.h"

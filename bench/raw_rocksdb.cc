@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-#include "api/cosmos/item_body.h"
+#include "api/cosmos/items/item_body.h"
 #include "base/limits.h"
 #include "partition/format.h"
 #include "sample.h"

@@ -7,7 +7,7 @@
 #include <iterator>
 #include <random>
 
-#include "api/cosmos/container_definition.h"
+#include "api/cosmos/resources/container_definition.h"
 
 namespace orrery::bench {
 namespace {

@@ -10,8 +10,8 @@
 #include <memory>
 #include <utility>
 
-#include "api/cosmos/admin_signature.h"
-#include "api/cosmos/authorization.h"
+#include "api/cosmos/auth/admin_signature.h"
+#include "api/cosmos/auth/authorization.h"
 #include "cli/data_folder.h"
 #include "value/json.h"
 

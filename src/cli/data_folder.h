@@ -15,7 +15,7 @@
 #include <memory>
 #include <string>
 
-#include "api/cosmos/authorization.h"
+#include "api/cosmos/auth/authorization.h"
 #include "base/result.h"
 
 namespace orrery::cli {

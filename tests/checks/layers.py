@@ -38,7 +38,7 @@ def uses_lists(cmake):
         folder_of[words[0]] = words[1]
         used, taking = [], False
         for word in words[2:]:
-            if word in ("USES", "LINKS"):
+            if word in ("ROOMS", "USES", "LINKS"):
                 taking = word == "USES"
             elif taking:
                 used.append(word)

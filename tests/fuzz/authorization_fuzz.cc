@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "api/cosmos/admin_signature.h"
-#include "api/cosmos/authorization.h"
+#include "api/cosmos/auth/admin_signature.h"
+#include "api/cosmos/auth/authorization.h"
 
 namespace {
 

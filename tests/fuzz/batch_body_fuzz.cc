@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "api/cosmos/batch_body.h"
-#include "api/cosmos/item_write.h"
+#include "api/cosmos/items/item_write.h"
+#include "api/cosmos/wire/batch_body.h"
 
 namespace {
 

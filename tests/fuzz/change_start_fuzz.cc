@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/cosmos/change_start.h"
+#include "api/cosmos/wire/change_start.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace orrery::cosmos;

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "api/cosmos/container_definition.h"
-#include "api/cosmos/offer_document.h"
+#include "api/cosmos/resources/container_definition.h"
+#include "api/cosmos/resources/offer_document.h"
 #include "value/json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

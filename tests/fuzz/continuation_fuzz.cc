@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "api/cosmos/continuation.h"
+#include "api/cosmos/wire/continuation.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace orrery::cosmos;

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/cosmos/item_body.h"
+#include "api/cosmos/items/item_body.h"
 #include "value/json.h"
 
 namespace {

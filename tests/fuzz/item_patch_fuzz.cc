@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "api/cosmos/item_body.h"
-#include "api/cosmos/item_patch.h"
+#include "api/cosmos/items/item_body.h"
+#include "api/cosmos/items/item_patch.h"
 #include "value/json.h"
 #include "value/patch.h"
 

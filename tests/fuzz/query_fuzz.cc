@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "query/parser.h"
-#include "query/printer.h"
+#include "query/parse/parser.h"
+#include "query/parse/printer.h"
 
 namespace {
 

@@ -9,11 +9,11 @@
 #include <string>
 #include <string_view>
 
-#include "api/cosmos/gateway_plan.h"
-#include "query/bind.h"
-#include "query/execute.h"
-#include "query/memory_space.h"
-#include "query/parser.h"
+#include "api/cosmos/query/gateway_plan.h"
+#include "query/bind/bind.h"
+#include "query/parse/parser.h"
+#include "query/run/execute.h"
+#include "query/run/memory_space.h"
 #include "value/json.h"
 
 namespace {

@@ -3,9 +3,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "api/cosmos/authorization.h"
-#include "api/cosmos/grant.h"
-#include "api/cosmos/resource_token.h"
+#include "api/cosmos/auth/authorization.h"
+#include "api/cosmos/auth/grant.h"
+#include "api/cosmos/auth/resource_token.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace orrery::cosmos;

@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "query/parser.h"
+#include "query/parse/parser.h"
 #include "value/placement.h"
 
 namespace orrery::query {

@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
-#include "query/indexed_space.h"
-#include "query/memory_space.h"
-#include "query/parser.h"
+#include "query/parse/parser.h"
+#include "query/run/indexed_space.h"
+#include "query/run/memory_space.h"
 #include "value/json.h"
 #include "value/placement.h"
 

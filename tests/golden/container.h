@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "api/cosmos/gateway_plan.h"
+#include "api/cosmos/query/gateway_plan.h"
 #include "base/result.h"
-#include "query/bind.h"
-#include "query/execute.h"
-#include "query/item_view.h"
+#include "query/bind/bind.h"
+#include "query/plan/item_view.h"
+#include "query/run/execute.h"
 #include "value/value.h"
 
 namespace orrery::query {

@@ -9,9 +9,9 @@
 #include "client.h"
 #include "container.h"
 #include "golden_file.h"
-#include "query/bind.h"
-#include "query/index_plan.h"
-#include "query/parser.h"
+#include "query/bind/bind.h"
+#include "query/parse/parser.h"
+#include "query/plan/index_plan.h"
 
 namespace orrery::query {
 namespace {

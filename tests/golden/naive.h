@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "query/ast.h"
+#include "query/parse/ast.h"
 #include "value/value.h"
 
 namespace orrery::query {

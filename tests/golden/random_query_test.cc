@@ -12,7 +12,7 @@
 #include "client.h"
 #include "container.h"
 #include "naive.h"
-#include "query/parser.h"
+#include "query/parse/parser.h"
 #include "query_maker.h"
 
 namespace orrery::query {

@@ -24,7 +24,7 @@ export function authorization(key, method, { type, link }, date) {
   return encodeURIComponent(`type=master&ver=1.0&sig=${signature}`);
 }
 
-// The headers of a request to /admin/…, which signs all of itself: src/api/cosmos/admin_signature.h.
+// The headers of a request to /admin/…, which signs all of itself: src/api/cosmos/auth/admin_signature.h.
 export function adminHeaders(key, method, target, body = "", date = new Date().toUTCString()) {
   const nonce = randomBytes(16).toString("hex").toUpperCase();
   const hash = createHash("sha256").update(body).digest("hex").toUpperCase();

@@ -3,7 +3,7 @@
 // read-write key in a way of its own: see admin_signature.h.
 #include <fmt/format.h>
 
-#include "api/cosmos/definition_fields.h"
+#include "api/cosmos/resources/definition_fields.h"
 #include "api/cosmos/service.h"
 #include "base/bytes.h"
 #include "net/loopback.h"

@@ -10,9 +10,9 @@
 #include <cmath>
 #include <random>
 
-#include "api/cosmos/error_body.h"
-#include "api/cosmos/rid.h"
-#include "api/cosmos/session_token.h"
+#include "api/cosmos/wire/error_body.h"
+#include "api/cosmos/wire/rid.h"
+#include "api/cosmos/wire/session_token.h"
 #include "base/survive.h"
 #include "value/json.h"
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "api/cosmos/authorization.h"
+#include "api/cosmos/auth/authorization.h"
 #include "api/cosmos/metrics.h"
-#include "api/cosmos/request_headers.h"
+#include "api/cosmos/wire/request_headers.h"
 #include "cluster/engine.h"
 #include "net/http.h"
 

@@ -5,9 +5,9 @@
 
 #include <charconv>
 
-#include "api/cosmos/error_body.h"
-#include "api/cosmos/rid.h"
-#include "api/cosmos/session_token.h"
+#include "api/cosmos/wire/error_body.h"
+#include "api/cosmos/wire/rid.h"
+#include "api/cosmos/wire/session_token.h"
 #include "base/bytes.h"
 #include "net/loopback.h"
 

@@ -1,0 +1,161 @@
+// See item_body.h.
+#include "api/cosmos/items/item_body.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "api/cosmos/wire/partition_key_header.h"
+#include "api/cosmos/wire/rid.h"
+#include "base/fault.h"
+#include "value/json.h"
+
+namespace orrery::cosmos {
+namespace {
+
+using value::Node;
+using value::Type;
+
+constexpr std::array<std::string_view, 6> kSystemProperties = {"_rid", "_self",        "_etag",
+                                                               "_ts",  "_attachments", "_lsn"};
+
+// UTF-8 code points; the text is valid by now.
+size_t count_characters(std::string_view text) {
+  return static_cast<size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+// The body without system properties: as it was when it has none, else put together again.
+std::string strip_system_properties(const value::JsonDocument& document) {
+  const Node& root = document.root();
+  bool any = false;
+  for (const Node* member = root.first; member != nullptr; member = member->next) {
+    any = any || is_system_property(member->name);
+  }
+  if (!any) return std::string(document.text());
+  std::string out = "{";
+  for (const Node* member = root.first; member != nullptr; member = member->next) {
+    if (is_system_property(member->name)) continue;
+    if (out.size() > 1) out += ',';
+    out += '"';
+    out += member->raw_name;
+    out += "\":";
+    out += member->raw;
+  }
+  out += '}';
+  return out;
+}
+
+Result<std::optional<int32_t>> parse_ttl(const Node& root) {
+  const Node* ttl = root.find("ttl");
+  if (ttl == nullptr) return std::nullopt;
+  const double number = ttl->number;
+  if (ttl->type != Type::number || number != std::floor(number) || number == 0 || number < -1 ||
+      number > std::numeric_limits<int32_t>::max()) {
+    return fail(Code::invalid,
+                fmt::format("the item's ttl {} is not a positive whole number of seconds or -1 "
+                            "(never): correct it or leave it out",
+                            ttl->raw.substr(0, 100)));
+  }
+  return static_cast<int32_t>(number);
+}
+
+}  // namespace
+
+bool is_system_property(std::string_view name) {
+  return name.starts_with('_') &&
+         std::ranges::find(kSystemProperties, name) != kSystemProperties.end();
+}
+
+Status check_item_id(std::string_view id, const Limits& limits) {
+  if (id.empty()) {
+    return fail(Code::invalid,
+                "the item's id is empty: it must be a string of at least one character");
+  }
+  const size_t characters = count_characters(id);
+  if (characters > limits.item_id_characters) {
+    return fail(Code::invalid,
+                fmt::format("the item's id has {} characters and the most is {}: shorten '{}…'",
+                            characters, limits.item_id_characters, id.substr(0, 40)));
+  }
+  if (size_t bad = id.find_first_of("/\\#"); bad != std::string_view::npos) {
+    return fail(
+        Code::invalid,
+        fmt::format("the item's id '{}' contains '{}'; ids may not contain / \\ #", id, id[bad]));
+  }
+  return {};
+}
+
+Result<IncomingItem> parse_item(std::string_view body, const value::KeyDefinition& definition,
+                                const Limits& limits) {
+  if (body.size() > limits.item_bytes) {
+    return fail(Code::too_large, fmt::format("the item has {} bytes and the most is {}",
+                                             body.size(), limits.item_bytes));
+  }
+  if (auto injected = fault::point("item.decode"); !injected) return pass(injected.error());
+  auto document = value::JsonDocument::parse(body);
+  if (!document) {
+    return fail(Code::invalid, "the body is not a JSON item: " + document.error().message);
+  }
+  return check_item(*document, definition, limits);
+}
+
+Result<IncomingItem> check_item(const value::JsonDocument& document,
+                                const value::KeyDefinition& definition, const Limits& limits) {
+  const Node& root = document.root();
+  if (root.type != Type::object) {
+    return fail(Code::invalid,
+                "the body is not a JSON object: an item is one, such as {\"id\":\"1\"}");
+  }
+  IncomingItem item;
+  const Node* id = root.find("id");
+  if (id == nullptr || id->type != Type::string) {
+    return fail(Code::invalid,
+                "the required property 'id' is missing or is not a string: give the item one");
+  }
+  item.id = id->text;
+  if (auto checked = check_item_id(item.id, limits); !checked) return pass(checked.error());
+  auto ttl = parse_ttl(root);
+  if (!ttl) return pass(ttl.error());
+  item.ttl_s = *ttl;
+  auto key = value::extract_key(root, definition);
+  if (!key) return pass(key.error());
+  item.key = std::move(*key);
+  if (auto checked = check_key_values(item.key, limits); !checked) return pass(checked.error());
+  item.body = strip_system_properties(document);
+  return item;
+}
+
+std::string ItemFinisher::finish(std::string_view body, const partition::Version& version,
+                                 const partition::Origin& origin) const {
+  std::string out;
+  out.reserve(body.size() + 256);
+  body.remove_suffix(1);  // the closing brace
+  out += body;
+  out += ",\"_rid\":\"";
+  append_item_rid(out, database_, container_, origin.range, origin.number);
+  out += "\",\"_self\":\"";
+  append_item_self(out, database_, container_, origin.range, origin.number);
+  out += "\",\"_etag\":\"\\\"";
+  partition::append_text(out, version);
+  out += "\\\"\",\"_attachments\":\"attachments/\",\"_ts\":";
+  out += std::to_string(version.time_s);
+  out += '}';
+  return out;
+}
+
+std::optional<partition::Version> parse_etag_condition(std::string_view header) {
+  if (header.starts_with("W/")) header.remove_prefix(2);
+  if (header.size() >= 2 && header.front() == '"' && header.back() == '"') {
+    header = header.substr(1, header.size() - 2);
+  }
+  if (header == "*") return std::nullopt;
+  if (auto version = partition::parse_version(header)) return version;
+  constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
+  return partition::Version{.lsn = kNever, .time_s = 0, .range = 0};
+}
+
+}  // namespace orrery::cosmos

@@ -1,0 +1,309 @@
+// Queries over the items of a container: POST …/docs with a query, and the plan for one.
+//
+// A query that names its partition (by key, by range, or by fixing the key in its filter) runs
+// there. One that touches several partitions runs over them one after the other when that gives the
+// answer; otherwise the client is told to run it by its plan (400/1004), unless it asks for the
+// whole answer with x-orrery-whole-query: then it is put together here. So is the answer for what
+// was split meanwhile, a range or a container of one partition: a client may have begun with it,
+// and not all of them can change over to its children, or to a plan (the JavaScript SDK 4.4 asks
+// for ever when its pipelines are told that a range is gone, and fails when it is told to make
+// one).
+//
+// A short query is answered on the event loop's thread, from memory: handing it to another thread
+// would cost as much as the query. It is tried there within an allowance, and if that does not do,
+// run again on a thread that may wait.
+#include <fmt/format.h>
+
+#include "api/cosmos/query/container_functions.h"
+#include "api/cosmos/query/gateway_plan.h"
+#include "api/cosmos/query/index_metrics.h"
+#include "api/cosmos/query/query_request.h"
+#include "api/cosmos/query/query_view.h"
+#include "api/cosmos/resources/container_policies.h"
+#include "api/cosmos/service.h"
+#include "api/cosmos/wire/error_body.h"
+#include "api/cosmos/wire/feed_bounds.h"
+#include "api/cosmos/wire/feed_json.h"
+#include "api/cosmos/wire/rid.h"
+#include "base/bytes.h"
+#include "base/hash.h"
+#include "partition/charge.h"
+#include "partition/format.h"
+#include "query/bind/bind.h"
+#include "query/evaluate/order_values.h"
+#include "query/run/execute.h"
+
+namespace orrery::cosmos {
+namespace {
+
+using query::PlacementRange;
+
+// What is tried on an event loop, where others wait meanwhile.
+constexpr int64_t kTrialTimeUs = 1'000;
+// What a page may do however slow the machine is: a 500th of what its time is good for.
+constexpr uint64_t kFreeStepsOfMs = 200;
+constexpr size_t kTrialBodyMax = 4096;
+
+Result<GatewayPlan> plan_of(const QueryRequest& request, const catalog::Container& container) {
+  auto vectors = vector_paths(container.spec.face_json);
+  if (!vectors) return pass(vectors.error());
+  return make_gateway_plan(*request.parsed, {container.spec.key, std::move(*vectors)},
+                           request.parameters);
+}
+
+// The ranges that the query can touch, within the bounds that its headers set.
+std::vector<PlacementRange> ranges_of(const QueryRequest& request,
+                                      const catalog::Container& container,
+                                      const KeyBounds& bounds) {
+  std::vector<PlacementRange> within;
+  for (const PlacementRange& range :
+       query::touched_ranges(*request.parsed, container.spec.key, request.parameters)) {
+    PlacementRange part{std::max(range.min, bounds.min), std::min(range.max, bounds.max)};
+    if (part.min < part.max) within.push_back(std::move(part));
+  }
+  return within;
+}
+
+size_t partitions_of(const cluster::Routing& routing, const std::vector<PlacementRange>& ranges) {
+  size_t count = 0;
+  size_t next = 0;
+  for (const PlacementRange& range : ranges) {
+    auto [from, to] = routing.slots_of(range.min, range.max);
+    count += to - std::max(from, std::min(next, to));
+    next = std::max(next, to);
+  }
+  return count;
+}
+
+// Of what is read: the range, and by which filter.
+uint64_t hash_of(const KeyBounds& bounds, const QueryRequest& request) {
+  const auto hash = murmur3_x64_128(bounds.min + '\0' + bounds.max + '\0' + bounds.only.levels, 0);
+  return load_u64_be(hash.data()) ^ request.hash;
+}
+
+// The position of a continuation within these bounds, which may be a part of those that it was made
+// in, and with this filter, which may be another than it was made with.
+Result<query::Position> position_in(const KeyBounds& bounds, const QueryRequest& request,
+                                    QueryPosition from, const query::BoundQuery& query) {
+  if (from.range_hash == hash_of(bounds, request)) return std::move(from.at);
+  if (query.rank) {
+    return fail(Code::invalid,
+                "a continuation of ORDER BY RANK counts the rows of its range, and this is another "
+                "range: start the query again");
+  }
+  return std::move(from.at).in_part();
+}
+
+// The placement key whose partition the page is charged to.
+Result<std::string> start_of(const std::vector<PlacementRange>& ranges, const KeyBounds& bounds,
+                             const std::optional<query::Position>& position) {
+  if (ranges.empty()) return bounds.min;
+  if (!position || position->key.empty()) return ranges.front().min;
+  auto key = partition::parse_item_key(position->key);
+  if (!key) return pass(key.error());
+  const bool is_within = key->placement >= ranges.front().min && key->placement < ranges.back().max;
+  return is_within ? key->placement : ranges.front().min;
+}
+
+std::string metrics_of(const query::QueryPage& page, size_t bytes, int64_t took_us) {
+  const double took_ms = static_cast<double>(took_us) / 1000;
+  const query::ReadCounts& read = page.read;
+  const double used =
+      read.items == 0 ? 1 : static_cast<double>(read.matched) / static_cast<double>(read.items);
+  return fmt::format(
+      "totalExecutionTimeInMs={:.2f};queryCompileTimeInMs=0.00;"
+      "queryLogicalPlanBuildTimeInMs=0.00;queryPhysicalPlanBuildTimeInMs=0.00;"
+      "queryOptimizationTimeInMs=0.00;VMExecutionTimeInMs={:.2f};"
+      "indexLookupTimeInMs=0.00;documentLoadTimeInMs=0.00;"
+      "systemFunctionExecuteTimeInMs=0.00;userFunctionExecuteTimeInMs=0.00;"
+      "retrievedDocumentCount={};retrievedDocumentSize={};outputDocumentCount={};"
+      "outputDocumentSize={};writeOutputTimeInMs=0.00;indexHitDocumentCount={};"
+      "indexUtilizationRatio={:.2f}",
+      took_ms, took_ms, read.items, read.bytes, page.rows.size(), bytes, read.matched, used);
+}
+
+}  // namespace
+
+void Service::read_query_plan(CallPtr call) {
+  cluster::RoutingPtr routing = container_of(call);
+  if (!routing) return;
+  auto request = parse_query_request(call->body);
+  if (!request) return call->fail(request.error());
+  if (options_.query_rules == QueryRules::service && request->refused) {
+    return call->fail(*request->refused);
+  }
+  auto plan = plan_of(*request, *routing->container);
+  if (!plan) return call->fail(plan.error());
+  if (auto checked = check_features(*plan, call->headers.supported_query_features); !checked) {
+    return call->fail(checked.error());
+  }
+  call->charge(0);
+  call->reply(200, plan_json(*plan));
+}
+
+void Service::query_items(CallPtr call) {
+  if (call->body.size() > kTrialBodyMax) {
+    return later_in_container(std::move(call), Lane::queries, &Service::query_items_patiently);
+  }
+  run_item_query(std::move(call), partition::Reach::memory);
+}
+
+void Service::query_items_patiently(CallPtr call) {
+  run_item_query(std::move(call), partition::Reach::files);
+}
+
+void Service::run_item_query(CallPtr call, partition::Reach reach) {
+  cluster::RoutingPtr routing = container_of(call);
+  if (!routing) return;
+  const catalog::Container& container = *routing->container;
+  const int64_t started_us = clock_.steady_us();
+  auto request = parse_query_request(call->body);
+  if (!request) return call->fail(request.error());
+  auto computed = computed_properties(container.spec.face_json);
+  if (!computed) return call->fail(computed.error());
+  const bool as_service = options_.query_rules == QueryRules::service;
+  if (as_service) {
+    if (request->refused) return call->fail(*request->refused);
+    auto indexed = check_order_is_indexed(*request->parsed, routing->schema->index, *computed);
+    if (!indexed) return call->fail(indexed.error());
+  }
+  ContainerFunctions functions(scripts_, engine_.catalog(), container.number);
+  auto vectors = vector_paths(container.spec.face_json);
+  if (!vectors) return call->fail(vectors.error());
+  const bool is_trial = reach == partition::Reach::memory;
+  bool is_over = false;
+  const auto page_time_us = static_cast<int64_t>(engine_.limits().query_time_ms * 1000);
+  const int64_t time_us = is_trial ? std::min(kTrialTimeUs, page_time_us) : page_time_us;
+  query::PageLimits limits;
+  if (!is_trial) limits.free_steps = engine_.limits().query_time_ms * kFreeStepsOfMs;
+  limits.stop = [&] {
+    is_over = clock_.steady_us() - started_us > time_us || call->client_is_gone();
+    return is_over;
+  };
+  // A client that names a range follows a plan, and adds up what the ranges give. Some SDKs take a
+  // page without rows for the end of an aggregate.
+  limits.gives_parts =
+      !call->headers.partition_key_range.empty() && !is_true(call->headers.whole_query);
+  query::Context context;
+  prepare(context);
+  context.functions = &functions;
+  context.budget.start(
+      {.stop = limits.stop, .free_steps = limits.free_steps, .bytes = query::kEvaluationBytesMax});
+  auto bound = query::bind_query(*request->parsed, request->parameters, *computed, &functions,
+                                 *vectors, &context);
+  if (is_trial && is_over) {
+    return later_in_container(std::move(call), Lane::queries, &Service::query_items_patiently);
+  }
+  if (!bound) return call->fail(query::to_error(bound.error()));
+  // Scripts run in another process.
+  if (is_trial && functions.is_used()) {
+    return later_in_container(std::move(call), Lane::queries, &Service::query_items_patiently);
+  }
+  auto size = page_size(call->headers.max_item_count, kDefaultPage, engine_.limits().feed_items);
+  if (!size) return call->fail(size.error());
+  auto demand = demand_of(call->headers.session_token);
+  if (!demand) return call->fail(demand.error());
+  auto factor = consistency_factor(*call);
+  if (!factor) return call->fail(factor.error());
+  auto bounds = bounds_of(call->headers, container, engine_.limits(), GoneRange::its_children);
+  if (!bounds) return call->fail(bounds.error().error, bounds.error().substatus);
+
+  std::vector<PlacementRange> ranges = ranges_of(*request, container, *bounds);
+  const bool several = partitions_of(*routing, ranges) > 1;
+  const bool one_key = ranges.size() <= 1 && (ranges.empty() || ranges.front().is_point());
+  if (!one_key && call->headers.partition_key.empty() &&
+      call->headers.partition_key_range.empty() && !container.spec.key.paths.empty() &&
+      !is_true(call->headers.enable_cross_partition)) {
+    return call->fail(
+        {.code = Code::invalid,
+         .message =
+             "the query may touch several partition keys: fix the partition key in its filter "
+             "or in x-ms-documentdb-partitionkey, or allow it with "
+             "x-ms-documentdb-query-enablecrosspartition: true"});
+  }
+  // Where there is a continuation, there was one partition when the query began.
+  const bool is_whole = is_true(call->headers.whole_query) || !call->headers.continuation.empty();
+  // The service leaves every order over several keys to clients, wherever the keys lie.
+  const bool is_orders_plan = as_service && !one_key && !request->parsed->order_by.empty() &&
+                              call->headers.partition_key.empty();
+  if ((several || is_orders_plan) && call->headers.partition_key_range.empty() &&
+      !can_concatenate(*request->parsed) && !is_whole) {
+    auto plan = plan_of(*request, container);
+    if (!plan) return call->fail(plan.error());
+    return call->fail_with(400, kSubstatusCrossPartition, cross_partition_error(*plan));
+  }
+
+  auto token_max = continuation_limit(call->headers.continuation_limit_kb);
+  if (!token_max) return call->fail(token_max.error());
+  std::optional<query::Position> position;
+  if (!call->headers.continuation.empty()) {
+    auto from = continuations_.decode_query(call->headers.continuation, container.number,
+                                            request->identity());
+    if (!from) return call->fail(from.error());
+    auto here = position_in(*bounds, *request, std::move(*from), **bound);
+    if (!here) return call->fail(here.error());
+    position = std::move(*here);
+  }
+  auto start = start_of(ranges, *bounds, position);
+  if (!start) return call->fail(start.error());
+  if (request->resume) {
+    auto from = query::at_order_values(**bound, request->resume->values, request->resume->exclude,
+                                       position.value_or(query::Position()));
+    if (!from) return call->fail(from.error());
+    position = std::move(*from);
+  }
+  auto admitted = engine_.admit_query(routing, *start);
+  if (!admitted) return call->fail(admitted.error());
+
+  cluster::Receipt receipt;
+  receipt.range = routing->slot_of(*start)->range.id;
+  receipt.would_throttle_ms = *admitted;
+  limits.rows = *size;
+  limits.made = ItemAge();
+  limits.bytes = engine_.limits().response_bytes;
+  limits.position_bytes = position_bytes(*token_max);
+  EngineSpace space(engine_, routing, {ranges, bounds->only}, *demand, receipt,
+                    {.reach = reach, .stop = limits.stop});
+  auto page = query::run_page(**bound, space, position ? &*position : nullptr, limits, context);
+  if (is_trial && (is_over || (!page && page.error().code == Code::would_wait))) {
+    return later_in_container(std::move(call), Lane::queries, &Service::query_items_patiently);
+  }
+  if (!page) return call->fail(page.error());
+
+  std::string json = feed_head(container_rid(container.database, container.number), "Documents");
+  append_feed_elements(json, page->rows);
+  receipt.charge = *factor * partition::query_charge({.entries_read = page->read.entries,
+                                                      .items_read = page->read.items,
+                                                      .bytes_read = page->read.bytes,
+                                                      .bytes_returned = json.size(),
+                                                      .bytes_asked = call->body.size()});
+  engine_.pay_for_query(routing, *start, receipt.charge, receipt.would_throttle_ms);
+  finish_feed(json, page->rows.size());
+  if (page->next) {
+    const bool is_of_range = (*bound)->rank || !page->next->gathered.empty();
+    const uint64_t range = is_of_range ? hash_of(*bounds, *request) : 0;
+    auto token = continuations_.encode(
+        QueryPosition{container.number, request->identity(), range, std::move(*page->next)},
+        *token_max);
+    if (!token) return call->fail(token.error());
+    call->response.add("x-ms-continuation", *token);
+  }
+  call->receipt(receipt, *routing);
+  if (is_true(call->headers.populate_query_metrics)) {
+    call->response.add("x-ms-documentdb-query-metrics",
+                       metrics_of(*page, json.size(), clock_.steady_us() - started_us));
+  }
+  const bool newer_metrics = is_true(call->headers.populate_index_metrics_v2);
+  if (newer_metrics || is_true(call->headers.populate_index_metrics)) {
+    context.budget.start({.bytes = query::kEvaluationBytesMax});  // the page's time may be over
+    const auto plan = query::plan_index_use(**bound, *space.policy(), context);
+    call->response.add("x-ms-cosmos-index-utilization",
+                       encode_index_metrics(query::index_use_of(**bound, plan),
+                                            newer_metrics ? IndexMetricsForm::percent_encoded
+                                                          : IndexMetricsForm::base64));
+  }
+  call->response.add("x-ms-item-count", std::to_string(page->rows.size()));
+  call->reply(200, std::move(json));
+}
+
+}  // namespace orrery::cosmos

@@ -1,0 +1,154 @@
+// See query_view.h.
+#include "api/cosmos/query/query_view.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "partition/format.h"
+#include "partition/view.h"
+#include "query/run/page.h"
+
+namespace orrery::cosmos {
+namespace {
+
+// The stored key of an item: ordered(placement) row.
+Result<bool> is_wanted(const value::LevelFilter& only, std::string_view stored_key) {
+  if (only.levels.empty()) return true;
+  auto key = partition::parse_item_key(stored_key);
+  if (!key) return pass(key.error());
+  return only.has(key->placement);
+}
+
+class PartitionEntries final : public query::EntryCursor {
+ public:
+  PartitionEntries(std::unique_ptr<partition::EntryCursor> cursor, const value::LevelFilter& only,
+                   ReadAllowance& allowance)
+      : cursor_(std::move(cursor)), only_(only), allowance_(allowance) {}
+  Result<bool> next() override {
+    if (auto allowed = allowance_.take_entry(); !allowed) return pass(allowed.error());
+    return to_wanted(cursor_->next());
+  }
+  std::string_view term() const override { return cursor_->term(); }
+  std::string_view key() const override { return cursor_->key(); }
+  Result<bool> seek(std::string_view key) override {
+    if (auto allowed = allowance_.take_entry(); !allowed) return pass(allowed.error());
+    return to_wanted(cursor_->seek(key));
+  }
+
+ private:
+  // From where it has moved to, on to the next entry of a wanted key.
+  Result<bool> to_wanted(Result<bool> moved) {
+    while (moved && *moved) {
+      auto wanted = is_wanted(only_, cursor_->key());
+      if (!wanted || *wanted) return wanted;
+      if (auto allowed = allowance_.pass_over_entry(); !allowed) return pass(allowed.error());
+      moved = cursor_->next();
+    }
+    return moved;
+  }
+
+  const std::unique_ptr<partition::EntryCursor> cursor_;
+  const value::LevelFilter& only_;
+  ReadAllowance& allowance_;
+};
+
+class PartitionItems final : public query::ItemCursor {
+ public:
+  PartitionItems(std::unique_ptr<partition::ItemCursor> cursor, const value::LevelFilter& only,
+                 ReadAllowance& allowance)
+      : cursor_(std::move(cursor)), only_(only), allowance_(allowance) {}
+  Result<bool> next() override {
+    if (auto allowed = allowance_.take_items(1); !allowed) return pass(allowed.error());
+    auto moved = cursor_->next();
+    if (!moved || !*moved) return moved;
+    auto wanted = is_wanted(only_, cursor_->key());
+    if (!wanted) return wanted;
+    is_wanted_ = *wanted;
+    return true;
+  }
+  std::string_view key() const override { return cursor_->key(); }
+  std::string_view body() const override {
+    return is_wanted_ ? cursor_->body() : std::string_view();
+  }
+
+ private:
+  const std::unique_ptr<partition::ItemCursor> cursor_;
+  const value::LevelFilter& only_;
+  bool is_wanted_ = false;
+  ReadAllowance& allowance_;
+};
+
+class PartitionView final : public query::ItemView {
+ public:
+  PartitionView(std::unique_ptr<partition::View> view, const value::LevelFilter& only,
+                ReadAllowance& allowance)
+      : view_(std::move(view)), only_(only), allowance_(allowance) {}
+
+  bool is_indexed() const override { return view_->is_indexed(); }
+  bool entries_are_items() const override { return view_->entries_are_items(); }
+  uint64_t items_at_most() const override { return view_->items_at_most(); }
+  uint64_t estimate(const query::TermRange& range) const override {
+    return view_->estimate(range.from, range.to);
+  }
+  Result<std::unique_ptr<query::EntryCursor>> entries(const query::TermRange& range,
+                                                      bool descending,
+                                                      const Place* after) const override {
+    partition::View::Place place;
+    if (after != nullptr) place = {after->term, after->key};
+    auto cursor =
+        view_->entries(range.from, range.to, descending, after == nullptr ? nullptr : &place);
+    if (!cursor) return pass(cursor.error());
+    return std::make_unique<PartitionEntries>(std::move(*cursor), only_, allowance_);
+  }
+  Shapes shapes_without(std::string_view term_path) const override {
+    auto [lacking, others] = view_->shapes_without(term_path);
+    return {std::move(lacking), std::move(others)};
+  }
+  Result<std::unique_ptr<query::ItemCursor>> items(const std::string* after,
+                                                   bool inclusive) const override {
+    auto cursor = view_->items(after, inclusive);
+    if (!cursor) return pass(cursor.error());
+    return std::make_unique<PartitionItems>(std::move(*cursor), only_, allowance_);
+  }
+  Result<std::vector<std::string_view>> fetch(std::span<const std::string> keys) override {
+    if (auto allowed = allowance_.take_items(keys.size()); !allowed) return pass(allowed.error());
+    return view_->fetch(keys);
+  }
+
+ private:
+  const std::unique_ptr<partition::View> view_;
+  const value::LevelFilter& only_;
+  ReadAllowance& allowance_;
+};
+
+}  // namespace
+
+Status ReadAllowance::take(uint32_t& left, size_t count) {
+  if (reach == partition::Reach::files) return {};
+  if (left < count) return fail(Code::would_wait, "the query reads more than it may here");
+  left -= static_cast<uint32_t>(count);
+  return {};
+}
+
+Status ReadAllowance::pass_over_entry() {
+  constexpr uint32_t kBetweenStops = 256;
+  if (auto allowed = take_entry(); !allowed) return allowed;
+  if (++passed_over % kBetweenStops == 0 && stop && stop()) return pass(query::too_much_time());
+  return {};
+}
+
+Result<std::unique_ptr<query::ItemView>> EngineSpace::open(std::string_view from_placement,
+                                                           std::string& end) {
+  const auto range =
+      std::ranges::upper_bound(keys_.ranges, from_placement, {}, &query::PlacementRange::max);
+  if (range == keys_.ranges.end()) return nullptr;
+  auto reply = engine_.open_view(routing_, std::max(std::string_view(range->min), from_placement),
+                                 range->min, range->max, demand_, allowance_.reach);
+  if (!reply) return pass(reply.error());
+  receipt_.range = reply->receipt.range;
+  receipt_.lsn = reply->receipt.lsn;
+  end = std::move(reply->max);
+  return std::make_unique<PartitionView>(std::move(reply->view), keys_.only, allowance_);
+}
+
+}  // namespace orrery::cosmos

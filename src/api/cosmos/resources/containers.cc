@@ -1,0 +1,209 @@
+// Containers: create, list, read, replace, delete.
+#include <fmt/format.h>
+
+#include "api/cosmos/items/item_body.h"
+#include "api/cosmos/query/query_documents.h"
+#include "api/cosmos/resources/container_definition.h"
+#include "api/cosmos/resources/container_policies.h"
+#include "api/cosmos/resources/definition_fields.h"
+#include "api/cosmos/resources/offer_document.h"
+#include "api/cosmos/service.h"
+#include "api/cosmos/wire/feed_json.h"
+#include "api/cosmos/wire/partition_key_header.h"
+#include "api/cosmos/wire/resource_json.h"
+#include "api/cosmos/wire/rid.h"
+#include "partition/charge.h"
+
+namespace orrery::cosmos {
+namespace {
+
+constexpr size_t kKeysInStatistics = 10;
+
+// If-Match on the container itself.
+Status check_etag(const RequestHeaders& headers, const catalog::Container& container) {
+  if (headers.if_match.empty() || headers.if_match == "*") return {};
+  auto asked = parse_etag_condition(headers.if_match);
+  if (!asked || asked == partition::parse_version(container.etag)) return {};
+  return fail(Code::precondition_failed,
+              fmt::format("the container's etag is now \"{}\", not the {} that If-Match asks for",
+                          container.etag, headers.if_match));
+}
+
+// Whose container it is, by resource id and by name.
+void add_owner(Call& call, const catalog::Database& database) {
+  call.response.add("x-ms-content-path", database_rid(database.number));
+  call.response.add("x-ms-alt-content-path", "dbs/" + database.name);
+}
+
+// How much a container holds and may hold, and how far its index is.
+void add_usage(Call& call, const std::vector<cluster::PartitionStatus>& partitions,
+               const Limits& limits) {
+  uint64_t bytes = 0;
+  uint64_t items = 0;
+  for (const cluster::PartitionStatus& one : partitions) {
+    bytes += one.usage.bytes;
+    items += one.usage.items;
+  }
+  const uint64_t quota_kb = limits.container_bytes / 1024;
+  call.response.add("x-ms-resource-quota",
+                    fmt::format("documentSize={};documentsSize={};documentsCount=-1;"
+                                "collectionSize={};",
+                                limits.item_bytes / 1024, quota_kb, quota_kb));
+  call.response.add("x-ms-resource-usage",
+                    fmt::format("documentSize={};documentsSize={};documentsCount={};"
+                                "collectionSize={};",
+                                bytes / 1024, bytes / 1024, items, bytes / 1024));
+  call.response.add("x-ms-documentdb-collection-index-transformation-progress",
+                    std::to_string(cluster::indexed_percent(partitions)));
+}
+
+// Of each range: what it holds, and which of the largest keys of the container are in it.
+std::string statistics_json(const std::vector<cluster::PartitionStatus>& partitions,
+                            const std::vector<partition::Partition::LogicalPartition>& largest_keys,
+                            const value::KeyDefinition& definition) {
+  std::string json = "[";
+  for (const cluster::PartitionStatus& one : partitions) {
+    std::string keys = "[";
+    for (const auto& logical : largest_keys) {
+      auto key = parse_key_header(logical.key_text);
+      if (!key || !check_levels(definition, *key, false)) continue;
+      const std::string placement = value::place(definition, *key);
+      if (placement < one.range.min || placement >= one.range.max) continue;
+      if (keys.size() > 1) keys += ',';
+      keys += fmt::format(R"({{"partitionKey":{},"sizeInKB":{}}})", logical.key_text,
+                          logical.usage.bytes / 1024);
+    }
+    if (json.size() > 1) json += ',';
+    json += fmt::format(R"({{"id":"{}","sizeInKB":{},"documentCount":{},"partitionKeys":{}]}})",
+                        one.range.id, one.usage.bytes / 1024, one.usage.items, keys);
+  }
+  json += ']';
+  return json;
+}
+
+}  // namespace
+
+// Keys are never deleted, so those that are there stay.
+Status Service::check_encryption_keys(const catalog::Database& database,
+                                      const catalog::ContainerSpec& spec) const {
+  auto ids = client_encryption_keys(spec.face_json);
+  if (!ids) return pass(ids.error());
+  for (const std::string& id : *ids) {
+    if (engine_.catalog().resource(kClientEncryptionKeyKind, database.number, id)) continue;
+    return fail(Code::invalid,
+                fmt::format("ClientEncryptionKey with id '[{}]' does not exist. Create it in "
+                            "database '{}' first",
+                            id, database.name));
+  }
+  return {};
+}
+
+void Service::create_container(CallPtr call) {
+  catalog::DatabasePtr database = database_of(call);
+  if (!database) return;
+  auto spec = parse_container_definition(call->body, call->headers.version);
+  if (!spec) return call->fail(spec.error());
+  auto throughput =
+      parse_throughput_headers(call->headers.offer_throughput, call->headers.autoscale);
+  if (!throughput) return call->fail(throughput.error());
+  if (auto known = check_encryption_keys(*database, *spec); !known) {
+    return call->fail(known.error());
+  }
+  auto made = engine_.create_container(database->number, std::move(*spec), *throughput);
+  if (!made) return call->fail(made.error());
+  const catalog::Container& container = *(*made)->container;
+  call->etag(container.etag);
+  call->charge(partition::create_charge(0, 0));
+  add_owner(*call, *database);
+  call->reply(201, container_json(*database, container));
+}
+
+void Service::list_containers(CallPtr call) {
+  catalog::DatabasePtr database = database_of(call);
+  if (!database) return;
+  auto page = page_of_names(
+      call->headers, continuations_, engine_.catalog().containers(database->number),
+      [](const catalog::ContainerPtr& one) -> std::string_view { return one->spec.name; });
+  if (!page) return call->fail(page.error());
+  std::string json = feed_head(database_rid(database->number), "DocumentCollections");
+  for (const catalog::ContainerPtr& one : page->resources) {
+    append_feed_element(json, container_json(*database, *one));
+  }
+  if (!page->continuation.empty()) call->response.add("x-ms-continuation", page->continuation);
+  call->charge(partition::feed_charge(json.size(), page->resources.size()));
+  finish_feed(json, page->resources.size());
+  call->response.add("x-ms-item-count", std::to_string(page->resources.size()));
+  call->reply(200, std::move(json));
+}
+
+void Service::query_containers(CallPtr call) {
+  catalog::DatabasePtr database = database_of(call);
+  if (!database) return;
+  std::vector<std::string> containers;
+  for (const catalog::ContainerPtr& one : engine_.catalog().containers(database->number)) {
+    containers.push_back(container_json(*database, *one));
+  }
+  query_documents(
+      std::move(call), continuations_,
+      {database_rid(database->number), "DocumentCollections", engine_.limits().query_time_ms},
+      containers);
+}
+
+void Service::read_container(CallPtr call) {
+  cluster::RoutingPtr routing = container_of(call);
+  if (!routing) return;
+  const catalog::Container& container = *routing->container;
+  std::string json = container_json(*routing->database, container);
+  const bool wants_statistics = is_true(call->headers.populate_partition_statistics);
+  if (is_true(call->headers.populate_quota) || wants_statistics) {
+    auto statuses = engine_.status(container.number);
+    if (!statuses) return call->fail(statuses.error());
+    if (is_true(call->headers.populate_quota)) add_usage(*call, *statuses, engine_.limits());
+    if (wants_statistics) {
+      auto largest = engine_.largest(container.number, kKeysInStatistics);
+      if (!largest) return call->fail(largest.error());
+      json.pop_back();
+      append_member(json, "statistics", statistics_json(*statuses, *largest, container.spec.key));
+      json += '}';
+    }
+  }
+  call->etag(container.etag);
+  call->charge(partition::read_charge(0));
+  add_owner(*call, *routing->database);
+  call->reply(200, std::move(json));
+}
+
+void Service::replace_container(CallPtr call) {
+  cluster::RoutingPtr routing = container_of(call);
+  if (!routing) return;
+  auto spec = parse_container_definition(call->body, call->headers.version);
+  if (!spec) return call->fail(spec.error());
+  if (auto checked = check_replacement(routing->container->spec, *spec); !checked) {
+    return call->fail(checked.error());
+  }
+  if (auto checked = check_etag(call->headers, *routing->container); !checked) {
+    return call->fail(checked.error());
+  }
+  auto replaced = engine_.replace_container(routing->container->number, std::move(*spec));
+  if (!replaced) return call->fail(replaced.error());
+  const catalog::Container& container = *(*replaced)->container;
+  call->etag(container.etag);
+  call->charge(partition::replace_charge(0, 0, 0));
+  add_owner(*call, *routing->database);
+  call->reply(200, container_json(*routing->database, container));
+}
+
+void Service::delete_container(CallPtr call) {
+  cluster::RoutingPtr routing = container_of(call);
+  if (!routing) return;
+  if (auto checked = check_etag(call->headers, *routing->container); !checked) {
+    return call->fail(checked.error());
+  }
+  if (auto removed = engine_.remove_container(routing->container->number); !removed) {
+    return call->fail(removed.error());
+  }
+  call->charge(partition::remove_charge(0, 0));
+  call->reply_empty(204);
+}
+
+}  // namespace orrery::cosmos

@@ -1,0 +1,35 @@
+// The partition key ranges of a container, whole or as an incremental feed: a client that says
+// which state of the map it has is answered 304 while that is the current one.
+#include <fmt/format.h>
+
+#include "api/cosmos/service.h"
+#include "api/cosmos/wire/resource_json.h"
+#include "api/cosmos/wire/rid.h"
+#include "partition/charge.h"
+
+namespace orrery::cosmos {
+
+void Service::read_partition_ranges(CallPtr call) {
+  cluster::RoutingPtr routing = container_of(call);
+  if (!routing) return;
+  const catalog::Container& container = *routing->container;
+  const std::string etag = std::to_string(container.map->version);
+  call->etag(etag);
+  call->charge(partition::read_charge(0));
+  call->response.add("x-ms-content-path", container_rid(container.database, container.number));
+  std::string_view known = call->headers.if_none_match;
+  if (known.size() >= 2 && known.front() == '"') known = known.substr(1, known.size() - 2);
+  if (!call->headers.a_im.empty() && known == etag) return call->reply_empty(304);
+  call->response.add("x-ms-item-count", std::to_string(container.map->ranges.size()));
+  call->reply(200,
+              pkranges_json(container,
+                            [&](const catalog::PartitionRange& range) -> std::optional<uint64_t> {
+                              // Reading the map is no reason to open files: only those that are
+                              // open tell.
+                              auto partition = routing->slot_of(range.min)->opened();
+                              if (!partition) return std::nullopt;
+                              return partition->lsn();
+                            }));
+}
+
+}  // namespace orrery::cosmos

@@ -1,0 +1,48 @@
+// Which keys a feed or a query is about, from the headers of the request: a partition key (or a
+// prefix of its levels), a partition key range, a range of effective partition keys, or none of
+// them.
+//
+// Pure; any thread may call.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+
+#include "api/cosmos/wire/request_headers.h"
+#include "base/limits.h"
+#include "base/result.h"
+#include "catalog/model.h"
+
+namespace orrery::cosmos {
+
+// The placement keys in [min, max) that `only` has.
+struct KeyBounds {
+  std::string min{value::placement_min()};
+  std::string max{value::placement_max()};
+  value::LevelFilter only{};
+
+  bool has(std::string_view placement) const {
+    return placement >= min && placement < max && only.has(placement);
+  }
+  void narrow(std::string_view from, std::string_view to) {
+    if (from > min) min = from;
+    if (to < max) max = to;
+  }
+};
+
+struct BoundsRefusal {
+  Error error;
+  uint32_t substatus = 0;
+};
+
+// A range that was split is refused, so that the client goes on in its children, or stands for all
+// of them.
+enum class GoneRange : uint8_t { refuse, its_children };
+std::expected<KeyBounds, BoundsRefusal> bounds_of(const RequestHeaders& headers,
+                                                  const catalog::Container& container,
+                                                  const Limits& limits,
+                                                  GoneRange gone = GoneRange::refuse);
+
+}  // namespace orrery::cosmos

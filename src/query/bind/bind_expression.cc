@@ -1,0 +1,302 @@
+// Expressions: see binder.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <iterator>
+#include <utility>
+
+#include "query/bind/binder.h"
+#include "query/evaluate/evaluate.h"
+#include "query/parse/literal.h"
+#include "query/parse/parser.h"
+
+namespace orrery::query {
+namespace {
+
+using value::Value;
+
+constexpr uint64_t kStepsOfExpression = 16;
+
+Binary binary_of(Operator op) {
+  static constexpr std::pair<Operator, Binary> kBinaries[] = {
+      {Operator::coalesce, Binary::coalesce},
+      {Operator::concat, Binary::concat},
+      {Operator::bit_or, Binary::bit_or},
+      {Operator::bit_xor, Binary::bit_xor},
+      {Operator::bit_and, Binary::bit_and},
+      {Operator::equal, Binary::equal},
+      {Operator::not_equal, Binary::not_equal},
+      {Operator::less, Binary::less},
+      {Operator::less_equal, Binary::less_or_equal},
+      {Operator::greater, Binary::greater},
+      {Operator::greater_equal, Binary::greater_or_equal},
+      {Operator::shift_left, Binary::shift_left},
+      {Operator::shift_right, Binary::shift_right},
+      {Operator::shift_right_zero, Binary::shift_right_unsigned},
+      {Operator::add, Binary::add},
+      {Operator::subtract, Binary::subtract},
+      {Operator::multiply, Binary::multiply},
+      {Operator::divide, Binary::divide},
+      {Operator::modulo, Binary::modulo},
+      {Operator::and_, Binary::logical_and},
+      {Operator::or_, Binary::logical_or},
+  };
+  const auto* found = std::ranges::find(kBinaries, op, &std::pair<Operator, Binary>::first);
+  assert(found != std::end(kBinaries));
+  return found->second;
+}
+
+Unary unary_of(Operator op) {
+  switch (op) {
+    case Operator::minus:
+      return Unary::minus;
+    case Operator::bit_not:
+      return Unary::bit_not;
+    case Operator::not_:
+      return Unary::logical_not;
+    default:
+      return Unary::plus;
+  }
+}
+
+}  // namespace
+
+// An expression all of whose parts are constant is computed once, here.
+BoundExpr Binder::folded(BoundExpr bound) {
+  switch (bound.kind) {
+    case BoundKind::unary:
+    case BoundKind::binary:
+    case BoundKind::logical:
+    case BoundKind::conditional:
+    case BoundKind::in:
+    case BoundKind::between:
+    case BoundKind::array:
+    case BoundKind::object:
+      break;
+    case BoundKind::call:
+      if (bound.function->depends == Depends::arguments) break;
+      return bound;
+    default:
+      return bound;
+  }
+  for (const BoundExpr& child : bound.children) {
+    if (!child.is_constant()) return bound;
+  }
+  Frame frame(0, context_);
+  BoundExpr constant;
+  constant.constant = evaluate(bound, frame).to_owned();
+  return constant;
+}
+
+Bound<std::vector<BoundExpr>> Binder::children(const Expr& expr, const Place& place) {
+  std::vector<BoundExpr> bound;
+  bound.reserve(expr.children.size());
+  for (const ExprPtr& child : expr.children) {
+    auto one = this->expr(*child, place);
+    if (!one) return std::unexpected(one.error());
+    bound.push_back(std::move(*one));
+  }
+  return bound;
+}
+
+const Query* Binder::computed(const Expr& expr, const Place& place) const {
+  if (in_computed_ || !document_slot_ || expr.kind != ExprKind::member) return nullptr;
+  const Expr& owner = *expr.children[0];
+  if (owner.kind != ExprKind::identifier || place.scope->find(owner.text) != document_slot_) {
+    return nullptr;
+  }
+  auto found = computed_.find(expr.text);
+  return found == computed_.end() ? nullptr : &found->second;
+}
+
+Bound<BoundExpr> Binder::call(const Expr& expr, const Place& place) {
+  BoundExpr bound;
+  if (auto aggregate = find_aggregate(expr.text)) {
+    if (place.aggregates == nullptr) {
+      return refuse(codes::kSyntax, expr.span,
+                    fmt::format("Aggregate function '{}' is not allowed here: aggregates stand in "
+                                "SELECT or ORDER BY, and not inside one another.",
+                                expr.text));
+    }
+    if (expr.children.size() != 1) {
+      return refuse(codes::kArgumentCount, expr.span,
+                    fmt::format("The {} function requires 1 argument(s).", expr.text));
+    }
+    auto argument = this->expr(*expr.children[0], {place.scope, nullptr, nullptr});
+    if (!argument) return argument;
+    bound.kind = BoundKind::aggregate;
+    bound.index = static_cast<uint32_t>(place.aggregates->aggregates.size());
+    place.aggregates->aggregates.push_back({*aggregate, std::move(*argument)});
+    return bound;
+  }
+  auto function = resolve_function(expr.text, expr.children.size());
+  if (!function) return refuse(function.error().code, expr.span, function.error().message);
+  auto arguments = children(expr, place);
+  if (!arguments) return std::unexpected(arguments.error());
+  bound.kind = BoundKind::call;
+  bound.function = *function;
+  bound.children = std::move(*arguments);
+  if (is_vector_distance(expr)) say_metric(expr, vectors_, bound.children);
+  return folded(std::move(bound));
+}
+
+Bound<BoundExpr> Binder::user_call(const Expr& expr, const Place& place) {
+  if (++user_calls_ > kMaxUdfCalls) {
+    return refuse(
+        codes::kTooComplex, expr.span,
+        fmt::format("The query calls more than {} user-defined functions.", kMaxUdfCalls));
+  }
+  const auto number = functions_ == nullptr ? std::nullopt : functions_->find(expr.text);
+  if (!number) {
+    return refuse(codes::kUnknownFunction, expr.span,
+                  fmt::format("There is no user-defined function 'udf.{}' here.", expr.text));
+  }
+  auto arguments = children(expr, place);
+  if (!arguments) return std::unexpected(arguments.error());
+  BoundExpr bound;
+  bound.kind = BoundKind::user_call;
+  bound.index = *number;
+  bound.children = std::move(*arguments);
+  return bound;
+}
+
+Bound<BoundExpr> Binder::expr(const Expr& expr, const Place& place) {
+  if (context_.budget.spend(kStepsOfExpression)) {
+    return refuse(codes::kTooComplex, expr.span,
+                  context_.failed ? context_.failed->message : std::string(kConstantsTooLarge));
+  }
+  if (place.query != nullptr) {
+    for (size_t i = 0; i < place.query->group_by.size(); ++i) {
+      if (!same(expr, *place.query->group_by[i])) continue;
+      BoundExpr key;
+      key.kind = BoundKind::group_key;
+      key.index = static_cast<uint32_t>(i);
+      return key;
+    }
+  }
+  if (const Query* property = computed(expr, place)) {
+    const Source& from = *property->from;
+    const Scope item{
+        nullptr,
+        {{from.alias.empty() ? name_of_path(*from.collection) : from.alias, *document_slot_}}};
+    in_computed_ = true;
+    auto worked_out = this->expr(*property->select.items[0].expr, {&item, nullptr, nullptr});
+    in_computed_ = false;
+    return worked_out;
+  }
+  BoundExpr bound;
+  switch (expr.kind) {
+    case ExprKind::literal:
+      bound.constant = literal_value(expr).to_owned();  // outlives the tree
+      return bound;
+    case ExprKind::parameter: {
+      auto found = parameters_.find(expr.text);
+      if (found == parameters_.end()) {
+        return refuse(codes::kUnknownIdentifier, expr.span,
+                      fmt::format("The parameter '{}' is used in the query and is not among the "
+                                  "parameters sent with it.",
+                                  expr.text));
+      }
+      bound.constant = found->second;
+      return bound;
+    }
+    case ExprKind::identifier: {
+      auto slot = place.scope->find(expr.text);
+      if (!slot) {
+        return refuse(codes::kUnknownIdentifier, expr.span,
+                      fmt::format("Identifier '{}' could not be resolved.", expr.text));
+      }
+      if (place.query != nullptr && place.aggregates != nullptr && !place.query->group_by.empty()) {
+        return refuse(
+            codes::kNotGrouped, expr.span,
+            fmt::format("Property reference '{}' is invalid in the select list because it "
+                        "is not contained in either an aggregate function or the GROUP BY "
+                        "clause.",
+                        expr.text));
+      }
+      bound.kind = BoundKind::slot;
+      bound.index = *slot;
+      return bound;
+    }
+    case ExprKind::call:
+      return call(expr, place);
+    case ExprKind::udf_call:
+      return user_call(expr, place);
+    case ExprKind::subquery: {
+      auto inner = query(*expr.query, place.scope);
+      if (!inner) return std::unexpected(inner.error());
+      bound.kind = BoundKind::subquery;
+      bound.subquery_kind = expr.subquery;
+      bound.query = std::move(*inner);
+      return bound;
+    }
+    case ExprKind::placeholder:
+      return refuse(codes::kSyntax, expr.span,
+                    fmt::format("'{}' is to be replaced by the client.", expr.text));
+    default:
+      break;
+  }
+  auto parts = children(expr, place);
+  if (!parts) return std::unexpected(parts.error());
+  bound.children = std::move(*parts);
+  bound.negated = expr.negated;
+  switch (expr.kind) {
+    case ExprKind::member:
+      bound.kind = BoundKind::member;
+      bound.name = expr.text;
+      return bound;
+    case ExprKind::index:
+      bound.kind = BoundKind::index;
+      return bound;
+    case ExprKind::unary:
+      bound.kind = BoundKind::unary;
+      bound.unary = unary_of(expr.op);
+      return folded(std::move(bound));
+    case ExprKind::binary:
+      bound.kind = BoundKind::binary;
+      bound.binary = binary_of(expr.op);
+      return folded(std::move(bound));
+    case ExprKind::logical:
+      bound.kind = BoundKind::logical;
+      bound.binary = binary_of(expr.op);
+      return folded(std::move(bound));
+    case ExprKind::conditional:
+      bound.kind = BoundKind::conditional;
+      return folded(std::move(bound));
+    case ExprKind::in:
+      bound.kind = BoundKind::in;
+      for (size_t i = 1; i < bound.children.size(); ++i) {
+        if (bound.children[i].is_constant()) bound.members.push_back(bound.children[i].constant);
+      }
+      std::ranges::sort(bound.members);
+      return folded(std::move(bound));
+    case ExprKind::between:
+      bound.kind = BoundKind::between;
+      return folded(std::move(bound));
+    case ExprKind::like: {
+      bound.kind = BoundKind::like;
+      const BoundExpr& pattern = bound.children[1];
+      const bool escape_known = bound.children.size() < 3 || bound.children[2].is_constant();
+      if (pattern.is_constant() && pattern.constant.is_string() && escape_known) {
+        const Value escape =
+            bound.children.size() < 3 ? Value::make_string("") : bound.children[2].constant;
+        if (escape.is_string()) {
+          bound.like = LikePattern::compile(pattern.constant.text(), escape.text());
+        }
+      }
+      return bound;
+    }
+    case ExprKind::array:
+      bound.kind = BoundKind::array;
+      return folded(std::move(bound));
+    case ExprKind::object:
+      bound.kind = BoundKind::object;
+      bound.names = expr.names;
+      return folded(std::move(bound));
+    default:
+      return refuse(codes::kSyntax, expr.span, "This expression cannot be evaluated.");
+  }
+}
+
+}  // namespace orrery::query

@@ -1,0 +1,24 @@
+// Trees back to text. What the printer prints parses to the same tree, whatever was in the tree
+// (placeholders aside, which are not of the language). Every operator is parenthesised, strings are
+// in double quotes, keywords in capitals.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "query/parse/ast.h"
+
+namespace orrery::query {
+
+enum class Layout : uint8_t {
+  line,     // on one line, with every sort direction spelt out: the form that is compared
+  clauses,  // a line for each clause, directions as they were given: what SDKs get to send back
+};
+
+std::string to_text(const Query& query, Layout layout = Layout::line);
+std::string to_text(const Expr& expr);
+
+// The spelling of an operator, as printed.
+std::string_view to_text(Operator op);
+
+}  // namespace orrery::query

@@ -1,0 +1,65 @@
+// Which index terms of one path hold the values that a comparison lets through: ranges of terms, in
+// order, not overlapping. Pure. The bytes of terms are in value/terms.h.
+//
+// Comparisons stay within a type, as in the language: `> 5` is about numbers only.
+//
+// A list of IN, or of ORs, has up to some 100,000 ranges: putting n of them together takes n log n.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "query/functions/operators.h"
+#include "query/plan/item_view.h"
+#include "value/path.h"
+#include "value/value.h"
+
+namespace orrery::query {
+
+struct TermRanges {
+  std::vector<TermRange> ranges;
+  // False: entries of other values are in the ranges too. (Terms do not tell arrays and objects
+  // apart, nor long strings that start alike.)
+  bool is_exact = true;
+  bool operator==(const TermRanges&) const = default;
+};
+
+class PathTerms {
+ public:
+  explicit PathTerms(const value::Path& path);
+
+  TermRanges all() const;
+  TermRanges of_type(value::Type type) const;
+  // Null, booleans, numbers and strings.
+  TermRanges scalars() const;
+  // Arrays and objects, whose terms do not tell them apart from others of their type.
+  TermRange unordered() const;
+  // equal, not_equal, less, less_or_equal, greater, greater_or_equal. Nothing for undefined.
+  TermRanges compared(Binary comparison, const value::Value& constant) const;
+  TermRanges starting_with(std::string_view prefix) const;
+
+ private:
+  std::string term(const value::Value& constant) const;
+  TermRange tagged(char first, char last) const;
+  TermRanges less(const value::Value& constant, bool or_equal) const;
+  TermRanges greater(const value::Value& constant, bool or_equal) const;
+
+  std::string path_;
+};
+
+// Those of `a` that are not in `b`; exact only if both are. When `b` is not exact, nothing can be
+// taken away.
+TermRanges without(const TermRanges& a, const TermRanges& b);
+TermRanges union_of(std::vector<TermRanges> sets);
+TermRanges common_of(std::vector<TermRanges> sets);  // of at least one
+TermRanges both(const TermRanges& a, const TermRanges& b);
+
+// Whether the range is that of one term.
+bool is_point(const TermRange& range);
+
+// What an entry's term says of the value at its path; undefined where it does not tell (arrays,
+// objects, long strings). `path_size` is how many bytes of the term are its path.
+value::Value value_of_term(std::string_view term, size_t path_size);
+
+}  // namespace orrery::query

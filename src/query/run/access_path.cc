@@ -1,0 +1,335 @@
+// See access_path.h.
+#include "query/run/access_path.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "query/plan/index_node.h"
+#include "query/run/page.h"
+
+namespace orrery::query {
+namespace {
+
+using Kind = IndexNode::Kind;
+using Streams = std::vector<std::unique_ptr<KeyCursor>>;
+
+constexpr size_t kKeptKeys = 16'384;
+constexpr size_t kKeptKeysMin = 512;
+constexpr uint64_t kStepsBetweenPauses = 4096;
+// More streams than this are not open at a time, since each keeps a cursor: they are walked, one
+// after the other.
+constexpr size_t kStreamsMax = 256;
+// A walk cannot go on in another page. So many entries, at about a microsecond each, are well
+// within the time of one; what would take more is left to reading the items, which goes on from any
+// of them.
+constexpr uint64_t kWalkMax = 2'000'000;
+// Of a long list of ranges, so many tell how many entries all of them have.
+constexpr size_t kEstimatedRanges = 64;
+// What share of the items an entry names, when the estimate says nothing: it counts the entries of
+// the whole partition, and the stretch may be one logical partition of many.
+constexpr double kUnknownShare = 0.1;
+
+// How many of the entries that are walked pass what else is asked of their values, as a guess.
+constexpr double kTestedShare = 0.1;
+
+uint64_t plus(uint64_t a, uint64_t b) {
+  return a > std::numeric_limits<uint64_t>::max() - b ? std::numeric_limits<uint64_t>::max()
+                                                      : a + b;
+}
+
+// What it takes to have a node's keys, and how many they may be.
+struct Cost {
+  uint64_t setup = 0;    // before the first key
+  uint64_t matches = 0;  // keys at most
+  uint64_t a_seek = 0;   // to a given key
+  uint64_t ranges = 0;   // of entries that are read
+  uint64_t streams = 0;  // open at a time
+};
+
+bool streams_points(const IndexNode& node) {
+  return !node.test && node.ranges.size() <= kStreamsMax && node.is_points();
+}
+
+class Chooser {
+ public:
+  Chooser(const KeyReader& reader, size_t wanted)
+      : reader_(reader),
+        items_(std::max<uint64_t>(reader.view.items_at_most(), 1)),
+        wanted_(std::max<uint64_t>(wanted, 1)) {}
+
+  Result<AccessPath> choose(const IndexNode& node) {
+    AccessPath choice;
+    if (node.kind == Kind::everything) {
+      choice.is_exact = node.is_exact;
+      return choice;
+    }
+    const Cost cost = cost_of(node);
+    if (reader_.context.budget.is_over()) return pass(ended_early(reader_.context.budget));
+    if (cost.matches == 0) {
+      choice.keys = stream_union({});
+      return choice;
+    }
+    if (plus(cost.setup, fetches(cost.matches)) > scan(cost.matches)) return choice;
+    if (cost.streams > kStreamsMax || cost.setup > kWalkMax) return choice;
+    choice.is_exact = node.kind == Kind::all_of
+                          ? node.is_exact && std::ranges::all_of(node.children, tells_exactly)
+                          : tells_exactly(node);
+    // Where every key is that of a row, no more of them are needed than rows.
+    if (choice.is_exact) {
+      kept_keys_ =
+          std::clamp<uint64_t>(std::min<uint64_t>(wanted_, kKeptKeys) * 2, kKeptKeysMin, kKeptKeys);
+    }
+    auto keys = open(node, &choice);
+    if (!keys) return pass(keys.error());
+    choice.keys = std::move(*keys);
+    return choice;
+  }
+
+  // Computed once for each node: a node is asked for by all that are around it.
+  const Cost& cost_of(const IndexNode& node) {
+    const auto known = costs_.find(&node);
+    if (known != costs_.end()) return known->second;
+    const Cost cost = compute_cost(node);
+    return costs_.emplace(&node, cost).first->second;
+  }
+
+  // `choice` is that of the whole plan when the node is its root; null below.
+  Result<std::unique_ptr<KeyCursor>> open(const IndexNode& node, AccessPath* choice) {
+    switch (node.kind) {
+      case Kind::everything:
+      case Kind::nothing:
+        return stream_union({});
+      case Kind::ranges:
+        if (!streams_points(node)) return stream_ranges(reader_, node.ranges, &node, kept_keys_);
+        return open_points(node.ranges);
+      case Kind::lacking: {
+        if (choice != nullptr) choice->is_exact = false;
+        return open_points(shapes_of(node));
+      }
+      case Kind::any_of: {
+        if (is_walked(node)) {
+          std::vector<TermRange> ranges;
+          add_ranges(node, ranges);
+          return stream_ranges(reader_, std::move(ranges), nullptr, kept_keys_);
+        }
+        Streams streams;
+        for (const IndexNode& child : node.children) {
+          auto stream = open(child, nullptr);
+          if (!stream) return stream;
+          streams.push_back(std::move(*stream));
+        }
+        return stream_union(std::move(streams));
+      }
+      case Kind::all_of:
+        return open_intersection(node, choice);
+    }
+    return stream_union({});
+  }
+
+ private:
+  Cost compute_cost(const IndexNode& node) {
+    Cost cost;
+    switch (node.kind) {
+      case Kind::everything:
+        cost.matches = items_;
+        break;
+      case Kind::nothing:
+        break;
+      case Kind::ranges:
+        cost.matches = entries_in(node.ranges);
+        cost.ranges = node.ranges.size();
+        if (streams_points(node)) {
+          cost.setup = cost.a_seek = kSeekCost * cost.ranges;
+          cost.streams = cost.ranges;
+        } else {
+          cost.setup = plus(cost.matches, kSeekCost * (cost.ranges - 1));
+          cost.streams = 1;
+        }
+        if (node.test) cost.matches = tested(cost.matches);
+        break;
+      case Kind::lacking: {
+        const std::vector<TermRange> shapes = shapes_of(node);
+        cost.matches = entries_in(shapes);
+        cost.setup = cost.a_seek = kSeekCost * shapes.size();
+        cost.ranges = cost.streams = shapes.size();
+        break;
+      }
+      case Kind::any_of:
+        for (const IndexNode& child : node.children) {
+          const Cost& one = cost_of(child);
+          cost.setup = plus(cost.setup, one.setup);
+          cost.matches = plus(cost.matches, one.matches);
+          cost.a_seek = plus(cost.a_seek, one.a_seek);
+          cost.ranges = plus(cost.ranges, one.ranges);
+          cost.streams = plus(cost.streams, one.streams);
+        }
+        if (cost.streams > kStreamsMax) {
+          cost.setup = plus(cost.matches, kSeekCost * cost.ranges);
+          cost.a_seek = 0;
+          cost.streams = 1;
+        }
+        break;
+      case Kind::all_of: {
+        const auto& [driver, others] = parts_of(node);
+        cost = cost_of(*driver);
+        for (const IndexNode* other : others) {
+          const Cost& one = cost_of(*other);
+          cost.setup = plus(cost.setup, one.setup);
+          cost.ranges = plus(cost.ranges, one.ranges);
+          cost.streams = plus(cost.streams, one.streams);
+        }
+        break;
+      }
+    }
+    return cost;
+  }
+
+  // Not 0 where only some were asked and had none.
+  uint64_t entries_in(const std::vector<TermRange>& ranges) const {
+    const size_t asked = std::min(ranges.size(), kEstimatedRanges);
+    uint64_t sum = 0;
+    for (size_t i = 0; i < asked && !reader_.context.budget.spend(kStepsOfSeek); ++i) {
+      sum = plus(sum, reader_.view.estimate(ranges[i * ranges.size() / asked]));
+    }
+    if (asked == ranges.size()) return sum;
+    const double all =
+        static_cast<double>(sum) * static_cast<double>(ranges.size()) / static_cast<double>(asked);
+    return std::max<uint64_t>(static_cast<uint64_t>(all), 1);
+  }
+  static uint64_t tested(uint64_t matches) {
+    return static_cast<uint64_t>(kTestedShare * static_cast<double>(matches)) + 1;
+  }
+
+  // Whether a union has more streams than can be open: its ranges are then walked as those of one.
+  bool is_walked(const IndexNode& node) {
+    uint64_t streams = 0;
+    for (const IndexNode& child : node.children) streams = plus(streams, cost_of(child).streams);
+    return streams > kStreamsMax;
+  }
+  // The ranges that have an entry of each of the node's items, and maybe of others.
+  void add_ranges(const IndexNode& node, std::vector<TermRange>& ranges) {
+    switch (node.kind) {
+      case Kind::everything:
+      case Kind::nothing:
+        return;
+      case Kind::ranges:
+        ranges.insert(ranges.end(), node.ranges.begin(), node.ranges.end());
+        return;
+      case Kind::lacking:
+        std::ranges::move(shapes_of(node), std::back_inserter(ranges));
+        return;
+      case Kind::any_of:
+        for (const IndexNode& child : node.children) add_ranges(child, ranges);
+        return;
+      case Kind::all_of:
+        return add_ranges(*parts_of(node).driver, ranges);
+    }
+  }
+
+  double share(uint64_t matches) const {
+    if (matches >= items_) return kUnknownShare;
+    return std::max(static_cast<double>(matches), 0.5) / static_cast<double>(items_);
+  }
+  uint64_t fetches(uint64_t matches) const {
+    return kFetchCost * std::min({matches, items_, wanted_});
+  }
+  uint64_t scan(uint64_t matches) const {
+    const double read = static_cast<double>(wanted_) / share(matches);
+    return kScanCost * (read < static_cast<double>(items_) ? static_cast<uint64_t>(read) : items_);
+  }
+
+  // Of an intersection: the part with the fewest keys, and those of the others that are cheaper to
+  // ask than the items are to read.
+  struct Parts {
+    const IndexNode* driver = nullptr;
+    std::vector<const IndexNode*> others;
+  };
+  const Parts& parts_of(const IndexNode& node) {
+    const auto known = parts_.find(&node);
+    if (known != parts_.end()) return known->second;
+    std::vector<std::pair<Cost, const IndexNode*>> parts;
+    for (const IndexNode& child : node.children) parts.emplace_back(cost_of(child), &child);
+    const auto least = std::ranges::min_element(
+        parts, {}, [](const auto& part) { return plus(part.first.setup, part.first.matches); });
+    Parts chosen{.driver = least->second, .others = {}};
+    const uint64_t reads = std::min(least->first.matches, items_);
+    uint64_t streams = least->first.streams;
+    for (const auto& [cost, part] : parts) {
+      if (part == chosen.driver || cost.matches >= items_) continue;
+      if (plus(streams, cost.streams) > kStreamsMax) continue;
+      const auto saved = static_cast<uint64_t>(static_cast<double>(reads * kFetchCost) *
+                                               (1 - share(cost.matches)));
+      if (plus(cost.setup, reads * cost.a_seek) >= saved) continue;
+      chosen.others.push_back(part);
+      streams += cost.streams;
+    }
+    return parts_.emplace(&node, std::move(chosen)).first->second;
+  }
+
+  std::vector<TermRange> shapes_of(const IndexNode& node) const {
+    const auto shapes = reader_.view.shapes_without(value::term_path(node.path));
+    std::vector<TermRange> points;
+    const auto add = [&](const std::string& term) { points.push_back({term, term + '\0'}); };
+    for (const std::string& shape : shapes.lacking) add(shape);
+    if (shapes.others) add(*shapes.others);
+    return points;
+  }
+
+  Result<std::unique_ptr<KeyCursor>> open_points(const std::vector<TermRange>& points) {
+    Streams streams;
+    for (const TermRange& point : points) {
+      auto stream = stream_point(reader_, point);
+      if (!stream) return stream;
+      streams.push_back(std::move(*stream));
+    }
+    return stream_union(std::move(streams));
+  }
+
+  Result<std::unique_ptr<KeyCursor>> open_intersection(const IndexNode& node, AccessPath* choice) {
+    const auto& [driver, others] = parts_of(node);
+    Streams streams;
+    auto first = open(*driver, nullptr);
+    if (!first) return first;
+    streams.push_back(std::move(*first));
+    for (const IndexNode* other : others) {
+      auto stream = open(*other, nullptr);
+      if (!stream) return stream;
+      streams.push_back(std::move(*stream));
+    }
+    if (choice != nullptr && others.size() + 1 < node.children.size()) choice->is_exact = false;
+    if (streams.size() == 1) return std::move(streams.front());
+    auto common = stream_intersection(
+        std::move(streams), choice != nullptr ? kStepsBetweenPauses : 0, reader_.context.budget);
+    if (choice != nullptr) choice->pausing = common.get();
+    return common;
+  }
+
+  const KeyReader reader_;
+  const uint64_t items_;
+  const uint64_t wanted_;
+  size_t kept_keys_ = kKeptKeys;
+  std::unordered_map<const IndexNode*, Cost> costs_;
+  std::unordered_map<const IndexNode*, Parts> parts_;  // of intersections
+};
+
+}  // namespace
+
+Result<AccessPath> choose_access_path(const KeyReader& reader, const IndexPlan& plan,
+                                      size_t wanted) {
+  if (!reader.view.is_indexed()) return AccessPath{};
+  return Chooser(reader, wanted).choose(plan.filter);
+}
+
+Result<std::unique_ptr<KeyCursor>> open_keys(const KeyReader& reader, const IndexNode& node) {
+  return Chooser(reader, kKeptKeys).open(node, nullptr);
+}
+
+uint64_t estimate_items(const KeyReader& reader, const IndexNode& node) {
+  return std::min(Chooser(reader, 1).cost_of(node).matches, reader.view.items_at_most());
+}
+
+}  // namespace orrery::query

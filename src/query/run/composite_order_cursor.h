@@ -1,0 +1,75 @@
+// The keys of a view in the order of a composite index: for ORDER BY of several values, and of some
+// among items of which the filter fixes others. Every item has one entry in it, whether it has the
+// values or not.
+//
+// Entries do not tell the order of arrays, of objects, and of long strings that start alike: the
+// items of such a run are read and put in order, as many as fit into a bounded memory at a time.
+// Equal values come in the order of their keys, in the direction of the first order value, which
+// may be against that of the entries.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "query/run/index_source.h"
+#include "query/run/order_cursor.h"
+#include "value/composite.h"
+
+namespace orrery::query {
+
+class CompositeOrderCursor final : public OrderCursor {
+ public:
+  // `narrowed` is the part of the filter about the value after the fixed ones, or null.
+  CompositeOrderCursor(const SourceSetting& setting, const IndexNode* narrowed,
+                       const SourceStart* start);
+
+  Result<bool> next() override;
+  std::string_view key() const override { return key_; }
+  bool is_doubtful() const override { return false; }
+
+  // Of all items that have the fixed values and the narrowed one, and of a few others at the ends.
+  // The order is one of a composite.
+  static TermRange terms(const IndexOrder& order, const IndexNode* narrowed);
+
+ private:
+  struct Ordered {
+    std::vector<value::Value> values;
+    std::string key;
+    size_t memory() const;
+  };
+
+  void start_at(const SourceStart& start);
+  // Opens entries_ at what is left of the range.
+  Status open();
+  Status move();
+  Status open_ties(const std::string& term);
+  Result<bool> next_tie();
+  Status read_run(const std::string& run);
+  Status order_items(std::vector<std::string>& keys);
+  // Sorts the run, the first one last, and leaves away what does not fit.
+  void sort_run();
+  void pass_run(std::string_view run);
+  bool is_before(const Ordered& a, const Ordered& b) const;
+
+  const SourceSetting setting_;
+  const IndexOrder& order_;
+  const bool keys_descend_;
+  TermRange range_;  // what is left, from the run that is being read on
+  std::optional<SourceStart> start_;
+  std::string start_run_;  // the run that the start lies in, whether there are entries of it or not
+
+  bool is_open_ = false;
+  std::unique_ptr<EntryCursor> entries_;  // stands at the next entry; none: at the end
+  std::unique_ptr<EntryCursor> ties_;     // of one term, in the direction of keys
+  std::vector<Ordered> run_;              // the next one last
+  size_t run_bytes_ = 0;
+  std::optional<Ordered> run_end_;  // the first of the run that did not fit
+  std::string key_;
+};
+
+}  // namespace orrery::query

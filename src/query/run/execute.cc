@@ -1,0 +1,259 @@
+// See execute.h. Here: the choice between the ways to make a page, and rows as they come.
+#include "query/run/execute.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "base/fault.h"
+#include "query/evaluate/collector.h"
+#include "query/evaluate/evaluate.h"
+#include "query/run/gathered_page.h"
+#include "query/run/grouped_page.h"
+#include "query/run/item_scan.h"
+#include "query/run/ordered_page.h"
+#include "query/run/ranked_page.h"
+
+namespace orrery::query {
+namespace {
+
+using value::Value;
+
+// One page of a query whose rows pass straight through.
+//
+// A full page reads on up to the next row, so that the last page of a query says that it is the
+// last. What is passed over on the way is done; the row itself is for the next page, which is
+// charged for it.
+class StreamedPage {
+ public:
+  StreamedPage(const BoundQuery& query, const PageLimits& limits, Context& context)
+      : query_(query), limits_(limits), frame_(query.slots, context), most_(query.most()) {}
+
+  Result<QueryPage> run(const Reading& reading, const Position* from) {
+    if (from != nullptr) at_ = *from;
+    if (most_ && at_.given >= *most_) return std::move(page_);
+    pass_over_ = at_.rows_of_it;
+    if (!query_.document_slot) {
+      if (!run_rows()) return stopped();
+      return std::move(page_);
+    }
+    wants_made_ = limits_.made && from == nullptr && !most_ && !query_.offset;
+    ItemScan reader(reading.space, query_, reading.context, page_.read);
+    if (from != nullptr) reader.start(from->key, pass_over_ > 0);
+    if (query_.shows_items()) reader.show_whole();
+    for (;;) {
+      const ReadCounts read_before = page_.read;
+      auto found = reader.next(wanted());
+      if (!found) return pass(found.error());
+      if (!*found) {
+        if (wants_made_) put_oldest_first();
+        return std::move(page_);
+      }
+      // An item that was removed between two pages takes its rows with it.
+      if (reader.key() != at_.key) pass_over_ = 0;
+      before_ = at_;
+      at_.key = reader.key();
+      at_.rows_of_it = 0;
+      if (reader.has_item()) {
+        ++items_;
+        if (!run_item(reader)) {
+          if (leaves_a_row_ && at_.rows_of_it == 0) page_.read = read_before;
+          return stopped();
+        }
+      }
+      pass_over_ = 0;
+      if (is_time_up(limits_, frame_.context)) {
+        page_.next = at_;
+        return std::move(page_);
+      }
+    }
+  }
+
+ private:
+  bool is_full() const {
+    return page_.rows.size() >= limits_.rows || page_.rows.bytes() >= limits_.bytes;
+  }
+
+  // How many more rows the page can take, skipped ones included; when it is full, the one that
+  // tells whether there is another page.
+  size_t wanted() const {
+    if (is_full()) return 1;
+    uint64_t rows = limits_.rows - std::min(page_.rows.size(), limits_.rows);
+    if (most_) rows = std::min(rows, *most_ - std::min(at_.given, *most_));
+    if (query_.offset) rows += *query_.offset - std::min(at_.skipped, *query_.offset);
+    return rows;
+  }
+
+  // The rows of the item at hand; false when the page ended among them.
+  bool run_item(const ItemScan& reader) {
+    if (wants_made_ && !is_full()) made_at_hand_ = limits_.made(reader.body());
+    if (!reader.is_text_alone()) {
+      frame_.slots[*query_.document_slot] = Value::from(reader.item());
+      return run_rows();
+    }
+    if (pass_over_ > 0) return true;
+    if (is_full()) return leave_row();
+    ++page_.read.matched;
+    at_.rows_of_it = 1;
+    if (!skips() && !give(reader.body())) return false;
+    at_.rows_of_it = 0;
+    return true;
+  }
+
+  bool run_rows() {
+    uint64_t row = 0;
+    const bool done = each_row(query_, frame_, [&] {
+      if (row < pass_over_) return ++row > 0;
+      if (row == pass_over_) ++page_.read.matched;
+      at_.rows_of_it = row;
+      const Value result = project(query_, frame_);
+      if (frame_.ended() != Frame::Ended::no) return false;
+      if (is_full() && !result.is_undefined()) return leave_row();
+      const bool is_given = !result.is_undefined() && !skips();
+      json_.clear();
+      if (is_given && !append_row(result, json_, frame_.context)) return false;
+      at_.rows_of_it = ++row;
+      return !is_given || give(json_);
+    });
+    if (done && frame_.ended() == Frame::Ended::no) at_.rows_of_it = 0;
+    return done && frame_.ended() == Frame::Ended::no;
+  }
+
+  // The row at hand is for the next page.
+  bool leave_row() {
+    leaves_a_row_ = true;
+    return false;
+  }
+
+  // Whether OFFSET leaves out the next row.
+  bool skips() {
+    if (!query_.offset || at_.skipped >= *query_.offset) return false;
+    ++at_.skipped;
+    return true;
+  }
+
+  // A row, as JSON; false after the last one that the query gives.
+  bool give(std::string_view json) {
+    page_.rows.push_back(json);
+    if (wants_made_) made_.push_back(made_at_hand_);
+    ++at_.given;
+    return !most_ || at_.given < *most_;
+  }
+
+  // All rows, when this page has all.
+  void put_oldest_first() {
+    if (std::ranges::is_sorted(made_)) return;
+    std::vector<uint32_t> order(made_.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::sort(order, {}, [this](uint32_t row) { return std::pair(made_[row], row); });
+    StringList sorted;
+    for (const uint32_t row : order) sorted.push_back(page_.rows[row]);
+    page_.rows = std::move(sorted);
+  }
+
+  // The page, when it ended among the rows of an item.
+  Result<QueryPage> stopped() {
+    if (frame_.ended() == Frame::Ended::memory) return pass(too_much_memory());
+    if (most_ && at_.given >= *most_) return std::move(page_);
+    // Where no row of this item was reached, the next page starts it again; that helps only if
+    // there was something before it.
+    if (at_.rows_of_it <= pass_over_) {
+      if (items_ <= 1) return pass(too_much_time());
+      at_ = before_;
+    }
+    page_.next = at_;
+    return std::move(page_);
+  }
+
+  const BoundQuery& query_;
+  const PageLimits& limits_;
+  Frame frame_;
+  const std::optional<uint64_t> most_;
+  QueryPage page_;
+  std::string json_;  // of the row at hand
+  Position at_;
+  Position before_;
+  uint64_t items_ = 0;
+  bool leaves_a_row_ = false;  // the page is full, and there is another one
+  uint64_t pass_over_ = 0;     // rows of the item at hand that earlier pages have given
+  bool wants_made_ = false;
+  uint64_t made_at_hand_ = 0;   // of the item at hand
+  std::vector<uint64_t> made_;  // of each row's item
+};
+
+// Whether the rows of all items are those of each item, one after the other, before they are
+// grouped, ordered or told apart.
+bool reads_item_by_item(const BoundQuery& query) {
+  return query.document_slot && (!query.derived() || query.derived()->passes());
+}
+
+// Whether all results are made before the first is given.
+bool gathers(const BoundQuery& query) {
+  if (query.rank) return true;
+  if (query.streams()) return false;
+  const bool ordered = !query.order_by.empty();
+  const bool is_plain = ordered ? !query.grouped() : !(query.grouped() && query.distinct);
+  return !reads_item_by_item(query) || !is_plain;
+}
+
+Result<QueryPage> make_page(const BoundQuery& query, ItemSpace& space, const Position* from,
+                            const PageLimits& limits, Context& context) {
+  const Reading reading{.space = space, .context = context};
+  if (query.rank) return make_ranked_page(query, reading, from, limits);
+  if (gathers(query)) return make_gathered_page(query, reading, from, limits);
+  if (query.streams()) return StreamedPage(query, limits, context).run(reading, from);
+  if (!query.order_by.empty()) return make_ordered_page(query, reading, from, limits);
+  return make_grouped_page(query, reading, from, limits);
+}
+
+}  // namespace
+
+Error too_much_memory() {
+  return Error{.code = Code::invalid,
+               .message = fmt::format(
+                   "the query needs too much memory: more than {} MB to group, sort or "
+                   "tell rows apart, more than {} MB to compute one row, or {} MB for a "
+                   "row itself. Filter more, ask for less of each item, or add a TOP or "
+                   "LIMIT to the ORDER BY",
+                   kQueryMemoryMax >> 20, kEvaluationBytesMax >> 20, kValueBytesMax >> 20)};
+}
+
+Error too_much_time() {
+  return Error{
+      .code = Code::invalid,
+      .message =
+          "the query took longer than a page may, and has no place from which another page "
+          "could go on: filter more, or ask for less"};
+}
+
+bool is_time_up(const PageLimits& limits, Context& context) {
+  constexpr uint64_t kStepsOfItem = 200;
+  if (context.budget.spend(kStepsOfItem)) return true;
+  return limits.stop && context.budget.steps() >= limits.free_steps && limits.stop();
+}
+
+Error ended_early(const Budget& budget) {
+  return budget.ended() == Budget::Ended::memory ? too_much_memory() : too_much_time();
+}
+
+bool append_row(const value::Value& row, std::string& out, Context& context) {
+  const size_t before = out.size();
+  if (!row.append_json(out, before + kValueBytesMax)) context.budget.end(Budget::Ended::memory);
+  return !context.budget.spend_bytes(out.size() - before);
+}
+
+Result<QueryPage> run_page(const BoundQuery& query, ItemSpace& space, const Position* from,
+                           const PageLimits& limits, Context& context) {
+  if (auto injected = fault::point("query.page"); !injected) return pass(injected.error());
+  const size_t kept = gathers(query) ? kQueryMemoryMax : kPageMemoryMax;
+  context.budget.start(
+      {.stop = limits.stop, .free_steps = limits.free_steps, .bytes = kept + kEvaluationBytesMax});
+  auto page = make_page(query, space, from, limits, context);
+  if (context.failed) return pass(*context.failed);
+  return page;
+}
+
+}  // namespace orrery::query

@@ -1,0 +1,231 @@
+// See gathered_page.h.
+#include "query/run/gathered_page.h"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include "base/keyed_hash.h"
+#include "query/evaluate/collector.h"
+#include "query/evaluate/evaluate.h"
+#include "query/evaluate/fingerprint.h"
+#include "query/evaluate/order_values.h"
+#include "query/evaluate/sorted_order.h"
+#include "query/run/item_scan.h"
+
+namespace orrery::query {
+namespace {
+
+using value::Value;
+
+// All results of a query and of those in its FROM.
+class Gathering {
+ public:
+  Gathering(const BoundQuery& query, const Reading& reading, const PageLimits& limits,
+            ReadCounts& counts)
+      : reading_(reading), limits_(limits), counts_(counts), frame_(query.slots, reading.context) {}
+
+  Result<std::vector<Collector::Ranked>> results(const BoundQuery& query,
+                                                 Collector::Extent extent) {
+    Collector collector(query, Collector::Lifetime::copy, frame_.context.budget, extent);
+    const std::function<bool()> add = [&] { return collector.add(frame_); };
+    if (auto status = each(query, add); !status) return pass(status.error());
+    // The items that the slots borrow from are gone.
+    std::ranges::fill(frame_.slots, Value());
+    if (collector.over_limit()) return pass(too_much_memory());
+    std::vector<Collector::Ranked> all = collector.finish(frame_);
+    if (collector.over_limit()) return pass(too_much_memory());
+    if (frame_.ended() != Frame::Ended::no) return pass(ended_early(frame_.context.budget));
+    return all;
+  }
+
+ private:
+  Status each(const BoundQuery& query, const std::function<bool()>& row) {
+    if (const BoundQuery* derived = query.derived()) {
+      auto first = results(*derived, Collector::Extent::cut);
+      if (!first) return pass(first.error());
+      each_row_of(query, Collector::values_of(std::move(*first)), frame_, row);
+    } else if (query.document_slot) {
+      if (auto status = each_of_items(query, row); !status) return status;
+    } else {
+      each_row(query, frame_, row);
+    }
+    if (frame_.ended() != Frame::Ended::no) return pass(ended_early(frame_.context.budget));
+    return {};
+  }
+
+  Status each_of_items(const BoundQuery& query, const std::function<bool()>& row) {
+    ItemScan reader(reading_.space, query, reading_.context, counts_);
+    for (;;) {
+      auto found = reader.next(kAllItems);
+      if (!found) return pass(found.error());
+      if (!*found) return {};
+      if (reader.has_item()) {
+        frame_.slots[*query.document_slot] = Value::from(reader.item());
+        bool matches = false;
+        const bool wants_more = each_row(query, frame_, [&] {
+          matches = true;
+          return row();
+        });
+        if (matches) ++counts_.matched;
+        if (!wants_more) return {};
+      }
+      if (is_time_up(limits_, frame_.context)) return pass(too_much_time());
+    }
+  }
+
+  const Reading& reading_;
+  const PageLimits& limits_;
+  ReadCounts& counts_;
+  Frame frame_;
+};
+
+struct Row {
+  OrderValues order;
+  Fingerprint mark{};
+  uint64_t number = 0;  // among those with the same place
+  std::string json;
+};
+
+class GatheredPage {
+ public:
+  GatheredPage(const BoundQuery& query, const Position* from, const PageLimits& limits)
+      : query_(query), limits_(limits), resumes_(from != nullptr) {
+    if (from != nullptr) at_ = *from;
+    const uint64_t offset = query.offset.value_or(0);
+    skip_ = offset - std::min(offset, at_.skipped);
+  }
+
+  Result<QueryPage> run(const Reading& reading) {
+    auto results =
+        Gathering(query_, reading, limits_, page_.read).results(query_, Collector::Extent::whole);
+    if (!results) return pass(results.error());
+    size_t bytes = 0;
+    rows_.reserve(results->size());
+    Budget& budget = reading.context.budget;
+    Held held(budget);
+    for (Collector::Ranked& one : *results) {
+      Row& row = rows_.emplace_back();
+      row.order = std::move(one.order);
+      row.mark = fingerprint_of(one.result);
+      if (!append_row(one.result, row.json, reading.context)) return pass(ended_early(budget));
+      one.result = Value();  // its JSON is in its place
+      bytes += row.json.size();
+      held.add(sizeof(Row) + row.json.capacity());
+    }
+    results->clear();
+    const bool has_order = !query_.order_by.empty();
+    const bool is_short = rows_.size() <= skip_ + limits_.rows && bytes <= limits_.bytes;
+    if (!has_order) {
+      number_as_they_came();
+    } else if (resumes_ || !is_short) {  // equal ones may come in any order where all of them fit
+      sort(budget);
+      if (budget.is_over()) return pass(ended_early(budget));
+    }
+    size_t start = 0;
+    if (resumes_) {
+      auto found = has_order ? after_position() : after_last();
+      if (!found) return pass(found.error());
+      start = *found;
+    }
+    give_out(start);
+    return std::move(page_);
+  }
+
+ private:
+  std::strong_ordering places(const Row& a, const Row& b) const {
+    const auto order = compare(query_, a.order, b.order);
+    return order != std::strong_ordering::equal ? order : a.mark <=> b.mark;
+  }
+
+  void sort(Budget& budget) {
+    const auto order = sorted_order(rows_.size(), budget, [this](uint32_t a, uint32_t b) {
+      return places(rows_[a], rows_[b]) < 0;
+    });
+    std::vector<Row> sorted;
+    sorted.reserve(rows_.size());
+    for (const uint32_t at : order) sorted.push_back(std::move(rows_[at]));
+    rows_ = std::move(sorted);
+    for (size_t i = 1; i < rows_.size(); ++i) {
+      if (places(rows_[i - 1], rows_[i]) == 0) rows_[i].number = rows_[i - 1].number + 1;
+    }
+  }
+
+  // Without an order of its own a query gives its rows in the order of those that they are made
+  // from, which a query in FROM may have put in order.
+  void number_as_they_came() {
+    KeyedMap<std::string_view, uint64_t> seen;
+    for (Row& row : rows_) row.number = seen[row.json]++;
+  }
+
+  // After the row that the last page ended with; by count when there is no such row any more.
+  Result<size_t> after_last() const {
+    if (!at_.result_mark) return fail(Code::invalid, "the position is not one of this query");
+    const auto last = std::ranges::find_if(rows_, [&](const Row& row) {
+      return row.mark == *at_.result_mark && row.number == at_.rows_of_it;
+    });
+    if (last != rows_.end()) return static_cast<size_t>(last - rows_.begin()) + 1;
+    return static_cast<size_t>(std::min<uint64_t>(at_.skipped + at_.given, rows_.size()));
+  }
+
+  Result<size_t> after_position() const {
+    if (!at_.result_mark) return fail(Code::invalid, "the position is not one of this query");
+    Row place{.order = {}, .mark = *at_.result_mark, .number = at_.rows_of_it, .json = {}};
+    if (!at_.order.empty()) {
+      auto values = parse_order_values(query_, at_.order);
+      if (!values) return pass(values.error());
+      place.order = std::move(*values);
+    } else {
+      const auto same = std::ranges::find_if(rows_, [&](const Row& row) {
+        return row.mark == place.mark && fingerprint_of(row.order) == at_.order_mark;
+      });
+      if (same == rows_.end()) return pass(order_values_gone());
+      place.order = same->order;
+    }
+    const auto next = std::ranges::upper_bound(rows_, place, [this](const Row& a, const Row& b) {
+      const auto order = places(a, b);
+      return order < 0 || (order == 0 && a.number < b.number);
+    });
+    return static_cast<size_t>(next - rows_.begin());
+  }
+
+  void give_out(size_t at) {
+    const auto most = query_.most();
+    if (most && at_.given >= *most) return;
+    for (; at < rows_.size(); ++at) {
+      if (page_.rows.size() >= limits_.rows || page_.rows.bytes() >= limits_.bytes) break;
+      if (skip_ > 0) {
+        --skip_;
+        ++at_.skipped;
+        continue;
+      }
+      page_.rows.push_back(rows_[at].json);
+      if (++at_.given == most) return;
+    }
+    if (at == rows_.size()) return;
+    const Row& last = rows_[at - 1];
+    at_.rows_of_it = last.number;
+    at_.order = to_json(last.order);
+    at_.order_mark = fingerprint_of(last.order);
+    at_.result_mark = last.mark;
+    page_.next = std::move(at_);
+  }
+
+  const BoundQuery& query_;
+  const PageLimits& limits_;
+  const bool resumes_;
+  QueryPage page_;
+  Position at_;
+  uint64_t skip_ = 0;
+  std::vector<Row> rows_;
+};
+
+}  // namespace
+
+Result<QueryPage> make_gathered_page(const BoundQuery& query, const Reading& reading,
+                                     const Position* from, const PageLimits& limits) {
+  return GatheredPage(query, from, limits).run(reading);
+}
+
+}  // namespace orrery::query

@@ -1,0 +1,453 @@
+// See grouped_page.h.
+//
+// What a position holds of groups, when time was up:
+//   {"no_room":"<fingerprint>","groups":[["<fingerprint>",[[key],[],…],[state,…]],…]}
+// the groups in the order in which they came, [] for an undefined key, the states as
+// Accumulator::state gives them. Where not all groups fit into a position, those with the largest
+// fingerprints are left to later pages.
+#include "query/run/grouped_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include "base/bytes.h"
+#include "query/evaluate/collector.h"
+#include "query/evaluate/evaluate.h"
+#include "query/evaluate/fingerprint.h"
+#include "query/run/item_scan.h"
+#include "value/json.h"
+
+namespace orrery::query {
+namespace {
+
+using value::Value;
+
+struct Group {
+  uint64_t arrival = 0;
+  std::vector<Value> keys;  // of GROUP BY; with DISTINCT the row
+  std::vector<Accumulator> accumulators;
+
+  size_t memory() const {
+    size_t sum = sizeof(Group);
+    for (const Value& key : keys) sum += key.memory();
+    for (const Accumulator& one : accumulators) sum += one.memory();
+    return sum;
+  }
+};
+
+std::string hex_of(const Fingerprint& mark) {
+  return to_hex_upper(std::string_view(reinterpret_cast<const char*>(mark.data()), mark.size()));
+}
+
+std::optional<Fingerprint> mark_of(const Value& hex) {
+  if (!hex.is_string()) return std::nullopt;
+  const auto bytes = from_hex(hex.text());
+  Fingerprint mark{};
+  if (!bytes || bytes->size() != mark.size()) return std::nullopt;
+  std::copy(bytes->begin(), bytes->end(), mark.begin());
+  return mark;
+}
+
+class GroupedPage {
+ public:
+  GroupedPage(const BoundQuery& query, const Reading& reading, const Position* from,
+              const PageLimits& limits)
+      : query_(query),
+        reading_(reading),
+        limits_(limits),
+        frame_(query.slots, reading.context),
+        most_(query.most()) {
+    if (from != nullptr) at_ = *from;
+    const uint64_t offset = query.offset.value_or(0);
+    skip_ = offset - std::min(offset, at_.skipped);
+    room_ = skip_ + limits.rows;
+    if (most_ && at_.given <= *most_) room_ = std::min(room_, skip_ + *most_ - at_.given);
+  }
+
+  Result<QueryPage> run() {
+    if (most_ && at_.given >= *most_) return std::move(page_);
+    const bool goes_on = !at_.gathered.empty() || !at_.key.empty();
+    if (!at_.gathered.empty()) {
+      if (auto restored = restore(); !restored) return pass(restored.error());
+    }
+    auto is_over = read_items(goes_on);
+    if (!is_over) return pass(is_over.error());
+    std::ranges::fill(frame_.slots, Value());
+    if (!*is_over) {
+      if (can_give_parts() && give_parts() && !at_.key.empty()) {
+        page_.next = std::move(at_);
+        return std::move(page_);
+      }
+      if (auto kept = keep_for_later(); !kept) return pass(kept.error());
+      return std::move(page_);
+    }
+    if (auto given = give_out(); !given) return pass(given.error());
+    return std::move(page_);
+  }
+
+ private:
+  // False when time was up: at_ says how far it came.
+  Result<bool> read_items(bool goes_on) {
+    ItemScan reader(reading_.space, query_, reading_.context, page_.read);
+    uint64_t pass_over = 0;
+    if (goes_on) {
+      pass_over = at_.rows_of_it;
+      if (!at_.key.empty()) reader.start(at_.key, pass_over > 0);
+    } else {
+      reader.start_alike();
+    }
+    for (uint64_t items = 0;;) {
+      auto found = reader.next(kAllItems);
+      if (!found) {
+        if (!goes_on && frame_.ended() == Frame::Ended::time) return leave_to_items();
+        return pass(found.error());
+      }
+      if (!*found) return true;
+      if (const AlikeItems* alike = reader.alike()) {
+        auto goes_on_after = add_alike(*alike);
+        if (frame_.ended() == Frame::Ended::time) return leave_to_items();
+        if (!goes_on_after) return goes_on_after;
+        if (!*goes_on_after) return true;
+        continue;
+      }
+      if (reader.has_item()) {
+        ++items;
+        frame_.slots[*query_.document_slot] = Value::from(reader.item());
+        if (reader.key() != at_.key) pass_over = 0;
+        uint64_t row = 0;
+        const bool goes_on_in_it = each_row(query_, frame_, [&] {
+          const bool wants_more = row < pass_over || add(1);
+          if (frame_.ended() == Frame::Ended::no) ++row;
+          return wants_more;
+        });
+        if (row > pass_over) ++page_.read.matched;
+        if (frame_.ended() == Frame::Ended::memory || is_too_large_) return pass(too_much_memory());
+        if (frame_.ended() == Frame::Ended::time) {
+          // Where no row of this item was reached, the next page starts it again; that helps only
+          // if there was something before it.
+          if (row <= pass_over && items <= 1) return pass(too_much_time());
+          if (row > pass_over) {
+            at_.key = reader.key();
+            at_.rows_of_it = row;
+          }
+          return false;
+        }
+        if (!goes_on_in_it) return true;
+        pass_over = 0;
+      }
+      at_.key = reader.key();
+      at_.rows_of_it = 0;
+      if (is_time_up(limits_, frame_.context)) return can_give_parts() && is_at_end(reader);
+    }
+  }
+
+  // So that the page that gives the last parts is the last one.
+  bool is_at_end(ItemScan& reader) {
+    const auto found = reader.next(kAllItems);
+    const bool is = found && !*found;
+    if (is) allow_showing();
+    return is;
+  }
+
+  // The page's own time is over: some 100 ms more for the rows of what was gathered.
+  void allow_showing() {
+    constexpr uint64_t kStepsMax = 10'000'000;
+    frame_.context.budget.start({.bytes = kEvaluationBytesMax, .steps = kStepsMax});
+  }
+
+  // There is no place among these to go on from: they are all taken, or none of them.
+  Result<bool> add_alike(const AlikeItems& alike) {
+    frame_.slots[*query_.document_slot] = alike.item;
+    bool goes_on = true;
+    const auto row = [&] { return goes_on = add(alike.count); };
+    if (alike.passes) {
+      row();
+    } else {
+      each_row(query_, frame_, row);
+    }
+    if (frame_.ended() == Frame::Ended::memory || is_too_large_) return pass(too_much_memory());
+    return goes_on;
+  }
+
+  // Entries have no place to go on from, and to look at all of them takes longer than a page may:
+  // later pages read the items.
+  bool leave_to_items() {
+    groups_.clear();
+    memory_ = 0;
+    no_room_.reset();
+    at_.key.clear();
+    at_.rows_of_it = 0;
+    return false;
+  }
+
+  // Takes the row at hand, which stands for so many: whole, or, when time or memory is up, not at
+  // all. False: then, or when no further row can change the page.
+  bool add(uint64_t times) {
+    std::vector<Value> keys;
+    if (query_.distinct) {
+      keys.push_back(project(query_, frame_));
+      if (keys[0].is_undefined()) return true;
+    } else {
+      for (const BoundExpr& expr : query_.group_by) keys.push_back(evaluate(expr, frame_));
+    }
+    arguments_.clear();
+    for (const BoundAggregate& one : query_.aggregates) {
+      arguments_.push_back(evaluate(one.argument, frame_).to_owned());
+    }
+    if (frame_.ended() != Frame::Ended::no) return false;
+    const Fingerprint mark = keys.empty() ? Fingerprint{} : fingerprints_.of(keys);
+    if (at_.result_mark && mark <= *at_.result_mark) return true;
+    if (no_room_ && mark >= *no_room_) return true;
+    auto found = groups_.find(mark);
+    if (found == groups_.end()) {
+      Group group = empty_group();
+      for (const Value& key : keys) group.keys.push_back(key.to_owned());
+      memory_ += group.memory();
+      found = groups_.emplace(mark, std::move(group)).first;
+    }
+    for (size_t i = 0; i < query_.aggregates.size(); ++i) {
+      Accumulator& accumulator = found->second.accumulators[i];
+      memory_ -= accumulator.memory();
+      accumulator.add(arguments_[i], times);
+      memory_ += accumulator.memory();
+    }
+    while (groups_.size() > 1 && (groups_.size() > room_ || memory_ > kPageMemoryMax)) {
+      leave_out_last();
+    }
+    is_too_large_ = memory_ > kQueryMemoryMax;
+    return !is_too_large_ && !has_all();
+  }
+
+  // Whether the page has all rows that the query is to give, which are then the first that came.
+  bool has_all() const {
+    return query_.distinct && is_first() && most_ && groups_.size() == skip_ + *most_;
+  }
+  // Whether no group was given yet, nor left to later pages.
+  bool is_first() const { return !at_.result_mark && !no_room_; }
+
+  Group empty_group() {
+    Group group;
+    group.arrival = arrivals_++;
+    for (const BoundAggregate& one : query_.aggregates) {
+      group.accumulators.emplace_back(one.aggregate);
+    }
+    return group;
+  }
+
+  void leave_out_last() {
+    const auto last = std::prev(groups_.end());
+    memory_ -= last->second.memory();
+    no_room_ = last->first;
+    groups_.erase(last);
+  }
+
+  // ---- When all items were read
+
+  struct Row {
+    Fingerprint mark{};
+    uint64_t arrival = 0;
+    std::string json;  // empty: the group shows nothing
+  };
+
+  struct Rows {
+    explicit Rows(Budget& budget) : held(budget) {}
+    std::vector<Row> list;
+    size_t bytes = 0;
+    Held held;
+  };
+
+  // Of all groups, by fingerprint. False when the budget is over.
+  bool make_rows(Rows& rows) {
+    for (const auto& [mark, group] : groups_) {
+      rows.list.push_back({mark, group.arrival, show(group)});
+      rows.bytes += rows.list.back().json.size();
+      rows.held.add(sizeof(Row) + rows.list.back().json.capacity());
+      if (frame_.ended() != Frame::Ended::no) return false;
+    }
+    return true;
+  }
+
+  // Without GROUP BY there is one group, even of no rows.
+  void add_only_group() {
+    if (groups_.empty() && query_.grouped() && query_.group_by.empty()) {
+      groups_.emplace(Fingerprint{}, empty_group());
+    }
+  }
+
+  Status give_out() {
+    add_only_group();
+    Rows made(frame_.context.budget);
+    if (!make_rows(made)) return pass(ended_early(frame_.context.budget));
+    std::vector<Row>& rows = made.list;
+    const bool fits = is_first() && rows.size() <= room_ && made.bytes <= limits_.bytes;
+    if (fits) std::ranges::sort(rows, {}, &Row::arrival);
+
+    for (Row& row : rows) {
+      if (page_.rows.size() >= limits_.rows || page_.rows.bytes() >= limits_.bytes) {
+        return end_at(at_);
+      }
+      at_.result_mark = row.mark;
+      if (row.json.empty()) continue;
+      if (skip_ > 0) {
+        --skip_;
+        ++at_.skipped;
+        continue;
+      }
+      page_.rows.push_back(row.json);
+      if (++at_.given == most_) return {};
+    }
+    return no_room_ ? end_at(at_) : Status();
+  }
+
+  std::string show(const Group& group) {
+    std::string json;
+    if (query_.distinct) {
+      append_row(group.keys[0], json, frame_.context);
+      return json;
+    }
+    std::vector<Value> aggregates;
+    for (const Accumulator& one : group.accumulators) aggregates.push_back(one.result());
+    frame_.group_keys = &group.keys;
+    frame_.aggregates = &aggregates;
+    append_row(project(query_, frame_), json, frame_.context);
+    frame_.group_keys = nullptr;
+    frame_.aggregates = nullptr;
+    return json;
+  }
+
+  Status end_at(Position& position) {
+    position.key.clear();
+    position.rows_of_it = 0;
+    position.gathered.clear();
+    page_.next = std::move(position);
+    return {};
+  }
+
+  // ---- When time was up
+
+  // OFFSET and LIMIT count whole groups, and DISTINCT gives each row once.
+  bool can_give_parts() const {
+    return limits_.gives_parts && !query_.distinct && !query_.offset && !most_ && is_first();
+  }
+
+  // Gives what was gathered, all of it or, where that is too much for a page, nothing: false then.
+  bool give_parts() {
+    add_only_group();
+    allow_showing();
+    Rows made(frame_.context.budget);
+    if (!make_rows(made) || made.bytes > limits_.bytes) return false;
+    std::ranges::sort(made.list, {}, &Row::arrival);
+    for (const Row& row : made.list) {
+      if (!row.json.empty()) page_.rows.push_back(row.json);
+    }
+    groups_.clear();
+    memory_ = 0;
+    return true;
+  }
+
+  static std::string kept_form(const Fingerprint& mark, const Group& group) {
+    std::string form = "[\"" + hex_of(mark) + "\",[";
+    for (const Value& key : group.keys) {
+      form += form.back() == '[' ? "[" : ",[";
+      key.append_json(form);
+      form += ']';
+    }
+    form += "],[";
+    for (const Accumulator& one : group.accumulators) {
+      if (form.back() != '[') form += ',';
+      one.state().append_json(form);
+    }
+    return form + "]]";
+  }
+
+  Status keep_for_later() {
+    constexpr size_t kFrame = 80;  // what is around the groups
+    const size_t room =
+        limits_.position_bytes - std::min(limits_.position_bytes, kFrame + at_.key.size());
+    std::map<uint64_t, std::string> forms;  // by arrival
+    size_t bytes = 0;
+    for (const auto& [mark, group] : groups_) {
+      std::string form = kept_form(mark, group);
+      if (bytes + form.size() + 1 > room) {
+        if (forms.empty()) return pass(too_much_to_keep(form.size()));
+        no_room_ = mark;
+        break;
+      }
+      bytes += form.size() + 1;
+      forms.emplace(group.arrival, std::move(form));
+    }
+    std::string all = "{\"no_room\":\"" + (no_room_ ? hex_of(*no_room_) : "") + "\",\"groups\":[";
+    for (const auto& [arrival, form] : forms) {
+      if (all.back() != '[') all += ',';
+      all += form;
+    }
+    at_.gathered = all + "]}";
+    page_.next = std::move(at_);
+    return {};
+  }
+
+  static Error too_much_to_keep(size_t bytes) {
+    return Error{.code = Code::invalid,
+                 .message = fmt::format("the query takes longer than a page may, and what it has "
+                                        "gathered so far ({} bytes for one group) is too much for "
+                                        "a continuation: filter more, or allow longer ones",
+                                        bytes)};
+  }
+
+  Status restore() {
+    const auto invalid = [] {
+      return fail(Code::invalid, "the position does not hold the groups of this query");
+    };
+    auto document = value::JsonDocument::parse(at_.gathered);
+    if (!document) return invalid();
+    const Value kept = Value::make_document(std::move(*document));
+    no_room_ = mark_of(kept.find("no_room"));
+    for (const Value form : kept.find("groups").elements()) {
+      const auto mark = mark_of(form.at(0));
+      const Value states = form.at(2);
+      if (!mark || states.size() != query_.aggregates.size()) return invalid();
+      Group group;
+      group.arrival = arrivals_++;
+      for (const Value key : form.at(1).elements()) group.keys.push_back(key.at(0));
+      if (group.keys.size() != (query_.distinct ? 1 : query_.group_by.size())) return invalid();
+      for (size_t i = 0; i < query_.aggregates.size(); ++i) {
+        auto one = Accumulator::from_state(query_.aggregates[i].aggregate, states.at(i));
+        if (!one) return pass(one.error());
+        group.accumulators.push_back(std::move(*one));
+      }
+      memory_ += group.memory();
+      groups_.emplace(*mark, std::move(group));
+    }
+    return {};
+  }
+
+  const BoundQuery& query_;
+  const Reading& reading_;
+  const PageLimits& limits_;
+  Frame frame_;
+  const std::optional<uint64_t> most_;
+  QueryPage page_;
+  Position at_;
+  uint64_t skip_ = 0;  // rows that OFFSET has yet to skip
+  uint64_t room_ = 0;  // groups that the page can give or skip
+  std::map<Fingerprint, Group> groups_;
+  std::vector<Value> arguments_;  // of the aggregates, for the row at hand
+  Fingerprints fingerprints_;
+  size_t memory_ = 0;  // of groups_
+  bool is_too_large_ = false;
+  uint64_t arrivals_ = 0;
+  std::optional<Fingerprint> no_room_;  // from here on, groups are for later pages
+};
+
+}  // namespace
+
+Result<QueryPage> make_grouped_page(const BoundQuery& query, const Reading& reading,
+                                    const Position* from, const PageLimits& limits) {
+  return GroupedPage(query, reading, from, limits).run();
+}
+
+}  // namespace orrery::query

@@ -1,0 +1,89 @@
+// The rows that come next in an order, out of those that are looked at: sorted, each place once, no
+// more than there is room for, and the last place up to which they are all that there are. Rows
+// after that place are for later pages.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "query/evaluate/bound.h"
+#include "query/evaluate/fingerprint.h"
+#include "query/evaluate/order_values.h"
+
+namespace orrery::query {
+
+// A row with its place in the order that position.h names.
+struct OrderedRow {
+  OrderValues order;
+  std::string key;
+  uint64_t number = 0;  // among the rows of its item
+  Fingerprint mark{};   // of the result, with DISTINCT
+  std::string result;   // JSON; not part of its place
+
+  size_t memory() const {
+    return sizeof(OrderedRow) + memory_of(order) + key.size() + result.size();
+  }
+  // Its place alone, to outlive the item.
+  OrderedRow placed() const { return {to_owned(order), key, number, mark, {}}; }
+};
+
+class RowBefore {
+ public:
+  explicit RowBefore(const BoundQuery& query) : query_(&query) {}
+  bool operator()(const OrderedRow& a, const OrderedRow& b) const;
+
+ private:
+  const BoundQuery* query_;
+};
+
+struct FingerprintHash {
+  size_t operator()(const Fingerprint& mark) const;
+};
+
+class NextRows {
+ public:
+  // `room` is in rows, and at least one.
+  NextRows(const BoundQuery& query, uint64_t room)
+      : query_(query), before_(query), room_(room), rows_(before_) {}
+
+  // False when it is for later pages.
+  bool has_room(const OrderedRow& row) const { return !end_ || !before_(*end_, row); }
+  // Whether it would be for later pages once it is kept, too.
+  bool is_beyond(const OrderedRow& row) const {
+    return rows_.size() >= room_ && before_(*rows_.rbegin(), row);
+  }
+  // DISTINCT: false when the same row is kept with an earlier place. One that is kept with a later
+  // place makes room for this one.
+  bool is_first_of_its_kind(const OrderedRow& row);
+  // Takes a row that there is room for; false when it then is for later pages. One that is kept
+  // already stays as it is.
+  bool keep(OrderedRow row);
+  // Leaves all rows after a place to later pages.
+  void cut_after(OrderedRow place);
+  void clear();
+
+  auto begin() const { return rows_.begin(); }
+  auto end() const { return rows_.end(); }
+  size_t size() const { return rows_.size(); }
+  bool contains(const Fingerprint& mark) const { return by_mark_.contains(mark); }
+  // Null: no row was left to later pages.
+  const OrderedRow* last_place() const { return end_ ? &*end_ : nullptr; }
+
+ private:
+  using Rows = std::set<OrderedRow, RowBefore>;
+  void forget(Rows::iterator row);
+
+  const BoundQuery& query_;
+  const RowBefore before_;
+  const uint64_t room_;
+  Rows rows_;
+  size_t memory_ = 0;  // of rows_
+  std::optional<OrderedRow> end_;
+  std::unordered_map<Fingerprint, Rows::iterator, FingerprintHash> by_mark_;  // DISTINCT
+};
+
+}  // namespace orrery::query

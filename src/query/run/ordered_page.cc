@@ -1,0 +1,482 @@
+// See ordered_page.h. Every row has a place in one total order (position.h), and the page keeps the
+// next ones, as many as it can give or skip (next_rows.h).
+//
+// When time is up before all items were read, a view that is read in order is taken as far as it
+// was read, and what comes after is for later pages. Otherwise the page gives nothing: it ends with
+// what it knows so far (order_progress.h), as much of it as fits into a position, and the next one
+// goes on reading. A row that is found again, because a view is read again, has the same place and
+// is kept once.
+//
+// With DISTINCT a row's place is its first one. Where rows that are equal can have different order
+// values, the rows that were given before are found first, and their fingerprints kept; when time
+// is up meanwhile, the query fails.
+#include "query/run/ordered_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <unordered_set>
+#include <utility>
+
+#include "query/evaluate/collector.h"
+#include "query/evaluate/evaluate.h"
+#include "query/evaluate/fingerprint.h"
+#include "query/evaluate/order_values.h"
+#include "query/run/item_scan.h"
+#include "query/run/next_rows.h"
+#include "query/run/order_progress.h"
+#include "value/ordered.h"
+
+namespace orrery::query {
+namespace {
+
+using value::Value;
+
+using Row = OrderedRow;
+
+// Whether both name the same property of the same row variable.
+bool is_same_path(const BoundExpr& a, const BoundExpr& b) {
+  if (a.kind != b.kind) return false;
+  if (a.kind == BoundKind::slot) return a.index == b.index;
+  if (a.kind != BoundKind::member) return false;
+  return a.name == b.name && is_same_path(a.children[0], b.children[0]);
+}
+
+class OrderedPage {
+ public:
+  OrderedPage(const BoundQuery& query, const Reading& reading, const Position* from,
+              const PageLimits& limits)
+      : query_(query),
+        reading_(reading),
+        limits_(limits),
+        frame_(query.slots, reading.context),
+        before_(query) {
+    if (from != nullptr) at_ = *from;
+    const uint64_t skip = query.offset.value_or(0);
+    skip_ = skip - std::min(skip, at_.skipped);
+    uint64_t most = limits.rows;
+    if (const auto of_query = query.most()) {
+      is_done_ = at_.given >= *of_query;
+      most = is_done_ ? 0 : std::min<uint64_t>(most, *of_query - at_.given);
+    }
+    room_ = skip_ + most;
+    next_.emplace(query, room_);
+  }
+
+  Result<QueryPage> run() {
+    if (is_done_) return std::move(page_);
+    if (is_place(at_)) {
+      auto after = row_at(at_);
+      if (!after) return pass(after.error());
+      after_ = std::move(*after);
+    }
+    if (!at_.gathered.empty()) {
+      if (auto restored = restore(std::exchange(at_.gathered, {})); !restored) {
+        return pass(restored.error());
+      }
+    }
+    const bool finds_given = query_.distinct && after_ && !shows_order();
+    if (finds_given) {
+      auto read = read_items([this](const ItemScan&, uint64_t) { return remember_if_given(); });
+      if (!read) return pass(read.error());
+      if (!*read) return pass(too_much_time());
+    }
+    auto is_over =
+        read_items([this](const ItemScan& reader, uint64_t number) { return add(reader, number); });
+    if (!is_over) return pass(is_over.error());
+    if (*is_over) {
+      give_out();
+    } else if (finds_given) {
+      return pass(too_much_time());
+    } else if (auto kept = keep_for_later(); !kept) {
+      return pass(kept.error());
+    }
+    return std::move(page_);
+  }
+
+ private:
+  // ---- Places
+
+  // Whether a position names a row, and is not that of a query that has given none yet.
+  static bool is_place(const Position& position) {
+    return position.order_mark || !position.order.empty();
+  }
+
+  // The place that a position names, from itself or, when it leaves the order values out, from the
+  // row that is there.
+  Result<Row> row_at(const Position& position) {
+    Row row;
+    row.key = position.key;
+    row.number = position.rows_of_it;
+    if (position.result_mark) row.mark = *position.result_mark;
+    if (!position.order.empty()) {
+      auto values = parse_order_values(query_, position.order);
+      if (!values) return pass(values.error());
+      row.order = std::move(*values);
+      return row;
+    }
+    auto body = ItemScan::find(reading_.space, position.key);
+    if (!body) return pass(body.error());
+    if (!*body) return pass(order_values_gone());
+    auto found = with_rows(**body, !has_joins(), [&](uint64_t number) {
+      if (number < row.number) return true;
+      row.order = to_owned(order_values_of(query_, frame_));
+      return false;
+    });
+    if (!found) return pass(found.error());
+    if (row.order.empty() || fingerprint_of(row.order) != position.order_mark) {
+      return pass(order_values_gone());
+    }
+    return row;
+  }
+
+  bool has_joins() const {
+    return query_.sources.size() != 1 || query_.sources[0].kind != BoundSource::Kind::document;
+  }
+
+  // Does this with the rows of an item, by their numbers, until it says false. Without joins an
+  // item has one row, and the filter can be left out: that of a later page may be another.
+  Status with_rows(const std::string& body, bool unfiltered,
+                   const std::function<bool(uint64_t)>& use) {
+    auto json = value::JsonDocument::parse(body);
+    if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
+    frame_.slots[*query_.document_slot] = Value::from(json->root());
+    if (unfiltered) {
+      use(0);
+    } else {
+      uint64_t number = 0;
+      each_row(query_, frame_, [&] { return use(number++); });
+    }
+    std::ranges::fill(frame_.slots, Value());
+    if (frame_.ended() != Frame::Ended::no) return pass(ended_early(frame_.context.budget));
+    return {};
+  }
+
+  static void set_place(Position& position, const Row& row, bool is_distinct) {
+    position.key = row.key;
+    position.rows_of_it = row.number;
+    position.order = to_json(row.order);
+    position.order_mark = fingerprint_of(row.order);
+    if (is_distinct) position.result_mark = row.mark;
+  }
+
+  // Whether every order value can be read off the result.
+  bool shows_order() const {
+    return query_.select != Select::Kind::star &&
+           std::ranges::all_of(query_.order_by, [&](const BoundOrder& order) {
+             return std::ranges::any_of(query_.items, [&](const auto& item) {
+               return is_same_path(item.second, order.expr);
+             });
+           });
+  }
+
+  // ---- Reading items
+
+  // False when time was up: scan_ says how far it came.
+  Result<bool> read_items(const std::function<bool(const ItemScan&, uint64_t)>& row) {
+    ItemScan reader(reading_.space, query_, reading_.context, page_.read);
+    start(reader);
+    std::string read_to;  // the last key that was done, where items come by key
+    for (;;) {
+      auto found = reader.next(wanted());
+      if (!found) return pass(found.error());
+      if (!*found) break;
+      if (reader.has_item()) {
+        uint64_t number = 0;
+        if (reader.is_text_alone()) {
+          row(reader, number++);
+        } else {
+          frame_.slots[*query_.document_slot] = Value::from(reader.item());
+          each_row(query_, frame_, [&] { return row(reader, number++); });
+        }
+        if (number > 0) ++page_.read.matched;
+        if (frame_.ended() == Frame::Ended::memory) return pass(too_much_memory());
+        if (given_.size() > kQueryMemoryMax / (4 * sizeof(Fingerprint))) {
+          return pass(too_much_memory());
+        }
+        if (frame_.ended() == Frame::Ended::time) {
+          if (reader.in_order()) return end_early(reader);
+          // The next page starts this item again; that helps only if there was something before.
+          if (read_to.empty()) return pass(too_much_time());
+          return end_after(std::move(read_to));
+        }
+        // Told by each item anew: a view that is not in order leaves nothing to the one after it.
+        if (std::exchange(is_past_room_, false) && reader.in_order()) {
+          reader.leave_view();
+          continue;
+        }
+      }
+      if (!reader.in_order()) read_to = reader.key();
+      if (is_time_up(limits_, frame_.context)) return end_early(reader);
+    }
+    std::ranges::fill(frame_.slots, Value());
+    return true;
+  }
+
+  void start(ItemScan& reader) const {
+    if (!scan_.key.empty()) reader.start(scan_.key, scan_.at_start);
+    if (query_.distinct || scan_.by_key) return;
+    std::optional<SourceStart> start;
+    if (after_) {
+      start = SourceStart{.values = after_->order, .key = after_->key, .inclusive = true};
+    }
+    reader.start_in_order(std::move(start));
+    if (query_.shows_items()) reader.show_whole();
+  }
+
+  // One more than there is room for tells whether there is another page.
+  size_t wanted() const {
+    return static_cast<size_t>(room_ - std::min<uint64_t>(room_, next_->size())) + 1;
+  }
+
+  // Time is up after the item at hand, or among its rows where they come in order. True: what was
+  // read is a page.
+  Result<bool> end_early(ItemScan& reader) {
+    std::ranges::fill(frame_.slots, Value());
+    if (!reader.in_order()) return end_after(std::string(reader.key()));
+    if (!last_seen_ || last_seen_in_ != reader.views()) {
+      // A walk that has not come to any row has no place to go on from; by their keys, items have.
+      scan_.by_key = true;
+      return false;
+    }
+    next_->cut_after(std::move(*last_seen_));
+    auto next = reader.next_view();
+    if (!next) return pass(next.error());
+    if (!*next) return true;
+    scan_.key.clear();
+    value::append_ordered_bytes(scan_.key, **next);
+    scan_.at_start = true;
+    return false;
+  }
+
+  bool end_after(std::string key) {
+    scan_.key = std::move(key);
+    scan_.at_start = false;
+    return false;
+  }
+
+  // ---- Rows. Each is taken whole or, when time or memory is up, not at all: then false.
+
+  bool add(const ItemScan& reader, uint64_t number) {
+    if (!reader.is_text_alone()) return add(reader.key(), number, &reader);
+    Row row;
+    row.order = {reader.order_value()};
+    row.key = reader.key();
+    row.number = number;
+    if (after_ && !before_(*after_, row)) return true;
+    see(row, &reader);
+    if (!next_->has_room(row)) {
+      is_past_room_ = true;
+      return true;
+    }
+    if (!next_->is_beyond(row)) row.result = reader.body();
+    is_past_room_ = !next_->keep(std::move(row));
+    return true;
+  }
+
+  // The row at hand, of this item; without a reader it was found by an earlier page.
+  bool add(std::string_view key, uint64_t number, const ItemScan* reader) {
+    Row row;
+    row.order = order_values_of(query_, frame_);
+    row.key = key;
+    row.number = number;
+    Value result;
+    if (query_.distinct) {
+      result = project(query_, frame_);
+      if (frame_.ended() != Frame::Ended::no) return false;
+      if (result.is_undefined()) return true;
+      row.mark = fingerprint_of(result);
+    }
+    if (frame_.ended() != Frame::Ended::no) return false;
+    if (after_ && !before_(*after_, row)) return true;
+    if (query_.distinct && (given_.contains(row.mark) || !next_->is_first_of_its_kind(row))) {
+      return true;
+    }
+    if (!next_->has_room(row)) {
+      see(row, reader);
+      is_past_room_ = true;
+      return true;
+    }
+    if (!query_.distinct) {
+      result = project(query_, frame_);
+      if (frame_.ended() != Frame::Ended::no) return false;
+    }
+    row.order = to_owned(row.order);
+    if (!result.is_undefined() && !next_->is_beyond(row) &&
+        !append_row(result, row.result, frame_.context)) {
+      return false;
+    }
+    see(row, reader);
+    if (result.is_undefined()) return true;  // a row that shows nothing is none
+    is_past_room_ = !next_->keep(std::move(row));
+    return true;
+  }
+
+  void see(const Row& row, const ItemScan* reader) {
+    if (reader == nullptr || !reader->in_order()) return;
+    last_seen_ = row.placed();
+    last_seen_in_ = reader->views();
+  }
+
+  bool remember_if_given() {
+    Row row;
+    row.order = order_values_of(query_, frame_);
+    const Value result = project(query_, frame_);
+    if (frame_.ended() != Frame::Ended::no) return false;
+    if (result.is_undefined()) return true;
+    row.mark = fingerprint_of(result);
+    if (!before_(*after_, row)) given_.insert(row.mark);
+    return true;
+  }
+
+  // ---- When all items were read
+
+  void give_out() {
+    const Row* last = nullptr;
+    const auto most = query_.most();
+    for (const Row& row : *next_) {
+      if (skip_ == 0 &&
+          (page_.rows.size() >= limits_.rows || page_.rows.bytes() >= limits_.bytes)) {
+        return end_at(*last);
+      }
+      last = &row;
+      if (skip_ > 0) {
+        --skip_;
+        ++at_.skipped;
+        continue;
+      }
+      page_.rows.push_back(row.result);
+      if (++at_.given == most) return;
+    }
+    if (next_->last_place() != nullptr) end_at(*next_->last_place());
+  }
+
+  void end_at(const Row& row) {
+    set_place(at_, row, query_.distinct);
+    page_.next = std::move(at_);
+  }
+
+  // ---- When time was up
+
+  // As many rows as fit; those after them are for later pages.
+  Status keep_for_later() {
+    // Order values that take much of the room can be read again.
+    const size_t order_max = limits_.position_bytes / 4;
+    if (at_.order.size() > order_max) at_.order.clear();
+    const size_t taken = at_.key.size() + at_.order.size();
+    const size_t room = limits_.position_bytes - std::min(limits_.position_bytes, taken);
+    const auto end_of = [&](const Row* place) {
+      std::optional<Position> end;
+      if (place == nullptr) return end;
+      set_place(end.emplace(), *place, query_.distinct);
+      if (end->order.size() > order_max) end->order.clear();
+      if (!end->order.empty()) end->order_mark.reset();
+      return end;
+    };
+    OrderProgress scan = scan_;
+    scan.end = end_of(next_->last_place());
+    std::vector<OrderProgress::Found> found;
+    size_t found_bytes = 0;
+    std::optional<OrderProgress> fitting;  // but for what was found
+    size_t found_fitting = 0;
+    if (next_->size() == 0 && encode(scan).size() <= room) fitting = scan;
+    for (const Row& row : *next_) {
+      found.push_back({.key = row.key, .number = row.number, .mark = {}});
+      if (query_.distinct) found.back().mark = row.mark;
+      found_bytes += encoded_size(found.back());
+      if (found_bytes > room) break;
+      const bool is_last = found.size() == next_->size();
+      scan.end = end_of(is_last ? next_->last_place() : &row);
+      if (encode(scan).size() + found_bytes > room) continue;
+      fitting = scan;
+      found_fitting = found.size();
+    }
+    if (!fitting) return pass(too_much_to_keep());
+    found.resize(found_fitting);
+    fitting->found = std::move(found);
+    at_.gathered = encode(*fitting);
+    page_.next = std::move(at_);
+    return {};
+  }
+
+  Error too_much_to_keep() const {
+    return Error{
+        .code = Code::invalid,
+        .message = fmt::format("sorting takes longer than a page may, and where it stands does not "
+                               "fit into the {} bytes that a continuation has for it: give the "
+                               "container an index that has this order (for several properties a "
+                               "composite index), filter more, or allow longer continuations",
+                               limits_.position_bytes)};
+  }
+
+  Status restore(const std::string& gathered) {
+    auto scan = decode_order_progress(gathered);
+    if (!scan) return pass(scan.error());
+    const auto found = std::exchange(scan->found, {});
+    const auto end = std::exchange(scan->end, std::nullopt);
+    scan_ = std::move(*scan);
+    if (end) {
+      auto row = row_at(*end);
+      if (!row && row.error().code != Code::invalid) return pass(row.error());
+      if (!row) return start_again();
+      next_->cut_after(std::move(*row));
+    }
+    std::map<std::string, std::set<uint64_t>> numbers;  // by key
+    for (const OrderProgress::Found& one : found) numbers[one.key].insert(one.number);
+    for (const auto& [key, wanted] : numbers) {
+      auto body = ItemScan::find(reading_.space, key);
+      if (!body) return pass(body.error());
+      if (!*body) continue;
+      ++page_.read.items;
+      page_.read.bytes += (*body)->size();
+      auto added = with_rows(**body, false, [&](uint64_t number) {
+        if (wanted.contains(number) && !add(key, number, nullptr)) return false;
+        return number < *wanted.rbegin();
+      });
+      if (!added) return pass(added.error());
+    }
+    // Other items may have given the same row, and were passed over.
+    for (const OrderProgress::Found& one : found) {
+      if (one.mark && !next_->contains(*one.mark)) return start_again();
+    }
+    is_past_room_ = false;
+    return {};
+  }
+
+  // What was found so far does not hold any more.
+  Status start_again() {
+    next_->clear();
+    scan_ = {};
+    return {};
+  }
+
+  const BoundQuery& query_;
+  const Reading& reading_;
+  const PageLimits& limits_;
+  Frame frame_;
+  const RowBefore before_;
+  QueryPage page_;
+  Position at_;
+  bool is_done_ = false;
+  uint64_t skip_ = 0;             // rows that OFFSET has yet to skip
+  uint64_t room_ = 0;             // rows that the page can give or skip
+  std::optional<Row> after_;      // where the last page ended
+  std::optional<NextRows> next_;  // set
+  bool is_past_room_ = false;     // the last row is for later pages
+  std::optional<Row> last_seen_;  // in a view that is read in order
+  size_t last_seen_in_ = 0;       // which view that is
+  OrderProgress scan_;            // how far earlier pages came, and when time is up this one
+  std::unordered_set<Fingerprint, FingerprintHash> given_;  // DISTINCT
+};
+
+}  // namespace
+
+Result<QueryPage> make_ordered_page(const BoundQuery& query, const Reading& reading,
+                                    const Position* from, const PageLimits& limits) {
+  return OrderedPage(query, reading, from, limits).run();
+}
+
+}  // namespace orrery::query

@@ -1,0 +1,14 @@
+// One page of a query with ORDER BY: the first rows after the position, in order. Of the rows that
+// come it keeps only those that can still be on the page.
+#pragma once
+
+#include "base/result.h"
+#include "query/evaluate/bound.h"
+#include "query/run/page.h"
+
+namespace orrery::query {
+
+Result<QueryPage> make_ordered_page(const BoundQuery& query, const Reading& reading,
+                                    const Position* from, const PageLimits& limits);
+
+}  // namespace orrery::query
