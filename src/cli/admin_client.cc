@@ -10,9 +10,9 @@
 #include <memory>
 #include <utility>
 
-#include "api/cosmos/auth/admin_signature.h"
-#include "api/cosmos/auth/authorization.h"
+#include "account/keys.h"
 #include "cli/data_folder.h"
+#include "ops/admin_signature.h"
 #include "value/json.h"
 
 namespace orrery::cli {
@@ -157,7 +157,7 @@ std::string message_of(std::string_view body) {
 }
 
 Result<std::string> exchange(const Server& server, std::string_view method, std::string_view target,
-                             std::string_view body, const cosmos::AdminHeaders& headers) {
+                             std::string_view body, const ops::AdminHeaders& headers) {
   static const bool ready = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
   const Curl owner(ready ? curl_easy_init() : nullptr);
   CURL* curl = owner.get();
@@ -241,9 +241,9 @@ Result<std::string> call_admin(const ServerAddress& address, std::string_view me
                                std::string_view target, std::string_view body) {
   auto server = find_server(address);
   if (!server) return pass(server.error());
-  auto signer = cosmos::Authorizer::create({server->key, "", "", ""});
+  auto signer = account::KeyRing::create({server->key, "", "", ""});
   if (!signer) return pass(signer.error());
-  auto headers = cosmos::sign_admin(*signer, method, target, body, std::time(nullptr));
+  auto headers = ops::sign_admin(*signer, method, target, body, std::time(nullptr));
   if (!headers) return pass(headers.error());
   return exchange(*server, method, target, body, *headers);
 }

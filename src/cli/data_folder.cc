@@ -119,7 +119,7 @@ FolderLock::~FolderLock() {
   ::close(fd_);
 }
 
-Result<cosmos::Keys> read_keys(const std::string& folder) {
+Result<account::Keys> read_keys(const std::string& folder) {
   const std::string path = folder + "/keys.json";
   auto text = read_file(path);
   if (!text) return pass(text.error());
@@ -128,8 +128,8 @@ Result<cosmos::Keys> read_keys(const std::string& folder) {
     return fail(Code::corrupt, fmt::format("{} is not JSON: {}", path, document.error().message));
   }
   const value::Node& root = document->root();
-  cosmos::Keys keys{text_member(root, "primary"), text_member(root, "secondary"),
-                    text_member(root, "primaryReadonly"), text_member(root, "secondaryReadonly")};
+  account::Keys keys{text_member(root, "primary"), text_member(root, "secondary"),
+                     text_member(root, "primaryReadonly"), text_member(root, "secondaryReadonly")};
   if (keys.primary.empty()) {
     return fail(Code::corrupt, fmt::format("{} has no \"primary\" key", path));
   }
@@ -138,12 +138,12 @@ Result<cosmos::Keys> read_keys(const std::string& folder) {
 
 namespace {
 
-Result<cosmos::Keys> with_new_keys(const std::string& folder, cosmos::Keys keys,
-                                   std::initializer_list<cosmos::KeyName> names) {
-  for (const cosmos::KeyName name : names) {
+Result<account::Keys> with_new_keys(const std::string& folder, account::Keys keys,
+                                    std::initializer_list<account::KeyName> names) {
+  for (const account::KeyName name : names) {
     auto bytes = random_bytes(kKeyBytes);
     if (!bytes) return pass(bytes.error());
-    cosmos::key_of(keys, name) = to_base64(*bytes);
+    account::key_of(keys, name) = to_base64(*bytes);
   }
   const std::string json = fmt::format(
       "{{\n  \"primary\": \"{}\",\n  \"secondary\": \"{}\",\n  \"primaryReadonly\": \"{}\",\n"
@@ -157,13 +157,13 @@ Result<cosmos::Keys> with_new_keys(const std::string& folder, cosmos::Keys keys,
 
 }  // namespace
 
-Result<cosmos::Keys> ensure_keys(const std::string& folder) {
-  using enum cosmos::KeyName;
+Result<account::Keys> ensure_keys(const std::string& folder) {
+  using enum account::KeyName;
   if (is_there(folder + "/keys.json")) return read_keys(folder);
   return with_new_keys(folder, {}, {primary, secondary, primary_readonly, secondary_readonly});
 }
 
-Result<cosmos::Keys> regenerate_key(const std::string& folder, cosmos::KeyName name) {
+Result<account::Keys> regenerate_key(const std::string& folder, account::KeyName name) {
   auto keys = read_keys(folder);
   if (!keys) return keys;
   return with_new_keys(folder, std::move(*keys), {name});

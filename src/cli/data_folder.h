@@ -15,7 +15,7 @@
 #include <memory>
 #include <string>
 
-#include "api/cosmos/auth/authorization.h"
+#include "account/keys.h"
 #include "base/result.h"
 
 namespace orrery::cli {
@@ -39,10 +39,10 @@ class FolderLock {
 };
 
 // Reads the keys, or makes them when there are none.
-Result<cosmos::Keys> ensure_keys(const std::string& folder);
-Result<cosmos::Keys> read_keys(const std::string& folder);
+Result<account::Keys> ensure_keys(const std::string& folder);
+Result<account::Keys> read_keys(const std::string& folder);
 // Puts a new key in the place of one, durably; gives all of them.
-Result<cosmos::Keys> regenerate_key(const std::string& folder, cosmos::KeyName name);
+Result<account::Keys> regenerate_key(const std::string& folder, account::KeyName name);
 Result<std::string> ensure_secret(const std::string& folder);
 // A line of text without spaces.
 Result<std::string> ensure_metrics_token(const std::string& folder);

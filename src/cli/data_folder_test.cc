@@ -162,19 +162,19 @@ TEST_F(DataFolderTest, CommandsSayWhenThereIsNoServer) {
 }
 
 TEST_F(DataFolderTest, OneKeyIsRegeneratedAndTheOthersStay) {
-  using enum cosmos::KeyName;
+  using enum account::KeyName;
   EXPECT_FALSE(regenerate_key(folder_, primary)) << "there are no keys yet";
   auto before = ensure_keys(folder_);
   ASSERT_TRUE(before);
-  for (const cosmos::KeyName name : {primary, secondary, primary_readonly, secondary_readonly}) {
+  for (const account::KeyName name : {primary, secondary, primary_readonly, secondary_readonly}) {
     auto after = regenerate_key(folder_, name);
     ASSERT_TRUE(after) << after.error().message;
-    EXPECT_NE(cosmos::key_of(*after, name), cosmos::key_of(*before, name));
-    cosmos::key_of(*before, name) = cosmos::key_of(*after, name);
+    EXPECT_NE(account::key_of(*after, name), account::key_of(*before, name));
+    account::key_of(*before, name) = account::key_of(*after, name);
     auto read = read_keys(folder_);
     ASSERT_TRUE(read);
-    for (const cosmos::KeyName each : {primary, secondary, primary_readonly, secondary_readonly}) {
-      EXPECT_EQ(cosmos::key_of(*read, each), cosmos::key_of(*before, each));
+    for (const account::KeyName each : {primary, secondary, primary_readonly, secondary_readonly}) {
+      EXPECT_EQ(account::key_of(*read, each), account::key_of(*before, each));
     }
   }
   EXPECT_EQ(mode_of("keys.json"), 0600U);

@@ -19,7 +19,7 @@ int complain(const Error& error) {
 }  // namespace
 
 int list_keys(const ServerAddress& server) {
-  using enum cosmos::KeyName;
+  using enum account::KeyName;
   const auto running = read_running_server(server.data);
   if (running && running->dev) {
     fmt::print("{:<20}{}\n", "primary", kEmulatorKey);
@@ -28,14 +28,14 @@ int list_keys(const ServerAddress& server) {
   }
   auto keys = read_keys(server.data);
   if (!keys) return complain(keys.error());
-  for (const cosmos::KeyName name : {primary, secondary, primary_readonly, secondary_readonly}) {
-    fmt::print("{:<20}{}\n", to_string(name), cosmos::key_of(*keys, name));
+  for (const account::KeyName name : {primary, secondary, primary_readonly, secondary_readonly}) {
+    fmt::print("{:<20}{}\n", to_string(name), account::key_of(*keys, name));
   }
   return 0;
 }
 
 int regenerate_key(const ServerAddress& server, const std::string& name) {
-  if (auto known = cosmos::parse_key_name(name); !known) return complain(known.error());
+  if (auto known = account::parse_key_name(name); !known) return complain(known.error());
   auto reply =
       call_admin(server, "POST", "/admin/keys/regenerate", fmt::format(R"({{"key":"{}"}})", name));
   if (!reply) return complain(reply.error());

@@ -1,6 +1,6 @@
 // The metrics as the program puts them together: of a listener that comes and goes while they are
 // read. (ThreadSanitizer has the last word here.)
-#include "api/cosmos/metrics_page.h"
+#include "ops/metrics_page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,6 +14,7 @@
 #include "cli/data_folder.h"
 #include "cluster/engine.h"
 #include "net/server.h"
+#include "ops/pages.h"
 #include "script/host.h"
 #include "volume/local/local_volume.h"
 
@@ -43,10 +44,14 @@ TEST(MetricsPageTest, IsReadWhileTheListenerComesAndGoes) {
   auto engine = cluster::Engine::open(**volume, clock, {});
   ASSERT_TRUE(engine) << engine.error().message;
   script::Host scripts((*engine)->limits());
-  auto authorizer = cosmos::Authorizer::create({kEmulatorKey, "", "", ""});
-  ASSERT_TRUE(authorizer);
-  cosmos::Service service(**engine, scripts, clock, std::move(*authorizer), std::string(32, 's'),
-                          {});
+  face::Lanes lanes((*engine)->limits(), clock, scripts.workers_max());
+  auto account = account::Account::open({kEmulatorKey, "", "", ""}, std::string(32, 's'), {});
+  ASSERT_TRUE(account);
+  const face::Context context{
+      .engine = **engine, .scripts = scripts, .account = **account, .lanes = lanes, .clock = clock};
+  cosmos::Service service(context, {});
+  ops::Pages pages(context, {&service}, "");
+  ops::Front front(pages, &service.handler(), {});
 
   const auto read = [&] {
     auto sink = std::make_shared<PromisedAnswer>();
@@ -54,7 +59,7 @@ TEST(MetricsPageTest, IsReadWhileTheListenerComesAndGoes) {
     net::Request request;
     request.method = "GET";
     request.target = "/metrics";
-    service.handle(request, net::Responder(std::move(sink)));
+    front.handle(request, net::Responder(std::move(sink)));
     return answer.get();
   };
   std::atomic<bool> done{false};
@@ -72,17 +77,17 @@ TEST(MetricsPageTest, IsReadWhileTheListenerComesAndGoes) {
   listen.port = 0;
   listen.threads = 1;
   for (int i = 0; i < 5; ++i) {
-    auto server = net::Server::start(listen, service);
+    auto server = net::Server::start(listen, front);
     ASSERT_TRUE(server) << server.error().message;
-    service.set_server(server->get());
+    pages.set_server(server->get());
     const size_t before = reads;
     while (reads < before + 10) std::this_thread::yield();
-    service.set_server(nullptr);
+    pages.set_server(nullptr);
   }
   done = true;
   for (std::thread& reader : readers) reader.join();
   EXPECT_THAT(read().body, testing::HasSubstr("orrery_connections_open 0"));
-  service.stop();
+  lanes.stop();
   engine->reset();
   std::filesystem::remove_all(folder);
 }

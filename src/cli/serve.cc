@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "account/account.h"
 #include "api/cosmos/service.h"
 #include "base/clock.h"
 #include "base/fault.h"
@@ -22,9 +23,11 @@
 #include "cli/machine.h"
 #include "cli/test_clock.h"
 #include "cluster/engine.h"
+#include "face/face.h"
 #include "net/certificate.h"
 #include "net/loopback.h"
 #include "net/server.h"
+#include "ops/pages.h"
 #include "script/host.h"
 #include "volume/local/local_volume.h"
 
@@ -85,9 +88,6 @@ Result<Settings> settings_of(const ServeOptions& options) {
   }
   settings.service.query_rules = options.queries == "permissive" ? cosmos::QueryRules::permissive
                                                                  : cosmos::QueryRules::service;
-  settings.service.local_names_only = options.dev;
-  settings.service.account = options.account;
-  settings.service.region = options.region;
   if (options.certificate.empty() != options.private_key.empty()) {
     return fail(Code::invalid, "--cert and --cert-key go together: give both or neither");
   }
@@ -123,13 +123,24 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   if (!lock) return pass(lock.error());
   fit_to_disk(disk_bytes(options.data), settings.engine.limits);
 
-  auto keys = options.dev ? Result<cosmos::Keys>(cosmos::Keys{kEmulatorKey, "", "", ""})
+  auto keys = options.dev ? Result<account::Keys>(account::Keys{kEmulatorKey, "", "", ""})
                           : ensure_keys(options.data);
   if (!keys) return pass(keys.error());
-  auto authorizer = cosmos::Authorizer::create(*keys);
-  if (!authorizer) return pass(authorizer.error());
   auto secret = ensure_secret(options.data);
   if (!secret) return pass(secret.error());
+  account::AccountOptions account_options{
+      .name = options.account, .region = options.region, .regenerate = {}};
+  std::string metrics_token;
+  if (!options.dev) {
+    auto token = ensure_metrics_token(options.data);
+    if (!token) return pass(token.error());
+    metrics_token = std::move(*token);
+    account_options.regenerate = [folder = options.data](account::KeyName name) {
+      return regenerate_key(folder, name);
+    };
+  }
+  auto account = account::Account::open(*keys, std::move(*secret), std::move(account_options));
+  if (!account) return pass(account.error());
 
   net::ServerOptions listen;
   listen.address = options.address;
@@ -162,21 +173,16 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   if (!volume) return pass(volume.error());
   auto engine = cluster::Engine::open(**volume, engine_clock, settings.engine);
   if (!engine) return pass(engine.error());
-  cosmos::ServiceOptions service_options = settings.service;
-  if (!options.dev) {
-    auto metrics_token = ensure_metrics_token(options.data);
-    if (!metrics_token) return pass(metrics_token.error());
-    service_options.metrics_token = std::move(*metrics_token);
-    service_options.regenerate_key = [folder = options.data](cosmos::KeyName name) {
-      return regenerate_key(folder, name);
-    };
-  }
   script::Host scripts((*engine)->limits());
-  cosmos::Service service(**engine, scripts, clock, std::move(*authorizer), std::move(*secret),
-                          std::move(service_options));
-  auto server = net::Server::start(listen, service);
+  face::Lanes lanes((*engine)->limits(), clock, scripts.workers_max());
+  const face::Context context{
+      .engine = **engine, .scripts = scripts, .account = **account, .lanes = lanes, .clock = clock};
+  cosmos::Service service(context, settings.service);
+  ops::Pages pages(context, {&service}, std::move(metrics_token));
+  ops::Front front(pages, &service.handler(), {.local_names_only = options.dev});
+  auto server = net::Server::start(listen, front);
   if (!server) return pass(server.error());
-  service.set_server(server->get());
+  pages.set_server(server->get());
   const uint16_t port = (*server)->port();
   auto certificate = net::first_certificate(listen.certificate_file);
   if (!certificate) return pass(certificate.error());
@@ -208,8 +214,9 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
     }).detach();
   });
   (*server)->stop(std::chrono::seconds(options.grace_s));
+  lanes.stop();
   service.stop();
-  service.set_server(nullptr);
+  pages.set_server(nullptr);
   server->reset();
   engine->reset();
   remove_running_server(options.data);

@@ -4,17 +4,19 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "api/cosmos/auth/admin_signature.h"
+#include "account/keys.h"
 #include "api/cosmos/auth/authorization.h"
+#include "net/http_date.h"
+#include "ops/admin_signature.h"
 
 namespace {
 
-orrery::cosmos::Authorizer make() {
-  orrery::cosmos::Keys keys;
+orrery::account::KeyRing make() {
+  orrery::account::Keys keys;
   keys.primary =
       "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
   keys.primary_readonly = "AAAA";
-  auto made = orrery::cosmos::Authorizer::create(keys);
+  auto made = orrery::account::KeyRing::create(keys);
   if (!made) std::abort();
   return std::move(*made);
 }
@@ -28,9 +30,9 @@ std::string_view take_line(std::string_view& rest) {
 
 // Administration: nothing from outside is taken, and what is signed for a target is, for that
 // alone.
-void administrate(const orrery::cosmos::Authorizer& authorizer, std::string_view header,
+void administrate(const orrery::account::KeyRing& keys, std::string_view header,
                   std::string_view date, std::string_view target) {
-  using namespace orrery::cosmos;
+  using namespace orrery::ops;
   static const AdminSignatures signatures(0);
   constexpr int64_t kNow = 1'794'717'000;
   AdminRequest request{.method = "POST",
@@ -39,31 +41,32 @@ void administrate(const orrery::cosmos::Authorizer& authorizer, std::string_view
                        .date = date,
                        .nonce = target.substr(0, 32),
                        .content_sha256 = target.substr(0, 64)};
-  if (signatures.verify(authorizer, request, kNow)) std::abort();
-  const auto own = sign_admin(authorizer, "POST", target, "", kNow);
+  if (signatures.verify(keys, request, kNow)) std::abort();
+  const auto own = sign_admin(keys, "POST", target, "", kNow);
   if (!own) std::abort();
   request.authorization = own->authorization;
   request.date = own->date;
   request.nonce = own->nonce;
   request.content_sha256 = own->content_sha256;
-  if (!signatures.verify(authorizer, request, kNow)) std::abort();
+  if (!signatures.verify(keys, request, kNow)) std::abort();
   request.date = date;
-  if (date != own->date && signatures.verify(authorizer, request, kNow)) std::abort();
+  if (date != own->date && signatures.verify(keys, request, kNow)) std::abort();
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace orrery::cosmos;
-  static const Authorizer authorizer = make();
+  static const orrery::account::KeyRing keys = make();
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   const std::string_view header = take_line(rest);
   const std::string_view date = take_line(rest);
 
-  administrate(authorizer, header, date, rest);
+  administrate(keys, header, date, rest);
 
-  const auto time = parse_http_date(date);
-  if (time && *time >= 0 && parse_http_date(http_date(*time)) != *time) std::abort();
+  const auto time = orrery::net::parse_http_date(date);
+  if (time && *time >= 0 && orrery::net::parse_http_date(orrery::net::http_date(*time)) != *time)
+    std::abort();
 
   const auto address = address_of(rest);
   if (!address) return 0;
@@ -74,13 +77,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   request.date = date;
   request.address = &*address;
   request.now_s = 1'794'717'000;
-  (void)authorizer.verify(request);
+  (void)verify(keys, request);
 
   // What is signed for this address is accepted, if the date is one and near.
-  const std::string own =
-      authorizer.sign("GET", address->resource_type, address->resource_link, date);
+  const std::string own = sign(keys, "GET", address->resource_type, address->resource_link, date);
   request.authorization = own;
-  const bool accepted = authorizer.verify(request).has_value();
+  const bool accepted = verify(keys, request).has_value();
   const bool near =
       time && *time >= request.now_s - kMaxClockSkewS && *time <= request.now_s + kMaxClockSkewS;
   if (accepted != near) std::abort();

@@ -9,7 +9,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace orrery::cosmos;
-  static const Continuations tokens("fuzz");
+  static const Continuations tokens{orrery::account::Secret("fuzz")};
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto position = tokens.decode(text, 7)) {
     if (tokens.encode(*position) != text) std::abort();

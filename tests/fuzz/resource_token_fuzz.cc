@@ -9,7 +9,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace orrery::cosmos;
-  static const ResourceTokens tokens("the secret of a fuzzer");
+  static const ResourceTokens tokens{orrery::account::Secret("the secret of a fuzzer")};
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const size_t end = text.find('\n');
   const std::string_view header = text.substr(0, end);

@@ -84,8 +84,8 @@ void append_number_header(std::string& out, std::string_view name, double number
   out += "\r\n";
 }
 
-Call::Call(const net::Request& request, net::Responder responder_in, Metrics& metrics_in,
-           int64_t started_us_in)
+Call::Call(const net::Request& request, net::Responder responder_in,
+           face::RequestMetrics& metrics_in, int64_t started_us_in)
     : method(request.method),
       target(request.target),
       body(request.body),
@@ -114,7 +114,7 @@ Call::~Call() {
 
 void Call::charge(double request_units) {
   append_number_header(response.headers, "x-ms-request-charge", request_units);
-  metrics_.charge(operation, request_units);
+  metrics_.charge(static_cast<size_t>(operation), request_units);
 }
 
 void Call::receipt(std::span<const cluster::Receipt> ranges, const cluster::Routing& routing) {
@@ -180,7 +180,7 @@ void Call::finish(int status) {
   out += "x-ms-request-duration-ms: ";
   append_thousandths(out, static_cast<uint64_t>(took_us));
   out += "\r\n";
-  metrics_.done(operation, status, took_us);
+  metrics_.done(static_cast<size_t>(operation), status, took_us);
   answered_ = true;
   responder_.send(std::move(response));
 }

@@ -9,15 +9,16 @@
 #include <string_view>
 
 #include "api/cosmos/auth/authorization.h"
-#include "api/cosmos/metrics.h"
+#include "api/cosmos/operation.h"
 #include "api/cosmos/wire/request_headers.h"
 #include "cluster/engine.h"
+#include "face/request_metrics.h"
 #include "net/http.h"
 
 namespace orrery::cosmos {
 
 struct Call {
-  Call(const net::Request& request, net::Responder responder_in, Metrics& metrics_in,
+  Call(const net::Request& request, net::Responder responder_in, face::RequestMetrics& metrics_in,
        int64_t started_us_in);
   // Unanswered only when an exception ended whoever had it: answers 503.
   ~Call();
@@ -61,7 +62,7 @@ struct Call {
   void finish(int status);
 
   net::Responder responder_;
-  Metrics& metrics_;
+  face::RequestMetrics& metrics_;
   int64_t started_us_;
   bool answered_ = false;
 };

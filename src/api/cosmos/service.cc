@@ -9,21 +9,13 @@
 #include "api/cosmos/wire/rid.h"
 #include "api/cosmos/wire/session_token.h"
 #include "base/bytes.h"
-#include "net/loopback.h"
+#include "face/http_error.h"
 
 namespace orrery::cosmos {
 namespace {
 
 constexpr std::array<std::string_view, 5> kConsistencyNames = {
     "Strong", "BoundedStaleness", "Session", "ConsistentPrefix", "Eventual"};
-
-constexpr std::string_view kHealthPath = "/healthz";
-constexpr std::string_view kAdminPrefix = "/admin/";
-
-// What is no part of the API and is not signed as that is.
-bool is_page(std::string_view path) {
-  return path == kHealthPath || path == "/metrics";
-}
 
 std::string_view path_of(std::string_view target) {
   return target.substr(0, target.find('?'));
@@ -50,15 +42,6 @@ bool has_triggers(const Call& call) {
 
 }  // namespace
 
-AdminRequest admin_request(const Call& call) {
-  return {.method = call.method,
-          .target = call.target,
-          .authorization = call.headers.authorization,
-          .date = call.headers.xms_date,
-          .nonce = call.headers.admin_nonce,
-          .content_sha256 = call.headers.content_sha256};
-}
-
 bool is_query(const Call& call) {
   return call.method == "POST" && call.address.is_feed() &&
          (is_true(call.headers.is_query) || is_true(call.headers.is_query_plan));
@@ -78,36 +61,21 @@ std::string_view to_string(Consistency level) {
   return kConsistencyNames[static_cast<size_t>(level)];
 }
 
-Service::Service(cluster::Engine& engine, script::Host& scripts, const Clock& clock,
-                 Authorizer authorizer, const std::string& secret, ServiceOptions options)
-    : engine_(engine),
-      scripts_(scripts),
-      clock_(clock),
-      continuations_(secret),
-      tokens_(secret),
-      admin_signatures_(clock.now_s()),
-      options_(std::move(options)),
-      lanes_(engine.limits(), clock, scripts.workers_max()),
-      metrics_page_(metrics_, engine, lanes_, options_.metrics_token) {
-  MutexLock lock(keys_mutex_);
-  authorizers_.push_back(std::make_unique<const Authorizer>(std::move(authorizer)));
-  authorizer_ = authorizers_.back().get();
-}
+Service::Service(const face::Context& context, ServiceOptions options)
+    : engine_(context.engine),
+      scripts_(context.scripts),
+      clock_(context.clock),
+      account_(context.account),
+      lanes_(context.lanes),
+      continuations_(account_.secret()),
+      tokens_(account_.secret()),
+      options_(options),
+      metrics_(std::string(name()), kOperationNames) {}
 
 void Service::handle(const net::Request& request, net::Responder responder) {
-  auto call = std::make_unique<Call>(request, std::move(responder), metrics_, clock_.steady_us());
-  if (auto known = check_host(*call); !known) return call->fail(known.error());
-  const std::string_view path = path_of(call->target);
-  if (is_page(path)) {
-    call->operation = Operation::admin;
-    if (call->method != "GET" && call->method != "HEAD") return method_not_allowed(std::move(call));
-    if (path == kHealthPath) return call->reply(200, "{\"status\":\"ok\"}");
-    return metrics_page_.answer(std::move(call));
-  }
-  const bool is_admin = path.starts_with(kAdminPrefix);
-  call = pass_head(std::move(call), is_admin);
+  auto call = pass_head(
+      std::make_unique<Call>(request, std::move(responder), metrics_, clock_.steady_us()));
   if (!call) return;
-  if (is_admin) return admin(std::move(call));
   // The same answer; the connection leaves its body out.
   if (call->method == "HEAD") call->method = "GET";
   dispatch(std::move(call));
@@ -120,44 +88,22 @@ std::optional<net::Response> Service::refuse(const net::Request& head) {
     net::Response response;
   };
   const auto answer = std::make_shared<Answer>();
-  auto call = std::make_unique<Call>(head, net::Responder(answer), metrics_, clock_.steady_us());
-  const std::string_view path = path_of(call->target);
-  if (auto known = check_host(*call); !known) {
-    call->fail(known.error());
-  } else if (is_page(path) || path.starts_with(kAdminPrefix)) {
-    // Nobody has said yet who it is: the signature of administration covers the body.
-    call->operation = Operation::admin;
-    call->fail(Error{.code = Code::too_large,
-                     .message = fmt::format("requests to {} have no large body, and none that is "
-                                            "announced by Expect",
-                                            path)});
-  } else if (pass_head(std::move(call), false)) {
+  if (pass_head(
+          std::make_unique<Call>(head, net::Responder(answer), metrics_, clock_.steady_us()))) {
     return std::nullopt;
   }
   return std::move(answer->response);
 }
 
-Status Service::check_host(const Call& call) const {
-  const std::string_view host = call.headers.host;
-  if (!options_.local_names_only || host.empty() || net::is_loopback(host)) return {};
-  return fail(
-      Code::forbidden,
-      fmt::format("this server runs with --dev, with a key that everybody knows, and is for "
-                  "clients that call it localhost or 127.0.0.1, not '{}'",
-                  host.substr(0, 256)));
-}
-
-CallPtr Service::pass_head(CallPtr call, bool admin) const {
+CallPtr Service::pass_head(CallPtr call) const {
   const auto refused = [&](const Error& error) {
     call->fail(error);
     return nullptr;
   };
-  if (!admin) {
-    auto address = address_of(call->target);
-    if (!address) return refused(address.error());
-    call->address = std::move(*address);
-  }
-  if (auto authorized = authorize(*call, admin); !authorized) return refused(authorized.error());
+  auto address = address_of(call->target);
+  if (!address) return refused(address.error());
+  call->address = std::move(*address);
+  if (auto authorized = authorize(*call); !authorized) return refused(authorized.error());
   // Said of every request, though only reads cost more or less by it.
   if (!call->headers.consistency.empty()) {
     if (auto level = consistency_factor(*call); !level) return refused(level.error());
@@ -168,23 +114,20 @@ CallPtr Service::pass_head(CallPtr call, bool admin) const {
   return call;
 }
 
-Status Service::authorize(const Call& call, bool admin) const {
+Status Service::authorize(const Call& call) const {
   if (auto signature = resource_signature(call.headers.authorization)) {
-    return authorize_by_token(call, *signature, admin);
+    return authorize_by_token(call, *signature);
   }
-  const Authorizer& authorizer = *authorizer_.load(std::memory_order_acquire);
-  const int64_t now_s = clock_.now_s();
   auto access =
-      admin ? admin_signatures_.verify(authorizer, admin_request(call), now_s)
-            : authorizer.verify({.verb = call.method,
-                                 .authorization = call.headers.authorization,
-                                 .date = call.headers.xms_date.empty() ? call.headers.date
-                                                                       : call.headers.xms_date,
-                                 .address = &call.address,
-                                 .now_s = now_s});
+      verify(account_.keys(),
+             {.verb = call.method,
+              .authorization = call.headers.authorization,
+              .date = call.headers.xms_date.empty() ? call.headers.date : call.headers.xms_date,
+              .address = &call.address,
+              .now_s = clock_.now_s()});
   if (!access) return pass(access.error());
-  if (*access == Access::read_write) return {};
-  if (admin || is_write(call)) {
+  if (*access == account::Access::read_write) return {};
+  if (is_write(call)) {
     return fail(Code::forbidden,
                 fmt::format("this key may only read, and {} {} writes: use a read-write key",
                             call.method, path_of(call.target)));
@@ -199,15 +142,18 @@ Status Service::authorize(const Call& call, bool admin) const {
 }
 
 void Service::later(CallPtr call, Lane lane, Job job) {
-  lanes_.submit(lane, 0, std::move(call),
-                [this, job](CallPtr running) { (this->*job)(std::move(running)); });
+  lanes_.submit(
+      lane, 0,
+      std::make_unique<face::WaitingCall<Call>>(
+          std::move(call), [this, job](CallPtr running) { (this->*job)(std::move(running)); }));
 }
 
-void Service::later_in_container(CallPtr call, Lane lane, Lanes::Job job) {
+void Service::later_in_container(CallPtr call, Lane lane, WaitingJob job) {
   // By its number: whoever names containers that are not there would get a share for each.
   const cluster::RoutingPtr routing = container_of(call);
   if (!routing) return;
-  lanes_.submit(lane, routing->container->number, std::move(call), std::move(job));
+  lanes_.submit(lane, routing->container->number,
+                std::make_unique<face::WaitingCall<Call>>(std::move(call), std::move(job)));
 }
 
 void Service::later_in_container(CallPtr call, Lane lane, Job job) {
@@ -224,7 +170,7 @@ void Service::method_not_allowed(CallPtr call) {
   const std::string message =
       fmt::format("{} is not possible on {}: see the API's reference for what is", call->method,
                   path_of(call->target));
-  const std::string body = error_body(status_name(405), message, call->activity_id);
+  const std::string body = error_body(face::status_name(405), message, call->activity_id);
   call->fail_with(405, 0, body);
 }
 

@@ -2,36 +2,31 @@
 //
 // handle() runs on an event-loop thread: it checks the signature, finds the operation, and either
 // answers at once, or hands over to the engine, which answers later. What blocks (databases,
-// containers, feeds, scripts) goes through the lanes (lanes.h) to threads that may. One file per
-// resource: account.cc, databases.cc, containers.cc, named_resources.cc (users, permissions,
+// containers, feeds, scripts) goes through the lanes (face/lanes.h) to threads that may. One file
+// per resource: account.cc, databases.cc, containers.cc, named_resources.cc (users, permissions,
 // scripts, encryption keys), attachments.cc, permissions.cc, scripts.cc (what runs JavaScript),
 // partition_ranges.cc, conflicts.cc, items.cc,
-// partition_key_delete.cc, batch.cc, item_feed.cc, change_feed.cc, query_items.cc, offers.cc,
-// admin.cc.
+// partition_key_delete.cc, batch.cc, item_feed.cc, change_feed.cc, query_items.cc, offers.cc.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
 
-#include "api/cosmos/auth/admin_signature.h"
 #include "api/cosmos/auth/authorization.h"
 #include "api/cosmos/auth/resource_token.h"
 #include "api/cosmos/call.h"
 #include "api/cosmos/items/item_write.h"
-#include "api/cosmos/lanes.h"
-#include "api/cosmos/metrics.h"
-#include "api/cosmos/metrics_page.h"
 #include "api/cosmos/query/service_rules.h"
 #include "api/cosmos/resources/resource_kinds.h"
 #include "api/cosmos/wire/batch_body.h"
 #include "api/cosmos/wire/continuation.h"
 #include "base/clock.h"
-#include "base/thread_annotations.h"
 #include "cluster/engine.h"
+#include "face/face.h"
+#include "face/lanes.h"
+#include "face/request_metrics.h"
 #include "net/http.h"
-#include "net/server.h"
 #include "script/host.h"
 
 namespace orrery::cosmos {
@@ -47,53 +42,40 @@ Result<Consistency> parse_consistency(std::string_view text);
 std::string_view to_string(Consistency level);
 
 struct ServiceOptions {
-  std::string account = "orrery";
-  std::string region = "Local";
   Consistency consistency = Consistency::session;
   QueryRules query_rules = QueryRules::service;
-  // Serve only clients that call this machine by a name of its own. With a key that everybody knows
-  // it is all that keeps out a web page whose own name leads to this machine (DNS rebinding).
-  bool local_names_only = false;
-  // Makes a new key in place of one, durably, and gives all of them. Unset: the keys are fixed.
-  std::function<Result<Keys>(KeyName)> regenerate_key;
-  std::string metrics_token;  // what /metrics asks for; empty: nothing
 };
 
-class Service final : public net::Handler {
+class Service final : public face::Face, public net::Handler {
  public:
-  // `secret` seals continuation tokens and resource tokens.
-  Service(cluster::Engine& engine, script::Host& scripts, const Clock& clock, Authorizer authorizer,
-          const std::string& secret, ServiceOptions options);
+  Service(const face::Context& context, ServiceOptions options);
 
-  // Waits for what runs on threads of its own, and refuses what has not begun. Before the engine
-  // ends.
-  void stop() { lanes_.stop(); }
+  std::string_view name() const override { return "cosmos"; }
+  net::Handler& handler() override { return *this; }
+  void add_metrics(face::MetricFamilies& all) const override { metrics_.collect(all); }
 
   void handle(const net::Request& request, net::Responder responder) override;
   // Nobody gets a large body into memory who may not send it.
   std::optional<net::Response> refuse(const net::Request& head) override;
 
-  // Where /metrics finds the listener's own counters; null: there is none yet, or any more.
-  void set_server(const net::Server* server) { metrics_page_.set_server(server); }
-
  private:
   using Job = void (Service::*)(CallPtr);
+  using WaitingJob = face::WaitingCall<Call>::Job;
+  using Lane = face::Lane;
 
-  // Whether the server may be called by the name that the client has for it.
-  Status check_host(const Call& call) const;
   // Checks what the head alone tells, above all who is asking. Null: the call was refused and is
   // answered.
-  CallPtr pass_head(CallPtr call, bool admin) const;
-  Status authorize(const Call& call, bool admin) const;
+  CallPtr pass_head(CallPtr call) const;
+  Status authorize(const Call& call) const;
   // By a permission's token: see grant.h for what it covers.
-  Status authorize_by_token(const Call& call, std::string_view signature, bool admin) const;
+  Status authorize_by_token(const Call& call, std::string_view signature) const;
   // Whether who asks to replace an item may give it this id.
   Status check_renaming(Call& call, const std::string& id) const;
   void dispatch(CallPtr call);
   void dispatch_in_container(CallPtr call);
   // Runs a job on a thread that may block. One of a container's takes turns with other containers'.
   void later(CallPtr call, Lane lane, Job job);
-  void later_in_container(CallPtr call, Lane lane, Lanes::Job job);
+  void later_in_container(CallPtr call, Lane lane, WaitingJob job);
   void later_in_container(CallPtr call, Lane lane, Job job);
   static void unsupported(CallPtr call, std::string_view what);
   static void method_not_allowed(CallPtr call);
@@ -199,30 +181,16 @@ class Service final : public net::Handler {
   void replace_offer(CallPtr call);
   std::vector<std::string> all_offers() const;
 
-  void admin(CallPtr call);
-  void admin_split(CallPtr call);
-  void admin_partitions(CallPtr call);
-  void admin_regenerate_key(CallPtr call);
-
   cluster::Engine& engine_;
   script::Host& scripts_;
   const Clock& clock_;
-  // Requests use the newest without a lock; those before it stay, since requests may still be
-  // using them. There are as many as keys were regenerated.
-  Mutex keys_mutex_;
-  std::vector<std::unique_ptr<const Authorizer>> authorizers_ ORRERY_GUARDED_BY(keys_mutex_);
-  std::atomic<const Authorizer*> authorizer_;
+  account::Account& account_;
+  face::Lanes& lanes_;
   const Continuations continuations_;
   const ResourceTokens tokens_;
-  AdminSignatures admin_signatures_;
   const ServiceOptions options_;
-  Metrics metrics_;
-  Lanes lanes_;               // its jobs use the rest
-  MetricsPage metrics_page_;  // last: it tells of the others
+  face::RequestMetrics metrics_;
 };
-
-// What admin_signature.h looks at.
-AdminRequest admin_request(const Call& call);
 
 // Queries are posted, and only read. Whoever asks this decides by it: what a read-only key may send
 // and what dispatch takes for a query must be the same.

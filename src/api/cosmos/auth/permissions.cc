@@ -6,7 +6,7 @@
 
 #include "api/cosmos/auth/grant.h"
 #include "api/cosmos/service.h"
-#include "api/cosmos/wire/http_date.h"
+#include "net/http_date.h"
 
 namespace orrery::cosmos {
 
@@ -55,13 +55,13 @@ std::string Service::permission_token(const catalog::Resource& permission, int64
   return tokens_.seal(token);
 }
 
-Status Service::authorize_by_token(const Call& call, std::string_view signature, bool admin) const {
+Status Service::authorize_by_token(const Call& call, std::string_view signature) const {
   auto token = tokens_.open(signature);
   if (!token) return pass(token.error());
   if (token->expires_s <= clock_.now_s()) {
     return fail(Code::forbidden,
                 fmt::format("the resource token expired at {}: read its permission for a new one",
-                            http_date(token->expires_s)));
+                            net::http_date(token->expires_s)));
   }
   const catalog::ResourcePtr permission = engine_.catalog().resource(token->permission);
   if (!permission || permission->kind != kPermissionKind ||
@@ -69,9 +69,6 @@ Status Service::authorize_by_token(const Call& call, std::string_view signature,
     return fail(Code::forbidden,
                 "the permission that this resource token comes from was deleted or changed: ask "
                 "for a new token");
-  }
-  if (admin) {
-    return fail(Code::forbidden, "administration needs an account key, not a resource token");
   }
   auto grant = parse_grant(permission->body);
   if (!grant) return pass(grant.error());
@@ -94,7 +91,7 @@ Status Service::check_renaming(Call& call, const std::string& id) const {
   if (!signature) return {};
   std::string& child = call.address.segments[5];
   std::string before = std::exchange(child, id);
-  Status allowed = authorize_by_token(call, *signature, false);
+  Status allowed = authorize_by_token(call, *signature);
   child = std::move(before);
   return allowed;
 }

@@ -3,11 +3,9 @@
 #include "api/cosmos/auth/resource_token.h"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 
-#include <array>
 #include <charconv>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/hash.h"
@@ -18,14 +16,6 @@ namespace {
 constexpr char kVersion = 1;
 constexpr size_t kBodyBytes = 25;
 constexpr size_t kSealBytes = 32;
-
-std::string hmac(std::string_view key, std::string_view bytes) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int size = 0;
-  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
-       reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data(), &size);
-  return {reinterpret_cast<const char*>(digest.data()), kSealBytes};
-}
 
 }  // namespace
 
@@ -48,7 +38,8 @@ uint64_t fingerprint_of(std::string_view definition) {
   return load_u64_le(murmur3_x64_128(definition, 0).data());
 }
 
-ResourceTokens::ResourceTokens(std::string_view secret) : key_(hmac(secret, "resource tokens")) {}
+ResourceTokens::ResourceTokens(const account::Secret& secret)
+    : seal_(secret.seal("resource tokens", kSealBytes)) {}
 
 std::string ResourceTokens::seal(const ResourceToken& token) const {
   std::string bytes(kBodyBytes, kVersion);
@@ -56,17 +47,15 @@ std::string ResourceTokens::seal(const ResourceToken& token) const {
   store_u32_be(bytes.data() + 5, token.container);
   store_u64_be(bytes.data() + 9, static_cast<uint64_t>(token.expires_s));
   store_u64_be(bytes.data() + 17, token.fingerprint);
-  bytes += hmac(key_, bytes);
-  return "type=resource&ver=1.0&sig=" + to_base64(bytes);
+  return "type=resource&ver=1.0&sig=" + to_base64(seal_.close(std::move(bytes)));
 }
 
 Result<ResourceToken> ResourceTokens::open(std::string_view signature) const {
   const auto bytes = from_base64(signature);
   if (bytes && bytes->size() == kBodyBytes + kSealBytes) {
-    const std::string_view body = std::string_view(*bytes).substr(0, kBodyBytes);
-    const bool genuine =
-        equal_constant_time(hmac(key_, body), std::string_view(*bytes).substr(kBodyBytes));
-    if (genuine && body[0] == kVersion) {
+    const auto opened = seal_.open(*bytes);
+    if (opened && opened->front() == kVersion) {
+      const std::string_view body = *opened;
       return ResourceToken{.permission = load_u32_be(body.data() + 1),
                            .container = load_u32_be(body.data() + 5),
                            .expires_s = static_cast<int64_t>(load_u64_be(body.data() + 9)),

@@ -9,7 +9,7 @@
 //               0 when there was none
 //     u64       Unix time at which it expires
 //     u64       fingerprint of the permission's definition
-//     32 bytes  HMAC-SHA256(key, all before); the key is derived from the server's secret
+//     32 bytes  the account's seal (account/seal.h)
 //   All numbers are big-endian.
 // Nothing is stored for a token. It ends early when its permission is deleted or changed, since the
 // permission is looked up by its number and must have the same fingerprint; and because it names a
@@ -22,6 +22,7 @@
 #include <string>
 #include <string_view>
 
+#include "account/seal.h"
 #include "base/result.h"
 
 namespace orrery::cosmos {
@@ -44,7 +45,7 @@ uint64_t fingerprint_of(std::string_view definition);
 
 class ResourceTokens {
  public:
-  explicit ResourceTokens(std::string_view secret);
+  explicit ResourceTokens(const account::Secret& secret);
 
   // The whole text, as a client gets it.
   std::string seal(const ResourceToken& token) const;
@@ -53,7 +54,7 @@ class ResourceTokens {
   Result<ResourceToken> open(std::string_view signature) const;
 
  private:
-  std::string key_;
+  account::Seal seal_;
 };
 
 }  // namespace orrery::cosmos

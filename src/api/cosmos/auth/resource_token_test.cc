@@ -19,7 +19,7 @@ std::string signature(const ResourceTokens& tokens, const ResourceToken& token) 
 }
 
 TEST(ResourceToken, OpensWhatItSealed) {
-  const ResourceTokens tokens("secret");
+  const ResourceTokens tokens{account::Secret("secret")};
   for (const ResourceToken& token : {kToken, ResourceToken{}, ResourceToken{UINT32_MAX, 0, 0, 1}}) {
     auto opened = tokens.open(signature(tokens, token));
     ASSERT_TRUE(opened) << opened.error().message;
@@ -28,13 +28,14 @@ TEST(ResourceToken, OpensWhatItSealed) {
 }
 
 TEST(ResourceToken, RefusesWhatAnotherServerSealed) {
-  auto opened = ResourceTokens("secret").open(signature(ResourceTokens("other"), kToken));
+  auto opened = ResourceTokens(account::Secret("secret"))
+                    .open(signature(ResourceTokens(account::Secret("other")), kToken));
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().code, Code::unauthorized);
 }
 
 TEST(ResourceToken, RefusesEveryChangedByte) {
-  const ResourceTokens tokens("secret");
+  const ResourceTokens tokens{account::Secret("secret")};
   const std::string genuine = from_base64(signature(tokens, kToken)).value();
   for (size_t i = 0; i < genuine.size(); ++i) {
     std::string changed = genuine;

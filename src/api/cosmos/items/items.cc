@@ -115,11 +115,12 @@ void Service::read_item(CallPtr call) {
   // It is in files. Where the partition is not open either, the engine opens it on a thread of its
   // own and reads there; the lane is left at once.
   const uint32_t container = routing->container->number;
-  lanes_.submit(
-      Lane::reads, container, std::move(call),
-      [this, routing, address = std::move(*address), factor = *factor](CallPtr running) mutable {
-        read_from_files(std::move(running), routing, std::move(address), factor);
-      });
+  auto read = [this, routing, address = std::move(*address),
+               factor = *factor](CallPtr running) mutable {
+    read_from_files(std::move(running), routing, std::move(address), factor);
+  };
+  lanes_.submit(Lane::reads, container,
+                std::make_unique<face::WaitingCall<Call>>(std::move(call), std::move(read)));
 }
 
 void Service::read_from_files(CallPtr call, const cluster::RoutingPtr& routing, ItemAddress address,

@@ -26,7 +26,7 @@ void Service::read_account(CallPtr call) {
   // is, so they name the host that it used itself.
   const std::string_view host = call->headers.host.empty() ? "localhost" : call->headers.host;
   const std::string location =
-      fmt::format(R"([{{"name":{},"databaseAccountEndpoint":{}}}])", quoted(options_.region),
+      fmt::format(R"([{{"name":{},"databaseAccountEndpoint":{}}}])", quoted(account_.region()),
                   quoted(fmt::format("{}://{}/", call->tls ? "https" : "http", host)));
   std::string json = fmt::format(
       R"({{"_self":"","id":{},"_rid":{},"media":"//media/","addresses":"//addresses/",)"
@@ -37,7 +37,7 @@ void Service::read_account(CallPtr call) {
       R"("systemReplicationPolicy":{{"minReplicaSetSize":1,"maxReplicasetSize":4}},)"
       R"("readPolicy":{{"primaryReadCoefficient":1,"secondaryReadCoefficient":1}},)"
       R"("queryEngineConfiguration":{}}})",
-      quoted(options_.account), quoted(options_.account), location, location,
+      quoted(account_.name()), quoted(account_.name()), location, location,
       to_string(options_.consistency), quoted(kQueryEngineConfiguration));
   call->charge(0);
   call->reply(200, std::move(json));

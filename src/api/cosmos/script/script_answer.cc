@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "face/http_error.h"
 #include "value/json.h"
 
 namespace orrery::cosmos {
@@ -52,7 +53,7 @@ ErrorReply script_error(const script::Failed& failed, std::string_view script_na
                         failed.message);
   if (failed.line > 0) message += fmt::format("\r\nScript '{}', line {}", script_name, failed.line);
   if (!failed.stack.empty()) message += fmt::format("\r\nStack trace: {}", failed.stack);
-  reply.body = error_body(status_name(reply.status), message, activity_id);
+  reply.body = error_body(face::status_name(reply.status), message, activity_id);
   return reply;
 }
 

@@ -12,6 +12,7 @@
 #include "api/cosmos/script/transaction_space.h"
 #include "api/cosmos/wire/error_body.h"
 #include "api/cosmos/wire/rid.h"
+#include "face/http_error.h"
 #include "partition/charge.h"
 #include "query/bind/bind.h"
 #include "query/run/execute.h"
@@ -25,8 +26,8 @@ using script::OperationKind;
 using script::Reply;
 
 Reply refused(const Error& error) {
-  const auto status = static_cast<uint16_t>(http_status(error.code));
-  return {.status = status, .body = error_body(status_name(status), error.message, "")};
+  const auto status = static_cast<uint16_t>(face::http_status(error.code));
+  return {.status = status, .body = error_body(face::status_name(status), error.message, "")};
 }
 
 Error no_item(const std::string& document) {

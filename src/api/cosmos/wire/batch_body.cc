@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/cosmos/wire/error_body.h"
+#include "face/http_error.h"
 
 namespace orrery::cosmos {
 namespace {
@@ -165,7 +166,7 @@ std::string batch_json(const std::vector<BatchResult>& results) {
     }
     if (!result.message.empty()) {
       out += ",\"message\":";
-      append_message(out, result.message);
+      face::append_message(out, result.message);
     }
     out += '}';
   }

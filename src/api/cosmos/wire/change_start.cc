@@ -5,7 +5,7 @@
 
 #include <charconv>
 
-#include "api/cosmos/wire/http_date.h"
+#include "net/http_date.h"
 
 namespace orrery::cosmos {
 
@@ -13,7 +13,7 @@ Result<cluster::ChangesFrom> parse_change_start(std::string_view if_none_match,
                                                 std::string_view if_modified_since) {
   cluster::ChangesFrom from;
   if (!if_modified_since.empty()) {
-    from.since_s = parse_http_date(if_modified_since);
+    from.since_s = net::parse_http_date(if_modified_since);
     if (!from.since_s) {
       return fail(Code::invalid,
                   fmt::format("If-Modified-Since '{}' is not a date such as 'Sun, 06 Nov 1994 "

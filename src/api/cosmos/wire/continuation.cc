@@ -3,8 +3,6 @@
 #include "api/cosmos/wire/continuation.h"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 
 #include <algorithm>
 #include <array>
@@ -35,16 +33,6 @@ std::unexpected<Error> not_ours(std::string_view token, std::string_view reason)
                                  "\" cannot be used: " + std::string(reason) +
                                  " Send x-ms-continuation back as it was returned, or leave it out "
                                  "to start again.");
-}
-
-std::array<char, kSealBytes> seal_of(std::string_view secret, std::string_view bytes) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int size = 0;
-  HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()),
-       reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data(), &size);
-  std::array<char, kSealBytes> seal;
-  std::copy_n(digest.begin(), kSealBytes, seal.begin());
-  return seal;
 }
 
 void append_string(std::string& out, std::string_view text) {
@@ -92,10 +80,11 @@ size_t position_bytes(size_t characters) {
   return characters / 4 * 3 - kFields;
 }
 
+Continuations::Continuations(const account::Secret& secret)
+    : seal_(secret.seal("continuations", kSealBytes)) {}
+
 std::string Continuations::sealed(std::string bytes) const {
-  const auto seal = seal_of(secret_, bytes);
-  bytes.append(seal.data(), seal.size());
-  std::string text = to_base64(bytes);
+  std::string text = to_base64(seal_.close(std::move(bytes)));
   while (text.ends_with('=')) text.pop_back();
   std::ranges::replace(text, '+', '-');
   std::ranges::replace(text, '/', '_');
@@ -117,12 +106,9 @@ Result<std::string> Continuations::opened(std::string_view token, uint8_t kind) 
   if (!bytes || bytes->size() < kHeadBytes + kSealBytes) {
     return not_ours(token, "it was not made by this server.");
   }
-  const std::string_view whole = *bytes;
-  const std::string_view body = whole.substr(0, whole.size() - kSealBytes);
-  const auto seal = seal_of(secret_, body);
-  if (!equal_constant_time({seal.data(), seal.size()}, whole.substr(body.size()))) {
-    return not_ours(token, "it was changed, or made by another account.");
-  }
+  const auto opened = seal_.open(*bytes);
+  if (!opened) return not_ours(token, "it was changed, or made by another account.");
+  const std::string_view body = *opened;
   if (body[0] != kVersion) return not_ours(token, "it was made by another version of the server.");
   if (body[1] != static_cast<char>(kind))
     return not_ours(token, "it belongs to another kind of feed.");

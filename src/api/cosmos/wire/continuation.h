@@ -1,6 +1,5 @@
-// Continuation tokens: where a feed goes on. Opaque to clients; only the server that made one (the
-// holder of the secret) takes it back, so that a forged, damaged or foreign one is a clear error
-// and never a wrong page.
+// Continuation tokens: where a feed goes on. Opaque to clients; only the account that made one
+// takes it back, so that a forged, damaged or foreign one is a clear error and never a wrong page.
 //
 //   token = base64url without padding of:
 //     1 byte   version, 1
@@ -11,7 +10,7 @@
 //              row number, u64 rows skipped, u64 rows given (all big-endian), 1 byte of flags, two
 //              fingerprints of 16 bytes if flags say so (1: of the order values, 2: of the result),
 //              then three strings: key, order values, what was gathered
-//     8 bytes  the start of HMAC-SHA256(secret, all before)
+//     8 bytes  the account's seal (account/seal.h)
 //   string = u16 big-endian size, bytes
 // That of a query is given as {"token":"…"}: the vendor's are JSON too, and some clients parse
 // them. A token for an id of 255 bytes and a placement key of 123 (three levels of long texts) has
@@ -27,6 +26,7 @@
 #include <string>
 #include <string_view>
 
+#include "account/seal.h"
 #include "base/result.h"
 #include "query/run/position.h"
 
@@ -58,7 +58,7 @@ size_t position_bytes(size_t characters);
 
 class Continuations {
  public:
-  explicit Continuations(std::string secret) : secret_(std::move(secret)) {}
+  explicit Continuations(const account::Secret& secret);
 
   std::string encode(const FeedPosition& position) const;
   // Code::invalid also when the token belongs to another container.
@@ -79,7 +79,7 @@ class Continuations {
   std::string sealed(std::string bytes) const;
   Result<std::string> opened(std::string_view token, uint8_t kind) const;
 
-  std::string secret_;
+  account::Seal seal_;
 };
 
 }  // namespace orrery::cosmos

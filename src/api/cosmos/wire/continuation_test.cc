@@ -7,7 +7,7 @@ namespace orrery::cosmos {
 namespace {
 
 TEST(Continuation, ReadsBackWhatItWrites) {
-  const Continuations tokens("secret");
+  const Continuations tokens{account::Secret("secret")};
   for (const size_t size : {0U, 1U, 2U, 3U, 255U, 1023U}) {
     const FeedPosition position{.container = 7,
                                 .after_placement = std::string("\x00\xFF\x3F", 3),
@@ -22,7 +22,7 @@ TEST(Continuation, ReadsBackWhatItWrites) {
 }
 
 TEST(Continuation, IsShortAndSafeInAHeader) {
-  const Continuations tokens("secret");
+  const Continuations tokens{account::Secret("secret")};
   const std::string token = tokens.encode({.container = 0xFFFFFFFF,
                                            .after_placement = std::string(123, '\xFF'),
                                            .after_row = std::string(255, '\xFF')});
@@ -33,7 +33,7 @@ TEST(Continuation, IsShortAndSafeInAHeader) {
 }
 
 TEST(Continuation, RefusesEveryChange) {
-  const Continuations tokens("secret");
+  const Continuations tokens{account::Secret("secret")};
   const std::string token =
       tokens.encode({.container = 1, .after_placement = "abc", .after_row = "row"});
   for (size_t i = 0; i < token.size(); ++i) {
@@ -47,13 +47,13 @@ TEST(Continuation, RefusesEveryChange) {
 }
 
 TEST(Continuation, RefusesForeignOnes) {
-  const Continuations tokens("secret");
+  const Continuations tokens{account::Secret("secret")};
   const std::string token =
       tokens.encode({.container = 1, .after_placement = "abc", .after_row = "row"});
   auto other_container = tokens.decode(token, 2);
   ASSERT_FALSE(other_container.has_value());
   EXPECT_EQ(other_container.error().code, Code::invalid);
-  EXPECT_FALSE(Continuations("other").decode(token, 1).has_value());
+  EXPECT_FALSE(Continuations(account::Secret("other")).decode(token, 1).has_value());
   EXPECT_FALSE(tokens.decode_name(token).has_value());
   EXPECT_FALSE(tokens.decode(tokens.encode_name("x"), 1).has_value());
   EXPECT_FALSE(tokens.decode("{\"token\":\"+RID:~abc#RT:1\"}", 1).has_value());
@@ -74,7 +74,7 @@ QueryPosition some_position() {
 }
 
 TEST(Continuation, OfAQuery) {
-  const Continuations tokens("secret");
+  const Continuations tokens{account::Secret("secret")};
   const QueryPosition position = some_position();
   auto token = tokens.encode(position, 1024);
   ASSERT_TRUE(token) << token.error().message;
@@ -85,7 +85,7 @@ TEST(Continuation, OfAQuery) {
   EXPECT_FALSE(tokens.decode_query(*token, 9, 2));
   EXPECT_FALSE(tokens.decode_query(*token, 1, 9));
   EXPECT_FALSE(tokens.decode(*token, 1));
-  EXPECT_FALSE(Continuations("other").decode_query(*token, 1, 2));
+  EXPECT_FALSE(Continuations(account::Secret("other")).decode_query(*token, 1, 2));
   for (size_t i = 0; i < token->size(); ++i) {
     std::string changed = *token;
     changed[i] = changed[i] == 'A' ? 'B' : 'A';
@@ -94,7 +94,7 @@ TEST(Continuation, OfAQuery) {
 }
 
 TEST(Continuation, OrderValuesAreLeftOutOfShortOnes) {
-  const Continuations tokens("secret");
+  const Continuations tokens{account::Secret("secret")};
   QueryPosition position = some_position();
   for (const size_t length : {1000, 5000, 100'000}) {
     position.at.order = "[[\"" + std::string(length, 'x') + "\"]]";

@@ -34,11 +34,6 @@ struct ErrorReply {
   std::string body;
 };
 
-int http_status(Code code);
-// The vendor's name of a status: "NotFound" for 404.
-std::string_view status_name(int status);
-// Appends a message as a JSON string, made well-formed if it shows bytes that are not.
-void append_message(std::string& out, std::string_view message);
 std::string error_body(std::string_view code_name, std::string_view message,
                        std::string_view activity_id);
 

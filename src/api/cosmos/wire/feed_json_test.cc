@@ -12,7 +12,7 @@ using Names = std::vector<std::string>;
 
 Result<NamedPage<std::string>> page(const Names& all, std::string_view size,
                                     std::string_view continuation) {
-  static const Continuations continuations("secret");
+  static const Continuations continuations{account::Secret("secret")};
   RequestHeaders headers;
   headers.max_item_count = size;
   headers.continuation = continuation;

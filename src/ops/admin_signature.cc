@@ -1,5 +1,5 @@
 // See admin_signature.h.
-#include "api/cosmos/auth/admin_signature.h"
+#include "ops/admin_signature.h"
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
@@ -8,10 +8,11 @@
 #include <algorithm>
 #include <array>
 
-#include "api/cosmos/wire/http_date.h"
+#include "account/authorization_token.h"
 #include "base/bytes.h"
+#include "net/http_date.h"
 
-namespace orrery::cosmos {
+namespace orrery::ops {
 namespace {
 
 constexpr std::string_view kType = "orrery-admin";
@@ -46,7 +47,7 @@ std::string payload_of(const AdminRequest& request) {
 
 }  // namespace
 
-Result<AdminHeaders> sign_admin(const Authorizer& signer, std::string_view method,
+Result<AdminHeaders> sign_admin(const account::KeyRing& signer, std::string_view method,
                                 std::string_view target, std::string_view body, int64_t now_s) {
   std::array<char, kNonceBytes> nonce{};
   if (RAND_bytes(reinterpret_cast<unsigned char*>(nonce.data()), nonce.size()) != 1) {
@@ -55,7 +56,7 @@ Result<AdminHeaders> sign_admin(const Authorizer& signer, std::string_view metho
   auto hash = hash_of(body);
   if (!hash) return pass(hash.error());
   AdminHeaders headers{.authorization = {},
-                       .date = http_date(now_s),
+                       .date = net::http_date(now_s),
                        .nonce = to_hex_upper({nonce.data(), nonce.size()}),
                        .content_sha256 = std::move(*hash)};
   const std::string signature =
@@ -69,9 +70,9 @@ Result<AdminHeaders> sign_admin(const Authorizer& signer, std::string_view metho
   return headers;
 }
 
-Result<Access> AdminSignatures::verify(const Authorizer& authorizer, const AdminRequest& request,
-                                       int64_t now_s) const {
-  auto token = parse_authorization(request.authorization);
+Result<account::Access> AdminSignatures::verify(const account::KeyRing& keys,
+                                                const AdminRequest& request, int64_t now_s) const {
+  auto token = account::parse_authorization(request.authorization);
   if (!token) return pass(token.error());
   if (token->type != kType || token->version != "1.0") {
     return unauthorized(
@@ -84,25 +85,26 @@ Result<Access> AdminSignatures::verify(const Authorizer& authorizer, const Admin
         "administration needs x-orrery-nonce, 16 random bytes, and x-orrery-content-sha256, the "
         "body's SHA-256, both in hexadecimal with capital letters");
   }
-  const std::optional<Access> access = authorizer.who_signed(payload_of(request), token->signature);
+  const std::optional<account::Access> access =
+      keys.who_signed(payload_of(request), token->signature);
   if (!access) {
     return unauthorized(
         "the signature does not match this request: it covers method, path with query, x-ms-date, "
         "x-orrery-nonce and x-orrery-content-sha256, with a key of this server");
   }
-  const std::optional<int64_t> signed_s = parse_http_date(request.date);
+  const std::optional<int64_t> signed_s = net::parse_http_date(request.date);
   if (!signed_s) return unauthorized("x-ms-date is not an HTTP date");
   if (*signed_s < now_s - kAdminWindowS || *signed_s > now_s + kAdminWindowS) {
     return unauthorized(
         fmt::format("the request was signed at {} and the server's clock says {}: at most five "
                     "minutes may lie between",
-                    http_date(*signed_s), http_date(now_s)));
+                    net::http_date(*signed_s), net::http_date(now_s)));
   }
   if (*signed_s < started_s_) {
     return unauthorized(
         fmt::format("the request was signed at {}, before this server started at {}: sign it "
                     "again, or set the clock of the client",
-                    http_date(*signed_s), http_date(started_s_)));
+                    net::http_date(*signed_s), net::http_date(started_s_)));
   }
   return *access;
 }
@@ -113,7 +115,7 @@ Status AdminSignatures::admit(const AdminRequest& request, std::string_view body
   if (!equal_constant_time(*hash, request.content_sha256)) {
     return unauthorized("the body is not the one that was signed");
   }
-  const std::optional<int64_t> signed_s = parse_http_date(request.date);
+  const std::optional<int64_t> signed_s = net::parse_http_date(request.date);
   if (!signed_s) return unauthorized("x-ms-date is not an HTTP date");
   MutexLock lock(mutex_);
   if (nonces_.size() >= remembered_max_) {
@@ -131,4 +133,4 @@ Status AdminSignatures::admit(const AdminRequest& request, std::string_view body
   return {};
 }
 
-}  // namespace orrery::cosmos
+}  // namespace orrery::ops

@@ -1,5 +1,5 @@
 // See lanes.h.
-#include "api/cosmos/lanes.h"
+#include "face/lanes.h"
 
 #include <fmt/format.h>
 
@@ -9,21 +9,23 @@
 
 #include "base/survive.h"
 
-namespace orrery::cosmos {
+namespace orrery::face {
 namespace {
 
 // How soon a request is noticed that has waited for too long, or whose client has gone.
 constexpr std::chrono::milliseconds kSweepEvery{100};
 constexpr uint32_t kRetryMs = 100;
 
-struct LaneKind {
+}  // namespace
+
+struct Lanes::Kind {
   std::string_view name;
   std::string_view requests;  // what waits in it
   size_t threads;             // 0: given
   bool spare_thread;
 };
 // Management takes turns at the catalog's lock anyway; a second thread reads meanwhile.
-constexpr std::array<LaneKind, Lanes::kLanes> kKinds = {{
+constexpr std::array<Lanes::Kind, Lanes::kLanes> Lanes::kKinds = {{
     {"management", "requests about databases, containers and the like", 2, false},
     {"queries", "queries and feeds", 4, true},
     {"reads", "reads of items that are not in memory", 4, true},
@@ -31,15 +33,13 @@ constexpr std::array<LaneKind, Lanes::kLanes> kKinds = {{
     {"admin", "requests of operators", 2, false},
 }};
 
-}  // namespace
-
-class Lanes::CallTask final : public FairQueue::Task {
+class Lanes::Task final : public FairQueue::Task {
  public:
-  CallTask(const Limits& limits, Lane lane, CallPtr call, Job job)
-      : limits_(limits), lane_(lane), call_(std::move(call)), job_(std::move(job)) {}
+  Task(const Limits& limits, Lane lane, std::unique_ptr<Waiting> request)
+      : limits_(limits), lane_(lane), request_(std::move(request)) {}
 
-  void run() override { job_(std::move(call_)); }
-  bool is_wanted() const override { return !call_->client_is_gone(); }
+  void run() override { request_->run(); }
+  bool is_wanted() const override { return request_->is_wanted(); }
   void refuse(FairQueue::Refusal why) override {
     // Clients come back by themselves after a 429; scripts are refused so whenever all workers are
     // busy.
@@ -47,13 +47,13 @@ class Lanes::CallTask final : public FairQueue::Task {
     const std::string_view requests = kKinds[static_cast<size_t>(lane_)].requests;
     switch (why) {
       case FairQueue::Refusal::full:
-        return call_->fail({.code = code,
-                            .message = fmt::format("{} {} are waiting already: try again (limit "
-                                                   "request-queue)",
-                                                   limits_.request_queue, requests),
-                            .retry_after_ms = kRetryMs});
+        return request_->fail({.code = code,
+                               .message = fmt::format("{} {} are waiting already: try again (limit "
+                                                      "request-queue)",
+                                                      limits_.request_queue, requests),
+                               .retry_after_ms = kRetryMs});
       case FairQueue::Refusal::late:
-        return call_->fail(
+        return request_->fail(
             {.code = code,
              .message =
                  fmt::format("it has waited for a thread as long as {} may: try again "
@@ -61,17 +61,16 @@ class Lanes::CallTask final : public FairQueue::Task {
                              requests, lane_ == Lane::scripts ? "script-time-ms" : "queue-time-ms"),
              .retry_after_ms = kRetryMs});
       case FairQueue::Refusal::unwanted:
-        return call_->fail({.code = Code::overloaded, .message = "the client has gone"});
+        return request_->fail({.code = Code::overloaded, .message = "the client has gone"});
       case FairQueue::Refusal::stopping:
-        return call_->fail({.code = Code::overloaded, .message = "the server is stopping"});
+        return request_->fail({.code = Code::overloaded, .message = "the server is stopping"});
     }
   }
 
  private:
   const Limits& limits_;
   const Lane lane_;
-  CallPtr call_;
-  Job job_;
+  std::unique_ptr<Waiting> request_;
 };
 
 Lanes::Lanes(const Limits& limits, const Clock& clock, size_t script_threads)
@@ -95,9 +94,9 @@ Lanes::~Lanes() {
   stop();
 }
 
-void Lanes::submit(Lane lane, uint64_t share, CallPtr call, Job job) {
+void Lanes::submit(Lane lane, uint64_t share, std::unique_ptr<Waiting> request) {
   queues_[static_cast<size_t>(lane)]->submit(
-      share, std::make_unique<CallTask>(limits_, lane, std::move(call), std::move(job)));
+      share, std::make_unique<Task>(limits_, lane, std::move(request)));
 }
 
 void Lanes::sweep_until_stopped() {
@@ -121,4 +120,33 @@ void Lanes::stop() {
   for (const auto& queue : queues_) queue->stop();
 }
 
-}  // namespace orrery::cosmos
+// One family for each figure of a queue, one line in it for each queue.
+void Lanes::add_metrics(MetricFamilies& all) const {
+  using prometheus::MetricType;
+  struct Figure {
+    std::string_view name;
+    std::string_view help;
+    MetricType type;
+    uint64_t FairQueue::Counts::* count;
+  };
+  for (const Figure& figure :
+       {Figure{"waiting", "Requests that wait for a thread", MetricType::Gauge,
+               &FairQueue::Counts::waiting},
+        Figure{"running", "Requests that have a thread", MetricType::Gauge,
+               &FairQueue::Counts::running},
+        Figure{"refused_total", "Requests refused, since too many waited or they did for too long",
+               MetricType::Counter, &FairQueue::Counts::refused},
+        Figure{"dropped_total", "Requests whose client had gone before their turn came",
+               MetricType::Counter, &FairQueue::Counts::dropped},
+        Figure{"failed_total", "Requests that an exception ended", MetricType::Counter,
+               &FairQueue::Counts::failed}}) {
+    prometheus::MetricFamily one =
+        family("orrery_queue_" + std::string(figure.name), std::string(figure.help), figure.type);
+    for (const auto& queue : queues_) {
+      add_line(one, {{"queue", queue->name()}}, static_cast<double>(queue->counts().*figure.count));
+    }
+    all.push_back(std::move(one));
+  }
+}
+
+}  // namespace orrery::face

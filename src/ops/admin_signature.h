@@ -20,11 +20,11 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "api/cosmos/auth/authorization.h"
+#include "account/keys.h"
 #include "base/result.h"
 #include "base/thread_annotations.h"
 
-namespace orrery::cosmos {
+namespace orrery::ops {
 
 inline constexpr int64_t kAdminWindowS = 5 * 60;
 
@@ -45,7 +45,7 @@ struct AdminHeaders {
   std::string content_sha256;
 };
 // Code::internal when the system gives no random bytes.
-Result<AdminHeaders> sign_admin(const Authorizer& signer, std::string_view method,
+Result<AdminHeaders> sign_admin(const account::KeyRing& signer, std::string_view method,
                                 std::string_view target, std::string_view body, int64_t now_s);
 
 // The server's side. Any thread may call.
@@ -56,8 +56,8 @@ class AdminSignatures {
       : started_s_(started_s), remembered_max_(remembered_max) {}
 
   // From the headers alone. Code::unauthorized: not signed, not by a key of ours, or not now.
-  Result<Access> verify(const Authorizer& authorizer, const AdminRequest& request,
-                        int64_t now_s) const;
+  Result<account::Access> verify(const account::KeyRing& keys, const AdminRequest& request,
+                                 int64_t now_s) const;
   // Of a verified request whose body has come. Code::unauthorized: the body is not the one that was
   // signed, or the request was here before. Code::overloaded: too many within the time that they
   // are remembered.
@@ -71,4 +71,4 @@ class AdminSignatures {
   std::unordered_map<std::string, int64_t> nonces_ ORRERY_GUARDED_BY(mutex_);
 };
 
-}  // namespace orrery::cosmos
+}  // namespace orrery::ops

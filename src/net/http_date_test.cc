@@ -1,9 +1,9 @@
 // Dates in the three forms of HTTP, read and written, and what is not a date.
-#include "api/cosmos/wire/http_date.h"
+#include "net/http_date.h"
 
 #include <gtest/gtest.h>
 
-namespace orrery::cosmos {
+namespace orrery::net {
 namespace {
 
 TEST(HttpDate, WritesAndReads) {
@@ -30,4 +30,4 @@ TEST(HttpDate, RefusesTheRest) {
 }
 
 }  // namespace
-}  // namespace orrery::cosmos
+}  // namespace orrery::net

@@ -1,13 +1,13 @@
 // Dates by arithmetic on days since 1970 rather than by the C library, whose functions follow the
 // locale and the time zone. See http_date.h.
-#include "api/cosmos/wire/http_date.h"
+#include "net/http_date.h"
 
 #include <array>
 #include <chrono>
 
 #include "base/bytes.h"
 
-namespace orrery::cosmos {
+namespace orrery::net {
 namespace {
 
 constexpr std::string_view kMonths = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -167,4 +167,4 @@ std::optional<int64_t> parse_http_date(std::string_view text) {
   return seconds_of(year, month, day, time);
 }
 
-}  // namespace orrery::cosmos
+}  // namespace orrery::net

@@ -1,0 +1,51 @@
+// The keys of an account, and who proved to have one. Each face has its own way to prove it (a
+// signature over the request, a password, a challenge): what they have in common is here.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "account/hmac.h"
+#include "base/result.h"
+
+namespace orrery::account {
+
+struct Keys {  // base64; an empty one is not in use
+  std::string primary;
+  std::string secondary;
+  std::string primary_readonly;
+  std::string secondary_readonly;
+};
+
+enum class KeyName : uint8_t { primary, secondary, primary_readonly, secondary_readonly };
+// primary, secondary, primary-readonly, secondary-readonly
+Result<KeyName> parse_key_name(std::string_view text);
+std::string_view to_string(KeyName name);
+std::string& key_of(Keys& keys, KeyName name);
+
+enum class Access : uint8_t { read_only, read_write };
+
+// The keys of one moment, made ready. Immutable; any thread may call. On the path of every request.
+class KeyRing {
+ public:
+  // Code::invalid when a key is not base64, or when there is none at all.
+  static Result<KeyRing> create(const Keys& keys);
+
+  // The access of the key that made `signature` (base64) of `payload`; nothing when none did. Every
+  // comparison takes the same time, whatever it finds.
+  std::optional<Access> who_signed(std::string_view payload, std::string_view signature) const;
+  // The primary key's signature of `payload`, in base64.
+  std::string signature_of(std::string_view payload) const;
+
+ private:
+  struct Key {
+    HmacKey hmac;
+    Access access;
+  };
+  std::vector<Key> keys_;
+};
+
+}  // namespace orrery::account

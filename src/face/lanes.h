@@ -1,0 +1,89 @@
+// Where requests go that cannot be answered on an event loop: a bounded queue and threads for each
+// kind of work, so that none holds up another. In each, containers take turns (see
+// base/fair_queue.h).
+//
+// A request that finds its queue full, or has waited as long as it may, is refused and told when to
+// come back; one whose client has gone is dropped. All faces share the lanes.
+//
+// Threading: any thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "base/clock.h"
+#include "base/fair_queue.h"
+#include "base/limits.h"
+#include "base/result.h"
+#include "base/thread_annotations.h"
+#include "base/worker_pool.h"
+#include "face/metric_families.h"
+
+namespace orrery::face {
+
+enum class Lane : uint8_t {
+  management,  // databases, containers, offers, users, permissions, scripts: short
+  queries,     // queries and feeds
+  reads,       // of items that are not in memory
+  scripts,     // procedures, and writes with triggers
+  admin,       // what operators ask for
+};
+
+// A request that waits for a thread. It is run or failed, once; destroyed without either (see
+// base/survive.h), it must answer by itself.
+class Waiting {
+ public:
+  virtual ~Waiting() = default;
+  virtual void run() = 0;
+  virtual void fail(const Error& error) = 0;
+  // Whether its client is still there.
+  virtual bool is_wanted() const = 0;
+};
+
+// A call of a face (which has fail() and client_is_gone()), and what is to be done with it.
+template <class Call>
+class WaitingCall final : public Waiting {
+ public:
+  using Job = std::move_only_function<void(std::unique_ptr<Call>)>;
+  WaitingCall(std::unique_ptr<Call> call, Job job) : call_(std::move(call)), job_(std::move(job)) {}
+  void run() override { job_(std::move(call_)); }
+  void fail(const Error& error) override { call_->fail(error); }
+  bool is_wanted() const override { return !call_->client_is_gone(); }
+
+ private:
+  std::unique_ptr<Call> call_;
+  Job job_;
+};
+
+class Lanes {
+ public:
+  Lanes(const Limits& limits, const Clock& clock, size_t script_threads);
+  ~Lanes();
+
+  // `share` is the container's number, or 0 where there is none.
+  void submit(Lane lane, uint64_t share, std::unique_ptr<Waiting> request);
+  // Refuses what waits, and waits for what runs.
+  void stop();
+
+  void add_metrics(MetricFamilies& all) const;
+
+ private:
+  static constexpr size_t kLanes = 5;
+  struct Kind;
+  class Task;
+  static const std::array<Kind, kLanes> kKinds;
+
+  void sweep_until_stopped();
+
+  const Limits& limits_;
+  Mutex mutex_;
+  CondVar wake_;
+  bool stopping_ ORRERY_GUARDED_BY(mutex_) = false;
+  std::array<std::unique_ptr<FairQueue>, kLanes> queues_;
+  WorkerPool sweeper_;  // last: its one job uses the rest
+};
+
+}  // namespace orrery::face

@@ -1,0 +1,153 @@
+// What an operator asks of a running server: see pages.h.
+#include <fmt/format.h>
+
+#include "base/bytes.h"
+#include "face/http_error.h"
+#include "net/loopback.h"
+#include "ops/pages.h"
+#include "value/json.h"
+
+namespace orrery::ops {
+namespace {
+
+using value::Node;
+using value::Type;
+
+std::string quoted(std::string_view text) {
+  std::string json;
+  face::append_message(json, text);
+  return json;
+}
+
+Error no_such_container(std::string_view database, std::string_view container) {
+  return Error{
+      .code = Code::not_found,
+      .message = fmt::format("there is no container '{}' in database '{}'", container, database)};
+}
+
+std::string split_json(const cluster::SplitReport& report) {
+  return fmt::format(R"({{"parent":{},"children":[{},{}],"pauseMs":{},"totalMs":{}}})",
+                     report.parent, report.left, report.right,
+                     static_cast<double>(report.pause_us) / 1000,
+                     static_cast<double>(report.total_us) / 1000);
+}
+
+}  // namespace
+
+void Pages::admin(CallPtr call) {
+  const int64_t now_s = clock_.now_s();
+  auto access = signatures_.verify(account_.keys(), call->signature, now_s);
+  if (!access) return call->fail(access.error());
+  if (*access != account::Access::read_write) {
+    return call->fail({.code = Code::forbidden,
+                       .message = fmt::format("this key may only read, and {} {} administrates: "
+                                              "use a read-write key",
+                                              call->method, call->path)});
+  }
+  if (auto admitted = signatures_.admit(call->signature, call->body, now_s); !admitted) {
+    return call->fail(admitted.error());
+  }
+  struct Known {
+    std::string_view path;
+    std::string_view method;
+    Job job;
+  };
+  for (const Known& known : {Known{"/admin/split", "POST", &Pages::split},
+                             Known{"/admin/partitions", "GET", &Pages::partitions},
+                             Known{"/admin/keys/regenerate", "POST", &Pages::regenerate_key}}) {
+    if (call->path != known.path) continue;
+    if (call->method != known.method) return call->method_not_allowed();
+    return later(std::move(call), known.job);
+  }
+  call->fail({.code = Code::invalid,
+              .message = fmt::format("there is no {} {}: there are POST /admin/split, GET "
+                                     "/admin/partitions and POST /admin/keys/regenerate",
+                                     call->method, call->path)});
+}
+
+void Pages::later(CallPtr call, Job job) {
+  lanes_.submit(
+      face::Lane::admin, 0,
+      std::make_unique<face::WaitingCall<Call>>(
+          std::move(call), [this, job](CallPtr running) { (this->*job)(std::move(running)); }));
+}
+
+// The old key is refused from the answer on.
+void Pages::regenerate_key(CallPtr call) {
+  if (!call->tls && !net::is_loopback(call->peer)) {
+    return call->fail({.code = Code::forbidden,
+                       .message = "the answer is a key, and http would show it to everybody on the "
+                                  "way: use https"});
+  }
+  auto document = value::JsonDocument::parse(call->body);
+  if (!document) return call->fail(document.error());
+  const Node* key = document->root().find("key");
+  auto name = account::parse_key_name(key != nullptr && key->type == Type::string ? key->text : "");
+  if (!name) return call->fail(name.error());
+  auto made = account_.regenerate(*name);
+  if (!made) return call->fail(made.error());
+  call->reply_json(
+      fmt::format(R"({{"key":{},"value":{}}})", quoted(to_string(*name)), quoted(*made)));
+}
+
+void Pages::split(CallPtr call) {
+  auto document = value::JsonDocument::parse(call->body);
+  if (!document) return call->fail(document.error());
+  const Node* database = document->root().find("database");
+  const Node* container = document->root().find("container");
+  const Node* range = document->root().find("range");
+  if (database == nullptr || database->type != Type::string || container == nullptr ||
+      container->type != Type::string ||
+      (range != nullptr &&
+       (range->type != Type::number || range->number < 0 || range->number > UINT32_MAX))) {
+    return call->fail({.code = Code::invalid,
+                       .message = "the body is to be {\"database\":NAME,\"container\":NAME} "
+                                  "with, if wanted, \"range\":NUMBER"});
+  }
+  cluster::RoutingPtr routing = engine_.find(database->text, container->text);
+  if (!routing) return call->fail(no_such_container(database->text, container->text));
+  std::optional<uint32_t> id;
+  if (range != nullptr) id = static_cast<uint32_t>(range->number);
+  // Splits take turns, and no thread of ours waits for them.
+  Call& asked = *call;
+  engine_.split_later({.container = routing->container->number,
+                       .range = id,
+                       .is_wanted = [&asked] { return !asked.client_is_gone(); }},
+                      [call = std::move(call)](Result<cluster::SplitReport> report) {
+                        if (!report) return call->fail(report.error());
+                        call->reply_json(split_json(*report));
+                      });
+}
+
+// How storage and load are spread over a container's physical partitions, and its largest keys.
+void Pages::partitions(CallPtr call) {
+  constexpr size_t kLargestKeys = 10;
+  const std::string database = call->parameter("database");
+  const std::string container = call->parameter("container");
+  cluster::RoutingPtr routing = engine_.find(database, container);
+  if (!routing) return call->fail(no_such_container(database, container));
+  auto statuses = engine_.status(routing->container->number);
+  if (!statuses) return call->fail(statuses.error());
+  auto largest = engine_.largest(routing->container->number, kLargestKeys);
+  if (!largest) return call->fail(largest.error());
+  std::string json = "{\"partitions\":[";
+  for (const cluster::PartitionStatus& one : *statuses) {
+    if (json.back() != '[') json += ',';
+    json += fmt::format(
+        R"({{"id":{},"min":"{}","max":"{}","bytes":{},"items":{},"lsn":{},"reads":{},)"
+        R"("writes":{},"throttled":{},"requestUnits":{:.2f},"indexed":{},"problem":{}}})",
+        one.range.id, to_hex_upper(one.range.min), to_hex_upper(one.range.max), one.usage.bytes,
+        one.usage.items, one.lsn, one.reads, one.writes, one.throttled, one.charge,
+        one.indexed_percent, quoted(one.read_only_reason));
+  }
+  json += "],\"largestKeys\":[";
+  for (const auto& one : *largest) {
+    if (json.back() != '[') json += ',';
+    json += fmt::format(R"({{"key":{},"bytes":{},"items":{}}})", quoted(one.key_text),
+                        one.usage.bytes, one.usage.items);
+  }
+  json += "]}";
+  call->reply_json(std::move(json));
+}
+
+}  // namespace orrery::ops

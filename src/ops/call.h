@@ -1,0 +1,57 @@
+// A request to a page of no face, and the means to answer it once.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "face/request_metrics.h"
+#include "net/http.h"
+#include "ops/admin_signature.h"
+
+namespace orrery::ops {
+
+enum class Operation : uint8_t { health, metrics, admin };
+
+class Call {
+ public:
+  Call(const net::Request& request, net::Responder responder, face::RequestMetrics& metrics);
+  // Unanswered only when an exception ended whoever had it: answers 503.
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  // Views into the request, which stays in place until the answer is sent.
+  std::string_view method;
+  std::string_view target;
+  std::string_view path;  // of the target
+  std::string_view body;
+  bool tls = false;
+  std::string_view peer;
+  std::string_view authorization;
+  AdminRequest signature;  // for administration
+
+  Operation operation = Operation::admin;
+  std::string headers;  // to be sent with the answer, complete lines
+
+  // One parameter of the target's query, decoded; empty when it is not there.
+  std::string parameter(std::string_view name) const;
+  bool client_is_gone() const { return responder_.is_gone(); }
+  void reply(int status, std::string_view content_type, std::string text);
+  void reply_json(std::string json) { reply(200, "application/json", std::move(json)); }
+  void fail(const Error& error);
+  void method_not_allowed();
+
+ private:
+  void fail_with(int status, std::string_view message);
+
+  net::Responder responder_;
+  face::RequestMetrics& metrics_;
+  const int64_t started_us_;
+  bool answered_ = false;
+};
+using CallPtr = std::unique_ptr<Call>;
+
+}  // namespace orrery::ops

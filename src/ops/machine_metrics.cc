@@ -1,0 +1,120 @@
+// See machine_metrics.h.
+#include "ops/machine_metrics.h"
+
+#include <array>
+#include <string>
+#include <utility>
+
+namespace orrery::ops {
+
+using face::add_line;
+using face::family;
+using prometheus::MetricType;
+
+void add_metrics(const net::ServerCounters& server, face::MetricFamilies& all) {
+  const auto single = [&](std::string name, std::string help, MetricType type, double number) {
+    prometheus::MetricFamily one = family(std::move(name), std::move(help), type);
+    add_line(one, {}, number);
+    all.push_back(std::move(one));
+  };
+  single("orrery_connections_open", "Client connections open now", MetricType::Gauge,
+         static_cast<double>(server.connections_open));
+  single("orrery_connections_accepted_total", "Client connections accepted", MetricType::Counter,
+         static_cast<double>(server.connections_accepted));
+  single("orrery_connections_refused_total", "Client connections over the limit",
+         MetricType::Counter, static_cast<double>(server.connections_refused));
+  single("orrery_bad_requests_total", "Requests that were not HTTP, over a bound, or too slow",
+         MetricType::Counter, static_cast<double>(server.bad_requests));
+  single("orrery_tls_failures_total", "TLS handshakes that failed", MetricType::Counter,
+         static_cast<double>(server.tls_failures));
+  single("orrery_slow_readers_total", "Connections closed because nobody took their answers",
+         MetricType::Counter, static_cast<double>(server.slow_readers));
+  single("orrery_request_buffer_bytes", "Memory reserved for large requests now", MetricType::Gauge,
+         static_cast<double>(server.request_buffer_bytes));
+  single("orrery_connections_failed_total", "Client connections that an exception ended",
+         MetricType::Counter, static_cast<double>(server.failures));
+}
+
+void add_metrics(const cluster::Engine& engine, face::MetricFamilies& all) {
+  prometheus::MetricFamily failed =
+      family("orrery_jobs_failed_total", "Jobs of the engine's threads that an exception ended",
+             MetricType::Counter);
+  for (const auto& [pool, count] : engine.failed_jobs()) {
+    add_line(failed, {{"pool", std::string(pool)}}, static_cast<double>(count));
+  }
+  all.push_back(std::move(failed));
+
+  // One family for each figure of a partition, one line in it for each open partition.
+  struct Column {
+    prometheus::MetricFamily family;
+    double (*figure)(const cluster::Slot&, const partition::Partition&);
+  };
+  using cluster::Slot;
+  using partition::Partition;
+  std::array columns = {
+      Column{family("orrery_partition_bytes", "Bytes of items in a physical partition",
+                    MetricType::Gauge),
+             [](const Slot&, const Partition& partition) {
+               return static_cast<double>(partition.usage().bytes);
+             }},
+      Column{family("orrery_partition_items", "Items in a physical partition", MetricType::Gauge),
+             [](const Slot&, const Partition& partition) {
+               return static_cast<double>(partition.usage().items);
+             }},
+      Column{family("orrery_partition_lsn", "Newest log sequence number of a physical partition",
+                    MetricType::Gauge),
+             [](const Slot&, const Partition& partition) {
+               return static_cast<double>(partition.lsn());
+             }},
+      Column{family("orrery_partition_read_only", "1 while a physical partition takes no writes",
+                    MetricType::Gauge),
+             [](const Slot&, const Partition& partition) {
+               return partition.read_only_reason().empty() ? 0.0 : 1.0;
+             }},
+      Column{family("orrery_partition_reads_total", "Reads of a physical partition",
+                    MetricType::Counter),
+             [](const Slot& slot, const Partition&) {
+               return static_cast<double>(slot.counters.reads.load());
+             }},
+      Column{family("orrery_partition_writes_total", "Writes to a physical partition",
+                    MetricType::Counter),
+             [](const Slot& slot, const Partition&) {
+               return static_cast<double>(slot.counters.writes.load());
+             }},
+      Column{family("orrery_partition_throttled_total",
+                    "Requests over the budget of a physical partition", MetricType::Counter),
+             [](const Slot& slot, const Partition&) {
+               return static_cast<double>(slot.counters.throttled.load());
+             }},
+      Column{family("orrery_partition_request_units_total",
+                    "Request units charged to a physical partition", MetricType::Counter),
+             [](const Slot& slot, const Partition&) { return slot.counters.charge.load(); }},
+      Column{family("orrery_partition_purges", "Partition keys whose items are being deleted",
+                    MetricType::Gauge),
+             [](const Slot&, const Partition& partition) {
+               return static_cast<double>(partition.purges_pending());
+             }},
+      Column{family("orrery_partition_purged_items_total",
+                    "Items that were deleted with all others of their partition key",
+                    MetricType::Counter),
+             [](const Slot& slot, const Partition&) {
+               return static_cast<double>(slot.counters.purged_items.load());
+             }},
+      Column{family("orrery_partition_purge_request_units_total",
+                    "Request units charged for deleting these", MetricType::Counter),
+             [](const Slot& slot, const Partition&) { return slot.counters.purge_charge.load(); }},
+  };
+  engine.each_open(
+      [&](const cluster::Routing& routing, const Slot& slot, const Partition& partition) {
+        for (Column& column : columns) {
+          add_line(column.family,
+                   {{"database", routing.database->name},
+                    {"container", routing.container->spec.name},
+                    {"range", std::to_string(slot.range.id)}},
+                   column.figure(slot, partition));
+        }
+      });
+  for (Column& column : columns) all.push_back(std::move(column.family));
+}
+
+}  // namespace orrery::ops
