@@ -28,6 +28,7 @@
 #include "query/run/item_scan.h"
 #include "query/run/next_rows.h"
 #include "query/run/order_progress.h"
+#include "query/run/tie_numbers.h"
 #include "value/ordered.h"
 
 namespace orrery::query {
@@ -337,18 +338,29 @@ class OrderedPage {
   void give_out() {
     const Row* last = nullptr;
     const auto most = query_.most();
+    if (limits_.ties) {
+      ties_.emplace(query_, *limits_.ties);
+      if (after_) ties_->start_after(*after_, at_.tie_number);
+    }
     for (const Row& row : *next_) {
       if (skip_ == 0 &&
           (page_.rows.size() >= limits_.rows || page_.rows.bytes() >= limits_.bytes)) {
         return end_at(*last);
       }
       last = &row;
+      const uint32_t number = ties_ ? ties_->next(row) : 0;
       if (skip_ > 0) {
         --skip_;
         ++at_.skipped;
         continue;
       }
-      page_.rows.push_back(row.result);
+      if (ties_) {
+        std::string numbered = row.result;
+        limits_.ties->write(numbered, number);
+        page_.rows.push_back(numbered);
+      } else {
+        page_.rows.push_back(row.result);
+      }
       if (++at_.given == most) return;
     }
     if (next_->last_place() != nullptr) end_at(*next_->last_place());
@@ -356,6 +368,7 @@ class OrderedPage {
 
   void end_at(const Row& row) {
     set_place(at_, row, query_.distinct);
+    at_.tie_number = ties_ ? ties_->at(row) : std::nullopt;
     page_.next = std::move(at_);
   }
 
@@ -469,6 +482,7 @@ class OrderedPage {
   std::optional<Row> last_seen_;  // in a view that is read in order
   size_t last_seen_in_ = 0;       // which view that is
   OrderProgress scan_;            // how far earlier pages came, and when time is up this one
+  std::optional<TieNumbers> ties_;
   std::unordered_set<Fingerprint, FingerprintHash> given_;  // DISTINCT
 };
 

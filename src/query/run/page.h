@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -32,6 +33,18 @@ struct Reading {
 // For ItemScan::next, where every item has to be read.
 inline constexpr size_t kAllItems = std::numeric_limits<size_t>::max();
 
+// Gives rows of an ORDER BY numbers by which those with equal order values can be told apart and
+// put in order (tie_numbers.h).
+inline constexpr uint32_t kTieNumberMax = (1U << 31) - 1;
+struct TieNumbering {
+  // From which number on a row of the item with this key may have one, below 2^30: a quarter of all
+  // numbers is then left for rows after those of the last key. It should grow in the order in which
+  // rows with equal order values come: from key to key, down or up as the first order goes.
+  std::function<uint32_t(std::string_view key)> least;
+  // Puts its number into a row's JSON.
+  std::function<void(std::string& row, uint32_t number)> write;
+};
+
 struct PageLimits {
   size_t rows = 100;
   size_t bytes = 4ULL << 20;
@@ -50,6 +63,8 @@ struct PageLimits {
   // own that one page holds all of come in this order. Unset: in that of their keys, as over
   // several pages.
   std::function<uint64_t(std::string_view)> made = nullptr;
+  // Unset: rows of an ORDER BY are given as they are.
+  std::optional<TieNumbering> ties = std::nullopt;
 };
 
 struct QueryPage {

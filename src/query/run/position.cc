@@ -34,6 +34,7 @@ Result<Position> at_order_values(const BoundQuery& query, const OrderValues& val
   Fingerprint mark{};
   if (after_them) mark.fill(0xFF);
   from.result_mark = mark;
+  from.tie_number.reset();
   return from;
 }
 

@@ -36,6 +36,9 @@ struct Position {
   // make a position short: then the values are those with order_mark that the row still has.
   std::string order;
   std::optional<Fingerprint> order_mark;
+  // The number that the last row has among those with the same order values (tie_numbers.h); unset:
+  // rows are not numbered, or none of these was given.
+  std::optional<uint32_t> tie_number;
   // All groups and rows up to this fingerprint have been given.
   std::optional<Fingerprint> result_mark;
   // What a page that ran out of time had gathered. GROUP BY, DISTINCT: from the items up to `key`

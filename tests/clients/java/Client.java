@@ -92,6 +92,7 @@ public final class Client {
         tests.test("bulk: items are written in bulk, and readMany reads them at once", tests::bulk);
         tests.test("queries: parameters, one key, pages and continuations", tests::queries);
         tests.test("queries over partitions: ORDER BY, TOP, OFFSET LIMIT, DISTINCT", tests::orderedQueries);
+        tests.test("queries over partitions: pages that end among equal ORDER BY values", tests::orderedTies);
         tests.test("queries over partitions: COUNT, SUM, MIN, MAX, AVG and GROUP BY", tests::aggregates);
         tests.test("change feed: from the beginning, from a time, from a continuation, of feed ranges", tests::changeFeed);
         tests.test("change feed: all versions and deletes", tests::allVersions);
@@ -156,20 +157,39 @@ public final class Client {
         List<Integer> down = numbers().map(n -> ITEMS - 1 - n).boxed().toList();
         same(ask("SELECT VALUE c.n FROM c ORDER BY c.n DESC", Integer.class), down);
         String query = "SELECT VALUE c.n FROM c ORDER BY c.n DESC";
-        List<Integer> paged = new ArrayList<>();
-        String token = null;
-        do {  // a client of its own for each page, so to say
-            FeedResponse<Integer> page = wide.queryItems(query, new CosmosQueryRequestOptions(), Integer.class)
-                .iterableByPage(token, 50).iterator().next();
-            paged.addAll(page.getResults());
-            token = page.getContinuationToken();
-        } while (token != null);
-        same(paged, down);
+        same(pagesOfTheirOwn(query, 50), down);
         same(ask("SELECT TOP 5 VALUE c.n FROM c ORDER BY c.n", Integer.class), List.of(0, 1, 2, 3, 4));
         same(ask("SELECT VALUE c.n FROM c ORDER BY c.n OFFSET 100 LIMIT 3", Integer.class), List.of(100, 101, 102));
         same(Set.copyOf(ask("SELECT DISTINCT VALUE c.color FROM c", String.class)), Set.copyOf(COLORS));
         JsonNode first = ask("SELECT c.color, c.n FROM c ORDER BY c.color, c.n DESC", JsonNode.class).get(0);
         same(first.get("color").asText() + first.get("n").asInt(), "blue239");
+    }
+
+    private void orderedTies() {
+        List<Integer> all = numbers().boxed().toList();
+        for (String order : List.of("c.color", "c.color DESC", "c.none")) {
+            String query = "SELECT VALUE c.n FROM c ORDER BY " + order;
+            for (int size : List.of(1, 3, 7, 50)) {
+                same(pagesOfTheirOwn(query, size).stream().sorted().toList(), all);
+            }
+        }
+        // Rows of one item are equal, too.
+        List<Integer> twice = numbers().flatMap(n -> IntStream.of(n, n)).boxed().toList();
+        String joined = "SELECT VALUE c.n FROM c JOIN t IN (SELECT VALUE [1, 2]) ORDER BY c.color";
+        same(pagesOfTheirOwn(joined, 7).stream().sorted().toList(), twice);
+    }
+
+    // All rows, each page asked for anew with the token of the one before.
+    private List<Integer> pagesOfTheirOwn(String query, int size) {
+        List<Integer> rows = new ArrayList<>();
+        String token = null;
+        do {
+            FeedResponse<Integer> page = wide.queryItems(query, new CosmosQueryRequestOptions(), Integer.class)
+                .iterableByPage(token, size).iterator().next();
+            rows.addAll(page.getResults());
+            token = page.getContinuationToken();
+        } while (token != null);
+        return rows;
     }
 
     private void aggregates() {

@@ -19,6 +19,7 @@
 #include "api/cosmos/query/index_metrics.h"
 #include "api/cosmos/query/query_request.h"
 #include "api/cosmos/query/query_view.h"
+#include "api/cosmos/query/tie_rids.h"
 #include "api/cosmos/resources/container_policies.h"
 #include "api/cosmos/service.h"
 #include "api/cosmos/wire/error_body.h"
@@ -260,6 +261,9 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   receipt.would_throttle_ms = *admitted;
   limits.rows = *size;
   limits.made = ItemAge();
+  const auto tie_rids = tie_rids_of(*request->parsed, container.spec.key.placement,
+                                    container.database, container.number);
+  if (tie_rids) limits.ties = tie_rids->numbering();
   limits.bytes = engine_.limits().response_bytes;
   limits.position_bytes = position_bytes(*token_max);
   EngineSpace space(engine_, routing, {ranges, bounds->only}, *demand, receipt,
@@ -288,6 +292,7 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
     if (!token) return call->fail(token.error());
     call->response.add("x-ms-continuation", *token);
   }
+  if (tie_rids) call->response.add("x-ms-cosmos-query-execution-info", tie_rids->execution_info());
   call->receipt(receipt, *routing);
   if (is_true(call->headers.populate_query_metrics)) {
     call->response.add("x-ms-documentdb-query-metrics",

@@ -21,10 +21,12 @@ constexpr char kQuery = 3;
 constexpr size_t kHeadBytes = 2;
 constexpr size_t kSealBytes = 8;
 constexpr size_t kQueryFieldBytes = 45;
+constexpr size_t kTieNumberBytes = 4;
 constexpr std::string_view kQueryHead = "{\"token\":\"";
 constexpr std::string_view kQueryTail = "\"}";
 constexpr char kHasOrderMark = 1;
 constexpr char kHasResultMark = 2;
+constexpr char kHasTieNumber = 4;
 
 std::unexpected<Error> not_ours(std::string_view token, std::string_view reason) {
   // The first words are the vendor's, which clients look for.
@@ -160,9 +162,14 @@ Result<std::string> Continuations::encode(const QueryPosition& position,
     store_u64_be(fields + 28, at.skipped);
     store_u64_be(fields + 36, at.given);
     fields[44] = static_cast<char>((at.order_mark ? kHasOrderMark : 0) |
-                                   (at.result_mark ? kHasResultMark : 0));
+                                   (at.result_mark ? kHasResultMark : 0) |
+                                   (at.tie_number ? kHasTieNumber : 0));
     for (const auto& mark : {at.order_mark, at.result_mark}) {
       if (mark) bytes.append(reinterpret_cast<const char*>(mark->data()), mark->size());
+    }
+    if (at.tie_number) {
+      bytes.resize(bytes.size() + kTieNumberBytes);
+      store_u32_be(bytes.data() + bytes.size() - kTieNumberBytes, *at.tie_number);
     }
     append_string(bytes, at.key);
     append_string(bytes, order);
@@ -209,6 +216,11 @@ Result<QueryPosition> Continuations::decode_query(std::string_view token, uint32
   }
   if ((flags & kHasResultMark) != 0 && !take_mark(in, at.result_mark.emplace())) {
     return not_ours(token, "it is cut short.");
+  }
+  if ((flags & kHasTieNumber) != 0) {
+    if (in.size() < kTieNumberBytes) return not_ours(token, "it is cut short.");
+    at.tie_number = load_u32_be(in.data());
+    in.remove_prefix(kTieNumberBytes);
   }
   if (!take_string(in, at.key) || !take_string(in, at.order) || !take_string(in, at.gathered) ||
       !in.empty()) {

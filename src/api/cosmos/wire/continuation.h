@@ -7,9 +7,10 @@
 //     items:   u32 big-endian container number, then two strings: placement key, row key
 //     names:   one string
 //     query:   u32 container number, u64 hash of the query, u64 hash of the range (0: any), u64
-//              row number, u64 rows skipped, u64 rows given (all big-endian), 1 byte of flags, two
-//              fingerprints of 16 bytes if flags say so (1: of the order values, 2: of the result),
-//              then three strings: key, order values, what was gathered
+//              row number, u64 rows skipped, u64 rows given (all big-endian), 1 byte of flags, then
+//              if flags say so two fingerprints of 16 bytes (1: of the order values, 2: of the
+//              result) and the u32 tie number (4), then three strings: key, order values, what
+//              was gathered
 //     8 bytes  the account's seal (account/seal.h)
 //   string = u16 big-endian size, bytes
 // That of a query is given as {"token":"…"}: the vendor's are JSON too, and some clients parse

@@ -69,6 +69,7 @@ QueryPosition some_position() {
   position.at.order = "[[1],[]]";
   position.at.order_mark = query::Fingerprint{7};
   position.at.result_mark = query::Fingerprint{8};
+  position.at.tie_number = 0x12345678;
   position.at.gathered = "{}";
   return position;
 }

@@ -138,6 +138,17 @@ std::string item_rid(uint32_t database, uint32_t container, uint32_t range_id, u
   return out;
 }
 
+std::string row_rid(uint32_t database, uint32_t container, uint32_t number) {
+  assert(number < 1U << 31);
+  std::array<uint8_t, 16> bytes;
+  put_container(bytes.data(), database, container);
+  store_u32_be(bytes.data() + 8, number);
+  // The lowest three bits do not fit again: the last byte has four bits for its kind. Read
+  // backwards, the byte that has them comes next.
+  store_u32_le(bytes.data() + 12, number >> 3);
+  return encoded(bytes.data(), bytes.size());
+}
+
 std::string pkrange_rid(uint32_t database, uint32_t container, uint32_t id) {
   std::array<uint8_t, 16> bytes;
   put_container(bytes.data(), database, container);

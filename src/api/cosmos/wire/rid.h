@@ -4,6 +4,7 @@
 //   database        4 bytes  number, big-endian
 //   container       8 bytes  database, container number with its high bit set
 //   item           16 bytes  container, u64 = (range id << 36 | number) << 8
+//   row            16 bytes  container, u32 = number, u32 little-endian = number >> 3
 //   range          16 bytes  container, u64 = id << 8 | 50
 //   script         16 bytes  container, u64 = number << 8 | 80 (procedure), 70 (trigger), 60
 //                            (function)
@@ -67,6 +68,11 @@ struct Rid {
 std::string database_rid(uint32_t database);
 std::string container_rid(uint32_t database, uint32_t container);
 std::string item_rid(uint32_t database, uint32_t container, uint32_t range_id, uint64_t number);
+// Of a row with this number among its equals (tie_rids.h), below 2^31. Clients compare the last 8
+// bytes as one number, some of them from the first byte on (Java) and some from the last
+// (JavaScript, .NET): this number compares the same either way. It looks like an item's, and names
+// none.
+std::string row_rid(uint32_t database, uint32_t container, uint32_t number);
 std::string pkrange_rid(uint32_t database, uint32_t container, uint32_t id);
 // Of a user or an encryption key (whose owner is the database), a permission (its user), a script
 // (its container).
