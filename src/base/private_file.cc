@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/file_descriptor.h"
+
 namespace orrery {
 namespace {
 
@@ -17,20 +19,6 @@ std::unexpected<Error> cannot(std::string_view what, const std::string& path) {
   return fail(Code::invalid,
               fmt::format("cannot {} {}: {}", what, path, std::generic_category().message(errno)));
 }
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
 
 }  // namespace
 
@@ -40,9 +28,9 @@ Status write_private_file(const std::string& path, std::string_view text) {
   // readers are not ours.
   ::unlink(temporary.c_str());
   {
-    const Descriptor file(
+    const FileDescriptor file(
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (file.get() < 0) return cannot("create", temporary);
+    if (!file) return cannot("create", temporary);
     while (!text.empty()) {
       const ssize_t n = ::write(file.get(), text.data(), text.size());
       if (n < 0 && errno == EINTR) continue;
@@ -59,8 +47,8 @@ Status write_private_file(const std::string& path, std::string_view text) {
   // The new name is on disk only when the folder is.
   const std::filesystem::path parent = std::filesystem::path(path).parent_path();
   const std::string folder = parent.empty() ? "." : parent.string();
-  const Descriptor folder_file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder_file.get() < 0 || ::fsync(folder_file.get()) != 0) return cannot("sync", folder);
+  const FileDescriptor folder_file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder_file || ::fsync(folder_file.get()) != 0) return cannot("sync", folder);
   return {};
 }
 

@@ -1,8 +1,11 @@
 // The program: reads the command line (and the configuration file) and runs one command.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/limits.h"
+#include "cli/faces.h"
 #include "cli/key_commands.h"
 #include "cli/partition_commands.h"
 #include "cli/serve.h"
@@ -10,6 +13,8 @@
 
 namespace {
 
+using orrery::cli::known_faces;
+using orrery::cli::KnownFace;
 using orrery::cli::ServeOptions;
 using orrery::cli::ServerAddress;
 
@@ -25,12 +30,17 @@ std::string limits_help() {
 }
 
 // CLI11 reads configuration files for the program only, not for a command of it. The file has the
-// names of serve's options without a section, so each is handed down to serve here.
+// names of serve's options without a section, and those of one face in a section of its name, so
+// each is handed down to serve here.
 class ServeConfig : public CLI::ConfigINI {
  public:
   std::vector<CLI::ConfigItem> from_config(std::istream& file) const override {
     std::vector<CLI::ConfigItem> items = CLI::ConfigINI::from_config(file);
-    for (CLI::ConfigItem& item : items) item.parents.insert(item.parents.begin(), "serve");
+    for (CLI::ConfigItem& item : items) {
+      // [table] port = 10002 is --table-port.
+      if (!item.parents.empty()) item.name = item.parents.back() + "-" + item.name;
+      item.parents = {"serve"};
+    }
     return items;
   }
 };
@@ -40,6 +50,19 @@ void add_serve_options(CLI::App& command, ServeOptions& options) {
       ->capture_default_str();
   command.add_option("--port", options.port, "Port for http and https; 0: any free one")
       ->capture_default_str();
+  for (const KnownFace& face : known_faces().subspan(1)) {
+    command.add_option_function<uint16_t>(
+        fmt::format("--{}-port", face.name),
+        [&options, name = std::string(face.name)](uint16_t port) {
+          options.face_ports[name] = port;
+        },
+        fmt::format("{} [off; {} with --all-faces]", face.help, face.usual_port));
+  }
+  command.add_flag("--all-faces", options.all_faces,
+                   "Every face at its usual port; one whose port is taken is left out");
+  command.add_option("--ops-port", options.ops_port,
+                     "A port for /healthz, /metrics and /admin/ alone, where metrics need no token "
+                     "[these are on the main port]");
   command.add_option("--address", options.address, "Address to listen on")->capture_default_str();
   command.add_flag("--dev", options.dev,
                    "For development: the emulator's well-known key, this machine only, and "

@@ -13,6 +13,7 @@
 #include "api/cosmos/service.h"
 #include "cli/data_folder.h"
 #include "cluster/engine.h"
+#include "net/http_session.h"
 #include "net/server.h"
 #include "ops/pages.h"
 #include "script/host.h"
@@ -51,7 +52,7 @@ TEST(MetricsPageTest, IsReadWhileTheListenerComesAndGoes) {
       .engine = **engine, .scripts = scripts, .account = **account, .lanes = lanes, .clock = clock};
   cosmos::Service service(context, {});
   ops::Pages pages(context, {&service}, "");
-  ops::Front front(pages, &service.handler(), {});
+  ops::Front front(&pages, &service, {});
 
   const auto read = [&] {
     auto sink = std::make_shared<PromisedAnswer>();
@@ -73,12 +74,15 @@ TEST(MetricsPageTest, IsReadWhileTheListenerComesAndGoes) {
       }
     });
   }
-  net::ServerOptions listen;
-  listen.port = 0;
-  listen.threads = 1;
+  net::ServerOptions options;
+  options.threads = 1;
   for (int i = 0; i < 5; ++i) {
-    auto server = net::Server::start(listen, front);
+    auto server = net::Server::create(options);
     ASSERT_TRUE(server) << server.error().message;
+    net::ListenerSpec listener;
+    listener.sessions = net::http_sessions(front, {});
+    ASSERT_TRUE((*server)->listen(std::move(listener)));
+    ASSERT_TRUE((*server)->start());
     pages.set_server(server->get());
     const size_t before = reads;
     while (reads < before + 10) std::this_thread::yield();

@@ -12,7 +12,6 @@
 #include <thread>
 
 #include "account/account.h"
-#include "api/cosmos/service.h"
 #include "base/clock.h"
 #include "base/fault.h"
 #include "base/heap.h"
@@ -20,6 +19,8 @@
 #include "base/survive.h"
 #include "cli/data_folder.h"
 #include "cli/descriptors.h"
+#include "cli/face_listeners.h"
+#include "cli/faces.h"
 #include "cli/machine.h"
 #include "cli/test_clock.h"
 #include "cluster/engine.h"
@@ -27,7 +28,6 @@
 #include "net/certificate.h"
 #include "net/loopback.h"
 #include "net/server.h"
-#include "ops/pages.h"
 #include "script/host.h"
 #include "volume/local/local_volume.h"
 
@@ -44,7 +44,6 @@ void warn_if_others_can_read(const std::string& private_key_file) {
 
 struct Settings {
   cluster::EngineOptions engine;
-  cosmos::ServiceOptions service;
   log::Level log_level = log::Level::info;
   log::Format log_format = log::Format::text;
 };
@@ -79,17 +78,11 @@ Result<Settings> settings_of(const ServeOptions& options) {
                 fmt::format("--durability '{}' is not one of sync, relaxed", options.durability));
   }
   settings.engine.sync_commits = options.durability == "sync";
-  auto consistency = cosmos::parse_consistency(options.consistency);
-  if (!consistency) return pass(consistency.error());
-  settings.service.consistency = *consistency;
-  if (options.queries != "service" && options.queries != "permissive") {
-    return fail(Code::invalid,
-                fmt::format("--queries '{}' is not one of service, permissive", options.queries));
-  }
-  settings.service.query_rules = options.queries == "permissive" ? cosmos::QueryRules::permissive
-                                                                 : cosmos::QueryRules::service;
   if (options.certificate.empty() != options.private_key.empty()) {
     return fail(Code::invalid, "--cert and --cert-key go together: give both or neither");
+  }
+  for (const KnownFace& known : known_faces()) {
+    if (auto checked = known.check(options); !checked) return pass(checked.error());
   }
   auto level = log::parse_level(options.log_level);
   if (!level) return pass(level.error());
@@ -118,6 +111,22 @@ Status fit_descriptors(const ServeOptions& options, Limits& limits) {
   return {};
 }
 
+// A line for each listener; that of the main one, which others wait for, is the last.
+void say_ready(const std::vector<net::ListenerStatus>& listeners) {
+  for (size_t i = listeners.size(); i-- > 0;) {
+    const net::ListenerStatus& one = listeners[i];
+    const bool is_v6 = one.address.find(':') != std::string::npos;
+    const std::string at =
+        fmt::format("{}:{}", is_v6 ? "[" + one.address + "]" : one.address, one.port);
+    if (i == 0) {
+      fmt::print("orrery ready on http://{} and https://{}\n", at, at);
+    } else {
+      fmt::print("orrery {} ready on {}\n", one.name, at);
+    }
+  }
+  std::fflush(stdout);
+}
+
 Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop_signals) {
   auto lock = FolderLock::take(options.data);
   if (!lock) return pass(lock.error());
@@ -142,27 +151,24 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   auto account = account::Account::open(*keys, std::move(*secret), std::move(account_options));
   if (!account) return pass(account.error());
 
-  net::ServerOptions listen;
-  listen.address = options.address;
-  listen.port = options.port;
-  listen.threads = options.threads;
-  listen.certificate_file = options.certificate;
-  listen.private_key_file = options.private_key;
+  net::ServerOptions server_options;
+  server_options.threads = options.threads;
+  server_options.certificate_file = options.certificate;
+  server_options.private_key_file = options.private_key;
   if (options.certificate.empty()) {
-    listen.certificate_file = options.data + "/cert.pem";
-    listen.private_key_file = options.data + "/key.pem";
-    if (auto made = net::ensure_certificate(listen.certificate_file, listen.private_key_file);
+    server_options.certificate_file = options.data + "/cert.pem";
+    server_options.private_key_file = options.data + "/key.pem";
+    if (auto made = net::ensure_certificate(server_options.certificate_file,
+                                            server_options.private_key_file);
         !made) {
       return made;
     }
   }
-  warn_if_others_can_read(listen.private_key_file);
+  warn_if_others_can_read(server_options.private_key_file);
   const Limits& limits = settings.engine.limits;
-  listen.connections_max = static_cast<uint32_t>(limits.connections);
-  listen.header_bytes_max = static_cast<uint32_t>(limits.request_header_bytes);
-  listen.body_bytes_max = limits.request_body_bytes;
-  listen.request_buffer_bytes = limits.request_buffer_bytes;
-  listen.response_buffer_bytes = limits.response_buffer_bytes;
+  server_options.connections_max = static_cast<uint32_t>(limits.connections);
+  server_options.request_buffer_bytes = limits.request_buffer_bytes;
+  server_options.response_buffer_bytes = limits.response_buffer_bytes;
 
   const RealClock clock;
   auto test_clock = TestClock::from_environment();
@@ -174,17 +180,22 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   auto engine = cluster::Engine::open(**volume, engine_clock, settings.engine);
   if (!engine) return pass(engine.error());
   script::Host scripts((*engine)->limits());
+  script::Host scripts((*engine)->limits());
   face::Lanes lanes((*engine)->limits(), clock, scripts.workers_max());
-  const face::Context context{
-      .engine = **engine, .scripts = scripts, .account = **account, .lanes = lanes, .clock = clock};
-  cosmos::Service service(context, settings.service);
-  ops::Pages pages(context, {&service}, std::move(metrics_token));
-  ops::Front front(pages, &service.handler(), {.local_names_only = options.dev});
-  auto server = net::Server::start(listen, front);
+  const face::Context context{.engine = **engine,
+                              .scripts = scripts,
+                              .account = **account,
+                              .lanes = lanes,
+                              .clock = clock};
+  auto server = net::Server::create(server_options);
   if (!server) return pass(server.error());
-  pages.set_server(server->get());
-  const uint16_t port = (*server)->port();
-  auto certificate = net::first_certificate(listen.certificate_file);
+  FaceListeners faces(context, options, limits);
+  if (auto made = faces.listen(**server, std::move(metrics_token)); !made) return made;
+  if (auto started = (*server)->start(); !started) return started;
+  faces.pages().set_server(server->get());
+  const std::vector<net::ListenerStatus> listeners = (*server)->listeners();
+  const uint16_t port = listeners.front().port;
+  auto certificate = net::first_certificate(server_options.certificate_file);
   if (!certificate) return pass(certificate.error());
   if (auto written = write_running_server(
           options.data, {options.address, port, options.dev, std::move(*certificate)});
@@ -196,11 +207,7 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   if (!settings.engine.sync_commits) {
     log::warn("durability is relaxed: writes acknowledged just before a crash may be lost");
   }
-  const std::string host = options.address.find(':') == std::string::npos
-                               ? options.address
-                               : "[" + options.address + "]";
-  fmt::print("orrery ready on http://{}:{} and https://{}:{}\n", host, port, host, port);
-  std::fflush(stdout);
+  say_ready(listeners);
 
   int signal = 0;
   sigwait(&stop_signals, &signal);
@@ -215,8 +222,7 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   });
   (*server)->stop(std::chrono::seconds(options.grace_s));
   lanes.stop();
-  service.stop();
-  pages.set_server(nullptr);
+  faces.stop();
   server->reset();
   engine->reset();
   remove_running_server(options.data);

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +15,11 @@ namespace orrery::cli {
 struct ServeOptions {
   std::string data = "./orrery-data";
   std::string address = "127.0.0.1";
-  uint16_t port = 8081;
+  uint16_t port = 8081;  // of the main face, and of the pages of no face
+  // Of other faces, by their names; those without one are off.
+  std::map<std::string, uint16_t, std::less<>> face_ports;
+  bool all_faces = false;  // those without one at their usual ports, where these are free
+  std::optional<uint16_t> ops_port;  // of the pages of no face alone
   bool dev = false;
   std::vector<std::string> limits;  // NAME=VALUE
   std::string certificate;

@@ -17,6 +17,7 @@
 #include "face/lanes.h"
 #include "face/metric_families.h"
 #include "net/http.h"
+#include "net/listener_spec.h"
 #include "script/host.h"
 
 namespace orrery::face {
@@ -36,8 +37,10 @@ class Face {
 
   // cosmos, table, mongo: in options, logs and metrics.
   virtual std::string_view name() const = 0;
-  // What answers the HTTP requests of its port. Pages of no face (src/ops) come before it.
-  virtual net::Handler& handler() = 0;
+  // What it speaks at its port: an HTTP face has a handler, another one a listener of its own kind,
+  // whose address and port are for the program to say.
+  virtual net::Handler* http_handler() { return nullptr; }
+  virtual net::ListenerSpec listener() { return {}; }
   // What it counts; on the thread that renders the metrics.
   virtual void add_metrics(MetricFamilies& all) const = 0;
   // Waits for what it has under way on threads of its own. No request comes any more.

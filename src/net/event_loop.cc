@@ -1,4 +1,4 @@
-// Running, stopping and sweeping a loop: one timer looks at every connection's deadline, so that a
+// Running, stopping and sweeping a loop: one timer looks at every stream's deadline, so that a
 // request sets no timer of its own. See event_loop.h.
 #include "net/event_loop.h"
 
@@ -13,8 +13,8 @@
 
 #include "base/fault.h"
 #include "base/survive.h"
-#include "net/connection.h"
 #include "net/response_head.h"
+#include "net/stream.h"
 
 namespace orrery::net {
 namespace {
@@ -23,11 +23,14 @@ constexpr size_t kEventsMax = 128;  // of one turn
 
 // A limit is kept to within a quarter of the shortest one, and never looked at more than 100 times
 // a second.
-std::chrono::milliseconds tick_interval(const ServerOptions& options) {
-  const auto shortest =
-      std::min({options.header_timeout, options.body_timeout, options.idle_timeout,
-                options.write_timeout, options.buffer_timeout});
-  return std::clamp(shortest / 4, std::chrono::milliseconds(10), std::chrono::milliseconds(1000));
+std::chrono::milliseconds tick_interval(const ServerState& server) {
+  auto shortest = std::chrono::milliseconds(4'000);
+  for (const std::unique_ptr<ListenerState>& listener : server.listeners) {
+    const ListenerLimits& limits = listener->spec.limits;
+    shortest = std::min({shortest, limits.head_timeout, limits.body_timeout, limits.idle_timeout,
+                         limits.write_timeout, limits.buffer_timeout});
+  }
+  return std::max(shortest / 4, std::chrono::milliseconds(10));
 }
 
 // OpenSSL writes to sockets in a way that signals when the peer has gone; what it returns says the
@@ -41,9 +44,10 @@ void block_broken_pipe_signal() {
 
 }  // namespace
 
-Result<std::shared_ptr<EventLoop>> EventLoop::create(std::shared_ptr<ServerShared> shared) {
-  Descriptor poll(::epoll_create1(EPOLL_CLOEXEC));
-  Descriptor wake(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+Result<std::shared_ptr<EventLoop>> EventLoop::create(std::shared_ptr<ServerState> server,
+                                                     size_t number) {
+  FileDescriptor poll(::epoll_create1(EPOLL_CLOEXEC));
+  FileDescriptor wake(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
   epoll_event event{};
   event.events = EPOLLIN | EPOLLET;
   if (!poll || !wake || ::epoll_ctl(poll.get(), EPOLL_CTL_ADD, wake.get(), &event) != 0) {
@@ -51,16 +55,18 @@ Result<std::shared_ptr<EventLoop>> EventLoop::create(std::shared_ptr<ServerShare
                 std::string("cannot make an event loop: ") + std::system_category().message(errno));
   }
   return std::shared_ptr<EventLoop>(
-      new EventLoop(std::move(shared), std::move(poll), std::move(wake)));
+      new EventLoop(std::move(server), number, std::move(poll), std::move(wake)));
 }
 
-EventLoop::EventLoop(std::shared_ptr<ServerShared> shared, Descriptor poll, Descriptor wake)
-    : shared_(std::move(shared)),
+EventLoop::EventLoop(std::shared_ptr<ServerState> server, size_t number, FileDescriptor poll,
+                     FileDescriptor wake)
+    : server_(std::move(server)),
+      number_(number),
       poll_(std::move(poll)),
       wake_(std::move(wake)),
       now_(std::chrono::steady_clock::now()),
-      tick_interval_(tick_interval(shared_->options)),
-      slow_readers_(shared_->options.response_buffer_bytes / shared_->options.threads) {}
+      tick_interval_(0),
+      slow_readers_(server_->options.response_buffer_bytes / server_->options.threads) {}
 
 EventLoop::~EventLoop() = default;
 
@@ -73,70 +79,76 @@ Status EventLoop::watch(int fd, Watcher& watcher) {
               std::string("cannot watch a socket: ") + std::system_category().message(errno));
 }
 
-void EventLoop::run() {
+void EventLoop::begin_on_this_thread() {
   thread_id_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   block_broken_pipe_signal();
-  std::array<epoll_event, kEventsMax> events;
-  std::vector<std::shared_ptr<Connection>> going_on;
+  tick_interval_ = tick_interval(*server_);
+}
+
+void EventLoop::run() {
+  begin_on_this_thread();
   for (;;) {
-    const int ready =
-        ::epoll_wait(poll_.get(), events.data(), static_cast<int>(events.size()), wait_limit_ms());
-    now_ = std::chrono::steady_clock::now();
-    bool woken = false;
-    telling_ = true;
-    for (int i = 0; i < ready; ++i) {
-      const epoll_event& event = events[static_cast<size_t>(i)];
-      if (event.data.ptr == nullptr) {
-        woken = true;
-      } else {
-        auto* watcher = static_cast<Watcher*>(event.data.ptr);
-        const bool told = survive("a socket's events", [&] {
-          static_cast<void>(fault::point("loop.events"));
-          watcher->on_events(event.events);
-        });
-        if (!told) watcher->on_failure();
-      }
-    }
-    going_on.swap(yielded_);
-    for (const std::shared_ptr<Connection>& connection : going_on) {
-      if (!survive("a connection's next turn", [&] { connection->on_next_turn(); })) {
-        connection->on_failure();
-      }
-    }
-    going_on.clear();
-    telling_ = false;
-    for (const std::shared_ptr<Connection>& writer : writers_) {
-      if (!survive("writing answers", [&] { writer->on_turn_end(); })) writer->on_failure();
-    }
-    writers_.clear();
-    if (woken) {
-      run_posted();
-      finish_abandoned();
-    }
-    survive("time limits", [&] {
-      run_due();
-      close_slow_readers();
-    });
+    turn(wait_limit_ms());
     const std::lock_guard lock(mutex_);
     if (finished_ && posted_.empty()) break;
   }
   yielded_.clear();  // closed, and would hold this loop
 }
 
-void EventLoop::go_on_later(const std::shared_ptr<Connection>& connection) {
-  yielded_.push_back(connection);
+void EventLoop::turn(int wait_ms) {
+  std::array<epoll_event, kEventsMax> events;
+  const int ready =
+      ::epoll_wait(poll_.get(), events.data(), static_cast<int>(events.size()), wait_ms);
+  now_ = std::chrono::steady_clock::now();
+  bool woken = false;
+  telling_ = true;
+  for (int i = 0; i < ready; ++i) {
+    const epoll_event& event = events[static_cast<size_t>(i)];
+    if (event.data.ptr == nullptr) {
+      woken = true;
+    } else {
+      auto* watcher = static_cast<Watcher*>(event.data.ptr);
+      const bool told = survive("a socket's events", [&] {
+        static_cast<void>(fault::point("loop.events"));
+        watcher->on_events(event.events);
+      });
+      if (!told) watcher->on_failure();
+    }
+  }
+  going_on_.swap(yielded_);
+  for (const std::shared_ptr<Stream>& stream : going_on_) {
+    if (!survive("a stream's next turn", [&] { stream->on_next_turn(); })) stream->on_failure();
+  }
+  going_on_.clear();
+  telling_ = false;
+  for (const std::shared_ptr<Stream>& writer : writers_) {
+    if (!survive("writing answers", [&] { writer->on_turn_end(); })) writer->on_failure();
+  }
+  writers_.clear();
+  if (woken) {
+    run_posted();
+    visit_notified();
+  }
+  survive("time limits", [&] {
+    run_due();
+    close_slow_readers();
+  });
 }
 
-bool EventLoop::write_later(const std::shared_ptr<Connection>& connection) {
-  if (telling_) writers_.push_back(connection);
+void EventLoop::go_on_later(const std::shared_ptr<Stream>& stream) {
+  yielded_.push_back(stream);
+}
+
+bool EventLoop::write_later(const std::shared_ptr<Stream>& stream) {
+  if (telling_) writers_.push_back(stream);
   return telling_;
 }
 
 int EventLoop::wait_limit_ms() const {
   if (!yielded_.empty()) return 0;
   std::optional<SteadyTime> due;
-  if (!connections_.empty()) due = next_tick_;
-  if (delayed_) due = due ? std::min(*due, delayed_->due) : delayed_->due;
+  if (!streams_.empty()) due = next_tick_;
+  for (const Delayed& one : delayed_) due = due ? std::min(*due, one.due) : one.due;
   if (!due) return -1;
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(*due - now_).count();
   return static_cast<int>(std::clamp<int64_t>(left, 0, 60'000));
@@ -160,17 +172,17 @@ void EventLoop::wake() noexcept {
   [[maybe_unused]] const ssize_t written = ::write(wake_.get(), &one, sizeof one);
 }
 
-void EventLoop::look_for_abandoned() noexcept {
-  abandoned_.store(true);
+void EventLoop::look_for_notified() noexcept {
+  notified_.store(true);
   wake();
 }
 
-void EventLoop::finish_abandoned() noexcept {
-  if (!abandoned_.exchange(false)) return;
-  for (auto next = connections_.begin(); next != connections_.end();) {
+void EventLoop::visit_notified() noexcept {
+  if (!notified_.exchange(false)) return;
+  for (auto next = streams_.begin(); next != streams_.end();) {
     // Held, and stepped over first, because it may close and leave the list.
-    const std::shared_ptr<Connection> connection = *next++;
-    connection->finish_abandoned();
+    const std::shared_ptr<Stream> stream = *next++;
+    stream->on_notified();
   }
 }
 
@@ -184,13 +196,18 @@ void EventLoop::run_posted() {
 }
 
 void EventLoop::after(std::chrono::milliseconds delay, std::move_only_function<void()> work) {
-  delayed_.emplace(now_ + delay, std::move(work));
+  delayed_.emplace_back(now_ + delay, std::move(work));
 }
 
 void EventLoop::run_due() {
-  if (delayed_ && now_ >= delayed_->due) {
-    auto work = std::move(delayed_->work);
-    delayed_.reset();
+  // What it runs may ask for more, which is for a later turn.
+  for (size_t left = delayed_.size(), at = 0; left > 0; --left) {
+    if (now_ < delayed_[at].due) {
+      ++at;
+      continue;
+    }
+    auto work = std::move(delayed_[at].work);
+    delayed_.erase(delayed_.begin() + static_cast<ptrdiff_t>(at));
     work();
   }
   if (now_ < next_tick_) return;
@@ -207,51 +224,51 @@ std::string_view EventLoop::date_line() {
   return date_line_;
 }
 
-void EventLoop::adopt(Descriptor fd, bool refused) {
-  if (stopping_) return shared_->ended(refused);
-  if (connections_.empty()) next_tick_ = now_ + tick_interval_;
-  std::shared_ptr<Connection> connection;
+void EventLoop::adopt(FileDescriptor fd, ListenerState& listener, bool refused) {
+  if (stopping_) return server_->ended(listener, refused);
+  if (streams_.empty()) next_tick_ = now_ + tick_interval_;
+  std::shared_ptr<Stream> stream;
   const bool taken = survive("taking a connection", [&] {
-    connection = std::make_shared<Connection>(shared_from_this(), std::move(fd), refused);
-    connections_.push_front(connection);
+    stream = std::make_shared<Stream>(shared_from_this(), listener, std::move(fd), refused);
+    streams_.push_front(stream);
   });
-  if (!taken) return shared_->ended(refused);
-  connection->place_ = connections_.begin();
-  if (!survive("taking a connection", [&] { connection->start(); })) connection->on_failure();
+  if (!taken) return server_->ended(listener, refused);
+  stream->place_ = streams_.begin();
+  if (!survive("taking a connection", [&] { stream->start(); })) stream->on_failure();
 }
 
-void EventLoop::remove(Connection& connection) {
-  shared_->ended(connection.refused());
-  connections_.erase(connection.place_);
-  if (stopping_ && connections_.empty()) finish();
+void EventLoop::remove(Stream& stream) {
+  server_->ended(stream.listener(), stream.refused());
+  streams_.erase(stream.place_);
+  if (stopping_ && streams_.empty()) finish();
 }
 
 void EventLoop::tick() {
-  for (auto next = connections_.begin(); next != connections_.end();) {
+  for (auto next = streams_.begin(); next != streams_.end();) {
     // Held, and stepped over first, because it may close and leave the list.
-    const std::shared_ptr<Connection> connection = *next++;
-    if (!survive("a time limit", [&] { connection->on_tick(now_); })) connection->on_failure();
+    const std::shared_ptr<Stream> stream = *next++;
+    if (!survive("a time limit", [&] { stream->on_tick(now_); })) stream->on_failure();
   }
 }
 
 void EventLoop::close_slow_readers() {
-  while (Connection* slowest = slow_readers_.excess()) slowest->on_too_slow();
+  while (Stream* slowest = slow_readers_.excess()) slowest->on_too_slow();
 }
 
 void EventLoop::begin_stop() {
   stopping_ = true;
-  for (auto next = connections_.begin(); next != connections_.end();) {
-    const std::shared_ptr<Connection> connection = *next++;
-    connection->on_stopping();
+  for (auto next = streams_.begin(); next != streams_.end();) {
+    const std::shared_ptr<Stream> stream = *next++;
+    if (!survive("stopping", [&] { stream->on_stopping(); })) stream->on_failure();
   }
-  if (connections_.empty()) finish();
+  if (streams_.empty()) finish();
 }
 
 void EventLoop::close_all() {
   stopping_ = true;
-  while (!connections_.empty()) {
-    const std::shared_ptr<Connection> connection = connections_.front();
-    connection->close();
+  while (!streams_.empty()) {
+    const std::shared_ptr<Stream> stream = streams_.front();
+    stream->close();
   }
   finish();
 }
@@ -259,7 +276,7 @@ void EventLoop::close_all() {
 void EventLoop::finish() {
   const std::lock_guard lock(mutex_);
   finished_ = true;
-  delayed_.reset();
+  delayed_.clear();
 }
 
 }  // namespace orrery::net

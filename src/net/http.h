@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "net/session.h"
+
 namespace orrery::net {
 
 // ASCII only, as header names and tokens are.
@@ -40,12 +42,15 @@ struct Response {
   std::string headers;  // complete lines, "name: value\r\n"; Content-Length is added when sending
   std::string body;
   bool close = false;  // close the connection after it
+  // Makes the session that speaks on this connection from here on: the answer is 101 with
+  // `headers`, and nothing else of this is looked at. Given one, a request must have asked for it.
+  std::unique_ptr<SessionFactory> take_over;
 
   // Control characters in `value` become spaces: no value can end its line or start another header.
   void add(std::string_view name, std::string_view value);
 };
 
-// Where a response goes. Implemented by a connection.
+// Where a response goes. Implemented by a session.
 class ResponseSink {
  public:
   virtual ~ResponseSink() = default;

@@ -59,21 +59,21 @@ uint16_t bound_port(int fd) {
 }  // namespace
 
 Listener::Listener(std::vector<std::shared_ptr<EventLoop>> loops,
-                   std::shared_ptr<ServerShared> shared)
-    : loops_(std::move(loops)), shared_(std::move(shared)) {}
+                   std::shared_ptr<ServerState> server, ListenerState& state)
+    : loops_(std::move(loops)), server_(std::move(server)), state_(state) {}
 
 Status Listener::open() {
-  const ServerOptions& options = shared_->options;
-  const auto address = parse_address(options.address, options.port);
+  const ListenerSpec& spec = state_.spec;
+  const auto address = parse_address(spec.address, spec.port);
   if (!address) {
     return fail(Code::invalid,
                 fmt::format("`{}` is not an IP address to listen on: give one such as 127.0.0.1, "
                             "0.0.0.0 or ::",
-                            options.address));
+                            spec.address));
   }
   const int on = 1;
-  fd_ =
-      Descriptor(::socket(address->bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  fd_ = FileDescriptor(
+      ::socket(address->bytes.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd_ || ::setsockopt(fd_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
       ::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&address->bytes), address->size) != 0 ||
       ::listen(fd_.get(), kBacklog) != 0) {
@@ -81,18 +81,16 @@ Status Listener::open() {
     fd_.reset();
     switch (error) {
       case EADDRINUSE:
-        return fail(Code::conflict, fmt::format("port {} is in use: another server? choose with "
-                                                "--port",
-                                                options.port));
+        return fail(Code::conflict, fmt::format("port {} is in use: another server? choose with {}",
+                                                spec.port, spec.port_option));
       case EACCES:
         return fail(Code::forbidden,
                     fmt::format("port {} needs rights that this process does not have: choose one "
-                                "above 1023 with --port",
-                                options.port));
+                                "above 1023 with {}",
+                                spec.port, spec.port_option));
       default:
-        return fail(Code::invalid,
-                    fmt::format("cannot listen on {} port {}: {}", options.address, options.port,
-                                std::system_category().message(error)));
+        return fail(Code::invalid, fmt::format("cannot listen on {} port {}: {}", spec.address,
+                                               spec.port, std::system_category().message(error)));
     }
   }
   port_ = bound_port(fd_.get());
@@ -112,7 +110,7 @@ void Listener::on_events(uint32_t) {
 
 Listener::Taken Listener::take_waiting() {
   for (int taken = 0; taken < kAcceptsPerTurn; ++taken) {
-    Descriptor fd(::accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    FileDescriptor fd(::accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (fd && !fault::point("net.accept")) {
       fd.reset();
       errno = EMFILE;
@@ -129,28 +127,37 @@ Listener::Taken Listener::take_waiting() {
           return Taken::out_of_resources;
       }
     }
-    const uint64_t open = shared_->connections_open.fetch_add(1, std::memory_order_relaxed);
-    const bool refused = open >= shared_->options.connections_max;
+    const bool refused = !admit();
     if (refused) {
-      shared_->connections_open.fetch_sub(1, std::memory_order_relaxed);
-      shared_->connections_refused.fetch_add(1, std::memory_order_relaxed);
-      const uint64_t refusals = shared_->refusals_open.fetch_add(1, std::memory_order_relaxed);
+      const uint64_t refusals = server_->refusals_open.fetch_add(1, std::memory_order_relaxed);
       if (refusals >= Server::kRefusalsOpenMax) {
-        shared_->ended(refused);
+        server_->ended(state_, refused);
         continue;
       }
-    } else {
-      shared_->connections_accepted.fetch_add(1, std::memory_order_relaxed);
     }
     const std::shared_ptr<EventLoop>& loop = loops_[next_loop_++ % loops_.size()];
     bool posted = false;
     survive("handing a connection over", [&] {
-      posted = loop->post(
-          [loop, fd = std::move(fd), refused]() mutable { loop->adopt(std::move(fd), refused); });
+      posted = loop->post([loop, this_state = &state_, fd = std::move(fd), refused]() mutable {
+        loop->adopt(std::move(fd), *this_state, refused);
+      });
     });
-    if (!posted) shared_->ended(refused);
+    if (!posted) server_->ended(state_, refused);
   }
   return Taken::some;
+}
+
+// Counts a connection, unless there are as many as this listener or the server may have.
+bool Listener::admit() {
+  const uint64_t open = state_.connections_open.fetch_add(1, std::memory_order_relaxed);
+  const uint64_t open_in_all = server_->connections_open.fetch_add(1, std::memory_order_relaxed);
+  if (open < state_.spec.limits.connections_max && open_in_all < server_->options.connections_max) {
+    state_.connections_accepted.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  }
+  server_->ended(state_, false);
+  state_.connections_refused.fetch_add(1, std::memory_order_relaxed);
+  return false;
 }
 
 // What waits to be accepted is told of once: it must not be forgotten.
@@ -160,7 +167,7 @@ void Listener::on_failure() noexcept {
 
 // Out of descriptors nothing tells when one is free again: it is tried after a while.
 void Listener::pause() {
-  const uint64_t pauses = shared_->accept_pauses.fetch_add(1, std::memory_order_relaxed);
+  const uint64_t pauses = server_->accept_pauses.fetch_add(1, std::memory_order_relaxed);
   if (pauses == 0) {
     log::error("accepting connections pauses: raise the limit of open files (ulimit -n)",
                {{"error", ::strerrordesc_np(errno)}});

@@ -16,10 +16,10 @@ bool status_has_body(int status);
 
 struct ResponseHead {
   int status = 200;
-  std::string_view headers;    // complete lines
-  std::string_view date_line;  // as date_line() makes it; may be empty
-  std::optional<uint64_t> content_length;
-  std::string_view connection;  // the value of Connection; empty: none
+  std::string_view headers = {};    // complete lines
+  std::string_view date_line = {};  // as date_line() makes it; may be empty
+  std::optional<uint64_t> content_length = std::nullopt;
+  std::string_view connection = {};  // the value of Connection; empty: none
 };
 
 void append_head(std::string& out, const ResponseHead& head);

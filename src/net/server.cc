@@ -1,6 +1,8 @@
-// Puts the parts together: loops and their threads, the listener, the TLS context; and takes them
+// Puts the parts together: loops and their threads, the listeners, the TLS context; and takes them
 // apart again in order.
 #include "net/server.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -16,9 +18,9 @@
 namespace orrery::net {
 
 struct Server::Impl {
-  std::shared_ptr<ServerShared> shared;
+  std::shared_ptr<ServerState> state;
   std::vector<std::shared_ptr<EventLoop>> loops;
-  std::unique_ptr<Listener> listener;  // after the loops, which watch it
+  std::vector<std::unique_ptr<Listener>> listeners;  // after the loops, which watch them
   std::vector<std::thread> threads;
 
   std::mutex mutex;
@@ -44,11 +46,15 @@ struct Server::Impl {
     return {};
   }
 
+  void close_listeners() {
+    for (const std::unique_ptr<Listener>& listener : listeners) listener->close();
+  }
+
   void stop(std::chrono::milliseconds grace) {
     if (threads.empty()) return;
-    // The listener's loop hands over its last connections before any loop hears of the end.
+    // The listeners' loop hands over their last connections before any loop hears of the end.
     loops.front()->post([this] {
-      listener->close();
+      close_listeners();
       for (const std::shared_ptr<EventLoop>& loop : loops) {
         loop->post([loop] { loop->begin_stop(); });
       }
@@ -57,7 +63,7 @@ struct Server::Impl {
       std::unique_lock lock(mutex);
       ended.wait_for(lock, grace, [this] { return running == 0; });
     }
-    loops.front()->post([this] { listener->close(); });
+    loops.front()->post([this] { close_listeners(); });
     for (const std::shared_ptr<EventLoop>& loop : loops) {
       loop->post([loop] { loop->close_all(); });
     }
@@ -72,54 +78,89 @@ Server::~Server() {
   stop(std::chrono::milliseconds(0));
 }
 
-Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Handler& handler) {
+Result<std::unique_ptr<Server>> Server::create(const ServerOptions& options) {
   auto impl = std::make_unique<Impl>();
   ServerOptions settled = options;
   if (settled.threads == 0) settled.threads = std::max(1U, std::thread::hardware_concurrency());
-  impl->shared = std::make_shared<ServerShared>(std::move(settled), handler);
+  impl->state = std::make_shared<ServerState>(std::move(settled));
   if (options.certificate_file.empty() != options.private_key_file.empty()) {
     return fail(Code::invalid, "TLS needs both a certificate and its private key: only one is set");
   }
   if (!options.certificate_file.empty()) {
     auto context = make_tls_context(options.certificate_file, options.private_key_file);
     if (!context) return pass(std::move(context).error());
-    impl->shared->tls = std::move(*context);
+    impl->state->tls = std::move(*context);
   }
-  for (uint32_t i = 0; i < impl->shared->options.threads; ++i) {
-    auto loop = EventLoop::create(impl->shared);
+  for (uint32_t i = 0; i < impl->state->options.threads; ++i) {
+    auto loop = EventLoop::create(impl->state, i);
     if (!loop) return pass(std::move(loop).error());
     impl->loops.push_back(std::move(*loop));
   }
-  impl->listener = std::make_unique<Listener>(impl->loops, impl->shared);
-  if (Status opened = impl->listener->open(); !opened) return pass(std::move(opened).error());
-  std::unique_ptr<Server> server(new Server(std::move(impl)));
-  if (Status running = server->impl_->run_threads(); !running) {
-    return pass(std::move(running).error());
-  }
-  return server;
+  return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 
-uint16_t Server::port() const {
-  return impl_->listener->port();
+Result<uint16_t> Server::listen(ListenerSpec spec) {
+  if (spec.tls == TlsMode::on && !impl_->state->tls) {
+    return fail(Code::invalid,
+                fmt::format("the listener `{}` is for TLS alone, and the server has no certificate",
+                            spec.name));
+  }
+  auto& states = impl_->state->listeners;
+  states.push_back(std::make_unique<ListenerState>(std::move(spec), impl_->loops.size()));
+  auto listener = std::make_unique<Listener>(impl_->loops, impl_->state, *states.back());
+  if (Status opened = listener->open(); !opened) {
+    listener.reset();
+    states.pop_back();
+    return pass(std::move(opened).error());
+  }
+  impl_->listeners.push_back(std::move(listener));
+  return impl_->listeners.back()->port();
+}
+
+Status Server::start() {
+  return impl_->run_threads();
+}
+
+std::vector<ListenerStatus> Server::listeners() const {
+  std::vector<ListenerStatus> all;
+  for (const std::unique_ptr<Listener>& listener : impl_->listeners) {
+    const ListenerState& state = listener->state();
+    ListenerStatus& status = all.emplace_back();
+    status.name = state.spec.name;
+    status.address = state.spec.address;
+    status.port = listener->port();
+    ListenerCounters& counters = status.counters;
+    counters.connections_open = state.connections_open.load(std::memory_order_relaxed);
+    counters.connections_accepted = state.connections_accepted.load(std::memory_order_relaxed);
+    counters.connections_refused = state.connections_refused.load(std::memory_order_relaxed);
+    for (const LoopCounters& counted : state.of_loops) {
+      counters.requests += counted.requests.load(std::memory_order_relaxed);
+      counters.bad_requests += counted.bad_requests.load(std::memory_order_relaxed);
+      counters.tls_failures += counted.tls_failures.load(std::memory_order_relaxed);
+      counters.failures += counted.failures.load(std::memory_order_relaxed);
+      counters.slow_readers += counted.slow_readers.load(std::memory_order_relaxed);
+    }
+  }
+  return all;
 }
 
 ServerCounters Server::counters() const {
-  const ServerShared& shared = *impl_->shared;
-  ServerCounters counters;
-  counters.connections_open = shared.connections_open.load(std::memory_order_relaxed);
-  counters.connections_accepted = shared.connections_accepted.load(std::memory_order_relaxed);
-  counters.connections_refused = shared.connections_refused.load(std::memory_order_relaxed);
-  counters.accept_pauses = shared.accept_pauses.load(std::memory_order_relaxed);
-  for (const std::shared_ptr<EventLoop>& loop : impl_->loops) {
-    const LoopCounters& counted = loop->counters();
-    counters.requests += counted.requests.load(std::memory_order_relaxed);
-    counters.bad_requests += counted.bad_requests.load(std::memory_order_relaxed);
-    counters.tls_failures += counted.tls_failures.load(std::memory_order_relaxed);
-    counters.failures += counted.failures.load(std::memory_order_relaxed);
-    counters.slow_readers += counted.slow_readers.load(std::memory_order_relaxed);
+  const ServerState& state = *impl_->state;
+  ServerCounters sums;
+  for (const ListenerStatus& listener : listeners()) {
+    const ListenerCounters& counters = listener.counters;
+    sums.connections_open += counters.connections_open;
+    sums.connections_accepted += counters.connections_accepted;
+    sums.connections_refused += counters.connections_refused;
+    sums.requests += counters.requests;
+    sums.bad_requests += counters.bad_requests;
+    sums.tls_failures += counters.tls_failures;
+    sums.failures += counters.failures;
+    sums.slow_readers += counters.slow_readers;
   }
-  counters.request_buffer_bytes = shared.heads.bytes_held() + shared.bodies.bytes_held();
-  return counters;
+  sums.accept_pauses = state.accept_pauses.load(std::memory_order_relaxed);
+  sums.request_buffer_bytes = state.heads.bytes_held() + state.bodies.bytes_held();
+  return sums;
 }
 
 void Server::stop(std::chrono::milliseconds grace) {

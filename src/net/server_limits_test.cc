@@ -7,6 +7,7 @@
 #include "net/server.h"
 #include "net/test_client.h"
 #include "net/test_handler.h"
+#include "net/test_server.h"
 
 namespace orrery::net {
 namespace {
@@ -14,23 +15,23 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-ServerOptions any_port() {
-  ServerOptions options;
+HttpTestOptions any_port() {
+  HttpTestOptions options;
   options.port = 0;
   options.threads = 2;
   return options;
 }
 
-std::unique_ptr<Server> start(const ServerOptions& options, Handler& handler) {
-  auto started = Server::start(options, handler);
+std::unique_ptr<HttpTestServer> start(const HttpTestOptions& options, Handler& handler) {
+  auto started = HttpTestServer::start(options, handler);
   EXPECT_TRUE(started.has_value()) << started.error().message;
   return std::move(*started);
 }
 
 TEST(ServerLimits, SlowHeadersTimeOut) {
   TestHandler handler;
-  ServerOptions options = any_port();
-  options.header_timeout = milliseconds(100);
+  HttpTestOptions options = any_port();
+  options.head_timeout = milliseconds(100);
   const auto server = start(options, handler);
   TestClient client(server->port());
   EXPECT_EQ(client.ask(get("/echo")).status, 200);
@@ -51,7 +52,7 @@ TEST(ServerLimits, SlowHeadersTimeOut) {
 
 TEST(ServerLimits, SilentBodiesTimeOut) {
   TestHandler handler;
-  ServerOptions options = any_port();
+  HttpTestOptions options = any_port();
   options.body_timeout = milliseconds(50);
   const auto server = start(options, handler);
   TestClient client(server->port());
@@ -62,7 +63,7 @@ TEST(ServerLimits, SilentBodiesTimeOut) {
 
 TEST(ServerLimits, IdleConnectionsAreClosed) {
   TestHandler handler;
-  ServerOptions options = any_port();
+  HttpTestOptions options = any_port();
   options.idle_timeout = milliseconds(50);
   const auto server = start(options, handler);
   TestClient silent(server->port());
@@ -75,8 +76,8 @@ TEST(ServerLimits, IdleConnectionsAreClosed) {
 
 TEST(ServerLimits, AnswersBeingPreparedDoNotTimeOut) {
   TestHandler handler;
-  ServerOptions options = any_port();
-  options.idle_timeout = options.header_timeout = options.body_timeout = options.write_timeout =
+  HttpTestOptions options = any_port();
+  options.idle_timeout = options.head_timeout = options.body_timeout = options.write_timeout =
       milliseconds(40);
   const auto server = start(options, handler);
   TestClient client(server->port());
@@ -89,7 +90,7 @@ TEST(ServerLimits, AnswersBeingPreparedDoNotTimeOut) {
 
 TEST(ServerLimits, ClientsThatTakeNothingAreClosed) {
   TestHandler handler;
-  ServerOptions options = any_port();
+  HttpTestOptions options = any_port();
   options.write_timeout = milliseconds(100);
   const auto server = start(options, handler);
   TestClient client(server->port(), 4096);
@@ -101,7 +102,7 @@ TEST(ServerLimits, ClientsThatTakeNothingAreClosed) {
 
 TEST(ServerLimits, ConnectionsOverTheLimitAreTold) {
   TestHandler handler;
-  ServerOptions options = any_port();
+  HttpTestOptions options = any_port();
   options.connections_max = 2;
   const auto server = start(options, handler);
   TestClient first(server->port());
@@ -152,9 +153,9 @@ TEST(ServerLimits, WaitsWhenOutOfDescriptors) {
 TEST(ServerStart, SaysThatThePortIsInUse) {
   TestHandler handler;
   const auto server = start(any_port(), handler);
-  ServerOptions options = any_port();
+  HttpTestOptions options = any_port();
   options.port = server->port();
-  const auto second = Server::start(options, handler);
+  const auto second = HttpTestServer::start(options, handler);
   ASSERT_FALSE(second.has_value());
   EXPECT_EQ(second.error().message, "port " + std::to_string(server->port()) +
                                         " is in use: another server? choose with --port");
@@ -162,16 +163,16 @@ TEST(ServerStart, SaysThatThePortIsInUse) {
 
 TEST(ServerStart, SaysThatAnAddressIsNone) {
   TestHandler handler;
-  ServerOptions options = any_port();
+  HttpTestOptions options = any_port();
   options.address = "localhost.example";
-  EXPECT_FALSE(Server::start(options, handler).has_value());
+  EXPECT_FALSE(HttpTestServer::start(options, handler).has_value());
 }
 
 TEST(ServerStart, ListensOnIPv6) {
   TestHandler handler;
-  ServerOptions options = any_port();
+  HttpTestOptions options = any_port();
   options.address = "::1";
-  const auto server = Server::start(options, handler);
+  const auto server = HttpTestServer::start(options, handler);
   if (!server) GTEST_SKIP() << "no IPv6 here: " << server.error().message;
   EXPECT_NE((*server)->port(), 0);
 }

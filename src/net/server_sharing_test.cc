@@ -12,21 +12,22 @@
 #include "net/server.h"
 #include "net/test_client.h"
 #include "net/test_handler.h"
+#include "net/test_server.h"
 
 namespace orrery::net {
 namespace {
 
 using std::chrono::milliseconds;
 
-ServerOptions one_loop() {
-  ServerOptions options;
+HttpTestOptions one_loop() {
+  HttpTestOptions options;
   options.port = 0;
   options.threads = 1;
   return options;
 }
 
-std::unique_ptr<Server> start(const ServerOptions& options, Handler& handler) {
-  auto started = Server::start(options, handler);
+std::unique_ptr<HttpTestServer> start(const HttpTestOptions& options, Handler& handler) {
+  auto started = HttpTestServer::start(options, handler);
   EXPECT_TRUE(started.has_value()) << started.error().message;
   return std::move(*started);
 }
@@ -94,7 +95,7 @@ TEST(ServerBodies, AreAskedForOnlyWhenTheHeadPassed) {
 
 TEST(ServerBodies, WaitForMemoryInTurn) {
   TestHandler handler;
-  ServerOptions options = one_loop();
+  HttpTestOptions options = one_loop();
   options.request_buffer_bytes = 4'000'000;  // 3 MB of it for bodies
   const auto server = start(options, handler);
   TestClient first(server->port());
@@ -117,7 +118,7 @@ TEST(ServerBodies, WaitForMemoryInTurn) {
 
 TEST(ServerBodies, ThatWaitTooLongAreTold) {
   TestHandler handler;
-  ServerOptions options = one_loop();
+  HttpTestOptions options = one_loop();
   options.request_buffer_bytes = 4'000'000;
   options.buffer_timeout = milliseconds(50);
   const auto server = start(options, handler);
@@ -137,7 +138,7 @@ TEST(ServerBodies, ThatWaitTooLongAreTold) {
 
 TEST(ServerBodies, OfClientsThatLeaveFreeTheirMemory) {
   TestHandler handler;
-  ServerOptions options = one_loop();
+  HttpTestOptions options = one_loop();
   options.request_buffer_bytes = 4'000'000;
   const auto server = start(options, handler);
   {
@@ -153,7 +154,7 @@ TEST(ServerBodies, OfClientsThatLeaveFreeTheirMemory) {
 
 TEST(ServerBodies, DrippingDoesNotBuyTime) {
   TestHandler handler;
-  ServerOptions options = one_loop();
+  HttpTestOptions options = one_loop();
   options.body_timeout = milliseconds(200);
   const auto server = start(options, handler);
   TestClient client(server->port());
@@ -172,7 +173,7 @@ TEST(ServerBodies, DrippingDoesNotBuyTime) {
 
 TEST(ServerHeads, LargeOnesAreBoundedTogether) {
   TestHandler handler;
-  ServerOptions options = one_loop();
+  HttpTestOptions options = one_loop();
   options.request_buffer_bytes = 128 * 1024;  // 32 KB of it for heads
   const auto server = start(options, handler);
   const std::string head = "GET /echo HTTP/1.1\r\nHost: h\r\nX: " + std::string(20'000, 'x');
@@ -188,7 +189,7 @@ TEST(ServerHeads, LargeOnesAreBoundedTogether) {
 
 TEST(ServerAnswers, ThatNobodyTakesAreBoundedTogether) {
   TestHandler handler;
-  ServerOptions options = one_loop();
+  HttpTestOptions options = one_loop();
   options.response_buffer_bytes = 25'000'000;  // two and a half of these answers
   const auto server = start(options, handler);
   std::vector<std::unique_ptr<TestClient>> silent;
@@ -205,7 +206,7 @@ TEST(ServerAnswers, ThatNobodyTakesAreBoundedTogether) {
 
 TEST(ServerAnswers, TakingThemInDripsDoesNotBuyTime) {
   TestHandler handler;
-  ServerOptions options = one_loop();
+  HttpTestOptions options = one_loop();
   options.write_timeout = milliseconds(300);
   options.transfer_rate_min = 1'000'000'000;
   const auto server = start(options, handler);

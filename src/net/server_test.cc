@@ -7,6 +7,7 @@
 
 #include "net/test_client.h"
 #include "net/test_handler.h"
+#include "net/test_server.h"
 
 namespace orrery::net {
 namespace {
@@ -14,18 +15,18 @@ namespace {
 class ServerTest : public testing::Test {
  protected:
   ServerTest() {
-    ServerOptions options;
+    HttpTestOptions options;
     options.port = 0;
     options.threads = 2;
     options.header_bytes_max = 4096;
     options.body_bytes_max = 100'000;
-    auto started = Server::start(options, handler_);
+    auto started = HttpTestServer::start(options, handler_);
     EXPECT_TRUE(started.has_value());
     server_ = std::move(*started);
   }
 
   TestHandler handler_;
-  std::unique_ptr<Server> server_;
+  std::unique_ptr<HttpTestServer> server_;
 };
 
 TEST_F(ServerTest, KeepsConnectionsAlive) {

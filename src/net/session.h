@@ -43,8 +43,9 @@ struct Next {
   bool paced = false;
   // Of `more`: how large the input will be with the whole message; 0 when that is not known.
   size_t input_bytes = 0;
-  // Of `more`: this instead of the listener's time limits.
-  std::optional<SteadyTime> deadline;
+  // Of `more`, this instead of the listener's time limits; of `wait`, which has none otherwise,
+  // too.
+  std::optional<SteadyTime> deadline = std::nullopt;
 };
 
 // What a stream can wait for in vain.

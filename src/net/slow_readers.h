@@ -1,4 +1,4 @@
-// The connections of one loop whose clients have not yet taken their answers, and the memory that
+// The streams of one loop whose clients have not yet taken their answers, and the memory that
 // these answers hold. When it is more than the loop may spend on that, the client that has taken
 // nothing for the longest time is to be cut: one that reads is always behind those that do not.
 //
@@ -10,22 +10,22 @@
 
 namespace orrery::net {
 
-class Connection;
+class Stream;
 
 class SlowReaders {
  public:
-  // What a connection keeps of its being here.
+  // What a stream keeps of its being here.
   struct Place {
-    std::list<Connection*>::iterator at;
+    std::list<Stream*>::iterator at;
     uint64_t bytes = 0;  // 0: it is not here
   };
 
   explicit SlowReaders(uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
   // It has answers of so many bytes, and has just taken some of them or begun to wait.
-  void moved(Connection& connection, Place& place, uint64_t bytes) {
+  void moved(Stream& stream, Place& place, uint64_t bytes) {
     remove(place);
-    place.at = waiting_.insert(waiting_.end(), &connection);
+    place.at = waiting_.insert(waiting_.end(), &stream);
     place.bytes = bytes;
     bytes_ += bytes;
   }
@@ -43,14 +43,14 @@ class SlowReaders {
   }
 
   // Whom to cut now, or null. One answer is always allowed, however large.
-  Connection* excess() const {
+  Stream* excess() const {
     return bytes_ > bytes_max_ && waiting_.size() > 1 ? waiting_.front() : nullptr;
   }
 
  private:
   const uint64_t bytes_max_;
   uint64_t bytes_ = 0;
-  std::list<Connection*> waiting_;  // first: has taken nothing for the longest time
+  std::list<Stream*> waiting_;  // first: has taken nothing for the longest time
 };
 
 }  // namespace orrery::net

@@ -69,6 +69,13 @@ class TestClient {
     }
   }
 
+  // Vanishes: the server gets a reset instead of an end.
+  void reset() {
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    close();
+  }
+
   void half_close() { shutdown(fd_, SHUT_WR); }
 
   void close() {
@@ -106,6 +113,25 @@ class TestClient {
   Reply ask(std::string_view bytes) {
     send(bytes);
     return receive();
+  }
+
+  // One line, without its end; empty when none came.
+  std::string line() {
+    size_t end = std::string::npos;
+    while ((end = received_.find('\n')) == std::string::npos) {
+      if (!more()) return {};
+    }
+    std::string line = received_.substr(0, end);
+    received_.erase(0, end + 1);
+    return line;
+  }
+  // So many bytes; fewer when the server has closed.
+  std::string bytes(size_t size) {
+    while (received_.size() < size && more()) {
+    }
+    std::string bytes = received_.substr(0, size);
+    received_.erase(0, bytes.size());
+    return bytes;
   }
 
   // Up to so many bytes, whatever they are; 0 when the server has closed.

@@ -9,8 +9,10 @@
 
 #include "net/certificate.h"
 #include "net/server.h"
+#include "net/test_certificate.h"
 #include "net/test_client.h"
 #include "net/test_handler.h"
+#include "net/test_server.h"
 
 namespace orrery::net {
 namespace {
@@ -21,41 +23,26 @@ std::string read_file(const std::string& path) {
 }
 
 class TlsTest : public testing::Test {
- public:
-  ~TlsTest() override {
-    SSL_CTX_free(context_);
-    std::filesystem::remove_all(folder_);
-  }
-
  protected:
-  TlsTest() {
-    char pattern[] = "/tmp/orrery-tls-XXXXXX";
-    folder_ = mkdtemp(pattern);
-    cert_ = folder_ + "/cert.pem";
-    key_ = folder_ + "/key.pem";
-  }
-
   void start() {
-    ASSERT_TRUE(ensure_certificate(cert_, key_).has_value());
-    options_.port = 0;
+    ASSERT_NO_FATAL_FAILURE(certificate_.make());
     options_.threads = 2;
     options_.certificate_file = cert_;
     options_.private_key_file = key_;
-    options_.header_timeout = std::chrono::milliseconds(500);
-    auto started = Server::start(options_, handler_);
+    options_.head_timeout = std::chrono::milliseconds(500);
+    auto started = HttpTestServer::start(options_, handler_);
     ASSERT_TRUE(started.has_value()) << started.error().message;
     server_ = std::move(*started);
-    ASSERT_EQ(SSL_CTX_load_verify_locations(context_, cert_.c_str(), nullptr), 1);
-    SSL_CTX_set_verify(context_, SSL_VERIFY_PEER, nullptr);
   }
 
-  std::string folder_;
-  std::string cert_;
-  std::string key_;
-  SSL_CTX* context_ = SSL_CTX_new(TLS_client_method());
+  TestCertificate certificate_;
+  const std::string folder_ = certificate_.folder();
+  const std::string cert_ = certificate_.file();
+  const std::string key_ = certificate_.key_file();
+  SSL_CTX* context_ = certificate_.client();
   TestHandler handler_;
-  ServerOptions options_;
-  std::unique_ptr<Server> server_;
+  HttpTestOptions options_;
+  std::unique_ptr<HttpTestServer> server_;
 };
 
 TEST_F(TlsTest, PlainAndTlsOnOnePort) {
@@ -159,9 +146,9 @@ TEST_F(TlsTest, SendingDoesNotBuyTimeToTakeAnswers) {
 }
 
 TEST_F(TlsTest, WithoutCertificateTlsIsRefused) {
-  ServerOptions options;
+  HttpTestOptions options;
   options.port = 0;
-  auto server = Server::start(options, handler_);
+  auto server = HttpTestServer::start(options, handler_);
   ASSERT_TRUE(server.has_value());
   TestClient client((*server)->port());
   EXPECT_FALSE(client.start_tls(context_));
@@ -171,11 +158,11 @@ TEST_F(TlsTest, WithoutCertificateTlsIsRefused) {
 TEST_F(TlsTest, UnusableFilesAreNamed) {
   std::ofstream(cert_) << "not a certificate";
   std::ofstream(key_) << "not a key";
-  ServerOptions options;
+  HttpTestOptions options;
   options.port = 0;
   options.certificate_file = cert_;
   options.private_key_file = key_;
-  const auto server = Server::start(options, handler_);
+  const auto server = HttpTestServer::start(options, handler_);
   ASSERT_FALSE(server.has_value());
   EXPECT_NE(server.error().message.find(cert_), std::string::npos);
 }

@@ -17,7 +17,7 @@
 #include <string>
 #include <string_view>
 
-#include "net/descriptor.h"
+#include "base/file_descriptor.h"
 
 namespace orrery::net {
 
@@ -34,7 +34,7 @@ struct Transfer {
 
 class Transport {
  public:
-  explicit Transport(Descriptor fd) : fd_(std::move(fd)) {}
+  explicit Transport(FileDescriptor fd) : fd_(std::move(fd)) {}
 
   int fd() const { return fd_.get(); }
   std::string peer_name() const;
@@ -65,7 +65,7 @@ class Transport {
 
   Transfer tls_result(int result);
 
-  Descriptor fd_;
+  FileDescriptor fd_;
   std::unique_ptr<SSL, FreeTls> tls_;
   bool readable_ = false;
   bool ended_ = false;

@@ -87,7 +87,7 @@ std::optional<net::Response> Front::turn_away(const net::Request& request) const
                                       host.substr(0, 256)));
     }
   }
-  if (face_ == nullptr && !Pages::has(request.target)) {
+  if (face_ == nullptr && !is_for_pages(request)) {
     return refusal(404, "on this port there are /healthz, /metrics and /admin/ alone");
   }
   return std::nullopt;
@@ -95,15 +95,15 @@ std::optional<net::Response> Front::turn_away(const net::Request& request) const
 
 void Front::handle(const net::Request& request, net::Responder responder) {
   if (auto answer = turn_away(request)) return responder.send(std::move(*answer));
-  if (Pages::has(request.target)) {
-    return pages_.handle(request, std::move(responder), options_.is_own_port);
+  if (is_for_pages(request)) {
+    return pages_->handle(request, std::move(responder), options_.is_own_port);
   }
   face_->handle(request, std::move(responder));
 }
 
 std::optional<net::Response> Front::refuse(const net::Request& head) {
   if (auto answer = turn_away(head)) return answer;
-  if (Pages::has(head.target)) return pages_.refuse(head);
+  if (is_for_pages(head)) return pages_->refuse(head);
   return face_->refuse(head);
 }
 

@@ -71,8 +71,8 @@ class Front final : public net::Handler {
     // rebinding).
     bool local_names_only = false;
   };
-  // `face` is null on a port of the pages' own.
-  Front(Pages& pages, net::Handler* face, Options options)
+  // Either may be null: on a port of the pages' own, and on one of a face alone.
+  Front(Pages* pages, net::Handler* face, Options options)
       : pages_(pages), face_(face), options_(options) {}
 
   void handle(const net::Request& request, net::Responder responder) override;
@@ -82,7 +82,11 @@ class Front final : public net::Handler {
   // An answer to who calls this machine by a foreign name, or asks a port of the pages for more.
   std::optional<net::Response> turn_away(const net::Request& request) const;
 
-  Pages& pages_;
+  bool is_for_pages(const net::Request& request) const {
+    return pages_ != nullptr && Pages::has(request.target);
+  }
+
+  Pages* pages_;
   net::Handler* face_;
   const Options options_;
 };

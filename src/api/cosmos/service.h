@@ -51,7 +51,7 @@ class Service final : public face::Face, public net::Handler {
   Service(const face::Context& context, ServiceOptions options);
 
   std::string_view name() const override { return "cosmos"; }
-  net::Handler& handler() override { return *this; }
+  net::Handler* http_handler() override { return this; }
   void add_metrics(face::MetricFamilies& all) const override { metrics_.collect(all); }
 
   void handle(const net::Request& request, net::Responder responder) override;

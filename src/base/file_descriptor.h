@@ -5,21 +5,21 @@
 
 #include <utility>
 
-namespace orrery::net {
+namespace orrery {
 
-class Descriptor {
+class FileDescriptor {
  public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
+  FileDescriptor() = default;
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept {
     if (this != &other) {
       reset();
       fd_ = std::exchange(other.fd_, -1);
     }
     return *this;
   }
-  ~Descriptor() { reset(); }
+  ~FileDescriptor() { reset(); }
 
   explicit operator bool() const { return fd_ >= 0; }
   int get() const { return fd_; }
@@ -31,4 +31,4 @@ class Descriptor {
   int fd_ = -1;
 };
 
-}  // namespace orrery::net
+}  // namespace orrery

@@ -1,0 +1,89 @@
+// See face_listeners.h.
+#include "cli/face_listeners.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "base/log.h"
+#include "net/http_session.h"
+
+namespace orrery::cli {
+namespace {
+
+bool is_main(const KnownFace& known) {
+  return &known == &known_faces().front();
+}
+
+}  // namespace
+
+Status FaceListeners::listen(net::Server& server, std::string metrics_token) {
+  std::vector<const face::Face*> all;
+  for (const KnownFace& known : known_faces()) {
+    if (!port_of(known)) continue;
+    faces_.push_back(known.make(context_, options_));
+    known_.push_back(&known);
+    all.push_back(faces_.back().get());
+  }
+  pages_ = std::make_unique<ops::Pages>(context_, std::move(all), std::move(metrics_token));
+  for (size_t i = 0; i < faces_.size(); ++i) {
+    if (auto listening = listen_at(server, *known_[i], *faces_[i]); !listening) return listening;
+  }
+  if (!options_.ops_port) return {};
+  net::ListenerSpec spec;
+  spec.name = "ops";
+  spec.port = *options_.ops_port;
+  spec.port_option = "--ops-port";
+  spec.sessions = http_sessions(pages_.get(), nullptr, true);
+  return listen_at(server, std::move(spec));
+}
+
+void FaceListeners::stop() {
+  for (const auto& one : faces_) one->stop();
+  pages_->set_server(nullptr);
+}
+
+std::optional<uint16_t> FaceListeners::port_of(const KnownFace& known) const {
+  if (is_main(known)) return options_.port;
+  const auto given = options_.face_ports.find(known.name);
+  if (given != options_.face_ports.end()) return given->second;
+  return options_.all_faces ? std::optional(known.usual_port) : std::nullopt;
+}
+
+net::SessionFactory FaceListeners::http_sessions(ops::Pages* pages, net::Handler* face,
+                                                 bool is_own_port) {
+  fronts_.push_back(std::make_unique<ops::Front>(
+      pages, face,
+      ops::Front::Options{.is_own_port = is_own_port, .local_names_only = options_.dev}));
+  return net::http_sessions(*fronts_.back(),
+                            {.header_bytes_max = static_cast<uint32_t>(limits_.request_header_bytes),
+                             .body_bytes_max = limits_.request_body_bytes});
+}
+
+Status FaceListeners::listen_at(net::Server& server, const KnownFace& known, face::Face& one) {
+  net::ListenerSpec spec = one.listener();
+  spec.name = known.name;
+  spec.port = *port_of(known);
+  if (one.http_handler() != nullptr) {
+    spec.sessions =
+        http_sessions(is_main(known) ? pages_.get() : nullptr, one.http_handler(), false);
+  }
+  if (is_main(known)) return listen_at(server, std::move(spec));
+  spec.port_option = fmt::format("--{}-port", known.name);
+  auto listening = listen_at(server, std::move(spec));
+  if (listening || options_.face_ports.contains(known.name)) return listening;
+  // Nobody asked for this port in particular.
+  log::warn("a face is left out: its usual port cannot be had",
+            {{"face", known.name}, {"error", listening.error().message}});
+  return {};
+}
+
+Status FaceListeners::listen_at(net::Server& server, net::ListenerSpec spec) {
+  spec.address = options_.address;
+  spec.limits.connections_max = static_cast<uint32_t>(limits_.connections);
+  auto listening = server.listen(std::move(spec));
+  if (!listening) return pass(listening.error());
+  return {};
+}
+
+}  // namespace orrery::cli
