@@ -55,9 +55,9 @@ net::SessionFactory FaceListeners::http_sessions(ops::Pages* pages, net::Handler
   fronts_.push_back(std::make_unique<ops::Front>(
       pages, face,
       ops::Front::Options{.is_own_port = is_own_port, .local_names_only = options_.dev}));
-  return net::http_sessions(*fronts_.back(),
-                            {.header_bytes_max = static_cast<uint32_t>(limits_.request_header_bytes),
-                             .body_bytes_max = limits_.request_body_bytes});
+  return net::http_sessions(
+      *fronts_.back(), {.header_bytes_max = static_cast<uint32_t>(limits_.request_header_bytes),
+                        .body_bytes_max = limits_.request_body_bytes});
 }
 
 Status FaceListeners::listen_at(net::Server& server, const KnownFace& known, face::Face& one) {

@@ -30,8 +30,7 @@ Status check_cosmos(const ServeOptions& options) {
   return {};
 }
 
-std::unique_ptr<face::Face> make_cosmos(const face::Context& context,
-                                        const ServeOptions& options) {
+std::unique_ptr<face::Face> make_cosmos(const face::Context& context, const ServeOptions& options) {
   return std::make_unique<cosmos::Service>(context, *cosmos_options(options));
 }
 

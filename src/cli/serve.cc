@@ -180,16 +180,12 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   auto engine = cluster::Engine::open(**volume, engine_clock, settings.engine);
   if (!engine) return pass(engine.error());
   script::Host scripts((*engine)->limits());
-  script::Host scripts((*engine)->limits());
   face::Lanes lanes((*engine)->limits(), clock, scripts.workers_max());
-  const face::Context context{.engine = **engine,
-                              .scripts = scripts,
-                              .account = **account,
-                              .lanes = lanes,
-                              .clock = clock};
+  const face::Context context{
+      .engine = **engine, .scripts = scripts, .account = **account, .lanes = lanes, .clock = clock};
+  FaceListeners faces(context, options, limits);  // before the server, whose sessions use them
   auto server = net::Server::create(server_options);
   if (!server) return pass(server.error());
-  FaceListeners faces(context, options, limits);
   if (auto made = faces.listen(**server, std::move(metrics_token)); !made) return made;
   if (auto started = (*server)->start(); !started) return started;
   faces.pages().set_server(server->get());

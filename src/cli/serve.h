@@ -18,7 +18,7 @@ struct ServeOptions {
   uint16_t port = 8081;  // of the main face, and of the pages of no face
   // Of other faces, by their names; those without one are off.
   std::map<std::string, uint16_t, std::less<>> face_ports;
-  bool all_faces = false;  // those without one at their usual ports, where these are free
+  bool all_faces = false;            // those without one at their usual ports, where these are free
   std::optional<uint16_t> ops_port;  // of the pages of no face alone
   bool dev = false;
   std::vector<std::string> limits;  // NAME=VALUE

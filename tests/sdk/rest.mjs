@@ -43,11 +43,13 @@ export function adminHeaders(key, method, target, body = "", date = new Date().t
 //   version  x-ms-version
 //   rid      the path is made of RIDs
 //   host     the address to send it to
+//   port     the port, if not the server's main one
+//   within   how long it may take, in ms
 export function restOf(server, defaults = {}) {
   return (method, path, options = {}) => {
     const {
       over = "http", key = server.key, date = new Date(), version = "2020-07-15", rid = false,
-      host = "127.0.0.1", headers = {}, body,
+      host = "127.0.0.1", headers = {}, body, port = server.port, within = 30_000,
     } = { ...defaults, ...options };
     const stamp = date.toUTCString();
     const all = { "x-ms-date": stamp, "x-ms-version": version, accept: "application/json" };
@@ -62,11 +64,11 @@ export function restOf(server, defaults = {}) {
       all["content-type"] = "application/json";
       all["content-length"] = Buffer.byteLength(bytes);
     }
-    return send({ over, host, port: server.port, agent: server.agents[over] }, method, path, { ...all, ...headers }, bytes);
+    return send({ over, host, port, agent: server.agents[over], within }, method, path, { ...all, ...headers }, bytes);
   };
 }
 
-function send({ over, host, port, agent }, method, path, headers, bytes) {
+function send({ over, host, port, agent, within }, method, path, headers, bytes) {
   const library = over === "https" ? https : http;
   return new Promise((resolve, reject) => {
     const request = library.request(
@@ -89,7 +91,7 @@ function send({ over, host, port, agent }, method, path, headers, bytes) {
       },
     );
     request.on("error", reject);
-    request.setTimeout(30_000, () => request.destroy(new Error(`${method} ${path}: no answer in 30 s`)));
+    request.setTimeout(within, () => request.destroy(new Error(`${method} ${path}: no answer in ${within} ms`)));
     request.end(bytes);
   });
 }
