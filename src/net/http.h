@@ -44,7 +44,7 @@ struct Response {
   bool close = false;  // close the connection after it
   // Makes the session that speaks on this connection from here on: the answer is 101 with
   // `headers`, and nothing else of this is looked at. Given one, a request must have asked for it.
-  std::unique_ptr<SessionFactory> take_over;
+  std::unique_ptr<TakeOver> take_over;
 
   // Control characters in `value` become spaces: no value can end its line or start another header.
   void add(std::string_view name, std::string_view value);

@@ -264,7 +264,7 @@ void HttpSession::switch_protocols(Response& response) {
     return reject(400, "Only HTTP/1.1 can change to another protocol.");
   }
   append_head(stream_.output().text(), {.status = 101, .headers = response.headers});
-  stream_.take_over((*response.take_over)(stream_));
+  stream_.take_over(response.take_over->begin(stream_));
 }
 
 }  // namespace orrery::net

@@ -68,7 +68,10 @@ class Session {
   // Takes what it can use from the start of `input`. Called again after every change of it, and
   // once when nothing has come yet. Bytes that it leaves stay where they are until the next call.
   virtual Next on_input(InputBuffer& input) = 0;
-  // The peer was slow, and has now taken all output.
+  // The peer does not take the output as fast as it is made. The session is asked for nothing until
+  // on_written, and should keep what it has to write until then.
+  virtual void on_slow() {}
+  // All output is written, after on_slow or Stream::tell_when_written.
   virtual void on_written() {}
   // What stays unsent here, behind the output of the stream.
   virtual size_t queued_bytes() const { return 0; }
@@ -94,5 +97,12 @@ class Session {
 
 // Makes the session of a new connection.
 using SessionFactory = std::function<std::unique_ptr<Session>(Stream&)>;
+
+// Makes the session that goes on with a connection, once.
+class TakeOver {
+ public:
+  virtual ~TakeOver() = default;
+  virtual std::unique_ptr<Session> begin(Stream& stream) = 0;
+};
 
 }  // namespace orrery::net

@@ -88,7 +88,7 @@ void Stream::on_events(uint32_t events) {
     return;
   }
   if (lingering_) return drain();
-  if (waiting_ == Waiting::memory) {
+  if (memory_wanted_ > 0) {
     if ((events & (EPOLLHUP | EPOLLERR)) != 0) close();
     return;
   }
@@ -173,13 +173,20 @@ bool Stream::must_flush() const {
 
 void Stream::pump() {
   turn_messages_ = turn_bytes_ = 0;
-  while (!paused_) {
+  for (;;) {
     if (next_session_) replace_session();
-    if (must_flush() && !flush()) return;
+    // While it waits: nobody should wait for a late answer to get those before it.
+    if ((paused_ || must_flush()) && !flush()) return;
     if (turn_messages_ >= kTurnMessagesMax || turn_bytes_ >= kTurnBytesMax) {
       yielded_ = true;
       return loop_->go_on_later(shared_from_this());
     }
+    if (tells_written_ && !output_.unsent()) {
+      tell_written();
+      if (closed_) return;
+      continue;
+    }
+    if (paused_) return;
     in_session_ = true;
     const Next next = session_->on_input(input_);
     in_session_ = false;
@@ -188,28 +195,37 @@ void Stream::pump() {
       case Next::Kind::again:
         ++turn_messages_;
         waiting_ = Waiting::nothing;
-        pacing_ = false;
         continue;
       case Next::Kind::flush:
         if (!flush()) return;
         continue;
       case Next::Kind::wait:
-        paused_ = true;
-        if (next.deadline) {
-          wait_until(Waiting::session, *next.deadline);
-        } else if (waiting_ != Waiting::memory) {
-          waiting_ = Waiting::nothing;
-        }
+        pause(next);
         continue;
       case Next::Kind::more:
         break;
     }
     if (output_.unsent() && write_later()) return;
     if (!flush()) return;
+    if (tells_written_) continue;
     if (!fill(next)) return;
   }
-  // Nobody should wait for a late answer to get those before it.
-  if (output_.unsent()) flush();
+}
+
+void Stream::pause(const Next& next) {
+  paused_ = true;
+  if (next.deadline) {
+    wait_until(Waiting::session, *next.deadline);
+  } else if (memory_wanted_ == 0) {
+    waiting_ = Waiting::nothing;
+  }
+}
+
+void Stream::tell_written() {
+  tells_written_ = false;
+  in_session_ = true;
+  session_->on_written();
+  in_session_ = false;
 }
 
 void Stream::resume() {
@@ -263,8 +279,9 @@ void Stream::note_read(const Next& next, size_t bytes) {
 
 bool Stream::reserve(size_t bytes) {
   if (bytes <= InputBuffer::kFreeBytes) return true;
+  const size_t more = bytes - InputBuffer::kFreeBytes;
   const bool reserved = loop_->server().bodies.reserve_or_queue(
-      reservation_, bytes - InputBuffer::kFreeBytes, [weak = weak_from_this(), loop = loop_] {
+      reservation_, more, [weak = weak_from_this(), loop = loop_] {
         loop->post([weak] {
           if (const auto self = weak.lock()) self->on_memory();
         });
@@ -272,6 +289,7 @@ bool Stream::reserve(size_t bytes) {
   if (reserved) {
     reserved_ = true;
   } else {
+    memory_wanted_ = more;
     wait(Waiting::memory, limits().buffer_timeout);
   }
   return reserved;
@@ -279,12 +297,15 @@ bool Stream::reserve(size_t bytes) {
 
 void Stream::release_memory() {
   reserved_ = pacing_ = false;
+  memory_wanted_ = 0;
   if (input_.capacity() <= InputBuffer::kFreeBytes) reservation_.release();
 }
 
 void Stream::on_memory() {
-  if (closed_ || waiting_ != Waiting::memory) return;
-  waiting_ = Waiting::nothing;
+  // What came may be for a message that did not wait for it in the end.
+  if (closed_ || memory_wanted_ == 0 || reservation_.bytes() < memory_wanted_) return;
+  memory_wanted_ = 0;
+  if (waiting_ == Waiting::memory) waiting_ = Waiting::nothing;
   resume();
 }
 
@@ -294,7 +315,7 @@ void Stream::write_soon() {
   // Otherwise it is written when the session returns, or when the peer has taken what was before.
   if (in_session_ || closed_ || writing_ || lingering_ || !output_.unsent()) return;
   if (!must_flush() && write_later()) return;
-  flush();
+  if (flush() && tells_written_ && !yielded_) pump();
 }
 
 bool Stream::flush() {
@@ -307,7 +328,10 @@ bool Stream::flush() {
     }
     if (sent.flow == Flow::wait) {
       // That the peer sends something, or that TLS does, buys no time: only what is taken does.
-      if (!std::exchange(writing_, true)) output_pace_.begin(loop_->now());
+      if (!std::exchange(writing_, true)) {
+        output_pace_.begin(loop_->now());
+        session_->on_slow();
+      }
       if (moved || slow_.bytes == 0) {
         loop_->slow_readers().moved(*this, slow_, output_.bytes() + session_->queued_bytes());
       }
@@ -322,6 +346,7 @@ bool Stream::flush() {
   }
   if (std::exchange(writing_, false)) {
     waiting_ = Waiting::nothing;
+    if (memory_wanted_ > 0) wait(Waiting::memory, limits().buffer_timeout);
     loop_->slow_readers().remove(slow_);
   }
   output_.clear();
@@ -334,10 +359,8 @@ bool Stream::flush() {
 
 void Stream::on_writable() {
   if (!flush()) return;
-  in_session_ = true;
-  session_->on_written();
-  in_session_ = false;
-  if (!closed_) pump();
+  tells_written_ = true;
+  pump();
 }
 
 void Stream::on_too_slow() {
@@ -404,6 +427,7 @@ void Stream::on_tick(SteadyTime now) {
       if (settling_) return close();
       return session_->on_deadline(what);
     case Waiting::memory:
+      memory_wanted_ = 0;
       reservation_.release();
       return session_->on_deadline(what);
     case Waiting::head:

@@ -43,11 +43,13 @@ class Stream final : public Watcher, public std::enable_shared_from_this<Stream>
   // ---- For sessions, on the loop's thread
 
   InputBuffer& input() { return input_; }
-  // To be appended to, but for a large body only while nothing is unsent. Written when the session
-  // needs more input or waits; after a call that did not come from the stream, by write_soon().
+  // To be appended to, while not writing(). Written when the session needs more input or waits;
+  // after a call that did not come from the stream, by write_soon().
   OutputBuffer& output() { return output_; }
   void write_soon();
   bool writing() const { return writing_; }  // the peer has not taken all of the output
+  // Session::on_written will be called once all output is written, even if the peer is not slow.
+  void tell_when_written() { tells_written_ = true; }
   // The session holds so many bytes more behind the output of a slow peer.
   void queued(size_t bytes) { loop_->slow_readers().grown(slow_, bytes); }
 
@@ -64,6 +66,7 @@ class Stream final : public Watcher, public std::enable_shared_from_this<Stream>
   // Memory for an input, or for what the session makes of it, of so many bytes in all. False: it
   // will be there later; return Next::wait. If it is not there in time, on_deadline is told.
   bool reserve(size_t bytes);
+  bool waits_for_memory() const { return memory_wanted_ > 0; }
   // The message is done with: gives the memory back, unless the input needs it still.
   void release_memory();
 
@@ -117,6 +120,8 @@ class Stream final : public Watcher, public std::enable_shared_from_this<Stream>
   void pump();
   bool must_flush() const;
   bool write_later();
+  void pause(const Next& next);
+  void tell_written();
   bool fill(const Next& next);  // false: nothing came, or the stream is over
   void note_read(const Next& next, size_t bytes);
   void replace_session();
@@ -141,6 +146,8 @@ class Stream final : public Watcher, public std::enable_shared_from_this<Stream>
   Pace input_pace_;
   BufferBudget::Reservation reservation_;  // for input_ or what is made of it, beyond what is free
 
+  size_t memory_wanted_ = 0;  // what reservation_ is in the queue for, or 0
+
   OutputBuffer output_;
   Pace output_pace_;         // while writing_
   SlowReaders::Place slow_;  // while writing_
@@ -162,6 +169,7 @@ class Stream final : public Watcher, public std::enable_shared_from_this<Stream>
   bool pacing_ = false;      // input_pace_ runs
   bool settling_ = true;     // not known yet whether it is TLS, or shaking hands
   bool writing_ = false;
+  bool tells_written_ = false;
   bool writes_later_ = false;  // at the end of this turn
   bool yielded_ = false;       // goes on in the next turn
   bool ending_ = false;

@@ -26,6 +26,8 @@ LIBRARIES = [
      "the server calls nobody; the commands that call one are src/cli's"),
     (("sys/epoll.h",), ("net",),
      "the event loop is src/net's; give src/net a function that says what is wanted"),
+    (("wslay/",), ("net",),
+     "frames are src/net's; a face has src/net/websocket.h"),
 ]
 
 
