@@ -11,9 +11,11 @@
 namespace orrery::value {
 namespace {
 
-constexpr char kUndefined = 0x00;
-constexpr auto kFirstDescendingTag = static_cast<uint8_t>(~0x08);
-constexpr char kTextTag = 0x05;
+// Tags are below 80, and inverted ones not. (The end, 7F, is no tag.)
+bool is_descending(std::string_view component) {
+  return static_cast<uint8_t>(component.front()) >= 0x80;
+}
+
 constexpr size_t kStart = 1 + kCompositeIdBytes;
 
 std::unexpected<Error> malformed() {
@@ -25,25 +27,10 @@ void invert(std::string& bytes, size_t from) {
 }
 
 // Ascending.
-std::string component_of(const Value& value) {
+std::string component_of(const Value& value, ValueOrder order) {
+  if (value.is_undefined()) return {term_tags(Type::undefined, order).first};
   std::string out;
-  switch (value.type()) {
-    case Type::undefined:
-      out += kUndefined;
-      break;
-    case Type::number:
-      append_term_value(out, value.number());
-      break;
-    case Type::string:
-      append_term_value(out, value.text());
-      break;
-    default: {
-      Node node;
-      node.type = value.type();
-      node.boolean = value.is_true();
-      append_term_value(out, node);
-    }
-  }
+  append_term_value(out, value, order);
   return out;
 }
 
@@ -53,30 +40,9 @@ void append_component(std::string& out, std::string_view ascending, bool descend
   if (descending) invert(out, at);
 }
 
-// The tags that values of a type start with.
-std::pair<char, char> tags_of(Type type) {
-  switch (type) {
-    case Type::undefined:
-      return {0x00, 0x00};
-    case Type::null:
-      return {0x01, 0x01};
-    case Type::boolean:
-      return {0x02, 0x03};
-    case Type::number:
-      return {0x04, 0x04};
-    case Type::string:
-      return {0x05, 0x05};
-    case Type::array:
-      return {0x07, 0x07};
-    case Type::object:
-      return {0x08, 0x08};
-  }
-  return {0x00, 0x00};
-}
-
 // What texts that start so start with, as components.
-std::string text_start(std::string_view text) {
-  std::string out(1, kTextTag);
+std::string text_start(std::string_view text, ValueOrder order) {
+  std::string out(1, term_tags(Type::string, order).first);
   append_ordered_bytes(out, text.substr(0, kMaxTermText));
   out.resize(out.size() - 2);
   return out;
@@ -89,39 +55,8 @@ bool is_cut(const Value& value) {
 // Takes a component off the front and gives it in ascending form; empty when there is none.
 std::string take_component(std::string_view& in) {
   if (in.empty()) return {};
-  const bool descending = static_cast<uint8_t>(in.front()) >= kFirstDescendingTag;
-  const auto plain = [&](size_t at) { return descending ? static_cast<char>(~in[at]) : in[at]; };
-  size_t size = 1;
-  switch (plain(0)) {
-    case 0x00:
-    case 0x01:
-    case 0x02:
-    case 0x03:
-    case 0x07:
-    case 0x08:
-      break;
-    case 0x04:
-      size += 8;
-      break;
-    case kTextTag: {
-      const char zero = descending ? '\xFF' : '\0';
-      for (;;) {
-        const size_t at = in.find(zero, size);
-        if (at == std::string_view::npos || at + 1 >= in.size()) return {};
-        size = at + 2;
-        if (plain(at + 1) == 0x01) break;
-        if (plain(at + 1) == 0x02) {
-          size += kCutTextHashBytes;
-          break;
-        }
-        if (plain(at + 1) != '\xFF') return {};
-      }
-      break;
-    }
-    default:
-      return {};
-  }
-  if (in.size() < size) return {};
+  const bool descending = is_descending(in);
+  const size_t size = term_value_size(in, descending);
   std::string out(in.substr(0, size));
   if (descending) invert(out, 0);
   in.remove_prefix(size);
@@ -142,24 +77,22 @@ std::string CompositeTerms::prefix(const CompositeIndex& index) {
   return out;
 }
 
-void CompositeTerms::append(std::string& out, const CompositeIndex& index, const Node& item) {
+void CompositeTerms::append(std::string& out, const CompositeIndex& index, const Node& item,
+                            ValueOrder order) {
   for (const CompositeIndex::Part& part : index.parts) {
     const size_t at = out.size();
-    if (const Node* node = find(item, part.path)) {
-      append_term_value(out, *node);
-    } else {
-      out += kUndefined;
-    }
+    if (const Node* node = find(item, part.path)) append_term_value(out, *node, order);
+    if (out.size() == at) out += term_tags(Type::undefined, order).first;
     if (part.descending) invert(out, at);
   }
   out += kCompositeEnd;
 }
 
-CompositeTerms::CompositeTerms(const CompositeIndex& index)
-    : index_(index), prefix_(prefix(index)) {}
+CompositeTerms::CompositeTerms(const CompositeIndex& index, ValueOrder order)
+    : index_(index), order_(order), prefix_(prefix(index)) {}
 
 void CompositeTerms::fix(const Value& value) {
-  append_component(prefix_, component_of(value), index_.parts[fixed_].descending);
+  append_component(prefix_, component_of(value, order_), index_.parts[fixed_].descending);
   is_exact_ = is_exact_ && !is_cut(value) && !value.is_array() && !value.is_object();
   ++fixed_;
 }
@@ -188,13 +121,14 @@ CompositeRange CompositeTerms::range(std::string_view low, bool low_inclusive,
 CompositeRange CompositeTerms::between(const std::optional<Edge>& low,
                                        const std::optional<Edge>& high) const {
   const Type type = low ? low->value.type() : high->value.type();
-  const auto [first, last] = tags_of(type);
+  const auto [first, last] = term_tags(type, order_);
   bool exact = true;
   const auto edge = [&](const std::optional<Edge>& given, char otherwise) {
     if (!given) return std::pair(std::string(1, otherwise), true);
-    if (!is_cut(given->value)) return std::pair(component_of(given->value), given->inclusive);
+    if (!is_cut(given->value))
+      return std::pair(component_of(given->value, order_), given->inclusive);
     exact = false;  // of texts that start like it the order is not known
-    return std::pair(text_start(given->value.text()), true);
+    return std::pair(text_start(given->value.text(), order_), true);
   };
   const auto [from, from_inclusive] = edge(low, first);
   const auto [to, to_inclusive] = edge(high, last);
@@ -204,12 +138,12 @@ CompositeRange CompositeTerms::between(const std::optional<Edge>& low,
 }
 
 CompositeRange CompositeTerms::of_type(Type type) const {
-  const auto [first, last] = tags_of(type);
+  const auto [first, last] = term_tags(type, order_);
   return range({&first, 1}, true, {&last, 1}, true);
 }
 
 CompositeRange CompositeTerms::starting_with(std::string_view text) const {
-  const std::string start = text_start(text);
+  const std::string start = text_start(text, order_);
   CompositeRange out = range(start, true, start, true);
   out.is_exact = out.is_exact && text.size() <= kMaxTermText;
   return out;
@@ -221,43 +155,43 @@ Result<std::vector<CompositeTerms::Component>> CompositeTerms::decode(std::strin
   std::string_view in = term.substr(start.size());
   std::vector<Component> components;
   for (const CompositeIndex::Part& part : index_.parts) {
-    const bool descending = !in.empty() && static_cast<uint8_t>(in.front()) >= kFirstDescendingTag;
+    const bool descending = !in.empty() && is_descending(in);
     const std::string bytes = take_component(in);
     if (bytes.empty() || descending != part.descending) return malformed();
     std::string_view rest = bytes;
     const char tag = rest.front();
     rest.remove_prefix(1);
     Component& component = components.emplace_back();
-    switch (tag) {
-      case 0x00:
-        break;
-      case 0x01:
+    component.type = *type_of_tag(tag);
+    // The typed order does not keep how a number is represented.
+    if (order_ == ValueOrder::typed || component.type > Type::string) {
+      component.is_exact = component.type == Type::undefined || component.type == Type::null;
+      if (component.type == Type::null) component.value = Value::make_null();
+      continue;
+    }
+    switch (component.type) {
+      case Type::null:
         component.value = Value::make_null();
         break;
-      case 0x02:
-      case 0x03:
-        component.value = Value::make_bool(tag == 0x03);
+      case Type::boolean:
+        component.value = Value::make_bool(tag != term_tags(Type::boolean, order_).first);
         break;
-      case 0x04: {
+      case Type::number: {
         auto number = take_ordered_number(rest);
         if (!number) return pass(number.error());
         component.value = Value::make_number(*number);
         break;
       }
-      case kTextTag:
+      case Type::string:
         if (auto text = take_ordered_bytes(rest)) {
           component.value = Value::make_string(std::move(*text));
         } else {
           component.is_exact = false;
         }
-        component.type = Type::string;
-        continue;
+        break;
       default:
-        component.is_exact = false;
-        component.type = tag == 0x07 ? Type::array : Type::object;
-        continue;
+        break;
     }
-    component.type = component.value.type();
   }
   if (in != std::string_view(&kCompositeEnd, 1)) return malformed();
   return components;
@@ -270,12 +204,14 @@ std::string_view composite_run(std::string_view term) {
     const size_t at = term.size() - in.size();
     const std::string bytes = take_component(in);
     if (bytes.empty()) return term;
-    if (bytes.front() == 0x07 || bytes.front() == 0x08) return term.substr(0, at + 1);
-    // The end of a text that was cut: 00 02 and a hash. No other text has these two bytes in a row.
-    constexpr size_t kCutTail = kCutTextHashBytes + 2;
-    if (bytes.front() != kTextTag || bytes.size() <= kCutTail) continue;
-    const size_t tail = bytes.size() - kCutTail;
-    if (bytes[tail] == 0x00 && bytes[tail + 1] == 0x02) return term.substr(0, at + tail + 2);
+    constexpr auto kJson = ValueOrder::json;
+    if (bytes.front() == term_tags(Type::array, kJson).first ||
+        bytes.front() == term_tags(Type::object, kJson).first) {
+      return term.substr(0, at + 1);
+    }
+    if (is_cut_term_value(bytes)) {
+      return term.substr(0, at + bytes.size() - kCutTextHashBytes);
+    }
   }
   return term;
 }

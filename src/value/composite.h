@@ -3,9 +3,8 @@
 //
 //   term       = 05 id component… 7F
 //   id         = 8 bytes of hash of the paths and their directions
-//   component  = the value as in other terms (terms.h), or 00 where the item has none. Of arrays
-//   and
-//                objects only that they are one. All bytes inverted where the order is descending.
+//   component  = the value as in other terms (term_value.h), or the tag of undefined where the item
+//                has none. All bytes inverted where the order is descending.
 //
 // So plain byte order is the order of the composite, and what starts a component tells its
 // direction. Of long texts the order is as in other terms: equal starts are not told apart. Pure.
@@ -49,12 +48,13 @@ struct CompositeRange {
 // part after those can be asked for.
 class CompositeTerms {
  public:
-  explicit CompositeTerms(const CompositeIndex& index);
+  explicit CompositeTerms(const CompositeIndex& index, ValueOrder order = ValueOrder::json);
 
   // What all terms of the index start with.
   static std::string prefix(const CompositeIndex& index);
   // The term of an item: what is to be put after the prefix.
-  static void append(std::string& out, const CompositeIndex& index, const Node& item);
+  static void append(std::string& out, const CompositeIndex& index, const Node& item,
+                     ValueOrder order = ValueOrder::json);
 
   // The next part must be this value (or undefined). There must be one left.
   void fix(const Value& value);
@@ -77,7 +77,7 @@ class CompositeTerms {
   struct Component {
     Type type = Type::undefined;
     Value value;           // undefined when the term does not tell it
-    bool is_exact = true;  // false for arrays, objects, and texts that were cut
+    bool is_exact = true;  // false for arrays, objects, texts that were cut, and in the typed order
   };
   Result<std::vector<Component>> decode(std::string_view term) const;
 
@@ -86,13 +86,15 @@ class CompositeTerms {
                        bool high_inclusive) const;
 
   CompositeIndex index_;
+  ValueOrder order_;
   std::string prefix_;  // with the fixed values
   size_t fixed_ = 0;
   bool is_exact_ = true;
 };
 
 // What a term shares with all those that it does not tell its order among: the whole term, unless
-// it has an array, an object or a text that was cut; then what comes before that one's value.
+// it has an array or an object in the json order, or what was cut; then what comes before that
+// one's value.
 std::string_view composite_run(std::string_view term);
 
 // How many bytes at the front of `key` are one composite term; 0 when they are none.

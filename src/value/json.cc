@@ -20,8 +20,6 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
-#include <new>
-#include <type_traits>
 #include <vector>
 
 #include "base/bytes.h"
@@ -34,43 +32,6 @@ namespace {
 constexpr uint32_t kMaxPairwiseNames = 32;
 // Bytes after the text that string scanning may read.
 constexpr size_t kPadding = 8;
-constexpr size_t kMinNodesInChunk = 8;
-constexpr size_t kMaxNodesInChunk = 1024;
-
-// Nodes that never move and are freed together. Memory becomes nodes one at a time, so that the
-// unused end of a chunk costs nothing.
-class NodeArena {
- public:
-  explicit NodeArena(size_t text_bytes)
-      : next_size_(std::clamp(text_bytes / 16, kMinNodesInChunk, kMaxNodesInChunk)) {}
-
-  size_t bytes() const { return bytes_; }
-  Node* add() {
-    if (free_ == end_) grow();
-    std::byte* const at = free_;
-    free_ += sizeof(Node);
-    return new (at) Node;
-  }
-
- private:
-  static_assert(std::is_trivially_destructible_v<Node>);
-  static_assert(alignof(Node) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-
-  void grow() {
-    const size_t bytes = next_size_ * sizeof(Node);
-    bytes_ += bytes;
-    chunks_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
-    free_ = chunks_.back().get();
-    end_ = free_ + bytes;
-    next_size_ = std::min(next_size_ * 2, kMaxNodesInChunk);
-  }
-
-  size_t next_size_;
-  size_t bytes_ = 0;
-  std::byte* free_ = nullptr;
-  std::byte* end_ = nullptr;
-  std::vector<std::unique_ptr<std::byte[]>> chunks_;
-};
 
 bool is_space(char c) {
   return c == ' ' || c == '\n' || c == '\r' || c == '\t';
@@ -274,8 +235,8 @@ class Parser {
     switch (*in_) {
       case '{':
       case '[':
-        if (depth == kMaxJsonDepth) {
-          return stop("nested deeper than " + std::to_string(kMaxJsonDepth) + " levels", in_);
+        if (depth == kMaxDepth) {
+          return stop("nested deeper than " + std::to_string(kMaxDepth) + " levels", in_);
         }
         return *in_ == '{' ? parse_object(node, depth + 1) : parse_array(node, depth + 1);
       case '"': {
@@ -514,23 +475,18 @@ class Parser {
 
 }  // namespace
 
-const Node* Node::find(std::string_view member) const {
-  if (type != Type::object) return nullptr;
-  for (const Node* node = first; node != nullptr; node = node->next) {
-    if (node->name == member) return node;
-  }
-  return nullptr;
-}
-
-struct JsonDocument::Impl {
+struct JsonDocument::Impl final : Document::Tree {
   explicit Impl(size_t text_bytes)
       : text(std::make_unique_for_overwrite<char[]>(text_bytes + kPadding)), nodes(text_bytes) {}
 
   std::unique_ptr<char[]> text;
   std::unique_ptr<char[]> unescaped;
   NodeArena nodes;
-  const Node* root = nullptr;
   size_t size = 0;
+
+  size_t memory() const override {
+    return sizeof(Impl) + size * (unescaped ? 2 : 1) + nodes.bytes();
+  }
 };
 
 JsonDocument::JsonDocument(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -562,7 +518,11 @@ const Node& JsonDocument::root() const {
 }
 
 size_t JsonDocument::memory() const {
-  return sizeof(Impl) + impl_->size * (impl_->unescaped ? 2 : 1) + impl_->nodes.bytes();
+  return impl_->memory();
+}
+
+Document JsonDocument::to_document() && {
+  return Document(std::move(impl_));
 }
 
 std::string_view JsonDocument::text() const {

@@ -14,29 +14,9 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "value/document.h"
 
 namespace orrery::value {
-
-// In the order in which values of different types sort.
-enum class Type : uint8_t { undefined, null, boolean, number, string, array, object };
-
-inline constexpr int kMaxJsonDepth = 128;
-
-struct Node {
-  Type type = Type::undefined;
-  bool boolean = false;
-  uint32_t count = 0;  // members or elements
-  double number = 0;
-  std::string_view text;        // a string's value, unescaped
-  std::string_view name;        // the property's name if this is a member, unescaped
-  std::string_view raw_name;    // the same as written, without its quotes
-  std::string_view raw;         // the value as written (minified)
-  const Node* first = nullptr;  // first member or element
-  const Node* next = nullptr;   // next sibling
-
-  // The member with this name, or null.
-  const Node* find(std::string_view member) const;
-};
 
 class JsonDocument {
  public:
@@ -49,6 +29,9 @@ class JsonDocument {
   const Node& root() const;
   std::string_view text() const;  // minified
   size_t memory() const;          // bytes that it keeps
+
+  // The same nodes, for whoever need not know how they were encoded.
+  Document to_document() &&;
 
  private:
   struct Impl;

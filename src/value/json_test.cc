@@ -197,8 +197,8 @@ TEST(JsonParse, LimitsNesting) {
     return std::string(static_cast<size_t>(depth), '[') +
            std::string(static_cast<size_t>(depth), ']');
   };
-  parsed(nested(kMaxJsonDepth));
-  EXPECT_THAT(error_of(nested(kMaxJsonDepth + 1)), HasSubstr("nested deeper than 128 levels"));
+  parsed(nested(kMaxDepth));
+  EXPECT_THAT(error_of(nested(kMaxDepth + 1)), HasSubstr("nested deeper than 128 levels"));
   EXPECT_THAT(error_of(std::string(1 << 20, '[')), HasSubstr("nested deeper"));
 }
 

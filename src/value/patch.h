@@ -46,7 +46,7 @@ struct PatchOperation {
 std::string_view to_string(PatchOperation::Kind kind);
 
 // The text of the changed document. The operations apply in order, all or none; an error tells
-// which one failed. The result may nest deeper than kMaxJsonDepth: whoever keeps it parses it.
+// which one failed. The result may nest deeper than kMaxDepth: whoever keeps it parses it.
 Result<std::string> apply_patch(const Node& document, std::span<const PatchOperation> operations);
 
 }  // namespace orrery::value

@@ -9,7 +9,7 @@ namespace orrery::value {
 namespace {
 
 constexpr size_t kMaxPathBytes = 4096;
-constexpr size_t kMaxPathSteps = kMaxJsonDepth;
+constexpr size_t kMaxPathSteps = kMaxDepth;
 
 constexpr std::string_view kAnyElement = "[]";
 constexpr std::string_view kValueTail = "?";

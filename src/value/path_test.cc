@@ -62,7 +62,7 @@ TEST(PropertyPath, SaysWhatIsWrong) {
     EXPECT_THAT(path.error().message, HasSubstr(message)) << text;
   }
   std::string deep;
-  for (int i = 0; i <= kMaxJsonDepth; ++i) deep += "/a";
+  for (int i = 0; i <= kMaxDepth; ++i) deep += "/a";
   EXPECT_THAT(parse_property_path(deep).error().message, HasSubstr("more than 128 steps"));
 }
 

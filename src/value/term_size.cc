@@ -1,7 +1,5 @@
 // Walking over an encoded term without decoding it: what a reader of the index does to reach the
 // key behind it.
-#include <optional>
-
 #include "value/composite.h"
 #include "value/shape.h"
 #include "value/spatial.h"
@@ -14,16 +12,15 @@ std::unexpected<Error> malformed() {
   return fail(Code::corrupt, "an index entry does not have the form of a term");
 }
 
-// Skips ordered bytes (see ordered.h), up to and including their end, and gives the mark that ends
-// them: 01, or 02 when a term's text was cut. Nothing when they have no end.
-std::optional<char> skip_ordered_bytes(std::string_view& in) {
+// Skips ordered bytes (see ordered.h), up to and including their end; false when they have none.
+bool skip_ordered_bytes(std::string_view& in) {
   for (;;) {
-    size_t zero = in.find('\0');
-    if (zero == std::string_view::npos || zero + 1 >= in.size()) return std::nullopt;
-    char mark = in[zero + 1];
+    const size_t zero = in.find('\0');
+    if (zero == std::string_view::npos || zero + 1 >= in.size()) return false;
+    const char mark = in[zero + 1];
     in.remove_prefix(zero + 2);
-    if (mark == '\x01' || mark == '\x02') return mark;
-    if (mark != '\xFF') return std::nullopt;
+    if (mark == '\x01') return true;
+    if (mark != '\xFF') return false;
   }
 }
 
@@ -41,7 +38,7 @@ bool skip_path(std::string_view& in) {
       case '\x01':
         return true;
       case '\x02':
-        if (skip_ordered_bytes(in) != '\x01') return false;
+        if (!skip_ordered_bytes(in)) return false;
         break;
       case '\x03':
         break;
@@ -53,25 +50,11 @@ bool skip_path(std::string_view& in) {
 }
 
 bool skip_value(std::string_view& in) {
-  if (in.empty()) return false;
-  const char kind = in.front();
-  in.remove_prefix(1);
-  switch (kind) {
-    case '\x01':
-    case '\x02':
-    case '\x03':
-    case '\x07':
-    case '\x08':
-      return true;
-    case '\x04':
-      return skip(in, 8);
-    case '\x05': {
-      const auto mark = skip_ordered_bytes(in);
-      return mark && (*mark == '\x01' || skip(in, kCutTextHashBytes));
-    }
-    default:
-      return false;
-  }
+  const size_t size = term_value_size(in);
+  // Undefined has a tag, but no term.
+  if (size == 0 || type_of_tag(in.front()) == Type::undefined) return false;
+  in.remove_prefix(size);
+  return true;
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/hash.h"
 #include "value/geometry.h"
 #include "value/ordered.h"
 #include "value/spatial.h"
@@ -18,14 +17,6 @@ namespace {
 constexpr char kPathEnd = 0x01;
 constexpr char kPropertyStep = 0x02;
 constexpr char kElementStep = 0x03;
-
-constexpr char kNullTerm = 0x01;
-constexpr char kFalseTerm = 0x02;
-constexpr char kTrueTerm = 0x03;
-constexpr char kNumberTerm = 0x04;
-constexpr char kTextTerm = 0x05;
-constexpr char kArrayTerm = 0x07;
-constexpr char kObjectTerm = 0x08;
 
 void append_property_step(std::string& out, std::string_view name) {
   out.push_back(kPropertyStep);
@@ -77,7 +68,7 @@ namespace {
 template <class Trie, class Emit>
 class TermWalk {
  public:
-  explicit TermWalk(const Emit& emit) : emit_(emit) { term_.reserve(256); }
+  TermWalk(const Emit& emit, ValueOrder order) : emit_(emit), order_(order) { term_.reserve(256); }
 
   // What the nearest `/*` above says.
   struct Inherited {
@@ -97,10 +88,10 @@ class TermWalk {
       spatial = trie->spatial_value || inherited.spatial;
       if (!trie->has_children()) trie = nullptr;
     }
-    if (here && !is_root) {
+    if (here && !is_root && node.type != Type::undefined) {
       const size_t size = term_.size();
       term_.push_back(kPathEnd);
-      append_term_value(term_, node);
+      append_term_value(term_, node, order_);
       emit_(term_);
       term_.resize(size);
     }
@@ -146,6 +137,7 @@ class TermWalk {
   }
 
   const Emit& emit_;
+  const ValueOrder order_;
   std::string term_;
 };
 
@@ -216,12 +208,13 @@ bool IndexPolicy::covers_spatially(const Path& path) const {
 
 void IndexPolicy::each_term(const Node& item,
                             const std::function<void(std::string_view)>& emit) const {
-  TermWalk<Trie, std::function<void(std::string_view)>>(emit).visit(item, &compiled_->trie, {},
-                                                                    true);
+  const ValueOrder order = compiled_->definition.order;
+  TermWalk<Trie, std::function<void(std::string_view)>>(emit, order)
+      .visit(item, &compiled_->trie, {}, true);
   std::string term;
   for (size_t i = 0; i < compiled_->composite_prefixes.size(); ++i) {
     term = compiled_->composite_prefixes[i];
-    CompositeTerms::append(term, compiled_->definition.composites[i], item);
+    CompositeTerms::append(term, compiled_->definition.composites[i], item, order);
     emit(term);
   }
 }
@@ -237,45 +230,6 @@ std::string term_path(const Path& path) {
   }
   out.push_back(kPathEnd);
   return out;
-}
-
-void append_term_value(std::string& out, const Node& scalar) {
-  switch (scalar.type) {
-    case Type::undefined:
-      break;  // what is not there has no term
-    case Type::null:
-      out.push_back(kNullTerm);
-      break;
-    case Type::boolean:
-      out.push_back(scalar.boolean ? kTrueTerm : kFalseTerm);
-      break;
-    case Type::number:
-      append_term_value(out, scalar.number);
-      break;
-    case Type::string:
-      append_term_value(out, scalar.text);
-      break;
-    case Type::array:
-      out.push_back(kArrayTerm);
-      break;
-    case Type::object:
-      out.push_back(kObjectTerm);
-      break;
-  }
-}
-
-void append_term_value(std::string& out, std::string_view text) {
-  out.push_back(kTextTerm);
-  append_ordered_bytes(out, text.substr(0, kMaxTermText));
-  if (text.size() <= kMaxTermText) return;
-  out.back() = 0x02;
-  const auto hash = murmur3_x64_128(text, 0);
-  out.append(reinterpret_cast<const char*>(hash.data()), kCutTextHashBytes);
-}
-
-void append_term_value(std::string& out, double number) {
-  out.push_back(kNumberTerm);
-  append_ordered_number(out, number);
 }
 
 }  // namespace orrery::value

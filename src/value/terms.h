@@ -3,16 +3,11 @@
 // the index. (The root is always there: it has no term.) And one for the item's shape, one for each
 // composite index, and some for each GeoJSON value with a spatial index.
 //
-//   term   = path value | 04 shape (shape.h) | 05 composite (composite.h) | 06 path cell
-//   (spatial.h) path   = for each step: a property name as ordered bytes after a 02 byte, or 03 for
-//   "an
+//   term   = path value | 04 shape (shape.h) | 05 composite (composite.h) |
+//            06 path cell (spatial.h)
+//   path   = for each step: a property name as ordered bytes after a 02 byte, or 03 for "an
 //            element of an array"; then 01 (so a path sorts before the paths that continue it)
-//   value  = 01 null | 02 false | 03 true | 04 + number | 05 + ordered bytes (a string) |
-//            07 array | 08 object
-// A string longer than kMaxTermText bytes is cut: its first kMaxTermText bytes as ordered bytes,
-// but ending in 00 02 instead of 00 01, then 8 bytes of hash of the whole. So strings keep their
-// order, but for long ones that share their first kMaxTermText bytes: a reader that needs the order
-// of those must compare the items themselves.
+//   value  = as in term_value.h, by the definition's order
 #pragma once
 
 #include <functional>
@@ -24,11 +19,9 @@
 #include "value/composite.h"
 #include "value/json.h"
 #include "value/path.h"
+#include "value/term_value.h"
 
 namespace orrery::value {
-
-inline constexpr size_t kMaxTermText = 1024;
-inline constexpr size_t kCutTextHashBytes = 8;
 
 struct IndexRule {
   IndexPath path;
@@ -44,6 +37,7 @@ struct IndexDefinition {
   std::vector<Path> always = {};
   std::vector<CompositeIndex> composites = {};
   std::vector<IndexPath> spatial = {};
+  ValueOrder order = ValueOrder::json;
   bool operator==(const IndexDefinition&) const = default;
 };
 
@@ -73,11 +67,8 @@ class IndexPolicy {
   std::shared_ptr<const Compiled> compiled_;
 };
 
-// One term, by hand: for system properties, and for readers of the index.
+// One term's path, by hand: for readers of the index. Its value: term_value.h.
 std::string term_path(const Path& path);
-void append_term_value(std::string& out, const Node& scalar);
-void append_term_value(std::string& out, std::string_view text);
-void append_term_value(std::string& out, double number);
 
 // How many bytes at the front of `key` are one term; an error (Code::corrupt) when they are none.
 Result<size_t> term_size(std::string_view key);

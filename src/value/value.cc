@@ -2,45 +2,18 @@
 #include "value/value.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cassert>
-#include <cmath>
 #include <limits>
 #include <utility>
 
-#include "base/budget.h"
 #include "base/keyed_hash.h"
+#include "value/number.h"
+#include "value/value_parts.h"
 
 namespace orrery::value {
 
 namespace {
-
-uint64_t mix(uint64_t x) {
-  x ^= x >> 32;
-  x *= 0xd6e8feb86659fd93;
-  x ^= x >> 32;
-  x *= 0xd6e8feb86659fd93;
-  x ^= x >> 32;
-  return x;
-}
-
-// Secret, so that the hash of a value without texts is as hard to foresee as that of one with them.
-uint64_t hash_of_type(Type type) {
-  static const auto hashes = [] {
-    std::array<uint64_t, static_cast<size_t>(Type::object) + 1> made;
-    for (size_t i = 0; i < made.size(); ++i) made[i] = keyed_hash(std::to_string(i));
-    return made;
-  }();
-  return hashes[static_cast<size_t>(type)];
-}
-
-std::strong_ordering compare_numbers(double a, double b) {
-  if (std::isnan(a) || std::isnan(b)) return std::isnan(b) <=> std::isnan(a);
-  return a < b   ? std::strong_ordering::less
-         : a > b ? std::strong_ordering::greater
-                 : std::strong_ordering::equal;
-}
 
 // Up to here names are compared pair by pair.
 constexpr size_t kMaxPairwiseNames = 16;
@@ -76,66 +49,6 @@ void keep_last_of_each(std::vector<Value::Field>& fields) {
 
 }  // namespace
 
-// What is shared. Sums stay below what would overflow: text is bounded by memory, and what is made
-// of shared parts by who makes it.
-
-namespace {
-
-constexpr size_t kShareBytes = 48;  // of the counter of references, and of the allocations
-constexpr size_t kNodesMin = 8;     // that a document has room for, whatever is in it
-constexpr size_t kScalarWritten = 8;
-
-size_t sum(size_t a, size_t b) {
-  return a > std::numeric_limits<size_t>::max() - b ? std::numeric_limits<size_t>::max() : a + b;
-}
-
-}  // namespace
-
-struct Value::Text {
-  explicit Text(std::string given) : text(std::move(given)), counted(kShareBytes + text.size()) {}
-  const std::string text;
-  const CountedBytes counted;
-};
-
-struct Value::Document {
-  explicit Document(JsonDocument given)
-      : document(std::move(given)), counted(kShareBytes + document.memory()) {}
-  const JsonDocument document;
-  const CountedBytes counted;
-};
-
-struct Value::Array {
-  explicit Array(std::vector<Value> given)
-      : elements(std::move(given)), counted(kShareBytes + elements.capacity() * sizeof(Value)) {
-    for (const Value& element : elements) {
-      memory = sum(memory, element.memory());
-      written = sum(sum(written, 1), element.written_bytes());
-      is_owned = is_owned && element.is_owned();
-    }
-  }
-  const std::vector<Value> elements;
-  const CountedBytes counted;
-  size_t memory = sizeof(Value);
-  size_t written = 2;
-  bool is_owned = true;
-};
-
-struct Value::Object {
-  explicit Object(std::vector<Field> given)
-      : fields(std::move(given)), counted(kShareBytes + fields.capacity() * sizeof(Field)) {
-    for (const Field& field : fields) {
-      memory = sum(sum(memory, field.name.memory()), field.value.memory());
-      written = sum(sum(written, field.name.written_bytes() + 2), field.value.written_bytes());
-      is_owned = is_owned && field.name.is_owned() && field.value.is_owned();
-    }
-  }
-  const std::vector<Field> fields;
-  const CountedBytes counted;
-  size_t memory = sizeof(Value);
-  size_t written = 2;
-  bool is_owned = true;
-};
-
 Value Value::from(const Node& node, const std::shared_ptr<const void>& owner) {
   Value value;
   value.type_ = node.type;
@@ -144,11 +57,34 @@ Value Value::from(const Node& node, const std::shared_ptr<const void>& owner) {
     case Type::null:
       break;
     case Type::boolean:
-      value.boolean_ = node.boolean;
+      value.detail_ = node.boolean ? 1 : 0;
       break;
     case Type::number:
-      value.number_ = node.number;
+      value.detail_ = node.detail;
+      if (node.detail == static_cast<uint8_t>(NumberKind::decimal)) {
+        value.text_ = node.text.data();
+        value.count_ = kDecimalBytes;
+        value.owner_ = owner;
+      } else {
+        value.number_ = node.number;
+        value.count_ = node.count;
+      }
       break;
+    case Type::date:
+    case Type::timestamp:
+      value.integer_ = node.integer;
+      value.count_ = node.count;
+      break;
+    case Type::min_key:
+    case Type::max_key:
+      break;
+    case Type::binary:
+    case Type::object_id:
+    case Type::guid:
+    case Type::regex:
+    case Type::code:
+      value.detail_ = node.detail;
+      [[fallthrough]];
     case Type::string:
       value.text_ = node.text.data();
       value.count_ = static_cast<uint32_t>(node.text.size());
@@ -166,7 +102,11 @@ Value Value::from(const Node& node, const std::shared_ptr<const void>& owner) {
 }
 
 Value Value::make_document(JsonDocument document) {
-  const auto shared = std::make_shared<const Document>(std::move(document));
+  return make_document(std::move(document).to_document());
+}
+
+Value Value::make_document(Document document) {
+  const auto shared = std::make_shared<const SharedDocument>(std::move(document));
   return from(shared->document.root(), shared);
 }
 
@@ -179,7 +119,7 @@ Value Value::make_null() {
 Value Value::make_bool(bool boolean) {
   Value value;
   value.type_ = Type::boolean;
-  value.boolean_ = boolean;
+  value.detail_ = boolean ? 1 : 0;
   return value;
 }
 
@@ -203,6 +143,73 @@ Value Value::borrow_string(std::string_view text) {
   value.type_ = Type::string;
   value.text_ = text.data();
   value.count_ = static_cast<uint32_t>(text.size());
+  return value;
+}
+
+Value Value::make_integer(int64_t integer, NumberKind kind) {
+  assert(kind == NumberKind::int64 || kind == NumberKind::int32);
+  const SplitInteger parts = split_integer(integer);
+  Value value = make_number(parts.nearest);
+  value.detail_ = static_cast<uint8_t>(kind);
+  value.count_ = static_cast<uint32_t>(parts.rest);
+  return value;
+}
+
+Value Value::borrow_decimal(std::string_view bytes) {
+  assert(bytes.size() == kDecimalBytes);
+  Value value = borrow_string(bytes);
+  value.type_ = Type::number;
+  value.detail_ = static_cast<uint8_t>(NumberKind::decimal);
+  return value;
+}
+
+Value Value::make_decimal(std::string bytes) {
+  const auto shared = std::make_shared<const Text>(std::move(bytes));
+  Value value = borrow_decimal(shared->text);
+  value.owner_ = shared;
+  return value;
+}
+
+Value Value::make_date(Date date) {
+  assert(date.ticks < kTicksInMs);
+  Value value;
+  value.type_ = Type::date;
+  value.integer_ = date.ms;
+  value.count_ = date.ticks;
+  return value;
+}
+
+Value Value::make_timestamp(uint64_t bits) {
+  Value value;
+  value.type_ = Type::timestamp;
+  value.integer_ = std::bit_cast<int64_t>(bits);
+  return value;
+}
+
+Value Value::borrow_bytes(Type type, std::string_view bytes, uint8_t subtype) {
+  Value value = borrow_string(bytes);
+  value.type_ = type;
+  value.detail_ = subtype;
+  assert(value.has_bytes());
+  return value;
+}
+
+Value Value::make_bytes(Type type, std::string bytes, uint8_t subtype) {
+  const auto shared = std::make_shared<const Text>(std::move(bytes));
+  Value value = borrow_bytes(type, shared->text, subtype);
+  value.owner_ = shared;
+  return value;
+}
+
+Value Value::make_min_key() {
+  Value value;
+  value.type_ = Type::min_key;
+  return value;
+}
+
+Value Value::make_max_key() {
+  Value value;
+  value.type_ = Type::max_key;
   return value;
 }
 
@@ -231,12 +238,60 @@ Value Value::make_object(std::vector<Field> fields) {
 
 bool Value::boolean() const {
   assert(is_bool());
-  return boolean_;
+  return detail_ != 0;
 }
 
 double Value::number() const {
   assert(is_number());
-  return number_;
+  if (number_kind() != NumberKind::decimal) return number_;
+  return ExactNumber::of_decimal(decimal()).nearest;
+}
+
+NumberKind Value::number_kind() const {
+  assert(is_number());
+  return static_cast<NumberKind>(detail_);
+}
+
+int64_t Value::integer() const {
+  assert(number_kind() == NumberKind::int32 || number_kind() == NumberKind::int64);
+  return join_integer({number_, static_cast<int32_t>(count_)});
+}
+
+std::string_view Value::decimal() const {
+  assert(number_kind() == NumberKind::decimal);
+  return {text_, count_};
+}
+
+bool Value::has_bytes() const {
+  switch (type_) {
+    case Type::binary:
+    case Type::object_id:
+    case Type::guid:
+    case Type::regex:
+    case Type::code:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool Value::is_in_text() const {
+  return is_string() || has_bytes() || (is_number() && number_kind() == NumberKind::decimal);
+}
+
+std::string_view Value::bytes() const {
+  assert(has_bytes());
+  return {text_, count_};
+}
+
+Date Value::date() const {
+  assert(type_ == Type::date);
+  return {integer_, count_};
+}
+
+uint64_t Value::timestamp() const {
+  assert(type_ == Type::timestamp);
+  return std::bit_cast<uint64_t>(integer_);
 }
 
 std::string_view Value::text() const {
@@ -310,189 +365,24 @@ Value::Members::Iterator& Value::Members::Iterator::operator++() {
   return *this;
 }
 
-bool Value::operator==(const Value& other) const {
-  if (type_ != other.type_) return false;
-  switch (type_) {
-    case Type::undefined:
-    case Type::null:
-      return true;
-    case Type::boolean:
-      return boolean_ == other.boolean_;
-    case Type::number:
-      return compare_numbers(number_, other.number_) == 0;
-    case Type::string:
-      return text() == other.text();
-    case Type::array: {
-      if (count_ != other.count_) return false;
-      auto theirs = other.elements().begin();
-      for (const Value& mine : elements()) {
-        if (mine != *theirs) return false;
-        ++theirs;
-      }
-      return true;
-    }
-    case Type::object:
-      if (count_ != other.count_) return false;
-      if (count_ > kMaxPairwiseNames) return (*this <=> other) == 0;
-      for (const Member& mine : members()) {
-        if (mine.value != other.find(mine.name)) return false;
-      }
-      return true;
-  }
-  return false;
-}
-
-std::strong_ordering Value::operator<=>(const Value& other) const {
-  if (type_ != other.type_) return type_ <=> other.type_;
-  switch (type_) {
-    case Type::undefined:
-    case Type::null:
-      return std::strong_ordering::equal;
-    case Type::boolean:
-      return boolean_ <=> other.boolean_;
-    case Type::number:
-      return compare_numbers(number_, other.number_);
-    case Type::string:
-      return text() <=> other.text();
-    case Type::array: {
-      auto mine = elements().begin();
-      auto theirs = other.elements().begin();
-      for (size_t left = std::min(count_, other.count_); left > 0; --left, ++mine, ++theirs) {
-        if (const auto order = *mine <=> *theirs; order != 0) return order;
-      }
-      return count_ <=> other.count_;
-    }
-    case Type::object: {
-      const std::vector<Member> mine = sorted_members();
-      const std::vector<Member> theirs = other.sorted_members();
-      for (size_t i = 0; i < std::min(mine.size(), theirs.size()); ++i) {
-        if (const auto order = mine[i].name <=> theirs[i].name; order != 0) return order;
-        if (const auto order = mine[i].value <=> theirs[i].value; order != 0) return order;
-      }
-      return mine.size() <=> theirs.size();
-    }
-  }
-  return std::strong_ordering::equal;
-}
-
-std::vector<Value::Member> Value::sorted_members() const {
-  std::vector<Member> sorted;
-  sorted.reserve(count_);
-  for (Member member : members()) sorted.push_back(std::move(member));
-  std::ranges::sort(sorted, {}, &Member::name);
-  return sorted;
-}
-
-uint64_t Value::hash() const {
-  uint64_t hash = hash_of_type(type_);
-  switch (type_) {
-    case Type::undefined:
-    case Type::null:
-      break;
-    case Type::boolean:
-      hash += boolean_ ? 1 : 0;
-      break;
-    case Type::number: {
-      double number = number_ == 0 ? 0 : number_;
-      if (std::isnan(number)) number = std::numeric_limits<double>::quiet_NaN();
-      const auto bytes = std::bit_cast<std::array<char, sizeof(number)>>(number);
-      hash ^= keyed_hash({bytes.data(), bytes.size()});
-      break;
-    }
-    case Type::string:
-      hash ^= keyed_hash(text());
-      break;
-    case Type::array:
-      for (const Value& element : elements()) hash = mix(hash) + element.hash();
-      break;
-    case Type::object:
-      // A sum, since the order of the members does not count.
-      for (const Member& member : members()) {
-        hash += mix(keyed_hash(member.name) + mix(member.value.hash()));
-      }
-      break;
-  }
-  return mix(hash);
-}
-
-void Value::append_json(std::string& out) const {
-  append_json(out, std::numeric_limits<size_t>::max());
-}
-
-bool Value::append_json(std::string& out, size_t most) const {
-  if (out.size() > most) return false;
-  switch (type_) {
-    case Type::undefined:
-      return true;
-    case Type::null:
-      out.append("null");
-      return true;
-    case Type::boolean:
-      out.append(boolean_ ? "true" : "false");
-      return true;
-    case Type::number:
-      append_json_number(out, number_);
-      return true;
-    case Type::string:
-      if (count_ > most - out.size()) return false;
-      append_json_string(out, text());
-      return true;
-    case Type::array:
-    case Type::object:
-      break;
-  }
-  if (from_node_) {
-    if (node_->raw.size() > most - out.size()) return false;
-    out.append(node_->raw);
-    return true;
-  }
-  char separator = is_array() ? '[' : '{';
-  const char close = is_array() ? ']' : '}';
-  if (count_ == 0) out.push_back(separator);
-  if (is_array()) {
-    for (const Value& element : array_->elements) {
-      out.push_back(std::exchange(separator, ','));
-      if (!element.append_json(out, most)) return false;
-    }
-  } else {
-    for (const Field& field : object_->fields) {
-      out.push_back(std::exchange(separator, ','));
-      if (!field.name.append_json(out, most)) return false;
-      out.push_back(':');
-      if (!field.value.append_json(out, most)) return false;
-    }
-  }
-  out.push_back(close);
-  return out.size() <= most;
-}
-
-std::string Value::to_json() const {
-  std::string out;
-  append_json(out);
-  return out;
-}
-
 bool Value::is_owned() const {
-  switch (type_) {
-    case Type::undefined:
-    case Type::null:
-    case Type::boolean:
-    case Type::number:
-      return true;
-    case Type::string:
-      return owner_ != nullptr || count_ == 0;
-    case Type::array:
-      return from_node_ ? owner_ != nullptr : array_->is_owned;
-    case Type::object:
-      return from_node_ ? owner_ != nullptr : object_->is_owned;
-  }
+  if (is_in_text()) return owner_ != nullptr || count_ == 0;
+  if (is_array()) return from_node_ ? owner_ != nullptr : array_->is_owned;
+  if (is_object()) return from_node_ ? owner_ != nullptr : object_->is_owned;
   return true;
 }
 
 Value Value::to_owned() const {
   if (is_owned()) return *this;
   if (is_string()) return make_string(std::string(text()));
-  if (from_node_) {
+  if (is_in_text()) {
+    const auto shared = std::make_shared<const Text>(std::string(text_, count_));
+    Value copy = *this;
+    copy.text_ = shared->text.data();
+    copy.owner_ = shared;
+    return copy;
+  }
+  if (from_node_ && node_->is_json) {
     // The text of a node is always right, so parsing it cannot fail.
     Result<JsonDocument> copy = JsonDocument::parse(node_->raw);
     assert(copy.has_value());
@@ -501,19 +391,26 @@ Value Value::to_owned() const {
   if (is_array()) {
     std::vector<Value> copy;
     copy.reserve(count_);
-    for (const Value& element : array_->elements) copy.push_back(element.to_owned());
+    for (const Value& element : elements()) copy.push_back(element.to_owned());
     return make_array(std::move(copy));
   }
   std::vector<Field> copy;
   copy.reserve(count_);
-  for (const Field& field : object_->fields) {
-    copy.push_back({.name = field.name.to_owned(), .value = field.value.to_owned()});
+  if (from_node_) {
+    for (const Member& member : members()) {
+      copy.push_back(
+          {.name = make_string(std::string(member.name)), .value = member.value.to_owned()});
+    }
+  } else {
+    for (const Field& field : object_->fields) {
+      copy.push_back({.name = field.name.to_owned(), .value = field.value.to_owned()});
+    }
   }
   return make_object(std::move(copy));
 }
 
 size_t Value::memory() const {
-  if (is_string()) return sizeof(Value) + kShareBytes + count_;
+  if (is_in_text()) return sizeof(Value) + kShareBytes + count_;
   if (!is_array() && !is_object()) return sizeof(Value);
   if (from_node_) {
     // The text, and a node for about every eight characters of it.
@@ -525,6 +422,7 @@ size_t Value::memory() const {
 
 size_t Value::written_bytes() const {
   if (is_string()) return count_ + size_t{2};
+  if (is_in_text()) return kScalarWritten + count_ * size_t{2};
   if (!is_array() && !is_object()) return kScalarWritten;
   if (from_node_) return node_->raw.size();
   return is_array() ? array_->written : object_->written;

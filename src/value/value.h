@@ -1,7 +1,7 @@
-// The value of an expression: one of the JSON types, or undefined.
+// A value: of an expression, of a property of an item. One of the types of type.h.
 //
-// A Value is 32 bytes and cheap to copy. It either borrows (a view into a JsonDocument or a query
-// text, valid while that lives) or shares what it owns, which is immutable. `to_owned` gives a copy
+// A Value is 32 bytes and cheap to copy. It either borrows (a view into a document or a query text,
+// valid while that lives) or shares what it owns, which is immutable. `to_owned` gives a copy
 // that outlives everything it was made from. Values are not changed after they are made, so they
 // may be read from several threads. What they own is counted on the thread that makes it
 // (base/budget.h).
@@ -9,11 +9,10 @@
 // Parts are shared, so a small value can be a large text: [x, x] of [y, y] of … Whoever makes
 // values from a query's words looks at written_bytes(), which does not have to walk over them.
 //
-// Equality is deep; the order of an object's members does not count. The order over all values is
-// undefined < null < false < true < numbers < strings < arrays < objects; strings compare by code
-// point (which is what comparing UTF-8 bytes does); arrays element by element; objects by their
-// members in the order of their names. NaN comes before all other numbers and equals itself, and
-// -0 equals 0, so that equality, order and hash agree with one another.
+// Values have two orders, which type.h declares; each is total. `==` and `<=>` are those of
+// ValueOrder::json: undefined < null < false < true < numbers < strings < arrays < objects < what
+// JSON does not have, and the order of an object's members does not count. What is equal in the
+// typed order is equal in this one too, so the hash is good for both.
 #pragma once
 
 #include <compare>
@@ -25,8 +24,11 @@
 #include <vector>
 
 #include "value/json.h"
+#include "value/type.h"
 
 namespace orrery::value {
+
+struct ExactNumber;  // number.h
 
 class Value {
  public:
@@ -42,6 +44,7 @@ class Value {
   static Value from(const Node* node) { return node == nullptr ? Value() : from(*node); }
   // Shares the document.
   static Value make_document(JsonDocument document);
+  static Value make_document(Document document);
   static Value make_null();
   static Value make_bool(bool boolean);
   static Value make_number(double number);
@@ -51,6 +54,16 @@ class Value {
   // the same name the last one counts.
   static Value make_array(std::vector<Value> elements);
   static Value make_object(std::vector<Field> fields);
+  // What JSON does not have. Bytes are as in type.h; a decimal has kDecimalBytes of them.
+  static Value make_integer(int64_t integer, NumberKind kind = NumberKind::int64);
+  static Value make_decimal(std::string bytes);
+  static Value borrow_decimal(std::string_view bytes);
+  static Value make_date(Date date);
+  static Value make_timestamp(uint64_t bits);
+  static Value make_bytes(Type type, std::string bytes, uint8_t subtype = 0);
+  static Value borrow_bytes(Type type, std::string_view bytes, uint8_t subtype = 0);
+  static Value make_min_key();
+  static Value make_max_key();
 
   Type type() const { return type_; }
   bool is_undefined() const { return type_ == Type::undefined; }
@@ -60,13 +73,23 @@ class Value {
   bool is_string() const { return type_ == Type::string; }
   bool is_array() const { return type_ == Type::array; }
   bool is_object() const { return type_ == Type::object; }
-  bool is_true() const { return type_ == Type::boolean && boolean_; }
-  bool is_false() const { return type_ == Type::boolean && !boolean_; }
+  bool is_true() const { return type_ == Type::boolean && detail_ != 0; }
+  bool is_false() const { return type_ == Type::boolean && detail_ == 0; }
 
   // Each asserts its type.
   bool boolean() const;
-  double number() const;
+  double number() const;  // of other kinds than `real` the nearest double
+  NumberKind number_kind() const;
+  int64_t integer() const;           // of the kinds int32 and int64
+  std::string_view decimal() const;  // of the kind decimal
+  ExactNumber exact_number() const;
   std::string_view text() const;
+  // Of the types that are bytes: binary, object_id, guid, regex, code.
+  std::string_view bytes() const;
+  uint8_t subtype() const { return has_bytes() ? detail_ : 0; }
+  bool has_bytes() const;
+  Date date() const;
+  uint64_t timestamp() const;
 
   // Elements or members; 0 for scalars.
   size_t size() const { return is_array() || is_object() ? count_ : 0; }
@@ -83,8 +106,9 @@ class Value {
   // (base/keyed_hash.h).
   uint64_t hash() const;
 
-  // As JavaScript would print it. A part of a document is printed as it was written, minified.
-  // Undefined prints nothing.
+  // As JavaScript would print it. A part of a JSON document is printed as it was written, minified.
+  // Undefined prints nothing. What JSON does not have (value_json.cc) is printed for people to
+  // read: numbers with all their digits, the rest as strings.
   void append_json(std::string& out) const;
   // The same, until `out` has about so many bytes; false when there is more.
   bool append_json(std::string& out, size_t most) const;
@@ -99,7 +123,7 @@ class Value {
 
  private:
   struct Text;
-  struct Document;
+  struct SharedDocument;
   struct Array;
   struct Object;
 
@@ -108,12 +132,24 @@ class Value {
   // Members in the order of their names.
   std::vector<Member> sorted_members() const;
 
+  // Whether what it is worth is in text_ and count_: strings, decimals, and what has_bytes().
+  bool is_in_text() const;
+  void append_typed_json(std::string& out) const;
+  static std::strong_ordering compare_numbers(const Value& a, const Value& b);
+  static std::strong_ordering compare_elements(const Value& a, const Value& b, ValueOrder order);
+  static std::strong_ordering compare_members_by_name(const Value& a, const Value& b);
+  static std::strong_ordering compare_members_in_place(const Value& a, const Value& b);
+  friend std::strong_ordering compare(const Value& a, const Value& b, ValueOrder order);
+
   Type type_ = Type::undefined;
-  bool boolean_ = false;
+  uint8_t detail_ = 0;      // a boolean's value, a number's NumberKind, the subtype of bytes
   bool from_node_ = false;  // for arrays and objects: node_, else array_ or object_
-  uint32_t count_ = 0;      // bytes of a string, elements, members
+  // Bytes of what is in text_, elements, members; a date's ticks; of an integer what is to be added
+  // to number_, signed.
+  uint32_t count_ = 0;
   union {
     double number_ = 0;
+    int64_t integer_;  // a date's milliseconds, a timestamp
     const char* text_;
     const Node* node_;
     const Array* array_;
@@ -179,6 +215,9 @@ class Value::Members {
  private:
   const Value* object_;
 };
+
+// In either order. Equal is what neither is before the other in that order.
+std::strong_ordering compare(const Value& a, const Value& b, ValueOrder order);
 
 inline Value::Elements Value::elements() const {
   return Elements(*this);

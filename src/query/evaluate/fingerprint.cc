@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "value/number.h"
 #include "value/ordered.h"
+#include "value/term_value.h"
 
 namespace orrery::query {
 namespace {
@@ -32,6 +34,10 @@ void append(std::string& out, const Value& value) {
       out += value.boolean() ? '1' : '0';
       return;
     case Type::number: {
+      if (value.number_kind() != value::NumberKind::real && value.exact_number().side != 0) {
+        // No double is worth the same.
+        return value::append_term_value(out, value, value::ValueOrder::typed);
+      }
       const double number = value.number();
       value::append_ordered_number(
           out, std::isnan(number) ? std::numeric_limits<double>::quiet_NaN() : number);
@@ -55,6 +61,8 @@ void append(std::string& out, const Value& value) {
       }
       return;
     }
+    default:
+      value::append_term_value(out, value, value::ValueOrder::typed);  // what JSON does not have
   }
 }
 

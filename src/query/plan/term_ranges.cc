@@ -72,8 +72,9 @@ TermRanges PathTerms::of_type(Type type) const {
       return {.ranges = {point(path_ + kArray)}, .is_exact = true};
     case Type::object:
       return {.ranges = {point(path_ + kObject)}, .is_exact = true};
+    default:
+      return {};  // JSON has no others
   }
-  return {};
 }
 
 TermRanges PathTerms::scalars() const {
@@ -86,28 +87,7 @@ TermRange PathTerms::unordered() const {
 
 std::string PathTerms::term(const Value& constant) const {
   std::string out = path_;
-  switch (constant.type()) {
-    case Type::undefined:
-      break;
-    case Type::null:
-      out.push_back(kNull);
-      break;
-    case Type::boolean:
-      out.push_back(constant.boolean() ? kTrue : kFalse);
-      break;
-    case Type::number:
-      value::append_term_value(out, constant.number());
-      break;
-    case Type::string:
-      value::append_term_value(out, constant.text());
-      break;
-    case Type::array:
-      out.push_back(kArray);
-      break;
-    case Type::object:
-      out.push_back(kObject);
-      break;
-  }
+  value::append_term_value(out, constant, value::ValueOrder::json);
   return out;
 }
 

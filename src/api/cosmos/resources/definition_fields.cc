@@ -30,8 +30,9 @@ std::string_view name_of(Type type) {
       return "an array";
     case Type::object:
       return "an object";
+    default:
+      return "another value";
   }
-  return "another value";
 }
 
 }  // namespace

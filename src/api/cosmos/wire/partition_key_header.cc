@@ -75,7 +75,7 @@ Result<PartitionKey> parse_key_header(std::string_view header) {
         }
         part.type = Type::undefined;
         break;
-      case Type::array:
+      default:
         return bad_header(header, "an array cannot be a key.");
     }
     key.push_back(std::move(part));
