@@ -73,7 +73,7 @@ Result<std::vector<cluster::RoutingPtr>> containers(cluster::Engine& engine, uin
       auto spec = Sample::container(name);
       if (!spec) return pass(spec.error());
       auto made = engine.create_container(database->number, std::move(*spec),
-                                          catalog::Throughput{.rus = kThroughput});
+                                          catalog::Throughput{.units = kThroughput});
       if (!made) return pass(made.error());
       routing = *made;
     }

@@ -1,4 +1,4 @@
-// Murmur3, by Austin Appleby (public domain): the hash that Cosmos DB clients place items with.
+// Murmur3, by Austin Appleby (public domain): what hash placement is made of.
 // Not for anything that an adversary must not predict: it can be inverted. SHA-256 is for that.
 // Pure, and the same on every machine.
 #pragma once

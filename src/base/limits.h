@@ -15,7 +15,7 @@ struct Limits {
   // Partitions
   uint64_t logical_partition_bytes = 10ULL << 30;
   uint64_t physical_partition_bytes = 50ULL << 30;
-  uint64_t partition_throughput = 10'000;  // request units a second that one partition serves
+  uint64_t partition_throughput = 10'000;         // units a second that one partition serves
   uint64_t initial_partition_throughput = 6'000;  // that a new one is given, if set by hand
   uint64_t split_throughput_min = 0;              // below it a container does not split by itself
   uint64_t write_queue = 4'096;                   // writes waiting for one partition

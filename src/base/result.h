@@ -18,7 +18,7 @@ enum class Code : uint8_t {
   forbidden,            // known, but not allowed to do this
   not_found,            // nothing with that name or key
   conflict,             // something with that name, key or unique value is there already
-  precondition_failed,  // If-Match did not match
+  precondition_failed,  // the state that the request asks for is not there
   too_large,            // over a size limit of one item or one request
   partition_full,       // the logical partition has reached its limit
   quota_exceeded,       // an account, database or container quota
@@ -26,7 +26,7 @@ enum class Code : uint8_t {
   retry,                // lost a race (a transaction's snapshot is out of date): do it again
   would_wait,           // not without waiting, which this caller must not: do it where one may
   moved,                // the partition was split or moved: look the map up again and go on
-  session_behind,       // the session token is ahead of this replica
+  behind,               // this replica has not got to the LSN that the request asks for
   read_only,            // the partition takes no writes now (full or failing disk)
   corrupt,              // stored bytes do not check
   overloaded,           // a bounded queue is full

@@ -167,9 +167,8 @@ uint32_t Catalog::take_number(std::vector<partition::Write>& writes) {
   return number;
 }
 
-std::string Catalog::next_etag() {
-  return to_text(partition::Version{
-      .lsn = partition_->lsn() + 1, .time_s = static_cast<uint32_t>(clock_.now_s()), .range = 0});
+uint64_t Catalog::next_revision() const {
+  return partition_->lsn() + 1;
 }
 
 DatabasePtr Catalog::database(std::string_view name) const {
@@ -268,7 +267,7 @@ Result<DatabasePtr> Catalog::create_database(std::string_view name,
   made->number = take_number(writes);
   made->name = name;
   made->changed_s = clock_.now_s();
-  made->etag = next_etag();
+  made->revision = next_revision();
   made->throughput = throughput;
   writes.push_back(put(kDatabases, made->number, encode(*made)));
   if (auto committed = commit(std::move(writes)); !committed) return pass(committed.error());
@@ -330,7 +329,7 @@ Result<ContainerPtr> Catalog::create_container(uint32_t database_number, Contain
   made->number = take_number(writes);
   made->spec = std::move(spec);
   made->changed_s = clock_.now_s();
-  made->etag = next_etag();
+  made->revision = next_revision();
   made->throughput = throughput;
   auto map = std::make_shared<PartitionMap>();
   for (size_t i = 0; i <= boundaries.size(); ++i) {
@@ -379,7 +378,7 @@ Result<ContainerPtr> Catalog::update(const Container& before,
                                      std::vector<partition::Write> writes) {
   auto after = std::make_shared<Container>(before);
   after->changed_s = clock_.now_s();
-  after->etag = next_etag();
+  after->revision = next_revision();
   if (auto changed = change(*after); !changed) return pass(changed.error());
   if (!covers_everything(*after->map) || after->spec.name != before.spec.name) {
     return fail(Code::internal, "a change to a container's record does not keep its invariants");

@@ -63,7 +63,7 @@ class Catalog {
   Result<ContainerPtr> update_container(uint32_t number,
                                         const std::function<Status(Container&)>& change);
   // Notes that all partitions have the terms of this index version. Nobody sees a change by that:
-  // the etag stays.
+  // the revision stays.
   Result<ContainerPtr> note_indexed(uint32_t number, uint32_t index_version);
 
   // --- which partitions have files: catalog_files.cc -------------------------------------------
@@ -95,11 +95,11 @@ class Catalog {
   // `parent` is the number of a database, a container, or another resource.
   Result<ResourcePtr> create_resource(uint8_t kind, uint32_t parent, std::string_view name,
                                       std::string body);
-  // With an etag: only if that is still the resource's (Code::precondition_failed otherwise).
+  // With a revision: only if that is still the resource's (Code::precondition_failed otherwise).
   Result<ResourcePtr> replace_resource(uint32_t number, std::string_view name, std::string body,
-                                       const std::optional<std::string>& if_etag);
+                                       std::optional<uint64_t> if_revision);
   // And all that belongs to it.
-  Status remove_resource(uint32_t number, const std::optional<std::string>& if_etag);
+  Status remove_resource(uint32_t number, std::optional<uint64_t> if_revision);
 
  private:
   explicit Catalog(std::shared_ptr<partition::Partition> partition, const Clock& clock);
@@ -110,7 +110,7 @@ class Catalog {
   partition::Write remove(std::string_view kind, uint32_t number) const;
   // The next number, and the write that keeps it from being used again.
   uint32_t take_number(std::vector<partition::Write>& writes) ORRERY_REQUIRES(change_mutex_);
-  std::string next_etag();
+  uint64_t next_revision() const;
   Result<ContainerPtr> update(const Container& before,
                               const std::function<Status(Container&)>& change,
                               std::vector<partition::Write> writes) ORRERY_REQUIRES(change_mutex_);

@@ -10,11 +10,12 @@
 namespace orrery::catalog {
 namespace {
 
-Status check_etag(const Resource& resource, const std::optional<std::string>& if_etag) {
-  if (!if_etag || *if_etag == resource.etag) return {};
+Status check_revision(const Resource& resource, std::optional<uint64_t> if_revision) {
+  if (!if_revision || *if_revision == resource.revision) return {};
   return fail(Code::precondition_failed,
-              fmt::format("the etag of '{}' is now \"{}\", not the \"{}\" that is asked for",
-                          resource.name, resource.etag, *if_etag));
+              fmt::format("'{}' has changed since the version that is asked for: read it again and "
+                          "retry",
+                          resource.name));
 }
 
 std::unexpected<Error> name_taken(std::string_view name) {
@@ -78,7 +79,7 @@ Result<ResourcePtr> Catalog::create_resource(uint8_t kind, uint32_t parent, std:
   made->kind = kind;
   made->name = name;
   made->changed_s = clock_.now_s();
-  made->etag = next_etag();
+  made->revision = next_revision();
   made->body = std::move(body);
   writes.push_back(put(kResources, made->number, encode(*made)));
   if (auto committed = commit(std::move(writes)); !committed) return pass(committed.error());
@@ -88,18 +89,18 @@ Result<ResourcePtr> Catalog::create_resource(uint8_t kind, uint32_t parent, std:
 
 Result<ResourcePtr> Catalog::replace_resource(uint32_t number, std::string_view name,
                                               std::string body,
-                                              const std::optional<std::string>& if_etag) {
+                                              std::optional<uint64_t> if_revision) {
   MutexLock change(change_mutex_);
   const ResourcePtr before = resource(number);
   if (!before) return gone();
-  if (auto checked = check_etag(*before, if_etag); !checked) return pass(checked.error());
+  if (auto checked = check_revision(*before, if_revision); !checked) return pass(checked.error());
   if (name != before->name && resource(before->kind, before->parent, name)) {
     return name_taken(name);
   }
   auto after = std::make_shared<Resource>(*before);
   after->name = name;
   after->changed_s = clock_.now_s();
-  after->etag = next_etag();
+  after->revision = next_revision();
   after->body = std::move(body);
   std::vector<partition::Write> writes;
   writes.push_back(put(kResources, number, encode(*after)));
@@ -108,11 +109,11 @@ Result<ResourcePtr> Catalog::replace_resource(uint32_t number, std::string_view 
   return after;
 }
 
-Status Catalog::remove_resource(uint32_t number, const std::optional<std::string>& if_etag) {
+Status Catalog::remove_resource(uint32_t number, std::optional<uint64_t> if_revision) {
   MutexLock change(change_mutex_);
   const ResourcePtr before = resource(number);
   if (!before) return gone();
-  if (auto checked = check_etag(*before, if_etag); !checked) return checked;
+  if (auto checked = check_revision(*before, if_revision); !checked) return checked;
   std::vector<partition::Write> writes;
   writes.push_back(remove(kResources, number));
   std::vector<ResourcePtr> owned = remove_owned(number, writes);

@@ -66,7 +66,7 @@ std::string quoted(std::string_view text) {
 
 std::string encode(const Throughput& throughput) {
   ObjectWriter out;
-  out.number("rus", throughput.rus).boolean("autoscale", throughput.autoscale);
+  out.number("units", throughput.units).boolean("autoscale", throughput.autoscale);
   if (throughput.increment_percent) out.number("increment", *throughput.increment_percent);
   return out.done();
 }
@@ -193,7 +193,7 @@ std::optional<Throughput> read_throughput(ObjectReader& in) {
   const Node* node = in.optional("throughput");
   if (node == nullptr) return std::nullopt;
   ObjectReader inner(*node);
-  Throughput throughput{.rus = inner.number32("rus"), .autoscale = inner.boolean("autoscale")};
+  Throughput throughput{.units = inner.number32("units"), .autoscale = inner.boolean("autoscale")};
   if (inner.optional("increment") != nullptr) {
     throughput.increment_percent = inner.number32("increment");
   }
@@ -257,7 +257,8 @@ void read_composites(ObjectReader& in, std::vector<value::CompositeIndex>& compo
 std::string encode(const Database& database) {
   ObjectWriter out;
   out.number("number", database.number).text("name", database.name);
-  out.number("changed", database.changed_s).text("etag", database.etag);
+  out.number("changed", database.changed_s)
+      .number("revision", static_cast<int64_t>(database.revision));
   if (database.throughput) out.raw("throughput", encode(*database.throughput));
   return out.done();
 }
@@ -266,7 +267,9 @@ std::string encode(const Container& container) {
   const ContainerSpec& spec = container.spec;
   ObjectWriter out;
   out.number("database", container.database).number("number", container.number);
-  out.text("name", spec.name).number("changed", container.changed_s).text("etag", container.etag);
+  out.text("name", spec.name)
+      .number("changed", container.changed_s)
+      .number("revision", static_cast<int64_t>(container.revision));
   out.text("placement", placement_name(spec.key.placement));
   out.raw("keyPaths", encode_paths(spec.key.paths));
   out.boolean("indexed", spec.indexed).number("indexVersion", container.index_version);
@@ -303,7 +306,8 @@ std::string encode(const Resource& resource) {
   ObjectWriter out;
   out.number("number", resource.number).number("parent", resource.parent);
   out.number("kind", resource.kind).text("name", resource.name);
-  out.number("changed", resource.changed_s).text("etag", resource.etag);
+  out.number("changed", resource.changed_s)
+      .number("revision", static_cast<int64_t>(resource.revision));
   out.text("body", resource.body);
   return out.done();
 }
@@ -326,7 +330,7 @@ Result<Database> decode_database(std::string_view text) {
   database.number = in.number32("number");
   database.name = in.text("name");
   database.changed_s = in.number("changed");
-  database.etag = in.text("etag");
+  database.revision = static_cast<uint64_t>(in.number("revision"));
   database.throughput = read_throughput(in);
   if (!in.problem().empty()) return damaged("database", in.problem());
   return database;
@@ -342,7 +346,7 @@ Result<Container> decode_container(std::string_view text) {
   container.number = in.number32("number");
   spec.name = in.text("name");
   container.changed_s = in.number("changed");
-  container.etag = in.text("etag");
+  container.revision = static_cast<uint64_t>(in.number("revision"));
   read_key(in, spec.key);
   spec.indexed = in.boolean("indexed");
   container.index_version = in.number32("indexVersion");
@@ -396,7 +400,7 @@ Result<Resource> decode_resource(std::string_view text) {
   resource.kind = static_cast<uint8_t>(in.number("kind", 0, UINT8_MAX));
   resource.name = in.text("name");
   resource.changed_s = in.number("changed");
-  resource.etag = in.text("etag");
+  resource.revision = static_cast<uint64_t>(in.number("revision"));
   resource.body = in.text("body");
   if (!in.problem().empty()) return damaged("resource", in.problem());
   return resource;

@@ -26,14 +26,14 @@ Container full_container() {
   container.index_version = 7;
   container.indexed_version = 5;
   container.changed_s = 1'700'000'001;
-  container.etag = "00000000-0000-0000-0000-000000000009";
-  container.throughput = Throughput{.rus = 20'000, .autoscale = true};
+  container.revision = 9;
+  container.throughput = Throughput{.units = 20'000, .autoscale = true};
   ContainerSpec& spec = container.spec;
   spec.name = "näme \"with\" \\ quotes\n";
   spec.key.placement = value::Placement::multi_hash;
   spec.key.paths = {path_of("/tenant"), path_of("/\"user name\"/id")};
   spec.index_rules = {rule_of("/*", true), rule_of("/secret/?", false), rule_of("/a/[]/b/*", true)};
-  spec.always_indexed = {path_of("/_rid")};
+  spec.always_indexed = {path_of("/_id")};
   spec.composite_indexes = {
       {.parts = {{.path = path_of("/a")}, {.path = path_of("/b c/d"), .descending = true}}},
       {.parts = {{.path = path_of("/x"), .descending = true},
@@ -67,7 +67,7 @@ void expect_same(const Container& a, const Container& b) {
   EXPECT_EQ(a.index_version, b.index_version);
   EXPECT_EQ(a.indexed_version, b.indexed_version);
   EXPECT_EQ(a.changed_s, b.changed_s);
-  EXPECT_EQ(a.etag, b.etag);
+  EXPECT_EQ(a.revision, b.revision);
   EXPECT_EQ(a.throughput, b.throughput);
   EXPECT_EQ(a.spec.name, b.spec.name);
   EXPECT_EQ(a.spec.key, b.spec.key);
@@ -98,8 +98,8 @@ TEST(Codec, ADatabaseComesBack) {
   Database database{.number = 4'294'967'295,
                     .name = "d\xC3\xA9",
                     .changed_s = 1,
-                    .etag = "e",
-                    .throughput = Throughput{.rus = 400, .autoscale = false}};
+                    .revision = 5,
+                    .throughput = Throughput{.units = 400, .autoscale = false}};
   for (bool shared : {true, false}) {
     if (!shared) database.throughput.reset();
     auto back = decode_database(encode(database));
@@ -107,7 +107,7 @@ TEST(Codec, ADatabaseComesBack) {
     EXPECT_EQ(back->number, database.number);
     EXPECT_EQ(back->name, database.name);
     EXPECT_EQ(back->changed_s, database.changed_s);
-    EXPECT_EQ(back->etag, database.etag);
+    EXPECT_EQ(back->revision, database.revision);
     EXPECT_EQ(back->throughput, database.throughput);
   }
 }
@@ -172,7 +172,7 @@ TEST(Codec, DamagedContainersAreRefused) {
       {R"("defaultTtl":-1)", R"("defaultTtl":1e10)"},
       {R"("uniqueKeys":[["/email"])", R"("uniqueKeys":["/email")"},
       {R"("throughput":{)", R"("throughput":7,"t":{)"},
-      {R"("rus":20000)", R"("rus":-20000)"},
+      {R"("units":20000)", R"("units":-20000)"},
       {R"("version":5)", R"("version":0)"},
       {R"("map":{)", R"("pam":{)"},
       {R"("id":8)", R"("id":9)"},
@@ -193,7 +193,7 @@ TEST(Codec, EveryTruncationIsRefused) {
   for (size_t size = 0; size < container.size(); ++size) {
     ASSERT_FALSE(decode_container(container.substr(0, size))) << size;
   }
-  const std::string database = encode(Database{1, "d", 0, "e", {}});
+  const std::string database = encode(Database{1, "d", 0, 5, {}});
   for (size_t size = 0; size < database.size(); ++size) {
     ASSERT_FALSE(decode_database(database.substr(0, size))) << size;
   }
@@ -208,7 +208,7 @@ TEST(CatalogCodec, KeepsAResource) {
   before.kind = 255;
   before.name = "reader \"1\"";
   before.changed_s = 1'700'000'000;
-  before.etag = "e";
+  before.revision = 6;
   before.body = R"("body":"function () {}")";
   auto after = decode_resource(encode(before));
   ASSERT_TRUE(after) << after.error().message;
@@ -217,7 +217,7 @@ TEST(CatalogCodec, KeepsAResource) {
   EXPECT_EQ(after->kind, before.kind);
   EXPECT_EQ(after->name, before.name);
   EXPECT_EQ(after->changed_s, before.changed_s);
-  EXPECT_EQ(after->etag, before.etag);
+  EXPECT_EQ(after->revision, before.revision);
   EXPECT_EQ(after->body, before.body);
   for (const char* text : {"", "{}", R"({"number":1,"parent":1,"kind":256})"}) {
     auto damaged = decode_resource(text);

@@ -14,9 +14,10 @@
 
 namespace orrery::catalog {
 
-// Request units a second. Autoscale moves between a tenth of `rus` and `rus`.
+// Units a second, of what operations cost by the prices of a face. Autoscale moves between a tenth
+// of `units` and `units`.
 struct Throughput {
-  uint32_t rus = 400;
+  uint32_t units = 400;
   bool autoscale = false;
   // By how many percent the maximum is to grow by itself. Kept for clients, and not acted upon.
   std::optional<uint32_t> increment_percent = {};
@@ -70,7 +71,7 @@ struct Database {
   uint32_t number = 0;  // unique in the account; never used twice
   std::string name;
   int64_t changed_s = 0;  // Unix time
-  std::string etag;
+  uint64_t revision = 0;  // the LSN of the catalog that made it what it is
   std::optional<Throughput>
       throughput;  // set: shared by the containers that have none of their own
 };
@@ -82,7 +83,7 @@ struct Container {
   uint32_t index_version = 1;    // grows when index_definition(spec) changes
   uint32_t indexed_version = 1;  // all partitions have the terms of this one at least
   int64_t changed_s = 0;
-  std::string etag;
+  uint64_t revision = 0;                 // the LSN of the catalog that made it what it is
   std::optional<Throughput> throughput;  // unset: the database's
   std::shared_ptr<const PartitionMap> map;
 };
@@ -110,7 +111,7 @@ struct Resource {
   uint8_t kind = 0;
   std::string name;  // unique among those of its kind and parent
   int64_t changed_s = 0;
-  std::string etag;
+  uint64_t revision = 0;  // the LSN of the catalog that made it what it is
   std::string body;
 };
 

@@ -28,6 +28,7 @@
 #include "net/certificate.h"
 #include "net/loopback.h"
 #include "net/server.h"
+#include "prices/request_units.h"
 #include "script/host.h"
 #include "volume/local/local_volume.h"
 
@@ -51,6 +52,7 @@ struct Settings {
 Result<Settings> settings_of(const ServeOptions& options) {
   Settings settings;
   const uint64_t memory_bytes = usable_memory_bytes();
+  settings.engine.prices = &prices::kRequestUnits;
   Limits& defaults = settings.engine.limits;
   defaults.block_cache_bytes = default_cache_bytes(memory_bytes);
   defaults.request_buffer_bytes = default_buffer_bytes(memory_bytes);

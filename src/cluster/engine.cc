@@ -123,10 +123,11 @@ RoutingPtr Engine::make_routing(const catalog::ContainerPtr& container, const Ro
   schema->logical_bytes_max =
       std::min(options_.limits.logical_partition_bytes, options_.limits.physical_partition_bytes);
   routing->schema = std::move(schema);
+  routing->prices = options_.prices;
 
   const int64_t now_us = clock_.steady_us();
   const double share = container->throughput
-                           ? static_cast<double>(container->throughput->rus) /
+                           ? static_cast<double>(container->throughput->units) /
                                  static_cast<double>(container->map->ranges.size())
                            : 1;
   for (const catalog::PartitionRange& range : container->map->ranges) {
@@ -148,7 +149,7 @@ RoutingPtr Engine::make_routing(const catalog::ContainerPtr& container, const Ro
     std::unique_lock lock(routing_mutex_);
     auto& budget = database_budgets_[container->database];
     if (!budget) {
-      budget = std::make_shared<TokenBucket>(routing->database->throughput->rus, now_us);
+      budget = std::make_shared<TokenBucket>(routing->database->throughput->units, now_us);
     }
     routing->shared_budget = budget;
   }

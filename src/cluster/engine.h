@@ -42,13 +42,14 @@ struct EngineOptions {
   Limits limits;
   Throttling throttling = Throttling::enforce;
   bool sync_commits = true;
+  const partition::Prices* prices = &partition::kOneForEach;  // what containers' work costs
 };
 
 // What every answered operation tells.
 struct Receipt {
   uint32_t range = 0;
   uint64_t lsn = 0;                // of the partition
-  double charge = 0;               // request units
+  double charge = 0;               // units, by the prices of the container
   uint32_t would_throttle_ms = 0;  // Throttling::report: how long it would have had to wait
 };
 
@@ -101,10 +102,10 @@ struct HistoryReply {
   Receipt receipt;
 };
 
-// What a session token demands of a range: called with it, gives the LSN that must have been
+// What a reader demands of a range: called with it, gives the LSN that must have been
 // reached, if any.
 using LsnDemand = std::function<std::optional<uint64_t>(const catalog::PartitionRange&)>;
-// Code::session_behind when the partition has not got that far.
+// Code::behind when the partition has not got that far.
 Status check_demand(const LsnDemand& demand, const catalog::PartitionRange& range, uint64_t lsn);
 
 // What a request gets that was sent on too often.
@@ -177,9 +178,9 @@ class Engine {
                                                const ResourceCheck& check = {});
   Result<catalog::ResourcePtr> replace_resource(uint32_t number, std::string_view name,
                                                 std::string body,
-                                                const std::optional<std::string>& if_etag,
+                                                std::optional<uint64_t> if_revision,
                                                 const ResourceCheck& check = {});
-  Status remove_resource(uint32_t number, const std::optional<std::string>& if_etag);
+  Status remove_resource(uint32_t number, std::optional<uint64_t> if_revision);
 
   // --- items -----------------------------------------------------------------------------------
   // All writes of one transaction have the same placement key.

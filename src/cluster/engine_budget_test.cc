@@ -89,7 +89,7 @@ TEST_F(BudgetTest, ContainersOfADatabaseShareItsBudget) {
   options_.limits.partition_throughput = 10'000;
   options_.limits.shared_throughput_containers = 2;
   open();
-  auto database = engine_->create_database("shared", catalog::Throughput{.rus = 400});
+  auto database = engine_->create_database("shared", catalog::Throughput{.units = 400});
   ASSERT_TRUE(database);
   auto make_sharing = [&](std::string_view name) {
     catalog::ContainerSpec spec;
@@ -106,16 +106,17 @@ TEST_F(BudgetTest, ContainersOfADatabaseShareItsBudget) {
   auto own = make("own");
   EXPECT_FALSE(upsert(own, "k", "1").error);
 
-  ASSERT_TRUE(engine_->set_database_throughput((*database)->number, {.rus = 4000}));
+  ASSERT_TRUE(engine_->set_database_throughput((*database)->number, {.units = 4000}));
   EXPECT_EQ(a->shared_budget->rate(), 4000);
   clock_.advance_ms(1000);
   EXPECT_FALSE(upsert(b, "k", "1").error);
-  EXPECT_EQ(engine_->set_container_throughput(a->container->number, {.rus = 500}).error().code,
+  EXPECT_EQ(engine_->set_container_throughput(a->container->number, {.units = 500}).error().code,
             Code::invalid);
-  EXPECT_EQ(engine_->set_database_throughput(database_, {.rus = 500}).error().code, Code::invalid);
-  EXPECT_EQ(engine_->set_database_throughput((*database)->number, {.rus = 50}).error().code,
+  EXPECT_EQ(engine_->set_database_throughput(database_, {.units = 500}).error().code,
             Code::invalid);
-  EXPECT_EQ(engine_->set_database_throughput(999, {.rus = 500}).error().code, Code::not_found);
+  EXPECT_EQ(engine_->set_database_throughput((*database)->number, {.units = 50}).error().code,
+            Code::invalid);
+  EXPECT_EQ(engine_->set_database_throughput(999, {.units = 500}).error().code, Code::not_found);
   open();
   EXPECT_EQ(engine_->find("shared", "a")->shared_budget->rate(), 4000);
 }
@@ -187,17 +188,17 @@ TEST_F(BudgetTest, ThroughputChangesAtAnyTime) {
   open();
   auto routing = make("c", 400);
   EXPECT_EQ(exhaust(routing, "k").code, Code::throttled);
-  ASSERT_TRUE(engine_->set_container_throughput(routing->container->number, {.rus = 9000}));
+  ASSERT_TRUE(engine_->set_container_throughput(routing->container->number, {.units = 9000}));
   clock_.advance_ms(100);
   EXPECT_FALSE(upsert(routing, "k", "1").error);
   EXPECT_EQ(routing->slots[0]->own_budget->rate(), 9000) << "seen by those who routed before";
   ASSERT_TRUE(engine_->set_container_throughput(routing->container->number,
-                                                {.rus = 1000, .autoscale = true}));
+                                                {.units = 1000, .autoscale = true}));
   EXPECT_EQ(find("c")->container->throughput->autoscale, true);
   EXPECT_EQ(
-      engine_->set_container_throughput(routing->container->number, {.rus = 450}).error().code,
+      engine_->set_container_throughput(routing->container->number, {.units = 450}).error().code,
       Code::invalid);
-  EXPECT_EQ(engine_->set_container_throughput(999, {.rus = 400}).error().code, Code::not_found);
+  EXPECT_EQ(engine_->set_container_throughput(999, {.units = 400}).error().code, Code::not_found);
   open();
   EXPECT_EQ(find("c")->slots[0]->own_budget->rate(), 1000);
 }
@@ -208,9 +209,9 @@ TEST_F(BudgetTest, A18FixedContainersAreOnePartition) {
   EXPECT_EQ(fixed->slots.size(), 1);
   EXPECT_EQ(fixed->slots[0]->own_budget->rate(), 10'000);
   EXPECT_EQ(
-      engine_->set_container_throughput(fixed->container->number, {.rus = 11'000}).error().code,
+      engine_->set_container_throughput(fixed->container->number, {.units = 11'000}).error().code,
       Code::invalid);
-  ASSERT_TRUE(engine_->set_container_throughput(fixed->container->number, {.rus = 400}));
+  ASSERT_TRUE(engine_->set_container_throughput(fixed->container->number, {.units = 400}));
   EXPECT_FALSE(engine_->is_scaling(fixed->container->number));
 }
 

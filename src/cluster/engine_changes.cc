@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "cluster/engine.h"
-#include "partition/charge.h"
 
 namespace orrery::cluster {
 
@@ -17,8 +16,7 @@ Result<Engine::OnePartition> Engine::enter_one(RoutingPtr routing, std::string_v
     const auto [begin, end] = routing->slots_of(min, std::max(min, max));
     if (end > begin + 1) {
       return fail(Code::moved,
-                  fmt::format("the keys lie in {} partition key ranges: read the changes of each",
-                              end - begin));
+                  fmt::format("the keys lie in {} ranges: read the changes of each", end - begin));
     }
     one.slot = routing->slot_of(min);
     auto admitted = admit(*routing, *one.slot);
@@ -50,7 +48,9 @@ Result<Engine::OnePartition> Engine::enter_one(RoutingPtr routing, std::string_v
 }
 
 void Engine::pay_for_page(OnePartition& one, uint64_t bytes, uint64_t items, double charge_factor) {
-  one.receipt.charge = charge_factor * partition::feed_charge(bytes, items);
+  one.receipt.charge =
+      charge_factor * one.routing->prices->charge(
+                          {.kind = partition::WorkKind::page, .items = items, .bytes = bytes});
   one.slot->counters.reads.fetch_add(1, std::memory_order_relaxed);
   pay(*one.routing, *one.slot, one.receipt.charge);
 }
@@ -79,7 +79,7 @@ Result<ChangesReply> Engine::changes(RoutingPtr routing, std::string_view min, s
   }
   uint64_t bytes = 0;
   for (const partition::Change& change : reply.page.changes) {
-    bytes += partition::charged_bytes(change.item.body.size());
+    bytes += one->routing->prices->counted(change.item.body.size());
   }
   pay_for_page(*one, bytes, reply.page.changes.size(), charge_factor);
   reply.receipt = one->receipt;
@@ -108,8 +108,8 @@ Result<HistoryReply> Engine::history(RoutingPtr routing, std::string_view min, s
   }
   uint64_t bytes = 0;
   for (const partition::Event& event : reply.page.events) {
-    bytes += partition::charged_bytes(event.body.size()) +
-             partition::charged_bytes(event.previous_body.size());
+    bytes += one->routing->prices->counted(event.body.size()) +
+             one->routing->prices->counted(event.previous_body.size());
   }
   pay_for_page(*one, bytes, reply.page.events.size(), charge_factor);
   reply.receipt = one->receipt;

@@ -20,6 +20,7 @@
 #include "base/fault.h"
 #include "cluster/engine.h"
 #include "partition/partition_fixture.h"
+#include "prices/request_units.h"
 #include "volume/local/local_volume.h"
 
 namespace orrery::cluster {
@@ -56,9 +57,10 @@ class EngineTest : public testing::Test {
   EngineTest() {
     options_.throttling = Throttling::report;
     options_.sync_commits = false;
+    options_.prices = &prices::kRequestUnits;
     options_.limits.block_cache_bytes = 8ULL << 20;
     options_.limits.write_buffer_bytes = 32ULL << 20;
-    // So that 20,000 request units are two partitions, whether they are given at once or later.
+    // So that 20,000 units are two partitions, whether they are given at once or later.
     options_.limits.initial_partition_throughput = options_.limits.partition_throughput;
   }
 
@@ -79,13 +81,13 @@ class EngineTest : public testing::Test {
     database_ = engine_->catalog().database("db")->number;
   }
 
-  RoutingPtr make(std::string_view name, uint32_t rus = 400,
+  RoutingPtr make(std::string_view name, uint32_t units = 400,
                   const value::KeyDefinition& key = key_of()) {
     catalog::ContainerSpec spec;
     spec.name = name;
     spec.key = key;
     spec.index_rules = {{.path = value::parse_index_path("/*").value(), .include = true}};
-    auto made = engine_->create_container(database_, spec, catalog::Throughput{.rus = rus});
+    auto made = engine_->create_container(database_, spec, catalog::Throughput{.units = units});
     EXPECT_TRUE(made) << made.error().message;
     return made.value_or(nullptr);
   }

@@ -20,7 +20,7 @@ class FullDiskEngineTest : public EngineTest {
     catalog::ContainerSpec spec;
     spec.name = name;
     spec.key = key_of();
-    return engine_->create_container(database_, spec, catalog::Throughput{.rus = 400});
+    return engine_->create_container(database_, spec, catalog::Throughput{.units = 400});
   }
   static std::optional<Code> code_of(const WriteReply& reply) {
     return reply.error ? std::optional(reply.error->code) : std::nullopt;

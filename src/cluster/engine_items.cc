@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "cluster/engine.h"
-#include "partition/charge.h"
 
 namespace orrery::cluster {
 namespace {
@@ -13,20 +12,23 @@ namespace {
 using partition::Partition;
 using partition::Write;
 
-double charge_of(partition::Verb verb, const partition::Written& written, double read_factor) {
+double charge_of(partition::Verb verb, const partition::Written& written,
+                 const partition::Prices& prices, double read_factor) {
   using partition::Verb;
+  using partition::WorkKind;
   if (verb == Verb::read) {
-    return read_factor * partition::read_charge(partition::charged_bytes(written.item.body.size()));
+    return read_factor * prices.charge({.kind = WorkKind::read,
+                                        .items = 1,
+                                        .bytes = prices.counted(written.item.body.size())});
   }
-  const uint64_t old_bytes = partition::charged_bytes(written.old_bytes);
-  const uint64_t new_bytes = partition::charged_bytes(written.new_bytes);
-  if (verb == Verb::purge) return partition::remove_charge(0, 0);  // the rest is paid as it goes
-  if (verb == Verb::remove) {
-    return partition::remove_charge(old_bytes, written.terms_removed);
-  }
-  return written.replaced
-             ? partition::replace_charge(new_bytes, written.terms_removed, written.terms_added)
-             : partition::create_charge(new_bytes, written.terms_added);
+  // What a purge removes is paid as it goes.
+  if (verb == Verb::purge) return prices.charge({.kind = WorkKind::remove});
+  const bool removed = verb == Verb::remove;
+  return prices.charge({.kind = removed ? WorkKind::remove
+                                        : (written.replaced ? WorkKind::replace : WorkKind::create),
+                        .bytes = prices.counted(removed ? written.old_bytes : written.new_bytes),
+                        .terms_added = written.terms_added,
+                        .terms_removed = written.terms_removed});
 }
 
 }  // namespace
@@ -41,9 +43,8 @@ Status check_demand(const LsnDemand& demand, const catalog::PartitionRange& rang
   if (!demand) return {};
   auto needed = demand(range);
   if (!needed || *needed <= lsn) return {};
-  return fail(Code::session_behind,
-              fmt::format("the session token asks for LSN {} of range {}, which is at {}", *needed,
-                          range.id, lsn));
+  return fail(Code::behind, fmt::format("the request asks for LSN {} of range {}, which is at {}",
+                                        *needed, range.id, lsn));
 }
 
 template <class Job>
@@ -68,13 +69,13 @@ Result<uint32_t> Engine::ask_budget(const Routing& routing, Slot& slot) {
   const uint32_t wait_ms = budget.wait_ms(now_us);
   if (wait_ms == 0 || options_.throttling == Throttling::report) return wait_ms;
   slot.counters.throttled.fetch_add(1, std::memory_order_relaxed);
-  return std::unexpected(Error{
-      .code = Code::throttled,
-      .message = fmt::format("the request rate is too large: partition key range {} may use {} "
-                             "request units a second. Retry after {} ms, or raise the "
-                             "throughput",
-                             slot.range.id, budget.rate(), wait_ms),
-      .retry_after_ms = wait_ms});
+  return std::unexpected(
+      Error{.code = Code::throttled,
+            .message = fmt::format("the request rate is too large: range {} may use {} "
+                                   "units a second. Retry after {} ms, or raise the "
+                                   "throughput",
+                                   slot.range.id, budget.rate(), wait_ms),
+            .retry_after_ms = wait_ms});
 }
 
 Result<uint32_t> Engine::admit(const Routing& routing, Slot& slot) {
@@ -162,14 +163,16 @@ void Engine::write_again(RoutingPtr routing, std::vector<Write> transaction,
           if (outcome.error) {
             reply.error = std::move(outcome.error);
             reply.failed_write = outcome.failed_write;
-            reply.receipt.charge = partition::miss_charge();
+            reply.receipt.charge = routing->prices->charge({.kind = partition::WorkKind::miss});
           } else {
             for (size_t i = 0; i < outcome.written.size(); ++i) {
-              reply.charges.push_back(charge_of(verbs[i], outcome.written[i], read_factor));
+              reply.charges.push_back(
+                  charge_of(verbs[i], outcome.written[i], *routing->prices, read_factor));
               reply.receipt.charge += reply.charges.back();
             }
-            // Each has two decimals; so has their sum.
-            reply.receipt.charge = std::round(reply.receipt.charge * 100) / 100;
+            // A sum of multiples of one fraction is one, too.
+            const uint32_t per_unit = routing->prices->per_unit;
+            reply.receipt.charge = std::round(reply.receipt.charge * per_unit) / per_unit;
             reply.written = std::move(outcome.written);
           }
           slot->counters.writes.fetch_add(1, std::memory_order_relaxed);
@@ -270,10 +273,14 @@ Result<ReadReply> Engine::read_here(const Routing& routing, Slot& slot, const Pa
       reply.item = std::move(*found);
     }
   }
-  reply.receipt.charge =
-      charge_factor *
-      (reply.item ? partition::read_charge(partition::charged_bytes(reply.item->body.size()))
-                  : partition::miss_charge());
+  const partition::Prices& prices = *routing.prices;
+  partition::Work work;
+  if (reply.item) {
+    work = {.kind = partition::WorkKind::read,
+            .items = 1,
+            .bytes = prices.counted(reply.item->body.size())};
+  }
+  reply.receipt.charge = charge_factor * prices.charge(work);
   slot.counters.reads.fetch_add(1, std::memory_order_relaxed);
   pay(routing, slot, reply.receipt.charge);
   return reply;
@@ -345,11 +352,11 @@ Result<FeedReply> Engine::feed_once(const Routing& routing, std::string_view min
         if (!more) return pass(more.error());
         reply.page.more = *more;
       }
-      uint64_t bytes = 0;
+      partition::Work work{.kind = partition::WorkKind::page, .items = reply.page.items.size()};
       for (const auto& [key, item] : reply.page.items) {
-        bytes += partition::charged_bytes(item.body.size());
+        work.bytes += routing.prices->counted(item.body.size());
       }
-      reply.receipt.charge = charge_factor * partition::feed_charge(bytes, reply.page.items.size());
+      reply.receipt.charge = charge_factor * routing.prices->charge(work);
       pay(routing, slot, reply.receipt.charge);
       break;
     }

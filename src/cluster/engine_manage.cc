@@ -73,7 +73,7 @@ Result<RoutingPtr> Engine::create_container(uint32_t database, catalog::Containe
   const Subject subject = subject_of(spec);
   uint32_t partitions = 1;
   if (!throughput && !owner->throughput) {
-    throughput = catalog::Throughput{.rus = least_throughput(subject, limits())};
+    throughput = catalog::Throughput{.units = least_throughput(subject, limits())};
   }
   if (throughput) {
     if (auto checked = check_throughput(*throughput, subject, limits()); !checked) {
@@ -172,7 +172,7 @@ Status Engine::set_database_throughput(uint32_t number, const catalog::Throughpu
   if (!updated) return pass(updated.error());
   std::unique_lock lock(routing_mutex_);
   if (auto found = database_budgets_.find(number); found != database_budgets_.end()) {
-    found->second->set_rate(throughput.rus, clock_.steady_us());
+    found->second->set_rate(throughput.units, clock_.steady_us());
   }
   return {};
 }

@@ -73,9 +73,9 @@ TEST_F(EngineMemoryTest, ScalingThatIsLostIsNotTakenForScalingForEver) {
   const RoutingPtr routing = make("c");
   const uint32_t number = routing->container->number;
   fault::arm("pool.splitter", Action::memory);
-  ASSERT_TRUE(engine_->set_container_throughput(number, {.rus = 20'000}));
+  ASSERT_TRUE(engine_->set_container_throughput(number, {.units = 20'000}));
   EXPECT_TRUE(eventually([&] { return !engine_->is_scaling(number); }));
-  ASSERT_TRUE(engine_->set_container_throughput(number, {.rus = 20'000}));
+  ASSERT_TRUE(engine_->set_container_throughput(number, {.units = 20'000}));
   EXPECT_TRUE(eventually([&] { return find("c")->slots.size() == 2; }));
 }
 

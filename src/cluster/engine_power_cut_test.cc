@@ -130,7 +130,7 @@ class PowerCutTest : public EngineTest {
       spec.key = key_of();
       spec.index_rules = {{.path = value::parse_index_path("/*").value(), .include = true}};
       const bool done =
-          test_.engine_->create_container(test_.database_, spec, catalog::Throughput{.rus = 400})
+          test_.engine_->create_container(test_.database_, spec, catalog::Throughput{.units = 400})
               .has_value();
       model.containers[name].in_doubt = !done;
     }

@@ -58,7 +58,7 @@ Result<catalog::ResourcePtr> Engine::create_resource(uint8_t kind, uint32_t pare
 
 Result<catalog::ResourcePtr> Engine::replace_resource(uint32_t number, std::string_view name,
                                                       std::string body,
-                                                      const std::optional<std::string>& if_etag,
+                                                      std::optional<uint64_t> if_revision,
                                                       const ResourceCheck& check) {
   MutexLock change(change_mutex_);
   if (check) {
@@ -72,12 +72,12 @@ Result<catalog::ResourcePtr> Engine::replace_resource(uint32_t number, std::stri
       return pass(checked.error());
     }
   }
-  return catalog_->replace_resource(number, name, std::move(body), if_etag);
+  return catalog_->replace_resource(number, name, std::move(body), if_revision);
 }
 
-Status Engine::remove_resource(uint32_t number, const std::optional<std::string>& if_etag) {
+Status Engine::remove_resource(uint32_t number, std::optional<uint64_t> if_revision) {
   MutexLock change(change_mutex_);
-  return catalog_->remove_resource(number, if_etag);
+  return catalog_->remove_resource(number, if_revision);
 }
 
 }  // namespace orrery::cluster

@@ -27,7 +27,7 @@ using partition::Partition;
 bool Engine::may_split_by_itself(const Routing& routing) const {
   const catalog::Container& container = *routing.container;
   if (container.spec.key.paths.empty()) return false;
-  return !container.throughput || container.throughput->rus >= limits().split_throughput_min;
+  return !container.throughput || container.throughput->units >= limits().split_throughput_min;
 }
 
 void Engine::split_if_full(const Routing& routing, const std::shared_ptr<Slot>& slot) {
@@ -230,7 +230,7 @@ Result<SplitReport> Engine::split_slot(uint32_t number, uint32_t range, CutBy by
     if (each->range.id == range) slot = each;
   }
   if (!slot) {
-    return fail(Code::not_found, fmt::format("container '{}' has no partition key range {}",
+    return fail(Code::not_found, fmt::format("container '{}' has no range {}",
                                              routing->container->spec.name, range));
   }
   if (routing->container->spec.key.paths.empty()) {

@@ -149,7 +149,7 @@ TEST_F(SplitTest, A12ScalingUpSplitsEmptyPartitions) {
   open();
   auto routing = make("c");
   const uint32_t number = routing->container->number;
-  ASSERT_TRUE(engine_->set_container_throughput(number, {.rus = 80'000}));
+  ASSERT_TRUE(engine_->set_container_throughput(number, {.units = 80'000}));
   EXPECT_TRUE(eventually([&] { return !engine_->is_scaling(number); }));
   auto after = find("c");
   ASSERT_EQ(after->slots.size(), 8);
@@ -160,7 +160,7 @@ TEST_F(SplitTest, A12ScalingUpSplitsEmptyPartitions) {
         << "halves of halves";
     EXPECT_EQ(after->slots[i]->own_budget->rate(), 10'000);
   }
-  ASSERT_TRUE(engine_->set_container_throughput(number, {.rus = 400}));
+  ASSERT_TRUE(engine_->set_container_throughput(number, {.units = 400}));
   EXPECT_FALSE(engine_->is_scaling(number));
   EXPECT_EQ(find("c")->slots.size(), 8) << "scaling down keeps the partitions";
   EXPECT_EQ(find("c")->slots[0]->own_budget->rate(), 50);
@@ -171,7 +171,7 @@ TEST_F(SplitTest, A12ScalingUpSplitsPartitionsWithData) {
   auto routing = make("c");
   const uint32_t number = routing->container->number;
   load(routing, 0, 100);
-  ASSERT_TRUE(engine_->set_container_throughput(number, {.rus = 35'000}));
+  ASSERT_TRUE(engine_->set_container_throughput(number, {.units = 35'000}));
   EXPECT_TRUE(eventually([&] { return !engine_->is_scaling(number); }));
   EXPECT_EQ(find("c")->slots.size(), 4);
   for (const PartitionStatus& one : engine_->status(number).value()) {
@@ -186,9 +186,9 @@ TEST_F(SplitTest, ANewContainersThroughputCanBeRaisedAtOnce) {
   auto routing = make("c", 30'000);
   EXPECT_EQ(routing->slots.size(), 5);
   const uint32_t number = routing->container->number;
-  ASSERT_TRUE(engine_->set_container_throughput(number, {.rus = 50'000}));
+  ASSERT_TRUE(engine_->set_container_throughput(number, {.units = 50'000}));
   EXPECT_FALSE(engine_->is_scaling(number));
-  ASSERT_TRUE(engine_->set_container_throughput(number, {.rus = 60'000}));
+  ASSERT_TRUE(engine_->set_container_throughput(number, {.units = 60'000}));
   EXPECT_TRUE(eventually([&] { return find("c")->slots.size() == 6; }));
 }
 

@@ -82,12 +82,12 @@ TEST_F(EngineTest, ASessionDemandsWhatItHasSeen) {
     return [wanted](const catalog::PartitionRange&) { return std::optional(wanted); };
   };
   EXPECT_TRUE(read(routing, "a", "1", demand(lsn)));
-  EXPECT_EQ(read(routing, "a", "1", demand(lsn + 1)).error().code, Code::session_behind);
+  EXPECT_EQ(read(routing, "a", "1", demand(lsn + 1)).error().code, Code::behind);
   auto feed = [&](uint64_t wanted) {
     return engine_->feed(routing, "", "\xFF", nullptr, 10, demand(wanted));
   };
   EXPECT_TRUE(feed(lsn));
-  EXPECT_EQ(feed(lsn + 1).error().code, Code::session_behind);
+  EXPECT_EQ(feed(lsn + 1).error().code, Code::behind);
 }
 
 TEST_F(EngineTest, RemovedContainersLeaveNoFiles) {

@@ -64,7 +64,7 @@ void Engine::collect_expired() {
       // Requests go first: only what they left of the budget is used.
       const double left = routing->budget(*slot).left(clock_.steady_us());
       auto collected = partition->collect_expired(
-          routing->schema, kExpiryExamineMax, left,
+          routing->schema, *routing->prices, kExpiryExamineMax, left,
           [this, routing, slot](double charge) { pay(*routing, *slot, charge); });
       if (!collected) {
         log::warn("cannot collect expired items", {{"error", collected.error().message}});
@@ -103,12 +103,13 @@ void Engine::collect_purged() {
     share->set_rate(rate, now_us);
     const double left = share->left(now_us);
     if (left <= 0) continue;
-    auto collected = partition->collect_purged(
-        routing->schema, kExpiryExamineMax, left, [this, routing, slot, share](double charge) {
-          share->pay(charge);
-          pay(*routing, *slot, charge);
-          slot->counters.purge_charge.fetch_add(charge, std::memory_order_relaxed);
-        });
+    auto collected = partition->collect_purged(routing->schema, *routing->prices, kExpiryExamineMax,
+                                               left, [this, routing, slot, share](double charge) {
+                                                 share->pay(charge);
+                                                 pay(*routing, *slot, charge);
+                                                 slot->counters.purge_charge.fetch_add(
+                                                     charge, std::memory_order_relaxed);
+                                               });
     if (!collected) {
       log::warn("cannot delete the items of a partition key",
                 {{"error", collected.error().message}});

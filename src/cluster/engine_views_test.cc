@@ -65,7 +65,7 @@ TEST_F(EngineViewsTest, HoldTheSessionToItsToken) {
   EXPECT_TRUE(view(routing, "", "", value::placement_max(), asks_for(3)));
   auto behind = view(routing, "", "", value::placement_max(), asks_for(4));
   ASSERT_FALSE(behind);
-  EXPECT_EQ(behind.error().code, Code::session_behind);
+  EXPECT_EQ(behind.error().code, Code::behind);
 }
 
 TEST_F(EngineViewsTest, GoOnThroughASplit) {

@@ -66,6 +66,7 @@ struct Routing {
   catalog::DatabasePtr database;
   catalog::ContainerPtr container;
   std::shared_ptr<const partition::Schema> schema;
+  const partition::Prices* prices = nullptr;   // never null once it is made; a constant
   std::vector<std::shared_ptr<Slot>> slots;    // in the order of the map
   std::shared_ptr<TokenBucket> shared_budget;  // the database's, when the container has none
 

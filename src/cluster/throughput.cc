@@ -9,7 +9,7 @@ namespace orrery::cluster {
 namespace {
 
 uint32_t divided_by(const catalog::Throughput& throughput, uint64_t of_one) {
-  return static_cast<uint32_t>(std::max<uint64_t>(1, (throughput.rus + of_one - 1) / of_one));
+  return static_cast<uint32_t>(std::max<uint64_t>(1, (throughput.units + of_one - 1) / of_one));
 }
 
 }  // namespace
@@ -22,33 +22,32 @@ uint32_t least_throughput(Subject subject, const Limits& limits) {
 
 Status check_throughput(const catalog::Throughput& throughput, Subject subject,
                         const Limits& limits) {
-  const uint64_t rus = throughput.rus;
+  const uint64_t units = throughput.units;
   const uint64_t least =
       throughput.autoscale ? limits.autoscale_throughput_min : least_throughput(subject, limits);
   const uint64_t step =
       throughput.autoscale ? limits.autoscale_throughput_min : limits.throughput_step;
   const char* what = throughput.autoscale ? "autoscale maximum throughput" : "throughput";
-  if (rus < least) {
-    return fail(Code::invalid,
-                fmt::format("the {} {} is below the minimum of {} request units a second", what,
-                            rus, least));
+  if (units < least) {
+    return fail(Code::invalid, fmt::format("the {} {} is below the minimum of {} units a second",
+                                           what, units, least));
   }
-  if (rus % step != 0) {
-    return fail(Code::invalid, fmt::format("the {} {} is not a multiple of {}: use {} or {}", what,
-                                           rus, step, rus / step * step, (rus / step + 1) * step));
-  }
-  if (subject == Subject::fixed_container && rus > limits.fixed_throughput_max) {
+  if (units % step != 0) {
     return fail(Code::invalid,
-                fmt::format("a container without a partition key has at most {} request units a "
+                fmt::format("the {} {} is not a multiple of {}: use {} or {}", what, units, step,
+                            units / step * step, (units / step + 1) * step));
+  }
+  if (subject == Subject::fixed_container && units > limits.fixed_throughput_max) {
+    return fail(Code::invalid,
+                fmt::format("a container without a partition key has at most {} units a "
                             "second, not {}: create it with a partition key to go beyond",
-                            limits.fixed_throughput_max, rus));
+                            limits.fixed_throughput_max, units));
   }
-  if (rus > limits.container_throughput_max) {
-    return fail(
-        Code::quota_exceeded,
-        fmt::format("the {} {} is over the quota of {} request units a second; the server's "
-                    "limit container-throughput-max raises it",
-                    what, rus, limits.container_throughput_max));
+  if (units > limits.container_throughput_max) {
+    return fail(Code::quota_exceeded,
+                fmt::format("the {} {} is over the quota of {} units a second; the server's "
+                            "limit container-throughput-max raises it",
+                            what, units, limits.container_throughput_max));
   }
   return {};
 }

@@ -9,14 +9,14 @@ namespace {
 
 using testing::HasSubstr;
 
-Status check(uint32_t rus, Subject subject, bool autoscale = false, const Limits& limits = {}) {
-  return check_throughput({.rus = rus, .autoscale = autoscale}, subject, limits);
+Status check(uint32_t units, Subject subject, bool autoscale = false, const Limits& limits = {}) {
+  return check_throughput({.units = units, .autoscale = autoscale}, subject, limits);
 }
 
 TEST(Throughput, WhatIsAllowed) {
   for (Subject subject :
        {Subject::database, Subject::partitioned_container, Subject::fixed_container}) {
-    for (uint32_t rus : {400U, 500U, 10'000U}) EXPECT_TRUE(check(rus, subject)) << rus;
+    for (uint32_t units : {400U, 500U, 10'000U}) EXPECT_TRUE(check(units, subject)) << units;
     EXPECT_TRUE(check(1000, subject, true));
   }
   EXPECT_TRUE(check(250'000, Subject::partitioned_container));
@@ -54,8 +54,8 @@ TEST(Throughput, LimitsAreSettings) {
 
 TEST(Throughput, A9PartitionsAreThroughputByWhatOneServesRoundedUp) {
   Limits limits;
-  auto count = [&](uint32_t rus) {
-    return partitions_for({.rus = rus, .autoscale = false}, limits);
+  auto count = [&](uint32_t units) {
+    return partitions_for({.units = units, .autoscale = false}, limits);
   };
   EXPECT_EQ(count(400), 1);
   EXPECT_EQ(count(10'000), 1);
@@ -68,8 +68,8 @@ TEST(Throughput, A9PartitionsAreThroughputByWhatOneServesRoundedUp) {
 
 TEST(Throughput, ANewContainerHasMoreThanItNeeds) {
   Limits limits;
-  auto count = [&](uint32_t rus, bool autoscale) {
-    return initial_partitions_for({.rus = rus, .autoscale = autoscale}, limits);
+  auto count = [&](uint32_t units, bool autoscale) {
+    return initial_partitions_for({.units = units, .autoscale = autoscale}, limits);
   };
   EXPECT_EQ(count(400, false), 1);
   EXPECT_EQ(count(6'000, false), 1);

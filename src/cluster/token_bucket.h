@@ -1,4 +1,4 @@
-// A budget of request units: refilled at a rate, holding at most one second of it.
+// A budget of units: refilled at a rate, holding at most one second of it.
 //
 // An operation may start when the bucket is not in debt, and pays what it cost when it has run, so
 // one operation may cost more than the bucket holds; the debt is then waited off. That is what

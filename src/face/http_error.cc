@@ -39,7 +39,7 @@ int http_status(Code code) {
     case Code::quota_exceeded:
       return 403;
     case Code::not_found:
-    case Code::session_behind:
+    case Code::behind:
       return 404;
     case Code::conflict:
       return 409;

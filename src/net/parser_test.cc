@@ -50,16 +50,16 @@ Parsed parse(const std::string& text, size_t step = 0, uint32_t header_max = 64 
 TEST(Parser, ReadsMethodTargetAndHeaders) {
   RequestParser parser(1024, 1024);
   std::string text =
-      "GET /dbs/a?x=1 HTTP/1.1\r\nHost: h\r\nX-Ms-Date:  now then \r\nempty:\r\n\r\n";
+      "GET /one/a?x=1 HTTP/1.1\r\nHost: h\r\nX-Sent-Date:  now then \r\nempty:\r\n\r\n";
   size_t size = text.size();
   ASSERT_EQ(parser.parse(text.data(), size), Outcome::complete);
   Request request;
   parser.fill(text.data(), request);
   EXPECT_EQ(request.method, "GET");
-  EXPECT_EQ(request.target, "/dbs/a?x=1");
+  EXPECT_EQ(request.target, "/one/a?x=1");
   ASSERT_EQ(request.headers.size(), 3U);
-  EXPECT_EQ(request.headers[1].name, "X-Ms-Date");
-  EXPECT_EQ(request.header("x-ms-date"), "now then");
+  EXPECT_EQ(request.headers[1].name, "X-Sent-Date");
+  EXPECT_EQ(request.header("x-sent-date"), "now then");
   EXPECT_EQ(request.header("empty"), "");
   EXPECT_EQ(request.header("absent"), "");
   EXPECT_EQ(parser.consumed(), text.size());

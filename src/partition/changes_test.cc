@@ -72,11 +72,11 @@ TEST_F(ChangesTest, ATransactionIsOneStep) {
   const Outcome outcome = commit(*partition_, std::move(transaction));
   ASSERT_FALSE(outcome.error) << outcome.error->message;
   EXPECT_EQ(outcome.lsn, 2U);
-  std::set<std::string> etags;
+  std::set<uint16_t> steps;
   std::set<uint64_t> numbers;
   for (const Written& one : outcome.written) {
     EXPECT_EQ(one.version.lsn, 2U);
-    EXPECT_TRUE(etags.insert(to_text(one.version)).second) << "an etag for each write";
+    EXPECT_TRUE(steps.insert(one.version.step).second) << "a step for each write";
     numbers.insert(one.item.origin.number);
   }
   EXPECT_EQ(numbers, (std::set<uint64_t>{1, 2, 3, 4})) << "a number for each item";

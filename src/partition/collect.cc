@@ -3,21 +3,22 @@
 // date.
 #include <algorithm>
 
-#include "partition/charge.h"
 #include "partition/format.h"
 #include "partition/partition.h"
 #include "partition/store.h"
+#include "partition/work.h"
 #include "value/ordered.h"
 
 namespace orrery::partition {
 
 class Partition::Removals {
  public:
-  explicit Removals(std::shared_ptr<const Schema> schema) : schema_(std::move(schema)) {}
+  Removals(std::shared_ptr<const Schema> schema, const Prices& prices)
+      : schema_(std::move(schema)), prices_(prices) {}
 
   void add(ItemKey key, const Item& item) {
     if (count_++ % kGroup == 0) groups_.emplace_back();
-    charge_ += remove_charge(charged_bytes(key.row.size() + item.body.size()), 0);
+    charge_ += charge_of(prices_, key.row.size() + item.body.size(), 0);
     Write& write = groups_.back().emplace_back();
     write.verb = Verb::expire;
     write.placement = std::move(key.placement);
@@ -29,12 +30,12 @@ class Partition::Removals {
   // One that fails is found again the next time round.
   void submit(Partition& partition, const std::function<void(double)>& pay) {
     for (std::vector<Write>& group : groups_) {
-      partition.submit(std::move(group), [pay](const Outcome& outcome) {
+      partition.submit(std::move(group), [pay, &prices = prices_](const Outcome& outcome) {
         double charge = 0;
         for (const Written& written : outcome.written) {
           const bool removed = written.old_bytes > 0 && !written.replaced;
           if (removed) {
-            charge += remove_charge(charged_bytes(written.old_bytes), written.terms_removed);
+            charge += charge_of(prices, written.old_bytes, written.terms_removed);
           }
         }
         if (charge > 0) pay(charge);
@@ -45,16 +46,23 @@ class Partition::Removals {
  private:
   static constexpr size_t kGroup = 100;
 
+  static double charge_of(const Prices& prices, uint64_t bytes, uint32_t terms) {
+    return prices.charge(
+        {.kind = WorkKind::remove, .bytes = prices.counted(bytes), .terms_removed = terms});
+  }
+
   const std::shared_ptr<const Schema> schema_;
+  const Prices& prices_;
   std::vector<std::vector<Write>> groups_;
   size_t count_ = 0;
   double charge_ = 0;
 };
 
 Result<size_t> Partition::collect_expired(const std::shared_ptr<const Schema>& schema,
-                                          size_t examine_max, double charge_max,
+                                          const Prices& prices, size_t examine_max,
+                                          double charge_max,
                                           const std::function<void(double)>& pay) {
-  Removals removals(schema);
+  Removals removals(schema, prices);
   {
     MutexLock lock(expiry_mutex_);
     Store::Use use(*store_);
@@ -91,9 +99,10 @@ size_t Partition::purges_pending() const {
 }
 
 Result<Partition::Collected> Partition::collect_purged(const std::shared_ptr<const Schema>& schema,
-                                                       size_t examine_max, double charge_max,
+                                                       const Prices& prices, size_t examine_max,
+                                                       double charge_max,
                                                        const std::function<void(double)>& pay) {
-  Removals removals(schema);
+  Removals removals(schema, prices);
   std::vector<Write> ended;
   {
     MutexLock lock(purges_mutex_);

@@ -65,7 +65,7 @@ TEST_F(EditTest, AnEditThatFailsLeavesNothingOfItsTransaction) {
   EXPECT_EQ(body("a"), body_of("a", "\"n\":1"));
   EXPECT_EQ(code_of(run(one(add("absent", 1)))), Code::not_found);
   Write guarded = add("a", 1);
-  guarded.if_match = Version{.lsn = 99, .time_s = 0, .range = 7};
+  guarded.if_version = Version{.lsn = 99, .time_s = 0, .range = 7};
   EXPECT_EQ(code_of(run(one(std::move(guarded)))), Code::precondition_failed);
 }
 

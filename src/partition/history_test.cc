@@ -73,7 +73,7 @@ TEST_F(HistoryTest, ExpiryIsToldApartFromRemoval) {
   done(create("k", "overwritten"));
   clock_.set_now_s(1'100);
   done(upsert("k", "overwritten"));
-  ASSERT_EQ(partition_->collect_expired(schema_, 100, 1e9, [](double) {}), 1U);
+  ASSERT_EQ(partition_->collect_expired(schema_, kOneForEach, 100, 1e9, [](double) {}), 1U);
   partition_->drain();
   EXPECT_THAT(events({.after = 2}), ElementsAre("expire overwritten@3<2", "create overwritten@3",
                                                 "expire collected@4<1"));

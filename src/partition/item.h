@@ -24,11 +24,6 @@ struct Version {
   bool operator==(const Version&) const = default;
 };
 
-// 32 hexadecimal digits grouped as a UUID.
-std::string to_text(const Version& version);
-void append_text(std::string& out, const Version& version);
-std::optional<Version> parse_version(std::string_view text);
-
 // The partition that made the item, and how many it had made by then; it stays when the item is
 // replaced.
 struct Origin {

@@ -36,6 +36,7 @@
 #include "partition/index_ledger.h"
 #include "partition/item.h"
 #include "partition/term_cache.h"
+#include "partition/work.h"
 #include "value/placement.h"
 #include "volume/volume.h"
 
@@ -104,13 +105,13 @@ struct Write {
   Verb verb = Verb::create;
   std::string placement;
   std::string row;
-  std::string from;                 // for replace: the row that the item leaves, if it gets another
-  std::string body;                 // for create, upsert, replace
-  std::string key_text;             // the partition key as people write it
-  std::optional<int32_t> ttl_s;     // the item's own
-  std::optional<Version> if_match;  // it must be in this state
-  bool if_absent = false;           // it must not be there (upsert with If-None-Match: *)
-  bool needs_room = true;           // false: written on a full disk too, so that it can be freed
+  std::string from;              // for replace: the row that the item leaves, if it gets another
+  std::string body;              // for create, upsert, replace
+  std::string key_text;          // the partition key as people write it
+  std::optional<int32_t> ttl_s;  // the item's own
+  std::optional<Version> if_version;  // it must be in this state
+  bool if_absent = false;             // it must not be there (an upsert too)
+  bool needs_room = true;             // false: written on a full disk too, so that it can be freed
   std::optional<uint64_t>
       seen_lsn;            // a transaction read it at this LSN (0: saw that it was not there)
   uint64_t purge_lsn = 0;  // for purged: of which purge
@@ -280,9 +281,11 @@ class Partition : public std::enable_shared_from_this<Partition> {
 
   // Removes expired items, in the order of their keys, going on where the last call stopped.
   // `examine_max` bounds the work, and `charge_max` what the removals will cost, by their size
-  // alone; `pay` is called with what they did cost. Returns how many it queued for removal.
-  Result<size_t> collect_expired(const std::shared_ptr<const Schema>& schema, size_t examine_max,
-                                 double charge_max, const std::function<void(double)>& pay);
+  // alone; `pay` is called with what they did cost. `prices` are a constant. Returns how many it
+  // queued for removal.
+  Result<size_t> collect_expired(const std::shared_ptr<const Schema>& schema, const Prices& prices,
+                                 size_t examine_max, double charge_max,
+                                 const std::function<void(double)>& pay);
 
   // The same for purged items, a purge that has none left included, which ends then. Counts what it
   // removed and what it ended.
@@ -290,8 +293,9 @@ class Partition : public std::enable_shared_from_this<Partition> {
     size_t items = 0;
     size_t purges = 0;
   };
-  Result<Collected> collect_purged(const std::shared_ptr<const Schema>& schema, size_t examine_max,
-                                   double charge_max, const std::function<void(double)>& pay);
+  Result<Collected> collect_purged(const std::shared_ptr<const Schema>& schema,
+                                   const Prices& prices, size_t examine_max, double charge_max,
+                                   const std::function<void(double)>& pay);
   // How many purges are not finished.
   size_t purges_pending() const;
 

@@ -5,7 +5,7 @@
 
 namespace orrery::partition {
 
-Status check_precondition(const Write& write, const Item* current, bool has_etag) {
+Status check_precondition(const Write& write, const Item* current, bool committed) {
   switch (write.verb) {
     case Verb::create:
       if (current != nullptr) {
@@ -32,22 +32,19 @@ Status check_precondition(const Write& write, const Item* current, bool has_etag
       break;
   }
   if (current == nullptr) return {};
-  auto now = [&]() -> std::string {
-    return has_etag ? "\"" + to_text(current->version) + "\"" : "one that comes with the commit";
+  auto told = [](const Version& version) {
+    return fmt::format("{}.{}", version.lsn, version.step);
   };
-  if (write.if_match && (!has_etag || current->version != *write.if_match)) {
-    return fail(
-        Code::precondition_failed,
-        fmt::format("the item's etag is now {}, not the \"{}\" that If-Match asks for: read "
-                    "it again and retry",
-                    now(), to_text(*write.if_match)));
+  if (write.if_version && (!committed || current->version != *write.if_version)) {
+    return fail(Code::precondition_failed,
+                fmt::format("the item's version is now {}, not the {} that is asked for: read it "
+                            "again and retry",
+                            committed ? told(current->version) : "one that comes with the commit",
+                            told(*write.if_version)));
   }
   if (write.if_absent) {
-    return fail(
-        Code::precondition_failed,
-        fmt::format("the item exists, its etag is {}, and If-None-Match: * asks that it does "
-                    "not",
-                    now()));
+    return fail(Code::precondition_failed,
+                "the item exists, and is to be written only if it does not");
   }
   return {};
 }

@@ -6,8 +6,8 @@
 
 namespace orrery::partition {
 
-// `current` is the item as it is now; null: it is not there, or has expired. `has_etag` is false
-// for one that the same transaction wrote, which nobody can have an etag of yet.
-Status check_precondition(const Write& write, const Item* current, bool has_etag);
+// `current` is the item as it is now; null: it is not there, or has expired. `committed` is
+// false for one that the same transaction wrote, whose version nobody can know yet.
+Status check_precondition(const Write& write, const Item* current, bool committed);
 
 }  // namespace orrery::partition

@@ -31,7 +31,7 @@ class PurgeTest : public PartitionTest {
   }
   std::vector<std::string> rows(std::string_view key) const { return rows_of(*partition_, key); }
   Partition::Collected collect(size_t examine_max = 1'000, double charge_max = 1e9) {
-    auto collected = partition_->collect_purged(schema_, examine_max, charge_max,
+    auto collected = partition_->collect_purged(schema_, kOneForEach, examine_max, charge_max,
                                                 [this](double charge) { paid_ += charge; });
     EXPECT_TRUE(collected) << collected.error().message;
     partition_->drain();
@@ -205,7 +205,8 @@ TEST_F(PurgeTest, ASplitKeepsItInTheChildThatHasTheKey) {
   EXPECT_EQ(partition_->usage().items, 4U);
   // The sibling has no item of it, and forgets it when it is opened again.
   EXPECT_EQ(children.first->usage().items, 4U);
-  EXPECT_EQ(children.first->collect_purged(schema_, 100, 1e9, [](double) {})->items, 0U);
+  EXPECT_EQ(children.first->collect_purged(schema_, kOneForEach, 100, 1e9, [](double) {})->items,
+            0U);
   children = {};
   partition_.reset();
   identity_ = {.range = 8, .min = "", .max = "m"};

@@ -232,7 +232,7 @@ TEST_F(ReindexTest, ReachesItemsThatHaveExpired) {
   const auto rules = next_rules({{"/n/?", true}});
   EXPECT_TRUE(reindex(*partition_, rules));
   expect_indexed(partition_, rules);
-  ASSERT_EQ(partition_->collect_expired(rules, 1'000, 1e9, [](double) {}).value(), 1U);
+  ASSERT_EQ(partition_->collect_expired(rules, kOneForEach, 1'000, 1e9, [](double) {}).value(), 1U);
   partition_->drain();
   expect_indexed(partition_, rules);
 }

@@ -261,7 +261,7 @@ Result<Written> Run::apply_renaming(const Write& write) {
   leave.placement = write.placement;
   leave.row = write.from;
   leave.key_text = write.key_text;
-  leave.if_match = write.if_match;
+  leave.if_version = write.if_version;
   leave.schema = write.schema;
   auto left = apply_one(leave);
   if (!left) return left;
@@ -269,7 +269,7 @@ Result<Written> Run::apply_renaming(const Write& write) {
   Write come = write;
   come.verb = Verb::create;
   come.from.clear();
-  come.if_match.reset();
+  come.if_version.reset();
   if (*found) renamed_origin_ = (*found)->origin;
   auto written = apply_one(come);
   renamed_origin_.reset();

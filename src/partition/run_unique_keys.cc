@@ -10,8 +10,8 @@ namespace orrery::partition {
 
 namespace {
 
-// The values of one unique key in one item. A missing value counts as null, as the vendor says: of
-// the items that have null or nothing at a path there can be one.
+// The values of one unique key in one item. A missing value counts as null: of the
+// items that have null or nothing at a path there can be one.
 std::string unique_value(const value::Node& item, const std::vector<value::Path>& paths) {
   std::string out;
   value::Node missing;

@@ -183,7 +183,7 @@ TEST_F(SplitTest, ChildrenHoldTheirHalvesAndGoOn) {
   ASSERT_EQ(after.size(), before.size());
   for (const auto& [item_key, item] : before) {
     EXPECT_EQ(after.at(item_key).body, item.body);
-    EXPECT_EQ(after.at(item_key).version, item.version) << "etags stay";
+    EXPECT_EQ(after.at(item_key).version, item.version) << "versions stay";
   }
   expect_consistent(*left);
   expect_consistent(*right);

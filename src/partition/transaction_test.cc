@@ -64,9 +64,9 @@ TEST_F(TransactionTest, WritesAreCheckedAgainstItsOwnView) {
   EXPECT_EQ(transaction->stage(replace("k", "b")).error().code, Code::not_found);
   EXPECT_EQ(transaction->stage(remove("k", "b")).error().code, Code::not_found);
   Write tagged = replace("k", "a", n(2));
-  tagged.if_match = Version{.lsn = 77};
+  tagged.if_version = Version{.lsn = 77};
   EXPECT_EQ(transaction->stage(tagged).error().code, Code::precondition_failed);
-  tagged.if_match = first;
+  tagged.if_version = first;
   EXPECT_TRUE(transaction->stage(tagged));
   EXPECT_EQ(transaction->stage(tagged).error().code, Code::precondition_failed)
       << "written meanwhile";

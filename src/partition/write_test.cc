@@ -92,21 +92,22 @@ TEST_F(WriteTest, ReplaceAndRemoveNeedTheItem) {
   EXPECT_EQ(code_of(run(remove("k", "a"))), Code::not_found);
 }
 
-TEST_F(WriteTest, EtagsAreChecked) {
+TEST_F(WriteTest, VersionsAreChecked) {
   const Version first = run(create("k", "a", "\"n\":1")).written[0].version;
   Write write = replace("k", "a", "\"n\":2");
-  write.if_match = first;
+  write.if_version = first;
   const Version second = run(write).written[0].version;
   for (Verb verb : {Verb::replace, Verb::upsert, Verb::remove}) {
     Write late = write_of(verb, "k", "a", schema_, "\"n\":3");
-    late.if_match = first;
+    late.if_version = first;
     const Outcome outcome = run(late);
     EXPECT_EQ(code_of(outcome), Code::precondition_failed);
-    EXPECT_THAT(outcome.error->message, HasSubstr(to_text(second)));
+    EXPECT_THAT(outcome.error->message,
+                HasSubstr(fmt::format("now {}.{}", second.lsn, second.step)));
   }
   EXPECT_EQ(body("k", "a"), body_of("a", "\"n\":2"));
   Write gone = remove("k", "b");
-  gone.if_match = first;
+  gone.if_version = first;
   EXPECT_EQ(code_of(run(gone)), Code::not_found);
   Write absent = upsert("k", "a");
   absent.if_absent = true;
@@ -164,13 +165,13 @@ TEST_F(WriteTest, ATransactionThatFailsAnywhereLeavesNothing) {
   };
   Write stale = replace("k", "there", "\"u\":1");
   stale.seen_lsn = 99;
-  Write etag = replace("k", "there", "\"u\":1");
-  etag.if_match = Version{.lsn = 99};
+  Write other = replace("k", "there", "\"u\":1");
+  other.if_version = Version{.lsn = 99};
   for (const Bad& bad : {Bad{create("k", "there", "\"u\":7"), Code::conflict},
                          Bad{create("k", "x", "\"u\":1"), Code::conflict},
                          Bad{create("k", "x", big), Code::partition_full},
                          Bad{replace("k", "nowhere"), Code::not_found}, Bad{stale, Code::retry},
-                         Bad{etag, Code::precondition_failed}}) {
+                         Bad{other, Code::precondition_failed}}) {
     const Outcome outcome =
         commit(*partition_, all_of(create("k", "a", "\"u\":2"), create("k", "b", "\"u\":3"),
                                    bad.write, create("k", "c", "\"u\":4")));
@@ -373,7 +374,7 @@ TEST_F(WriteTest, ExpiryHidesAndCollectingRemoves) {
       is_expired(*partition_->read("k", "a").value(), schema_->default_ttl_s, clock_.now_s()));
   EXPECT_EQ(code_of(run(replace("k", "a"))), Code::not_found);
   EXPECT_EQ(code_of(run(remove("k", "a"))), Code::not_found);
-  EXPECT_EQ(partition_->collect_expired(schema_, 100, 1e9, [](double) {}).value(), 1U);
+  EXPECT_EQ(partition_->collect_expired(schema_, kOneForEach, 100, 1e9, [](double) {}).value(), 1U);
   partition_->drain();
   EXPECT_EQ(partition_->read("k", "a").value(), std::nullopt);
   EXPECT_EQ(partition_->usage().items, 2U);
@@ -381,9 +382,9 @@ TEST_F(WriteTest, ExpiryHidesAndCollectingRemoves) {
   EXPECT_EQ(partition_->largest(1)->at(0).key_text, "[\"k\"]") << "collecting keeps the key's text";
   clock_.advance_ms(20'000);
   EXPECT_THAT(visible(), testing::ElementsAre("c"));
-  EXPECT_EQ(partition_->collect_expired(schema_, 100, 1e9, [](double) {}).value(), 1U);
+  EXPECT_EQ(partition_->collect_expired(schema_, kOneForEach, 100, 1e9, [](double) {}).value(), 1U);
   partition_->drain();
-  EXPECT_EQ(partition_->collect_expired(schema_, 100, 1e9, [](double) {}).value(), 0U);
+  EXPECT_EQ(partition_->collect_expired(schema_, kOneForEach, 100, 1e9, [](double) {}).value(), 0U);
   EXPECT_EQ(partition_->usage().items, 1U);
 }
 
@@ -405,9 +406,11 @@ TEST_F(WriteTest, CollectingStaysWithinWhatItMayCostAndPaysIt) {
   schema_->default_ttl_s = 10;
   for (int i = 0; i < 10; ++i) run(create("k", std::to_string(i), "\"n\":1"));
   clock_.advance_ms(11'000);
+  constexpr Prices kPrices{
+      .charge = [](const Work& work) { return 4.95 + 0.2 * work.terms_removed; }};
   double paid = 0;  // set by the writer, read after it is done
   auto collect = [&](double charge_max) {
-    auto count = partition_->collect_expired(schema_, 100, charge_max,
+    auto count = partition_->collect_expired(schema_, kPrices, 100, charge_max,
                                              [&paid](double charge) { paid += charge; });
     partition_->drain();
     return count.value();
@@ -430,7 +433,7 @@ TEST_F(WriteTest, CollectingGoesOnWhereItStoppedAndRechecks) {
   ASSERT_FALSE(run(upsert("k", "7")).error);  // alive again
   size_t collected = 0;
   for (int i = 0; i < 3; ++i)
-    collected += partition_->collect_expired(schema_, 100, 1e9, [](double) {}).value();
+    collected += partition_->collect_expired(schema_, kOneForEach, 100, 1e9, [](double) {}).value();
   partition_->drain();
   EXPECT_EQ(collected, 249U);
   EXPECT_EQ(partition_->usage().items, 1U);

@@ -28,7 +28,7 @@ class MapOperations final : public Operations {
         return write(operation, documents.contains(operation.document) ? 200 : 404);
       case OperationKind::read:
         if (!documents.contains(operation.document)) return error(404);
-        if (!operation.etag.empty()) return Reply{.status = 304};
+        if (!operation.condition.empty()) return Reply{.status = 304};
         return Reply{.status = 200, .body = documents[operation.document]};
       case OperationKind::remove:
         return documents.erase(operation.document) == 0 ? error(404) : Reply{.status = 204};

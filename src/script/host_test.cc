@@ -60,7 +60,7 @@ TEST_F(HostTest, CreatesReadsReplacesAndDeletes) {
   EXPECT_EQ(operations.documents.size(), 1u);
   ASSERT_EQ(operations.seen.size(), 5u);
   EXPECT_TRUE(operations.seen[1].by_name);
-  EXPECT_EQ(operations.seen[2].etag, "e");
+  EXPECT_EQ(operations.seen[2].condition, "e");
   EXPECT_EQ(operations.seen[4].document, "b");
   EXPECT_FALSE(operations.seen[4].by_name);
 }

@@ -30,8 +30,8 @@ void fields(M& m, Visitor& visit) {
   } else if constexpr (std::is_same_v<T, Reply>) {
     visit(m.status, m.body, m.continuation);
   } else if constexpr (std::is_same_v<T, Operation>) {
-    visit(m.kind, m.document, m.by_name, m.body, m.etag, m.continuation, m.page_size, m.enable_scan,
-          m.index_action);
+    visit(m.kind, m.document, m.by_name, m.body, m.condition, m.continuation, m.page_size,
+          m.enable_scan, m.index_action);
   } else if constexpr (std::is_same_v<T, Done>) {
     visit(m.response_body, m.request_body, m.response_headers, m.log);
   } else if constexpr (std::is_same_v<T, Failed>) {

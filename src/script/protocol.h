@@ -110,7 +110,8 @@ struct Operation {
   std::string document = {};  // the last part of the item's link
   bool by_name = false;       // that is its id (else its resource id)
   std::string body = {};      // an item, or {"query":…,"parameters":…}
-  std::string etag = {};      // If-Match of a write, If-None-Match of a read; empty for none
+  std::string condition =
+      {};  // the version that a write asks for, or that a reader has; empty: none
   std::string continuation = {};
   int32_t page_size = 0;
   bool enable_scan = false;

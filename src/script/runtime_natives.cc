@@ -32,7 +32,7 @@ bool Runtime::native_accepts(JSContext* cx, unsigned count, JS::Value* values) {
   return true;
 }
 
-// (kind, document, byName, body, etag, continuation, pageSize, enableScan, indexAction) gives
+// (kind, document, byName, body, condition, continuation, pageSize, enableScan, indexAction) gives
 // [status, body, continuation].
 bool Runtime::native_operation(JSContext* cx, unsigned count, JS::Value* values) {
   Runtime& runtime = of(cx);
@@ -50,7 +50,7 @@ bool Runtime::native_operation(JSContext* cx, unsigned count, JS::Value* values)
   operation.document = to_text(cx, args[1]);
   operation.by_name = JS::ToBoolean(args[2]);
   operation.body = to_text(cx, args[3]);
-  operation.etag = to_text(cx, args[4]);
+  operation.condition = to_text(cx, args[4]);
   operation.continuation = to_text(cx, args[5]);
   operation.page_size = page_size;
   operation.enable_scan = JS::ToBoolean(args[7]);

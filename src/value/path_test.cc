@@ -104,9 +104,9 @@ TEST(IndexPath, HasStepsAndATail) {
   const auto all = parse_index_path("/*").value();
   EXPECT_TRUE(all.path.steps.empty());
   EXPECT_EQ(all.tail, Tail::subtree);
-  const auto etag = parse_index_path("/\"_etag\"/?").value();
-  EXPECT_EQ(etag.path.steps, (std::vector<Path::Step>{{.name = "_etag"}}));
-  EXPECT_EQ(etag.tail, Tail::value);
+  const auto tag = parse_index_path("/\"_tag\"/?").value();
+  EXPECT_EQ(tag.path.steps, (std::vector<Path::Step>{{.name = "_tag"}}));
+  EXPECT_EQ(tag.tail, Tail::value);
   const auto tags = parse_index_path("/tags/[]/name/?").value();
   EXPECT_EQ(tags.path.steps, (std::vector<Path::Step>{
                                  {.name = "tags"}, {.name = "", .array = true}, {.name = "name"}}));

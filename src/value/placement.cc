@@ -1,4 +1,4 @@
-// See placement.h. The hash forms follow what the Cosmos DB clients compute, byte for byte.
+// See placement.h. The hash forms are what clients compute by themselves, byte for byte.
 //
 //   part for hashing   00 undefined | 01 null | 02 false | 03 true |
 //                      05 + double, little-endian, -0 as 0 |
@@ -158,7 +158,7 @@ void append_range_part(std::string& out, const KeyPart& part) {
   }
 }
 
-// The effective partition key, for range placement the whole placement key.
+// The effective key, for range placement the whole placement key.
 std::string effective_key_of(Placement placement, const PartitionKey& key) {
   std::string out;
   if (placement == Placement::hash_v1) return place_v1(key);
@@ -294,7 +294,7 @@ std::vector<std::string> divide_evenly(Placement placement, uint32_t count) {
   if (placement == Placement::range || count == 0) return boundaries;
   boundaries.reserve(count - 1);
   // Multiples of one width, which is rounded down, of the largest hash and not of the end of the
-  // space: fifths begin at 0CCC…C, 1999…8, which is where the vendor's do. The last range has what
+  // space: fifths begin at 0CCC…C, 1999…8, as clients expect. The last range has what
   // the others leave.
   for (uint32_t i = 1; i < count; ++i) {
     boundaries.push_back(placement == Placement::hash_v1 ? boundary_v1((kHashEndV1 - 1) / count * i)

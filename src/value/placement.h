@@ -1,17 +1,17 @@
 // Where an item belongs: from the values of its partition key to a placement key, an opaque byte
 // string that sorts. Ranges of placement keys are what physical partitions own.
 //
-// Hash placement begins with the effective partition key of the Cosmos DB clients (raw bytes here,
-// upper case hexadecimal on the wire), so that clients which hash by themselves agree with us:
+// Hash placement begins with the effective key: a hash that clients of a face may compute by
+// themselves, so it is theirs byte for byte:
 //   hash_v2     Murmur3 x64-128 (seed 0) over type-tagged components, reversed, top two bits clear
 //   hash_v1     Murmur3 x86-32 as a number, followed by the encoded components, texts cut
 //   multi_hash  one hash_v2 a level, concatenated: a prefix of the levels is a range
 // After it comes the key's identity (value/key_identity.h; for hash_v1 its digest), since different
-// keys can have the same effective partition key: each of them has a placement key of its own, and
+// keys can have the same effective key: each of them has a placement key of its own, and
 // they lie side by side. A container without paths has one key, and no identity.
 // Range placement keeps the order of the values themselves, and is exact without an identity.
 //
-// Boundaries of ranges, and all that clients see, are effective partition keys. So a boundary never
+// Boundaries of ranges, and all that clients see, are effective keys. So a boundary never
 // falls between keys of the same one.
 #pragma once
 
@@ -77,7 +77,7 @@ struct KeyScope {
 // with the same hash.
 KeyScope place_prefix(const KeyDefinition& definition, const PartitionKey& prefix);
 
-// The effective partition key in a placement key, which is all of it for range placement.
+// The effective key in a placement key, which is all of it for range placement.
 std::string_view effective_key(const KeyDefinition& definition, std::string_view placement);
 
 // The whole space [min, max) and its division into `count` even ranges (their inner boundaries, so

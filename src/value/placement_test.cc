@@ -1,4 +1,4 @@
-// Effective partition keys against the published vectors, prefixes of hierarchical keys, and where
+// Effective keys against the published vectors, prefixes of hierarchical keys, and where
 // ranges are cut.
 #include "value/placement.h"
 
@@ -51,7 +51,7 @@ std::string hex(Placement placement, const PartitionKey& key) {
   return to_hex_upper(effective_key(keys, place(keys, key)));
 }
 
-// What the JavaScript client (@azure/cosmos) computes for the same keys.
+// What clients compute for the same keys.
 TEST(Placement, HashV2AgreesWithTheClients) {
   const std::pair<KeyPart, const char*> cases[] = {
       {undefined(), "11622DAA78F835834610ABE56EFF5CB5"},

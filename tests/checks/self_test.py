@@ -46,6 +46,10 @@ FAULTS = [
     ("layers", "CMakeLists.txt", CMAKE.replace("base base", "base base USES net"), "in a circle"),
     ("layers", "CMakeLists.txt", CMAKE.replace("api/b USES", "api/b USES api_a"), "faces never"),
     ("layers", "tests/sdk/a.test.mjs", 'import {\n  A,\n} from "@azure/cosmos";\n', "tests/sdk/a.test.mjs:3: import the SDK"),
+    ("words", "src/value/json.h", "// J.\n// As If-Match says.\n", 'src/value/json.h:2: "If-Match"'),
+    ("words", "src/net/server.cc", "// L.\nint etag_size = 1;\n", 'src/net/server.cc:2: "etag"'),
+    ("words", "src/base/result.h", '// R.\nauto code = "SC2001";\n', 'src/base/result.h:2: "SC2001"'),
+    ("words", "src/script/prelude.js", "// P.\n", "src/script/prelude.js:1: needs no exception"),
     ("doc_paths", "README.md", "x\nSee `src/gone.h`.\n", "README.md:2: src/gone.h"),
     ("doc_paths", "README.md", "See [it](docs/gone.md)\n", "README.md:1: docs/gone.md"),
     ("doc_paths", "README.md", "`./dev fmt`\n", "README.md:1: dev does"),
@@ -78,7 +82,7 @@ def write(top, files):
 
 def main():
     wrong = 0
-    for check in ("layers", "doc_paths", "compat_tests", "file_heads"):
+    for check in ("layers", "words", "doc_paths", "compat_tests", "file_heads"):
         with tempfile.TemporaryDirectory() as top:
             write(top, SOUND)
             status, out = run(check, top)

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "api/cosmos/wire/query_error.h"
 #include "query/parse/parser.h"
 #include "value/placement.h"
 
@@ -335,7 +336,7 @@ class RankedClient {
 Result<Rows> run_as_client(const TestContainer& container, const std::string& text,
                            const Parameters& parameters, size_t page_rows) {
   auto parsed = parse_query(text);
-  if (!parsed) return pass(to_error(parsed.error()));
+  if (!parsed) return pass(cosmos::query_error(parsed.error()));
   auto plan = cosmos::make_gateway_plan(*parsed, TestContainer::plan_context(), parameters);
   if (!plan) return pass(plan.error());
   if (plan->hybrid) return RankedClient(container, *plan, page_rows).run();

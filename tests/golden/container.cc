@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "api/cosmos/wire/query_error.h"
 #include "query/parse/parser.h"
 #include "query/run/indexed_space.h"
 #include "query/run/memory_space.h"
@@ -18,9 +19,9 @@ namespace {
 Result<std::vector<Value>> run_over(ItemSpace& space, const std::string& text,
                                     const Parameters& parameters, size_t page_rows) {
   auto parsed = parse_query(text);
-  if (!parsed) return pass(to_error(parsed.error()));
+  if (!parsed) return pass(cosmos::query_error(parsed.error()));
   auto bound = bind_query(*parsed, parameters);
-  if (!bound) return pass(to_error(bound.error()));
+  if (!bound) return pass(cosmos::query_error(bound.error()));
   std::vector<Value> rows;
   std::optional<Position> position;
   PageLimits limits;

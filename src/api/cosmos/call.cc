@@ -11,6 +11,7 @@
 #include <random>
 
 #include "api/cosmos/wire/error_body.h"
+#include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/rid.h"
 #include "api/cosmos/wire/session_token.h"
 #include "base/survive.h"
@@ -158,7 +159,7 @@ void Call::etag(std::string_view version_text) {
 
 void Call::etag(const partition::Version& version) {
   response.headers += "etag: \"";
-  partition::append_text(response.headers, version);
+  append_etag(response.headers, version);
   response.headers += "\"\r\n";
 }
 

@@ -96,7 +96,7 @@ Bound<uint64_t> Binder::count(const Expr& expr, std::string_view what) {
   if (!bound->is_constant() || !bound->constant.is_number() || bound->constant.number() < 0 ||
       bound->constant.number() > kMost ||
       bound->constant.number() != std::floor(bound->constant.number())) {
-    return refuse(codes::kCountNotInteger, expr.span,
+    return refuse(QueryFault::count_not_integer, expr.span,
                   fmt::format("The {} count is not a whole number from 0 to 2147483647.", what));
   }
   return static_cast<uint64_t>(bound->constant.number());
@@ -107,12 +107,12 @@ Bound<BoundRank> Binder::rank(const Query& query, const Scope& scope, const Boun
   const BoundQuery* derived = bound.derived();
   if (scope.outer != nullptr || !document_slot_ || (derived != nullptr && !derived->passes())) {
     return refuse(
-        codes::kSyntax, span,
+        QueryFault::syntax, span,
         "ORDER BY RANK sorts the rows of the container: it stands in the outermost query, "
         "over a FROM that does not group, sort or cut off.");
   }
   const auto clause = read_rank_clause(query, parameters_);
-  if (!clause) return refuse(codes::kSyntax, clause.error().span, clause.error().message);
+  if (!clause) return refuse(QueryFault::syntax, clause.error().span, clause.error().message);
   BoundRank ranked;
   if (needs_statistics(*clause)) {
     auto statistics = bind_query(statistics_query(query, *clause), parameters_, computed_, nullptr,
@@ -184,12 +184,12 @@ Bound<std::shared_ptr<const BoundQuery>> Binder::query(const Query& query, const
   }
   if (query.select.kind == Select::Kind::star) {
     if (bound->sources.size() != 1) {
-      return refuse(codes::kSyntax, query.select.star,
+      return refuse(QueryFault::syntax, query.select.star,
                     bound->sources.empty() ? "'SELECT *' is not valid if FROM clause is omitted."
                                            : "'SELECT *' is only valid with a single input set.");
     }
     if (bound->grouped()) {
-      return refuse(codes::kStarWithGroupBy, query.select.star,
+      return refuse(QueryFault::star_with_group_by, query.select.star,
                     "'SELECT *' is not allowed with GROUP BY.");
     }
     bound->star_slot = bound->sources[0].slot;
@@ -214,14 +214,14 @@ Bound<std::shared_ptr<const BoundQuery>> Binder::query(const Query& query, const
   if (bound->grouped()) {
     for (const auto& [name, one] : bound->items) {
       if (!reads_row(one, bound->sources)) continue;
-      return refuse(codes::kNotGrouped, query.span,
+      return refuse(QueryFault::not_grouped, query.span,
                     fmt::format("'{}' is invalid in the select list because it is not contained in "
                                 "either an aggregate function or the GROUP BY clause.",
                                 name));
     }
     for (size_t i = 0; i < bound->order_by.size(); ++i) {
       if (!reads_row(bound->order_by[i].expr, bound->sources)) continue;
-      return refuse(codes::kNotGrouped, query.order_by[i].expr->span,
+      return refuse(QueryFault::not_grouped, query.order_by[i].expr->span,
                     "Groups can be sorted by what is in the GROUP BY clause and by aggregates.");
     }
   }
@@ -237,10 +237,10 @@ std::expected<std::shared_ptr<const BoundQuery>, SyntaxError> bind_query(
   Context& folding = context != nullptr ? *context : own;
   auto bound = Binder(parameters, computed, functions, vectors, folding).query(query, nullptr);
   if (bound && folding.failed) {
-    return refuse(codes::kTooComplex, query.span, folding.failed->message);
+    return refuse(QueryFault::too_complex, query.span, folding.failed->message);
   }
   if (bound && folding.budget.is_over()) {
-    return refuse(codes::kTooComplex, query.span, std::string(kConstantsTooLarge));
+    return refuse(QueryFault::too_complex, query.span, std::string(kConstantsTooLarge));
   }
   return bound;
 }

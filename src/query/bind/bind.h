@@ -2,7 +2,7 @@
 //
 // Names: the first source of the outermost FROM is the container, whatever it is called; every
 // other source and every expression starts from an alias that is in scope (inner queries see the
-// aliases of the outer ones). Errors carry the vendor's codes and the place in the text.
+// aliases of the outer ones). Errors carry their kind and the place in the text.
 //
 // A computed property of the container reads like a property at the top of its items, and hides one
 // that an item has. It is not part of the item: `SELECT *` does not show it.

@@ -114,13 +114,13 @@ Bound<BoundExpr> Binder::call(const Expr& expr, const Place& place) {
   BoundExpr bound;
   if (auto aggregate = find_aggregate(expr.text)) {
     if (place.aggregates == nullptr) {
-      return refuse(codes::kSyntax, expr.span,
+      return refuse(QueryFault::syntax, expr.span,
                     fmt::format("Aggregate function '{}' is not allowed here: aggregates stand in "
                                 "SELECT or ORDER BY, and not inside one another.",
                                 expr.text));
     }
     if (expr.children.size() != 1) {
-      return refuse(codes::kArgumentCount, expr.span,
+      return refuse(QueryFault::argument_count, expr.span,
                     fmt::format("The {} function requires 1 argument(s).", expr.text));
     }
     auto argument = this->expr(*expr.children[0], {place.scope, nullptr, nullptr});
@@ -131,7 +131,7 @@ Bound<BoundExpr> Binder::call(const Expr& expr, const Place& place) {
     return bound;
   }
   auto function = resolve_function(expr.text, expr.children.size());
-  if (!function) return refuse(function.error().code, expr.span, function.error().message);
+  if (!function) return refuse(function.error().fault, expr.span, function.error().message);
   auto arguments = children(expr, place);
   if (!arguments) return std::unexpected(arguments.error());
   bound.kind = BoundKind::call;
@@ -144,12 +144,12 @@ Bound<BoundExpr> Binder::call(const Expr& expr, const Place& place) {
 Bound<BoundExpr> Binder::user_call(const Expr& expr, const Place& place) {
   if (++user_calls_ > kMaxUdfCalls) {
     return refuse(
-        codes::kTooComplex, expr.span,
+        QueryFault::too_complex, expr.span,
         fmt::format("The query calls more than {} user-defined functions.", kMaxUdfCalls));
   }
   const auto number = functions_ == nullptr ? std::nullopt : functions_->find(expr.text);
   if (!number) {
-    return refuse(codes::kUnknownFunction, expr.span,
+    return refuse(QueryFault::unknown_function, expr.span,
                   fmt::format("There is no user-defined function 'udf.{}' here.", expr.text));
   }
   auto arguments = children(expr, place);
@@ -163,7 +163,7 @@ Bound<BoundExpr> Binder::user_call(const Expr& expr, const Place& place) {
 
 Bound<BoundExpr> Binder::expr(const Expr& expr, const Place& place) {
   if (context_.budget.spend(kStepsOfExpression)) {
-    return refuse(codes::kTooComplex, expr.span,
+    return refuse(QueryFault::too_complex, expr.span,
                   context_.failed ? context_.failed->message : std::string(kConstantsTooLarge));
   }
   if (place.query != nullptr) {
@@ -193,7 +193,7 @@ Bound<BoundExpr> Binder::expr(const Expr& expr, const Place& place) {
     case ExprKind::parameter: {
       auto found = parameters_.find(expr.text);
       if (found == parameters_.end()) {
-        return refuse(codes::kUnknownIdentifier, expr.span,
+        return refuse(QueryFault::unknown_name, expr.span,
                       fmt::format("The parameter '{}' is used in the query and is not among the "
                                   "parameters sent with it.",
                                   expr.text));
@@ -204,12 +204,12 @@ Bound<BoundExpr> Binder::expr(const Expr& expr, const Place& place) {
     case ExprKind::identifier: {
       auto slot = place.scope->find(expr.text);
       if (!slot) {
-        return refuse(codes::kUnknownIdentifier, expr.span,
+        return refuse(QueryFault::unknown_name, expr.span,
                       fmt::format("Identifier '{}' could not be resolved.", expr.text));
       }
       if (place.query != nullptr && place.aggregates != nullptr && !place.query->group_by.empty()) {
         return refuse(
-            codes::kNotGrouped, expr.span,
+            QueryFault::not_grouped, expr.span,
             fmt::format("Property reference '{}' is invalid in the select list because it "
                         "is not contained in either an aggregate function or the GROUP BY "
                         "clause.",
@@ -232,7 +232,7 @@ Bound<BoundExpr> Binder::expr(const Expr& expr, const Place& place) {
       return bound;
     }
     case ExprKind::placeholder:
-      return refuse(codes::kSyntax, expr.span,
+      return refuse(QueryFault::syntax, expr.span,
                     fmt::format("'{}' is to be replaced by the client.", expr.text));
     default:
       break;
@@ -295,7 +295,7 @@ Bound<BoundExpr> Binder::expr(const Expr& expr, const Place& place) {
       bound.names = expr.names;
       return folded(std::move(bound));
     default:
-      return refuse(codes::kSyntax, expr.span, "This expression cannot be evaluated.");
+      return refuse(QueryFault::syntax, expr.span, "This expression cannot be evaluated.");
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,9 +21,10 @@ std::expected<std::shared_ptr<const BoundQuery>, SyntaxError> bind(
   return bind_query(*query, parameters);
 }
 
-std::string refusal(std::string_view text) {
+std::optional<QueryFault> refusal(std::string_view text) {
   auto bound = bind(text);
-  return bound ? "" : bound.error().code;
+  if (bound) return std::nullopt;
+  return bound.error().fault;
 }
 
 TEST(BindTest, TheFirstNameIsTheContainer) {
@@ -75,25 +77,26 @@ TEST(BindTest, AggregatesOfASubqueryAreItsOwn) {
 }
 
 TEST(BindTest, Refusals) {
-  EXPECT_EQ(refusal("SELECT VALUE d.x FROM c"), "SC2001");
-  EXPECT_EQ(refusal("SELECT VALUE @p FROM c"), "SC2001");
-  EXPECT_EQ(refusal("SELECT VALUE NOSUCH(c.x) FROM c"), "SC2005");
-  EXPECT_EQ(refusal("SELECT VALUE udf.f(c.x) FROM c"), "SC2005");  // nobody has defined it
-  EXPECT_EQ(refusal("SELECT VALUE ABS(1, 2) FROM c"), "SC2050");
-  EXPECT_EQ(refusal("SELECT * FROM c GROUP BY c.x"), "SC2041");
-  EXPECT_EQ(refusal("SELECT TOP 1.5 * FROM c"), "SC2060");
-  EXPECT_EQ(refusal("SELECT c.y FROM c GROUP BY c.x"), "SC2102");
+  EXPECT_EQ(refusal("SELECT VALUE d.x FROM c"), QueryFault::unknown_name);
+  EXPECT_EQ(refusal("SELECT VALUE @p FROM c"), QueryFault::unknown_name);
+  EXPECT_EQ(refusal("SELECT VALUE NOSUCH(c.x) FROM c"), QueryFault::unknown_function);
+  EXPECT_EQ(refusal("SELECT VALUE udf.f(c.x) FROM c"),
+            QueryFault::unknown_function);  // nobody has defined it
+  EXPECT_EQ(refusal("SELECT VALUE ABS(1, 2) FROM c"), QueryFault::argument_count);
+  EXPECT_EQ(refusal("SELECT * FROM c GROUP BY c.x"), QueryFault::star_with_group_by);
+  EXPECT_EQ(refusal("SELECT TOP 1.5 * FROM c"), QueryFault::count_not_integer);
+  EXPECT_EQ(refusal("SELECT c.y FROM c GROUP BY c.x"), QueryFault::not_grouped);
 }
 
 // A group has no row of its own: what reads one would read what is gone.
 TEST(BindTest, GroupsReadNoRows) {
-  EXPECT_EQ(refusal("SELECT c.x, COUNT(1) FROM c"), "SC2102");
-  EXPECT_EQ(refusal("SELECT COUNT(1), (SELECT VALUE c.x) AS x FROM c"), "SC2102");
+  EXPECT_EQ(refusal("SELECT c.x, COUNT(1) FROM c"), QueryFault::not_grouped);
+  EXPECT_EQ(refusal("SELECT COUNT(1), (SELECT VALUE c.x) AS x FROM c"), QueryFault::not_grouped);
   EXPECT_EQ(refusal("SELECT c.x, ARRAY(SELECT VALUE t FROM t IN c.l) AS l FROM c GROUP BY c.x"),
-            "SC2102");
+            QueryFault::not_grouped);
   EXPECT_TRUE(bind("SELECT COUNT(1) FROM c ORDER BY c.x"));  // one row
-  EXPECT_EQ(refusal("SELECT COUNT(1) FROM c ORDER BY d.x"), "SC2001");
-  EXPECT_EQ(refusal("SELECT c.x FROM c GROUP BY c.x ORDER BY c.y"), "SC2102");
+  EXPECT_EQ(refusal("SELECT COUNT(1) FROM c ORDER BY d.x"), QueryFault::unknown_name);
+  EXPECT_EQ(refusal("SELECT c.x FROM c GROUP BY c.x ORDER BY c.y"), QueryFault::not_grouped);
   EXPECT_TRUE(bind("SELECT c.x, (SELECT VALUE 1) AS one FROM c GROUP BY c.x ORDER BY c.x"));
 }
 

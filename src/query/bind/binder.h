@@ -20,9 +20,9 @@ namespace orrery::query {
 template <class T>
 using Bound = std::expected<T, SyntaxError>;
 
-inline std::unexpected<SyntaxError> refuse(std::string_view code, const Span& span,
+inline std::unexpected<SyntaxError> refuse(QueryFault fault, const Span& span,
                                            std::string message) {
-  return std::unexpected(syntax_error(code, span, std::move(message)));
+  return std::unexpected(syntax_error(fault, span, std::move(message)));
 }
 
 inline constexpr std::string_view kConstantsTooLarge =

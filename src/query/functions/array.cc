@@ -169,7 +169,7 @@ constexpr Function kFunctions[] = {
     {"ARRAY_MIN", 1, 1, array_min},
     {"ARRAY_SLICE", 2, 3, array_slice},
     {"ARRAY_SUM", 1, 1, array_sum},
-    // What rewritten plans of the vendor's clients may contain.
+    // What queries that clients rewrote may contain.
     {"_TRY_ARRAY_CONTAINS", 2, 3, array_contains},
 };
 

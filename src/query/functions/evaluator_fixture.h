@@ -37,7 +37,7 @@ class Evaluator {
   std::string operator()(std::string_view name, std::string_view arguments) {
     const std::vector<Value> values = parse_arguments(arguments);
     const auto function = resolve_function(name, values.size());
-    if (!function) return std::string(function.error().code) + ": " + function.error().message;
+    if (!function) return function.error().message;
     return show((*function)->call(values, context));
   }
 

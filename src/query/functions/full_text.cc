@@ -116,7 +116,7 @@ Value full_text_word_count(Arguments arguments, Context& context) {
 
 constexpr uint16_t kAny = Function::kAnyNumber;
 constexpr Function kFunctions[] = {
-    // The vendor shows it with several terms too; all of them must be there.
+    // The documentation shows it with several terms too; all of them must be there.
     {"FULLTEXTCONTAINS", 2, kAny, contains_terms<Conjunction>},
     {"FULLTEXTCONTAINSALL", 2, kAny, contains_terms<Conjunction>},
     {"FULLTEXTCONTAINSANY", 2, kAny, contains_terms<Disjunction>},

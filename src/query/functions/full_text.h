@@ -34,7 +34,7 @@ struct SearchTerm {
 
 // How long a text is to BM25. A number counts twice, as its digits and as a number, and words that
 // hyphens join count once more as one; stop words and single letters count nothing. So the ranks
-// are those that the vendor's clients expect in their tests.
+// are those that clients of the language expect.
 size_t length_of(std::string_view text, Budget& budget);
 
 // From a string, or {"term": string, "distance": 0, 1 or 2}. Empty when it is neither.

@@ -1,5 +1,5 @@
 // INT…: arithmetic on 64-bit signed integers. A number with a fraction or beyond 64 bits gives
-// undefined, and so does division by zero. Sums and products wrap around, as in the vendor's
+// undefined, and so does division by zero. Sums and products wrap around, as in the documented
 // language; a result is a number again, so beyond 2^53 it is rounded to a double.
 #include <limits>
 

@@ -5,8 +5,8 @@
 //   bitwise      as in JavaScript: on 32-bit integers, shifts by the low five bits of the count;
 //                >>> gives an unsigned result
 //   = !=         undefined when a side is undefined. Values of different types are not equal: the
-//                vendor's page says "undefined" of them, but its clients and its own evaluator
-//                expect `c.a != null` to be true of a string
+//                documentation says "undefined" of them, but clients expect `c.a != null` to be
+//                true of a string
 //   < <= > >=    undefined unless both sides are null, booleans, numbers or strings of one type
 //   AND OR NOT   three-valued; what is no boolean counts as undefined
 //   ??           the left side unless it is undefined (null stays)

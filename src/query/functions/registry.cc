@@ -52,7 +52,7 @@ std::expected<const Function*, FunctionError> resolve_function(std::string_view 
   const Function* const function = find_function(name);
   if (function == nullptr) {
     return std::unexpected(FunctionError{
-        .code = "SC2005",
+        .fault = QueryFault::unknown_function,
         .message = fmt::format("'{}' is not a recognized built-in function name.", name)});
   }
   const uint16_t min = function->min_arguments;
@@ -65,7 +65,7 @@ std::expected<const Function*, FunctionError> resolve_function(std::string_view 
     wanted = fmt::format("{} to {}", min, max);
   }
   return std::unexpected(FunctionError{
-      .code = "SC2050",
+      .fault = QueryFault::argument_count,
       .message = fmt::format("The {} function requires {} argument(s).", function->name, wanted)});
 }
 

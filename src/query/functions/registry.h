@@ -2,7 +2,7 @@
 //
 // Each takes values and gives a value; arguments of a wrong type, or undefined ones, give undefined
 // rather than an error. What can be wrong before a row is seen (a name that does not exist, a
-// wrong number of arguments) is an error with the vendor's code and message.
+// wrong number of arguments) is an error with a message.
 //
 // Aggregates (aggregate.h) and the scores of ORDER BY RANK (FULLTEXTSCORE, RRF) are not here: they
 // are not functions of one row's values.
@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "query/functions/context.h"
+#include "query/functions/query_fault.h"
 #include "value/value.h"
 
 namespace orrery::query {
@@ -37,7 +38,7 @@ struct Function {
 };
 
 struct FunctionError {
-  std::string_view code;  // SC2005, SC2050
+  QueryFault fault;
   std::string message;
 };
 

@@ -1,5 +1,5 @@
 // Arrays as sets: no duplicates in a result, whose elements keep the order in which they come.
-// SETINTERSECT goes by the order of its second argument, as the vendor's examples do.
+// SETINTERSECT goes by the order of its second argument, as the documented examples do.
 #include <unordered_set>
 #include <vector>
 

@@ -65,7 +65,7 @@ TEST(Spatial, DistanceOfShapes) {
 }
 
 TEST(Spatial, Area) {
-  // The vendor's example gives 735970283.0522614.
+  // The documented example gives 735970283.0522614.
   EXPECT_NEAR(measure("ST_AREA", polygon("[[[31.8,-5],[32,-5],[32,-4.7],[31.8,-4.7],[31.8,-5]]]")),
               735970283.0522614, 1);
   // An eighth of the Earth, and what is left of it.

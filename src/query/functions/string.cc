@@ -11,7 +11,7 @@ namespace orrery::query {
 
 namespace {
 
-// The vendor's limit for REPLICATE, in characters.
+// The language's limit for REPLICATE, in characters.
 constexpr size_t kMaxReplicated = 10000;
 Value concat(Arguments arguments, Context& context) {
   if (!all_strings(arguments)) return {};

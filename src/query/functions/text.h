@@ -1,7 +1,8 @@
 // Unicode text as the functions see it: UTF-8, counted in code points.
 //
-// The vendor's pages speak of characters; counting code points never cuts one in two, so every
-// result is valid text. (An emoji outside the basic plane counts 1 here, and 2 in JavaScript.)
+// The language's documentation speaks of characters; counting code points never cuts one in two, so
+// every result is valid text. (An emoji outside the basic plane counts 1 here, and 2 in
+// JavaScript.)
 #pragma once
 
 #include <cstddef>

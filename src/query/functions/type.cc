@@ -34,8 +34,8 @@ bool is_finite(const Value& value) {
   return value.is_number() && std::isfinite(value.number());
 }
 
-// 9223372036854775807 as written reads as 2^63, the nearest double, and is an integer to the
-// vendor: so the upper end counts as in.
+// 9223372036854775807 as written reads as 2^63, the nearest double, and must be an integer:
+// so the upper end counts as in.
 bool is_integer(const Value& value) {
   if (integer(value)) return true;
   return value.is_number() && value.number() == 9223372036854775808.0;
@@ -48,7 +48,7 @@ bool is_datetime(const Value& value) {
 constexpr Function kFunctions[] = {
     {"IS_ARRAY", 1, 1, answer<has_type<Type::array>>},
     {"IS_BOOL", 1, 1, answer<has_type<Type::boolean>>},
-    // As the Java and .NET SDKs write it where they go on with an ORDER BY.
+    // As some clients write it where they go on with an ORDER BY.
     {"IS_BOOLEAN", 1, 1, answer<has_type<Type::boolean>>},
     {"IS_DATETIME", 1, 1, answer<is_datetime>},
     {"IS_DEFINED", 1, 1, answer<is_defined>},

@@ -228,10 +228,10 @@ class Lexer {
                          .raw = text_.substr(start_, at_ - start_)});
   }
 
-  void refuse(std::string_view code, std::string message) {
+  void refuse(QueryFault fault, std::string message) {
     finish(TokenKind::invalid);
     out_.error = syntax_error(
-        code, span_, fmt::format("{} Line {}, column {}.", message, span_.line, span_.column));
+        fault, span_, fmt::format("{} Line {}, column {}.", message, span_.line, span_.column));
   }
 
   void token() {
@@ -254,9 +254,9 @@ class Lexer {
     }
     if (!step_character()) {
       step();
-      return refuse(codes::kInvalidToken, "Syntax error, the query text is not UTF-8.");
+      return refuse(QueryFault::invalid_token, "Syntax error, the query text is not UTF-8.");
     }
-    refuse(codes::kInvalidToken,
+    refuse(QueryFault::invalid_token,
            fmt::format("Syntax error, invalid token '{}'.", text_.substr(start_, at_ - start_)));
   }
 
@@ -279,8 +279,9 @@ class Lexer {
     }
     if (good && !is_word_part(peek())) return finish(TokenKind::number);
     while (is_word_part(peek())) step();
-    refuse(codes::kInvalidNumber, fmt::format("Syntax error, invalid numeric value token '{}'.",
-                                              text_.substr(start_, at_ - start_)));
+    refuse(QueryFault::invalid_number,
+           fmt::format("Syntax error, invalid numeric value token '{}'.",
+                       text_.substr(start_, at_ - start_)));
   }
 
   void string() {
@@ -294,7 +295,7 @@ class Lexer {
               "\\n \\r \\t and \\uXXXX.");
       } else if (!step_character()) {
         step();
-        return refuse(codes::kInvalidToken, "Syntax error, the query text is not UTF-8.");
+        return refuse(QueryFault::invalid_token, "Syntax error, the query text is not UTF-8.");
       }
     }
     if (at_ == text_.size()) return refuse_string("Its closing quote is missing.");
@@ -310,7 +311,7 @@ class Lexer {
       while (cut < kShown) cut += utf8_length(shown.substr(cut));
       shown = shown.substr(0, cut);
     }
-    refuse(codes::kInvalidString,
+    refuse(QueryFault::invalid_string,
            fmt::format("Syntax error, invalid string literal token '{}'. {}", shown, why));
   }
 
@@ -376,7 +377,7 @@ Tokens tokenize(std::string_view text) {
                         std::min<size_t>(text.size(), std::numeric_limits<uint32_t>::max()))};
     out.list.push_back({.kind = TokenKind::invalid, .span = span, .raw = {}});
     out.error =
-        syntax_error(codes::kTextTooLong, span,
+        syntax_error(QueryFault::text_too_long, span,
                      fmt::format("The SQL query text exceeded the maximum limit of {} characters.",
                                  kMaxQueryBytes));
     return out;

@@ -76,8 +76,8 @@ Span Parser::since(const Span& start) const {
   return out;
 }
 
-bool Parser::fail(std::string_view code, const Span& span, std::string message) {
-  if (!error_) error_ = syntax_error(code, span, std::move(message));
+bool Parser::fail(QueryFault fault, const Span& span, std::string message) {
+  if (!error_) error_ = syntax_error(fault, span, std::move(message));
   return false;
 }
 
@@ -89,14 +89,14 @@ bool Parser::fail_here(std::string_view expected) {
   }
   const std::string near =
       token.kind == TokenKind::end ? "the end of the query" : fmt::format("'{}'", token.raw);
-  return fail(codes::kSyntax, token.span,
+  return fail(QueryFault::syntax, token.span,
               fmt::format("Syntax error, incorrect syntax near {}. Expected {} at line {}, column "
                           "{}.",
                           near, expected, token.span.line, token.span.column));
 }
 
 bool Parser::too_deep(const Span& span) {
-  return fail(codes::kTooComplex, span,
+  return fail(QueryFault::too_complex, span,
               fmt::format("The query nests too deeply at line {}, column {}: at most {} levels of "
                           "text and {} of operators.",
                           span.line, span.column, kMaxNesting, kMaxTreeHeight));
@@ -112,7 +112,7 @@ bool Parser::query(Query& out, int& height) {
     while (at(Keyword::join)) {
       const Span join = take().span;
       if (out.joins.size() == kMaxJoins) {
-        return fail(codes::kTooComplex, join,
+        return fail(QueryFault::too_complex, join,
                     fmt::format("The query has more than {} JOINs.", kMaxJoins));
       }
       if (!source(out.joins.emplace_back(), height)) return false;
@@ -123,7 +123,7 @@ bool Parser::query(Query& out, int& height) {
     if (!expect(Keyword::by, "BY")) return false;
     do {
       if (out.group_by.size() == kMaxGroupBy) {
-        return fail(codes::kTooComplex, peek().span,
+        return fail(QueryFault::too_complex, peek().span,
                     fmt::format("GROUP BY has more than {} expressions.", kMaxGroupBy));
       }
       if (!clause_expression(out.group_by.emplace_back(), height)) return false;
@@ -200,7 +200,7 @@ bool Parser::collection(Source& out, int& height) {
                                           step->children[1]->type != value::Type::number)) {
       const Span& span = step->children[1]->span;
       return fail(
-          codes::kSyntax, span,
+          QueryFault::syntax, span,
           fmt::format("Syntax error, a path in FROM or JOIN takes only a string or a number "
                       "in brackets, at line {}, column {}.",
                       span.line, span.column));
@@ -209,7 +209,7 @@ bool Parser::collection(Source& out, int& height) {
   }
   if (!is_subquery && step->kind != ExprKind::identifier && step->kind != ExprKind::call &&
       step->kind != ExprKind::udf_call) {
-    return fail(codes::kSyntax, start,
+    return fail(QueryFault::syntax, start,
                 fmt::format("Syntax error, incorrect source. Expected {} at line {}, column {}.",
                             kExpected, start.line, start.column));
   }
@@ -228,7 +228,7 @@ bool Parser::order_by(Query& out, int& height) {
   }
   do {
     if (out.order_by.size() == kMaxOrderBy) {
-      return fail(codes::kTooComplex, peek().span,
+      return fail(QueryFault::too_complex, peek().span,
                   fmt::format("ORDER BY has more than {} expressions.", kMaxOrderBy));
     }
     OrderItem& item = out.order_by.emplace_back();
@@ -236,7 +236,7 @@ bool Parser::order_by(Query& out, int& height) {
     if (!clause_expression(item.expr, height)) return false;
     if (out.order_by_rank && item.expr->kind != ExprKind::call &&
         item.expr->kind != ExprKind::udf_call) {
-      return fail(codes::kSyntax, since(start),
+      return fail(QueryFault::syntax, since(start),
                   fmt::format("Syntax error, ORDER BY RANK takes scoring functions. Expected a "
                               "function call at line {}, column {}.",
                               start.line, start.column));
@@ -267,7 +267,7 @@ bool Parser::count(ExprPtr& out, std::string_view clause) {
   if (out->number > std::numeric_limits<uint32_t>::max() ||
       out->number != std::floor(out->number)) {
     return fail(
-        codes::kCountNotInteger, token.span,
+        QueryFault::count_not_integer, token.span,
         fmt::format("The count value provided for a {} clause must be an integer.", clause));
   }
   return true;

@@ -215,7 +215,7 @@ Tree Parser::in_list(Tree left, bool negated) {
   expr->children.push_back(std::move(left.expr));
   do {
     if (expr->children.size() > kMaxInItems) {
-      fail(codes::kTooComplex, peek().span,
+      fail(QueryFault::too_complex, peek().span,
            fmt::format("The list of an IN has more than {} values.", kMaxInItems));
       return {};
     }

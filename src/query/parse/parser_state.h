@@ -56,7 +56,7 @@ class Parser {
 
   // Errors. All answer false or an empty Tree.
   bool fail_here(std::string_view expected);
-  bool fail(std::string_view code, const Span& span, std::string message);
+  bool fail(QueryFault fault, const Span& span, std::string message);
   bool too_deep(const Span& span);
 
   // Clauses. Heights go up to the enclosing expression through `height`.

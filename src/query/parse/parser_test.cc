@@ -74,7 +74,7 @@ TEST(Parser, NamesPathsAndSubscripts) {
            {"-2[0]", "(-2)[0]"},
            {"f(x).y", "f(x).y"},
            {"(a + b).c", "(a + b).c"},
-           {"c._ts", "c._ts"},
+           {"c._at", "c._at"},
        }) {
     check_expression(c);
   }

@@ -1,6 +1,6 @@
 // The printer.
 //
-// a AND b AND c is one node and prints as ((a AND b) AND c), as the vendor does. Printed like that
+// a AND b AND c is one node and prints as ((a AND b) AND c). Printed like that
 // a long list would nest deeper than the parser lets it, so where the whole would come near the
 // limit lists print flat: (a AND b AND c).
 #include "query/parse/printer.h"

@@ -12,7 +12,7 @@ namespace orrery::query {
 
 enum class Layout : uint8_t {
   line,     // on one line, with every sort direction spelt out: the form that is compared
-  clauses,  // a line for each clause, directions as they were given: what SDKs get to send back
+  clauses,  // a line for each clause, directions as they were given: what clients get to send back
 };
 
 std::string to_text(const Query& query, Layout layout = Layout::line);

@@ -130,7 +130,7 @@ class RandomTrees {
   }
 
   std::string name() {
-    return pick<const char*>({"a", "b", "_ts", "Name1", "all", "first", "item", "x9"});
+    return pick<const char*>({"a", "b", "_at", "Name1", "all", "first", "item", "x9"});
   }
 
   ExprPtr count() {

@@ -9,8 +9,8 @@
 
 namespace orrery::query {
 
-// A stretch of the query text. Offsets count UTF-16 code units, as the vendor's error locations and
-// the strings of most client languages do; line and column start at 1 and are those of `start`.
+// A stretch of the query text. Offsets count UTF-16 code units, as the strings of most client
+// languages do; line and column start at 1 and are those of `start`.
 struct Span {
   uint32_t start = 0;
   uint32_t end = 0;

@@ -41,8 +41,8 @@ std::vector<PlacementRange> touched_ranges(const Query& query,
                                            const value::KeyDefinition& definition,
                                            const Parameters& parameters);
 
-// The same ranges as clients know them, in effective partition keys: keys that share one become one
-// point.
+// The same ranges as clients know them, in effective keys (value/placement.h): keys that share one
+// become one point.
 std::vector<PlacementRange> in_effective_keys(std::vector<PlacementRange> ranges,
                                               const value::KeyDefinition& definition);
 

@@ -14,6 +14,7 @@
 #include "api/cosmos/service.h"
 #include "api/cosmos/wire/batch_body.h"
 #include "api/cosmos/wire/error_body.h"
+#include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/feed_bounds.h"
 #include "base/bytes.h"
 

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/partition_key_header.h"
 #include "api/cosmos/wire/rid.h"
 #include "base/fault.h"
@@ -140,22 +141,11 @@ std::string ItemFinisher::finish(std::string_view body, const partition::Version
   out += "\",\"_self\":\"";
   append_item_self(out, database_, container_, origin.range, origin.number);
   out += "\",\"_etag\":\"\\\"";
-  partition::append_text(out, version);
+  append_etag(out, version);
   out += "\\\"\",\"_attachments\":\"attachments/\",\"_ts\":";
   out += std::to_string(version.time_s);
   out += '}';
   return out;
-}
-
-std::optional<partition::Version> parse_etag_condition(std::string_view header) {
-  if (header.starts_with("W/")) header.remove_prefix(2);
-  if (header.size() >= 2 && header.front() == '"' && header.back() == '"') {
-    header = header.substr(1, header.size() - 2);
-  }
-  if (header == "*") return std::nullopt;
-  if (auto version = partition::parse_version(header)) return version;
-  constexpr uint64_t kNever = std::numeric_limits<uint64_t>::max();
-  return partition::Version{.lsn = kNever, .time_s = 0, .range = 0};
 }
 
 }  // namespace orrery::cosmos

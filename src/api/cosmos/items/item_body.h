@@ -50,8 +50,4 @@ class ItemFinisher final : public partition::Finisher {
   uint32_t container_;
 };
 
-// If-Match and the like: `"etag"`, `etag`, or `*` (nothing: any). An etag that we never gave out
-// matches no item.
-std::optional<partition::Version> parse_etag_condition(std::string_view header);
-
 }  // namespace orrery::cosmos

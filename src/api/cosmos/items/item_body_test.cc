@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/rid.h"
 #include "value/json.h"
 
@@ -126,7 +127,7 @@ TEST(ItemBody, StoredTextHasTheSystemsPropertiesAtItsEnd) {
   EXPECT_EQ(rid->kind, RidKind::item);
   EXPECT_EQ(root.find("_self")->text,
             container_self(1, 2) + "docs/" + std::string(root.find("_rid")->text) + "/");
-  EXPECT_EQ(root.find("_etag")->text, "\"" + to_text(version) + "\"");
+  EXPECT_EQ(root.find("_etag")->text, "\"" + etag_text(version) + "\"");
   EXPECT_EQ(root.find("_attachments")->text, "attachments/");
   EXPECT_EQ(root.find("_ts")->number, 1'700'000'000);
   // A replaced item keeps where it comes from, and so its resource id.
@@ -144,7 +145,7 @@ TEST(ItemBody, StoredTextComesBackAsTheSameItem) {
 
 TEST(ItemBody, EtagConditions) {
   const partition::Version version{.lsn = 7, .time_s = 1'700'000'000, .range = 3};
-  const std::string etag = to_text(version);
+  const std::string etag = etag_text(version);
   EXPECT_EQ(parse_etag_condition("\"" + etag + "\""), version);
   EXPECT_EQ(parse_etag_condition(etag), version);
   EXPECT_EQ(parse_etag_condition("W/\"" + etag + "\""), version);

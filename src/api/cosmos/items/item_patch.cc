@@ -7,6 +7,7 @@
 
 #include "api/cosmos/items/item_body.h"
 #include "api/cosmos/query/query_request.h"
+#include "api/cosmos/wire/query_error.h"
 #include "query/bind/bind.h"
 #include "query/evaluate/evaluate.h"
 #include "query/parse/parser.h"
@@ -120,12 +121,12 @@ Result<std::unique_ptr<const Condition>> bind_condition(const Node& condition) {
   auto made = std::make_unique<Condition>();
   made->text = "SELECT VALUE 1 " + std::string(condition.text);
   auto parsed = query::parse_query(made->text);
-  if (!parsed) return pass(query::to_error(parsed.error()));
+  if (!parsed) return pass(query_error(parsed.error()));
   made->parsed = std::move(*parsed);
   query::Context folding;
   folding.budget.start({.bytes = query::kEvaluationBytesMax, .steps = kConditionSteps});
   auto bound = query::bind_query(made->parsed, {}, {}, nullptr, {}, &folding);
-  if (!bound) return pass(query::to_error(bound.error()));
+  if (!bound) return pass(query_error(bound.error()));
   made->bound = std::move(*bound);
   if (!made->bound->where || !made->bound->passes() || made->bound->derived() != nullptr) {
     return fail(Code::invalid, fmt::format("the patch's condition '{}' is not of the form from c "

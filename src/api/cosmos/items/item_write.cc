@@ -6,6 +6,7 @@
 #include "api/cosmos/items/item_body.h"
 #include "api/cosmos/items/item_patch.h"
 #include "api/cosmos/wire/error_body.h"
+#include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/partition_key_header.h"
 
 namespace orrery::cosmos {
@@ -119,7 +120,7 @@ std::expected<Write, Refusal> make_write(const ItemRequest& request,
   }
   if (request.verb != ItemVerb::create && request.verb != ItemVerb::read &&
       !request.if_match.empty()) {
-    write.if_match = parse_etag_condition(request.if_match);
+    write.if_version = parse_etag_condition(request.if_match);
   }
   write.if_absent = (request.verb == ItemVerb::upsert || request.verb == ItemVerb::patch) &&
                     request.if_none_match == "*";

@@ -4,6 +4,7 @@
 #include "api/cosmos/items/item_body.h"
 #include "api/cosmos/items/item_write.h"
 #include "api/cosmos/service.h"
+#include "api/cosmos/wire/etag.h"
 #include "value/terms.h"
 
 namespace orrery::cosmos {

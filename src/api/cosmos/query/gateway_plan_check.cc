@@ -12,15 +12,14 @@
 #include <vector>
 
 #include "api/cosmos/query/gateway_plan_parts.h"
+#include "api/cosmos/wire/query_error.h"
 #include "query/functions/registry.h"
-#include "query/parse/parser_error.h"
 #include "query/parse/printer.h"
 
 namespace orrery::cosmos::gateway {
 
 namespace {
 
-namespace codes = query::codes;
 using query::Expr;
 using query::ExprKind;
 using query::ExprPtr;
@@ -29,36 +28,26 @@ using query::is_rank_function;
 using query::OrderItem;
 using query::Parameters;
 using query::Query;
+using query::QueryFault;
 using query::resolve_function;
 using query::Select;
 using query::SelectItem;
 using query::Source;
 using query::Span;
-using query::SyntaxError;
 
 constexpr std::string_view kAggregateOfAggregate = "SC2101";
 constexpr std::string_view kLimitTooLarge = "SC2061";
 constexpr std::string_view kOffsetTooLarge = "SC2062";
 constexpr std::string_view kStarOverSources = "SC2040";
 constexpr std::string_view kScoreOutsideRank = "SC2240";
-constexpr size_t kErrorsMax = 100;
-
-Error refuse(const std::vector<SyntaxError>& errors) {
-  std::string json = R"({"errors":[)";
-  for (const SyntaxError& error : errors) {
-    if (&error != &errors.front()) json += ',';
-    json += fmt::format(R"({{"severity":"Error","location":{{"start":{},"end":{}}},"code":"{}",)",
-                        error.start, error.end, error.code);
-    json += R"("message":)";
-    value::append_json_string(json, error.message);
-    json += '}';
-  }
-  json += "]}";
-  return {.code = Code::invalid, .message = std::move(json)};
-}
 
 Error refuse(std::string_view code, const Span& span, std::string message) {
-  return refuse({syntax_error(code, span, std::move(message))});
+  const QueryRefusal refusal{code, span.start, span.end, std::move(message)};
+  return query_error({&refusal, 1});
+}
+
+Error refuse(QueryFault fault, const Span& span, std::string message) {
+  return refuse(code_of(fault), span, std::move(message));
 }
 
 // The form of what the vendor's planner refuses after the query was understood.
@@ -118,7 +107,7 @@ class Resolver {
                          "'SELECT *' is only valid with a single input set."));
     }
     if (!query.group_by.empty()) {
-      return pass(refuse(codes::kStarWithGroupBy, query.select.star,
+      return pass(refuse(QueryFault::star_with_group_by, query.select.star,
                          "'SELECT *' is not allowed with GROUP BY."));
     }
     return {};
@@ -146,7 +135,7 @@ class Resolver {
   Status expr(const Expr& expr) {
     if (expr.kind == ExprKind::identifier &&
         std::ranges::find(aliases_, expr.text) == aliases_.end()) {
-      return pass(refuse(codes::kUnknownIdentifier, expr.span,
+      return pass(refuse(QueryFault::unknown_name, expr.span,
                          fmt::format("Identifier '{}' could not be resolved.", expr.text)));
     }
     if (expr.kind == ExprKind::subquery) return query(*expr.query);
@@ -162,7 +151,7 @@ class Resolver {
   Status call(const Expr& expr) const {
     if (find_aggregate(expr.text)) {
       if (expr.children.size() == 1) return {};
-      return pass(refuse(codes::kArgumentCount, expr.span,
+      return pass(refuse(QueryFault::argument_count, expr.span,
                          fmt::format("The {} function requires 1 argument(s).", expr.text)));
     }
     if (is_rank_function(expr.text)) {
@@ -170,7 +159,7 @@ class Resolver {
       if (is_call(expr, "RRF")) {
         Span span = expr.span;
         span.end = span.start + static_cast<uint32_t>(expr.text.size());
-        return pass(refuse(codes::kUnknownFunction, span,
+        return pass(refuse(QueryFault::unknown_function, span,
                            "'RRF' is not a recognized built-in function name."));
       }
       return pass(
@@ -180,11 +169,11 @@ class Resolver {
     const auto function = resolve_function(expr.text, expr.children.size());
     if (function) return {};
     Span span = expr.span;
-    if (function.error().code == codes::kUnknownFunction) {
+    if (function.error().fault == QueryFault::unknown_function) {
       // Names of functions are ASCII: as many bytes as UTF-16 units.
       span.end = span.start + static_cast<uint32_t>(expr.text.size());
     }
-    return pass(refuse(function.error().code, span, function.error().message));
+    return pass(refuse(function.error().fault, span, function.error().message));
   }
 
   std::vector<std::string> aliases_;  // those of outer queries first
@@ -206,12 +195,12 @@ Status check_aggregates(const Expr& expr) {
 }
 
 // Properties of the select list that differ between the rows of a group.
-void find_ungrouped(const Expr& expr, const Query& query, std::vector<SyntaxError>& errors) {
+void find_ungrouped(const Expr& expr, const Query& query, std::vector<QueryRefusal>& errors) {
   const auto is_grouped = [&query](const Expr& one) {
     return std::ranges::any_of(query.group_by,
                                [&one](const ExprPtr& key) { return same(*key, one); });
   };
-  if (errors.size() == kErrorsMax) return;
+  if (errors.size() == kQueryRefusalsMax) return;
   if (is_grouped(expr) || aggregate_of(expr) || expr.kind == ExprKind::subquery) return;
   if (is_path(expr)) {
     const Expr* base = &expr;
@@ -219,11 +208,11 @@ void find_ungrouped(const Expr& expr, const Query& query, std::vector<SyntaxErro
       base = base->children[0].get();
       if (is_grouped(*base)) return;
     }
-    errors.push_back(syntax_error(
-        codes::kNotGrouped, expr.span,
-        fmt::format("Property reference '{}' is invalid in the select list because it is not "
-                    "contained in either an aggregate function or the GROUP BY clause.",
-                    to_text(expr))));
+    errors.push_back(
+        {code_of(QueryFault::not_grouped), expr.span.start, expr.span.end,
+         fmt::format("Property reference '{}' is invalid in the select list because it is not "
+                     "contained in either an aggregate function or the GROUP BY clause.",
+                     to_text(expr))});
     return;
   }
   for (const ExprPtr& child : expr.children) find_ungrouped(*child, query, errors);
@@ -234,9 +223,9 @@ Status check_groups(const Query& query) {
     if (Status status = check_aggregates(*item.expr); !status) return status;
   }
   if (query.group_by.empty() && !has_aggregate(query.select)) return {};
-  std::vector<SyntaxError> errors;
+  std::vector<QueryRefusal> errors;
   for (const SelectItem& item : query.select.items) find_ungrouped(*item.expr, query, errors);
-  if (!errors.empty()) return pass(refuse(errors));
+  if (!errors.empty()) return pass(query_error(errors));
   for (const SelectItem& item : query.select.items) {
     if (!aggregate_of(*item.expr) && has_aggregate(*item.expr)) {
       return pass(
@@ -288,7 +277,7 @@ Result<std::optional<uint64_t>> read_count(const ExprPtr& expr, std::string_view
   }
   if (!is_whole || is_too_large) {
     return pass(refuse(
-        codes::kCountNotInteger, expr->span,
+        QueryFault::count_not_integer, expr->span,
         fmt::format("The count value provided for a {} clause must be an integer.", clause)));
   }
   return static_cast<uint64_t>(number);

@@ -8,9 +8,10 @@
 
 #include "api/cosmos/query/query_request.h"
 #include "api/cosmos/wire/feed_json.h"
+#include "api/cosmos/wire/query_error.h"
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "partition/charge.h"
+#include "prices/request_units.h"
 #include "query/bind/bind.h"
 #include "query/run/execute.h"
 #include "query/run/memory_space.h"
@@ -48,7 +49,7 @@ void query_documents(CallPtr call, const Continuations& continuations, const Fee
   prepare(context);
   context.budget.start({.stop = limits.stop, .bytes = query::kEvaluationBytesMax});
   auto bound = query::bind_query(*request->parsed, request->parameters, {}, nullptr, {}, &context);
-  if (!bound) return call->fail(query::to_error(bound.error()));
+  if (!bound) return call->fail(query_error(bound.error()));
   auto size = page_size(call->headers.max_item_count, kDefaultPage, kLargestPage);
   if (!size) return call->fail(size.error());
   limits.rows = *size;
@@ -73,7 +74,7 @@ void query_documents(CallPtr call, const Continuations& continuations, const Fee
 
   std::string json = feed_head(feed.rid, feed.name);
   append_feed_elements(json, page->rows);
-  call->charge(partition::feed_charge(json.size(), page->rows.size()));
+  call->charge(prices::feed_charge(json.size(), page->rows.size()));
   finish_feed(json, page->rows.size());
   if (page->next) {
     auto token = continuations.encode(QueryPosition{0, seal, 0, *page->next}, *most);

@@ -25,11 +25,12 @@
 #include "api/cosmos/wire/error_body.h"
 #include "api/cosmos/wire/feed_bounds.h"
 #include "api/cosmos/wire/feed_json.h"
+#include "api/cosmos/wire/query_error.h"
 #include "api/cosmos/wire/rid.h"
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "partition/charge.h"
 #include "partition/format.h"
+#include "prices/request_units.h"
 #include "query/bind/bind.h"
 #include "query/evaluate/order_values.h"
 #include "query/run/execute.h"
@@ -195,7 +196,7 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   if (is_trial && is_over) {
     return later_in_container(std::move(call), Lane::queries, &Service::query_items_patiently);
   }
-  if (!bound) return call->fail(query::to_error(bound.error()));
+  if (!bound) return call->fail(query_error(bound.error()));
   // Scripts run in another process.
   if (is_trial && functions.is_used()) {
     return later_in_container(std::move(call), Lane::queries, &Service::query_items_patiently);
@@ -276,11 +277,11 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
 
   std::string json = feed_head(container_rid(container.database, container.number), "Documents");
   append_feed_elements(json, page->rows);
-  receipt.charge = *factor * partition::query_charge({.entries_read = page->read.entries,
-                                                      .items_read = page->read.items,
-                                                      .bytes_read = page->read.bytes,
-                                                      .bytes_returned = json.size(),
-                                                      .bytes_asked = call->body.size()});
+  receipt.charge = *factor * prices::query_charge({.items = page->read.items,
+                                                   .bytes = page->read.bytes,
+                                                   .entries_read = page->read.entries,
+                                                   .bytes_returned = json.size(),
+                                                   .bytes_asked = call->body.size()});
   engine_.pay_for_query(routing, *start, receipt.charge, receipt.would_throttle_ms);
   finish_feed(json, page->rows.size());
   if (page->next) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "api/cosmos/query/service_rules.h"
+#include "api/cosmos/wire/query_error.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "query/parse/parser.h"
@@ -146,7 +147,7 @@ Result<QueryRequest> parse_query_request(std::string_view body) {
     request.text = body;
   }
   auto parsed = parsed_query(request.text);
-  if (!parsed) return pass(query::to_error(parsed.error()));
+  if (!parsed) return pass(query_error(parsed.error()));
   request.parsed = std::move(parsed->query);
   request.refused = std::move(parsed->refused);
   return request;

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "api/cosmos/wire/query_error.h"
 #include "base/keyed_hash.h"
 #include "query/bind/vector_paths.h"
 #include "query/parse/ast_forms.h"
-#include "query/parse/parser_error.h"
 #include "value/json.h"
 #include "value/path.h"
 
@@ -32,8 +32,6 @@ using query::Select;
 using query::SelectItem;
 using query::Source;
 using query::Span;
-
-constexpr size_t kErrorsMax = 100;
 
 // What an expression stands for.
 struct Meaning;
@@ -194,7 +192,7 @@ class Checker {
   }
 
   void look_into(const Expr& expr) {
-    if (errors_.size() >= kErrorsMax) return;
+    if (errors_.size() >= kQueryRefusalsMax) return;
     if (expr.kind == ExprKind::subquery) {
       check_subquery(*expr.query);
       look_into(*expr.query);
@@ -307,22 +305,13 @@ class Checker {
   }
 
   void refuse(std::string_view code, const Span& span, std::string_view message) {
-    if (errors_.size() >= kErrorsMax) return;
-    std::string error =
-        fmt::format(R"({{"severity":"Error","location":{{"start":{},"end":{}}},"code":"{}",)",
-                    span.start, span.end, code);
-    error += R"("message":)";
-    value::append_json_string(error, message);
-    error += '}';
-    errors_.push_back(std::move(error));
+    if (errors_.size() >= kQueryRefusalsMax) return;
+    errors_.push_back({code, span.start, span.end, std::string(message)});
   }
 
-  Error refusal() const {
-    return {.code = Code::invalid,
-            .message = fmt::format(R"({{"errors":[{}]}})", fmt::join(errors_, ","))};
-  }
+  Error refusal() const { return query_error(errors_); }
 
-  std::vector<std::string> errors_;
+  std::vector<QueryRefusal> errors_;
 };
 
 bool is_order_of(const value::CompositeIndex& index, const std::vector<value::Path>& paths,

@@ -6,7 +6,7 @@
 #include "api/cosmos/service.h"
 #include "api/cosmos/wire/feed_json.h"
 #include "api/cosmos/wire/rid.h"
-#include "partition/charge.h"
+#include "prices/request_units.h"
 
 namespace orrery::cosmos {
 
@@ -30,7 +30,7 @@ void Service::conflicts(CallPtr call) {
   if (method != "GET") return method_not_allowed(std::move(call));
   std::string json = feed_head(rid, "Conflicts");
   finish_feed(json, 0);
-  call->charge(partition::feed_charge(json.size(), 0));
+  call->charge(prices::feed_charge(json.size(), 0));
   call->response.add("x-ms-item-count", "0");
   call->reply(200, std::move(json));
 }

@@ -8,11 +8,12 @@
 #include "api/cosmos/resources/definition_fields.h"
 #include "api/cosmos/resources/offer_document.h"
 #include "api/cosmos/service.h"
+#include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/feed_json.h"
 #include "api/cosmos/wire/partition_key_header.h"
 #include "api/cosmos/wire/resource_json.h"
 #include "api/cosmos/wire/rid.h"
-#include "partition/charge.h"
+#include "prices/request_units.h"
 
 namespace orrery::cosmos {
 namespace {
@@ -23,10 +24,10 @@ constexpr size_t kKeysInStatistics = 10;
 Status check_etag(const RequestHeaders& headers, const catalog::Container& container) {
   if (headers.if_match.empty() || headers.if_match == "*") return {};
   auto asked = parse_etag_condition(headers.if_match);
-  if (!asked || asked == partition::parse_version(container.etag)) return {};
+  if (!asked || asked == parse_etag(etag_of(container))) return {};
   return fail(Code::precondition_failed,
               fmt::format("the container's etag is now \"{}\", not the {} that If-Match asks for",
-                          container.etag, headers.if_match));
+                          etag_of(container), headers.if_match));
 }
 
 // Whose container it is, by resource id and by name.
@@ -112,8 +113,8 @@ void Service::create_container(CallPtr call) {
   auto made = engine_.create_container(database->number, std::move(*spec), *throughput);
   if (!made) return call->fail(made.error());
   const catalog::Container& container = *(*made)->container;
-  call->etag(container.etag);
-  call->charge(partition::create_charge(0, 0));
+  call->etag(etag_of(container));
+  call->charge(prices::create_charge(0, 0));
   add_owner(*call, *database);
   call->reply(201, container_json(*database, container));
 }
@@ -130,7 +131,7 @@ void Service::list_containers(CallPtr call) {
     append_feed_element(json, container_json(*database, *one));
   }
   if (!page->continuation.empty()) call->response.add("x-ms-continuation", page->continuation);
-  call->charge(partition::feed_charge(json.size(), page->resources.size()));
+  call->charge(prices::feed_charge(json.size(), page->resources.size()));
   finish_feed(json, page->resources.size());
   call->response.add("x-ms-item-count", std::to_string(page->resources.size()));
   call->reply(200, std::move(json));
@@ -167,8 +168,8 @@ void Service::read_container(CallPtr call) {
       json += '}';
     }
   }
-  call->etag(container.etag);
-  call->charge(partition::read_charge(0));
+  call->etag(etag_of(container));
+  call->charge(prices::read_charge(0));
   add_owner(*call, *routing->database);
   call->reply(200, std::move(json));
 }
@@ -187,8 +188,8 @@ void Service::replace_container(CallPtr call) {
   auto replaced = engine_.replace_container(routing->container->number, std::move(*spec));
   if (!replaced) return call->fail(replaced.error());
   const catalog::Container& container = *(*replaced)->container;
-  call->etag(container.etag);
-  call->charge(partition::replace_charge(0, 0, 0));
+  call->etag(etag_of(container));
+  call->charge(prices::replace_charge(0, 0, 0));
   add_owner(*call, *routing->database);
   call->reply(200, container_json(*routing->database, container));
 }
@@ -202,7 +203,7 @@ void Service::delete_container(CallPtr call) {
   if (auto removed = engine_.remove_container(routing->container->number); !removed) {
     return call->fail(removed.error());
   }
-  call->charge(partition::remove_charge(0, 0));
+  call->charge(prices::remove_charge(0, 0));
   call->reply_empty(204);
 }
 

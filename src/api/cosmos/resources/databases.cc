@@ -5,9 +5,10 @@
 #include "api/cosmos/resources/container_definition.h"
 #include "api/cosmos/resources/offer_document.h"
 #include "api/cosmos/service.h"
+#include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/feed_json.h"
 #include "api/cosmos/wire/resource_json.h"
-#include "partition/charge.h"
+#include "prices/request_units.h"
 
 namespace orrery::cosmos {
 
@@ -19,8 +20,8 @@ void Service::create_database(CallPtr call) {
   if (!throughput) return call->fail(throughput.error());
   auto made = engine_.create_database(*name, *throughput);
   if (!made) return call->fail(made.error());
-  call->etag((*made)->etag);
-  call->charge(partition::create_charge(0, 0));
+  call->etag(etag_of(**made));
+  call->charge(prices::create_charge(0, 0));
   call->reply(201, database_json(**made));
 }
 
@@ -34,7 +35,7 @@ void Service::list_databases(CallPtr call) {
     append_feed_element(json, database_json(*one));
   }
   if (!page->continuation.empty()) call->response.add("x-ms-continuation", page->continuation);
-  call->charge(partition::feed_charge(json.size(), page->resources.size()));
+  call->charge(prices::feed_charge(json.size(), page->resources.size()));
   finish_feed(json, page->resources.size());
   call->response.add("x-ms-item-count", std::to_string(page->resources.size()));
   call->reply(200, std::move(json));
@@ -52,8 +53,8 @@ void Service::query_databases(CallPtr call) {
 void Service::read_database(CallPtr call) {
   catalog::DatabasePtr database = database_of(call);
   if (!database) return;
-  call->etag(database->etag);
-  call->charge(partition::read_charge(0));
+  call->etag(etag_of(*database));
+  call->charge(prices::read_charge(0));
   call->reply(200, database_json(*database));
 }
 
@@ -63,7 +64,7 @@ void Service::delete_database(CallPtr call) {
   if (auto removed = engine_.remove_database(database->number); !removed) {
     return call->fail(removed.error());
   }
-  call->charge(partition::remove_charge(0, 0));
+  call->charge(prices::remove_charge(0, 0));
   call->reply_empty(204);
 }
 

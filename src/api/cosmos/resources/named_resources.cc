@@ -6,25 +6,25 @@
 #include "api/cosmos/resources/definition_fields.h"
 #include "api/cosmos/service.h"
 #include "api/cosmos/wire/error_body.h"
+#include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/feed_json.h"
 #include "api/cosmos/wire/resource_json.h"
 #include "api/cosmos/wire/rid.h"
-#include "partition/charge.h"
+#include "prices/request_units.h"
 
 namespace orrery::cosmos {
 namespace {
 
-// The etag in If-Match or If-None-Match; nothing when any will do.
-std::optional<std::string> asked_etag(std::string_view header) {
-  if (header.empty() || header == "*") return std::nullopt;
-  if (header.size() >= 2 && header.starts_with('"') && header.ends_with('"')) {
-    header = header.substr(1, header.size() - 2);
-  }
-  return std::string(header);
+// The revision that If-Match or If-None-Match asks for; nothing when any will do.
+std::optional<uint64_t> asked_revision(std::string_view header) {
+  if (header.empty()) return std::nullopt;
+  const auto version = parse_etag_condition(header);
+  if (!version) return std::nullopt;
+  return version->lsn;
 }
 
 double write_charge(const ResourceDefinition& definition) {
-  return partition::create_charge(definition.name.size() + definition.members.size(), 0);
+  return prices::create_charge(definition.name.size() + definition.members.size(), 0);
 }
 
 }  // namespace
@@ -133,17 +133,18 @@ void Service::named_resources(CallPtr call) {
     return replace_resource(std::move(call), kind, *owner, *resource, *token_life_s);
   if (method == "DELETE") {
     if (auto removed =
-            engine_.remove_resource(resource->number, asked_etag(call->headers.if_match));
+            engine_.remove_resource(resource->number, asked_revision(call->headers.if_match));
         !removed) {
       return call->fail(removed.error());
     }
-    call->charge(partition::remove_charge(0, 0));
+    call->charge(prices::remove_charge(0, 0));
     return call->reply_empty(204);
   }
-  call->charge(partition::read_charge(resource->body.size()));
-  call->etag(resource->etag);
+  call->charge(prices::read_charge(resource->body.size()));
+  call->etag(etag_of(*resource));
   if (!call->headers.if_none_match.empty() &&
-      asked_etag(call->headers.if_none_match).value_or(resource->etag) == resource->etag) {
+      asked_revision(call->headers.if_none_match).value_or(resource->revision) ==
+          resource->revision) {
     return call->reply_empty(304);
   }
   call->reply(200, resource_json(kind, *owner, *resource, *token_life_s));
@@ -160,7 +161,7 @@ void Service::list_resources(CallPtr call, const ResourceKind& kind, const Resou
     append_feed_element(json, resource_json(kind, owner, *one, token_life_s));
   }
   if (!page->continuation.empty()) call->response.add("x-ms-continuation", page->continuation);
-  call->charge(partition::feed_charge(json.size(), page->resources.size()));
+  call->charge(prices::feed_charge(json.size(), page->resources.size()));
   finish_feed(json, page->resources.size());
   call->response.add("x-ms-item-count", std::to_string(page->resources.size()));
   call->reply(200, std::move(json));
@@ -182,7 +183,7 @@ void Service::create_resource(CallPtr call, const ResourceKind& kind, ResourceOw
                                       definition->members, engine_.limits().*kind.most,
                                       [&] { return check_resource(kind, owner, *definition, 0); });
   if (!made) return call->fail(made.error());
-  call->etag((*made)->etag);
+  call->etag(etag_of(**made));
   call->charge(write_charge(*definition));
   call->reply(201, resource_json(kind, owner, **made, token_life_s));
 }
@@ -192,10 +193,10 @@ void Service::replace_resource(CallPtr call, const ResourceKind& kind, const Res
   auto definition = parse_resource(kind, call->body);
   if (!definition) return call->fail(definition.error());
   auto replaced = engine_.replace_resource(
-      before.number, definition->name, definition->members, asked_etag(call->headers.if_match),
+      before.number, definition->name, definition->members, asked_revision(call->headers.if_match),
       [&] { return check_resource(kind, owner, *definition, before.number); });
   if (!replaced) return call->fail(replaced.error());
-  call->etag((*replaced)->etag);
+  call->etag(etag_of(**replaced));
   call->charge(write_charge(*definition));
   call->reply(200, resource_json(kind, owner, **replaced, token_life_s));
 }

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "api/cosmos/resources/definition_fields.h"
+#include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/rid.h"
 #include "base/bytes.h"
 
@@ -26,7 +27,7 @@ Result<catalog::Throughput> autoscale_of(const Node& settings, std::string_view 
   if (!*most) {
     return missing_field(join(where, "maxThroughput"), "give the most request units a second.");
   }
-  catalog::Throughput throughput{.rus = static_cast<uint32_t>(**most), .autoscale = true};
+  catalog::Throughput throughput{.units = static_cast<uint32_t>(**most), .autoscale = true};
   auto upgrade = optional_member(settings, where, "autoUpgradePolicy", Type::object);
   if (!upgrade) return pass(upgrade.error());
   if (*upgrade == nullptr) return throughput;
@@ -49,7 +50,7 @@ OfferSubject offer_of(const catalog::Database& database) {
           .owner_self = database_self(database.number),
           .throughput = database.throughput.value_or(catalog::Throughput{}),
           .changed_s = database.changed_s,
-          .etag = fmt::format("\"{}\"", database.etag)};
+          .etag = fmt::format("\"{}\"", etag_of(database))};
 }
 
 OfferSubject offer_of(const catalog::Container& container) {
@@ -58,22 +59,22 @@ OfferSubject offer_of(const catalog::Container& container) {
           .owner_self = container_self(container.database, container.number),
           .throughput = container.throughput.value_or(catalog::Throughput{}),
           .changed_s = container.changed_s,
-          .etag = fmt::format("\"{}\"", container.etag)};
+          .etag = fmt::format("\"{}\"", etag_of(container))};
 }
 
 std::string offer_json(const OfferSubject& subject) {
   const catalog::Throughput& throughput = subject.throughput;
   // Autoscale idles at a tenth of its most.
-  const uint32_t now = throughput.autoscale ? throughput.rus / 10 : throughput.rus;
+  const uint32_t now = throughput.autoscale ? throughput.units / 10 : throughput.units;
   std::string content = "{";
   append_member(content, "offerThroughput", std::to_string(now));
   append_member(content, "offerIsRUPerMinuteThroughputEnabled", "false");
   append_member(content, "offerMinimumThroughputParameters",
                 "{\"maxThroughputEverProvisioned\":" +
-                    std::to_string(std::max(subject.most_ever_rus, throughput.rus)) +
+                    std::to_string(std::max(subject.most_ever_rus, throughput.units)) +
                     ",\"maxConsumedStorageEverInKB\":" + std::to_string(subject.stored_kb) + "}");
   if (throughput.autoscale) {
-    std::string settings = "{\"maxThroughput\":" + std::to_string(throughput.rus);
+    std::string settings = "{\"maxThroughput\":" + std::to_string(throughput.units);
     if (throughput.increment_percent) {
       settings += R"(,"autoUpgradePolicy":{"throughputPolicy":{"incrementPercent":)" +
                   std::to_string(*throughput.increment_percent) + "}}";
@@ -134,7 +135,7 @@ Result<OfferReplacement> parse_offer_replacement(std::string_view body) {
                          "give the request units a second, or "
                          "offerAutopilotSettings {\"maxThroughput\":n}.");
   }
-  replacement.throughput = {.rus = static_cast<uint32_t>(**amount), .autoscale = false};
+  replacement.throughput = {.units = static_cast<uint32_t>(**amount), .autoscale = false};
   return replacement;
 }
 
@@ -153,7 +154,7 @@ Result<std::optional<catalog::Throughput>> parse_throughput_headers(std::string_
       return fail(Code::invalid, "x-ms-offer-throughput is \"" + std::string(manual.substr(0, 40)) +
                                      "\": give a whole number of request units a second.");
     }
-    return catalog::Throughput{.rus = static_cast<uint32_t>(amount), .autoscale = false};
+    return catalog::Throughput{.units = static_cast<uint32_t>(amount), .autoscale = false};
   }
   if (!autoscale.empty()) {
     constexpr std::string_view kHeader = "x-ms-cosmos-offer-autopilot-settings";

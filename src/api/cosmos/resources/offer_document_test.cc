@@ -12,22 +12,22 @@ TEST(OfferDocument, Manual) {
   catalog::Container container;
   container.database = 1;
   container.number = 1;
-  container.throughput = catalog::Throughput{.rus = 400, .autoscale = false};
+  container.throughput = catalog::Throughput{.units = 400, .autoscale = false};
   container.changed_s = 5;
-  container.etag = "e";
+  container.revision = 7;
   EXPECT_EQ(offer_json(offer_of(container)),
             R"({"offerVersion":"V2","offerType":"Invalid","content":{"offerThroughput":400,)"
             R"("offerIsRUPerMinuteThroughputEnabled":false,"offerMinimumThroughputParameters":)"
             R"({"maxThroughputEverProvisioned":400,"maxConsumedStorageEverInKB":0},)"
             R"("offerLastReplaceTimestamp":5},"resource":"dbs/AAAAAQ==/colls/AAAAAYAAAAE=/",)"
             R"("offerResourceId":"AAAAAYAAAAE=","id":"AwAA","_rid":"AwAA","_self":"offers/AwAA/",)"
-            R"("_etag":"\"e\"","_ts":5})");
+            R"("_etag":"\"00000000-0000-0007-0000-000000000005\"","_ts":5})");
 }
 
 TEST(OfferDocument, Autoscale) {
   catalog::Database database;
   database.number = 1;
-  database.throughput = catalog::Throughput{.rus = 4000, .autoscale = true};
+  database.throughput = catalog::Throughput{.units = 4000, .autoscale = true};
   const std::string text = offer_json(offer_of(database));
   auto document = value::JsonDocument::parse(text);
   ASSERT_TRUE(document.has_value());
@@ -45,7 +45,7 @@ TEST(OfferDocument, Replacements) {
   auto manual = parse_offer_replacement(
       R"({"id":"x","content":{"offerThroughput":1000,"offerAutopilotSettings":null}})");
   ASSERT_TRUE(manual.has_value());
-  EXPECT_EQ(manual->throughput, (catalog::Throughput{.rus = 1000, .autoscale = false}));
+  EXPECT_EQ(manual->throughput, (catalog::Throughput{.units = 1000, .autoscale = false}));
   EXPECT_EQ(manual->id, "x");
   for (const char* body :
        {"", "[]", "{}", R"({"content":{}})", R"({"content":{"offerThroughput":450.5}})",
@@ -64,10 +64,10 @@ TEST(OfferDocument, Headers) {
   EXPECT_FALSE(none->has_value());
   auto manual_rus = parse_throughput_headers("400", "");
   ASSERT_TRUE(manual_rus.has_value() && manual_rus->has_value());
-  EXPECT_EQ(**manual_rus, (catalog::Throughput{.rus = 400, .autoscale = false}));
+  EXPECT_EQ(**manual_rus, (catalog::Throughput{.units = 400, .autoscale = false}));
   auto most_rus = parse_throughput_headers("", R"({"maxThroughput": 4000})");
   ASSERT_TRUE(most_rus.has_value() && most_rus->has_value());
-  EXPECT_EQ(**most_rus, (catalog::Throughput{.rus = 4000, .autoscale = true}));
+  EXPECT_EQ(**most_rus, (catalog::Throughput{.units = 4000, .autoscale = true}));
   EXPECT_FALSE(parse_throughput_headers("400", R"({"maxThroughput":4000})").has_value());
   for (const char* manual : {"450.5", "0", "-400", "4e2", "abc", "400 ", "99999999999999999999"}) {
     EXPECT_FALSE(parse_throughput_headers(manual, "").has_value()) << manual;

@@ -7,7 +7,7 @@
 #include "api/cosmos/wire/feed_json.h"
 #include "api/cosmos/wire/rid.h"
 #include "cluster/throughput.h"
-#include "partition/charge.h"
+#include "prices/request_units.h"
 
 namespace orrery::cosmos {
 namespace {
@@ -58,7 +58,7 @@ Result<catalog::Throughput> throughput_asked(const Call& call, const Owner& owne
   if (is_true(call.headers.migrate_to_autoscale)) {
     if (now.autoscale) return now;
     const uint64_t step = limits.autoscale_throughput_min;
-    return catalog::Throughput{.rus = static_cast<uint32_t>((now.rus + step - 1) / step * step),
+    return catalog::Throughput{.units = static_cast<uint32_t>((now.units + step - 1) / step * step),
                                .autoscale = true};
   }
   if (is_true(call.headers.migrate_to_manual)) {
@@ -92,7 +92,7 @@ void Service::list_offers(CallPtr call) {
   const std::vector<std::string> offers = all_offers();
   std::string json = feed_head("", "Offers");
   for (const std::string& offer : offers) append_feed_element(json, offer);
-  call->charge(partition::feed_charge(json.size(), 0));
+  call->charge(prices::feed_charge(json.size(), 0));
   finish_feed(json, offers.size());
   call->response.add("x-ms-item-count", std::to_string(offers.size()));
   call->reply(200, std::move(json));
@@ -113,7 +113,7 @@ void Service::read_offer(CallPtr call) {
   Owner owner = owner_of(engine_.catalog(), id);
   if (!owner.container && !owner.database) return call->fail(no_such_offer(id));
   add_headers(*call, owner, engine_);
-  call->charge(partition::read_charge(0));
+  call->charge(prices::read_charge(0));
   call->reply(200, json_of(owner));
 }
 
@@ -130,7 +130,7 @@ void Service::replace_offer(CallPtr call) {
   owner = owner_of(engine_.catalog(), id);
   if (!owner.container && !owner.database) return call->fail(no_such_offer(id));
   add_headers(*call, owner, engine_);
-  call->charge(partition::replace_charge(0, 0, 0));
+  call->charge(prices::replace_charge(0, 0, 0));
   call->reply(200, json_of(owner));
 }
 

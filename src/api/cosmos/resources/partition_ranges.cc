@@ -5,7 +5,7 @@
 #include "api/cosmos/service.h"
 #include "api/cosmos/wire/resource_json.h"
 #include "api/cosmos/wire/rid.h"
-#include "partition/charge.h"
+#include "prices/request_units.h"
 
 namespace orrery::cosmos {
 
@@ -15,7 +15,7 @@ void Service::read_partition_ranges(CallPtr call) {
   const catalog::Container& container = *routing->container;
   const std::string etag = std::to_string(container.map->version);
   call->etag(etag);
-  call->charge(partition::read_charge(0));
+  call->charge(prices::read_charge(0));
   call->response.add("x-ms-content-path", container_rid(container.database, container.number));
   std::string_view known = call->headers.if_none_match;
   if (known.size() >= 2 && known.front() == '"') known = known.substr(1, known.size() - 2);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/rid.h"
 
 namespace orrery::cosmos {
@@ -44,7 +45,7 @@ std::string ProvisionalNames::rid(const partition::Origin& origin) const {
 
 void ProvisionalNames::resolve(const partition::Version& provisional,
                                const partition::Version& version) {
-  real_[partition::to_text(provisional)] = partition::to_text(version);
+  real_[etag_text(provisional)] = etag_text(version);
 }
 
 void ProvisionalNames::resolve(const partition::Origin& provisional,

@@ -11,9 +11,11 @@
 #include "api/cosmos/resources/container_policies.h"
 #include "api/cosmos/script/transaction_space.h"
 #include "api/cosmos/wire/error_body.h"
+#include "api/cosmos/wire/etag.h"
+#include "api/cosmos/wire/query_error.h"
 #include "api/cosmos/wire/rid.h"
 #include "face/http_error.h"
-#include "partition/charge.h"
+#include "prices/request_units.h"
 #include "query/bind/bind.h"
 #include "query/run/execute.h"
 #include "value/terms.h"
@@ -144,15 +146,15 @@ std::expected<ScriptOperations::Staged, Refusal> ScriptOperations::stage(
   auto before = transaction_.read(scope_.placement, row);
   if (!before) return std::unexpected(Refusal{before.error()});
   const auto known = written_.find(row);
-  if (known != written_.end() && write->if_match && *before) {
-    if (*write->if_match != known->second.version) {
+  if (known != written_.end() && write->if_version && *before) {
+    if (*write->if_version != known->second.version) {
       return std::unexpected(
           Refusal{{.code = Code::precondition_failed,
                    .message = fmt::format("the item '{}' has another etag since this script wrote "
                                           "it: use that of the last write",
                                           row)}});
     }
-    write->if_match.reset();
+    write->if_version.reset();
   }
 
   Staged staged;
@@ -186,7 +188,7 @@ Reply ScriptOperations::write(const Operation& operation, ItemVerb verb) {
   request.body = operation.body;
   request.key = scope_.key;
   request.placement = verb == ItemVerb::remove ? scope_.placement : "";
-  request.if_match = operation.etag;
+  request.if_match = operation.condition;
   std::string row;
   if (verb == ItemVerb::replace || verb == ItemVerb::remove) {
     auto found = row_of(operation);
@@ -196,7 +198,7 @@ Reply ScriptOperations::write(const Operation& operation, ItemVerb verb) {
   }
   auto staged = stage(request);
   if (!staged) {
-    charge_ += partition::miss_charge();
+    charge_ += prices::miss_charge();
     return refused(staged.error().error);
   }
   return {.status = static_cast<uint16_t>(success_status(verb, staged->replaced)),
@@ -208,21 +210,21 @@ Reply ScriptOperations::read(const Operation& operation) {
   auto item = row ? transaction_.read(scope_.placement, *row)
                   : Result<std::optional<partition::Item>>(pass(row.error()));
   if (!item || !*item) {
-    charge_ += partition::miss_charge() * scope_.charge_factor;
+    charge_ += prices::miss_charge() * scope_.charge_factor;
     return refused(item ? no_item(operation.document) : item.error());
   }
   const auto written = written_.find(*row);
   const partition::Version version =
       written == written_.end() ? (*item)->version : written->second.version;
-  if (!operation.etag.empty()) {
-    auto known = parse_etag_condition(operation.etag);
+  if (!operation.condition.empty()) {
+    auto known = parse_etag_condition(operation.condition);
     if (!known || *known == version) {
-      charge_ += partition::miss_charge() * scope_.charge_factor;
+      charge_ += prices::miss_charge() * scope_.charge_factor;
       return {.status = 304};
     }
   }
   std::string body = body_of(*row, **item);
-  charge_ += partition::read_charge(partition::charged_bytes(body.size())) * scope_.charge_factor;
+  charge_ += prices::read_charge(prices::charged_bytes(body.size())) * scope_.charge_factor;
   return {.status = 200, .body = std::move(body)};
 }
 
@@ -254,7 +256,7 @@ Reply ScriptOperations::query(const Operation& operation) {
   context.budget.start({.stop = limits.stop, .bytes = query::kEvaluationBytesMax});
   auto bound = query::bind_query(*request->parsed, request->parameters, *computed, &functions,
                                  *vectors, &context);
-  if (!bound) return refused(query::to_error(bound.error()));
+  if (!bound) return refused(query_error(bound.error()));
   const uint32_t container = scope_.routing->container->number;
   std::optional<query::Position> position;
   if (!operation.continuation.empty()) {
@@ -272,11 +274,11 @@ Reply ScriptOperations::query(const Operation& operation) {
   auto page = query::run_page(**bound, space, position ? &*position : nullptr, limits, context);
   if (!page) return refused(page.error());
   Reply reply{.status = 200, .body = array_of(page->rows)};
-  charge_ += scope_.charge_factor * partition::query_charge({.entries_read = page->read.entries,
-                                                             .items_read = page->read.items,
-                                                             .bytes_read = page->read.bytes,
-                                                             .bytes_returned = reply.body.size(),
-                                                             .bytes_asked = operation.body.size()});
+  charge_ += scope_.charge_factor * prices::query_charge({.items = page->read.items,
+                                                          .bytes = page->read.bytes,
+                                                          .entries_read = page->read.entries,
+                                                          .bytes_returned = reply.body.size(),
+                                                          .bytes_asked = operation.body.size()});
   if (page->next) {
     auto token = continuations_.encode(QueryPosition{container, request->hash, 0, *page->next},
                                        kMaxContinuationBytes);
@@ -305,9 +307,9 @@ Reply ScriptOperations::read_feed(const Operation& operation) {
   uint64_t bytes = 0;
   for (auto& [key, item] : page->items) {
     rows.push_back(body_of(key.row, item));
-    bytes += partition::charged_bytes(rows.back().size());
+    bytes += prices::charged_bytes(rows.back().size());
   }
-  charge_ += partition::feed_charge(bytes, rows.size()) * scope_.charge_factor;
+  charge_ += prices::feed_charge(bytes, rows.size()) * scope_.charge_factor;
   Reply reply{.status = 200, .body = array_of(rows)};
   if (page->more && page->last) {
     reply.continuation =

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "api/cosmos/wire/rid.h"
-#include "partition/charge.h"
+#include "prices/request_units.h"
 
 namespace orrery::cosmos {
 namespace {
@@ -54,7 +54,7 @@ std::expected<void, ScriptStop> ScriptTransaction::attempt(const Steps& steps) {
         {.code = Code::retry, .message = "the partition was opened again under the script"}});
   }
   const double read_charge =
-      operations_->charge() + partition::script_charge() * static_cast<double>(executions_);
+      operations_->charge() + prices::script_charge() * static_cast<double>(executions_);
   receipt_.charge = read_charge;
   if (done) {
     done = commit();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/cosmos/wire/error_body.h"
+#include "api/cosmos/wire/etag.h"
 #include "face/http_error.h"
 
 namespace orrery::cosmos {
@@ -157,7 +158,7 @@ std::string batch_json(const std::vector<BatchResult>& results) {
     }
     if (result.version) {
       out += ",\"eTag\":\"\\\"";
-      partition::append_text(out, *result.version);
+      append_etag(out, *result.version);
       out += "\\\"\"";
     }
     if (!result.body.empty()) {

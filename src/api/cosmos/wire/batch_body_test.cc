@@ -1,5 +1,6 @@
 // Bodies of batches: what is read out of them, what is refused, and how results are written.
 #include "api/cosmos/wire/batch_body.h"
+#include "api/cosmos/wire/etag.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -77,7 +78,7 @@ TEST(BatchBody, WritesResults) {
   done.version = partition::Version{.lsn = 1, .time_s = 2, .range = 3};
   done.body = R"({"id":"1"})";
   EXPECT_EQ(batch_status({done, done}), 200);
-  const std::string etag = partition::to_text(*done.version);
+  const std::string etag = etag_text(*done.version);
   EXPECT_EQ(batch_json({done}), R"([{"statusCode":201,"requestCharge":4.95,"eTag":"\")" + etag +
                                     R"(\"","resourceBody":{"id":"1"}}])");
 

@@ -17,7 +17,7 @@ uint32_t substatus_of(Code code) {
       return kSubstatusOverBudget;
     case Code::moved:
       return kSubstatusRangeGone;
-    case Code::session_behind:
+    case Code::behind:
       return kSubstatusSessionBehind;
     default:
       return 0;

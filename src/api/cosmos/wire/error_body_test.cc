@@ -28,7 +28,7 @@ TEST(ErrorBody, MapsEveryCode) {
            Row{Code::throttled, 429, 3200, "429"},
            Row{Code::retry, 449, 0, "RetryWith"},
            Row{Code::moved, 410, 1002, "Gone"},
-           Row{Code::session_behind, 404, 1002, "NotFound"},
+           Row{Code::behind, 404, 1002, "NotFound"},
            Row{Code::read_only, 503, 0, "ServiceUnavailable"},
            Row{Code::corrupt, 503, 0, "ServiceUnavailable"},
            Row{Code::overloaded, 503, 0, "ServiceUnavailable"},
@@ -76,7 +76,7 @@ TEST(ErrorBody, BeginsWithTheWordsThatClientsLookFor) {
     return error_reply(Error{.code = code, .message = "ours"}, "", substatus).body;
   };
   EXPECT_EQ(body(Code::not_found), R"({"code":"NotFound","message":"Resource Not Found. ours"})");
-  EXPECT_EQ(body(Code::session_behind), R"({"code":"NotFound","message":"ours"})");
+  EXPECT_EQ(body(Code::behind), R"({"code":"NotFound","message":"ours"})");
   EXPECT_EQ(
       body(Code::too_large),
       R"({"code":"RequestEntityTooLarge","message":"Message: {\"Errors\":[\"Request size is too large\"]}\r\nours"})");

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "api/cosmos/resources/definition_fields.h"
+#include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/rid.h"
 #include "base/bytes.h"
 #include "value/placement.h"
@@ -31,7 +32,7 @@ std::string database_json(const catalog::Database& database) {
   std::string out = "{";
   append_member(out, "id", quoted(database.name));
   append_system(out, database_rid(database.number), database.changed_s,
-                database_self(database.number), database.etag);
+                database_self(database.number), etag_of(database));
   append_member(out, "_colls", R"("colls/")");
   append_member(out, "_users", R"("users/")");
   out += '}';
@@ -46,7 +47,7 @@ std::string container_json(const catalog::Database& database, const catalog::Con
     out += container.spec.face_json;
   }
   append_system(out, container_rid(database.number, container.number), container.changed_s,
-                container_self(database.number, container.number), container.etag);
+                container_self(database.number, container.number), etag_of(container));
   append_member(out, "_docs", R"("docs/")");
   append_member(out, "_sprocs", R"("sprocs/")");
   append_member(out, "_triggers", R"("triggers/")");
@@ -64,7 +65,7 @@ std::string named_resource_json(const catalog::Resource& resource, std::string_v
     out += ',';
     out += resource.body;
   }
-  append_system(out, rid, resource.changed_s, self, resource.etag);
+  append_system(out, rid, resource.changed_s, self, etag_of(resource));
   if (!links.empty()) {
     out += ',';
     out += links;
@@ -87,7 +88,7 @@ std::string pkranges_json(const catalog::Container& container, const LsnOf& lsn_
     out += '{';
     append_member(out, "_rid", quoted(rid));
     append_member(out, "id", quoted(std::to_string(range.id)));
-    append_member(out, "_etag", quoted(fmt::format("\"{}\"", container.etag)));
+    append_member(out, "_etag", quoted(fmt::format("\"{}\"", etag_of(container))));
     append_member(out, "minInclusive", boundary(range.min));
     append_member(out, "maxExclusive", boundary(range.max));
     append_member(out, "ridPrefix", std::to_string(range.id));

@@ -15,7 +15,7 @@ catalog::Container container() {
   made.spec.name = "or\"ders";
   made.spec.face_json = R"("partitionKey":{"paths":["/a"]})";
   made.changed_s = 1700000000;
-  made.etag = "e-1";
+  made.revision = 1;
   auto map = std::make_shared<catalog::PartitionMap>();
   map->ranges.push_back({.id = 1, .min = "", .max = "\x1F", .parents = {0}, .volume_name = "a"});
   map->ranges.push_back(
@@ -29,10 +29,11 @@ TEST(ResourceJson, Database) {
   database.number = 1;
   database.name = "shop";
   database.changed_s = 1700000000;
-  database.etag = "e";
-  EXPECT_EQ(database_json(database),
-            R"({"id":"shop","_rid":"AAAAAQ==","_ts":1700000000,"_self":"dbs/AAAAAQ==/",)"
-            R"("_etag":"\"e\"","_colls":"colls/","_users":"users/"})");
+  database.revision = 2;
+  EXPECT_EQ(
+      database_json(database),
+      R"({"id":"shop","_rid":"AAAAAQ==","_ts":1700000000,"_self":"dbs/AAAAAQ==/",)"
+      R"("_etag":"\"00000000-0000-0002-0000-00006553f100\"","_colls":"colls/","_users":"users/"})");
 }
 
 TEST(ResourceJson, Container) {
@@ -41,7 +42,8 @@ TEST(ResourceJson, Container) {
   EXPECT_EQ(
       container_json(database, container()),
       R"({"id":"or\"ders","partitionKey":{"paths":["/a"]},"_rid":"AAAAAYAAAAI=","_ts":1700000000,)"
-      R"("_self":"dbs/AAAAAQ==/colls/AAAAAYAAAAI=/","_etag":"\"e-1\"","_docs":"docs/",)"
+      R"("_self":"dbs/AAAAAQ==/colls/AAAAAYAAAAI=/","_etag":"\"00000000-0000-0001-0000-00006553f100\"",)"
+      R"("_docs":"docs/",)"
       R"("_sprocs":"sprocs/","_triggers":"triggers/","_udfs":"udfs/","_conflicts":"conflicts/"})");
 }
 

@@ -1,13 +1,17 @@
 // The published figures are points of two curves, joined by straight lines and continued beyond the
 // last point with its slope; below the first point the curve is flat.
-#include "partition/charge.h"
+#include "prices/request_units.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
-namespace orrery::partition {
+namespace orrery::prices {
 namespace {
+
+using partition::Work;
+using partition::WorkKind;
 
 struct Point {
   double kilobytes;
@@ -38,14 +42,38 @@ double along(uint64_t bytes, double Point::* field) {
 }
 
 // Charges are told with two decimals; rounding here keeps what is told and what is taken the same.
+constexpr uint32_t kPerUnit = 100;
 double rounded(double charge) {
-  return std::round(charge * 100) / 100;
+  return std::round(charge * kPerUnit) / kPerUnit;
+}
+
+double charge_of(const Work& work) {
+  switch (work.kind) {
+    case WorkKind::read:
+      return read_charge(work.bytes);
+    case WorkKind::miss:
+      return miss_charge();
+    case WorkKind::create:
+      return create_charge(work.bytes, work.terms_added);
+    case WorkKind::replace:
+      return replace_charge(work.bytes, work.terms_removed, work.terms_added);
+    case WorkKind::remove:
+      return remove_charge(work.bytes, work.terms_removed);
+    case WorkKind::page:
+      return feed_charge(work.bytes, work.items);
+    case WorkKind::query:
+      return query_charge(work);
+  }
+  std::unreachable();
 }
 
 }  // namespace
 
+constinit const partition::Prices kRequestUnits = {
+    .free_bytes = kSystemBytes, .per_unit = kPerUnit, .charge = charge_of};
+
 uint64_t charged_bytes(uint64_t stored_bytes) {
-  return stored_bytes - std::min(stored_bytes, kSystemBytes);
+  return kRequestUnits.counted(stored_bytes);
 }
 
 double read_charge(uint64_t bytes) {
@@ -78,7 +106,7 @@ double script_charge() {
   return 1;
 }
 
-double query_charge(const QueryWork& work) {
+double query_charge(const partition::Work& work) {
   constexpr double kQuery = 2;
   constexpr double kPerEntry = 0.001;
   constexpr double kPerItemRead = 0.03;
@@ -90,10 +118,10 @@ double query_charge(const QueryWork& work) {
   constexpr uint64_t kFreeBytesAsked = 4096;
   const uint64_t asked = work.bytes_asked - std::min(work.bytes_asked, kFreeBytesAsked);
   return rounded(kQuery + kPerEntry * static_cast<double>(work.entries_read) +
-                 kPerItemRead * static_cast<double>(work.items_read) +
-                 kPerKilobyteRead * static_cast<double>(work.bytes_read) / 1024 +
+                 kPerItemRead * static_cast<double>(work.items) +
+                 kPerKilobyteRead * static_cast<double>(work.bytes) / 1024 +
                  kPerKilobyteReturned * static_cast<double>(work.bytes_returned) / 1024 +
                  kPerKilobyteAsked * static_cast<double>(asked) / 1024);
 }
 
-}  // namespace orrery::partition
+}  // namespace orrery::prices

@@ -1,11 +1,11 @@
 // The published charges, and that charges only ever grow with what is done.
-#include "partition/charge.h"
+#include "prices/request_units.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-namespace orrery::partition {
+namespace orrery::prices {
 namespace {
 
 TEST(Charge, IsThePublishedOneAtThePublishedSizes) {
@@ -58,10 +58,28 @@ TEST(Charge, HasTwoDecimals) {
 }
 
 TEST(Charge, OfAQueryGrowsWithItsTextOnceThatIsLong) {
-  const double usual = query_charge({.items_read = 1, .bytes_asked = 100});
-  EXPECT_EQ(query_charge({.items_read = 1, .bytes_asked = 4'096}), usual);
-  EXPECT_EQ(query_charge({.items_read = 1, .bytes_asked = 4'096 + (100 << 10)}), usual + 50);
+  const double usual = query_charge({.items = 1, .bytes_asked = 100});
+  EXPECT_EQ(query_charge({.items = 1, .bytes_asked = 4'096}), usual);
+  EXPECT_EQ(query_charge({.items = 1, .bytes_asked = 4'096 + (100 << 10)}), usual + 50);
+}
+
+TEST(Charge, OfWorkIsThatOfItsKind) {
+  using partition::Work;
+  using partition::WorkKind;
+  auto charge = [](const Work& work) { return kRequestUnits.charge(work); };
+  EXPECT_EQ(charge({.kind = WorkKind::read, .bytes = 5'000}), read_charge(5'000));
+  EXPECT_EQ(charge({.kind = WorkKind::miss}), miss_charge());
+  EXPECT_EQ(charge({.kind = WorkKind::create, .bytes = 5'000, .terms_added = 3}),
+            create_charge(5'000, 3));
+  EXPECT_EQ(
+      charge({.kind = WorkKind::replace, .bytes = 5'000, .terms_added = 3, .terms_removed = 2}),
+      replace_charge(5'000, 2, 3));
+  EXPECT_EQ(charge({.kind = WorkKind::remove, .bytes = 5'000, .terms_removed = 2}),
+            remove_charge(5'000, 2));
+  EXPECT_EQ(charge({.kind = WorkKind::page, .items = 4, .bytes = 5'000}), feed_charge(5'000, 4));
+  const Work query{.kind = WorkKind::query, .items = 4, .bytes = 5'000, .entries_read = 9};
+  EXPECT_EQ(charge(query), query_charge(query));
 }
 
 }  // namespace
-}  // namespace orrery::partition
+}  // namespace orrery::prices
