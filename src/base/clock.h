@@ -1,6 +1,6 @@
 // Time comes in through a constructor, so that tests can move it.
 //
-// Wall time (now_s) stamps items and decides expiry: it may jump. Steady time (steady_us) fills
+// Wall time (now_ms) stamps items and decides expiry: it may jump. Steady time (steady_us) fills
 // token buckets and measures: it never goes back.
 #pragma once
 
@@ -13,15 +13,17 @@ namespace orrery {
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual int64_t now_s() const = 0;
+  virtual int64_t now_ms() const = 0;
+  int64_t now_s() const { return now_ms() / 1000; }
   virtual int64_t steady_us() const = 0;
 };
 
 class RealClock final : public Clock {
  public:
-  int64_t now_s() const override {
+  int64_t now_ms() const override {
     using std::chrono::system_clock;
-    return std::chrono::duration_cast<std::chrono::seconds>(system_clock::now().time_since_epoch())
+    return std::chrono::duration_cast<std::chrono::milliseconds>(
+               system_clock::now().time_since_epoch())
         .count();
   }
   int64_t steady_us() const override {
@@ -35,18 +37,18 @@ class RealClock final : public Clock {
 // For tests: stands still until it is moved.
 class ManualClock final : public Clock {
  public:
-  int64_t now_s() const override { return now_s_.load(); }
+  int64_t now_ms() const override { return now_ms_.load(); }
   int64_t steady_us() const override { return steady_us_.load(); }
-  void set_now_s(int64_t now_s) { now_s_ = now_s; }
+  void set_now_s(int64_t now_s) { now_ms_ = now_s * 1000; }
   void advance_ms(int64_t ms) {
     steady_us_ += ms * 1000;
-    now_s_ = kBaseS + steady_us_.load() / 1'000'000;
+    now_ms_ = kBaseMs + steady_us_.load() / 1000;
   }
 
  private:
-  static constexpr int64_t kBaseS = 1'700'000'000;
+  static constexpr int64_t kBaseMs = 1'700'000'000'000;
   std::atomic<int64_t> steady_us_{0};
-  std::atomic<int64_t> now_s_{kBaseS};
+  std::atomic<int64_t> now_ms_{kBaseMs};
 };
 
 }  // namespace orrery

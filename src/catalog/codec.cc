@@ -111,6 +111,8 @@ std::string_view placement_name(value::Placement placement) {
 // Reads members; the first thing that is missing or of the wrong type is remembered.
 class ObjectReader {
  public:
+  static constexpr int64_t kExactMax = int64_t{1} << 53;
+
   explicit ObjectReader(const Node& node) : node_(node) {}
 
   std::string text(std::string_view name) {
@@ -170,8 +172,6 @@ class ObjectReader {
   const std::string& problem() const { return problem_; }
 
  private:
-  static constexpr int64_t kExactMax = int64_t{1} << 53;
-
   const Node* get(std::string_view name, Type type) {
     const Node* member = node_.find(name);
     if (member == nullptr || member->type != type) {
@@ -293,7 +293,7 @@ std::string encode(const Container& container) {
   out.raw("spatialIndexes", array_of(spec.spatial_indexes, [](const value::IndexPath& path) {
             return quoted(to_string(path));
           }));
-  if (spec.default_ttl_s) out.number("defaultTtl", *spec.default_ttl_s);
+  if (spec.default_life_ms) out.number("lifeMs", *spec.default_life_ms);
   if (spec.history_s > 0) out.number("history", spec.history_s);
   out.raw("uniqueKeys", array_of(spec.unique_keys, encode_paths));
   if (container.throughput) out.raw("throughput", encode(*container.throughput));
@@ -368,8 +368,8 @@ Result<Container> decode_container(std::string_view text) {
     if (!path || element.type != Type::string) return in.wrong("spatialIndexes");
     spec.spatial_indexes.push_back(std::move(*path));
   });
-  if (const Node* ttl = in.optional("defaultTtl")) {
-    spec.default_ttl_s = static_cast<int32_t>(in.whole("defaultTtl", *ttl, -1, INT32_MAX));
+  if (const Node* life = in.optional("lifeMs")) {
+    spec.default_life_ms = in.whole("lifeMs", *life, -1, ObjectReader::kExactMax);
   }
   if (const Node* history = in.optional("history")) {
     spec.history_s = in.whole("history", *history, 1, INT32_MAX);

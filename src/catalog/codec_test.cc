@@ -41,7 +41,7 @@ Container full_container() {
                  {.path = path_of("/z")}}}};
   spec.spatial_indexes = {value::parse_index_path("/place/*").value()};
   spec.unique_keys = {{path_of("/email")}, {path_of("/a"), path_of("/b/c")}};
-  spec.default_ttl_s = -1;
+  spec.default_life_ms = -1;
   spec.history_s = 3'600;
   spec.face_json = R"({"indexingPolicy":{"x":"\u00e9"}})";
   auto map = std::make_shared<PartitionMap>();
@@ -72,7 +72,7 @@ void expect_same(const Container& a, const Container& b) {
   EXPECT_EQ(a.spec.name, b.spec.name);
   EXPECT_EQ(a.spec.key, b.spec.key);
   EXPECT_EQ(a.spec.indexed, b.spec.indexed);
-  EXPECT_EQ(a.spec.default_ttl_s, b.spec.default_ttl_s);
+  EXPECT_EQ(a.spec.default_life_ms, b.spec.default_life_ms);
   EXPECT_EQ(a.spec.history_s, b.spec.history_s);
   EXPECT_EQ(a.spec.always_indexed, b.spec.always_indexed);
   EXPECT_EQ(a.spec.unique_keys, b.spec.unique_keys);
@@ -122,7 +122,7 @@ TEST(Codec, AContainerComesBackWithEverythingSet) {
 TEST(Codec, AContainerComesBackWithNothingOptional) {
   Container container = full_container();
   container.throughput.reset();
-  container.spec.default_ttl_s.reset();
+  container.spec.default_life_ms.reset();
   container.spec.key = {};
   container.spec.indexed = false;
   container.spec.index_rules.clear();
@@ -168,8 +168,8 @@ TEST(Codec, DamagedContainersAreRefused) {
       {R"("/tenant")", R"(17)"},
       {R"("path":"/*")", R"("path":"*")"},
       {R"("include":true)", R"("include":1)"},
-      {R"("defaultTtl":-1)", R"("defaultTtl":-2)"},
-      {R"("defaultTtl":-1)", R"("defaultTtl":1e10)"},
+      {R"("lifeMs":-1)", R"("lifeMs":-2)"},
+      {R"("lifeMs":-1)", R"("lifeMs":1e17)"},
       {R"("uniqueKeys":[["/email"])", R"("uniqueKeys":["/email")"},
       {R"("throughput":{)", R"("throughput":7,"t":{)"},
       {R"("units":20000)", R"("units":-20000)"},

@@ -46,7 +46,7 @@ struct ContainerSpec {
   value::KeyDefinition key;
   bool indexed = true;  // false: nothing but the system's own terms
   std::vector<value::IndexRule> index_rules;
-  std::optional<int32_t> default_ttl_s;     // unset: TTL off; -1: on, items never expire by default
+  std::optional<int64_t> default_life_ms;   // of its items: as in partition::Schema
   int64_t history_s = 0;                    // how long every write is kept; 0: not at all
   std::vector<value::Path> always_indexed;  // whatever the rules say: the key, the id, …
   std::vector<value::CompositeIndex> composite_indexes;

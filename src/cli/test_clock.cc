@@ -39,8 +39,9 @@ TestClock::~TestClock() {
   ::munmap(settings_, sizeof(Settings));
 }
 
-int64_t TestClock::now_s() const {
-  return real_.now_s() + std::atomic_ref(settings_->offset_s).load(std::memory_order_relaxed);
+int64_t TestClock::now_ms() const {
+  return real_.now_ms() +
+         std::atomic_ref(settings_->offset_s).load(std::memory_order_relaxed) * 1000;
 }
 
 int64_t TestClock::steady_us() const {

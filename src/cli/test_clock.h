@@ -38,7 +38,7 @@ class TestClock final : public Clock {
   TestClock& operator=(const TestClock&) = delete;
   ~TestClock() override;
 
-  int64_t now_s() const override;
+  int64_t now_ms() const override;
   int64_t steady_us() const override;
 
  private:

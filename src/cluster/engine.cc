@@ -117,7 +117,7 @@ RoutingPtr Engine::make_routing(const catalog::ContainerPtr& container, const Ro
     schema->free_paths.push_back(value::term_path(path));
   }
   schema->unique_keys = spec.unique_keys;
-  schema->default_ttl_s = spec.default_ttl_s;
+  schema->default_life_ms = spec.default_life_ms;
   schema->history_s = spec.history_s;
   // A partition of one key cannot be split, so it cannot outgrow a physical partition either.
   schema->logical_bytes_max =

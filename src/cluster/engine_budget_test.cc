@@ -126,7 +126,7 @@ TEST_F(BudgetTest, ExpiredItemsAreCollectedWithWhatIsLeftOfTheBudget) {
   options_.limits.partition_throughput = 400;
   open();
   catalog::ContainerSpec spec = make("c", 400)->container->spec;
-  spec.default_ttl_s = 10;
+  spec.default_life_ms = 10'000;
   RoutingPtr routing = engine_->replace_container(find("c")->container->number, spec).value();
   constexpr int kItems = 300;
   load(routing, 0, kItems);

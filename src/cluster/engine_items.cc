@@ -269,7 +269,8 @@ Result<ReadReply> Engine::read_here(const Routing& routing, Slot& slot, const Pa
   if (partition != nullptr) {
     auto found = partition->read(placement, row, reach);
     if (!found) return pass(found.error());
-    if (*found && !partition::is_expired(**found, routing.schema->default_ttl_s, clock_.now_s())) {
+    const std::optional<int64_t> life_ms = routing.schema->default_life_ms;
+    if (*found && !(life_ms && partition::is_expired(**found, life_ms, clock_.now_ms()))) {
       reply.item = std::move(*found);
     }
   }

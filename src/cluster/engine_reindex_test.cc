@@ -58,7 +58,7 @@ TEST_F(EngineReindexTest, OnlyChangesOfTheRulesCount) {
   auto routing = make("c");
   load(routing, 0, 3);
   catalog::ContainerSpec spec = routing->container->spec;
-  spec.default_ttl_s = -1;
+  spec.default_life_ms = partition::Lifetime::kForever;
   spec.face_json = "{}";
   auto changed = engine_->replace_container(routing->container->number, spec);
   ASSERT_TRUE(changed);

@@ -168,11 +168,11 @@ TEST_F(EngineTest, ReplacingAContainerKeepsItsItemsAndItsKey) {
   auto before = make("c");
   load(before, 0, 5);
   catalog::ContainerSpec spec = before->container->spec;
-  spec.default_ttl_s = 100;
+  spec.default_life_ms = 100'000;
   auto after = engine_->replace_container(before->container->number, spec);
   ASSERT_TRUE(after);
   EXPECT_EQ((*after)->container->index_version, before->container->index_version);
-  EXPECT_EQ((*after)->schema->default_ttl_s, 100);
+  EXPECT_EQ((*after)->schema->default_life_ms, 100'000);
   EXPECT_EQ((*after)->slots[0], before->slots[0]);
   expect_all(*after, 5);
   clock_.advance_ms(101'000);

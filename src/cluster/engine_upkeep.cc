@@ -54,7 +54,7 @@ void Engine::collect_expired() {
   {
     std::shared_lock lock(routing_mutex_);
     for (const auto& [number, routing] : by_number_) {
-      if (routing->schema->default_ttl_s) with_ttl.push_back(routing);
+      if (routing->schema->default_life_ms) with_ttl.push_back(routing);
     }
   }
   for (const RoutingPtr& routing : with_ttl) {

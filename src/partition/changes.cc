@@ -26,7 +26,8 @@ Result<ChangePage> Partition::changes(const ChangeQuery& query, const Schema& sc
   const KeyRange wanted = keys_between(identity_, query.min, query.max);
   const uint64_t visible = lsn();  // before the snapshot, so never more than it shows
   // Before the snapshot.
-  const Visibility visibility{schema.default_ttl_s, shared_.clock.now_s(), store_->purges().now()};
+  const Visibility visibility{schema.default_life_ms, shared_.clock.now_ms(),
+                              store_->purges().now()};
   ChangePage page;
   page.lsn = std::max(query.after, visible);
   // One snapshot, so that an entry and its item are of the same moment.

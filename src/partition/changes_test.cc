@@ -126,7 +126,7 @@ TEST_F(ChangesTest, ManyChangesOfOthersAreWalkedInSteps) {
 }
 
 TEST_F(ChangesTest, ExpiredItemsAreLeftOut) {
-  schema_->default_ttl_s = 10;
+  schema_->default_life_ms = 10'000;
   write("k", "old");
   clock_.set_now_s(1'005);
   write("k", "new");
@@ -168,7 +168,7 @@ TEST_F(ChangesTest, TimesStayWhereTheyAreForASmallCorrectionOfTheClock) {
 
 // A jump forwards that is undone: only what was written meanwhile has a time that is ahead.
 TEST_F(ChangesTest, TimesFollowTheClockBackFromAfar) {
-  schema_->default_ttl_s = 10;
+  schema_->default_life_ms = 10'000;
   write("k", "before");
   clock_.set_now_s(1'000'000);
   write("k", "ahead");

@@ -72,14 +72,14 @@ Result<size_t> Partition::collect_expired(const std::shared_ptr<const Schema>& s
     options.iterate_upper_bound = &upper_bound;
     options.fill_cache = false;
     std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->items()));
-    const int64_t now_s = shared_.clock.now_s();
+    const int64_t now_ms = shared_.clock.now_ms();
     size_t examined = 0;
     for (it->Seek(expiry_cursor_.empty() ? items_min_ : expiry_cursor_);
          it->Valid() && examined < examine_max && removals.charge() < charge_max;
          it->Next(), ++examined) {
       auto item = decode_item(it->value().ToStringView());
       if (!item) return pass(item.error());
-      if (!is_expired(*item, schema->default_ttl_s, now_s)) continue;
+      if (!is_expired(*item, schema->default_life_ms, now_ms)) continue;
       auto key = parse_item_key(it->key().ToStringView());
       if (!key) return pass(key.error());
       removals.add(std::move(*key), *item);

@@ -10,19 +10,19 @@ namespace {
 // Bodies are {"id":"…","n":NUMBER}: adds to the number.
 class Adder final : public Editor {
  public:
-  explicit Adder(int by, std::optional<int32_t> ttl_s = std::nullopt) : by_(by), ttl_s_(ttl_s) {}
+  explicit Adder(int by, const Lifetime& lifetime = {}) : by_(by), lifetime_(lifetime) {}
   Result<Edited> edit(const Item& current) const override {
     const size_t at = current.body.find("\"n\":");
     if (at == std::string::npos) return fail(Code::invalid, "there is no n");
     int number = 0;
     std::from_chars(current.body.data() + at + 4, current.body.data() + current.body.size(),
                     number);
-    return Edited{current.body.substr(0, at + 4) + std::to_string(number + by_) + "}", ttl_s_};
+    return Edited{current.body.substr(0, at + 4) + std::to_string(number + by_) + "}", lifetime_};
   }
 
  private:
   const int by_;
-  const std::optional<int32_t> ttl_s_;
+  const Lifetime lifetime_;
 };
 
 class EditTest : public PartitionTest {
@@ -32,10 +32,10 @@ class EditTest : public PartitionTest {
   Outcome run(std::vector<Write> transaction) {
     return commit(*partition_, std::move(transaction));
   }
-  Write add(std::string_view row, int by, std::optional<int32_t> ttl_s = std::nullopt) const {
+  Write add(std::string_view row, int by, const Lifetime& lifetime = {}) const {
     Write write = replace("k", row);
     write.body.clear();
-    write.editor = std::make_shared<Adder>(by, ttl_s);
+    write.editor = std::make_shared<Adder>(by, lifetime);
     return write;
   }
   Write read(std::string_view row) const { return write_of(Verb::read, "k", row, schema_); }
@@ -70,9 +70,9 @@ TEST_F(EditTest, AnEditThatFailsLeavesNothingOfItsTransaction) {
 }
 
 TEST_F(EditTest, AnEditSetsTheTimeToLive) {
-  schema_->default_ttl_s = -1;
+  schema_->default_life_ms = Lifetime::kForever;
   run(one(create("k", "a", "\"n\":1")));
-  run(one(add("a", 1, 5)));
+  run(one(add("a", 1, {.ms = 5'000})));
   clock_.advance_ms(6000);
   EXPECT_EQ(code_of(run(one(add("a", 1)))), Code::not_found);
   EXPECT_EQ(code_of(run(one(read("a")))), Code::not_found);

@@ -91,7 +91,7 @@ TEST_F(FileReadsTest, WhateverRocksDbTriesAThreadThatMayNotWaitIsKeptFromFiles) 
 }
 
 TEST_F(FileReadsTest, AViewOfMemoryDoesNotPassOverExpiredItemsForLong) {
-  schema_->default_ttl_s = 1;
+  schema_->default_life_ms = 1'000;
   auto partition = open();
   std::vector<Write> writes;
   for (int i = 0; i < 200; ++i) writes.push_back(create("k", std::to_string(1000 + i)));
@@ -102,11 +102,39 @@ TEST_F(FileReadsTest, AViewOfMemoryDoesNotPassOverExpiredItemsForLong) {
   EXPECT_EQ(few->next().error().code, Code::would_wait);
   auto files = View::open(partition, "", "\xFF", *schema_).value();
   auto all = files->items(nullptr, false).value();
+  EXPECT_EQ(all->next(), true);
+  EXPECT_EQ(all->body(), "") << "a place to stop";
   EXPECT_EQ(all->next(), false);
 }
 
+TEST_F(FileReadsTest, AViewStopsAtAnExpiredItemNowAndThen) {
+  schema_->default_life_ms = 1'000;
+  auto partition = open();
+  std::vector<Write> writes;
+  for (int i = 0; i < 300; ++i) writes.push_back(create("k", std::to_string(1'000 + i)));
+  ASSERT_FALSE(commit(*partition, std::move(writes)).error);
+  clock_.advance_ms(10'000);
+  ASSERT_FALSE(commit(*partition, create("z", "alive")).error);
+  auto view = View::open(partition, "", "\xFF", *schema_).value();
+  auto items = view->items(nullptr, false).value();
+  std::vector<std::string> stops;
+  for (;;) {
+    ASSERT_EQ(items->next(), true);
+    if (!items->body().empty()) break;
+    stops.emplace_back(items->key());
+    ASSERT_LT(stops.size(), 10U);
+  }
+  EXPECT_EQ(items->key(), item_key("z", "alive"));
+  EXPECT_THAT(stops, testing::ElementsAre(item_key("k", "1127"), item_key("k", "1255")));
+  EXPECT_EQ(items->next(), false);
+  // And goes on after such a place.
+  auto rest = view->items(&stops.back(), false).value();
+  ASSERT_EQ(rest->next(), true);
+  EXPECT_EQ(rest->key(), item_key("z", "alive"));
+}
+
 TEST_F(FileReadsTest, APageOfAFeedPassesOverSoManyExpiredItemsAndThenSaysWhereItIs) {
-  schema_->default_ttl_s = 100;
+  schema_->default_life_ms = 100'000;
   auto partition = open();
   const size_t expired = kExpiredPassedMax + 10;
   for (size_t i = 0; i < expired;) {

@@ -9,9 +9,8 @@
 namespace orrery::partition {
 namespace {
 
-constexpr size_t kItemHeaderBytes = 40;
-constexpr uint8_t kItemFormat = 1;
-constexpr uint8_t kHasTtl = 1;
+constexpr size_t kItemHeaderBytes = 44;
+constexpr uint8_t kItemFormat = 2;
 
 std::unexpected<Error> damaged(std::string_view what) {
   return fail(Code::corrupt, fmt::format("a stored {} does not have the form it should", what));
@@ -88,22 +87,22 @@ std::string items_from(std::string_view placement) {
   return key;
 }
 
-// header: format (1), flags (1), step (2), ttl (4), lsn (8), time (4), range (4), origin number
-// (8), origin range (4), index version (4).
+// header: format (1), kind of expiry (1), step (2), time of expiry (8), lsn (8), time (4), range
+// (4), origin number (8), origin range (4), index version (4).
 std::string encode_item(const Item& item) {
   std::string out(kItemHeaderBytes, '\0');
   out.reserve(kItemHeaderBytes + item.body.size());
   char* at = out.data();
   at[0] = static_cast<char>(kItemFormat);
-  at[1] = static_cast<char>(item.ttl_s ? kHasTtl : 0);
+  at[1] = static_cast<char>(item.expiry.kind);
   store_u16_be(at + 2, item.version.step);
-  store_u32_le(at + 4, static_cast<uint32_t>(item.ttl_s.value_or(0)));
-  store_u64_le(at + 8, item.version.lsn);
-  store_u32_le(at + 16, item.version.time_s);
-  store_u32_le(at + 20, item.version.range);
-  store_u64_le(at + 24, item.origin.number);
-  store_u32_le(at + 32, item.origin.range);
-  store_u32_le(at + 36, item.index_version);
+  store_u64_le(at + 4, static_cast<uint64_t>(item.expiry.time_ms));
+  store_u64_le(at + 12, item.version.lsn);
+  store_u32_le(at + 20, item.version.time_s);
+  store_u32_le(at + 24, item.version.range);
+  store_u64_le(at + 28, item.origin.number);
+  store_u32_le(at + 36, item.origin.range);
+  store_u32_le(at + 40, item.index_version);
   out += item.body;
   return out;
 }
@@ -116,16 +115,17 @@ Result<Item> decode_item(std::string_view stored) {
 }
 
 Result<Item> decode_item(std::string_view stored, std::string_view& body) {
-  if (stored.size() < kItemHeaderBytes || stored[0] != static_cast<char>(kItemFormat)) {
+  if (stored.size() < kItemHeaderBytes || stored[0] != static_cast<char>(kItemFormat) ||
+      stored[1] < 0 || stored[1] > static_cast<char>(Expiry::Kind::never)) {
     return damaged("item");
   }
   const char* at = stored.data();
   Item item;
-  if ((at[1] & kHasTtl) != 0) item.ttl_s = static_cast<int32_t>(load_u32_le(at + 4));
-  item.version = {load_u64_le(at + 8), load_u32_le(at + 16), load_u32_le(at + 20),
+  item.expiry = {static_cast<Expiry::Kind>(at[1]), static_cast<int64_t>(load_u64_le(at + 4))};
+  item.version = {load_u64_le(at + 12), load_u32_le(at + 20), load_u32_le(at + 24),
                   load_u16_be(at + 2)};
-  item.origin = {load_u32_le(at + 32), load_u64_le(at + 24)};
-  item.index_version = load_u32_le(at + 36);
+  item.origin = {load_u32_le(at + 36), load_u64_le(at + 28)};
+  item.index_version = load_u32_le(at + 40);
   body = stored.substr(kItemHeaderBytes);
   return item;
 }

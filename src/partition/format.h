@@ -1,7 +1,7 @@
 // The bytes of a partition: keys and records of each column family. Pure. docs/formats/partition.md
 // says the same in prose.
 //
-//   items    ordered(placement) row            → item header (40 bytes), body
+//   items    ordered(placement) row            → item header (44 bytes), body
 //   terms    term ordered(placement) row       → nothing
 //   changes  lsn (8, big-endian)               → ordered(placement) row: the item whose newest
 //                                                write this is (an older write's entry goes when
@@ -28,7 +28,7 @@
 
 namespace orrery::partition {
 
-inline constexpr uint32_t kFormatVersion = 6;
+inline constexpr uint32_t kFormatVersion = 7;
 
 std::string item_key(std::string_view placement, std::string_view row);
 Result<ItemKey> parse_item_key(std::string_view key);

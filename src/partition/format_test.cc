@@ -20,7 +20,7 @@ Item some_item() {
                           .range = 0xDDEEFF01,
                           .step = 0x0708},
               .origin = {.range = 0x01020304, .number = 0x1011121314151617},
-              .ttl_s = -1,
+              .expiry = {.kind = Expiry::Kind::at, .time_ms = 0x3132333435363738},
               .index_version = 0x21222324,
               .body = "{\"a\":1}"};
 }
@@ -58,14 +58,15 @@ TEST(ItemKey, DamagedBytesAreRefused) {
 
 TEST(ItemRecord, ReadsBack) {
   Item item = some_item();
-  for (const std::optional<int32_t>& ttl_s :
-       {std::optional<int32_t>(), std::optional<int32_t>(-1), std::optional<int32_t>(INT32_MAX)}) {
-    item.ttl_s = ttl_s;
+  for (const Expiry& expiry : {Expiry{}, Expiry{.kind = Expiry::Kind::never},
+                               Expiry{.kind = Expiry::Kind::at, .time_ms = INT64_MAX},
+                               Expiry{.kind = Expiry::Kind::by_default, .time_ms = -1}}) {
+    item.expiry = expiry;
     auto decoded = decode_item(encode_item(item));
     ASSERT_TRUE(decoded);
     EXPECT_EQ(decoded->version, item.version);
     EXPECT_EQ(decoded->origin, item.origin);
-    EXPECT_EQ(decoded->ttl_s, item.ttl_s);
+    EXPECT_EQ(decoded->expiry, item.expiry);
     EXPECT_EQ(decoded->index_version, item.index_version);
     EXPECT_EQ(decoded->body, item.body);
   }
@@ -73,7 +74,8 @@ TEST(ItemRecord, ReadsBack) {
 
 TEST(ItemRecord, HasTheDocumentedBytes) {
   EXPECT_EQ(encode_item(some_item()),
-            "\x01\x01\x07\x08\xFF\xFF\xFF\xFF"s
+            "\x02\x01\x07\x08"s
+            "\x38\x37\x36\x35\x34\x33\x32\x31"s
             "\x88\x77\x66\x55\x44\x33\x22\x11"s
             "\xCC\xBB\xAA\x99\x01\xFF\xEE\xDD"s
             "\x17\x16\x15\x14\x13\x12\x11\x10"s
@@ -83,14 +85,19 @@ TEST(ItemRecord, HasTheDocumentedBytes) {
 
 TEST(ItemRecord, DamagedBytesAreRefused) {
   const std::string good = encode_item(some_item());
-  for (size_t size = 0; size < 40; ++size) {
+  for (size_t size = 0; size < 44; ++size) {
     auto decoded = decode_item(good.substr(0, size));
     ASSERT_FALSE(decoded) << size;
     EXPECT_EQ(decoded.error().code, Code::corrupt);
   }
   std::string unknown = good;
-  unknown[0] = 2;
+  unknown[0] = 3;
   EXPECT_EQ(decode_item(unknown).error().code, Code::corrupt);
+  std::string expiry = good;
+  for (const char kind : {'\x03', '\xFF'}) {
+    expiry[1] = kind;
+    EXPECT_EQ(decode_item(expiry).error().code, Code::corrupt);
+  }
 }
 
 TEST(SizeRecord, ReadsBackAndRefusesDamage) {

@@ -68,7 +68,7 @@ TEST_F(HistoryTest, PagesByCountBytesAndKeys) {
 }
 
 TEST_F(HistoryTest, ExpiryIsToldApartFromRemoval) {
-  schema_->default_ttl_s = 10;
+  schema_->default_life_ms = 10'000;
   done(create("k", "collected"));
   done(create("k", "overwritten"));
   clock_.set_now_s(1'100);
@@ -84,7 +84,7 @@ TEST_F(HistoryTest, ExpiryIsToldApartFromRemoval) {
 
 TEST_F(HistoryTest, AnExpiredHolderOfAUniqueValueIsRemembered) {
   schema_->unique_keys = {{path_of("/u")}};
-  schema_->default_ttl_s = 10;
+  schema_->default_life_ms = 10'000;
   done(create("k", "1", "\"u\":5"));
   clock_.set_now_s(1'100);
   done(create("k", "2", "\"u\":5"));

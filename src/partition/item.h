@@ -32,12 +32,35 @@ struct Origin {
   bool operator==(const Origin&) const = default;
 };
 
+// How long an item lives, as a write says it: so long, from a moment on.
+struct Lifetime {
+  static constexpr int64_t kForever = -1;
+  static constexpr int64_t kByDefault = -2;  // as long as the container says whenever it is read
+
+  int64_t ms = kByDefault;
+  std::optional<int64_t> from_ms = {};  // Unix time; unset: from the second of the write
+  bool operator==(const Lifetime&) const = default;
+};
+
+// When an item expires, as it is stored.
+struct Expiry {
+  enum class Kind : uint8_t {
+    by_default,  // so long after `time_ms` as the container says: a new default holds for old items
+    at,          // at `time_ms`
+    never,
+  };
+  Kind kind = Kind::by_default;
+  int64_t time_ms = 0;  // Unix time
+  bool operator==(const Expiry&) const = default;
+};
+Expiry expiry_of(const Lifetime& lifetime, uint32_t written_s);
+
 struct Item {
   Version version;
   Origin origin;
-  std::optional<int32_t> ttl_s;  // the item's own
-  uint32_t index_version = 0;    // the rules its terms were made by
-  std::string body;              // exactly what a read returns
+  Expiry expiry;
+  uint32_t index_version = 0;  // the rules its terms were made by
+  std::string body;            // exactly what a read returns
 };
 
 struct ItemKey {
@@ -54,11 +77,12 @@ struct Schema {
   uint32_t index_version = 1;
   std::vector<std::string> free_paths;  // term paths that every item has, which cost nothing extra
   std::vector<std::vector<value::Path>> unique_keys;  // never changes; at most 255
-  std::optional<int32_t> default_ttl_s;  // unset: nothing expires; -1: only items with their own
+  // Unset: nothing expires. Lifetime::kForever: only items that say so themselves.
+  std::optional<int64_t> default_life_ms;
   uint64_t logical_bytes_max = UINT64_MAX;
   int64_t history_s = 0;  // how long every write is kept for readers of all of them; 0: not at all
 };
 
-bool is_expired(const Item& item, std::optional<int32_t> default_ttl_s, int64_t now_s);
+bool is_expired(const Item& item, std::optional<int64_t> default_life_ms, int64_t now_ms);
 
 }  // namespace orrery::partition

@@ -153,7 +153,8 @@ Result<Page> Partition::scan(std::string_view min, std::string_view max, const I
   if (auto ok = use.ok(); !ok) return pass(ok.error());
   Page page;
   page.lsn = lsn();  // before the iterator's snapshot, so never more than it shows
-  const Visibility visibility{schema.default_ttl_s, shared_.clock.now_s(), store_->purges().now()};
+  const Visibility visibility{schema.default_life_ms, shared_.clock.now_ms(),
+                              store_->purges().now()};
   const std::string upper = items_from(std::min(max, std::string_view(identity_.max)));
   const rocksdb::Slice upper_bound = upper;
   rocksdb::ReadOptions options = read_options();

@@ -83,7 +83,7 @@ class Editor {
   virtual ~Editor() = default;
   struct Edited {
     std::string body;  // without what the finisher adds
-    std::optional<int32_t> ttl_s;
+    Lifetime lifetime;
   };
   virtual Result<Edited> edit(const Item& current) const = 0;
 };
@@ -105,10 +105,10 @@ struct Write {
   Verb verb = Verb::create;
   std::string placement;
   std::string row;
-  std::string from;              // for replace: the row that the item leaves, if it gets another
-  std::string body;              // for create, upsert, replace
-  std::string key_text;          // the partition key as people write it
-  std::optional<int32_t> ttl_s;  // the item's own
+  std::string from;      // for replace: the row that the item leaves, if it gets another
+  std::string body;      // for create, upsert, replace
+  std::string key_text;  // the partition key as people write it
+  Lifetime lifetime;
   std::optional<Version> if_version;  // it must be in this state
   bool if_absent = false;             // it must not be there (an upsert too)
   bool needs_room = true;             // false: written on a full disk too, so that it can be freed
@@ -117,7 +117,7 @@ struct Write {
   uint64_t purge_lsn = 0;  // for purged: of which purge
   std::shared_ptr<const Schema> schema;
   std::shared_ptr<const Finisher> finisher;  // null: the body is stored as it is
-  std::shared_ptr<const Editor> editor;      // for replace, in the place of `body` and `ttl_s`
+  std::shared_ptr<const Editor> editor;      // for replace, in the place of `body` and `lifetime`
 };
 
 // What a write did, or what a read found.

@@ -49,15 +49,15 @@ class PurgeBoard {
 // Which of the stored items a reader sees: neither expired nor purged. Made before the snapshot
 // that it is used with.
 struct Visibility {
-  std::optional<int32_t> default_ttl_s;
-  int64_t now_s = 0;  // expiry is decided once, so that reads repeat
+  std::optional<int64_t> default_life_ms;
+  int64_t now_ms = 0;  // expiry is decided once, so that reads repeat
   PurgeMarksPtr purges;
 
   bool sees(std::string_view item_key, const Item& item) const {
-    if (is_expired(item, default_ttl_s, now_s)) return false;
+    if (is_expired(item, default_life_ms, now_ms)) return false;
     return !purges || !is_purged(item_key, item);
   }
-  bool sees_all() const { return !default_ttl_s && !purges; }
+  bool sees_all() const { return !default_life_ms && !purges; }
 
  private:
   bool is_purged(std::string_view item_key, const Item& item) const;

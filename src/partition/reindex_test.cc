@@ -223,9 +223,9 @@ TEST_F(ReindexTest, GoesOnInTheChildrenOfASplit) {
 }
 
 TEST_F(ReindexTest, ReachesItemsThatHaveExpired) {
-  schema_->default_ttl_s = -1;
+  schema_->default_life_ms = Lifetime::kForever;
   Write mortal = create("k10", "mortal", members(1));
-  mortal.ttl_s = 10;
+  mortal.lifetime.ms = 10'000;
   ASSERT_FALSE(commit(*partition_, std::move(mortal)).error);
   load(2, 20);
   clock_.advance_ms(11'000);

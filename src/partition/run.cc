@@ -24,10 +24,10 @@ uint32_t chargeable(const std::vector<std::string_view>& terms, const Schema& sc
 }  // namespace
 
 Run::Run(Store& store, const Partition::Identity& identity, const PartitionRecord& record,
-         int64_t now_s, const Limits& limits)
+         int64_t now_ms, const Limits& limits)
     : store_(store),
       identity_(identity),
-      now_s_(now_s),
+      now_ms_(now_ms),
       limits_(limits),
       record_(record),
       purges_before_(store.purges().now()),
@@ -192,7 +192,7 @@ Result<Written> Run::apply_one(const Write& write) {
   } else {
     next.origin = {identity_.range, ++record_.made};
   }
-  next.ttl_s = write.ttl_s;
+  next.expiry = expiry_of(write.lifetime, next.version.time_s);
   next.index_version = schema.index_version;
   if (!removal) {
     std::optional<std::string> edited_body;
@@ -200,7 +200,7 @@ Result<Written> Run::apply_one(const Write& write) {
       auto edited = write.editor->edit(*current);
       if (!edited) return pass(edited.error());
       edited_body = std::move(edited->body);
-      next.ttl_s = edited->ttl_s;
+      next.expiry = expiry_of(edited->lifetime, next.version.time_s);
     }
     const std::string& body = edited_body ? *edited_body : write.body;
     next.body = write.finisher ? write.finisher->finish(body, next.version, next.origin) : body;

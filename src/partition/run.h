@@ -84,7 +84,7 @@ class Run {
   // Limits::response_bytes bounds the bodies that one transaction gives back without having brought
   // them: of reads and edits.
   Run(Store& store, const Partition::Identity& identity, const PartitionRecord& record,
-      int64_t now_s, const Limits& limits);
+      int64_t now_ms, const Limits& limits);
 
   // Appends a transaction, which stays as it is. On error nothing of it remains.
   struct Failure {
@@ -132,7 +132,7 @@ class Run {
   size_t purges_count() const;
   bool is_purged(const std::string& key, const Item& item) const;
   bool is_live(const Schema& schema, const std::string& key, const Item& item) const {
-    return !is_expired(item, schema.default_ttl_s, now_s_) && !is_purged(key, item);
+    return !is_expired(item, schema.default_life_ms, now_ms_) && !is_purged(key, item);
   }
   // As what the history tells the end of an item that was not live any more.
   Operation end_of(const std::string& key, const Item& item) const {
@@ -141,7 +141,7 @@ class Run {
   // Of the write at work: the partition's newest from here on.
   void note_version(const Version& version);
   // Of a write now.
-  uint32_t time_s() const { return next_time_s(record_.time_s, now_s_); }
+  uint32_t time_s() const { return next_time_s(record_.time_s, now_ms_ / 1000); }
   Status check(const Write& write, const std::optional<Item>& current, bool live) const;
   Result<std::optional<Item>> current_item(const std::string& key);
   Result<LogicalSize> current_size(const std::string& key);
@@ -170,7 +170,7 @@ class Run {
 
   Store& store_;
   const Partition::Identity& identity_;
-  const int64_t now_s_;
+  const int64_t now_ms_;
   const Limits& limits_;
   uint64_t found_bytes_ = 0;      // of the transaction at hand
   uint64_t run_found_bytes_ = 0;  // of all of them

@@ -33,7 +33,7 @@ Transaction::Transaction(std::shared_ptr<Partition> partition, std::shared_ptr<c
     : partition_(std::move(partition)),
       schema_(std::move(schema)),
       bytes_max_(bytes_max),
-      visibility_{schema_->default_ttl_s, partition_->shared_.clock.now_s(),
+      visibility_{schema_->default_life_ms, partition_->shared_.clock.now_ms(),
                   partition_->store_->purges().now()} {}
 
 Transaction::~Transaction() = default;
@@ -193,7 +193,7 @@ Status Transaction::stage(Write write) {
       item.version = (*seen)->version;
       item.origin = (*seen)->origin;
     }
-    item.ttl_s = write.ttl_s;
+    item.expiry = expiry_of(write.lifetime, static_cast<uint32_t>(visibility_.now_ms / 1000));
     item.index_version = write.schema->index_version;
     item.body = write.body;
   }

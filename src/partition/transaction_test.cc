@@ -185,7 +185,7 @@ TEST_F(TransactionTest, IsBounded) {
 }
 
 TEST_F(TransactionTest, ExpiredItemsAreNotThere) {
-  schema_->default_ttl_s = 10;
+  schema_->default_life_ms = 10'000;
   ASSERT_FALSE(commit(*partition_, create("k", "a", n(1))).error);
   clock_.advance_ms(9'000);
   auto transaction = begin();

@@ -24,8 +24,8 @@ constexpr size_t kCountedRanges = 8;
 // A view puts no more items than these into the cache, lest a long query push out what others read.
 constexpr size_t kCacheItemsMax = 256;
 
-// Expired items that a view of what is in memory passes over, one after the other.
-constexpr size_t kPassedInMemoryMax = 128;
+// Expired items that a cursor over items passes over in one step.
+constexpr size_t kPassedMax = 128;
 
 // Where entries whose terms are not before `term` begin. No term starts another: when the bound is
 // more than a whole term, that term's entries are all before it.
@@ -87,13 +87,13 @@ class CountedIterator final : public rocksdb::Iterator {
 }  // namespace
 
 struct View::State {
-  State(std::shared_ptr<const Partition> partition_in, const Store& store_in, int64_t now_s_in,
+  State(std::shared_ptr<const Partition> partition_in, const Store& store_in, int64_t now_ms_in,
         const Schema& schema, Reach reach_in)
       : partition(std::move(partition_in)),
         store(store_in),
         use(store_in, Store::Use::NoWaiting{}),
         index_version(schema.index_version),
-        visibility{schema.default_ttl_s, now_s_in, store_in.purges().now()},
+        visibility{schema.default_life_ms, now_ms_in, store_in.purges().now()},
         reach(reach_in) {}
   ~State() {
     if (reading) store.readings().give_back(std::move(reading));
@@ -205,8 +205,8 @@ Result<std::unique_ptr<View>> View::open(std::shared_ptr<const Partition> partit
   min = std::max(min, std::string_view(of.identity_.min));
   max = std::min(max, std::string_view(of.identity_.max));
   if (min >= max) return of_nothing();
-  const int64_t now_s = schema.default_ttl_s ? of.shared_.clock.now_s() : 0;
-  auto state = std::make_unique<State>(std::move(partition), *of.store_, now_s, schema, reach);
+  const int64_t now_ms = schema.default_life_ms ? of.shared_.clock.now_ms() : 0;
+  auto state = std::make_unique<State>(std::move(partition), *of.store_, now_ms, schema, reach);
   if (reach == Reach::memory && !state->use.entered()) return pass(Store::would_wait());
   if (auto ok = state->use.ok(); !ok) return pass(ok.error());
   const Store& store = state->store;
@@ -407,8 +407,9 @@ Result<bool> ItemCursor::next() {
   rocksdb::Iterator& it = *state_->it;
   for (size_t passed = 0;; ++passed) {
     // Those that have expired are passed over, which must not take long either.
-    if (passed > kPassedInMemoryMax && state_->view.reach == Reach::memory) {
-      return pass(Store::would_wait());
+    if (passed == kPassedMax) {
+      if (state_->view.reach == Reach::memory) return pass(Store::would_wait());
+      return true;
     }
     if (!state_->started) {
       it.SeekToFirst();
@@ -423,8 +424,8 @@ Result<bool> ItemCursor::next() {
     auto item = decode_item(it.value().ToStringView(), body_);
     if (!item) return pass(item.error());
     key_ = it.key().ToStringView();
-    if (!state_->view.visibility.sees(key_, *item)) continue;
-    return true;
+    if (state_->view.visibility.sees(key_, *item)) return true;
+    body_ = {};
   }
 }
 

@@ -60,7 +60,8 @@ class EntryCursor {
   size_t term_size_ = 0;
 };
 
-// Items in the order of their keys.
+// Items in the order of their keys. Those that are not to be seen are passed over, but only so many
+// in one step: then it stands at one of them, with an empty body, so that its user can stop there.
 class ItemCursor {
  public:
   ~ItemCursor();

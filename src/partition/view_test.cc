@@ -276,10 +276,10 @@ TEST_F(ViewTest, CountsExactlyWhereItCan) {
 }
 
 TEST_F(ViewTest, LeavesExpiredItemsOut) {
-  schema_->default_ttl_s = -1;
+  schema_->default_life_ms = Lifetime::kForever;
   auto partition = open();
   Write mortal = create("k", "mortal", "\"n\":1");
-  mortal.ttl_s = 10;
+  mortal.lifetime.ms = 10'000;
   ASSERT_FALSE(commit(*partition, std::move(mortal)).error);
   ASSERT_FALSE(commit(*partition, create("k", "lasting", "\"n\":1")).error);
   clock_.advance_ms(11'000);

@@ -310,7 +310,7 @@ TEST_F(WriteTest, ValuesCanBeSwappedWithinATransaction) {
 
 TEST_F(WriteTest, AnExpiredHolderGivesItsValueUpForGood) {
   schema_->unique_keys = {{path_of("/u")}};
-  schema_->default_ttl_s = 10;
+  schema_->default_life_ms = 10'000;
   ASSERT_FALSE(run(create("k", "old", "\"u\":1")).error);
   clock_.advance_ms(9'000);
   EXPECT_EQ(code_of(run(create("k", "new", "\"u\":1"))), Code::conflict);
@@ -326,7 +326,7 @@ TEST_F(WriteTest, AnExpiredHolderGivesItsValueUpForGood) {
 
 TEST_F(WriteTest, AnExpiredItemThatIsWrittenAgainKeepsItsValue) {
   schema_->unique_keys = {{path_of("/u")}};
-  schema_->default_ttl_s = 10;
+  schema_->default_life_ms = 10'000;
   ASSERT_FALSE(run(create("k", "a", "\"u\":1")).error);
   clock_.advance_ms(20'000);
   ASSERT_FALSE(run(create("k", "a", "\"u\":1")).error);
@@ -353,13 +353,13 @@ TEST_F(WriteTest, ALogicalPartitionHasALimitAndCanShrinkAboveIt) {
 }
 
 TEST_F(WriteTest, ExpiryHidesAndCollectingRemoves) {
-  schema_->default_ttl_s = 10;
+  schema_->default_life_ms = 10'000;
   ASSERT_FALSE(run(create("k", "a")).error);
   Write longer = create("k", "b");
-  longer.ttl_s = 30;
+  longer.lifetime.ms = 30'000;
   ASSERT_FALSE(run(longer).error);
   Write forever = create("l", "c");
-  forever.ttl_s = -1;
+  forever.lifetime.ms = Lifetime::kForever;
   ASSERT_FALSE(run(forever).error);
   auto visible = [&] {
     std::vector<std::string> rows;
@@ -371,7 +371,7 @@ TEST_F(WriteTest, ExpiryHidesAndCollectingRemoves) {
   clock_.advance_ms(10'000);
   EXPECT_THAT(visible(), testing::ElementsAre("b", "c"));
   EXPECT_TRUE(
-      is_expired(*partition_->read("k", "a").value(), schema_->default_ttl_s, clock_.now_s()));
+      is_expired(*partition_->read("k", "a").value(), schema_->default_life_ms, clock_.now_ms()));
   EXPECT_EQ(code_of(run(replace("k", "a"))), Code::not_found);
   EXPECT_EQ(code_of(run(remove("k", "a"))), Code::not_found);
   EXPECT_EQ(partition_->collect_expired(schema_, kOneForEach, 100, 1e9, [](double) {}).value(), 1U);
@@ -389,7 +389,7 @@ TEST_F(WriteTest, ExpiryHidesAndCollectingRemoves) {
 }
 
 TEST_F(WriteTest, CreateOverAnExpiredItemStartsAnew) {
-  schema_->default_ttl_s = 10;
+  schema_->default_life_ms = 10'000;
   ASSERT_FALSE(run(create("k", "a", "\"n\":1")).error);
   clock_.advance_ms(10'000);
   Write seen = create("k", "a", "\"n\":2");
@@ -403,7 +403,7 @@ TEST_F(WriteTest, CreateOverAnExpiredItemStartsAnew) {
 }
 
 TEST_F(WriteTest, CollectingStaysWithinWhatItMayCostAndPaysIt) {
-  schema_->default_ttl_s = 10;
+  schema_->default_life_ms = 10'000;
   for (int i = 0; i < 10; ++i) run(create("k", std::to_string(i), "\"n\":1"));
   clock_.advance_ms(11'000);
   constexpr Prices kPrices{
@@ -427,7 +427,7 @@ TEST_F(WriteTest, CollectingStaysWithinWhatItMayCostAndPaysIt) {
 }
 
 TEST_F(WriteTest, CollectingGoesOnWhereItStoppedAndRechecks) {
-  schema_->default_ttl_s = 10;
+  schema_->default_life_ms = 10'000;
   for (int i = 0; i < 250; ++i) ASSERT_FALSE(run(create("k", std::to_string(i))).error);
   clock_.advance_ms(10'000);
   ASSERT_FALSE(run(upsert("k", "7")).error);  // alive again

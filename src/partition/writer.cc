@@ -167,7 +167,7 @@ void Writer::commit(std::vector<Entry>& entries) {
                             .message = "the partition takes no writes now: " + read_only_reason()});
     return;
   }
-  Run run(store_, partition_.identity(), record(), shared_.clock.now_s(), shared_.limits);
+  Run run(store_, partition_.identity(), record(), shared_.clock.now_ms(), shared_.limits);
   std::vector<Outcome> outcomes(entries.size());
   const Status room = room_to_grow();
   size_t first_after_a_change = entries.size();

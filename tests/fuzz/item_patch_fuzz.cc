@@ -45,6 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     check(!cosmos::is_system_property(member->name));
   }
   auto again = cosmos::check_item(*parsed, definition, limits);
-  check(again && again->id == item->id && again->key == item->key && again->ttl_s == edited->ttl_s);
+  check(again && again->id == item->id && again->key == item->key &&
+        cosmos::lifetime_of(again->ttl_s) == edited->lifetime);
   return 0;
 }

@@ -66,6 +66,11 @@ Result<std::optional<int32_t>> parse_ttl(const Node& root) {
 
 }  // namespace
 
+partition::Lifetime lifetime_of(std::optional<int32_t> ttl_s) {
+  if (!ttl_s) return {};
+  return {.ms = *ttl_s < 0 ? partition::Lifetime::kForever : int64_t{*ttl_s} * 1000};
+}
+
 bool is_system_property(std::string_view name) {
   return name.starts_with('_') &&
          std::ranges::find(kSystemProperties, name) != kSystemProperties.end();

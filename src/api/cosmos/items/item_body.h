@@ -31,6 +31,9 @@ Result<IncomingItem> parse_item(std::string_view body, const value::KeyDefinitio
 Result<IncomingItem> check_item(const value::JsonDocument& document,
                                 const value::KeyDefinition& definition, const Limits& limits);
 
+// How long an item with this `ttl` lives: from its _ts on. Without one the container decides.
+partition::Lifetime lifetime_of(std::optional<int32_t> ttl_s);
+
 // Whether the server keeps a property of this name itself.
 bool is_system_property(std::string_view name);
 

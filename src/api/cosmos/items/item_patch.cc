@@ -80,7 +80,7 @@ class PatchEditor final : public partition::Editor {
                               "which cannot change",
                               value::to_json(*key), value::to_json(item->key)));
     }
-    return Edited{std::move(item->body), item->ttl_s};
+    return Edited{std::move(item->body), lifetime_of(item->ttl_s)};
   }
 
  private:

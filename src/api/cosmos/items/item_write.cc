@@ -64,7 +64,7 @@ std::expected<void, Refusal> fill_from_body(const ItemRequest& request,
   }
   write.row = std::move(item->id);
   write.body = std::move(item->body);
-  write.ttl_s = item->ttl_s;
+  write.lifetime = lifetime_of(item->ttl_s);
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "api/cosmos/items/item_body.h"
 #include "api/cosmos/resources/container_policies.h"
 #include "api/cosmos/resources/definition_fields.h"
 #include "api/cosmos/resources/indexing_policy.h"
@@ -352,7 +353,7 @@ Result<catalog::ContainerSpec> parse_container_definition(std::string_view body,
 
   auto ttl = parse_default_ttl(root);
   if (!ttl) return pass(ttl.error());
-  spec.default_ttl_s = *ttl;
+  if (*ttl) spec.default_life_ms = lifetime_of(*ttl).ms;
   if (*ttl) append_member(spec.face_json, "defaultTtl", std::to_string(**ttl));
 
   if (const Node* policy = given(root, "uniqueKeyPolicy")) {

@@ -50,7 +50,7 @@ TEST(ContainerDefinition, WritesOutTheDefaults) {
   EXPECT_EQ(spec.key.placement, value::Placement::hash_v1);
   ASSERT_EQ(spec.key.paths.size(), 1U);
   EXPECT_TRUE(spec.indexed);
-  EXPECT_FALSE(spec.default_ttl_s.has_value());
+  EXPECT_FALSE(spec.default_life_ms.has_value());
   EXPECT_TRUE(spec.unique_keys.empty());
 }
 
@@ -144,10 +144,10 @@ TEST(ContainerDefinition, Names) {
 }
 
 TEST(ContainerDefinition, DefaultTtl) {
-  EXPECT_EQ(parsed(with(R"("defaultTtl":-1)")).default_ttl_s, -1);
-  EXPECT_EQ(parsed(with(R"("defaultTtl":2147483647)")).default_ttl_s, 2147483647);
+  EXPECT_EQ(parsed(with(R"("defaultTtl":-1)")).default_life_ms, -1);
+  EXPECT_EQ(parsed(with(R"("defaultTtl":2147483647)")).default_life_ms, 2'147'483'647'000);
   EXPECT_EQ(member(parsed(with(R"("defaultTtl":60)")), "defaultTtl"), "60");
-  EXPECT_EQ(parsed(with(R"("unknown":null)")).default_ttl_s, std::nullopt);
+  EXPECT_EQ(parsed(with(R"("unknown":null)")).default_life_ms, std::nullopt);
   for (const char* ttl : {"null", "0", "-2", "1.5", "2147483648", "\"60\"", "true"}) {
     expect_invalid(with("\"defaultTtl\":" + std::string(ttl)), "defaultTtl is");
   }
