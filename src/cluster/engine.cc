@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/survive.h"
 #include "cluster/engine_opening.h"
+#include "cluster/throughput.h"
 
 namespace orrery::cluster {
 namespace {
@@ -141,10 +142,16 @@ RoutingPtr Engine::make_routing(const catalog::ContainerPtr& container, const Ro
       slot->own_budget->set_rate(share, now_us);
     } else {
       slot = std::make_shared<Slot>(container->number, range);
+      if (spec.key.placement == value::Placement::range)
+        slot->load = std::make_unique<LoadSample>();
       slot->own_budget = std::make_shared<TokenBucket>(share, now_us);
     }
     routing->slots.push_back(std::move(slot));
   }
+  routing->wants_ranges =
+      spec.key.placement == value::Placement::range && container->throughput &&
+      may_split_by_itself(*routing) &&
+      routing->slots.size() < partitions_for(*container->throughput, options_.limits);
   if (!container->throughput && routing->database && routing->database->throughput) {
     std::unique_lock lock(routing_mutex_);
     auto& budget = database_budgets_[container->database];

@@ -318,6 +318,9 @@ class Engine {
   bool may_split_by_itself(const Routing& routing) const;
   void split_if_full(const Routing& routing, const std::shared_ptr<Slot>& slot);
   void scale(uint32_t container);
+  void scale_if_loaded(const Routing& routing, Slot& slot);
+  // Whether there was one to split.
+  bool split_one_more(const Routing& routing);
   Status intend_split(const Slot& slot, const partition::Partition& parent,
                       const std::vector<std::string>& clones);
   void scaling_done(uint32_t container);

@@ -114,6 +114,7 @@ void Engine::write_again(RoutingPtr routing, std::vector<Write> transaction,
     return done(std::move(refused));
   }
   const uint32_t would_throttle_ms = *admitted;
+  if (slot->load) slot->load->note(transaction.front().placement, LoadSample::Access::write);
 
   auto go_on = [this, routing, slot, would_throttle_ms, reads = std::move(reads), attempt,
                 transaction = std::move(transaction),
@@ -199,6 +200,7 @@ void Engine::after_write(const RoutingPtr& routing, const std::shared_ptr<Slot>&
                          const Partition& partition) {
   slot->bytes.store(partition.usage().bytes, std::memory_order_relaxed);
   split_if_full(*routing, slot);
+  if (routing->wants_ranges) scale_if_loaded(*routing, *slot);
 }
 
 std::optional<Result<ReadReply>> Engine::read_in_memory(const Routing& routing,
@@ -283,6 +285,7 @@ Result<ReadReply> Engine::read_here(const Routing& routing, Slot& slot, const Pa
   }
   reply.receipt.charge = charge_factor * prices.charge(work);
   slot.counters.reads.fetch_add(1, std::memory_order_relaxed);
+  if (slot.load) slot.load->note(placement, LoadSample::Access::read);
   pay(routing, slot, reply.receipt.charge);
   return reply;
 }

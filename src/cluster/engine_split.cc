@@ -18,6 +18,13 @@ namespace orrery::cluster {
 namespace {
 
 constexpr int64_t kSplitAgainUs = 1'000'000;
+constexpr int64_t kScaleAgainUs = 10'000'000;
+
+// A child begins with what of its parent's sample is its own.
+void adopt_load(const Routing& before, Slot& child) {
+  const std::shared_ptr<Slot>& parent = before.slot_of(child.range.min);
+  if (parent->load) child.load->adopt(*parent->load, child.range.min, child.range.max);
+}
 
 }  // namespace
 
@@ -44,6 +51,19 @@ void Engine::split_if_full(const Routing& routing, const std::shared_ptr<Slot>& 
       [this, number = routing.container->number, slot, failed = std::move(failed)]() mutable {
         if (stopping_ || split_slot(number, slot->range.id, CutBy::bytes)) failed.release();
       });
+}
+
+void Engine::scale_if_loaded(const Routing& routing, Slot& slot) {
+  // A sample that is full, so that both halves have enough of it to be cut in their turn.
+  if (stopping_ || slot.load->size() < LoadSample::kMax) return;
+  const int64_t now_us = clock_.steady_us();
+  int64_t not_before_us = slot.scale_not_before_us.load(std::memory_order_relaxed);
+  if (now_us < not_before_us) return;
+  // Once for each attempt, whichever writer comes first.
+  if (!slot.scale_not_before_us.compare_exchange_strong(not_before_us, now_us + kScaleAgainUs)) {
+    return;
+  }
+  scale(routing.container->number);
 }
 
 catalog::PartitionMap Engine::split_map(const catalog::Container& container, uint32_t range,
@@ -117,9 +137,14 @@ Result<std::optional<SplitReport>> Engine::split_empty(const RoutingPtr& routing
   auto noted = catalog_->has_files(slot.range);
   if (!noted) return pass(noted.error());
   if (*noted) return std::nullopt;  // they are lost, which opening it tells
-  const std::string cut =
-      value::middle_of(routing->container->spec.key.placement, slot.range.min, slot.range.max);
-  if (cut.empty()) return fail(Code::conflict, "the partition's range is too small to be split");
+  const value::Placement placement = routing->container->spec.key.placement;
+  const std::string cut = value::middle_of(placement, slot.range.min, slot.range.max);
+  if (cut.empty()) {
+    return fail(Code::conflict, placement == value::Placement::range
+                                    ? "the partition is empty: ranges of keys in order have no "
+                                      "middle before there are keys"
+                                    : "the partition's range is too small to be split");
+  }
   const uint32_t number = routing->container->number;
   const catalog::ContainerPtr record = catalog_->container(number);
   if (!record) return fail(Code::not_found, "the container is not there");
@@ -183,6 +208,7 @@ std::vector<std::shared_ptr<Slot>> Engine::route_to_children(const catalog::Cont
     for (const auto& child : {made.first, made.second}) {
       if (slot->range.id != child->identity().range) continue;
       slot->bytes = child->usage().bytes;
+      if (slot->load) adopt_load(*before, *slot);
       slot->last_used_us = clock_.steady_us();
       MutexLock lock(slot->mutex);
       slot->partition = child;
@@ -246,8 +272,11 @@ Result<SplitReport> Engine::split_slot(uint32_t number, uint32_t range, CutBy by
   if (!opened) return pass(opened.error());
   std::shared_ptr<Partition> parent = std::move(*opened);
   const value::KeyDefinition& keys = routing->container->spec.key;
+  const std::string key =
+      slot->load ? (by == CutBy::load ? slot->load->half() : slot->load->growth()) : "";
+  if (by == CutBy::load && key.empty()) by = CutBy::bytes;
   auto cut = parent->begin_split(
-      keys, value::middle_of(keys.placement, slot->range.min, slot->range.max), by);
+      keys, value::middle_of(keys.placement, slot->range.min, slot->range.max), by, key);
   if (!cut) {
     trim_later(slot);  // it gave way to this split
     return pass(cut.error());
@@ -330,26 +359,33 @@ void Engine::scale(uint32_t number) {
           now->slots.size() >= partitions_for(*now->container->throughput, limits())) {
         break;
       }
-      // Those with the fewest splits behind them first, then the oldest: that keeps ranges even,
-      // and throughput is given to ranges. One that cannot be split gives way to the next.
-      std::vector<std::pair<size_t, uint32_t>> by_age;
-      for (const auto& slot : now->slots) {
-        by_age.emplace_back(slot->range.parents.size(), slot->range.id);
-      }
-      std::ranges::sort(by_age);
-      bool split_one = false;
-      for (const auto& [splits, range] : by_age) {
-        auto report = split_slot(number, range, CutBy::middle);
-        if (report) {
-          split_one = true;
-          break;
-        }
-        log::warn("cannot split towards the throughput asked for",
-                  {{"container", number}, {"range", range}, {"error", report.error().message}});
-      }
-      if (!split_one) break;
+      if (!split_one_more(*now)) break;
     }
   });
+}
+
+// Where hashes spread the load: those with the fewest splits behind them first, then the oldest, in
+// the middle, which keeps ranges even, as throughput is given to ranges. Where keys are in order:
+// those that were charged most, where their load is halved. One that cannot be split gives way to
+// the next.
+bool Engine::split_one_more(const Routing& routing) {
+  const bool in_order = routing.container->spec.key.placement == value::Placement::range;
+  std::vector<std::pair<double, uint32_t>> candidates;
+  for (const auto& slot : routing.slots) {
+    if (in_order && !slot->opened()) continue;  // not in use
+    candidates.emplace_back(in_order ? -slot->counters.charge.load(std::memory_order_relaxed)
+                                     : static_cast<double>(slot->range.parents.size()),
+                            slot->range.id);
+  }
+  std::ranges::sort(candidates);
+  const uint32_t number = routing.container->number;
+  for (const auto& [rank, range] : candidates) {
+    auto report = split_slot(number, range, in_order ? CutBy::load : CutBy::middle);
+    if (report) return true;
+    log::warn("cannot split towards the throughput asked for",
+              {{"container", number}, {"range", range}, {"error", report.error().message}});
+  }
+  return false;
 }
 
 void Engine::scaling_done(uint32_t number) {

@@ -13,6 +13,7 @@
 
 #include "base/thread_annotations.h"
 #include "catalog/catalog.h"
+#include "cluster/load_sample.h"
 #include "cluster/token_bucket.h"
 #include "partition/partition.h"
 
@@ -35,11 +36,13 @@ struct Slot {
   const uint32_t container;
   const catalog::PartitionRange range;
   std::shared_ptr<TokenBucket> own_budget;  // set before the slot is shared
+  std::unique_ptr<LoadSample> load;  // set before the slot is shared; null unless placed by order
   SlotCounters counters;
   std::atomic<int64_t> last_used_us{0};
   std::atomic<uint64_t> bytes{0};  // as last known, so that quotas count closed partitions too
   std::atomic<bool> split_wanted{false};        // a split is queued or running
   std::atomic<int64_t> split_not_before_us{0};  // after one that could not be done
+  std::atomic<int64_t> scale_not_before_us{0};  // of scale_if_loaded()
   std::atomic<bool> gone{false};  // split or removed: its files must not be made again
 
   // To the second: to write it down for every use would take it out of other processors' caches.
@@ -71,6 +74,10 @@ struct Routing {
   std::shared_ptr<TokenBucket> shared_budget;  // the database's, when the container has none
 
   const std::shared_ptr<Slot>& slot_of(std::string_view placement) const;
+  // Whether it is placed by order and has fewer ranges than its throughput takes: such a container
+  // cannot be divided before there are keys, so this is made up for as they come.
+  bool wants_ranges = false;
+
   // The slots whose range meets [min, max), as a pair of indexes.
   std::pair<size_t, size_t> slots_of(std::string_view min, std::string_view max) const;
   const std::shared_ptr<TokenBucket>& budget_ptr(const Slot& slot) const {

@@ -203,6 +203,7 @@ struct Cut {
 enum class CutBy : uint8_t {
   bytes,   // halves the bytes: for a partition that is full
   middle,  // halves the range, whatever is in it: for throughput, so that ranges stay even
+  load,    // at a key: for throughput, where ranges follow the order of keys
 };
 
 struct ChildSpec {
@@ -313,9 +314,13 @@ class Partition : public std::enable_shared_from_this<Partition> {
   // 1. Chooses the cut that halves the bytes without cutting a logical partition, or between keys
   //    of the same hash (`keys` says what of a placement that is). Code::conflict when all items
   //    share one; an empty partition has no cut by bytes: `middle` is used, as it is when asked
-  //    for.
+  //    for. Both sides have items unless it is.
+  //    `key` is, by load, where to cut: it is cut there or at the nearest key beyond which there
+  //    are items. By bytes it is the key beyond which most writes go: if that is the end of the
+  //    partition, what does not grow any more stays together, and the end gets a partition of its
+  //    own.
   Result<Cut> begin_split(const value::KeyDefinition& keys, std::string_view middle,
-                          CutBy by = CutBy::bytes);
+                          CutBy by = CutBy::bytes, std::string_view key = {});
   // 2. Pauses writes, clones the files for both children, opens them, calls `publish` (which makes
   //    the new map durable), and from then on answers Code::moved. On failure the partition goes on
   //    as before and what was made of the children is removed. Their names must be new: a child

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <rocksdb/convenience.h>
 
+#include <algorithm>
 #include <exception>
 #include <future>
 
@@ -39,6 +40,49 @@ void add(Usage& usage, int64_t bytes, int64_t items) {
 uint64_t distance(uint64_t a, uint64_t b) {
   return a > b ? a - b : b - a;
 }
+
+// Chooses among the places where a partition can be cut, which come in the order of their keys.
+class CutChoice {
+ public:
+  // `key` as in begin_split().
+  CutChoice(uint64_t bytes, uint64_t bytes_max, std::string_view key)
+      : bytes_(bytes), full_(std::min(bytes, bytes_max) / 10 * 9), key_(key) {}
+
+  void consider(std::string_view cut, const Usage& left) {
+    keep_nearest(halved_, bytes_ / 2, cut, left);
+    if (key_.empty()) return;
+    keep_nearest(filled_, full_, cut, left);
+    if (cut <= key_) below_key_ = left.bytes;
+    if (at_key_.at.empty() || at_key_.at < key_) set(at_key_, cut, left);
+  }
+
+  // The first place at or beyond the key; the last one of all when there is none.
+  Cut at_key() const { return at_key_; }
+  // The middle; or, when it grows at its end, where the left side is nearly full.
+  Cut by_bytes() const {
+    const bool grows_at_end = !key_.empty() && below_key_ >= bytes_ / 10 * 9;
+    return grows_at_end ? filled_ : halved_;
+  }
+
+ private:
+  static void keep_nearest(Cut& best, uint64_t target, std::string_view cut, const Usage& left) {
+    if (best.at.empty() || distance(left.bytes, target) < distance(best.left.bytes, target)) {
+      set(best, cut, left);
+    }
+  }
+  static void set(Cut& best, std::string_view cut, const Usage& left) {
+    best.at.assign(cut);
+    best.left = left;
+  }
+
+  const uint64_t bytes_;
+  const uint64_t full_;
+  const std::string_view key_;
+  uint64_t below_key_ = 0;
+  Cut halved_;
+  Cut filled_;
+  Cut at_key_;
+};
 
 std::unexpected<Error> one_key() {
   return fail(Code::conflict,
@@ -73,10 +117,10 @@ Result<bool> Partition::cannot_be_cut(const value::KeyDefinition& keys) const {
 }
 
 Result<Cut> Partition::begin_split(const value::KeyDefinition& keys, std::string_view middle,
-                                   CutBy by) {
+                                   CutBy by, std::string_view key) {
   if (auto room = volume_.room(); !room) return pass(room.error());
   // Before trimming is stopped: a partition that is full of one key is asked again and again.
-  if (by == CutBy::bytes) {
+  if (by != CutBy::middle) {
     auto one = cannot_be_cut(keys);
     if (!one) return pass(one.error());
     if (*one) return one_key();
@@ -102,7 +146,7 @@ Result<Cut> Partition::begin_split(const value::KeyDefinition& keys, std::string
   options.iterate_upper_bound = &upper_bound;
   options.fill_cache = false;
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->ledger()));
-  Cut best;
+  CutChoice choice(record.bytes, shared_.limits.physical_partition_bytes, key);
   Usage left;
   Usage below_middle;
   std::string before;  // the key before, once there is one
@@ -113,25 +157,22 @@ Result<Cut> Partition::begin_split(const value::KeyDefinition& keys, std::string
     if (!placement) return pass(placement.error());
     // A cut here puts everything seen so far on the left, unless the key before has the same hash.
     const std::string_view cut = value::effective_key(keys, placement->placement);
-    if (!before.empty() && before < cut &&
-        (best.at.empty() ||
-         distance(left.bytes, record.bytes / 2) < distance(best.left.bytes, record.bytes / 2))) {
-      best.at = cut;
-      best.left = left;
-    }
+    if (!before.empty() && before < cut) choice.consider(cut, left);
     add(left, static_cast<int64_t>(size->bytes), static_cast<int64_t>(size->items));
     if (placement->placement < middle) below_middle = left;
     before = std::move(placement->placement);
   }
   if (!it->status().ok()) return pass(store_->translate(it->status(), "reading sizes"));
+  Cut best;
   if (by == CutBy::middle || before.empty()) {
     if (middle <= identity_.min || middle >= identity_.max) {
       return fail(Code::conflict, "the partition's range is too small to be split");
     }
     best.at = middle;
     best.left = below_middle;
-  } else if (best.at.empty()) {
-    return one_key();
+  } else {
+    best = by == CutBy::load ? choice.at_key() : choice.by_bytes();
+    if (best.at.empty()) return one_key();
   }
   best.right = {record.bytes - best.left.bytes, record.items - best.left.items};
   if (auto flushed = store_->flush(); !flushed) return pass(flushed.error());

@@ -100,6 +100,41 @@ TEST_F(SplitTest, TheCutHalvesTheBytesAndNeverALogicalPartition) {
 }
 
 // Keys of one hash are in one partition for ever, however many there are.
+TEST_F(SplitTest, TheCutByLoadIsAtAKeyWithItemsOnBothSides) {
+  for (const char* key : {"b", "d", "f", "h"}) {
+    ASSERT_FALSE(commit(*partition_, create(key, "1")).error);
+  }
+  auto cut_at = [&](std::string_view key) {
+    auto cut = partition_->begin_split(kPlainKeys, "", CutBy::load, key);
+    partition_->abandon_split();
+    EXPECT_TRUE(cut) << cut.error().message;
+    if (!cut) return std::string();
+    EXPECT_GT(cut->left.items, 0U);
+    EXPECT_GT(cut->right.items, 0U);
+    return cut->at;
+  };
+  EXPECT_EQ(cut_at("d"), "d");
+  EXPECT_EQ(cut_at("e"), "f");
+  EXPECT_EQ(cut_at("a"), "d");
+  EXPECT_EQ(cut_at("z"), "h");
+}
+
+TEST_F(SplitTest, TheCutLeavesWhatDoesNotGrowTogether) {
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_FALSE(commit(*partition_, create(std::to_string(100 + i), "1")).error);
+  }
+  auto left_items = [&](std::string_view growth) {
+    auto cut = partition_->begin_split(kPlainKeys, "", CutBy::bytes, growth);
+    partition_->abandon_split();
+    EXPECT_TRUE(cut) << cut.error().message;
+    return cut ? cut->left.items : 0;
+  };
+  EXPECT_EQ(left_items(""), 50U);
+  EXPECT_EQ(left_items("120"), 50U);
+  EXPECT_EQ(left_items("195"), 90U);
+  EXPECT_EQ(left_items("999"), 90U);
+}
+
 TEST_F(SplitTest, TheCutNeverFallsBetweenKeysOfOneHash) {
   const value::KeyDefinition keys{.placement = value::Placement::hash_v2,
                                   .paths = {value::parse_property_path("/pk").value()}};
