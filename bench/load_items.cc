@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "api/cosmos/items/item_body.h"
+#include "api/cosmos/operation.h"
 #include "base/clock.h"
 #include "cluster/engine.h"
 #include "sample.h"
@@ -59,16 +60,16 @@ class Tally {
 };
 
 Result<std::vector<cluster::RoutingPtr>> containers(cluster::Engine& engine, uint64_t count) {
-  auto database = engine.catalog().database("bench");
+  auto database = engine.catalog().database({cosmos::kFaceName, "bench"});
   if (!database) {
-    auto made = engine.create_database("bench", std::nullopt);
+    auto made = engine.create_database({cosmos::kFaceName, "bench"}, std::nullopt);
     if (!made) return pass(made.error());
     database = *made;
   }
   std::vector<cluster::RoutingPtr> all;
   for (uint64_t i = 0; i < count; ++i) {
     const std::string name = fmt::format("c{}", i);
-    auto routing = engine.find("bench", name);
+    auto routing = engine.find({cosmos::kFaceName, "bench"}, name);
     if (!routing) {
       auto spec = Sample::container(name);
       if (!spec) return pass(spec.error());

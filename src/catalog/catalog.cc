@@ -171,10 +171,12 @@ uint64_t Catalog::next_revision() const {
   return partition_->lsn() + 1;
 }
 
-DatabasePtr Catalog::database(std::string_view name) const {
+DatabasePtr Catalog::database(DatabaseName name) const {
   std::shared_lock lock(lookup_mutex_);
-  auto found = databases_by_name_.find(name);
-  return found == databases_by_name_.end() ? nullptr : found->second;
+  const auto of_face = databases_by_name_.find(name.face);
+  if (of_face == databases_by_name_.end()) return nullptr;
+  const auto found = of_face->second.find(name.name);
+  return found == of_face->second.end() ? nullptr : found->second;
 }
 
 DatabasePtr Catalog::database(uint32_t number) const {
@@ -183,12 +185,19 @@ DatabasePtr Catalog::database(uint32_t number) const {
   return found == databases_.end() ? nullptr : found->second;
 }
 
-std::vector<DatabasePtr> Catalog::databases() const {
+std::vector<DatabasePtr> Catalog::databases(std::string_view face) const {
   std::shared_lock lock(lookup_mutex_);
   std::vector<DatabasePtr> all;
-  all.reserve(databases_by_name_.size());
-  for (const auto& [name, database] : databases_by_name_) all.push_back(database);
+  const auto of_face = databases_by_name_.find(face);
+  if (of_face == databases_by_name_.end()) return all;
+  all.reserve(of_face->second.size());
+  for (const auto& [name, database] : of_face->second) all.push_back(database);
   return all;
+}
+
+size_t Catalog::database_count() const {
+  std::shared_lock lock(lookup_mutex_);
+  return databases_.size();
 }
 
 ContainerPtr Catalog::container(uint32_t database, std::string_view name) const {
@@ -227,7 +236,7 @@ void Catalog::insert(const DatabasePtr& database) {
   persist("entering a database", [&] {
     std::unique_lock lock(lookup_mutex_);
     databases_[database->number] = database;
-    databases_by_name_[database->name] = database;
+    databases_by_name_[database->face][database->name] = database;
   });
 }
 
@@ -256,16 +265,17 @@ void Catalog::erase_container(uint32_t number) {
   containers_.erase(found);
 }
 
-Result<DatabasePtr> Catalog::create_database(std::string_view name,
+Result<DatabasePtr> Catalog::create_database(DatabaseName name,
                                              std::optional<Throughput> throughput) {
   MutexLock change(change_mutex_);
   if (database(name)) {
-    return fail(Code::conflict, fmt::format("a database with id '{}' exists already", name));
+    return fail(Code::conflict, fmt::format("a database with id '{}' exists already", name.name));
   }
   std::vector<partition::Write> writes;
   auto made = std::make_shared<Database>();
   made->number = take_number(writes);
-  made->name = name;
+  made->face = name.face;
+  made->name = name.name;
   made->changed_s = clock_.now_s();
   made->revision = next_revision();
   made->throughput = throughput;
@@ -297,7 +307,7 @@ Status Catalog::remove_database(uint32_t number) {
   for (const ContainerPtr& container : inside) erase_container(container->number);
   std::unique_lock lock(lookup_mutex_);
   by_database_.erase(number);
-  databases_by_name_.erase(gone->name);
+  databases_by_name_[gone->face].erase(gone->name);
   databases_.erase(number);
   return {};
 }

@@ -2,7 +2,7 @@
 // small named resources that belong to either. It is kept in a partition of its own, so that a
 // change is one durable transaction, and wholly in memory for lookups.
 //
-// Invariants: names are unique (databases in the account, containers in their database, resources
+// Invariants: names are unique (databases among those of their face, containers in their database, resources
 // among those of their kind and parent); numbers are never used twice, whatever they number; what
 // belongs to something goes with it; a partition map covers the whole placement space without gap
 // or overlap (checked on every store). A change is visible to lookups only once it is durable. What
@@ -41,15 +41,16 @@ class Catalog {
  public:
   static Result<std::unique_ptr<Catalog>> open(partition::Shared& shared, volume::Volume& volume);
 
-  DatabasePtr database(std::string_view name) const;
+  DatabasePtr database(DatabaseName name) const;
   DatabasePtr database(uint32_t number) const;
-  std::vector<DatabasePtr> databases() const;  // by name
+  std::vector<DatabasePtr> databases(std::string_view face) const;  // by name
+  size_t database_count() const;                                    // of all faces
   ContainerPtr container(uint32_t database, std::string_view name) const;
   ContainerPtr container(uint32_t number) const;
   std::vector<ContainerPtr> containers(uint32_t database) const;  // by name
   std::vector<ContainerPtr> all_containers() const;
 
-  Result<DatabasePtr> create_database(std::string_view name, std::optional<Throughput> throughput);
+  Result<DatabasePtr> create_database(DatabaseName name, std::optional<Throughput> throughput);
   Status remove_database(uint32_t number);  // and all that belongs to it
   Result<DatabasePtr> set_throughput(uint32_t database, const Throughput& throughput);
 
@@ -146,7 +147,9 @@ class Catalog {
   uint32_t next_number_ ORRERY_GUARDED_BY(change_mutex_) = 1;
 
   mutable std::shared_mutex lookup_mutex_;
-  std::map<std::string, DatabasePtr, std::less<>> databases_by_name_;
+  // By face, then by name.
+  std::map<std::string, std::map<std::string, DatabasePtr, std::less<>>, std::less<>>
+      databases_by_name_;
   std::unordered_map<uint32_t, DatabasePtr> databases_;
   std::unordered_map<uint32_t, std::map<std::string, ContainerPtr, std::less<>>> by_database_;
   std::unordered_map<uint32_t, ContainerPtr> containers_;

@@ -8,6 +8,8 @@
 namespace orrery::catalog {
 namespace {
 
+constexpr std::string_view kFace = "face";
+
 class CatalogFullDiskTest : public testing::Test {
  protected:
   partition::TemporaryDirectory directory_;
@@ -19,7 +21,7 @@ class CatalogFullDiskTest : public testing::Test {
 
 TEST_F(CatalogFullDiskTest, OnlyCreationsAreRefused) {
   auto catalog = Catalog::open(shared_, volume_).value();
-  const uint32_t database = catalog->create_database("db", std::nullopt).value()->number;
+  const uint32_t database = catalog->create_database({kFace, "db"}, std::nullopt).value()->number;
   ContainerSpec spec;
   spec.name = "c";
   const ContainerPtr container =
@@ -29,7 +31,7 @@ TEST_F(CatalogFullDiskTest, OnlyCreationsAreRefused) {
   ASSERT_TRUE(catalog->intend_split(map.ranges[0], 1, {"child"}));
   disk_->low = true;
   spec.name = "new";
-  EXPECT_EQ(catalog->create_database("new", std::nullopt).error().code, Code::read_only);
+  EXPECT_EQ(catalog->create_database({kFace, "new"}, std::nullopt).error().code, Code::read_only);
   EXPECT_EQ(catalog->create_container(database, spec, Throughput{}, {}).error().code,
             Code::read_only);
   EXPECT_EQ(catalog->create_resource(1, database, "new", "{}").error().code, Code::read_only);
@@ -44,7 +46,7 @@ TEST_F(CatalogFullDiskTest, OnlyCreationsAreRefused) {
   EXPECT_TRUE(catalog->remove_container(container->number));
   EXPECT_TRUE(catalog->remove_database(database));
   disk_->low = false;
-  EXPECT_TRUE(catalog->create_database("new", std::nullopt));
+  EXPECT_TRUE(catalog->create_database({kFace, "new"}, std::nullopt));
 }
 
 }  // namespace

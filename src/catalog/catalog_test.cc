@@ -12,6 +12,8 @@
 namespace orrery::catalog {
 namespace {
 
+constexpr std::string_view kFace = "face";
+
 PartitionMap map_of(const std::vector<std::pair<std::string, std::string>>& ranges) {
   PartitionMap map;
   for (const auto& [min, max] : ranges) {
@@ -64,7 +66,7 @@ class CatalogTest : public testing::Test {
     return made.value_or(nullptr);
   }
   DatabasePtr make(std::string_view name) {
-    auto made = catalog_->create_database(name, std::nullopt);
+    auto made = catalog_->create_database({kFace, name}, std::nullopt);
     EXPECT_TRUE(made);
     return made.value_or(nullptr);
   }
@@ -95,8 +97,26 @@ class CatalogTest : public testing::Test {
   std::unique_ptr<Catalog> catalog_;
 };
 
+TEST_F(CatalogTest, EachFaceHasNamesOfItsOwn) {
+  const auto mine = catalog_->create_database({"a", "shop"}, std::nullopt).value();
+  const auto yours = catalog_->create_database({"b", "shop"}, std::nullopt).value();
+  EXPECT_NE(mine->number, yours->number);
+  EXPECT_EQ(catalog_->create_database({"b", "shop"}, {}).error().code, Code::conflict);
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_EQ(catalog_->database({"a", "shop"})->number, mine->number);
+    EXPECT_EQ(catalog_->database({"b", "shop"})->number, yours->number);
+    EXPECT_EQ(catalog_->database({"c", "shop"}), nullptr);
+    EXPECT_EQ(catalog_->databases("a").size(), 1U);
+    EXPECT_EQ(catalog_->database_count(), 2U);
+    open();
+  }
+  ASSERT_TRUE(catalog_->remove_database(mine->number));
+  EXPECT_EQ(catalog_->database({"a", "shop"}), nullptr);
+  EXPECT_NE(catalog_->database({"b", "shop"}), nullptr);
+}
+
 TEST_F(CatalogTest, KeepsDatabasesAndContainers) {
-  auto database = catalog_->create_database("db", Throughput{.units = 1000}).value();
+  auto database = catalog_->create_database({kFace, "db"}, Throughput{.units = 1000}).value();
   make(database, "b");
   auto a = make(database, "a", {"m", "t"});
   EXPECT_THAT(a->map->ranges, testing::SizeIs(3));
@@ -104,7 +124,7 @@ TEST_F(CatalogTest, KeepsDatabasesAndContainers) {
   EXPECT_EQ(a->map->ranges[1].max, "t");
   EXPECT_EQ(a->map->next_id, 3);
   for (int round = 0; round < 2; ++round) {
-    ASSERT_TRUE(catalog_->database("db"));
+    ASSERT_TRUE(catalog_->database({kFace, "db"}));
     EXPECT_EQ(catalog_->database(database->number)->throughput->units, 1000);
     auto containers = catalog_->containers(database->number);
     ASSERT_EQ(containers.size(), 2);
@@ -121,7 +141,7 @@ TEST_F(CatalogTest, KeepsDatabasesAndContainers) {
 TEST_F(CatalogTest, NamesAreUnique) {
   auto one = make("one");
   auto two = make("two");
-  EXPECT_EQ(catalog_->create_database("one", {}).error().code, Code::conflict);
+  EXPECT_EQ(catalog_->create_database({kFace, "one"}, {}).error().code, Code::conflict);
   make(one, "c");
   make(two, "c");
   const ContainerSpec again = named("c");
@@ -138,7 +158,7 @@ TEST_F(CatalogTest, NumbersAreNeverUsedTwice) {
   EXPECT_GT(second->number, first->number);
   ASSERT_TRUE(catalog_->remove_database(database->number));
   open();
-  EXPECT_TRUE(catalog_->databases().empty());
+  EXPECT_TRUE(catalog_->databases(kFace).empty());
   EXPECT_GT(make("db")->number, second->number);
 }
 
@@ -149,7 +169,7 @@ TEST_F(CatalogTest, RemovingADatabaseRemovesItsContainers) {
   auto stays = make(other, "c");
   ASSERT_TRUE(catalog_->remove_database(database->number));
   for (int round = 0; round < 2; ++round) {
-    EXPECT_EQ(catalog_->database("db"), nullptr);
+    EXPECT_EQ(catalog_->database({kFace, "db"}), nullptr);
     EXPECT_EQ(catalog_->database(database->number), nullptr);
     EXPECT_EQ(catalog_->container(gone->number), nullptr);
     EXPECT_TRUE(catalog_->containers(database->number).empty());
@@ -200,11 +220,11 @@ TEST_F(CatalogTest, RefusesAnUpdateThatBreaksTheMapOrIsRefused) {
 }
 
 TEST_F(CatalogTest, SetsTheThroughputOfADatabase) {
-  auto database = catalog_->create_database("db", Throughput{.units = 400}).value();
+  auto database = catalog_->create_database({kFace, "db"}, Throughput{.units = 400}).value();
   ASSERT_TRUE(catalog_->set_throughput(database->number, {.units = 2000, .autoscale = true}));
   EXPECT_EQ(catalog_->set_throughput(99, {}).error().code, Code::not_found);
   open();
-  EXPECT_EQ(catalog_->database("db")->throughput, (Throughput{.units = 2000, .autoscale = true}));
+  EXPECT_EQ(catalog_->database({kFace, "db"})->throughput, (Throughput{.units = 2000, .autoscale = true}));
 }
 
 TEST_F(CatalogTest, AChangeThatTheDiskRefusedIsNotSeen) {

@@ -256,7 +256,7 @@ void read_composites(ObjectReader& in, std::vector<value::CompositeIndex>& compo
 
 std::string encode(const Database& database) {
   ObjectWriter out;
-  out.number("number", database.number).text("name", database.name);
+  out.number("number", database.number).text("face", database.face).text("name", database.name);
   out.number("changed", database.changed_s)
       .number("revision", static_cast<int64_t>(database.revision));
   if (database.throughput) out.raw("throughput", encode(*database.throughput));
@@ -328,6 +328,7 @@ Result<Database> decode_database(std::string_view text) {
   ObjectReader in(document->root());
   Database database;
   database.number = in.number32("number");
+  database.face = in.text("face");
   database.name = in.text("name");
   database.changed_s = in.number("changed");
   database.revision = static_cast<uint64_t>(in.number("revision"));

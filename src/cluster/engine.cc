@@ -22,10 +22,11 @@ using partition::Partition;
 
 constexpr int64_t kOpenAgainUs = 1'000'000;
 
-std::string name_key(std::string_view database, std::string_view container) {
+std::string name_key(const catalog::DatabaseName& database, std::string_view container) {
   std::string key;
-  key.reserve(database.size() + 1 + container.size());
-  key.append(database).append(1, '\n').append(container);
+  key.reserve(database.face.size() + database.name.size() + 2 + container.size());
+  key.append(database.face).append(1, '\n').append(database.name).append(1, '\n');
+  key.append(container);
   return key;
 }
 
@@ -92,7 +93,7 @@ void Engine::close_all() {
 
 // --- routing ------------------------------------------------------------------------------------
 
-RoutingPtr Engine::find(std::string_view database, std::string_view container) const {
+RoutingPtr Engine::find(catalog::DatabaseName database, std::string_view container) const {
   const std::string key = name_key(database, container);
   std::shared_lock lock(routing_mutex_);
   auto found = by_name_.find(key);
@@ -166,14 +167,14 @@ RoutingPtr Engine::make_routing(const catalog::ContainerPtr& container, const Ro
 void Engine::install(const RoutingPtr& routing) {
   std::unique_lock lock(routing_mutex_);
   by_number_[routing->container->number] = routing;
-  by_name_[name_key(routing->database->name, routing->container->spec.name)] = routing;
+  by_name_[name_key({routing->database->face, routing->database->name}, routing->container->spec.name)] = routing;
 }
 
 void Engine::uninstall(const Routing& routing) {
   {
     std::unique_lock lock(routing_mutex_);
     by_number_.erase(routing.container->number);
-    by_name_.erase(name_key(routing.database->name, routing.container->spec.name));
+    by_name_.erase(name_key({routing.database->face, routing.database->name}, routing.container->spec.name));
   }
   for (const auto& slot : routing.slots) {
     std::shared_ptr<Partition> partition;

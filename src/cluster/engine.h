@@ -151,10 +151,10 @@ class Engine {
   const catalog::Catalog& catalog() const { return *catalog_; }
 
   // --- containers, by name and by number -------------------------------------------------------
-  RoutingPtr find(std::string_view database, std::string_view container) const;
+  RoutingPtr find(catalog::DatabaseName database, std::string_view container) const;
   RoutingPtr find(uint32_t container) const;
 
-  Result<catalog::DatabasePtr> create_database(std::string_view name,
+  Result<catalog::DatabasePtr> create_database(catalog::DatabaseName name,
                                                std::optional<catalog::Throughput> throughput);
   Status remove_database(uint32_t number);
   Result<RoutingPtr> create_container(uint32_t database, catalog::ContainerSpec spec,

@@ -89,7 +89,7 @@ TEST_F(BudgetTest, ContainersOfADatabaseShareItsBudget) {
   options_.limits.partition_throughput = 10'000;
   options_.limits.shared_throughput_containers = 2;
   open();
-  auto database = engine_->create_database("shared", catalog::Throughput{.units = 400});
+  auto database = engine_->create_database({kFace, "shared"}, catalog::Throughput{.units = 400});
   ASSERT_TRUE(database);
   auto make_sharing = [&](std::string_view name) {
     catalog::ContainerSpec spec;
@@ -118,7 +118,7 @@ TEST_F(BudgetTest, ContainersOfADatabaseShareItsBudget) {
             Code::invalid);
   EXPECT_EQ(engine_->set_database_throughput(999, {.units = 500}).error().code, Code::not_found);
   open();
-  EXPECT_EQ(engine_->find("shared", "a")->shared_budget->rate(), 4000);
+  EXPECT_EQ(engine_->find({kFace, "shared"}, "a")->shared_budget->rate(), 4000);
 }
 
 TEST_F(BudgetTest, ExpiredItemsAreCollectedWithWhatIsLeftOfTheBudget) {

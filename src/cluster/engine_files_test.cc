@@ -380,7 +380,7 @@ TEST_F(FilesTest, ASecondEngineIsRefusedAndTheFirstGoesOn) {
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, Code::moved);
   load(find("c"), 5, 10);
-  EXPECT_TRUE(engine_->create_database("more", std::nullopt));
+  EXPECT_TRUE(engine_->create_database({kFace, "more"}, std::nullopt));
   expect_all(find("c"), 10);
 }
 

@@ -25,6 +25,8 @@
 
 namespace orrery::cluster {
 
+inline constexpr std::string_view kFace = "face";  // of the databases
+
 inline value::KeyDefinition key_of(value::Placement placement = value::Placement::hash_v2) {
   return {.placement = placement, .paths = {value::parse_property_path("/pk").value()}};
 }
@@ -75,10 +77,10 @@ class EngineTest : public testing::Test {
     auto opened = Engine::open(*volume_, clock_, options_);
     ASSERT_TRUE(opened) << opened.error().message;
     engine_ = std::move(*opened);
-    if (!engine_->catalog().database("db")) {
-      ASSERT_TRUE(engine_->create_database("db", std::nullopt));
+    if (!engine_->catalog().database({kFace, "db"})) {
+      ASSERT_TRUE(engine_->create_database({kFace, "db"}, std::nullopt));
     }
-    database_ = engine_->catalog().database("db")->number;
+    database_ = engine_->catalog().database({kFace, "db"})->number;
   }
 
   RoutingPtr make(std::string_view name, uint32_t units = 400,
@@ -91,7 +93,7 @@ class EngineTest : public testing::Test {
     EXPECT_TRUE(made) << made.error().message;
     return made.value_or(nullptr);
   }
-  RoutingPtr find(std::string_view name) const { return engine_->find("db", name); }
+  RoutingPtr find(std::string_view name) const { return engine_->find({kFace, "db"}, name); }
 
   WriteReply write(const RoutingPtr& routing, partition::Write write) {
     return await<WriteReply>([&](auto done) {

@@ -41,7 +41,7 @@ TEST_F(FullDiskEngineTest, OnlyWhatNeedsSpaceIsRefused) {
   EXPECT_EQ(code_of(upsert(empty, "k1", "1")), Code::read_only);
   EXPECT_FALSE(volume_->exists(empty->slots[0]->range.volume_name)) << "files were made";
   EXPECT_EQ(try_make("new").error().code, Code::read_only);
-  EXPECT_EQ(engine_->create_database("new", std::nullopt).error().code, Code::read_only);
+  EXPECT_EQ(engine_->create_database({kFace, "new"}, std::nullopt).error().code, Code::read_only);
   EXPECT_EQ(engine_->split(full->container->number, {}).error().code, Code::read_only);
   expect_all(full, 20);
   EXPECT_FALSE(write(full, write_of(*full, Verb::remove, "k19", "19")).error);

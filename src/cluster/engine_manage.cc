@@ -20,14 +20,14 @@ Subject subject_of(const catalog::ContainerSpec& spec) {
 }  // namespace
 
 Result<catalog::DatabasePtr> Engine::create_database(
-    std::string_view name, std::optional<catalog::Throughput> throughput) {
+    catalog::DatabaseName name, std::optional<catalog::Throughput> throughput) {
   MutexLock change(change_mutex_);
   if (throughput) {
     if (auto checked = check_throughput(*throughput, Subject::database, limits()); !checked) {
       return pass(checked.error());
     }
   }
-  if (!catalog_->database(name) && catalog_->databases().size() >= limits().account_databases) {
+  if (!catalog_->database(name) && catalog_->database_count() >= limits().account_databases) {
     return fail(
         Code::quota_exceeded,
         fmt::format("the account has {} databases, which is its quota; delete one, or raise "

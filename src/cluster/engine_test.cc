@@ -15,6 +15,19 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
+TEST_F(EngineTest, ContainersAreFoundByFaceAndName) {
+  const auto other = engine_->create_database({"other", "db"}, std::nullopt).value();
+  catalog::ContainerSpec spec;
+  spec.name = "same";
+  const auto mine = engine_->create_container(database_, spec, std::nullopt).value();
+  const auto theirs = engine_->create_container(other->number, spec, std::nullopt).value();
+  EXPECT_EQ(engine_->find({kFace, "db"}, "same")->container->number, mine->container->number);
+  EXPECT_EQ(engine_->find({"other", "db"}, "same")->container->number, theirs->container->number);
+  ASSERT_TRUE(engine_->remove_container(mine->container->number));
+  EXPECT_EQ(engine_->find({kFace, "db"}, "same"), nullptr);
+  EXPECT_NE(engine_->find({"other", "db"}, "same"), nullptr);
+}
+
 TEST_F(EngineTest, A9HashSpaceIsDividedEvenly) {
   open();
   for (auto placement : {value::Placement::hash_v1, value::Placement::hash_v2}) {
@@ -125,9 +138,9 @@ TEST_F(EngineTest, QuotasOfDatabasesAndContainers) {
   options_.limits.account_databases = 2;
   options_.limits.database_containers = 2;
   open();
-  EXPECT_TRUE(engine_->create_database("second", {}));
-  EXPECT_EQ(engine_->create_database("third", {}).error().code, Code::quota_exceeded);
-  EXPECT_EQ(engine_->create_database("db", {}).error().code, Code::conflict);
+  EXPECT_TRUE(engine_->create_database({kFace, "second"}, {}));
+  EXPECT_EQ(engine_->create_database({kFace, "third"}, {}).error().code, Code::quota_exceeded);
+  EXPECT_EQ(engine_->create_database({kFace, "db"}, {}).error().code, Code::conflict);
   make("a");
   make("b");
   catalog::ContainerSpec spec;

@@ -96,15 +96,16 @@ void Pages::split(CallPtr call) {
   const Node* database = document->root().find("database");
   const Node* container = document->root().find("container");
   const Node* range = document->root().find("range");
+  const Node* face = document->root().find("face");
   if (database == nullptr || database->type != Type::string || container == nullptr ||
-      container->type != Type::string ||
+      container->type != Type::string || (face != nullptr && face->type != Type::string) ||
       (range != nullptr &&
        (range->type != Type::number || range->number < 0 || range->number > UINT32_MAX))) {
     return call->fail({.code = Code::invalid,
                        .message = "the body is to be {\"database\":NAME,\"container\":NAME} "
-                                  "with, if wanted, \"range\":NUMBER"});
+                                  "with, if wanted, \"range\":NUMBER and \"face\":NAME"});
   }
-  cluster::RoutingPtr routing = engine_.find(database->text, container->text);
+  cluster::RoutingPtr routing = find(face == nullptr ? "" : face->text, database->text, container->text);
   if (!routing) return call->fail(no_such_container(database->text, container->text));
   std::optional<uint32_t> id;
   if (range != nullptr) id = static_cast<uint32_t>(range->number);
@@ -119,12 +120,17 @@ void Pages::split(CallPtr call) {
                       });
 }
 
+cluster::RoutingPtr Pages::find(std::string_view face, std::string_view database,
+                                std::string_view container) const {
+  return engine_.find({.face = face.empty() ? main_face_ : face, .name = database}, container);
+}
+
 // How storage and load are spread over a container's physical partitions, and its largest keys.
 void Pages::partitions(CallPtr call) {
   constexpr size_t kLargestKeys = 10;
   const std::string database = call->parameter("database");
   const std::string container = call->parameter("container");
-  cluster::RoutingPtr routing = engine_.find(database, container);
+  cluster::RoutingPtr routing = find(call->parameter("face"), database, container);
   if (!routing) return call->fail(no_such_container(database, container));
   auto statuses = engine_.status(routing->container->number);
   if (!statuses) return call->fail(statuses.error());

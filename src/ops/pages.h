@@ -5,6 +5,7 @@
 // (admin_signature.h):
 //   POST /admin/split             {"database":…,"container":…,"range":n}; without range the largest
 //   GET  /admin/partitions        ?database=…&container=…: how storage and load are spread
+//   both with the face whose database it is, unless that is the main one's: "face":NAME, &face=NAME
 //   POST /admin/keys/regenerate   {"key":"primary"}
 //
 // Threading: handle() and refuse() on event-loop threads; what blocks goes through the lanes.
@@ -30,7 +31,7 @@ namespace orrery::ops {
 
 class Pages {
  public:
-  // `metrics_token`: what /metrics asks for; empty: nothing.
+  // The first face is the main one. `metrics_token`: what /metrics asks for; empty: nothing.
   Pages(const face::Context& context, std::vector<const face::Face*> faces,
         std::string metrics_token);
 
@@ -51,11 +52,15 @@ class Pages {
   void split(CallPtr call);
   void partitions(CallPtr call);
   void regenerate_key(CallPtr call);
+  // `face`: empty for the main one.
+  cluster::RoutingPtr find(std::string_view face, std::string_view database,
+                           std::string_view container) const;
 
   cluster::Engine& engine_;
   account::Account& account_;
   face::Lanes& lanes_;
   const Clock& clock_;
+  const std::string main_face_;
   AdminSignatures signatures_;
   face::RequestMetrics metrics_;
   MetricsPage metrics_page_;  // last: it tells of the others

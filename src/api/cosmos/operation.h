@@ -7,6 +7,9 @@
 
 namespace orrery::cosmos {
 
+// Of this face: in the catalog, in options, in metrics.
+inline constexpr std::string_view kFaceName = "cosmos";
+
 enum class Operation : uint8_t {
   account,
   database,

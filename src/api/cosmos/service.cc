@@ -347,10 +347,11 @@ void Service::dispatch_in_container(CallPtr call) {
 
 catalog::DatabasePtr Service::database_of(CallPtr& call) const {
   const std::string_view name = call->address.database();
-  catalog::DatabasePtr database = engine_.catalog().database(name);
+  catalog::DatabasePtr database = engine_.catalog().database({kFaceName, name});
   if (!database) {
     if (auto rid = parse_rid(name); rid && rid->kind == RidKind::database) {
       database = engine_.catalog().database(rid->database);
+      if (database && database->face != kFaceName) database = nullptr;
     }
   }
   if (!database) {
@@ -363,12 +364,13 @@ catalog::DatabasePtr Service::database_of(CallPtr& call) const {
 }
 
 cluster::RoutingPtr Service::find_container(const ResourceAddress& address) const {
-  cluster::RoutingPtr routing = engine_.find(address.database(), address.container());
+  cluster::RoutingPtr routing = engine_.find({kFaceName, address.database()}, address.container());
   if (routing) return routing;
   auto rid = parse_rid(address.container());
   if (!rid || rid->kind != RidKind::container) return nullptr;
   routing = engine_.find(rid->container);
-  return routing && routing->container->database == rid->database ? routing : nullptr;
+  if (!routing || routing->container->database != rid->database) return nullptr;
+  return routing->database->face == kFaceName ? routing : nullptr;
 }
 
 cluster::RoutingPtr Service::container_of(CallPtr& call) const {
@@ -387,7 +389,7 @@ cluster::RoutingPtr Service::container_of(CallPtr& call) const {
     return nullptr;
   }
   if (routing) return routing;
-  const std::string message = engine_.catalog().database(address.database()) || address.by_rid
+  const std::string message = engine_.catalog().database({kFaceName, address.database()}) || address.by_rid
                                   ? fmt::format("there is no container '{}' in database '{}'",
                                                 address.container(), address.database())
                                   : fmt::format("there is no database '{}'", address.database());

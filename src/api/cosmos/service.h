@@ -50,7 +50,7 @@ class Service final : public face::Face, public net::Handler {
  public:
   Service(const face::Context& context, ServiceOptions options);
 
-  std::string_view name() const override { return "cosmos"; }
+  std::string_view name() const override { return kFaceName; }
   net::Handler* http_handler() override { return this; }
   void add_metrics(face::MetricFamilies& all) const override { metrics_.collect(all); }
 

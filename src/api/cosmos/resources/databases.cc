@@ -18,7 +18,7 @@ void Service::create_database(CallPtr call) {
   auto throughput =
       parse_throughput_headers(call->headers.offer_throughput, call->headers.autoscale);
   if (!throughput) return call->fail(throughput.error());
-  auto made = engine_.create_database(*name, *throughput);
+  auto made = engine_.create_database({kFaceName, *name}, *throughput);
   if (!made) return call->fail(made.error());
   call->etag(etag_of(**made));
   call->charge(prices::create_charge(0, 0));
@@ -27,7 +27,7 @@ void Service::create_database(CallPtr call) {
 
 void Service::list_databases(CallPtr call) {
   auto page =
-      page_of_names(call->headers, continuations_, engine_.catalog().databases(),
+      page_of_names(call->headers, continuations_, engine_.catalog().databases(kFaceName),
                     [](const catalog::DatabasePtr& one) -> std::string_view { return one->name; });
   if (!page) return call->fail(page.error());
   std::string json = feed_head("", "Databases");
@@ -43,7 +43,7 @@ void Service::list_databases(CallPtr call) {
 
 void Service::query_databases(CallPtr call) {
   std::vector<std::string> databases;
-  for (const catalog::DatabasePtr& one : engine_.catalog().databases()) {
+  for (const catalog::DatabasePtr& one : engine_.catalog().databases(kFaceName)) {
     databases.push_back(database_json(*one));
   }
   query_documents(std::move(call), continuations_,

@@ -79,7 +79,7 @@ std::string json_of(const Owner& owner) {
 
 std::vector<std::string> Service::all_offers() const {
   std::vector<std::string> offers;
-  for (const catalog::DatabasePtr& database : engine_.catalog().databases()) {
+  for (const catalog::DatabasePtr& database : engine_.catalog().databases(kFaceName)) {
     if (database->throughput) offers.push_back(offer_json(offer_of(*database)));
     for (const catalog::ContainerPtr& container : engine_.catalog().containers(database->number)) {
       if (container->throughput) offers.push_back(offer_json(offer_of(*container)));
