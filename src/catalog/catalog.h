@@ -2,12 +2,13 @@
 // small named resources that belong to either. It is kept in a partition of its own, so that a
 // change is one durable transaction, and wholly in memory for lookups.
 //
-// Invariants: names are unique (databases among those of their face, containers in their database, resources
-// among those of their kind and parent); numbers are never used twice, whatever they number; what
-// belongs to something goes with it; a partition map covers the whole placement space without gap
-// or overlap (checked on every store). A change is visible to lookups only once it is durable. What
-// is noted to have files has them, or they were lost. Every partition that has files, or may get
-// some, is named by a map or by a removal, from before they are made until they are gone.
+// Invariants: names are unique (databases among those of their face, containers in their database,
+// resources among those of their kind and parent); numbers are never used twice, whatever they
+// number; what belongs to something goes with it; a partition map covers the whole placement space
+// without gap or overlap (checked on every store). A change is visible to lookups only once it is
+// durable. What is noted to have files has them, or they were lost. Every partition that has files,
+// or may get some, is named by a map or by a removal, from before they are made until they are
+// gone.
 //
 // Threading: lookups from any thread, returning immutable snapshots. Changes are serialised inside
 // and block until durable: not for event-loop threads.

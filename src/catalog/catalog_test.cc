@@ -224,7 +224,8 @@ TEST_F(CatalogTest, SetsTheThroughputOfADatabase) {
   ASSERT_TRUE(catalog_->set_throughput(database->number, {.units = 2000, .autoscale = true}));
   EXPECT_EQ(catalog_->set_throughput(99, {}).error().code, Code::not_found);
   open();
-  EXPECT_EQ(catalog_->database({kFace, "db"})->throughput, (Throughput{.units = 2000, .autoscale = true}));
+  EXPECT_EQ(catalog_->database({kFace, "db"})->throughput,
+            (Throughput{.units = 2000, .autoscale = true}));
 }
 
 TEST_F(CatalogTest, AChangeThatTheDiskRefusedIsNotSeen) {

@@ -96,6 +96,7 @@ void expect_same(const Container& a, const Container& b) {
 
 TEST(Codec, ADatabaseComesBack) {
   Database database{.number = 4'294'967'295,
+                    .face = "f",
                     .name = "d\xC3\xA9",
                     .changed_s = 1,
                     .revision = 5,
@@ -105,6 +106,7 @@ TEST(Codec, ADatabaseComesBack) {
     auto back = decode_database(encode(database));
     ASSERT_TRUE(back) << back.error().message;
     EXPECT_EQ(back->number, database.number);
+    EXPECT_EQ(back->face, database.face);
     EXPECT_EQ(back->name, database.name);
     EXPECT_EQ(back->changed_s, database.changed_s);
     EXPECT_EQ(back->revision, database.revision);
@@ -193,7 +195,7 @@ TEST(Codec, EveryTruncationIsRefused) {
   for (size_t size = 0; size < container.size(); ++size) {
     ASSERT_FALSE(decode_container(container.substr(0, size))) << size;
   }
-  const std::string database = encode(Database{1, "d", 0, 5, {}});
+  const std::string database = encode(Database{1, "f", "d", 0, 5, {}});
   for (size_t size = 0; size < database.size(); ++size) {
     ASSERT_FALSE(decode_database(database.substr(0, size))) << size;
   }

@@ -68,8 +68,8 @@ inline value::IndexDefinition index_definition(const ContainerSpec& spec) {
   return definition;
 }
 
-// Each face has names of its own: a database `shop` of one and a database `shop` of another are two.
-// The face's name is kept, not interpreted.
+// Each face has names of its own: a database `shop` of one and a database `shop` of another are
+// two. The face's name is kept, not interpreted.
 struct DatabaseName {
   std::string_view face;
   std::string_view name;
@@ -78,7 +78,7 @@ struct DatabaseName {
 struct Database {
   uint32_t number = 0;  // unique in the account; never used twice
   std::string face;
-  std::string name;  // unique among those of its face
+  std::string name;       // unique among those of its face
   int64_t changed_s = 0;  // Unix time
   uint64_t revision = 0;  // the LSN of the catalog that made it what it is
   std::optional<Throughput>

@@ -167,14 +167,16 @@ RoutingPtr Engine::make_routing(const catalog::ContainerPtr& container, const Ro
 void Engine::install(const RoutingPtr& routing) {
   std::unique_lock lock(routing_mutex_);
   by_number_[routing->container->number] = routing;
-  by_name_[name_key({routing->database->face, routing->database->name}, routing->container->spec.name)] = routing;
+  by_name_[name_key({routing->database->face, routing->database->name},
+                    routing->container->spec.name)] = routing;
 }
 
 void Engine::uninstall(const Routing& routing) {
   {
     std::unique_lock lock(routing_mutex_);
     by_number_.erase(routing.container->number);
-    by_name_.erase(name_key({routing.database->face, routing.database->name}, routing.container->spec.name));
+    by_name_.erase(
+        name_key({routing.database->face, routing.database->name}, routing.container->spec.name));
   }
   for (const auto& slot : routing.slots) {
     std::shared_ptr<Partition> partition;

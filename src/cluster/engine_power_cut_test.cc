@@ -73,7 +73,8 @@ class PowerCutTest : public EngineTest {
     auto opened = Engine::open(*volume_, clock_, options_);
     if (!opened) return why = opened.error().message, false;
     engine_ = std::move(*opened);
-    if (!engine_->catalog().database({kFace, "db"}) && !engine_->create_database({kFace, "db"}, std::nullopt)) {
+    if (!engine_->catalog().database({kFace, "db"}) &&
+        !engine_->create_database({kFace, "db"}, std::nullopt)) {
       return why = "cannot make a database", false;
     }
     database_ = engine_->catalog().database({kFace, "db"})->number;

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,21 @@ struct Slot {
   std::shared_ptr<partition::Partition> partition ORRERY_GUARDED_BY(mutex);
 };
 
+// What a face has decoded of a container's definition, made at its first use. A container belongs
+// to one face, which asks for the same type each time. Any thread may call.
+class DecodedOnce {
+ public:
+  template <class T, class Decode>
+  const T& get(Decode decode) const {
+    std::call_once(once_, [&] { kept_ = std::make_shared<const T>(decode()); });
+    return *static_cast<const T*>(kept_.get());
+  }
+
+ private:
+  mutable std::once_flag once_;
+  mutable std::shared_ptr<const void> kept_;
+};
+
 struct Routing {
   catalog::DatabasePtr database;
   catalog::ContainerPtr container;
@@ -72,6 +88,7 @@ struct Routing {
   const partition::Prices* prices = nullptr;   // never null once it is made; a constant
   std::vector<std::shared_ptr<Slot>> slots;    // in the order of the map
   std::shared_ptr<TokenBucket> shared_budget;  // the database's, when the container has none
+  DecodedOnce decoded;                         // of the container's definition, by its face
 
   const std::shared_ptr<Slot>& slot_of(std::string_view placement) const;
   // Whether it is placed by order and has fewer ranges than its throughput takes: such a container

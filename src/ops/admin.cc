@@ -105,7 +105,8 @@ void Pages::split(CallPtr call) {
                        .message = "the body is to be {\"database\":NAME,\"container\":NAME} "
                                   "with, if wanted, \"range\":NUMBER and \"face\":NAME"});
   }
-  cluster::RoutingPtr routing = find(face == nullptr ? "" : face->text, database->text, container->text);
+  cluster::RoutingPtr routing =
+      find(face == nullptr ? "" : face->text, database->text, container->text);
   if (!routing) return call->fail(no_such_container(database->text, container->text));
   std::optional<uint32_t> id;
   if (range != nullptr) id = static_cast<uint32_t>(range->number);

@@ -389,10 +389,11 @@ cluster::RoutingPtr Service::container_of(CallPtr& call) const {
     return nullptr;
   }
   if (routing) return routing;
-  const std::string message = engine_.catalog().database({kFaceName, address.database()}) || address.by_rid
-                                  ? fmt::format("there is no container '{}' in database '{}'",
-                                                address.container(), address.database())
-                                  : fmt::format("there is no database '{}'", address.database());
+  const std::string message =
+      engine_.catalog().database({kFaceName, address.database()}) || address.by_rid
+          ? fmt::format("there is no container '{}' in database '{}'", address.container(),
+                        address.database())
+          : fmt::format("there is no database '{}'", address.database());
   call->fail(Error{.code = Code::not_found, .message = message},
              address.count > 4 ? kSubstatusOwnerNotFound : 0);
   call = nullptr;

@@ -14,31 +14,26 @@
 // run again on a thread that may wait.
 #include <fmt/format.h>
 
-#include "api/cosmos/query/container_functions.h"
+#include "api/cosmos/query/container_settings.h"
 #include "api/cosmos/query/gateway_plan.h"
 #include "api/cosmos/query/index_metrics.h"
+#include "api/cosmos/query/prepared_query.h"
 #include "api/cosmos/query/query_request.h"
-#include "api/cosmos/query/query_view.h"
 #include "api/cosmos/query/tie_rids.h"
-#include "api/cosmos/resources/container_policies.h"
 #include "api/cosmos/service.h"
 #include "api/cosmos/wire/error_body.h"
 #include "api/cosmos/wire/feed_bounds.h"
 #include "api/cosmos/wire/feed_json.h"
-#include "api/cosmos/wire/query_error.h"
 #include "api/cosmos/wire/rid.h"
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "partition/format.h"
+#include "cluster/query/container_query.h"
 #include "prices/request_units.h"
-#include "query/bind/bind.h"
 #include "query/evaluate/order_values.h"
 #include "query/run/execute.h"
 
 namespace orrery::cosmos {
 namespace {
-
-using query::PlacementRange;
 
 // What is tried on an event loop, where others wait meanwhile.
 constexpr int64_t kTrialTimeUs = 1'000;
@@ -46,35 +41,11 @@ constexpr int64_t kTrialTimeUs = 1'000;
 constexpr uint64_t kFreeStepsOfMs = 200;
 constexpr size_t kTrialBodyMax = 4096;
 
-Result<GatewayPlan> plan_of(const QueryRequest& request, const catalog::Container& container) {
-  auto vectors = vector_paths(container.spec.face_json);
-  if (!vectors) return pass(vectors.error());
-  return make_gateway_plan(*request.parsed, {container.spec.key, std::move(*vectors)},
+Result<GatewayPlan> plan_of(const QueryRequest& request, const cluster::Routing& routing) {
+  auto settings = settings_of(routing);
+  if (!settings) return pass(settings.error());
+  return make_gateway_plan(*request.parsed, {routing.container->spec.key, (*settings)->vectors},
                            request.parameters);
-}
-
-// The ranges that the query can touch, within the bounds that its headers set.
-std::vector<PlacementRange> ranges_of(const QueryRequest& request,
-                                      const catalog::Container& container,
-                                      const KeyBounds& bounds) {
-  std::vector<PlacementRange> within;
-  for (const PlacementRange& range :
-       query::touched_ranges(*request.parsed, container.spec.key, request.parameters)) {
-    PlacementRange part{std::max(range.min, bounds.min), std::min(range.max, bounds.max)};
-    if (part.min < part.max) within.push_back(std::move(part));
-  }
-  return within;
-}
-
-size_t partitions_of(const cluster::Routing& routing, const std::vector<PlacementRange>& ranges) {
-  size_t count = 0;
-  size_t next = 0;
-  for (const PlacementRange& range : ranges) {
-    auto [from, to] = routing.slots_of(range.min, range.max);
-    count += to - std::max(from, std::min(next, to));
-    next = std::max(next, to);
-  }
-  return count;
 }
 
 // Of what is read: the range, and by which filter.
@@ -94,17 +65,6 @@ Result<query::Position> position_in(const KeyBounds& bounds, const QueryRequest&
                 "range: start the query again");
   }
   return std::move(from.at).in_part();
-}
-
-// The placement key whose partition the page is charged to.
-Result<std::string> start_of(const std::vector<PlacementRange>& ranges, const KeyBounds& bounds,
-                             const std::optional<query::Position>& position) {
-  if (ranges.empty()) return bounds.min;
-  if (!position || position->key.empty()) return ranges.front().min;
-  auto key = partition::parse_item_key(position->key);
-  if (!key) return pass(key.error());
-  const bool is_within = key->placement >= ranges.front().min && key->placement < ranges.back().max;
-  return is_within ? key->placement : ranges.front().min;
 }
 
 std::string metrics_of(const query::QueryPage& page, size_t bytes, int64_t took_us) {
@@ -134,7 +94,7 @@ void Service::read_query_plan(CallPtr call) {
   if (options_.query_rules == QueryRules::service && request->refused) {
     return call->fail(*request->refused);
   }
-  auto plan = plan_of(*request, *routing->container);
+  auto plan = plan_of(*request, *routing);
   if (!plan) return call->fail(plan.error());
   if (auto checked = check_features(*plan, call->headers.supported_query_features); !checked) {
     return call->fail(checked.error());
@@ -159,19 +119,12 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   if (!routing) return;
   const catalog::Container& container = *routing->container;
   const int64_t started_us = clock_.steady_us();
-  auto request = parse_query_request(call->body);
-  if (!request) return call->fail(request.error());
-  auto computed = computed_properties(container.spec.face_json);
-  if (!computed) return call->fail(computed.error());
   const bool as_service = options_.query_rules == QueryRules::service;
-  if (as_service) {
-    if (request->refused) return call->fail(*request->refused);
-    auto indexed = check_order_is_indexed(*request->parsed, routing->schema->index, *computed);
-    if (!indexed) return call->fail(indexed.error());
+  PreparedQuery prepared(scripts_, engine_.catalog(), *routing);
+  if (auto parsed = prepared.parse(call->body, options_.query_rules); !parsed) {
+    return call->fail(parsed.error());
   }
-  ContainerFunctions functions(scripts_, engine_.catalog(), container.number);
-  auto vectors = vector_paths(container.spec.face_json);
-  if (!vectors) return call->fail(vectors.error());
+  const QueryRequest* request = &prepared.request();
   const bool is_trial = reach == partition::Reach::memory;
   bool is_over = false;
   const auto page_time_us = static_cast<int64_t>(engine_.limits().query_time_ms * 1000);
@@ -186,19 +139,12 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   // page without rows for the end of an aggregate.
   limits.gives_parts =
       !call->headers.partition_key_range.empty() && !is_true(call->headers.whole_query);
-  query::Context context;
-  prepare(context);
-  context.functions = &functions;
-  context.budget.start(
-      {.stop = limits.stop, .free_steps = limits.free_steps, .bytes = query::kEvaluationBytesMax});
-  auto bound = query::bind_query(*request->parsed, request->parameters, *computed, &functions,
-                                 *vectors, &context);
+  auto bound = prepared.bind(limits);
   if (is_trial && is_over) {
     return later_in_container(std::move(call), Lane::queries, &Service::query_items_patiently);
   }
-  if (!bound) return call->fail(query_error(bound.error()));
-  // Scripts run in another process.
-  if (is_trial && functions.is_used()) {
+  if (!bound) return call->fail(bound.error());
+  if (is_trial && prepared.uses_scripts()) {
     return later_in_container(std::move(call), Lane::queries, &Service::query_items_patiently);
   }
   auto size = page_size(call->headers.max_item_count, kDefaultPage, engine_.limits().feed_items);
@@ -210,9 +156,9 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   auto bounds = bounds_of(call->headers, container, engine_.limits(), GoneRange::its_children);
   if (!bounds) return call->fail(bounds.error().error, bounds.error().substatus);
 
-  std::vector<PlacementRange> ranges = ranges_of(*request, container, *bounds);
-  const bool several = partitions_of(*routing, ranges) > 1;
-  const bool one_key = ranges.size() <= 1 && (ranges.empty() || ranges.front().is_point());
+  cluster::ContainerQuery run(engine_, routing, *request->parsed, request->parameters, *bounds);
+  const bool several = run.partitions() > 1;
+  const bool one_key = run.is_about_one_key();
   if (!one_key && call->headers.partition_key.empty() &&
       call->headers.partition_key_range.empty() && !container.spec.key.paths.empty() &&
       !is_true(call->headers.enable_cross_partition)) {
@@ -230,7 +176,7 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
                               call->headers.partition_key.empty();
   if ((several || is_orders_plan) && call->headers.partition_key_range.empty() &&
       !can_concatenate(*request->parsed) && !is_whole) {
-    auto plan = plan_of(*request, container);
+    auto plan = plan_of(*request, *routing);
     if (!plan) return call->fail(plan.error());
     return call->fail_with(400, kSubstatusCrossPartition, cross_partition_error(*plan));
   }
@@ -242,24 +188,17 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
     auto from = continuations_.decode_query(call->headers.continuation, container.number,
                                             request->identity());
     if (!from) return call->fail(from.error());
-    auto here = position_in(*bounds, *request, std::move(*from), **bound);
+    auto here = position_in(*bounds, *request, std::move(*from), prepared.bound());
     if (!here) return call->fail(here.error());
     position = std::move(*here);
   }
-  auto start = start_of(ranges, *bounds, position);
-  if (!start) return call->fail(start.error());
   if (request->resume) {
-    auto from = query::at_order_values(**bound, request->resume->values, request->resume->exclude,
-                                       position.value_or(query::Position()));
+    auto from =
+        query::at_order_values(prepared.bound(), request->resume->values, request->resume->exclude,
+                               position.value_or(query::Position()));
     if (!from) return call->fail(from.error());
     position = std::move(*from);
   }
-  auto admitted = engine_.admit_query(routing, *start);
-  if (!admitted) return call->fail(admitted.error());
-
-  cluster::Receipt receipt;
-  receipt.range = routing->slot_of(*start)->range.id;
-  receipt.would_throttle_ms = *admitted;
   limits.rows = *size;
   limits.made = ItemAge();
   const auto tie_rids = tie_rids_of(*request->parsed, container.spec.key.placement,
@@ -267,28 +206,29 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   if (tie_rids) limits.ties = tie_rids->numbering();
   limits.bytes = engine_.limits().response_bytes;
   limits.position_bytes = position_bytes(*token_max);
-  EngineSpace space(engine_, routing, {ranges, bounds->only}, *demand, receipt,
-                    {.reach = reach, .stop = limits.stop});
-  auto page = query::run_page(**bound, space, position ? &*position : nullptr, limits, context);
-  if (is_trial && (is_over || (!page && page.error().code == Code::would_wait))) {
+  auto ran = run.run(prepared.bound(), position ? &*position : nullptr, *demand, reach, limits,
+                     prepared.context());
+  if (is_trial && (is_over || (!ran && ran.error().code == Code::would_wait))) {
     return later_in_container(std::move(call), Lane::queries, &Service::query_items_patiently);
   }
-  if (!page) return call->fail(page.error());
+  if (!ran) return call->fail(ran.error());
+  query::QueryPage& page = ran->page;
+  cluster::Receipt& receipt = ran->receipt;
 
   std::string json = feed_head(container_rid(container.database, container.number), "Documents");
-  append_feed_elements(json, page->rows);
-  receipt.charge = *factor * prices::query_charge({.items = page->read.items,
-                                                   .bytes = page->read.bytes,
-                                                   .entries_read = page->read.entries,
+  append_feed_elements(json, page.rows);
+  receipt.charge = *factor * prices::query_charge({.items = page.read.items,
+                                                   .bytes = page.read.bytes,
+                                                   .entries_read = page.read.entries,
                                                    .bytes_returned = json.size(),
                                                    .bytes_asked = call->body.size()});
-  engine_.pay_for_query(routing, *start, receipt.charge, receipt.would_throttle_ms);
-  finish_feed(json, page->rows.size());
-  if (page->next) {
-    const bool is_of_range = (*bound)->rank || !page->next->gathered.empty();
+  run.pay(receipt);
+  finish_feed(json, page.rows.size());
+  if (page.next) {
+    const bool is_of_range = prepared.bound().rank || !page.next->gathered.empty();
     const uint64_t range = is_of_range ? hash_of(*bounds, *request) : 0;
     auto token = continuations_.encode(
-        QueryPosition{container.number, request->identity(), range, std::move(*page->next)},
+        QueryPosition{container.number, request->identity(), range, std::move(*page.next)},
         *token_max);
     if (!token) return call->fail(token.error());
     call->response.add("x-ms-continuation", *token);
@@ -297,18 +237,20 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   call->receipt(receipt, *routing);
   if (is_true(call->headers.populate_query_metrics)) {
     call->response.add("x-ms-documentdb-query-metrics",
-                       metrics_of(*page, json.size(), clock_.steady_us() - started_us));
+                       metrics_of(page, json.size(), clock_.steady_us() - started_us));
   }
   const bool newer_metrics = is_true(call->headers.populate_index_metrics_v2);
   if (newer_metrics || is_true(call->headers.populate_index_metrics)) {
-    context.budget.start({.bytes = query::kEvaluationBytesMax});  // the page's time may be over
-    const auto plan = query::plan_index_use(**bound, *space.policy(), context);
+    // The page's time may be over.
+    prepared.context().budget.start({.bytes = query::kEvaluationBytesMax});
+    const auto plan =
+        query::plan_index_use(prepared.bound(), routing->schema->index, prepared.context());
     call->response.add("x-ms-cosmos-index-utilization",
-                       encode_index_metrics(query::index_use_of(**bound, plan),
+                       encode_index_metrics(query::index_use_of(prepared.bound(), plan),
                                             newer_metrics ? IndexMetricsForm::percent_encoded
                                                           : IndexMetricsForm::base64));
   }
-  call->response.add("x-ms-item-count", std::to_string(page->rows.size()));
+  call->response.add("x-ms-item-count", std::to_string(page.rows.size()));
   call->reply(200, std::move(json));
 }
 

@@ -6,17 +6,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/cosmos/query/container_functions.h"
+#include "api/cosmos/query/prepared_query.h"
 #include "api/cosmos/query/query_request.h"
-#include "api/cosmos/resources/container_policies.h"
-#include "api/cosmos/script/transaction_space.h"
 #include "api/cosmos/wire/error_body.h"
 #include "api/cosmos/wire/etag.h"
-#include "api/cosmos/wire/query_error.h"
 #include "api/cosmos/wire/rid.h"
+#include "cluster/query/transaction_space.h"
 #include "face/http_error.h"
 #include "prices/request_units.h"
-#include "query/bind/bind.h"
 #include "query/run/execute.h"
 #include "value/terms.h"
 
@@ -235,28 +232,14 @@ size_t ScriptOperations::page_size(const Operation& operation) const {
 }
 
 Reply ScriptOperations::query(const Operation& operation) {
-  auto request = parse_query_request(operation.body);
-  if (!request) return refused(request.error());
-  auto computed = computed_properties(scope_.routing->container->spec.face_json);
-  if (!computed) return refused(computed.error());
-  if (scope_.query_rules == QueryRules::service) {
-    if (request->refused) return refused(*request->refused);
-    auto indexed =
-        check_order_is_indexed(*request->parsed, scope_.routing->schema->index, *computed);
-    if (!indexed) return refused(indexed.error());
+  PreparedQuery prepared(host_, engine_.catalog(), *scope_.routing);
+  if (auto parsed = prepared.parse(operation.body, scope_.query_rules); !parsed) {
+    return refused(parsed.error());
   }
-  ContainerFunctions functions(host_, engine_.catalog(), scope_.routing->container->number);
-  auto vectors = vector_paths(scope_.routing->container->spec.face_json);
-  if (!vectors) return refused(vectors.error());
+  const QueryRequest* request = &prepared.request();
   query::PageLimits limits;
   limits.stop = [this] { return clock_.steady_us() > deadline_us_ || !is_wanted(); };
-  query::Context context;
-  prepare(context);
-  context.functions = &functions;
-  context.budget.start({.stop = limits.stop, .bytes = query::kEvaluationBytesMax});
-  auto bound = query::bind_query(*request->parsed, request->parameters, *computed, &functions,
-                                 *vectors, &context);
-  if (!bound) return refused(query_error(bound.error()));
+  if (auto bound = prepared.bind(limits); !bound) return refused(bound.error());
   const uint32_t container = scope_.routing->container->number;
   std::optional<query::Position> position;
   if (!operation.continuation.empty()) {
@@ -267,11 +250,12 @@ Reply ScriptOperations::query(const Operation& operation) {
   limits.rows = page_size(operation);
   limits.bytes = engine_.limits().response_bytes;
   limits.position_bytes = position_bytes(kMaxContinuationBytes);
-  TransactionSpace space(transaction_, scope_.placement,
-                         [this](const partition::ItemKey& key, partition::Item& item) {
-                           return body_of(key.row, item);
-                         });
-  auto page = query::run_page(**bound, space, position ? &*position : nullptr, limits, context);
+  cluster::TransactionSpace space(transaction_, scope_.placement,
+                                  [this](const partition::ItemKey& key, partition::Item& item) {
+                                    return body_of(key.row, item);
+                                  });
+  auto page = query::run_page(prepared.bound(), space, position ? &*position : nullptr, limits,
+                              prepared.context());
   if (!page) return refused(page.error());
   Reply reply{.status = 200, .body = array_of(page->rows)};
   charge_ += scope_.charge_factor * prices::query_charge({.items = page->read.items,

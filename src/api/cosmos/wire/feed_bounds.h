@@ -14,23 +14,11 @@
 #include "base/limits.h"
 #include "base/result.h"
 #include "catalog/model.h"
+#include "cluster/query/container_query.h"
 
 namespace orrery::cosmos {
 
-// The placement keys in [min, max) that `only` has.
-struct KeyBounds {
-  std::string min{value::placement_min()};
-  std::string max{value::placement_max()};
-  value::LevelFilter only{};
-
-  bool has(std::string_view placement) const {
-    return placement >= min && placement < max && only.has(placement);
-  }
-  void narrow(std::string_view from, std::string_view to) {
-    if (from > min) min = from;
-    if (to < max) max = to;
-  }
-};
+using cluster::KeyBounds;
 
 struct BoundsRefusal {
   Error error;

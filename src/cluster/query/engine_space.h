@@ -18,7 +18,7 @@
 #include "query/plan/item_view.h"
 #include "query/plan/placement_filter.h"
 
-namespace orrery::cosmos {
+namespace orrery::cluster {
 
 // How much a query may still read; nothing is counted when `reach` is for files.
 struct ReadAllowance {
@@ -48,9 +48,8 @@ class EngineSpace final : public query::ItemSpace {
  public:
   // What `keys` refers to outlives the space. `receipt` is told which partition was read last, and
   // up to where.
-  EngineSpace(cluster::Engine& engine, cluster::RoutingPtr routing, const TouchedKeys& keys,
-              const cluster::LsnDemand& demand, cluster::Receipt& receipt,
-              ReadAllowance allowance = {})
+  EngineSpace(Engine& engine, RoutingPtr routing, const TouchedKeys& keys, const LsnDemand& demand,
+              Receipt& receipt, ReadAllowance allowance = {})
       : engine_(engine),
         routing_(std::move(routing)),
         keys_(keys),
@@ -63,12 +62,12 @@ class EngineSpace final : public query::ItemSpace {
   const value::IndexPolicy* policy() const override { return &routing_->schema->index; }
 
  private:
-  cluster::Engine& engine_;
-  const cluster::RoutingPtr routing_;
+  Engine& engine_;
+  const RoutingPtr routing_;
   const TouchedKeys keys_;
-  const cluster::LsnDemand& demand_;
-  cluster::Receipt& receipt_;
+  const LsnDemand& demand_;
+  Receipt& receipt_;
   ReadAllowance allowance_;
 };
 
-}  // namespace orrery::cosmos
+}  // namespace orrery::cluster

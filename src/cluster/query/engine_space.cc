@@ -1,5 +1,5 @@
-// See query_view.h.
-#include "api/cosmos/query/query_view.h"
+// See engine_space.h.
+#include "cluster/query/engine_space.h"
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +8,7 @@
 #include "partition/view.h"
 #include "query/run/page.h"
 
-namespace orrery::cosmos {
+namespace orrery::cluster {
 namespace {
 
 // The stored key of an item: ordered(placement) row.
@@ -151,4 +151,4 @@ Result<std::unique_ptr<query::ItemView>> EngineSpace::open(std::string_view from
   return std::make_unique<PartitionView>(std::move(reply->view), keys_.only, allowance_);
 }
 
-}  // namespace orrery::cosmos
+}  // namespace orrery::cluster

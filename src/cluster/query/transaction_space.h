@@ -12,7 +12,7 @@
 #include "partition/transaction.h"
 #include "query/plan/item_view.h"
 
-namespace orrery::cosmos {
+namespace orrery::cluster {
 
 class TransactionSpace final : public query::ItemSpace {
  public:
@@ -31,4 +31,4 @@ class TransactionSpace final : public query::ItemSpace {
   const BodyOf body_of_;
 };
 
-}  // namespace orrery::cosmos
+}  // namespace orrery::cluster

@@ -1,12 +1,12 @@
 // See transaction_space.h.
-#include "api/cosmos/script/transaction_space.h"
+#include "cluster/query/transaction_space.h"
 
 #include <utility>
 #include <vector>
 
 #include "partition/format.h"
 
-namespace orrery::cosmos {
+namespace orrery::cluster {
 namespace {
 
 constexpr size_t kScanItems = 256;
@@ -147,4 +147,4 @@ Result<std::unique_ptr<query::ItemView>> TransactionSpace::open(std::string_view
   return std::make_unique<TransactionView>(transaction_, placement_, body_of_);
 }
 
-}  // namespace orrery::cosmos
+}  // namespace orrery::cluster

@@ -1,0 +1,29 @@
+// See container_settings.h.
+#include "api/cosmos/query/container_settings.h"
+
+#include <utility>
+
+#include "api/cosmos/resources/container_policies.h"
+
+namespace orrery::cosmos {
+namespace {
+
+Result<ContainerSettings> decode(const cluster::Routing& routing) {
+  const std::string& definition = routing.container->spec.face_json;
+  auto computed = computed_properties(definition);
+  if (!computed) return pass(computed.error());
+  auto vectors = vector_paths(definition);
+  if (!vectors) return pass(vectors.error());
+  return ContainerSettings{.computed = std::move(*computed), .vectors = std::move(*vectors)};
+}
+
+}  // namespace
+
+Result<const ContainerSettings*> settings_of(const cluster::Routing& routing) {
+  const auto& kept =
+      routing.decoded.get<Result<ContainerSettings>>([&] { return decode(routing); });
+  if (!kept) return pass(kept.error());
+  return &*kept;
+}
+
+}  // namespace orrery::cosmos

@@ -1,0 +1,20 @@
+// What this face's definition of a container means for queries over it, decoded once for each
+// routing.
+#pragma once
+
+#include "base/result.h"
+#include "cluster/routing.h"
+#include "query/bind/bind.h"
+#include "query/bind/vector_paths.h"
+
+namespace orrery::cosmos {
+
+struct ContainerSettings {
+  query::ComputedProperties computed;
+  query::VectorPaths vectors;
+};
+
+// They stay in place for as long as the routing does. Any thread may call.
+Result<const ContainerSettings*> settings_of(const cluster::Routing& routing);
+
+}  // namespace orrery::cosmos

@@ -1,0 +1,78 @@
+// A query over the items of one container, run here: over as many partitions as it touches,
+// ordered, grouped, limited, page by page. For every face; what a client does by a plan of its own
+// is not needed for it.
+//
+// A page is charged to the partition where it begins: admitted there before it runs, and paid for
+// there by the caller, who knows its price.
+//
+// Threading: one thread at a time; it may block unless `reach` is for memory, and then fails with
+// Code::would_wait where it would.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster/engine.h"
+#include "cluster/query/engine_space.h"
+#include "query/evaluate/bound.h"
+#include "query/evaluate/evaluate.h"
+#include "query/parse/ast.h"
+#include "query/plan/placement_filter.h"
+#include "query/run/page.h"
+#include "query/run/position.h"
+
+namespace orrery::cluster {
+
+// The placement keys in [min, max) that `only` has.
+struct KeyBounds {
+  std::string min{value::placement_min()};
+  std::string max{value::placement_max()};
+  value::LevelFilter only{};
+
+  bool has(std::string_view placement) const {
+    return placement >= min && placement < max && only.has(placement);
+  }
+  void narrow(std::string_view from, std::string_view to) {
+    if (from > min) min = from;
+    if (to < max) max = to;
+  }
+};
+
+class ContainerQuery {
+ public:
+  // `bounds` outlives it.
+  ContainerQuery(Engine& engine, RoutingPtr routing, const query::Query& query,
+                 const query::Parameters& parameters, const KeyBounds& bounds);
+
+  // What it can touch within its bounds, in order and apart from one another.
+  const std::vector<query::PlacementRange>& ranges() const { return ranges_; }
+  bool is_about_one_key() const {
+    return ranges_.empty() || (ranges_.size() == 1 && ranges_.front().is_point());
+  }
+  size_t partitions() const;
+
+  struct Result {
+    query::QueryPage page;
+    Receipt receipt;  // without the charge
+  };
+  // The page after `from`, or the first one.
+  orrery::Result<Result> run(const query::BoundQuery& bound, const query::Position* from,
+                             const LsnDemand& demand, partition::Reach reach,
+                             const query::PageLimits& limits, query::Context& context);
+  // After run().
+  void pay(const Receipt& receipt);
+
+ private:
+  // The placement key whose partition the page is charged to.
+  orrery::Result<std::string> start_of(const query::Position* from) const;
+
+  Engine& engine_;
+  const RoutingPtr routing_;
+  const KeyBounds& bounds_;
+  std::vector<query::PlacementRange> ranges_;
+  std::string start_;
+};
+
+}  // namespace orrery::cluster
