@@ -226,7 +226,7 @@ bool RequestParser::head_line(const char* data, size_t size, std::string_view& l
 
 void RequestParser::request_line(const char* data, std::string_view line) {
   const size_t first = line.find(' ');
-  // No space at all is the largest of places.
+  // Without a space `first` is npos, which is above the bound too.
   if (first > kMethodBytesMax || !is_token(line.substr(0, first))) {
     return fail(400, "The request line does not start with a method.");
   }
