@@ -95,7 +95,7 @@ class LineSession final : public Session {
     if (line == "throw") throw std::runtime_error("on purpose");
     if (line == "stop") lines_.stop_here();
     if (line == "later" || line == "hold") {
-      auto answer = [self = stream_.shared_from_this(), this](std::string text) {
+      auto answer = [self = stream_.shared_from_this(), this](const std::string& text) {
         self->post([this, text] {
           stream_.output().text().append(text).append("\n");
           stream_.resume();

@@ -63,7 +63,7 @@ struct ReceivedFrame {
 
   uint16_t code() const {
     if (opcode != kClose) return 0;
-    if (payload.size() < 2) return close_code::none_given;
+    if (payload.size() < 2) return close_code::kNoneGiven;
     return static_cast<uint16_t>(static_cast<unsigned char>(payload[0]) << 8 |
                                  static_cast<unsigned char>(payload[1]));
   }
@@ -165,7 +165,7 @@ class TestSocket final : public WebSocketHandler {
     if (message == "throw") throw std::runtime_error("on purpose");
     if (message == "stop") sockets_.stop_here();
     if (message == "text only" && kind == MessageKind::binary) {
-      return socket.close(close_code::unsupported_data, "text only");
+      return socket.close(close_code::kUnsupportedData, "text only");
     }
     if (message.starts_with("close ")) {
       return socket.close(static_cast<uint16_t>(std::atoi(message.c_str() + 6)), "as asked");

@@ -22,17 +22,17 @@ enum class MessageKind : uint8_t { text, binary };
 
 // Why a WebSocket is closed: RFC 6455, 7.4.1. A face has 4000 to 4999 for its own.
 namespace close_code {
-inline constexpr uint16_t normal = 1000;
-inline constexpr uint16_t going_away = 1001;
-inline constexpr uint16_t protocol_error = 1002;
-inline constexpr uint16_t unsupported_data = 1003;
-inline constexpr uint16_t none_given = 1005;  // never sent
-inline constexpr uint16_t abnormal = 1006;    // never sent: there was no Close
-inline constexpr uint16_t invalid_data = 1007;
-inline constexpr uint16_t policy = 1008;
-inline constexpr uint16_t too_big = 1009;
-inline constexpr uint16_t server_error = 1011;
-inline constexpr uint16_t try_later = 1013;
+inline constexpr uint16_t kNormal = 1000;
+inline constexpr uint16_t kGoingAway = 1001;
+inline constexpr uint16_t kProtocolError = 1002;
+inline constexpr uint16_t kUnsupportedData = 1003;
+inline constexpr uint16_t kNoneGiven = 1005;  // never sent
+inline constexpr uint16_t kAbnormal = 1006;   // never sent: there was no Close
+inline constexpr uint16_t kInvalidData = 1007;
+inline constexpr uint16_t kPolicy = 1008;
+inline constexpr uint16_t kTooBig = 1009;
+inline constexpr uint16_t kServerError = 1011;
+inline constexpr uint16_t kTryLater = 1013;
 }  // namespace close_code
 
 struct WebSocketLimits {

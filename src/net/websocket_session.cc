@@ -3,7 +3,6 @@
 
 #include <simdjson.h>
 
-#include <array>
 #include <exception>
 #include <utility>
 
@@ -50,12 +49,12 @@ WebSocketSession::WebSocketSession(Stream& stream, const WebSocketLimits& limits
       limits_(limits),
       handler_(std::move(handler)),
       heard_at_(stream.now()),
-      close_code_(close_code::abnormal) {}
+      close_code_(close_code::kAbnormal) {}
 
 // ---- Receiving
 
 Next WebSocketSession::on_input(InputBuffer& input) {
-  if (stream_.stopping() && !close_sent_) begin_close(close_code::going_away, "the server stops");
+  if (stream_.stopping() && !close_sent_) begin_close(close_code::kGoingAway, "the server stops");
   if (input.size() > 0) {
     heard_at_ = stream_.now();
     ping_sent_ = false;
@@ -68,7 +67,7 @@ Next WebSocketSession::on_input(InputBuffer& input) {
       case WebSocketFrames::Outcome::need_more:
         return need_more();
       case WebSocketFrames::Outcome::malformed:
-        fail(close_code::protocol_error, "a malformed frame");
+        fail(close_code::kProtocolError, "a malformed frame");
         continue;
       case WebSocketFrames::Outcome::piece:
         break;
@@ -101,16 +100,16 @@ bool WebSocketSession::begin_frame(const FramePiece& piece) {
     fail(code, reason);
     return false;
   };
-  if (!piece.masked) return refuse(close_code::protocol_error, "a frame without a mask");
-  if (piece.reserved_bits) return refuse(close_code::protocol_error, "an extension's bits are set");
-  if (!is_known(piece.opcode)) return refuse(close_code::protocol_error, "an unknown opcode");
+  if (!piece.masked) return refuse(close_code::kProtocolError, "a frame without a mask");
+  if (piece.reserved_bits) return refuse(close_code::kProtocolError, "an extension's bits are set");
+  if (!is_known(piece.opcode)) return refuse(close_code::kProtocolError, "an unknown opcode");
   if (!is_control(piece.opcode)) {
     if (in_message_ != (piece.opcode == Opcode::continuation)) {
-      return refuse(close_code::protocol_error,
+      return refuse(close_code::kProtocolError,
                     in_message_ ? "a message within another" : "a continuation of no message");
     }
     if (piece.payload_bytes > limits_.message_bytes_max - message_.size()) {
-      return refuse(close_code::too_big, "the message is larger than this server accepts");
+      return refuse(close_code::kTooBig, "the message is larger than this server accepts");
     }
     if (!in_message_) {
       in_message_ = true;
@@ -140,7 +139,7 @@ WebSocketSession::Step WebSocketSession::end_frame(bool last_of_message) {
   }
   if (!last_of_message) return Step::go_on;
   if (kind_ == MessageKind::text && !is_utf8(message_)) {
-    fail(close_code::invalid_data, "the text is not UTF-8");
+    fail(close_code::kInvalidData, "the text is not UTF-8");
     return Step::go_on;
   }
   deliver();
@@ -159,7 +158,7 @@ void WebSocketSession::deliver() {
   } catch (const std::exception& error) {
     note_exception("handling a message", error.what());
     LoopCounters::count(stream_.counters().failures);
-    fail(close_code::server_error, "the server failed");
+    fail(close_code::kServerError, "the server failed");
   }
   in_handler_ = false;
 }
@@ -177,14 +176,14 @@ void WebSocketSession::on_control() {
 }
 
 void WebSocketSession::on_close_frame() {
-  uint16_t code = close_code::none_given;
-  if (control_.size() == 1) return fail(close_code::protocol_error, "half a code");
+  uint16_t code = close_code::kNoneGiven;
+  if (control_.size() == 1) return fail(close_code::kProtocolError, "half a code");
   if (control_.size() >= 2) {
     code = static_cast<uint16_t>(static_cast<unsigned char>(control_[0]) << 8 |
                                  static_cast<unsigned char>(control_[1]));
-    if (!may_be_sent(code)) return fail(close_code::protocol_error, "a code that nobody may send");
+    if (!may_be_sent(code)) return fail(close_code::kProtocolError, "a code that nobody may send");
     if (!is_utf8(std::string_view(control_).substr(2))) {
-      return fail(close_code::invalid_data, "the reason is not UTF-8");
+      return fail(close_code::kInvalidData, "the reason is not UTF-8");
     }
   }
   close_code_ = code;
@@ -202,9 +201,9 @@ void WebSocketSession::on_close_frame() {
 void WebSocketSession::on_deadline(Waiting what) {
   switch (what) {
     case Waiting::body:
-      return fail(close_code::policy, "the message did not arrive in time");
+      return fail(close_code::kPolicy, "the message did not arrive in time");
     case Waiting::memory:
-      return fail(close_code::try_later, "no memory for a message as large as this now");
+      return fail(close_code::kTryLater, "no memory for a message as large as this now");
     default:
       break;
   }
@@ -216,12 +215,12 @@ void WebSocketSession::on_deadline(Waiting what) {
 }
 
 void WebSocketSession::on_no_memory() {
-  fail(close_code::try_later, "no memory for a frame as large as this now");
+  fail(close_code::kTryLater, "no memory for a frame as large as this now");
 }
 
 void WebSocketSession::on_stopping() {
   if (close_sent_) return;
-  begin_close(close_code::going_away, "the server stops");
+  begin_close(close_code::kGoingAway, "the server stops");
   stream_.resume();
 }
 
@@ -232,12 +231,11 @@ void WebSocketSession::begin_close(uint16_t code, std::string_view reason) {
   closing_ = true;
   paused_ = false;
   deadline_ = stream_.now() + limits_.close_timeout;
-  std::array<char, 2 + kReasonBytesMax> payload;
-  payload[0] = static_cast<char>(code >> 8);
-  payload[1] = static_cast<char>(code & 0xff);
-  const size_t size = std::min(reason.size(), kReasonBytesMax);
-  std::copy_n(reason.data(), size, payload.begin() + 2);
-  append(Opcode::close, {payload.data(), 2 + size});
+  std::string payload;
+  payload += static_cast<char>(code >> 8);
+  payload += static_cast<char>(code & 0xff);
+  payload += reason.substr(0, kReasonBytesMax);
+  append(Opcode::close, payload);
 }
 
 void WebSocketSession::fail(uint16_t code, std::string_view reason) {

@@ -104,11 +104,11 @@ TEST_F(WebSocketSharingTest, MessagesOfOtherThreadsArriveInOrder) {
   const std::shared_ptr<WebSocket> socket = sockets().take_held();
   std::thread sender([&] {
     for (int i = 0; i < 500; ++i) socket->send(MessageKind::text, std::to_string(i));
-    socket->close(close_code::normal, "done");
+    socket->close(close_code::kNormal, "done");
     EXPECT_FALSE(socket->send(MessageKind::text, "after the close"));
   });
   for (int i = 0; i < 500; ++i) ASSERT_EQ(client.receive_text(), std::to_string(i));
-  EXPECT_EQ(client.receive_frame().code(), close_code::normal);
+  EXPECT_EQ(client.receive_frame().code(), close_code::kNormal);
   sender.join();
   client.send(frame(kClose, close_payload(1000)));
   EXPECT_TRUE(client.at_end());
@@ -125,10 +125,10 @@ TEST_F(WebSocketSharingTest, LateAnswersMayFindNobody) {
     client.reset();
   }
   EXPECT_TRUE(eventually([&] { return sockets().closed == 1; }));
-  EXPECT_EQ(sockets().closed_code, close_code::abnormal);
+  EXPECT_EQ(sockets().closed_code, close_code::kAbnormal);
   EXPECT_TRUE(socket->is_gone());
   EXPECT_FALSE(socket->send(MessageKind::text, "nobody"));
-  socket->close(close_code::normal, "");
+  socket->close(close_code::kNormal, "");
   socket->resume();
   WebSocketClient client(server_->port());
   ASSERT_TRUE(client.open());
@@ -213,7 +213,7 @@ TEST_F(WebSocketSharingTest, ThoseThatWaitTooLongAreTold) {
   WebSocketClient second(server_->port());
   ASSERT_TRUE(second.open());
   second.send(frame(kText, std::string(2'000'000, 'b')).substr(0, 100'000));
-  EXPECT_EQ(second.receive_frame().code(), close_code::try_later);
+  EXPECT_EQ(second.receive_frame().code(), close_code::kTryLater);
   EXPECT_TRUE(second.at_end());
 }
 
@@ -261,7 +261,7 @@ TEST_F(WebSocketSharingTest, StoppingSaysGoodbye) {
   const std::shared_ptr<WebSocket> socket = sockets().take_held();
   std::thread stopper([&] { server_->stop(milliseconds(20'000)); });
   for (WebSocketClient* client : {&idle, &half, &held}) {
-    EXPECT_EQ(client->receive_frame().code(), close_code::going_away);
+    EXPECT_EQ(client->receive_frame().code(), close_code::kGoingAway);
   }
   EXPECT_FALSE(socket->send(MessageKind::text, "too late"));
   half.send(frame(kText, "second").substr(4));  // is dropped
@@ -279,7 +279,7 @@ TEST_F(WebSocketSharingTest, StoppingDoesNotWaitForEver) {
   WebSocketClient client(server_->port());
   ASSERT_TRUE(client.open());
   server_->stop(milliseconds(30));
-  EXPECT_EQ(client.receive_frame().code(), close_code::going_away);
+  EXPECT_EQ(client.receive_frame().code(), close_code::kGoingAway);
   EXPECT_TRUE(client.at_end());
 }
 
@@ -295,7 +295,7 @@ TEST_F(WebSocketSharingTest, AnUpgradeThatIsAnsweredWhileStoppingIsClosed) {
   responder.send(Response{});
   EXPECT_EQ(busy.receive().status, 200);
   EXPECT_EQ(busy.receive().status, 101);
-  EXPECT_EQ(busy.receive_frame().code(), close_code::going_away);
+  EXPECT_EQ(busy.receive_frame().code(), close_code::kGoingAway);
   busy.send(frame(kClose, close_payload(1001)));
   EXPECT_TRUE(busy.at_end());
   busy.close();

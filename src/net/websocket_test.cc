@@ -151,7 +151,7 @@ TEST_F(WebSocketTest, BoundsMessages) {
     client.text(std::string(1000, 'x'));
     EXPECT_EQ(client.receive_text().size(), 1000U);
     client.text(std::string(1001, 'x'));
-    EXPECT_EQ(client.receive_frame().code(), close_code::too_big);
+    EXPECT_EQ(client.receive_frame().code(), close_code::kTooBig);
     EXPECT_TRUE(client.at_end());
   }
   {
@@ -161,7 +161,7 @@ TEST_F(WebSocketTest, BoundsMessages) {
     client.send(frame(kText, std::string(500, 'x'), {.last = false}) +
                 frame(kContinuation, std::string(500, 'x'), {.last = false}) +
                 frame(kContinuation, "x"));
-    EXPECT_EQ(client.receive_frame().code(), close_code::too_big);
+    EXPECT_EQ(client.receive_frame().code(), close_code::kTooBig);
     EXPECT_TRUE(client.at_end());
   }
   {
@@ -169,7 +169,7 @@ TEST_F(WebSocketTest, BoundsMessages) {
     WebSocketClient client(server_->port());
     ASSERT_TRUE(client.open());
     client.send(std::string("\x82\xff\x7f\xff\xff\xff\xff\xff\xff\xff\x01\x02\x03\x04x", 15));
-    EXPECT_EQ(client.receive_frame().code(), close_code::too_big);
+    EXPECT_EQ(client.receive_frame().code(), close_code::kTooBig);
   }
   EXPECT_EQ(sockets().messages, 1U);
   EXPECT_EQ(server_->counters().bad_requests, 3U);
@@ -209,7 +209,7 @@ TEST_F(WebSocketTest, RefusesWhatIsNotTheProtocol) {
     // What is before it is answered; what is after it is not looked at.
     client.send(frame(kText, "before") + request + frame(kText, "after"));
     EXPECT_EQ(client.receive_text(), "before");
-    EXPECT_EQ(client.receive_frame().code(), close_code::protocol_error)
+    EXPECT_EQ(client.receive_frame().code(), close_code::kProtocolError)
         << testing::PrintToString(request);
     EXPECT_TRUE(client.at_end());
   }
@@ -229,7 +229,7 @@ TEST_F(WebSocketTest, RefusesTextThatIsNotUtf8) {
     WebSocketClient client(server_->port());
     ASSERT_TRUE(client.open());
     client.send(request);
-    EXPECT_EQ(client.receive_frame().code(), close_code::invalid_data);
+    EXPECT_EQ(client.receive_frame().code(), close_code::kInvalidData);
     EXPECT_TRUE(client.at_end());
   }
   EXPECT_EQ(sockets().messages, 0U);
@@ -257,7 +257,7 @@ TEST_F(WebSocketTest, AnswersAClose) {
   EXPECT_EQ(answer.payload, "");
   EXPECT_TRUE(client.at_end());
   client.close();
-  EXPECT_TRUE(eventually([&] { return sockets().closed_code == close_code::none_given; }));
+  EXPECT_TRUE(eventually([&] { return sockets().closed_code == close_code::kNoneGiven; }));
 }
 
 TEST_F(WebSocketTest, HandlersCanClose) {
@@ -279,7 +279,7 @@ TEST_F(WebSocketTest, HandlersCanClose) {
     WebSocketClient client(server_->port());
     ASSERT_TRUE(client.open());
     client.send(frame(kBinary, "text only"));
-    EXPECT_EQ(client.receive_frame().code(), close_code::unsupported_data);
+    EXPECT_EQ(client.receive_frame().code(), close_code::kUnsupportedData);
     // It never answers: the server does not wait for long.
     EXPECT_TRUE(client.at_end());
   }
@@ -292,7 +292,7 @@ TEST_F(WebSocketTest, AHandlerThatThrowsClosesItsSocketAlone) {
   ASSERT_TRUE(unlucky.open());
   ASSERT_TRUE(other.open());
   unlucky.text("throw");
-  EXPECT_EQ(unlucky.receive_frame().code(), close_code::server_error);
+  EXPECT_EQ(unlucky.receive_frame().code(), close_code::kServerError);
   EXPECT_TRUE(unlucky.at_end());
   other.text("hello");
   EXPECT_EQ(other.receive_text(), "hello");
@@ -322,7 +322,7 @@ TEST_F(WebSocketTest, CutsPeersThatGiveNone) {
   ASSERT_TRUE(client.open());
   EXPECT_EQ(client.receive_frame().opcode, kPing);
   EXPECT_TRUE(client.at_end());
-  EXPECT_TRUE(eventually([&] { return sockets().closed_code == close_code::abnormal; }));
+  EXPECT_TRUE(eventually([&] { return sockets().closed_code == close_code::kAbnormal; }));
 }
 
 TEST_F(WebSocketTest, WorksOverTls) {

@@ -32,7 +32,7 @@ class Echo final : public WebSocketHandler {
     require(message.size() <= kMessageBytesMax);
     require(kind == MessageKind::binary || simdjson::validate_utf8(message.data(), message.size()));
     seen.append(kind == MessageKind::text ? "text " : "binary ").append(message).append("\n");
-    if (message == "close") return socket.close(close_code::normal, "as asked");
+    if (message == "close") return socket.close(close_code::kNormal, "as asked");
     if (message == "pause") {
       socket.pause();
       late.emplace_back(socket.share(), message);
