@@ -21,8 +21,10 @@ struct HttpTestOptions : ServerOptions, ListenerLimits, HttpLimits {
     ListenerSpec spec;
     spec.address = address;
     spec.port = port;
-    spec.sessions = http_sessions(handler, *this);
-    spec.limits = *this;
+    const HttpLimits& http = *this;
+    const ListenerLimits& limits = *this;
+    spec.sessions = http_sessions(handler, http);
+    spec.limits = limits;
     return spec;
   }
 };
