@@ -14,6 +14,8 @@ namespace {
 using value::Node;
 using value::Type;
 
+constexpr std::string_view kTypedOrder = "typed";
+
 // Builds one JSON object.
 class ObjectWriter {
  public:
@@ -272,6 +274,8 @@ std::string encode(const Container& container) {
       .number("revision", static_cast<int64_t>(container.revision));
   out.text("placement", placement_name(spec.key.placement));
   out.raw("keyPaths", encode_paths(spec.key.paths));
+  if (!spec.encoding.empty()) out.text("encoding", spec.encoding);
+  if (spec.value_order == value::ValueOrder::typed) out.text("valueOrder", kTypedOrder);
   out.boolean("indexed", spec.indexed).number("indexVersion", container.index_version);
   out.number("indexedVersion", container.indexed_version);
   out.raw("indexRules", array_of(spec.index_rules, [](const value::IndexRule& rule) {
@@ -349,6 +353,11 @@ Result<Container> decode_container(std::string_view text) {
   container.changed_s = in.number("changed");
   container.revision = static_cast<uint64_t>(in.number("revision"));
   read_key(in, spec.key);
+  if (in.optional("encoding") != nullptr) spec.encoding = in.text("encoding");
+  if (in.optional("valueOrder") != nullptr) {
+    if (in.text("valueOrder") != kTypedOrder) in.wrong("valueOrder");
+    spec.value_order = value::ValueOrder::typed;
+  }
   spec.indexed = in.boolean("indexed");
   container.index_version = in.number32("indexVersion");
   container.indexed_version = in.number32("indexedVersion");

@@ -45,6 +45,8 @@ struct PartitionMap {
 struct ContainerSpec {
   std::string name;
   value::KeyDefinition key;
+  std::string encoding;  // of items' bodies: the name of a codec (value/codec.h); empty: JSON
+  value::ValueOrder value_order = value::ValueOrder::json;  // of the index; never changes
   bool indexed = true;  // false: nothing but the system's own terms
   std::vector<value::IndexRule> index_rules;
   std::optional<int64_t> default_life_ms;   // of its items: as in partition::Schema
@@ -59,6 +61,7 @@ struct ContainerSpec {
 // What is indexed, all in all.
 inline value::IndexDefinition index_definition(const ContainerSpec& spec) {
   value::IndexDefinition definition;
+  definition.order = spec.value_order;
   definition.always = spec.always_indexed;
   if (spec.indexed) {
     definition.rules = spec.index_rules;

@@ -113,6 +113,11 @@ RoutingPtr Engine::make_routing(const catalog::ContainerPtr& container, const Ro
 
   const catalog::ContainerSpec& spec = container->spec;
   auto schema = std::make_shared<partition::Schema>();
+  if (!spec.encoding.empty()) {
+    const auto codec = options_.codecs.find(spec.encoding);
+    schema->codec =
+        codec != options_.codecs.end() ? codec->second : value::unknown_codec(spec.encoding);
+  }
   schema->index = value::IndexPolicy(catalog::index_definition(spec));
   schema->index_version = container->index_version;
   for (const value::Path& path : spec.always_indexed) {

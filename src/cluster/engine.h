@@ -43,6 +43,8 @@ struct EngineOptions {
   Throttling throttling = Throttling::enforce;
   bool sync_commits = true;
   const partition::Prices* prices = &partition::kOneForEach;  // what containers' work costs
+  // Of the encodings of bodies other than JSON, by the name that containers have of them.
+  std::map<std::string, std::shared_ptr<const value::Codec>, std::less<>> codecs = {};
 };
 
 // What every answered operation tells.

@@ -8,18 +8,19 @@ namespace {
 
 using Indexes = std::pair<size_t, size_t>;
 
-Routing three() {
-  Routing routing;
+RoutingPtr three() {
+  auto routing = std::make_shared<Routing>();
   uint32_t id = 0;
   for (auto [min, max] : {std::pair("", "h"), {"h", "p"}, {"p", "\xFF"}}) {
-    routing.slots.push_back(
+    routing->slots.push_back(
         std::make_shared<Slot>(1, catalog::PartitionRange{id++, min, max, {}, ""}));
   }
   return routing;
 }
 
 TEST(Routing, EveryPlacementHasOneSlot) {
-  const Routing routing = three();
+  const RoutingPtr made = three();
+  const Routing& routing = *made;
   EXPECT_EQ(routing.slot_of("")->range.id, 0);
   EXPECT_EQ(routing.slot_of("a")->range.id, 0);
   EXPECT_EQ(routing.slot_of("gzzz")->range.id, 0);
@@ -31,7 +32,8 @@ TEST(Routing, EveryPlacementHasOneSlot) {
 }
 
 TEST(Routing, SlotsThatMeetARange) {
-  const Routing routing = three();
+  const RoutingPtr made = three();
+  const Routing& routing = *made;
   EXPECT_EQ(routing.slots_of("", "\xFF"), Indexes(0, 3));
   EXPECT_EQ(routing.slots_of("", "h"), Indexes(0, 1));
   EXPECT_EQ(routing.slots_of("h", "p"), Indexes(1, 2));

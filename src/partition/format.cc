@@ -285,6 +285,7 @@ std::string encode_definition(const value::IndexDefinition& definition) {
   }
   append_u32(out, static_cast<uint32_t>(definition.spatial.size()));
   for (const value::IndexPath& path : definition.spatial) append_text(out, to_string(path));
+  append_u32(out, definition.order == value::ValueOrder::typed ? 1 : 0);
   return out;
 }
 
@@ -316,6 +317,9 @@ Result<value::IndexDefinition> decode_definition(std::string_view stored) {
     if (!path) return damaged("index definition");
     definition.spatial.push_back(std::move(*path));
   }
+  const uint32_t order = reader.u32();
+  if (order > 1) return damaged("index definition");
+  definition.order = order == 1 ? value::ValueOrder::typed : value::ValueOrder::json;
   if (!reader.ok || !reader.in.empty()) return damaged("index definition");
   return definition;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "value/codec.h"
 #include "value/path.h"
 #include "value/terms.h"
 
@@ -72,7 +73,8 @@ struct ItemKey {
 // What a partition has to know of its container to write and read items. An immutable snapshot;
 // each write carries the one that was current when it was made.
 struct Schema {
-  bool indexed = true;  // false: no terms at all, and the body need not be JSON
+  bool indexed = true;  // false: no terms at all, and the body can be anything
+  std::shared_ptr<const value::Codec> codec = value::json_codec();  // of the bodies; never changes
   value::IndexPolicy index;
   uint32_t index_version = 1;
   std::vector<std::string> free_paths;  // term paths that every item has, which cost nothing extra

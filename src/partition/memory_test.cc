@@ -33,6 +33,9 @@ class FinisherWithoutMemory final : public Finisher {
   std::string finish(std::string_view, const Version&, const Origin&) const override {
     throw std::bad_alloc();
   }
+  std::span<const std::string_view> added_names() const override { return {}; }
+  void each_added(const Version&, const Origin&,
+                  const std::function<void(const value::Value&)>&) const override {}
 };
 
 TEST_F(PartitionMemoryTest, AWritersJobThatCannotRunFailsWhatWaits) {

@@ -24,6 +24,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,7 @@
 #include "partition/term_cache.h"
 #include "partition/work.h"
 #include "value/placement.h"
+#include "value/value.h"
 #include "volume/volume.h"
 
 namespace orrery::partition {
@@ -71,9 +73,14 @@ class Shared {
 class Finisher {
  public:
   virtual ~Finisher() = default;
-  // `body` is a JSON object's text; returns the text to store.
+  // `body` is an object; returns the body to store.
   virtual std::string finish(std::string_view body, const Version& version,
                              const Origin& origin) const = 0;
+  // The members that finish() adds to the object, all of them scalars: their names, which are
+  // always the same, and their values, in that order.
+  virtual std::span<const std::string_view> added_names() const = 0;
+  virtual void each_added(const Version& version, const Origin& origin,
+                          const std::function<void(const value::Value&)>& take) const = 0;
 };
 
 // Makes an item's next body out of its current one. Called by the writer, with others waiting: it
@@ -101,6 +108,8 @@ enum class Verb : uint8_t {
   purged,   // of no item: notes that none of them is left in the files
 };
 
+struct PreparedTerms;  // prepared_terms.h
+
 struct Write {
   Verb verb = Verb::create;
   std::string placement;
@@ -118,6 +127,8 @@ struct Write {
   std::shared_ptr<const Schema> schema;
   std::shared_ptr<const Finisher> finisher;  // null: the body is stored as it is
   std::shared_ptr<const Editor> editor;      // for replace, in the place of `body` and `lifetime`
+  // Of `body` and what the finisher adds; null: the writer makes the terms from the stored body.
+  std::shared_ptr<const PreparedTerms> prepared;
 };
 
 // What a write did, or what a read found.

@@ -7,7 +7,8 @@
 
 #include "partition/history_entry.h"
 #include "partition/precondition.h"
-#include "value/json.h"
+#include "partition/prepared_terms.h"
+#include "value/term_value.h"
 
 namespace orrery::partition {
 
@@ -19,6 +20,14 @@ uint32_t chargeable(const std::vector<std::string_view>& terms, const Schema& sc
            std::ranges::none_of(schema.free_paths,
                                 [&](const std::string& path) { return term.starts_with(path); });
   }));
+}
+
+// What was made of the write's body before it was queued, if it is of the body that is written, and
+// by the rules that the write comes with.
+const PreparedTerms* prepared_terms(const Write& write) {
+  if (!write.prepared || write.editor || write.verb == Verb::reindex) return nullptr;
+  if (write.prepared->index_version != write.schema->index_version) return nullptr;
+  return write.prepared.get();
 }
 
 }  // namespace
@@ -352,36 +361,44 @@ Status Run::reindex(const Write& write, const std::string& key, const Item* befo
   const bool stale = before != nullptr && !same_rules;
   if (!schema.indexed && schema.unique_keys.empty() && !stale) return {};
 
-  std::optional<value::JsonDocument> old_json, new_json;
+  const bool is_read = schema.indexed || !schema.unique_keys.empty();
+  std::optional<value::Document> old_body, new_body;
   if (before != nullptr) {
-    auto parsed = value::JsonDocument::parse(before->body);
+    auto parsed = schema.codec->parse(before->body);
     if (parsed) {
-      old_json = std::move(*parsed);
-    } else if (schema.indexed || !schema.unique_keys.empty()) {
-      return fail(Code::corrupt, fmt::format("the stored item '{}' is not JSON: {}", write.row,
+      old_body = std::move(*parsed);
+    } else if (is_read) {
+      return fail(Code::corrupt, fmt::format("the stored item '{}' cannot be read: {}", write.row,
                                              parsed.error().message));
     }
   }
-  if (after != nullptr && (schema.indexed || !schema.unique_keys.empty())) {
-    auto parsed = value::JsonDocument::parse(after->body);
+  const PreparedTerms* prepared = after == nullptr ? nullptr : prepared_terms(write);
+  if (after != nullptr && is_read && prepared == nullptr) {
+    auto parsed = schema.codec->parse(after->body);
     if (!parsed) return pass(parsed.error());
-    new_json = std::move(*parsed);
+    new_body = std::move(*parsed);
   }
-  if (auto unique = put_unique(write, old_json ? &old_json->root() : nullptr,
-                               new_json ? &new_json->root() : nullptr);
-      !unique) {
-    return unique;
+  if (!schema.unique_keys.empty()) {
+    std::optional<std::vector<std::string>> old_values, new_values;
+    if (old_body) old_values = unique_values(old_body->root(), schema);
+    if (new_body) new_values = unique_values(new_body->root(), schema);
+    const std::vector<std::string>* coming = prepared != nullptr ? &prepared->unique_values
+                                             : new_values        ? &*new_values
+                                                                 : nullptr;
+    if (auto unique = put_unique(write, old_values ? &*old_values : nullptr, coming); !unique) {
+      return unique;
+    }
   }
 
   TermSet gone, come;
-  if (old_json && stale) {
+  if (old_body && stale) {
     const auto policy = ledger_.policy(before->index_version);
-    if (policy) gone = terms_of(old_json->root(), *policy, before->index_version, true);
-  } else if (old_json && schema.indexed) {
-    gone = terms_of(old_json->root(), schema.index, schema.index_version, true);
+    if (policy) gone = stored_terms(old_body->root(), *policy, before->index_version);
+  } else if (old_body && schema.indexed) {
+    gone = stored_terms(old_body->root(), schema.index, schema.index_version);
   }
-  if (new_json && schema.indexed) {
-    come = terms_of(new_json->root(), schema.index, schema.index_version, false);
+  if (after != nullptr && schema.indexed) {
+    come = new_terms(write, *after, prepared, new_body ? &new_body->root() : nullptr);
   }
   std::vector<std::string_view> removed, added;
   std::ranges::set_difference(gone.terms(), come.terms(), std::back_inserter(removed));
@@ -393,13 +410,40 @@ Status Run::reindex(const Write& write, const std::string& key, const Item* befo
   return {};
 }
 
-TermSet Run::terms_of(const value::Node& item, const value::IndexPolicy& policy, uint32_t version,
-                      bool stored) {
-  if (!stored) ledger_.use_policy(version, policy);
+TermSet Run::stored_terms(const value::Node& item, const value::IndexPolicy& policy,
+                          uint32_t version) const {
   TermSet set = TermSet::of(item, policy);
-  if (policy.has_shapes()) {
-    std::optional<std::string> shape = value::shape_of(set.terms());
-    set.add_shape(stored ? ledger_.name_of(version, shape) : ledger_.give_name(version, shape));
+  if (policy.has_shapes()) set.add_shape(ledger_.name_of(version, set.shape()));
+  return set;
+}
+
+TermSet Run::new_terms(const Write& write, const Item& after, const PreparedTerms* prepared,
+                       const value::Node* item) {
+  const Schema& schema = *write.schema;
+  ledger_.use_policy(schema.index_version, schema.index);
+  TermSet set;
+  if (prepared == nullptr) {
+    set = TermSet::of(*item, schema.index);
+  } else {
+    std::string bytes;
+    std::vector<size_t> ends;
+    if (write.finisher) {
+      bytes.reserve(256);
+      write.finisher->each_added(after.version, after.origin, [&](const value::Value& value) {
+        value::append_term_value(bytes, value, schema.index.definition().order);
+        ends.push_back(bytes.size());
+      });
+    }
+    std::vector<std::string_view> added;
+    for (size_t i = 0; i < ends.size(); ++i) {
+      const size_t start = i == 0 ? 0 : ends[i - 1];
+      added.push_back(std::string_view(bytes).substr(start, ends[i] - start));
+    }
+    set = TermSet::complete(prepared->draft, added);
+  }
+  if (schema.index.has_shapes()) {
+    const auto& shape = prepared != nullptr ? prepared->draft.shape() : set.shape();
+    set.add_shape(ledger_.give_name(schema.index_version, shape));
   }
   return set;
 }

@@ -150,7 +150,9 @@ class Run {
   // which may be null.
   Status reindex(const Write& write, const std::string& key, const Item* before, const Item* after,
                  Written& written);
-  Status put_unique(const Write& write, const value::Node* before, const value::Node* after);
+  // The values of each unique key, of an item that goes and of one that comes.
+  Status put_unique(const Write& write, const std::vector<std::string>* before,
+                    const std::vector<std::string>* after);
   // Takes an expired or purged item of the same logical partition away, since its unique value is
   // wanted.
   Status evict(const Write& cause, const std::string& row, const Item& item);
@@ -161,10 +163,14 @@ class Run {
   // Puts what happens to an item into the history, if its container keeps one.
   void remember(const Schema& schema, Operation operation, std::string_view key, const Item* before,
                 const Item* after);
-  // The terms that an item has by the definition of an index version, its shape among them.
-  // `stored`: the item has been given them already; otherwise the ledger learns what is new.
-  TermSet terms_of(const value::Node& item, const value::IndexPolicy& policy, uint32_t version,
-                   bool stored);
+  // The terms that a stored item was given by the definition of its index version, its shape among
+  // them.
+  TermSet stored_terms(const value::Node& item, const value::IndexPolicy& policy,
+                       uint32_t version) const;
+  // The terms that an item gets by the schema's rules: the ledger learns what is new. `prepared` is
+  // null when they are to be made from `item`.
+  TermSet new_terms(const Write& write, const Item& after, const PreparedTerms* prepared,
+                    const value::Node* item);
   void change_term(std::string_view term, std::string_view key, bool add);
   Status change_size(const Write& write, int64_t bytes, int64_t items, uint64_t limit);
 

@@ -2,34 +2,11 @@
 // or purged one makes room. See run.h.
 #include <fmt/format.h>
 
-#include "base/hash.h"
 #include "partition/run.h"
-#include "value/json.h"
 
 namespace orrery::partition {
 
 namespace {
-
-// The values of one unique key in one item. A missing value counts as null: of the
-// items that have null or nothing at a path there can be one.
-std::string unique_value(const value::Node& item, const std::vector<value::Path>& paths) {
-  std::string out;
-  value::Node missing;
-  missing.type = value::Type::null;
-  for (const value::Path& path : paths) {
-    const value::Node* node = value::find(item, path);
-    if (node == nullptr) node = &missing;
-    value::append_term_value(out, *node);
-    // Of these a term has nothing, or a hash of a kind that another value can be made to have.
-    const bool is_whole = node->type >= value::Type::array;
-    if (is_whole ||
-        (node->type == value::Type::string && node->text.size() > value::kMaxTermText)) {
-      const auto digest = sha256(is_whole ? node->raw : node->text);
-      out.append(reinterpret_cast<const char*>(digest.data()), digest.size());
-    }
-  }
-  return out;
-}
 
 std::string paths_text(const std::vector<value::Path>& paths) {
   std::string out;
@@ -64,15 +41,16 @@ Status Run::evict(const Write& cause, const std::string& row, const Item& item) 
   return {};
 }
 
-Status Run::put_unique(const Write& write, const value::Node* before, const value::Node* after) {
+Status Run::put_unique(const Write& write, const std::vector<std::string>* before,
+                       const std::vector<std::string>* after) {
   const auto& unique_keys = write.schema->unique_keys;
   for (size_t i = 0; i < unique_keys.size(); ++i) {
     std::optional<std::string> old_key, new_key;
     if (before != nullptr) {
-      old_key = unique_key(write.placement, i, unique_value(*before, unique_keys[i]));
+      old_key = unique_key(write.placement, i, (*before)[i]);
     }
     if (after != nullptr) {
-      new_key = unique_key(write.placement, i, unique_value(*after, unique_keys[i]));
+      new_key = unique_key(write.placement, i, (*after)[i]);
     }
     if (old_key == new_key) continue;
     if (new_key) {

@@ -1,56 +1,88 @@
-// The distinct terms of one item, in order: what its entries in the index are. Used by the writer.
+// The distinct terms of one item, in order: what its entries in the index are.
+//
+// A draft is made of a body before it is written, on the thread of whoever writes it: some members
+// are added only then (Finisher), and for those it keeps places. A set is a draft whose places are
+// filled, by the writer, which costs no parsing and no sorting: what comes before a place's value
+// orders it, since no other term has the same path.
 #pragma once
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "value/json.h"
-#include "value/shape.h"
+#include "value/document.h"
 #include "value/terms.h"
 
 namespace orrery::partition {
 
-class TermSet {
+class TermDraft {
  public:
-  static TermSet of(const value::Node& item, const value::IndexPolicy& policy) {
-    TermSet set;
-    std::vector<std::pair<size_t, size_t>> places;
-    policy.each_term(item, [&](std::string_view term) {
-      places.emplace_back(set.bytes_.size(), term.size());
-      set.bytes_ += term;
-    });
-    set.bytes_.append(value::kShapeTermBytes, '\0');  // where add_shape() puts it
-    set.terms_.reserve(places.size() + 1);
-    for (auto [at, size] : places) set.terms_.emplace_back(set.bytes_.data() + at, size);
-    std::ranges::sort(set.terms_);
-    auto repeated = std::ranges::unique(set.terms_);
-    set.terms_.erase(repeated.begin(), repeated.end());
-    return set;
-  }
-  TermSet() = default;
-  TermSet(TermSet&& other) noexcept { *this = std::move(other); }
-  TermSet& operator=(TermSet&& other) noexcept {
-    // Short buffers move their bytes: the views have to follow.
-    const char* before = other.bytes_.data();
-    bytes_ = std::move(other.bytes_);
-    terms_ = std::move(other.terms_);
-    for (auto& term : terms_) term = {bytes_.data() + (term.data() - before), term.size()};
-    return *this;
-  }
-  const std::vector<std::string_view>& terms() const { return terms_; }
-  void add_shape(uint64_t hash) {
-    char* at = bytes_.data() + bytes_.size() - value::kShapeTermBytes;
-    value::shape_term(hash).copy(at, value::kShapeTermBytes);
-    const std::string_view term(at, value::kShapeTermBytes);
-    terms_.insert(std::ranges::lower_bound(terms_, term), term);
-  }
+  TermDraft() = default;
+  // `added`: the names of the members that the item will get, all of them scalars at its root. The
+  // body must not have them. Nothing when the terms take more than `bytes_max`.
+  static std::optional<TermDraft> make(const value::Node& body, const value::IndexPolicy& policy,
+                                       std::span<const std::string_view> added,
+                                       size_t bytes_max = SIZE_MAX);
+
+  // Of the whole item; nothing when it is too large, or when items of this policy have none.
+  const std::optional<std::string>& shape() const { return shape_; }
 
  private:
-  std::string bytes_;
+  friend class TermSet;
+  static constexpr int32_t kNone = -1;
+  // A term, or what one starts with: then the value of an added member comes after it, or the
+  // pieces of a composite.
+  struct Entry {
+    size_t at = 0;  // in bytes_
+    size_t size = 0;
+    int32_t added = kNone;
+    int32_t composite = kNone;
+  };
+  // The components of a composite term one of whose parts is added: each after what is before it.
+  struct Piece {
+    std::string before;
+    size_t added = 0;
+    bool descending = false;
+  };
+  struct OpenComposite {
+    std::vector<Piece> pieces;
+    std::string end;
+  };
+  std::string_view text(const Entry& entry) const { return {bytes_.data() + entry.at, entry.size}; }
+  void add(std::string_view term);
+  void add_composite(const value::CompositeIndex& composite, std::string_view prefix,
+                     const value::Node& body, value::ValueOrder order,
+                     std::span<const std::string_view> added);
+  void sort();
+
+  std::vector<char> bytes_;  // moving it moves no byte
+  std::vector<Entry> entries_;
+  std::vector<OpenComposite> composites_;
+  std::optional<std::string> shape_;
+};
+
+class TermSet {
+ public:
+  TermSet() = default;
+  // Of an item that is complete.
+  static TermSet of(const value::Node& item, const value::IndexPolicy& policy);
+  // `added`: the values of the added members as terms have them (value/term_value.h), in the order
+  // of their names in the draft, which must outlive the set.
+  static TermSet complete(const TermDraft& draft, std::span<const std::string_view> added);
+
+  const std::vector<std::string_view>& terms() const { return terms_; }
+  const std::optional<std::string>& shape() const { return draft_.shape_; }  // after of()
+  void add_shape(uint64_t hash);
+
+ private:
+  void fill(const TermDraft& draft, std::span<const std::string_view> added);
+
+  TermDraft draft_;          // if it owns one
+  std::vector<char> extra_;  // what was filled in, and the shape; never grows beyond its room
   std::vector<std::string_view> terms_;
 };
 

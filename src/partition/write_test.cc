@@ -459,6 +459,9 @@ TEST_F(WriteTest, AFinisherCompletesTheBody) {
              ",\"v\":" + std::to_string(version.lsn) + ",\"o\":" + std::to_string(origin.number) +
              "}";
     }
+    std::span<const std::string_view> added_names() const override { return {}; }
+    void each_added(const Version&, const Origin&,
+                    const std::function<void(const value::Value&)>&) const override {}
   };
   Write write = create("k", "a");
   write.finisher = std::make_shared<Stamp>();

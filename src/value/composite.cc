@@ -77,14 +77,17 @@ std::string CompositeTerms::prefix(const CompositeIndex& index) {
   return out;
 }
 
+void CompositeTerms::append_part(std::string& out, const CompositeIndex::Part& part,
+                                 const Node& item, ValueOrder order) {
+  const size_t at = out.size();
+  if (const Node* node = find(item, part.path)) append_term_value(out, *node, order);
+  if (out.size() == at) out += term_tags(Type::undefined, order).first;
+  if (part.descending) invert(out, at);
+}
+
 void CompositeTerms::append(std::string& out, const CompositeIndex& index, const Node& item,
                             ValueOrder order) {
-  for (const CompositeIndex::Part& part : index.parts) {
-    const size_t at = out.size();
-    if (const Node* node = find(item, part.path)) append_term_value(out, *node, order);
-    if (out.size() == at) out += term_tags(Type::undefined, order).first;
-    if (part.descending) invert(out, at);
-  }
+  for (const CompositeIndex::Part& part : index.parts) append_part(out, part, item, order);
   out += kCompositeEnd;
 }
 

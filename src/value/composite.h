@@ -56,6 +56,10 @@ class CompositeTerms {
   static void append(std::string& out, const CompositeIndex& index, const Node& item,
                      ValueOrder order = ValueOrder::json);
 
+  // One component of it.
+  static void append_part(std::string& out, const CompositeIndex::Part& part, const Node& item,
+                          ValueOrder order);
+
   // The next part must be this value (or undefined). There must be one left.
   void fix(const Value& value);
   size_t fixed() const { return fixed_; }

@@ -143,13 +143,6 @@ int64_t join_integer(SplitInteger parts) {
   return static_cast<int64_t>(whole + static_cast<uint64_t>(static_cast<int64_t>(parts.rest)));
 }
 
-std::strong_ordering compare_doubles(double a, double b) {
-  if (std::isnan(a) || std::isnan(b)) return std::isnan(b) <=> std::isnan(a);
-  return a < b   ? std::strong_ordering::less
-         : a > b ? std::strong_ordering::greater
-                 : std::strong_ordering::equal;
-}
-
 ExactNumber ExactNumber::of(double number) {
   ExactNumber out;
   out.nearest = number == 0 ? 0 : number;

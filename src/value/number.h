@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +31,12 @@ SplitInteger split_integer(int64_t integer);
 int64_t join_integer(SplitInteger parts);
 
 // NaN first; -0 is 0.
-std::strong_ordering compare_doubles(double a, double b);
+inline std::strong_ordering compare_doubles(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(b) <=> std::isnan(a);
+  return a < b   ? std::strong_ordering::less
+         : a > b ? std::strong_ordering::greater
+                 : std::strong_ordering::equal;
+}
 
 struct ExactNumber {
   static ExactNumber of(double number);

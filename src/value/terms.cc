@@ -77,8 +77,8 @@ class TermWalk {
     bool any() const { return indexed || spatial; }
   };
 
-  // `trie` is null below the last rule.
-  void visit(const Node& node, const Trie* trie, Inherited inherited, bool is_root) {
+  // `trie` is null below the last rule. False when `emit` wants no more.
+  bool visit(const Node& node, const Trie* trie, Inherited inherited, bool is_root) {
     bool here = inherited.indexed;
     bool spatial = inherited.spatial;
     if (trie != nullptr) {
@@ -92,48 +92,49 @@ class TermWalk {
       const size_t size = term_.size();
       term_.push_back(kPathEnd);
       append_term_value(term_, node, order_);
-      emit_(term_);
+      const bool go_on = emit_(term_);
       term_.resize(size);
+      if (!go_on) return false;
     }
-    if (spatial && !is_root && node.type == Type::object) emit_cells(node);
-    if (!inherited.any() && trie == nullptr) return;
-    if (node.type == Type::object) {
-      visit_members(node, trie, inherited);
-    } else if (node.type == Type::array) {
-      visit_elements(node, trie, inherited);
-    }
+    if (spatial && !is_root && node.type == Type::object && !emit_cells(node)) return false;
+    if (!inherited.any() && trie == nullptr) return true;
+    if (node.type == Type::object) return visit_members(node, trie, inherited);
+    if (node.type == Type::array) return visit_elements(node, trie, inherited);
+    return true;
   }
 
  private:
-  void emit_cells(const Node& node) {
-    if (node.find("type") == nullptr || node.find("coordinates") == nullptr) return;
+  bool emit_cells(const Node& node) {
+    if (node.find("type") == nullptr || node.find("coordinates") == nullptr) return true;
     const auto shape = geo::parse_shape(Value::from(node));
-    if (!shape) return;
-    for (const uint64_t cell : cover(*shape, 0, kShapeCells)) {
-      emit_(spatial_term(term_ + kPathEnd, cell));
-    }
+    if (!shape) return true;
+    return std::ranges::all_of(cover(*shape, 0, kShapeCells), [&](uint64_t cell) {
+      return emit_(spatial_term(term_ + kPathEnd, cell));
+    });
   }
 
-  void visit_members(const Node& node, const Trie* trie, Inherited inherited) {
+  bool visit_members(const Node& node, const Trie* trie, Inherited inherited) {
     const size_t size = term_.size();
     for (const Node* member = node.first; member != nullptr; member = member->next) {
       const Trie* below = trie != nullptr ? trie->property(member->name) : nullptr;
       if (!inherited.any() && below == nullptr) continue;
       append_property_step(term_, member->name);
-      visit(*member, below, inherited, false);
+      if (!visit(*member, below, inherited, false)) return false;
       term_.resize(size);
     }
+    return true;
   }
 
-  void visit_elements(const Node& node, const Trie* trie, Inherited inherited) {
+  bool visit_elements(const Node& node, const Trie* trie, Inherited inherited) {
     const Trie* below = trie != nullptr ? trie->elements.get() : nullptr;
-    if (!inherited.any() && below == nullptr) return;
+    if (!inherited.any() && below == nullptr) return true;
     const size_t size = term_.size();
     term_.push_back(kElementStep);
     for (const Node* element = node.first; element != nullptr; element = element->next) {
-      visit(*element, below, inherited, false);
+      if (!visit(*element, below, inherited, false)) return false;
     }
     term_.resize(size);
+    return true;
   }
 
   const Emit& emit_;
@@ -206,17 +207,44 @@ bool IndexPolicy::covers_spatially(const Path& path) const {
   return trie->spatial_subtree || trie->spatial_value;
 }
 
+bool IndexPolicy::covers_member(std::string_view name) const {
+  const Trie& root = compiled_->trie;
+  const bool inherited = root.subtree.value_or(false);
+  const Trie* member = root.property(name);
+  if (member == nullptr) return inherited;
+  return member->always || member->value.value_or(member->subtree.value_or(inherited));
+}
+
+std::string_view IndexPolicy::composite_prefix(size_t composite) const {
+  return compiled_->composite_prefixes[composite];
+}
+
+bool IndexPolicy::each_path_term(const Node& item,
+                                 const std::function<bool(std::string_view)>& emit) const {
+  return TermWalk<Trie, std::function<bool(std::string_view)>>(emit, compiled_->definition.order)
+      .visit(item, &compiled_->trie, {}, true);
+}
+
 void IndexPolicy::each_term(const Node& item,
                             const std::function<void(std::string_view)>& emit) const {
-  const ValueOrder order = compiled_->definition.order;
-  TermWalk<Trie, std::function<void(std::string_view)>>(emit, order)
-      .visit(item, &compiled_->trie, {}, true);
+  each_path_term(item, [&](std::string_view term) {
+    emit(term);
+    return true;
+  });
   std::string term;
   for (size_t i = 0; i < compiled_->composite_prefixes.size(); ++i) {
     term = compiled_->composite_prefixes[i];
-    CompositeTerms::append(term, compiled_->definition.composites[i], item, order);
+    CompositeTerms::append(term, compiled_->definition.composites[i], item,
+                           compiled_->definition.order);
     emit(term);
   }
+}
+
+std::string term_path_of_member(std::string_view name) {
+  std::string out;
+  append_property_step(out, name);
+  out.push_back(kPathEnd);
+  return out;
 }
 
 std::string term_path(const Path& path) {

@@ -50,6 +50,7 @@ class IndexPolicy {
 
   // Whether a value at this path, when an item has one, has a term.
   bool covers(const Path& path) const;
+  bool covers_member(std::string_view name) const;  // of the item itself
   // Whether a GeoJSON value at this path, when an item has one, has spatial terms.
   bool covers_spatially(const Path& path) const;
   const IndexDefinition& definition() const;
@@ -60,6 +61,10 @@ class IndexPolicy {
   // Calls `emit` with every term of the item; the view is valid during the call only.
   // Terms of one item may repeat (two equal elements of an array).
   void each_term(const Node& item, const std::function<void(std::string_view)>& emit) const;
+  // The same without the terms of composite indexes, which all start with what their composite
+  // does. Stops when `emit` answers false, and is false then.
+  bool each_path_term(const Node& item, const std::function<bool(std::string_view)>& emit) const;
+  std::string_view composite_prefix(size_t composite) const;
 
  private:
   struct Trie;
@@ -69,6 +74,7 @@ class IndexPolicy {
 
 // One term's path, by hand: for readers of the index. Its value: term_value.h.
 std::string term_path(const Path& path);
+std::string term_path_of_member(std::string_view name);
 
 // How many bytes at the front of `key` are one term; an error (Code::corrupt) when they are none.
 Result<size_t> term_size(std::string_view key);

@@ -70,6 +70,7 @@ std::strong_ordering Value::compare_numbers(const Value& a, const Value& b) {
 bool Value::operator==(const Value& other) const {
   if (type_ != other.type_) return false;
   if (is_string()) return text() == other.text();
+  if (is_number()) return compare_numbers(*this, other) == 0;
   if ((is_array() || is_object()) && count_ != other.count_) return false;
   if (is_array()) {
     auto theirs = other.elements().begin();

@@ -23,6 +23,11 @@ using value::Type;
 constexpr std::array<std::string_view, 6> kSystemProperties = {"_rid", "_self",        "_etag",
                                                                "_ts",  "_attachments", "_lsn"};
 
+// What finish() adds, in that order.
+constexpr std::array<std::string_view, 5> kAddedProperties = {"_rid", "_self", "_etag",
+                                                              "_attachments", "_ts"};
+constexpr std::string_view kAttachments = "attachments/";
+
 // UTF-8 code points; the text is valid by now.
 size_t count_characters(std::string_view text) {
   return static_cast<size_t>(std::ranges::count_if(
@@ -95,8 +100,7 @@ Status check_item_id(std::string_view id, const Limits& limits) {
   return {};
 }
 
-Result<IncomingItem> parse_item(std::string_view body, const value::KeyDefinition& definition,
-                                const Limits& limits) {
+Result<value::JsonDocument> parse_item_document(std::string_view body, const Limits& limits) {
   if (body.size() > limits.item_bytes) {
     return fail(Code::too_large, fmt::format("the item has {} bytes and the most is {}",
                                              body.size(), limits.item_bytes));
@@ -106,7 +110,31 @@ Result<IncomingItem> parse_item(std::string_view body, const value::KeyDefinitio
   if (!document) {
     return fail(Code::invalid, "the body is not a JSON item: " + document.error().message);
   }
+  return document;
+}
+
+Result<IncomingItem> parse_item(std::string_view body, const value::KeyDefinition& definition,
+                                const Limits& limits) {
+  auto document = parse_item_document(body, limits);
+  if (!document) return pass(document.error());
   return check_item(*document, definition, limits);
+}
+
+StrippedItem::StrippedItem(const Node& root) : root_(root) {
+  bool any = false;
+  for (const Node* member = root.first; member != nullptr; member = member->next) {
+    any = any || is_system_property(member->name);
+  }
+  if (!any) return;
+  members_.reserve(root.count);
+  for (const Node* member = root.first; member != nullptr; member = member->next) {
+    if (!is_system_property(member->name)) members_.push_back(*member);
+  }
+  for (size_t i = 0; i < members_.size(); ++i) {
+    members_[i].next = i + 1 < members_.size() ? &members_[i + 1] : nullptr;
+  }
+  root_.first = members_.empty() ? nullptr : members_.data();
+  root_.count = static_cast<uint32_t>(members_.size());
 }
 
 Result<IncomingItem> check_item(const value::JsonDocument& document,
@@ -147,10 +175,32 @@ std::string ItemFinisher::finish(std::string_view body, const partition::Version
   append_item_self(out, database_, container_, origin.range, origin.number);
   out += "\",\"_etag\":\"\\\"";
   append_etag(out, version);
-  out += "\\\"\",\"_attachments\":\"attachments/\",\"_ts\":";
+  out += "\\\"\",\"_attachments\":\"";
+  out += kAttachments;
+  out += "\",\"_ts\":";
   out += std::to_string(version.time_s);
   out += '}';
   return out;
+}
+
+std::span<const std::string_view> ItemFinisher::added_names() const {
+  return kAddedProperties;
+}
+
+void ItemFinisher::each_added(const partition::Version& version, const partition::Origin& origin,
+                              const std::function<void(const value::Value&)>& take) const {
+  std::string text;
+  append_item_rid(text, database_, container_, origin.range, origin.number);
+  take(value::Value::borrow_string(text));
+  text.clear();
+  append_item_self(text, database_, container_, origin.range, origin.number);
+  take(value::Value::borrow_string(text));
+  text = "\"";
+  append_etag(text, version);
+  text += '"';
+  take(value::Value::borrow_string(text));
+  take(value::Value::borrow_string(kAttachments));
+  take(value::Value::make_number(version.time_s));
 }
 
 }  // namespace orrery::cosmos

@@ -5,9 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/limits.h"
 #include "base/result.h"
@@ -25,6 +28,7 @@ struct IncomingItem {
   std::optional<int32_t> ttl_s;
 };
 
+Result<value::JsonDocument> parse_item_document(std::string_view body, const Limits& limits);
 Result<IncomingItem> parse_item(std::string_view body, const value::KeyDefinition& definition,
                                 const Limits& limits);
 // The same of what was parsed before.
@@ -33,6 +37,20 @@ Result<IncomingItem> check_item(const value::JsonDocument& document,
 
 // How long an item with this `ttl` lives: from its _ts on. Without one the container decides.
 partition::Lifetime lifetime_of(std::optional<int32_t> ttl_s);
+
+// The item of a document that check_item() has seen, without system properties, as its stored body
+// will have it but for those that the server adds. Points into the document.
+class StrippedItem {
+ public:
+  explicit StrippedItem(const value::Node& root);
+  StrippedItem(const StrippedItem&) = delete;
+  StrippedItem& operator=(const StrippedItem&) = delete;
+  const value::Node& root() const { return root_; }
+
+ private:
+  std::vector<value::Node> members_;  // empty when it had none
+  value::Node root_;
+};
 
 // Whether the server keeps a property of this name itself.
 bool is_system_property(std::string_view name);
@@ -47,6 +65,9 @@ class ItemFinisher final : public partition::Finisher {
       : database_(database), container_(container) {}
   std::string finish(std::string_view body, const partition::Version& version,
                      const partition::Origin& origin) const override;
+  std::span<const std::string_view> added_names() const override;
+  void each_added(const partition::Version& version, const partition::Origin& origin,
+                  const std::function<void(const value::Value&)>& take) const override;
 
  private:
   uint32_t database_;

@@ -158,5 +158,44 @@ TEST(ItemBody, EtagConditions) {
   }
 }
 
+TEST(ItemBody, WhatTheFinisherAddsIsWhatItSays) {
+  const ItemFinisher finisher(5, 9);
+  const partition::Version version{.lsn = 99, .time_s = 1'700'000'000, .range = 4, .step = 2};
+  const partition::Origin origin{.range = 4, .number = 31};
+  const auto whole = value::JsonDocument::parse(finisher.finish(R"({"id":"1"})", version, origin));
+  ASSERT_TRUE(whole);
+  std::vector<value::Value> added;
+  finisher.each_added(version, origin,
+                      [&](const value::Value& value) { added.push_back(value.to_owned()); });
+  ASSERT_EQ(added.size(), finisher.added_names().size());
+  ASSERT_EQ(whole->root().count, added.size() + 1);
+  for (size_t i = 0; i < added.size(); ++i) {
+    const std::string_view name = finisher.added_names()[i];
+    EXPECT_TRUE(is_system_property(name));
+    EXPECT_EQ(value::Value::from(whole->root().find(name)), added[i]) << name;
+  }
+}
+
+TEST(ItemBody, AStrippedItemIsTheBodyThatIsStored) {
+  for (std::string_view text :
+       {R"({"id":"1","pk":2})", R"({"_rid":"x","id":"1","_ts":5,"pk":{"_ts":1},"_etag":"e"})",
+        R"({"id":"1","_lsn":7,"_attachments":"a","_self":"s","pk":"_rid","_more":1})"}) {
+    const auto document = value::JsonDocument::parse(text).value();
+    const auto item = check_item(document, key_at({"id"}), {});
+    ASSERT_TRUE(item) << item.error().message;
+    const StrippedItem stripped(document.root());
+    const auto stored = value::JsonDocument::parse(item->body).value();
+    ASSERT_EQ(stripped.root().count, stored.root().count);
+    const value::Node* ours = stripped.root().first;
+    for (const value::Node* node = stored.root().first; node != nullptr; node = node->next) {
+      ASSERT_NE(ours, nullptr);
+      EXPECT_EQ(ours->name, node->name);
+      EXPECT_EQ(ours->raw, node->raw);
+      ours = ours->next;
+    }
+    EXPECT_EQ(ours, nullptr);
+  }
+}
+
 }  // namespace
 }  // namespace orrery::cosmos

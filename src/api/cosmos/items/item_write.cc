@@ -8,6 +8,7 @@
 #include "api/cosmos/wire/error_body.h"
 #include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/partition_key_header.h"
+#include "partition/prepared_terms.h"
 
 namespace orrery::cosmos {
 namespace {
@@ -37,7 +38,9 @@ Verb verb_of(ItemVerb verb) {
 std::expected<void, Refusal> fill_from_body(const ItemRequest& request,
                                             const value::KeyDefinition& definition,
                                             const Limits& limits, Write& write) {
-  auto item = parse_item(request.body, definition, limits);
+  auto document = parse_item_document(request.body, limits);
+  if (!document) return std::unexpected(Refusal{document.error()});
+  auto item = check_item(*document, definition, limits);
   if (!item) return std::unexpected(Refusal{item.error()});
   write.placement = value::place(definition, item->key);
   write.key_text = value::to_json(item->key);
@@ -65,6 +68,8 @@ std::expected<void, Refusal> fill_from_body(const ItemRequest& request,
   write.row = std::move(item->id);
   write.body = std::move(item->body);
   write.lifetime = lifetime_of(item->ttl_s);
+  write.prepared = partition::PreparedTerms::make(StrippedItem(document->root()).root(),
+                                                  *write.schema, write.finisher.get());
   return {};
 }
 
@@ -95,6 +100,9 @@ std::expected<Write, Refusal> make_write(const ItemRequest& request,
   Write write;
   write.verb = verb_of(request.verb);
   write.schema = routing.schema;
+  if (write.verb != Verb::read && write.verb != Verb::remove) {
+    write.finisher = std::make_shared<ItemFinisher>(container.database, container.number);
+  }
   if (request.verb == ItemVerb::create || request.verb == ItemVerb::upsert ||
       request.verb == ItemVerb::replace) {
     if (auto filled = fill_from_body(request, definition, limits, write); !filled) {
@@ -114,9 +122,6 @@ std::expected<Write, Refusal> make_write(const ItemRequest& request,
     auto editor = make_patch(request.body, definition, limits);
     if (!editor) return std::unexpected(Refusal{editor.error()});
     write.editor = std::move(*editor);
-  }
-  if (write.verb != Verb::read && write.verb != Verb::remove) {
-    write.finisher = std::make_shared<ItemFinisher>(container.database, container.number);
   }
   if (request.verb != ItemVerb::create && request.verb != ItemVerb::read &&
       !request.if_match.empty()) {

@@ -166,6 +166,7 @@ std::expected<ScriptOperations::Staged, Refusal> ScriptOperations::stage(
     }
     staged.body = finisher_.finish(write->body, now.version, now.origin);
     write->finisher = std::make_shared<ScriptFinisher>(names_, finisher_, now.version, now.origin);
+    write->prepared.reset();  // the provisional names in the body will be others
   }
   if (auto done = transaction_.stage(std::move(*write)); !done) {
     return std::unexpected(Refusal{done.error()});

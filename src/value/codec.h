@@ -1,0 +1,32 @@
+// How a stored body becomes values: one class for each encoding of documents. A face that stores
+// bodies of its own encoding brings its codec; JSON's is here.
+//
+// What a codec must keep to:
+//  - Bodies come from outside. Whatever the bytes, it gives a tree or an error, and never more than
+//    kMaxDepth levels of nesting.
+//  - The root is an object. An object has no two members of one name.
+//  - Each node's `raw` is the value's own bytes, and `is_json` says whether those are JSON.
+//  - The same body always gives the same tree: an item's terms are made again to be taken away.
+// Codecs have no state: any thread may use one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "value/document.h"
+
+namespace orrery::value {
+
+class Codec {
+ public:
+  virtual ~Codec() = default;
+  virtual Result<Document> parse(std::string_view body) const = 0;
+};
+
+const std::shared_ptr<const Codec>& json_codec();
+// For bodies of an encoding that this program does not know: refuses each, naming the encoding.
+std::shared_ptr<const Codec> unknown_codec(std::string encoding);
+
+}  // namespace orrery::value
