@@ -135,7 +135,7 @@ std::optional<int64_t> parse_http_date(std::string_view text) {
     const unsigned year = in.digits(4);
     in.literal(" ");
     const Time time = read_time(in);
-    if (!in.try_literal(" UTC")) in.literal(" GMT");  // the Python SDK writes UTC
+    if (!in.try_literal(" UTC")) in.literal(" GMT");  // some clients write UTC
     if (!in.at_end()) return std::nullopt;
     return seconds_of(year, month, day, time);
   }

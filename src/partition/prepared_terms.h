@@ -35,8 +35,8 @@ struct PreparedTerms {
                                                    const Finisher* finisher);
 };
 
-// The values that an item has of each unique key. A missing value counts as null, as the vendor
-// says: of the items that have null or nothing at a path there can be one.
+// The values that an item has of each unique key. A missing value counts as null: of the items that
+// have null or nothing at a path there can be one.
 std::vector<std::string> unique_values(const value::Node& item, const Schema& schema);
 
 }  // namespace orrery::partition

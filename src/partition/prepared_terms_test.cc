@@ -16,14 +16,18 @@ namespace {
 
 using value::Value;
 
-constexpr std::array<std::string_view, 3> kAdded = {"_self", "_etag", "_ts"};
+constexpr std::array<std::string_view, 3> kAdded = {"self", "version", "time"};
+
+std::string to_text(const Version& version) {
+  return fmt::format("{}.{}", version.lsn, version.range);
+}
 
 class TestFinisher final : public Finisher {
  public:
   std::string finish(std::string_view body, const Version& version,
                      const Origin& origin) const override {
     body.remove_suffix(1);
-    return fmt::format(R"({},"_self":"item/{}","_etag":"{}","_ts":{}}})", body, origin.number,
+    return fmt::format(R"({},"self":"item/{}","version":"{}","time":{}}})", body, origin.number,
                        to_text(version), version.time_s);
   }
   std::span<const std::string_view> added_names() const override { return kAdded; }
@@ -49,11 +53,11 @@ TEST(TermSet, AFilledDraftIsTheSetOfTheWholeItem) {
   const TestFinisher finisher;
   const Version version{.lsn = 77, .time_s = 1'700'000'000, .range = 3, .step = 1};
   const Origin origin{.range = 3, .number = 12};
-  const std::array<const char*, 8> paths = {"/*",       "/a/*",     "/a/[]/?", "/_ts/?",
-                                            "/_etag/?", "/_self/*", "/b/?",    "/a/b/*"};
-  const std::array<const char*, 5> parts = {"/a", "/_ts", "/b", "/_etag", "/missing"};
+  const std::array<const char*, 8> paths = {"/*",         "/a/*",    "/a/[]/?", "/time/?",
+                                            "/version/?", "/self/*", "/b/?",    "/a/b/*"};
+  const std::array<const char*, 5> parts = {"/a", "/time", "/b", "/version", "/missing"};
   const std::array<const char*, 6> values = {"1",          "\"x\"", "[1,1,{\"b\":2}]",
-                                             "{\"b\":[]}", "null",  "{\"_ts\":5}"};
+                                             "{\"b\":[]}", "null",  "{\"time\":5}"};
   for (int round = 0; round < 2000; ++round) {
     value::IndexDefinition definition;
     std::set<std::string> taken;
@@ -62,7 +66,7 @@ TEST(TermSet, AFilledDraftIsTheSetOfTheWholeItem) {
       if (!taken.insert(path).second) continue;
       definition.rules.push_back({value::parse_index_path(path).value(), random() % 3 != 0});
     }
-    if (random() % 2 == 0) definition.always = {path_of("/_ts")};
+    if (random() % 2 == 0) definition.always = {path_of("/time")};
     for (uint64_t i = random() % 3; i > 0; --i) {
       value::CompositeIndex& composite = definition.composites.emplace_back();
       for (uint64_t part = random() % 3 + 2; part > 0; --part) {
@@ -154,7 +158,7 @@ TEST_F(PreparedTermsTest, RulesThatChangedOnTheWayCount) {
   Write late = prepared(create("k", "1", R"("u":1,"a":5,"b":6)"));
   auto next = std::make_shared<Schema>(*schema_);
   ++next->index_version;
-  next->index = policy_of({{"/b/?", true}, {"/_ts/?", true}});
+  next->index = policy_of({{"/b/?", true}, {"/time/?", true}});
   schema_ = next;
   ASSERT_FALSE(commit(*partition_, prepared(create("k", "0", R"("u":0,"b":1)"))).error);
   EXPECT_EQ(codec_->parsed, 0);
@@ -186,7 +190,7 @@ TEST_F(PreparedTermsTest, ManyAreLeftToTheWriter) {
   ASSERT_FALSE(commit(*partition_, std::move(large)).error);
   EXPECT_EQ(codec_->parsed, 1);
   // What depends on members that come later, too.
-  schema_->unique_keys = {{path_of("/_ts")}};
+  schema_->unique_keys = {{path_of("/time")}};
   EXPECT_EQ(PreparedTerms::make(document.root(), *schema_, finisher_.get()), nullptr);
 }
 

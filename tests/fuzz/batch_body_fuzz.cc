@@ -24,19 +24,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!batch) return 0;
   check(!batch->operations.empty() && batch->operations.size() <= limits.batch_operations);
 
-  static const cluster::Routing routing = [] {
+  static const cluster::RoutingPtr routing = [] {
     auto container = std::make_shared<catalog::Container>();
     container->spec.key.paths.push_back(value::Path{.steps = {{.name = "pk"}}});
-    cluster::Routing made;
-    made.container = std::move(container);
-    made.schema = std::make_shared<partition::Schema>();
+    auto made = std::make_shared<cluster::Routing>();
+    made->container = std::move(container);
+    made->schema = std::make_shared<partition::Schema>();
     return made;
   }();
   std::vector<cosmos::BatchResult> results;
   for (const cosmos::BatchOperation& operation : batch->operations) {
     const ItemVerb verb = operation.request.verb;
     check(verb == ItemVerb::create || verb == ItemVerb::upsert || !operation.request.id.empty());
-    auto write = cosmos::make_write(operation.request, routing, limits);
+    auto write = cosmos::make_write(operation.request, *routing, limits);
     if (!write) {
       results.push_back(cosmos::failed_result(write.error().error, 0, write.error().substatus));
       continue;

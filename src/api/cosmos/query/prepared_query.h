@@ -44,7 +44,7 @@ class PreparedQuery {
   QueryRequest request_;
   const ContainerSettings* settings_ = nullptr;  // the routing's
   query::Context context_;
-  std::unique_ptr<const query::BoundQuery> bound_;
+  std::shared_ptr<const query::BoundQuery> bound_;
 };
 
 }  // namespace orrery::cosmos

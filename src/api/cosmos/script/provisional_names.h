@@ -55,9 +55,7 @@ class ScriptFinisher final : public partition::Finisher {
         origin_(origin) {}
   std::string finish(std::string_view body, const partition::Version& version,
                      const partition::Origin& origin) const override;
-  std::span<const std::string_view> added_names() const override {
-    return finisher_.added_names();
-  }
+  std::span<const std::string_view> added_names() const override { return finisher_.added_names(); }
   void each_added(const partition::Version& version, const partition::Origin& origin,
                   const std::function<void(const value::Value&)>& take) const override {
     finisher_.each_added(version, origin, take);
