@@ -40,6 +40,8 @@ Container full_container() {
                  {.path = path_of("/y")},
                  {.path = path_of("/z")}}}};
   spec.spatial_indexes = {value::parse_index_path("/place/*").value()};
+  spec.encoding = "stone";
+  spec.value_order = value::ValueOrder::typed;
   spec.unique_keys = {{path_of("/email")}, {path_of("/a"), path_of("/b/c")}};
   spec.default_life_ms = -1;
   spec.history_s = 3'600;
@@ -77,6 +79,8 @@ void expect_same(const Container& a, const Container& b) {
   EXPECT_EQ(a.spec.always_indexed, b.spec.always_indexed);
   EXPECT_EQ(a.spec.unique_keys, b.spec.unique_keys);
   EXPECT_EQ(a.spec.face_json, b.spec.face_json);
+  EXPECT_EQ(a.spec.encoding, b.spec.encoding);
+  EXPECT_EQ(index_definition(a.spec), index_definition(b.spec));
   ASSERT_EQ(a.spec.index_rules.size(), b.spec.index_rules.size());
   for (size_t i = 0; i < a.spec.index_rules.size(); ++i) {
     EXPECT_EQ(a.spec.index_rules[i].path, b.spec.index_rules[i].path);

@@ -196,7 +196,8 @@ TEST(IndexDefinition, ReadsBackAndDamageIsRefused) {
       .always = {path_of("/id"), path_of("/\"odd key\"/x")},
       .composites = {{.parts = {{.path = path_of("/a/b")},
                                 {.path = path_of("/c"), .descending = true}}}},
-      .spatial = {value::parse_index_path("/place/*").value()}};
+      .spatial = {value::parse_index_path("/place/*").value()},
+      .order = value::ValueOrder::typed};
   const std::string good = encode_definition(definition);
   EXPECT_EQ(decode_definition(good).value(), definition);
   for (size_t size = 0; size < good.size(); ++size) {
@@ -210,14 +211,14 @@ TEST(IndexLedger, EntriesOfUnknownFormAreRefused) {
   IndexLedger ledger;
   using Stored = std::vector<std::pair<std::string, std::string>>;
   EXPECT_TRUE(
-      ledger.load(Stored{{shape_key(1, 5), ""}, {definition_key(1), std::string(16, '\0')}}));
+      ledger.load(Stored{{shape_key(1, 5), ""}, {definition_key(1), std::string(20, '\0')}}));
   EXPECT_EQ(ledger.shapes(1), 1U);
   EXPECT_TRUE(ledger.policy(1));
   for (const auto& [key, bytes] : Stored{{"h", ""},
                                          {shape_key(1, 5) + "x", ""},
                                          {shape_key(1, 5), "x"},
                                          {definition_key(1), ""},
-                                         {"d12", std::string(16, '\0')}}) {
+                                         {"d12", std::string(20, '\0')}}) {
     EXPECT_EQ(ledger.load(Stored{{key, bytes}}).error().code, Code::corrupt);
   }
 }

@@ -401,6 +401,7 @@ Status Run::reindex(const Write& write, const std::string& key, const Item* befo
     come = new_terms(write, *after, prepared, new_body ? &new_body->root() : nullptr);
   }
   std::vector<std::string_view> removed, added;
+  added.reserve(come.terms().size());
   std::ranges::set_difference(gone.terms(), come.terms(), std::back_inserter(removed));
   std::ranges::set_difference(come.terms(), gone.terms(), std::back_inserter(added));
   for (std::string_view term : removed) change_term(term, key, false);
@@ -429,12 +430,14 @@ TermSet Run::new_terms(const Write& write, const Item& after, const PreparedTerm
     std::vector<size_t> ends;
     if (write.finisher) {
       bytes.reserve(256);
+      ends.reserve(write.finisher->added_names().size());
       write.finisher->each_added(after.version, after.origin, [&](const value::Value& value) {
         value::append_term_value(bytes, value, schema.index.definition().order);
         ends.push_back(bytes.size());
       });
     }
     std::vector<std::string_view> added;
+    added.reserve(ends.size());
     for (size_t i = 0; i < ends.size(); ++i) {
       const size_t start = i == 0 ? 0 : ends[i - 1];
       added.push_back(std::string_view(bytes).substr(start, ends[i] - start));

@@ -11,6 +11,10 @@
 namespace orrery::partition {
 namespace {
 
+// Room at once for the terms of an item of about a kilobyte.
+constexpr size_t kUsualBytes = 2048;
+constexpr size_t kUsualTerms = 48;
+
 std::optional<size_t> place_of(const value::Path& path, std::span<const std::string_view> added) {
   if (path.steps.size() != 1) return std::nullopt;
   const auto found = std::ranges::find(added, path.steps.front().name);
@@ -60,6 +64,8 @@ std::optional<TermDraft> TermDraft::make(const value::Node& body, const value::I
                                          std::span<const std::string_view> added,
                                          size_t bytes_max) {
   TermDraft draft;
+  draft.bytes_.reserve(kUsualBytes);
+  draft.entries_.reserve(kUsualTerms);
   const bool is_all = policy.each_path_term(body, [&](std::string_view term) {
     draft.add(term);
     return draft.bytes_.size() + draft.entries_.size() * sizeof(Entry) <= bytes_max;
