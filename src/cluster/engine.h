@@ -314,9 +314,29 @@ class Engine {
   Status check_quota(const Routing& routing) const;
   void write_again(RoutingPtr routing, std::vector<partition::Write> transaction,
                    std::move_only_function<void(WriteReply)> done, ReadTerms reads, int attempt);
+  // A transaction on its way, without its writes.
+  struct PendingWrite {
+    RoutingPtr routing;
+    std::shared_ptr<Slot> slot;
+    std::move_only_function<void(WriteReply)> done;
+    ReadTerms reads;
+    int attempt = 0;
+    uint32_t would_throttle_ms = 0;
+  };
+  void write_here(PendingWrite pending, std::vector<partition::Write> transaction,
+                  Result<std::shared_ptr<partition::Partition>> opened);
+  void send_on(PendingWrite pending, std::vector<partition::Write> transaction);
+  void finish_write(PendingWrite pending, const partition::Partition& partition,
+                    const std::vector<partition::Verb>& verbs, partition::Outcome outcome);
 
   // splitting (engine_split.cc)
   Result<SplitReport> split_slot(uint32_t container, uint32_t range, partition::CutBy by);
+  // The slot of a range that can be split.
+  static Result<std::shared_ptr<Slot>> slot_to_split(const Routing& routing, uint32_t range);
+  // What is left to do once the map names the children.
+  void settle_split(const Routing& routing, const std::string& parent_volume_name,
+                    std::shared_ptr<partition::Partition> parent,
+                    const std::vector<std::shared_ptr<Slot>>& children);
   bool may_split_by_itself(const Routing& routing) const;
   void split_if_full(const Routing& routing, const std::shared_ptr<Slot>& slot);
   void scale(uint32_t container);

@@ -113,76 +113,88 @@ void Engine::write_again(RoutingPtr routing, std::vector<Write> transaction,
     refused.error = std::move(admitted.error());
     return done(std::move(refused));
   }
-  const uint32_t would_throttle_ms = *admitted;
   if (slot->load) slot->load->note(transaction.front().placement, LoadSample::Access::write);
+  PendingWrite pending{.routing = std::move(routing),
+                       .slot = slot,
+                       .done = std::move(done),
+                       .reads = std::move(reads),
+                       .attempt = attempt,
+                       .would_throttle_ms = *admitted};
+  with_partition(slot, true,
+                 [this, pending = std::move(pending), transaction = std::move(transaction)](
+                     Result<std::shared_ptr<Partition>> opened) mutable {
+                   write_here(std::move(pending), std::move(transaction), std::move(opened));
+                 });
+}
 
-  auto go_on = [this, routing, slot, would_throttle_ms, reads = std::move(reads), attempt,
-                transaction = std::move(transaction),
-                done = std::move(done)](Result<std::shared_ptr<Partition>> opened) mutable {
-    auto again = [this, number = routing->container->number, reads, attempt](
-                     std::vector<Write> returned, std::move_only_function<void(WriteReply)> then) {
-      WriteReply reply;
-      RoutingPtr fresh = find(number);
-      if (fresh && attempt < kRouteAttempts) {
-        // It may have come back because there are newer rules than those it came with.
-        for (Write& write : returned) write.schema = fresh->schema;
-        return write_again(std::move(fresh), std::move(returned), std::move(then), reads,
-                           attempt + 1);
-      }
-      reply.error = fresh ? keeps_moving()
-                          : Error{.code = Code::not_found,
-                                  .message = "the container was deleted in the meantime"};
-      then(std::move(reply));
-    };
-    if (!opened) {
-      if (opened.error().code == Code::moved) {
-        return again(std::move(transaction), std::move(done));
-      }
-      WriteReply reply;
-      reply.error = std::move(opened.error());
-      return done(std::move(reply));
+void Engine::write_here(PendingWrite pending, std::vector<Write> transaction,
+                        Result<std::shared_ptr<Partition>> opened) {
+  WriteReply refused;
+  if (!opened) {
+    if (opened.error().code == Code::moved) {
+      return send_on(std::move(pending), std::move(transaction));
     }
-    std::shared_ptr<Partition> partition = std::move(*opened);
-    if (auto checked = check_demand(reads.demand, slot->range, partition->lsn()); !checked) {
-      WriteReply reply;
-      reply.receipt = {slot->range.id, partition->lsn(), 0, would_throttle_ms};
-      reply.error = std::move(checked.error());
-      return done(std::move(reply));
+    refused.error = std::move(opened.error());
+    return pending.done(std::move(refused));
+  }
+  const std::shared_ptr<Partition> partition = std::move(*opened);
+  const catalog::PartitionRange& range = pending.slot->range;
+  if (auto checked = check_demand(pending.reads.demand, range, partition->lsn()); !checked) {
+    refused.receipt = {range.id, partition->lsn(), 0, pending.would_throttle_ms};
+    refused.error = std::move(checked.error());
+    return pending.done(std::move(refused));
+  }
+  std::vector<partition::Verb> verbs;
+  for (const Write& write : transaction) verbs.push_back(write.verb);
+  partition->submit(std::move(transaction),
+                    [this, partition, verbs = std::move(verbs),
+                     pending = std::move(pending)](partition::Outcome outcome) mutable {
+                      if (outcome.error && outcome.error->code == Code::moved) {
+                        return send_on(std::move(pending), std::move(outcome.returned));
+                      }
+                      finish_write(std::move(pending), *partition, verbs, std::move(outcome));
+                    });
+}
+
+// With the routing that there is by now.
+void Engine::send_on(PendingWrite pending, std::vector<Write> transaction) {
+  RoutingPtr fresh = find(pending.routing->container->number);
+  if (fresh && pending.attempt < kRouteAttempts) {
+    // It may have come back because there are newer rules than those it came with.
+    for (Write& write : transaction) write.schema = fresh->schema;
+    return write_again(std::move(fresh), std::move(transaction), std::move(pending.done),
+                       std::move(pending.reads), pending.attempt + 1);
+  }
+  WriteReply reply;
+  reply.error = fresh ? keeps_moving()
+                      : Error{.code = Code::not_found,
+                              .message = "the container was deleted in the meantime"};
+  pending.done(std::move(reply));
+}
+
+void Engine::finish_write(PendingWrite pending, const Partition& partition,
+                          const std::vector<partition::Verb>& verbs, partition::Outcome outcome) {
+  const partition::Prices& prices = *pending.routing->prices;
+  WriteReply reply;
+  reply.receipt = {pending.slot->range.id, outcome.lsn, 0, pending.would_throttle_ms};
+  if (outcome.error) {
+    reply.error = std::move(outcome.error);
+    reply.failed_write = outcome.failed_write;
+    reply.receipt.charge = prices.charge({.kind = partition::WorkKind::miss});
+  } else {
+    for (size_t i = 0; i < outcome.written.size(); ++i) {
+      reply.charges.push_back(
+          charge_of(verbs[i], outcome.written[i], prices, pending.reads.charge_factor));
+      reply.receipt.charge += reply.charges.back();
     }
-    std::vector<partition::Verb> verbs;
-    for (const Write& write : transaction) verbs.push_back(write.verb);
-    partition->submit(
-        std::move(transaction),
-        [this, routing, slot, would_throttle_ms, partition, verbs = std::move(verbs),
-         read_factor = reads.charge_factor, again = std::move(again),
-         done = std::move(done)](partition::Outcome outcome) mutable {
-          if (outcome.error && outcome.error->code == Code::moved) {
-            return again(std::move(outcome.returned), std::move(done));
-          }
-          WriteReply reply;
-          reply.receipt = {slot->range.id, outcome.lsn, 0, would_throttle_ms};
-          if (outcome.error) {
-            reply.error = std::move(outcome.error);
-            reply.failed_write = outcome.failed_write;
-            reply.receipt.charge = routing->prices->charge({.kind = partition::WorkKind::miss});
-          } else {
-            for (size_t i = 0; i < outcome.written.size(); ++i) {
-              reply.charges.push_back(
-                  charge_of(verbs[i], outcome.written[i], *routing->prices, read_factor));
-              reply.receipt.charge += reply.charges.back();
-            }
-            // A sum of multiples of one fraction is one, too.
-            const uint32_t per_unit = routing->prices->per_unit;
-            reply.receipt.charge = std::round(reply.receipt.charge * per_unit) / per_unit;
-            reply.written = std::move(outcome.written);
-          }
-          slot->counters.writes.fetch_add(1, std::memory_order_relaxed);
-          pay(*routing, *slot, reply.receipt.charge);
-          after_write(routing, slot, *partition);
-          done(std::move(reply));
-        });
-  };
-  with_partition(slot, true, std::move(go_on));
+    // A sum of multiples of one fraction is one, too.
+    reply.receipt.charge = std::round(reply.receipt.charge * prices.per_unit) / prices.per_unit;
+    reply.written = std::move(outcome.written);
+  }
+  pending.slot->counters.writes.fetch_add(1, std::memory_order_relaxed);
+  pay(*pending.routing, *pending.slot, reply.receipt.charge);
+  after_write(pending.routing, pending.slot, partition);
+  pending.done(std::move(reply));
 }
 
 // Partitions that were not opened since the start are not counted yet.

@@ -247,24 +247,37 @@ Status Engine::intend_split(const Slot& slot, const Partition& parent,
   return injected;
 }
 
+Result<std::shared_ptr<Slot>> Engine::slot_to_split(const Routing& routing, uint32_t range) {
+  const std::string& name = routing.container->spec.name;
+  for (const auto& slot : routing.slots) {
+    if (slot->range.id != range) continue;
+    if (!routing.container->spec.key.paths.empty()) return slot;
+    return fail(Code::conflict,
+                fmt::format("container '{}' has no partition key, so all of it is one logical "
+                            "partition, which cannot be split",
+                            name));
+  }
+  return fail(Code::not_found, fmt::format("container '{}' has no range {}", name, range));
+}
+
+void Engine::settle_split(const Routing& routing, const std::string& parent_volume_name,
+                          std::shared_ptr<Partition> parent,
+                          const std::vector<std::shared_ptr<Slot>>& children) {
+  persist("retiring a partition", [&] { retire(parent, parent_volume_name); });
+  parent.reset();
+  for (const auto& child : children) {
+    trim_later(child);
+    split_if_full(routing, child);  // it may have been far over the limit
+  }
+}
+
 Result<SplitReport> Engine::split_slot(uint32_t number, uint32_t range, CutBy by) {
   const int64_t started_us = clock_.steady_us();
   RoutingPtr routing = find(number);
   if (!routing) return fail(Code::not_found, "the container is not there");
-  std::shared_ptr<Slot> slot;
-  for (const auto& each : routing->slots) {
-    if (each->range.id == range) slot = each;
-  }
-  if (!slot) {
-    return fail(Code::not_found, fmt::format("container '{}' has no range {}",
-                                             routing->container->spec.name, range));
-  }
-  if (routing->container->spec.key.paths.empty()) {
-    return fail(Code::conflict,
-                fmt::format("container '{}' has no partition key, so all of it is one logical "
-                            "partition, which cannot be split",
-                            routing->container->spec.name));
-  }
+  auto found = slot_to_split(*routing, range);
+  if (!found) return pass(found.error());
+  const std::shared_ptr<Slot> slot = std::move(*found);
   auto empty = split_empty(routing, *slot);
   if (!empty) return pass(empty.error());
   if (*empty) return **empty;
@@ -315,12 +328,7 @@ Result<SplitReport> Engine::split_slot(uint32_t number, uint32_t range, CutBy by
     return pass(times.error());
   }
   if (in_doubt) return fail(Code::read_only, "the server stopped before the split was recorded");
-  persist("retiring a partition", [&] { retire(parent, slot->range.volume_name); });
-  parent.reset();
-  for (const auto& each : children) {
-    trim_later(each);
-    split_if_full(*routing, each);  // it may have been far over the limit
-  }
+  settle_split(*routing, slot->range.volume_name, std::move(parent), children);
   report.pause_us = times->pause_us;
   report.total_us = clock_.steady_us() - started_us;
   log::info("split a partition", {{"container", routing->container->spec.name},
