@@ -16,11 +16,13 @@ using testing::Not;
 using testing::StartsWith;
 
 TEST_F(EngineTest, ContainersAreFoundByFaceAndName) {
+  open();
   const auto other = engine_->create_database({"other", "db"}, std::nullopt).value();
   catalog::ContainerSpec spec;
   spec.name = "same";
-  const auto mine = engine_->create_container(database_, spec, std::nullopt).value();
-  const auto theirs = engine_->create_container(other->number, spec, std::nullopt).value();
+  const catalog::Throughput throughput{.units = 400};
+  const auto mine = engine_->create_container(database_, spec, throughput).value();
+  const auto theirs = engine_->create_container(other->number, spec, throughput).value();
   EXPECT_EQ(engine_->find({kFace, "db"}, "same")->container->number, mine->container->number);
   EXPECT_EQ(engine_->find({"other", "db"}, "same")->container->number, theirs->container->number);
   ASSERT_TRUE(engine_->remove_container(mine->container->number));
