@@ -32,22 +32,20 @@ size_t ContainerQuery::partitions() const {
   return count;
 }
 
-orrery::Result<std::string> ContainerQuery::start_of(const query::Position* from) const {
+std::string ContainerQuery::start_of(const query::Position* from) const {
   if (ranges_.empty()) return bounds_.min;
-  if (from == nullptr || from->key.empty()) return ranges_.front().min;
+  const std::string& first = ranges_.front().min;
+  if (from == nullptr || from->key.empty()) return first;
+  // A place before or after all rows with some order values is no item's.
   auto key = partition::parse_item_key(from->key);
-  if (!key) return pass(key.error());
-  const bool is_within =
-      key->placement >= ranges_.front().min && key->placement < ranges_.back().max;
-  return is_within ? key->placement : ranges_.front().min;
+  const bool is_within = key && key->placement >= first && key->placement < ranges_.back().max;
+  return is_within ? key->placement : first;
 }
 
 orrery::Result<ContainerQuery::Result> ContainerQuery::run(
     const query::BoundQuery& bound, const query::Position* from, const LsnDemand& demand,
     partition::Reach reach, const query::PageLimits& limits, query::Context& context) {
-  auto start = start_of(from);
-  if (!start) return pass(start.error());
-  start_ = std::move(*start);
+  start_ = start_of(from);
   auto admitted = engine_.admit_query(routing_, start_);
   if (!admitted) return pass(admitted.error());
   Result result;

@@ -66,7 +66,7 @@ class ContainerQuery {
 
  private:
   // The placement key whose partition the page is charged to.
-  orrery::Result<std::string> start_of(const query::Position* from) const;
+  std::string start_of(const query::Position* from) const;
 
   Engine& engine_;
   const RoutingPtr routing_;
