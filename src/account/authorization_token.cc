@@ -32,21 +32,23 @@ Result<std::string> decoded_header(std::string_view authorization) {
 
 }  // namespace
 
+std::string_view AuthorizationToken::field(std::string_view name) const {
+  std::string_view rest = text_;
+  std::string_view found;
+  while (!rest.empty()) {
+    const size_t end = rest.find('&');
+    const std::string_view one = rest.substr(0, end);
+    if (one.starts_with(name)) found = one.substr(name.size());
+    if (end == std::string_view::npos) break;
+    rest.remove_prefix(end + 1);
+  }
+  return found;
+}
+
 Result<AuthorizationToken> parse_authorization(std::string_view authorization) {
   auto decoded = decoded_header(authorization);
   if (!decoded) return pass(decoded.error());
-  AuthorizationToken token;
-  std::string_view text = *decoded;
-  while (!text.empty()) {
-    const size_t end = text.find('&');
-    const std::string_view field = text.substr(0, end);
-    if (field.starts_with("type=")) token.type = field.substr(5);
-    if (field.starts_with("ver=")) token.version = field.substr(4);
-    if (field.starts_with("sig=")) token.signature = field.substr(4);
-    if (end == std::string_view::npos) break;
-    text.remove_prefix(end + 1);
-  }
-  return token;
+  return AuthorizationToken(std::move(*decoded));
 }
 
 }  // namespace orrery::account

@@ -74,7 +74,7 @@ Result<account::Access> AdminSignatures::verify(const account::KeyRing& keys,
                                                 const AdminRequest& request, int64_t now_s) const {
   auto token = account::parse_authorization(request.authorization);
   if (!token) return pass(token.error());
-  if (token->type != kType || token->version != "1.0") {
+  if (token->type() != kType || token->version() != "1.0") {
     return unauthorized(
         fmt::format("administration is signed in a way of its own, which covers the whole request: "
                     "the authorization header is to be type={}&ver=1.0&sig=… (percent-encoded)",
@@ -86,7 +86,7 @@ Result<account::Access> AdminSignatures::verify(const account::KeyRing& keys,
         "body's SHA-256, both in hexadecimal with capital letters");
   }
   const std::optional<account::Access> access =
-      keys.who_signed(payload_of(request), token->signature);
+      keys.who_signed(payload_of(request), token->signature());
   if (!access) {
     return unauthorized(
         "the signature does not match this request: it covers method, path with query, x-ms-date, "

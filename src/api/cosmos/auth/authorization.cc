@@ -86,25 +86,25 @@ std::optional<std::string> resource_signature(std::string_view authorization) {
     return std::nullopt;
   }
   auto token = account::parse_authorization(authorization);
-  if (!token || token->type != "resource") return std::nullopt;
-  return std::move(token->signature);
+  if (!token || token->type() != "resource") return std::nullopt;
+  return std::string(token->signature());
 }
 
 Result<account::Access> verify(const account::KeyRing& keys, const AuthRequest& request) {
   auto parsed = account::parse_authorization(request.authorization);
   if (!parsed) return pass(parsed.error());
   const account::AuthorizationToken& token = *parsed;
-  if (token.type == "aad" || token.type == "sas") {
-    return unauthorized("Tokens of type=" + token.type +
+  if (token.type() == "aad" || token.type() == "sas") {
+    return unauthorized("Tokens of type=" + std::string(token.type()) +
                         " are not supported yet. Sign the request with an account key "
                         "(type=master), or send a permission's token (type=resource).");
   }
-  if (token.type != "master" || token.signature.empty()) {
+  if (token.type() != "master" || token.signature().empty()) {
     return unauthorized(
         "The authorization header is not of the form type=master&ver=1.0&sig=… (percent-encoded).");
   }
-  if (token.version != "1.0") {
-    return unauthorized("ver=" + token.version.substr(0, 16) +
+  if (token.version() != "1.0") {
+    return unauthorized("ver=" + std::string(token.version().substr(0, 16)) +
                         " is not a known version of the authorization token. Use ver=1.0.");
   }
   if (request.date.empty()) {
@@ -115,11 +115,11 @@ Result<account::Access> verify(const account::KeyRing& keys, const AuthRequest& 
   const ResourceAddress& address = *request.address;
   const std::string payload =
       payload_of(request.verb, address.resource_type, address.resource_link, request.date);
-  std::optional<account::Access> access = keys.who_signed(payload, token.signature);
+  std::optional<account::Access> access = keys.who_signed(payload, token.signature());
   if (!access && address.has_other) {
     access = keys.who_signed(
         payload_of(request.verb, address.other_type, address.other_link, request.date),
-        token.signature);
+        token.signature());
   }
   if (!access) {
     return unauthorized(
