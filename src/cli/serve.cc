@@ -129,11 +129,7 @@ void say_ready(const std::vector<net::ListenerStatus>& listeners) {
   std::fflush(stdout);
 }
 
-Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop_signals) {
-  auto lock = FolderLock::take(options.data);
-  if (!lock) return pass(lock.error());
-  fit_to_disk(disk_bytes(options.data), settings.engine.limits);
-
+Result<std::unique_ptr<account::Account>> open_account(const ServeOptions& options) {
   auto keys = options.dev ? Result<account::Keys>(account::Keys{kEmulatorKey, "", "", ""})
                           : ensure_keys(options.data);
   if (!keys) return pass(keys.error());
@@ -141,36 +137,51 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   if (!secret) return pass(secret.error());
   account::AccountOptions account_options{
       .name = options.account, .region = options.region, .regenerate = {}};
+  if (!options.dev) {
+    account_options.regenerate = [folder = options.data](account::KeyName name) {
+      return regenerate_key(folder, name);
+    };
+  }
+  return account::Account::open(*keys, std::move(*secret), std::move(account_options));
+}
+
+// With the certificate, which is made when none is given.
+Result<net::ServerOptions> server_options_of(const ServeOptions& options, const Limits& limits) {
+  net::ServerOptions made;
+  made.threads = options.threads;
+  made.certificate_file = options.certificate;
+  made.private_key_file = options.private_key;
+  if (options.certificate.empty()) {
+    made.certificate_file = options.data + "/cert.pem";
+    made.private_key_file = options.data + "/key.pem";
+    if (auto ensured = net::ensure_certificate(made.certificate_file, made.private_key_file);
+        !ensured) {
+      return pass(ensured.error());
+    }
+  }
+  warn_if_others_can_read(made.private_key_file);
+  made.connections_max = static_cast<uint32_t>(limits.connections);
+  made.request_buffer_bytes = limits.request_buffer_bytes;
+  made.response_buffer_bytes = limits.response_buffer_bytes;
+  return made;
+}
+
+Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop_signals) {
+  auto lock = FolderLock::take(options.data);
+  if (!lock) return pass(lock.error());
+  fit_to_disk(disk_bytes(options.data), settings.engine.limits);
+
+  auto account = open_account(options);
+  if (!account) return pass(account.error());
   std::string metrics_token;
   if (!options.dev) {
     auto token = ensure_metrics_token(options.data);
     if (!token) return pass(token.error());
     metrics_token = std::move(*token);
-    account_options.regenerate = [folder = options.data](account::KeyName name) {
-      return regenerate_key(folder, name);
-    };
   }
-  auto account = account::Account::open(*keys, std::move(*secret), std::move(account_options));
-  if (!account) return pass(account.error());
-
-  net::ServerOptions server_options;
-  server_options.threads = options.threads;
-  server_options.certificate_file = options.certificate;
-  server_options.private_key_file = options.private_key;
-  if (options.certificate.empty()) {
-    server_options.certificate_file = options.data + "/cert.pem";
-    server_options.private_key_file = options.data + "/key.pem";
-    if (auto made = net::ensure_certificate(server_options.certificate_file,
-                                            server_options.private_key_file);
-        !made) {
-      return made;
-    }
-  }
-  warn_if_others_can_read(server_options.private_key_file);
   const Limits& limits = settings.engine.limits;
-  server_options.connections_max = static_cast<uint32_t>(limits.connections);
-  server_options.request_buffer_bytes = limits.request_buffer_bytes;
-  server_options.response_buffer_bytes = limits.response_buffer_bytes;
+  auto server_options = server_options_of(options, limits);
+  if (!server_options) return pass(server_options.error());
 
   const RealClock clock;
   auto test_clock = TestClock::from_environment();
@@ -186,14 +197,14 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   const face::Context context{
       .engine = **engine, .scripts = scripts, .account = **account, .lanes = lanes, .clock = clock};
   FaceListeners faces(context, options, limits);  // before the server, whose sessions use them
-  auto server = net::Server::create(server_options);
+  auto server = net::Server::create(*server_options);
   if (!server) return pass(server.error());
   if (auto made = faces.listen(**server, std::move(metrics_token)); !made) return made;
   if (auto started = (*server)->start(); !started) return started;
   faces.pages().set_server(server->get());
   const std::vector<net::ListenerStatus> listeners = (*server)->listeners();
   const uint16_t port = listeners.front().port;
-  auto certificate = net::first_certificate(server_options.certificate_file);
+  auto certificate = net::first_certificate(server_options->certificate_file);
   if (!certificate) return pass(certificate.error());
   if (auto written = write_running_server(
           options.data, {options.address, port, options.dev, std::move(*certificate)});

@@ -84,6 +84,84 @@ std::string metrics_of(const query::QueryPage& page, size_t bytes, int64_t took_
       took_ms, took_ms, read.items, read.bytes, page.rows.size(), bytes, read.matched, used);
 }
 
+// What the steps of answering a query share.
+struct ItemQuery {
+  Call& call;
+  const cluster::Routing& routing;
+  const KeyBounds& bounds;
+  PreparedQuery& prepared;
+  const cluster::ContainerQuery& run;
+};
+
+// Whoever means one partition key, and forgets to say which, is told so.
+Status check_cross_partition(const ItemQuery& query) {
+  const RequestHeaders& headers = query.call.headers;
+  if (query.run.is_about_one_key() || !headers.partition_key.empty() ||
+      !headers.partition_key_range.empty() || query.routing.container->spec.key.paths.empty() ||
+      is_true(headers.enable_cross_partition)) {
+    return {};
+  }
+  return fail(Code::invalid,
+              "the query may touch several partition keys: fix the partition key in its filter "
+              "or in x-ms-documentdb-partitionkey, or allow it with "
+              "x-ms-documentdb-query-enablecrosspartition: true");
+}
+
+// Whether the client has to run it by a plan.
+bool is_left_to_client(const ItemQuery& query, QueryRules rules) {
+  const RequestHeaders& headers = query.call.headers;
+  const query::Query& parsed = *query.prepared.request().parsed;
+  // Where there is a continuation, there was one partition when the query began.
+  const bool is_whole = is_true(headers.whole_query) || !headers.continuation.empty();
+  if (is_whole || !headers.partition_key_range.empty() || can_concatenate(parsed)) return false;
+  // The service leaves every order over several keys to clients, wherever the keys lie.
+  const bool is_order_over_keys = rules == QueryRules::service && !query.run.is_about_one_key() &&
+                                  !parsed.order_by.empty() && headers.partition_key.empty();
+  return is_order_over_keys || query.run.partitions() > 1;
+}
+
+// Where the page begins; nothing for the first one.
+Result<std::optional<query::Position>> start_of(const ItemQuery& query,
+                                                const Continuations& continuations) {
+  const QueryRequest& request = query.prepared.request();
+  const query::BoundQuery& bound = query.prepared.bound();
+  std::optional<query::Position> position;
+  if (const std::string_view token = query.call.headers.continuation; !token.empty()) {
+    auto from =
+        continuations.decode_query(token, query.routing.container->number, request.identity());
+    if (!from) return pass(from.error());
+    auto here = position_in(query.bounds, request, std::move(*from), bound);
+    if (!here) return pass(here.error());
+    position = std::move(*here);
+  }
+  if (request.resume) {
+    auto from = query::at_order_values(bound, request.resume->values, request.resume->exclude,
+                                       position.value_or(query::Position()));
+    if (!from) return pass(from.error());
+    position = std::move(*from);
+  }
+  return position;
+}
+
+// What the client asked to be told of how the page was made.
+void tell_metrics(const ItemQuery& query, const query::QueryPage& page, size_t bytes,
+                  int64_t took_us) {
+  const RequestHeaders& headers = query.call.headers;
+  if (is_true(headers.populate_query_metrics)) {
+    query.call.response.add("x-ms-documentdb-query-metrics", metrics_of(page, bytes, took_us));
+  }
+  const bool is_newer = is_true(headers.populate_index_metrics_v2);
+  if (!is_newer && !is_true(headers.populate_index_metrics)) return;
+  const query::BoundQuery& bound = query.prepared.bound();
+  query::Context& context = query.prepared.context();
+  context.budget.start({.bytes = query::kEvaluationBytesMax});  // the page's time may be over
+  const auto plan = query::plan_index_use(bound, query.routing.schema->index, context);
+  query.call.response.add("x-ms-cosmos-index-utilization",
+                          encode_index_metrics(query::index_use_of(bound, plan),
+                                               is_newer ? IndexMetricsForm::percent_encoded
+                                                        : IndexMetricsForm::base64));
+}
+
 }  // namespace
 
 void Service::read_query_plan(CallPtr call) {
@@ -119,7 +197,6 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   if (!routing) return;
   const catalog::Container& container = *routing->container;
   const int64_t started_us = clock_.steady_us();
-  const bool as_service = options_.query_rules == QueryRules::service;
   PreparedQuery prepared(scripts_, engine_.catalog(), *routing);
   if (auto parsed = prepared.parse(call->body, options_.query_rules); !parsed) {
     return call->fail(parsed.error());
@@ -157,25 +234,9 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   if (!bounds) return call->fail(bounds.error().error, bounds.error().substatus);
 
   cluster::ContainerQuery run(engine_, routing, *request->parsed, request->parameters, *bounds);
-  const bool several = run.partitions() > 1;
-  const bool one_key = run.is_about_one_key();
-  if (!one_key && call->headers.partition_key.empty() &&
-      call->headers.partition_key_range.empty() && !container.spec.key.paths.empty() &&
-      !is_true(call->headers.enable_cross_partition)) {
-    return call->fail(
-        {.code = Code::invalid,
-         .message =
-             "the query may touch several partition keys: fix the partition key in its filter "
-             "or in x-ms-documentdb-partitionkey, or allow it with "
-             "x-ms-documentdb-query-enablecrosspartition: true"});
-  }
-  // Where there is a continuation, there was one partition when the query began.
-  const bool is_whole = is_true(call->headers.whole_query) || !call->headers.continuation.empty();
-  // The service leaves every order over several keys to clients, wherever the keys lie.
-  const bool is_orders_plan = as_service && !one_key && !request->parsed->order_by.empty() &&
-                              call->headers.partition_key.empty();
-  if ((several || is_orders_plan) && call->headers.partition_key_range.empty() &&
-      !can_concatenate(*request->parsed) && !is_whole) {
+  const ItemQuery query{*call, *routing, *bounds, prepared, run};
+  if (auto allowed = check_cross_partition(query); !allowed) return call->fail(allowed.error());
+  if (is_left_to_client(query, options_.query_rules)) {
     auto plan = plan_of(*request, *routing);
     if (!plan) return call->fail(plan.error());
     return call->fail_with(400, kSubstatusCrossPartition, cross_partition_error(*plan));
@@ -183,22 +244,8 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
 
   auto token_max = continuation_limit(call->headers.continuation_limit_kb);
   if (!token_max) return call->fail(token_max.error());
-  std::optional<query::Position> position;
-  if (!call->headers.continuation.empty()) {
-    auto from = continuations_.decode_query(call->headers.continuation, container.number,
-                                            request->identity());
-    if (!from) return call->fail(from.error());
-    auto here = position_in(*bounds, *request, std::move(*from), prepared.bound());
-    if (!here) return call->fail(here.error());
-    position = std::move(*here);
-  }
-  if (request->resume) {
-    auto from =
-        query::at_order_values(prepared.bound(), request->resume->values, request->resume->exclude,
-                               position.value_or(query::Position()));
-    if (!from) return call->fail(from.error());
-    position = std::move(*from);
-  }
+  auto position = start_of(query, continuations_);
+  if (!position) return call->fail(position.error());
   limits.rows = *size;
   limits.made = ItemAge();
   const auto tie_rids = tie_rids_of(*request->parsed, container.spec.key.placement,
@@ -206,7 +253,7 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   if (tie_rids) limits.ties = tie_rids->numbering();
   limits.bytes = engine_.limits().response_bytes;
   limits.position_bytes = position_bytes(*token_max);
-  auto ran = run.run(prepared.bound(), position ? &*position : nullptr, *demand, reach, limits,
+  auto ran = run.run(prepared.bound(), *position ? &**position : nullptr, *demand, reach, limits,
                      prepared.context());
   if (is_trial && (is_over || (!ran && ran.error().code == Code::would_wait))) {
     return later_in_container(std::move(call), Lane::queries, &Service::query_items_patiently);
@@ -235,21 +282,7 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   }
   if (tie_rids) call->response.add("x-ms-cosmos-query-execution-info", tie_rids->execution_info());
   call->receipt(receipt, *routing);
-  if (is_true(call->headers.populate_query_metrics)) {
-    call->response.add("x-ms-documentdb-query-metrics",
-                       metrics_of(page, json.size(), clock_.steady_us() - started_us));
-  }
-  const bool newer_metrics = is_true(call->headers.populate_index_metrics_v2);
-  if (newer_metrics || is_true(call->headers.populate_index_metrics)) {
-    // The page's time may be over.
-    prepared.context().budget.start({.bytes = query::kEvaluationBytesMax});
-    const auto plan =
-        query::plan_index_use(prepared.bound(), routing->schema->index, prepared.context());
-    call->response.add("x-ms-cosmos-index-utilization",
-                       encode_index_metrics(query::index_use_of(prepared.bound(), plan),
-                                            newer_metrics ? IndexMetricsForm::percent_encoded
-                                                          : IndexMetricsForm::base64));
-  }
+  tell_metrics(query, page, json.size(), clock_.steady_us() - started_us);
   call->response.add("x-ms-item-count", std::to_string(page.rows.size()));
   call->reply(200, std::move(json));
 }
