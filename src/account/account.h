@@ -34,7 +34,7 @@ class Account {
   const std::string& name() const { return options_.name; }
   const std::string& region() const { return options_.region; }
 
-  // Those that count now. They stay in place for as long as the account does.
+  // The current keys. They stay valid for as long as the account does.
   const KeyRing& keys() const { return *newest_.load(std::memory_order_acquire); }
   // The old key is refused from now on. Code::invalid when the keys are fixed.
   Result<std::string> regenerate(KeyName name);
@@ -49,8 +49,8 @@ class Account {
   const Secret secret_;
   const AccountOptions options_;
   Mutex mutex_;
-  // Requests use the newest without a lock; those before it stay, since requests may still be
-  // using them. There are as many as keys were regenerated.
+  // Requests read the newest ring without a lock. Older rings are kept, since requests may still
+  // use them. There is one for each time a key was regenerated.
   std::vector<std::unique_ptr<const KeyRing>> rings_ ORRERY_GUARDED_BY(mutex_);
   std::atomic<const KeyRing*> newest_ = nullptr;
 };

@@ -1,4 +1,4 @@
-// The form in which signed requests name their signature in the authorization header:
+// The authorization header of signed requests:
 //   percent-encoded "type=…&ver=…&sig=…"
 // Input from outside. Pure; any thread may call.
 #pragma once

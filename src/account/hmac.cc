@@ -1,5 +1,5 @@
-// See hmac.h. An EVP_MAC context is not for several threads at a time, and a used one begins again
-// with the key that it has when it is given none.
+// See hmac.h. An EVP_MAC context is for one thread at a time. Initialized without a key, a used
+// context starts again with the key that it has.
 #include "account/hmac.h"
 
 #include <openssl/core_names.h>
@@ -38,7 +38,7 @@ Result<HmacKey> HmacKey::create(std::string_view key) {
   const OSSL_PARAM parameters[] = {
       OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
       OSSL_PARAM_construct_end()};
-  // An empty key is one too; only no key at all would be that of the context.
+  // An empty key must not be passed as null, which would mean the key of the context.
   constexpr std::string_view kEmpty = "";
   if (key.data() == nullptr) key = kEmpty;
   if (!context || EVP_MAC_init(context.get(), bytes_of(key), key.size(), parameters) != 1) {

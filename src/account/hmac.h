@@ -18,7 +18,7 @@ inline std::string_view as_view(const Digest& digest) {
   return {digest.data(), digest.size()};
 }
 
-// A key that was taken in once, since requests are checked with the same few. Any thread may call.
+// A key, prepared once for many signatures. Any thread may call.
 class HmacKey {
  public:
   // Code::internal when this OpenSSL has no HMAC, or there is no memory for one.
@@ -27,7 +27,7 @@ class HmacKey {
   HmacKey& operator=(HmacKey&& other) noexcept;
   ~HmacKey();
 
-  // Nothing when there was no memory.
+  // Empty when memory runs out.
   std::optional<Digest> sign(std::string_view bytes) const;
 
  private:
@@ -35,8 +35,8 @@ class HmacKey {
   explicit HmacKey(Context* prepared) : prepared_(prepared) {}
 
   Context* prepared_;
-  // One that was used and can be used again, which is twice as fast as a copy. Two threads at once
-  // make do with a copy for one of them.
+  // A used context, kept for reuse: that is twice as fast as copying one. When two threads sign at
+  // once, one of them copies.
   mutable std::atomic<Context*> spare_ = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// The keys of an account, and who proved to have one. Each face has its own way to prove it (a
-// signature over the request, a password, a challenge): what they have in common is here.
+// The keys of an account, and the access that each gives. Every face has its own proof of
+// possession (a signature, a password, a challenge); this is what they share.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ std::string& key_of(Keys& keys, KeyName name);
 
 enum class Access : uint8_t { read_only, read_write };
 
-// The keys of one moment, made ready. Immutable; any thread may call. On the path of every request.
+// A snapshot of the keys, ready for use. Immutable; any thread may call. On the path of every
+// request.
 class KeyRing {
  public:
   // Code::invalid when a key is not base64, or when there is none at all.

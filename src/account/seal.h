@@ -1,8 +1,8 @@
-// Sealing: bytes that go out to clients and come back (continuations, tokens), so that only what
-// this account made is believed. They are signed, not hidden.
+// Seals bytes that clients hold and send back (continuations, tokens), so that forged ones are
+// refused. They are signed, not encrypted.
 //
-// Each purpose has a key of its own, derived from the account's secret: what was sealed for one is
-// nothing for another. Immutable; any thread may call.
+// Each purpose has its own key, derived from the account's secret: bytes sealed for one purpose are
+// refused for another. Immutable; any thread may call.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ class Seal {
 
   // `bytes` with their seal at the end.
   std::string close(std::string bytes) const;
-  // The bytes without it; nothing when they are not as they were closed.
+  // The bytes without their seal; empty when they were altered, or sealed by somebody else.
   std::optional<std::string_view> open(std::string_view sealed) const;
 
  private:

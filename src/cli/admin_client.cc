@@ -1,5 +1,5 @@
-// One request by libcurl. What libcurl would do by itself is switched off: proxies of the
-// environment, redirects, other protocols and the system's certificates where others were named.
+// One request by libcurl, with its defaults off: no proxy from the environment, no redirects, no
+// other protocols, and no system certificates where others are named.
 #include "cli/admin_client.h"
 
 #include <curl/curl.h>
@@ -89,8 +89,8 @@ Result<Url> url_of(const Server& server, std::string_view target) {
   return url;
 }
 
-// Whom to believe. With the server's own certificate its name adds nothing: who has the key to it
-// is that server, by whichever address it was reached.
+// Which certificates to trust. The server's own certificate needs no check of the host name:
+// whoever has its private key is that server, at any address.
 bool set_trust(CURL* curl, const Server& server) {
   bool set = curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 1L) == CURLE_OK &&
              curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, server.certificate.empty() ? 2L : 0L) ==
@@ -219,7 +219,8 @@ Result<Server> find_server(const ServerAddress& address) {
     server.port = running->port;
   }
   if (server.host.empty()) {
-    // Without --ca the server of the folder has to be that one, and not who has its port now.
+    // Without --ca only the server of this data folder is trusted, not whoever listens on its port
+    // now.
     if (running && running->port == server.port) {
       server.host = running->address;
       if (server.ca.empty()) server.certificate = running->certificate;

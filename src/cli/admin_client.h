@@ -1,10 +1,8 @@
 // Talks to a running server for the commands that act on one.
 //
-// Always over https, and nothing is sent before the server has proved who it is:
-//   - the server of the data folder by its certificate, which it left there in server.json;
-//   - a server elsewhere (--host) by a certificate that --ca or the system vouches for, made for
-//   that
-//     name.
+// Always over https, and nothing is sent before the server has proved its identity:
+//   - the server of the data folder by its certificate, which it has left there in server.json;
+//   - a server elsewhere (--host) by a certificate for that name that --ca or the system trusts.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +13,7 @@
 
 namespace orrery::cli {
 
-// Where the server is and with which key; what is not given is found in the data folder.
+// The address of the server and the key to use. What is not given is read from the data folder.
 struct ServerAddress {
   std::string data = "./orrery-data";
   std::string host;   // empty: from the data folder

@@ -59,7 +59,7 @@ std::string text_member(const value::Node& root, std::string_view name) {
 
 constexpr fs::perms kOthers = fs::perms::group_all | fs::perms::others_all;
 
-// Takes away what others may do with a folder or a file of ours. True when there was something.
+// Removes the access of others to one of our folders or files. True when they had any.
 bool take_from_others(const fs::directory_entry& entry, std::error_code& error) {
   const fs::perms before = entry.symlink_status(error).permissions();
   if (error || entry.is_symlink() || (before & kOthers) == fs::perms::none) return false;
@@ -67,8 +67,8 @@ bool take_from_others(const fs::directory_entry& entry, std::error_code& error) 
   return true;
 }
 
-// A folder from before, or a copy, may be open to others; what is in it then too. One that is
-// closed keeps others from all that is below, so that no file need be looked at.
+// An older folder, or a copy of one, may be open to others, and so may its files. A closed folder
+// protects everything below it, so its files need no check.
 void keep_private(const std::string& folder) {
   std::error_code error;
   const fs::directory_entry top(fs::canonical(folder, error));

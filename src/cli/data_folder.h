@@ -1,6 +1,6 @@
-// The data folder of a server: who may use it, its keys, and where the server that runs on it is.
-// It is its owner's alone (0700, and 0600 for the files in it; serve.cc sets the umask for those
-// that libraries make).
+// The data folder of a server: its lock, its keys, and the address of the server that runs on it.
+// Only its owner has access (0700, and 0600 for files; serve.cc sets the umask for files that
+// libraries create).
 //
 //   LOCK         held while a server runs on the folder
 //   keys.json    the account's keys, made on first start
@@ -24,10 +24,10 @@ namespace orrery::cli {
 inline constexpr const char* kEmulatorKey =
     "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 
-// The exclusive use of a data folder, until destroyed.
+// An exclusive lock on a data folder, held until destroyed.
 class FolderLock {
  public:
-  // Makes the folder when it is not there, and closes it to others when they can look into it.
+  // Creates the folder if it does not exist, and removes the access of others.
   static Result<std::unique_ptr<FolderLock>> take(const std::string& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;

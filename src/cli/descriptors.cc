@@ -17,11 +17,11 @@ namespace {
 constexpr uint64_t kOwn = 24;
 constexpr uint64_t kOfEventLoop = 2;
 constexpr uint64_t kOfScriptWorker = 4;
-// Of an open partition, beside the files that `partition_files` bounds: log, manifest, locks, and
-// its folder once for each column family (10 were counted); and what a flush or a compaction is
-// writing.
+// Descriptors of an open partition besides `partition_files`: log, manifest, locks, its folder once
+// for each column family (10 were counted), and the output of a flush or a compaction.
 constexpr uint64_t kOfPartition = 12;
-// RocksDB keeps ten of what it is allowed for such files, and takes no less than twenty.
+// RocksDB reserves ten of its max_open_files for other files than tables, and accepts no less than
+// twenty.
 constexpr uint64_t kNotTables = 10;
 constexpr uint64_t kPartitionFilesLeast = 20;
 constexpr uint64_t kPartitionFilesMost = 2'000;
@@ -60,7 +60,7 @@ Result<bool> fit_descriptors(uint64_t descriptors, uint32_t event_loops, uint32_
   const uint64_t rest = descriptors - fixed;
   const uint64_t partitions_wanted = limits.open_partitions;
   const uint64_t connections_wanted = limits.connections;
-  // Connections get what they may be, up to a quarter; what they leave is for partitions.
+  // Connections get what they want, up to a quarter. The rest is for partitions.
   limits.connections = std::min(
       {connections_wanted, std::max(rest / 4, kConnectionsLeast), rest - kLeastForPartitions});
   const uint64_t for_partitions = rest - limits.connections;

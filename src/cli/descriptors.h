@@ -1,5 +1,5 @@
-// How the file descriptors that the process may have are divided: so many for connections, so many
-// partitions open at a time, so many files for each of them.
+// Divides the process's file descriptors between connections, open partitions, and the files of
+// each partition.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace orrery::cli {
 
-// Asks the system for as many as this process can get. Gives how many that is.
+// Raises the limit of this process as far as the system allows, and returns it.
 uint64_t raise_descriptor_limit();
 
 // Lowers `connections`, `open_partitions` and `partition_files` to what `descriptors` allow. True

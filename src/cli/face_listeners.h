@@ -1,6 +1,6 @@
 // The faces of a running server, each behind its listener, and the pages that belong to none.
 //
-// Life: listen, before the server starts; stop, after the server and the lanes have.
+// Lifecycle: listen() before the server starts, stop() after the server and the lanes have stopped.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The registry: which faces there are. One more is one more line in faces.cc.
+// The registry of faces. Adding a face adds a line in faces.cc.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct KnownFace {
   std::string_view name;  // of --NAME-port and of the section in a configuration file
   uint16_t usual_port;    // with --all-faces
   std::string_view help;  // of --NAME-port
-  // Code::invalid when an option of its own has no such value.
+  // Checks the face's own options. Code::invalid when one has a value that the face does not know.
   Status (*check)(const ServeOptions& options);
   std::unique_ptr<face::Face> (*make)(const face::Context& context, const ServeOptions& options);
 };

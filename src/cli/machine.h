@@ -1,4 +1,5 @@
-// What the machine, or the container that the program runs in, has to give.
+// The memory and disk of the machine, or of the container that the program runs in, and the limits
+// that follow from them.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ uint64_t default_buffer_bytes(uint64_t memory_bytes);
 // The size of the disk that a folder is on.
 uint64_t disk_bytes(const std::string& folder);
 
-// A small disk cannot keep in reserve what a large one does, and what is in memory must fit into
-// the reserve when it is flushed.
+// Lowers limits for a small disk: it cannot keep a large reserve free, and unflushed data in memory
+// must fit into the reserve.
 void fit_to_disk(uint64_t disk_bytes, Limits& limits);
 
 }  // namespace orrery::cli

@@ -24,7 +24,7 @@ Result<std::pair<std::string, std::string>> split_name(const std::string& contai
   return std::pair(container.substr(0, slash), container.substr(slash + 1));
 }
 
-// Keys are what clients wrote: they are not to command the terminal of whoever looks at them.
+// Keys are client data: escapes control characters, so that they cannot control the terminal.
 std::string printable(std::string_view text) {
   std::string out;
   append_printable(out, text);

@@ -1,9 +1,9 @@
-// What a face is to the program: one protocol over the engine, in a folder of its own under
-// src/api. docs/guides/adding-a-face.md goes through it step by step.
+// A face: one protocol over the engine, in a folder of its own under src/api.
+// docs/guides/adding-a-face.md describes how to add one.
 //
-// A face owns how bytes become requests, who may do what in that protocol's terms, how a key
-// becomes placement and row, what is charged, and how errors are said. What two faces would both
-// write is in this folder, or below it.
+// A face decides how bytes become requests, who is authorized for what, how a key becomes a
+// placement key and a row, what an operation is charged, and how errors are reported. Code that two
+// faces would share is in this folder, or in a layer below.
 #pragma once
 
 #include <memory>
@@ -37,13 +37,13 @@ class Face {
 
   // cosmos, table, mongo: in options, logs and metrics.
   virtual std::string_view name() const = 0;
-  // What it speaks at its port: an HTTP face has a handler, another one a listener of its own kind,
-  // whose address and port are for the program to say.
+  // What it serves at its port: the handler of an HTTP face. A face of another kind has a listener
+  // of that kind; its address and port are set by the program.
   virtual net::Handler* http_handler() { return nullptr; }
   virtual net::ListenerSpec listener() { return {}; }
-  // What it counts; on the thread that renders the metrics.
+  // Adds its metrics; called on the thread that renders the page.
   virtual void add_metrics(MetricFamilies& all) const = 0;
-  // Waits for what it has under way on threads of its own. No request comes any more.
+  // Waits for work on its own threads to finish. No request comes after this.
   virtual void stop() {}
 };
 

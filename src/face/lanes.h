@@ -1,9 +1,9 @@
-// Where requests go that cannot be answered on an event loop: a bounded queue and threads for each
-// kind of work, so that none holds up another. In each, containers take turns (see
-// base/fair_queue.h).
+// Thread pools for requests that cannot be answered on an event loop: a lane has a bounded queue
+// and threads for one kind of work, so that no kind starves another. Within a lane, containers take
+// turns (base/fair_queue.h).
 //
-// A request that finds its queue full, or has waited as long as it may, is refused and told when to
-// come back; one whose client has gone is dropped. All faces share the lanes.
+// A request that finds its queue full, or waits past its deadline, is refused with a time to retry
+// after. One whose client has disconnected is dropped. All faces share the lanes.
 //
 // Threading: any thread.
 #pragma once
@@ -32,8 +32,8 @@ enum class Lane : uint8_t {
   admin,       // what operators ask for
 };
 
-// A request that waits for a thread. It is run or failed, once; destroyed without either (see
-// base/survive.h), it must answer by itself.
+// A queued request. It is run or failed, once. When it is destroyed without either
+// (base/survive.h), it must answer by itself.
 class Waiting {
  public:
   virtual ~Waiting() = default;
@@ -43,7 +43,7 @@ class Waiting {
   virtual bool is_wanted() const = 0;
 };
 
-// A call of a face (which has fail() and client_is_gone()), and what is to be done with it.
+// A queued call of a face (of a class with fail() and client_is_gone()) and the work to do for it.
 template <class Call>
 class WaitingCall final : public Waiting {
  public:
@@ -65,7 +65,7 @@ class Lanes {
 
   // `share` is the container's number, or 0 where there is none.
   void submit(Lane lane, uint64_t share, std::unique_ptr<Waiting> request);
-  // Refuses what waits, and waits for what runs.
+  // Refuses queued requests, and waits for running ones.
   void stop();
 
   void add_metrics(MetricFamilies& all) const;

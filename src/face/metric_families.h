@@ -1,4 +1,4 @@
-// Figures on their way to the page of metrics.
+// Metric families while the metrics page is made.
 #pragma once
 
 #include <prometheus/metric_family.h>
@@ -20,7 +20,7 @@ inline prometheus::MetricFamily family(std::string name, std::string help,
   return made;
 }
 
-// A line of a counter or of a gauge, as the family is.
+// Adds a sample to a counter or a gauge, whichever the family is.
 inline void add_line(prometheus::MetricFamily& to,
                      std::vector<prometheus::ClientMetric::Label> labels, double number) {
   prometheus::ClientMetric metric;

@@ -35,9 +35,8 @@ void add_one(std::atomic<uint64_t>& count) {
 
 }  // namespace
 
-// Of one operation in one shard. Each thread counts in a shard of its own, so that no request waits
-// for a cache line that another one is writing to; threads that share a shard by chance only cost
-// one another time.
+// The counters of one operation in one shard. Threads are spread over shards so that they rarely
+// write to the same cache line. Sharing one is correct, but slower.
 struct alignas(64) RequestMetrics::Counts {
   std::array<std::atomic<uint64_t>, kStatuses.size()> requests{};
   std::array<std::atomic<uint64_t>, kLatencyBounds.size() + 1> latencies{};

@@ -1,7 +1,8 @@
-// What a face counts of its requests, for Prometheus: how many by operation and status, how long
-// they took, what they were charged.
+// The request metrics of a face, for Prometheus: counts by operation and status, latencies,
+// charges.
 //
-// Threading: any thread. Counting is a few atomic additions to counters that threads hardly share.
+// Threading: any thread. Counting takes a few atomic additions to counters that are sharded by
+// thread.
 #pragma once
 
 #include <array>
@@ -18,7 +19,7 @@ namespace orrery::face {
 
 class RequestMetrics {
  public:
-  // `operations` are the names by their numbers, and stay in place.
+  // `operations` are the names by operation number, and must stay valid.
   RequestMetrics(std::string face, std::span<const std::string_view> operations);
   ~RequestMetrics();
 

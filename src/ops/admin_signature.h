@@ -1,6 +1,6 @@
-// Who asks for administration (/admin/…). The vendor's signature covers neither path nor body: one
-// that was captured would be good for any other request of its kind. This one covers the whole
-// request, and is taken once.
+// The signature of administrative requests (/admin/…). The vendor's signature covers neither path
+// nor body, so a captured one could be reused for other requests. This one covers the whole request
+// and is accepted once.
 //
 //   authorization            percent-encoded "type=orrery-admin&ver=1.0&sig=" base64(signature)
 //   x-ms-date                when it was signed, an HTTP date
@@ -11,8 +11,8 @@
 // The target is path and query as they are sent. No payload of the vendor's signature ends like
 // this one, so neither signature can stand for the other.
 //
-// A request is taken within five minutes of its date, and its nonce is remembered for as long. The
-// memory is that of the process: what was signed before the server started is refused.
+// A request is accepted within five minutes of its date, and its nonce is remembered for as long.
+// Nonces are kept in memory, so requests that were signed before the server started are refused.
 #pragma once
 
 #include <cstdint>
@@ -55,19 +55,20 @@ class AdminSignatures {
   explicit AdminSignatures(int64_t started_s, size_t remembered_max = 16'384)
       : started_s_(started_s), remembered_max_(remembered_max) {}
 
-  // From the headers alone. Code::unauthorized: not signed, not by a key of ours, or not now.
+  // Checks the headers. Code::unauthorized: not signed, not by a key of this account, or outside
+  // of its time.
   Result<account::Access> verify(const account::KeyRing& keys, const AdminRequest& request,
                                  int64_t now_s) const;
-  // Of a verified request whose body has come. Code::unauthorized: the body is not the one that was
-  // signed, or the request was here before. Code::overloaded: too many within the time that they
-  // are remembered.
+  // Checks a verified request once its body is complete. Code::unauthorized: the body is not the
+  // one that was signed, or the request was replayed. Code::overloaded: too many nonces to
+  // remember.
   Status admit(const AdminRequest& request, std::string_view body, int64_t now_s);
 
  private:
   const int64_t started_s_;
   const size_t remembered_max_;
   Mutex mutex_;
-  // Until when each is remembered: the end of the time in which its date is taken.
+  // By nonce, when it may be forgotten: after that the date of its request is too old.
   std::unordered_map<std::string, int64_t> nonces_ ORRERY_GUARDED_BY(mutex_);
 };
 

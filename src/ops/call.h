@@ -18,7 +18,7 @@ enum class Operation : uint8_t { health, metrics, admin };
 class Call {
  public:
   Call(const net::Request& request, net::Responder responder, face::RequestMetrics& metrics);
-  // Unanswered only when an exception ended whoever had it: answers 503.
+  // Answers 503 if nobody has: an exception must have ended its owner.
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;

@@ -1,9 +1,9 @@
 // GET /metrics: who may read it, and how it is made.
 //
-// It names databases and containers, so it is for those who have the metrics token; signatures are
-// nothing that Prometheus could make. A port of its own is closed by other means, and asks for
-// none. Making the page visits every open partition, so it is done on a thread of its own, once for
-// all who are waiting.
+// The page names databases and containers, so it needs the metrics token. (Prometheus cannot sign
+// requests.) The operator protects a port of its own by other means, so that one needs no token.
+// Making the page visits every open partition, so it is made on a thread of its own, once for all
+// requests that wait.
 //
 // Threading: any thread.
 #pragma once
@@ -35,7 +35,7 @@ class MetricsPage {
   };
   explicit MetricsPage(Sources sources) : sources_(std::move(sources)) {}
 
-  // Null: there is no listener yet, or it is about to end. Waits for a reader of its counters.
+  // Null: the server has not started, or is stopping. Waits while its counters are being read.
   void set_server(const net::Server* server);
 
   // On an event-loop thread: the answer may come later.

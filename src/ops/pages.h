@@ -1,5 +1,5 @@
-// The pages that belong to no face: /healthz, /metrics, /admin/…. They are on the main port, before
-// the face of that, and on a port of their own where one is asked for.
+// The pages that belong to no face: /healthz, /metrics, /admin/…. They are served on the main port,
+// in front of its face, and on a port of their own if one is configured.
 //
 // /admin/…, for the command line and the console, is signed by a read-write key in a way of its own
 // (admin_signature.h):
@@ -31,17 +31,17 @@ namespace orrery::ops {
 
 class Pages {
  public:
-  // The first face is the main one. `metrics_token`: what /metrics asks for; empty: nothing.
+  // The first face is the main one. `metrics_token`: what /metrics requires; empty: no token.
   Pages(const face::Context& context, std::vector<const face::Face*> faces,
         std::string metrics_token);
 
-  // Where /metrics finds the listeners' own counters; null: there are none yet, or any more.
+  // The server whose counters /metrics shows; null: it has not started, or is stopping.
   void set_server(const net::Server* server) { metrics_page_.set_server(server); }
 
   static bool has(std::string_view target);
-  // `is_own_port`: whoever reaches that may read the metrics.
+  // `is_own_port`: the request came to the pages' own port, where /metrics needs no token.
   void handle(const net::Request& request, net::Responder responder, bool is_own_port);
-  // None has a large body.
+  // The answer to a request whose body is too large: no page takes a large one.
   net::Response refuse(const net::Request& head);
 
  private:
@@ -66,17 +66,17 @@ class Pages {
   MetricsPage metrics_page_;  // last: it tells of the others
 };
 
-// A port's requests: those for these pages to them, the others to the face that is there.
+// Dispatches the requests of a port: to the pages, or to the face that is there.
 class Front final : public net::Handler {
  public:
   struct Options {
     bool is_own_port = false;  // of the pages
-    // Serve only clients that call this machine by a name of its own. With a key that everybody
-    // knows it is all that keeps out a web page whose own name leads to this machine (DNS
-    // rebinding).
+    // Refuse clients that call this machine by a name that is not its own. Where everybody knows
+    // the key, that is the only protection against DNS rebinding: a web page whose own name
+    // resolves to this machine.
     bool local_names_only = false;
   };
-  // Either may be null: on a port of the pages' own, and on one of a face alone.
+  // Either may be null: no face on the pages' own port, no pages on the port of another face.
   Front(Pages* pages, net::Handler* face, Options options)
       : pages_(pages), face_(face), options_(options) {}
 
@@ -84,7 +84,7 @@ class Front final : public net::Handler {
   std::optional<net::Response> refuse(const net::Request& head) override;
 
  private:
-  // An answer to who calls this machine by a foreign name, or asks a port of the pages for more.
+  // The refusal of a foreign host name, or of a path that the pages' own port does not have.
   std::optional<net::Response> turn_away(const net::Request& request) const;
 
   bool is_for_pages(const net::Request& request) const {

@@ -1,5 +1,5 @@
-// The alarm's thread sleeps until the deadline it knows of. A later deadline does not wake it: it
-// finds out when it wakes by itself. So executions that end in time cost it nothing.
+// The alarm's thread sleeps until the deadline that it knows. A later deadline does not wake it:
+// the thread looks for one when it wakes. So an execution that ends in time causes no wake-up.
 #include "script/alarm.h"
 
 #include <js/Interrupt.h>

@@ -1,9 +1,9 @@
-// Ends JavaScript that runs over its time, from a thread of its own.
+// A watchdog thread that ends JavaScript past its deadline.
 //
-// When the time of an execution is up, the alarm asks the engine to stop at its next check, again
-// and again until it is silenced. Code that makes no checks (a native loop of the engine) gets a
-// grace; then the alarm ends the process. The server has a watchdog too: this one also works when
-// the server is gone.
+// At the deadline of an execution the alarm interrupts the engine, again and again until it is
+// silenced. Code that does not reach an interrupt check (a native loop of the engine) gets a grace
+// period; then the alarm ends the process. The server has a watchdog too, but this one also works
+// when the server is gone.
 #pragma once
 
 #include <jsapi.h>

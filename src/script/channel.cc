@@ -94,12 +94,13 @@ Result<Message> Channel::receive(int64_t deadline_us) {
                 fmt::format("a script's message of {} bytes is over the limit of {}", size,
                             frame_bytes_max_));
   }
-  // Nothing is taken before all of it is there: after a deadline it can be gone on with.
+  // Bytes are consumed only once the frame is complete, so that a receive can be repeated after a
+  // deadline.
   if (auto status = fill(kFrameHead + size, deadline_us); !status) return pass(status.error());
   auto message = decode(std::string_view(buffer_).substr(start_ + kFrameHead, size));
   start_ += kFrameHead + size;
   if (start_ == buffer_.size()) {
-    // What a large message needed is given back.
+    // Frees the memory of a large message.
     if (buffer_.capacity() > (1 << 20)) std::string().swap(buffer_);
     buffer_.clear();
     start_ = 0;

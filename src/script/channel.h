@@ -1,8 +1,8 @@
 // Frames over a stream socket. One thread at a time uses a channel.
 //
-// A frame longer than the bound is refused before any memory is taken for it. After an error the
-// channel is of no more use: the peer's position in the stream is not known. (Receiving can be gone
-// on with after its deadline.)
+// A frame longer than the limit is refused before memory is allocated for it. After an error the
+// channel cannot be used, since it may have stopped within a frame. (Only a receive that ran into
+// its deadline can be repeated.)
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ class Channel {
 
   void set_frame_bytes_max(uint64_t bytes) { frame_bytes_max_ = bytes; }
 
-  // Both wait until `deadline_us` of the steady clock (0: as long as it takes) and answer
-  // Code::overloaded when it has passed, Code::not_found when the peer is gone, Code::invalid for
-  // bytes that are no message, Code::too_large for a frame over the bound.
+  // Both wait until `deadline_us` of the steady clock (0: without a deadline). Code::overloaded:
+  // the deadline has passed. Code::not_found: the peer has closed the socket. Code::invalid: the
+  // bytes are no message. Code::too_large: the frame exceeds the limit.
   Status send(const Message& message, int64_t deadline_us = 0);
   Result<Message> receive(int64_t deadline_us = 0);
 
-  // Whether the peer is there and has sent nothing that is still to be read.
+  // Whether the peer is connected and there is nothing to read.
   bool is_quiet() const;
 
  private:

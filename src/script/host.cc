@@ -1,5 +1,5 @@
-// Conversations with workers. A worker that does not answer in time, dies, or says something that
-// makes no sense is ended.
+// The server's side of the protocol with a worker. A worker that misses a deadline, exits, or
+// breaks the protocol is killed.
 #include "script/host.h"
 
 #include <fmt/format.h>
@@ -18,10 +18,10 @@
 namespace orrery::script {
 namespace {
 
-// A worker stops its scripts itself when their time is up, and ends itself a grace later. Then it
-// is ended from here.
+// A worker stops its script at the deadline, and exits after a grace period (kGraceUs). A worker
+// that does neither is killed this long after the deadline.
 constexpr int64_t kWatchdogUs = 1'000'000;
-// How soon it is noticed that nobody waits for a script any more.
+// How often it is checked whether anybody still waits for the script.
 constexpr int64_t kLookUs = 100'000;
 // Rows of a call travel in batches of about this many bytes.
 constexpr size_t kBatchBytes = 1 << 20;
@@ -46,7 +46,7 @@ uint32_t time_of(const Limits& limits) {
   return static_cast<uint32_t>(std::min<uint64_t>(limits.script_time_ms, UINT32_MAX / 2));
 }
 
-// The worker is of no more use: ends it and says what it means for the script.
+// Kills a worker that cannot be used any more, and says what that means for the script.
 Failed lose(ScriptWorkerPool::Loan& loan, const Error& error, const std::string& script) {
   const std::string how = loan.discard();
   log::warn("a script lost its worker",

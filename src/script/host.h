@@ -1,12 +1,12 @@
-// Running scripts: the server's side of src/script, and the only header that its users need with
-// protocol.h.
+// Runs scripts: the server's side of src/script. Users of this folder need this header and
+// protocol.h only.
 //
-// Scripts run in worker processes. Whatever a script does there, it costs its own execution and at
-// most its worker, which is started again. A script's document operations come back here, one at a
-// time, and the caller does them: the transaction is the caller's.
+// Scripts run in worker processes. Whatever a script does, it can fail only its own execution, and
+// at worst its worker, which is restarted. The document operations of a script are called back
+// here, one at a time, and the caller performs them within its own transaction.
 //
-// A Failed is for the script's author (it threw, ran too long, …), except for those that say that
-// the server could not start it (`busy`, `unable`).
+// A Failed is meant for the script's author (it threw, ran too long, …), except `busy` and
+// `unable`: then the server could not start the script.
 //
 // Thread-safe. Everything here blocks: call it on a thread that may wait.
 #pragma once
@@ -32,22 +32,22 @@ class Operations {
   // Of a query or feed, the body is a JSON array of the page's items. From status 400 on, the body
   // is an error, preferably JSON with a `message`.
   virtual Reply perform(const Operation& operation) = 0;
-  // Whether anybody waits for the execution's end. Asked now and then, on the same thread.
+  // Whether anybody still waits for the result. Checked now and then, on the same thread.
   virtual bool is_wanted() const { return true; }
 };
 
 template <class T>
 using Outcome = std::expected<T, Failed>;
 
-// The user-defined functions of one query, in a worker of their own for as long as this lives. For
-// one thread at a time.
+// The user-defined functions of one query. It holds a worker for as long as it lives. One thread at
+// a time.
 class FunctionSession {
  public:
   // Compiles a function. The number is for `call`.
   Outcome<uint32_t> load(const std::string& name, const std::string& source);
 
-  // Calls it for each row of arguments. After a Failed, nothing more can be called if the worker
-  // was lost with it.
+  // Calls it for each row of arguments. After a Failed that lost the worker, no more calls are
+  // possible.
   Outcome<std::vector<value::Value>> call(uint32_t function,
                                           std::span<const std::vector<value::Value>> rows);
 
@@ -70,15 +70,16 @@ class FunctionSession {
 
 class Host {
  public:
-  // The limits must outlive it. `program` is what to start workers from: this very program.
+  // The limits must outlive it. `program` is the executable that workers are started from: this
+  // one.
   explicit Host(const Limits& limits, const std::string& program = "/proc/self/exe");
 
-  // Runs a procedure or a trigger. Time, operations and response size that are 0 in `run` are those
-  // of the limits. It is ended soon after nobody wants it any more.
+  // Runs a procedure or a trigger. Time, operations and response size that are 0 in `run` are taken
+  // from the limits. The script is ended soon after Operations::is_wanted turns false.
   Outcome<Done> run(Execution run, Operations& operations);
 
-  // Functions have workers of their own, so that a procedure whose query calls a function does not
-  // wait for itself.
+  // Functions have a worker pool of their own. Otherwise a procedure whose query calls a function
+  // could wait for the worker that it holds itself.
   Outcome<std::unique_ptr<FunctionSession>> functions();
 
   // How many procedures can run at once; further ones wait for a worker.

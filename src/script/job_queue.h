@@ -1,5 +1,5 @@
-// The promise jobs of the execution at hand. What an execution leaves behind is dropped with it:
-// no job ever runs in a later one.
+// The promise jobs of the current execution. Jobs that are left when it ends are dropped: none ever
+// runs in a later one.
 #pragma once
 
 #include <js/Promise.h>
@@ -11,8 +11,8 @@ class JobQueue final : public JS::JobQueue {
  public:
   explicit JobQueue(JSContext* cx) : jobs_(cx) {}
 
-  // Runs jobs until there are none. False when one was ended from outside (time, memory, abort);
-  // exceptions within jobs are their promises' affair.
+  // Runs jobs until the queue is empty. False when one was ended from outside (time, memory,
+  // abort). Exceptions within a job reject its promise.
   bool run(JSContext* cx);
   void drop();
 

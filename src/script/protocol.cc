@@ -1,5 +1,5 @@
-// The bytes of each message. Every message names its fields once, in `fields`, and both directions
-// go over them.
+// Encoding and decoding. Every message lists its fields once, in `fields`, and both directions use
+// that list.
 #include "script/protocol.h"
 
 #include <fmt/format.h>

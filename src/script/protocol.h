@@ -6,15 +6,13 @@
 // and its bytes, a list its count (u32) and its elements.
 //
 // A conversation: the server sends `Grant` once. Then, as often as it likes:
-//   Execution                     answered by any number of Operation (each answered by Reply),
-//   then by
-//                           Done or Failed
-//   Load                    answered by Loaded or Failed; functions are numbered from 0
-//   Call                    answered by Results or Failed
-//   Unload                  forgets all loaded functions; not answered
+//   Execution   answered by any number of Operation (each answered by Reply), then Done or Failed
+//   Load        answered by Loaded or Failed; functions are numbered from 0
+//   Call        answered by Results or Failed
+//   Unload      forgets all loaded functions; not answered
 //
-// Nothing that a worker sends is trusted: decoding checks every length before it is used and
-// refuses what is left over at the end.
+// Workers are not trusted: decoding checks every length before using it, and refuses trailing
+// bytes.
 #pragma once
 
 #include <cstdint>

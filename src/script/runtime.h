@@ -1,9 +1,9 @@
 // The JavaScript engine of a worker: runs one execution after another, each in a realm of its own.
 //
-// A realm (a global object with everything that hangs from it) is made ahead, used by one
-// execution, and dropped; compiled sources are kept. Nothing of an execution is seen by a later
-// one. All members are for the thread that made the runtime; one runtime in a process, and it is
-// never destroyed: the process ends first.
+// A realm (a global object and all that it reaches) is made ahead of time, used by one execution,
+// and dropped. So no execution sees anything of an earlier one. Compiled sources are cached. All
+// members are for the thread that made the runtime. A process has one runtime, which is never
+// destroyed: the process exits instead.
 #pragma once
 
 #include <js/experimental/JSStencil.h>
@@ -56,7 +56,7 @@ class Runtime {
     std::unique_ptr<Realm> realm;
     JS::PersistentRootedValue entry;
   };
-  // Between these an execution is at work.
+  // Its lifetime is that of one execution.
   class Running;
 
   Runtime(JSContext* cx, uint64_t message_bytes, Perform perform);
@@ -75,7 +75,7 @@ class Runtime {
   std::string log_of(Realm& realm);
   Message bounded(Message message) const;
 
-  // What scripts reach, through the prelude only.
+  // The natives: only the prelude calls them, on behalf of scripts.
   static Runtime& of(JSContext* cx);
   static bool native_accepts(JSContext* cx, unsigned count, JS::Value* values);
   static bool native_operation(JSContext* cx, unsigned count, JS::Value* values);

@@ -11,9 +11,9 @@
 
 namespace orrery::script {
 
-// For good, for all threads of the process. To be called when the threads that are needed are
-// there: no more can be made. `memory_bytes` bounds what the process may allocate (not in builds
-// with a sanitizer, which allocate for themselves).
+// Irreversible, and for all threads of the process. Call it when all threads that are needed exist:
+// no more can be made. `memory_bytes` limits what the process may allocate (except in builds with a
+// sanitizer, which allocate for themselves).
 Status enter_sandbox(uint64_t memory_bytes);
 
 }  // namespace orrery::script

@@ -1,5 +1,5 @@
-// What a person needs to know of an exception: message, number, line and stack, of the user's
-// script alone.
+// Describes an exception for the script's author: message, number, line and stack, without the
+// frames of the prelude.
 #pragma once
 
 #include <jsapi.h>

@@ -1,7 +1,7 @@
-// Warm workers, at most so many, lent to one execution each. Thread-safe.
+// A pool of warm workers, bounded in number, each lent to one execution at a time. Thread-safe.
 //
-// A worker is started when it is first needed, and again after one has died. An idle pool costs
-// nothing until then.
+// A worker is started on demand, and replaced on demand after it has died. A pool that was never
+// used has no processes.
 #pragma once
 
 #include <cstddef>

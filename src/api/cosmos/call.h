@@ -20,7 +20,7 @@ namespace orrery::cosmos {
 struct Call {
   Call(const net::Request& request, net::Responder responder_in, face::RequestMetrics& metrics_in,
        int64_t started_us_in);
-  // Unanswered only when an exception ended whoever had it: answers 503.
+  // Answers 503 if nobody has: an exception must have ended its owner.
   ~Call();
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;

@@ -1,12 +1,13 @@
-// The Cosmos DB face: HTTP requests of the official SDKs to engine operations and back.
+// The Cosmos DB face: translates HTTP requests of the official SDKs into engine operations, and the
+// results back.
 //
-// handle() runs on an event-loop thread: it checks the signature, finds the operation, and either
-// answers at once, or hands over to the engine, which answers later. What blocks (databases,
-// containers, feeds, scripts) goes through the lanes (face/lanes.h) to threads that may. One file
-// per resource: account.cc, databases.cc, containers.cc, named_resources.cc (users, permissions,
-// scripts, encryption keys), attachments.cc, permissions.cc, scripts.cc (what runs JavaScript),
-// partition_ranges.cc, conflicts.cc, items.cc,
-// partition_key_delete.cc, batch.cc, item_feed.cc, change_feed.cc, query_items.cc, offers.cc.
+// handle() runs on an event-loop thread. It checks the signature, finds the operation, and answers
+// at once, or calls the engine, which answers later. Operations that block (databases, containers,
+// feeds, scripts) run on the threads of the lanes (face/lanes.h). One file per resource:
+// account.cc, databases.cc, containers.cc, named_resources.cc (users, permissions, scripts,
+// encryption keys), attachments.cc, permissions.cc, scripts.cc (running JavaScript),
+// partition_ranges.cc, conflicts.cc, items.cc, partition_key_delete.cc, batch.cc, item_feed.cc,
+// change_feed.cc, query_items.cc, offers.cc.
 #pragma once
 
 #include <functional>
@@ -55,7 +56,7 @@ class Service final : public face::Face, public net::Handler {
   void add_metrics(face::MetricFamilies& all) const override { metrics_.collect(all); }
 
   void handle(const net::Request& request, net::Responder responder) override;
-  // Nobody gets a large body into memory who may not send it.
+  // Authorizes a request with a large body before the body is read into memory.
   std::optional<net::Response> refuse(const net::Request& head) override;
 
  private:
@@ -63,13 +64,13 @@ class Service final : public face::Face, public net::Handler {
   using WaitingJob = face::WaitingCall<Call>::Job;
   using Lane = face::Lane;
 
-  // Checks what the head alone tells, above all who is asking. Null: the call was refused and is
+  // Checks the request's head, above all its authorization. Null: the call was refused and
   // answered.
   CallPtr pass_head(CallPtr call) const;
   Status authorize(const Call& call) const;
   // By a permission's token: see grant.h for what it covers.
   Status authorize_by_token(const Call& call, std::string_view signature) const;
-  // Whether who asks to replace an item may give it this id.
+  // Whether a replace may change the item's id to this one: a token for one item may not.
   Status check_renaming(Call& call, const std::string& id) const;
   void dispatch(CallPtr call);
   void dispatch_in_container(CallPtr call);
@@ -84,7 +85,8 @@ class Service final : public face::Face, public net::Handler {
   catalog::DatabasePtr database_of(CallPtr& call) const;
   cluster::RoutingPtr container_of(CallPtr& call) const;
   cluster::RoutingPtr find_container(const ResourceAddress& address) const;
-  // Whether the level asked for is one that this account gives. Doubles the charge for the strong.
+  // The factor on the charge: 2 for bounded staleness and stronger levels. An error when the
+  // request asks for a stronger level than the account's.
   Result<double> consistency_factor(const Call& call) const;
 
   void read_account(CallPtr call);
@@ -120,13 +122,13 @@ class Service final : public face::Face, public net::Handler {
   // By name or by resource id.
   catalog::ResourcePtr find_resource(const ResourceKind& kind, const ResourceOwner& owner,
                                      std::string_view name) const;
-  // As it is returned; a permission with a token of this life.
+  // The resource as it is returned; for a permission, with a token that is valid this long.
   std::string resource_json(const ResourceKind& kind, const ResourceOwner& owner,
                             const catalog::Resource& resource, int64_t token_life_s) const;
   std::string permission_token(const catalog::Resource& permission, int64_t life_s) const;
-  // Of a permission: whether the container that it is about is there, and its user has no other one
-  // for the same. `replaced`: the number of the permission that this takes the place of, or 0.
-  // Asked by the engine, with no other change in between.
+  // Checks a permission: its container must exist, and its user must not have another permission
+  // for the same. `replaced`: the number of the permission that this one replaces, or 0. The engine
+  // calls it inside the change, so that no other change comes in between.
   Status check_resource(const ResourceKind& kind, const ResourceOwner& owner,
                         const ResourceDefinition& definition, uint32_t replaced) const;
   void list_resources(CallPtr call, const ResourceKind& kind, const ResourceOwner& owner,
@@ -192,11 +194,11 @@ class Service final : public face::Face, public net::Handler {
   face::RequestMetrics metrics_;
 };
 
-// Queries are posted, and only read. Whoever asks this decides by it: what a read-only key may send
-// and what dispatch takes for a query must be the same.
+// Whether the call is a query: a POST that only reads. Authorization of read-only keys and dispatch
+// must agree on this, so both ask here.
 bool is_query(const Call& call);
 
-// What a session token demands of each range; a malformed one is an error.
+// The LSN that a session token requires of each range; a malformed token is an error.
 Result<cluster::LsnDemand> demand_of(std::string_view session_token);
 
 // A page of at most this many, from x-ms-max-item-count (-1 or absent: the default).

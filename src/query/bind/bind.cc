@@ -22,8 +22,8 @@ const Expr* root_of(const Expr& expr) {
   return at->kind == ExprKind::identifier ? at : nullptr;
 }
 
-// Whether an expression depends on a single row of a query with these sources, other than through
-// that query's aggregates and keys.
+// Whether an expression depends on a single row of a query with these sources. Aggregates and group
+// keys of that query do not count.
 bool reads_row(const BoundExpr& expr, const std::vector<BoundSource>& sources);
 
 bool reads_row(const BoundQuery& inner, const std::vector<BoundSource>& sources) {

@@ -28,9 +28,9 @@ using Parameters = std::map<std::string, value::Value, std::less<>>;
 // By name: each is SELECT VALUE expression FROM alias, and nothing more.
 using ComputedProperties = std::map<std::string, Query, std::less<>>;
 
-// `functions`: what udf.name means, also for the Context that it runs with; null: there are none.
-// `vectors`: of the container's policy. `context`: by whose budget constants are
-// computed; null: one of their own. When it is over the query is refused.
+// `functions`: resolves udf.name; the query must run with a Context that has the same ones. Null:
+// there are none. `vectors`: the container's vector policy. `context`: its budget pays for constant
+// folding, and the query is refused when it runs out; null: a budget of their own.
 std::expected<std::shared_ptr<const BoundQuery>, SyntaxError> bind_query(
     const Query& query, const Parameters& parameters, const ComputedProperties& computed = {},
     UserFunctions* functions = nullptr, const VectorPaths& vectors = {},

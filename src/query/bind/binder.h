@@ -1,5 +1,5 @@
-// The binder's own: see bind.h. Expressions are bound in bind_expression.cc, queries and their
-// clauses in bind.cc.
+// The binder's internals: see bind.h. Expressions are bound in bind_expression.cc, queries and
+// their clauses in bind.cc.
 #pragma once
 
 #include <cstddef>

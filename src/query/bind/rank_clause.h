@@ -1,10 +1,10 @@
 // What ORDER BY RANK sorts by: FullTextScore(path, terms…), VectorDistance(…), or an RRF of several
-// of these, with or without weights. Read from the tree for those who run it (bind.h,
-// ranked_page.h) and for those who leave it to the client.
+// of these, with or without weights. Read from the tree, both for running it (bind.h,
+// ranked_page.h) and for plans that the client runs.
 //
-// How much a word tells depends on all documents. So a text score is computed in two steps: a
-// query for the statistics, and `_FullTextScore(path, [terms], documents, words, [hits])` with
-// them.
+// The weight of a word depends on how many documents have it. So a text score is computed in two
+// steps: a query for the statistics, then `_FullTextScore(path, [terms], documents, words, [hits])`
+// with them.
 #pragma once
 
 #include <expected>
@@ -16,7 +16,7 @@
 
 namespace orrery::query {
 
-// The place in ranks that every row starts from: 1 / (60 + rank) are added up.
+// The constant k of reciprocal rank fusion: a row's score is the sum of 1 / (k + rank).
 inline constexpr double kRankConstant = 60;
 
 struct RankScore {
@@ -42,8 +42,9 @@ std::expected<RankClause, RankError> read_rank_clause(const Query& query,
 
 ExprPtr text_score_call(const RankScore& score, ExprPtr documents, ExprPtr words, ExprPtr hits);
 
-// {"documentCount": …, "fullTextStatistics": [{"totalWordCount": …, "hitCounts": […]}, …]}: one
-// element for each text score, one count for each of its terms. Of all rows, whatever WHERE says.
+// The statistics are {"documentCount": …, "fullTextStatistics": [{"totalWordCount": …, "hitCounts":
+// […]}, …]}: one element for each text score, one count for each of its terms. They are of all
+// documents, without WHERE.
 bool needs_statistics(const RankClause& clause);
 Query statistics_query(const Query& query, const RankClause& clause);
 

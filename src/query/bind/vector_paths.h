@@ -1,5 +1,5 @@
-// How distances between vectors are measured where a query does not say: by the container's policy
-// for the path that VectorDistance is called with.
+// The metric of VectorDistance where a query does not name one: that of the container's vector
+// policy for the path.
 #pragma once
 
 #include <optional>
@@ -19,14 +19,13 @@ struct VectorPath {
 using VectorPaths = std::vector<VectorPath>;
 
 bool is_vector_distance(const Expr& expr);
-// Of a call: what the policy says of its vectors; nothing when they are not in it.
+// The policy's metric for the vectors of a call; empty when the policy does not have their path.
 std::optional<VectorMetric> metric_by_policy(const Expr& call, const VectorPaths& paths);
-// Whether ORDER BY a call, without ASC or DESC, is downwards: the nearest come first, which are
-// those of the smallest distance or of the largest similarity. By its options, or the policy, or
-// cosine.
+// Whether ORDER BY a call, without ASC or DESC, is descending, so that the nearest come first: true
+// for similarities, false for distances. The metric is that of the options, else of the policy,
+// else cosine.
 bool nearest_is_largest(const Expr& call, const VectorPaths& paths);
-// Puts what the policy says into the bound arguments of a call, where a query would say it, unless
-// it does.
+// Adds the policy's metric to the bound arguments of a call, unless the query names one.
 void say_metric(const Expr& call, const VectorPaths& paths, std::vector<BoundExpr>& arguments);
 
 }  // namespace orrery::query

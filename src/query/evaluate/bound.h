@@ -54,7 +54,7 @@ struct BoundExpr {
   std::vector<std::string> names;
   const Function* function = nullptr;
   std::optional<LikePattern> like;
-  // Of the list of IN: its constants, sorted. Those of its values that are none are children alone.
+  // IN: the constants of its list, sorted. The other values of the list are in `children` alone.
   std::vector<value::Value> members;
   std::vector<BoundExpr> children;
   std::shared_ptr<const BoundQuery> query;
@@ -118,28 +118,28 @@ struct BoundQuery {
   std::optional<uint32_t>
       document_slot;  // where the item at hand goes; unset: no container is read
 
-  // How many results at most.
+  // The most results that TOP and LIMIT allow.
   std::optional<uint64_t> most() const {
     if (top && limit) return std::min(*top, *limit);
     return top ? top : limit;
   }
   bool grouped() const { return !group_by.empty() || !aggregates.empty(); }
-  // Whether rows can be given out as they come, without having seen them all.
+  // Whether rows can be returned as they are read, before all of them are known.
   bool streams() const {
     return !grouped() && order_by.empty() && !rank && !distinct &&
            (!derived() || derived()->passes());
   }
-  // The query in FROM that reads the container in the place of this one; null: this one does.
+  // The subquery in FROM that reads the container; null: this query reads it itself.
   const BoundQuery* derived() const {
     const bool has = !sources.empty() && sources[0].of_container;
     return has ? sources[0].collection.query.get() : nullptr;
   }
-  // Whether each item that passes the filter is one row, as it is.
+  // SELECT * without JOIN: whether each item that passes the filter is returned unchanged.
   bool shows_items() const {
     return select == Select::Kind::star && sources.size() == 1 &&
            sources[0].kind == BoundSource::Kind::document && document_slot == star_slot;
   }
-  // Whether its rows for all items are those for each item, one after the other.
+  // Whether the query can be run on each item by itself, and the results concatenated.
   bool passes() const { return streams() && !top && !offset && !limit; }
 };
 

@@ -124,7 +124,8 @@ bool Collector::before(const Sorted& a, const Sorted& b) const {
                                               : a.arrival < b.arrival;
 }
 
-// Duplicates may have to be passed over, so with DISTINCT nothing can be dropped early.
+// With DISTINCT nothing can be dropped early: the rows that are kept may be duplicates of one
+// another.
 void Collector::drop_excess() {
   if (!most_ || query_.distinct) return;
   const size_t wanted = static_cast<size_t>(skip_ + *most_);

@@ -1,9 +1,9 @@
-// From rows to results: grouping, ordering, removing duplicates, skipping and cutting off, in that
-// order. Rows that need none of these pass straight through.
+// From rows to results: GROUP BY, ORDER BY, DISTINCT, OFFSET and LIMIT, in that order. Rows of a
+// query without these pass straight through.
 //
-// Memory is bounded: what a query keeps (groups, rows to be sorted, values seen) is counted, and
-// taken from its budget, and over the limit the query fails with a message that says so. ORDER BY
-// with a TOP or LIMIT keeps only as many rows as can still be returned.
+// Memory is bounded: groups, rows to sort and distinct values are counted against the query's
+// budget, and a query over the limit fails with a message that says so. ORDER BY with TOP or LIMIT
+// keeps only as many rows as can still be returned.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ class Collector {
   // Whether the rows' documents stay in place until finish(), or only during add().
   enum class Lifetime : uint8_t { while_row_lives, copy };
 
-  // What OFFSET, LIMIT and TOP leave, or all results.
+  // Whether OFFSET, LIMIT and TOP are applied.
   enum class Extent : uint8_t { cut, whole };
   struct Ranked {
     OrderValues order;  // empty without ORDER BY
@@ -64,7 +64,7 @@ class Collector {
   value::Value kept(const value::Value& value) const;
   void add_to_group(Frame& frame);
   void start_group();
-  // A result on its way out, with the frame set for its row or group.
+  // Projects the row or group that the frame is set for, and adds the result.
   bool emit(Frame& frame);
   bool emit_result(Ranked row);
   bool before(const Sorted& a, const Sorted& b) const;

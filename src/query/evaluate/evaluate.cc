@@ -17,7 +17,7 @@ Value negate_if(bool negated, Value truth) {
   return negated ? apply(Unary::logical_not, truth) : std::move(truth);
 }
 
-// Members and elements are found one after the other.
+// The lookup is linear, so the budget is charged by size.
 Value evaluate_member(const Value& base, std::string_view name, Budget& budget) {
   budget.spend(1 + base.size() / 8);
   return base.find(name);
@@ -32,7 +32,8 @@ Value evaluate_index(const Value& base, const Value& subscript, Budget& budget) 
   return base.at(static_cast<size_t>(at));
 }
 
-// A value that was made from others: small in memory, maybe, but not on paper.
+// Charges a computed value by its size as JSON: it may share memory with others, and so be much
+// larger there than in memory.
 Value made(Value value, Context& context) {
   const size_t bytes = value.written_bytes();
   if (bytes > kValueBytesMax) context.budget.end(Budget::Ended::memory);
@@ -101,11 +102,11 @@ Value evaluate_logical(const BoundExpr& expr, Frame& frame) {
   return all_are_boolean ? Value::make_bool(!deciding) : Value();
 }
 
-// The constants of the list are found by halving it; what else is in it is computed one by one.
+// The constants of the list are found by binary search, the other values are computed one by one.
 Value evaluate_in(const BoundExpr& expr, Frame& frame) {
   const Value needle = evaluate(expr.children[0], frame);
   if (needle.is_undefined()) return {};
-  // Comparing with a list costs its logarithm, of what is as long as the needle at most.
+  // A binary search makes few comparisons, each no longer than the needle.
   Budget& budget = frame.context.budget;
   if (budget.spend_bytes(needle.written_bytes())) return {};
   bool found = std::ranges::binary_search(expr.members, needle);
@@ -231,7 +232,7 @@ Value evaluate(const BoundExpr& expr, Frame& frame) {
     case BoundKind::slot:
       return frame.slots[expr.index];
     case BoundKind::member: {
-      // Walking down a path needs no copies of the objects passed on the way.
+      // Follows a path from a slot without copying the objects on the way.
       if (expr.children[0].kind == BoundKind::slot) {
         return evaluate_member(frame.slots[expr.children[0].index], expr.name, context.budget);
       }

@@ -1,5 +1,5 @@
-// Expressions and whole queries over rows: the meaning of the language, apart from where items come
-// from.
+// Evaluates expressions and whole queries over rows: the semantics of the language, apart from how
+// items are read.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace orrery::query {
 
-// The row variables while a query runs, and what the query's aggregates and group keys are when its
-// SELECT is computed. One thread at a time.
+// The values of the row variables while a query runs, and those of its aggregates and group keys
+// while its SELECT is evaluated. One thread at a time.
 struct Frame {
   Frame(size_t slot_count, Context& query_context) : slots(slot_count), context(query_context) {}
 
@@ -23,8 +23,8 @@ struct Frame {
   const std::vector<value::Value>* group_keys = nullptr;
   const std::vector<value::Value>* aggregates = nullptr;
 
-  // Why rows stopped coming, wherever in the query that was; what was computed since is void.
-  // `time`: also when a function failed, see Context::failed.
+  // Why evaluation stopped. Whatever was computed after that is void. `time` is also the answer
+  // when a function failed: see Context::failed.
   using Ended = Budget::Ended;
   Ended ended() const { return context.budget.ended(); }
 };

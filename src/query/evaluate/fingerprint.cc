@@ -1,5 +1,5 @@
-// See fingerprint.h. What is hashed is the value in one certain form: its type, then its size and
-// parts, members in the order of their names.
+// See fingerprint.h. Hashed is a canonical form of the value: its type, its size, and its children,
+// members sorted by name.
 #include "query/evaluate/fingerprint.h"
 
 #include <algorithm>

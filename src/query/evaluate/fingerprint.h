@@ -1,7 +1,7 @@
-// A short name for a value: 128 bits that equal values share and, but for one chance in 10^38, no
-// others. They are of its SHA-256, so nobody can make two values with one name, which would be one
-// group of GROUP BY and one row of DISTINCT. The same on every machine and in every run, so that a
-// continuation can hold it.
+// A 128-bit hash that stands for a value in GROUP BY, DISTINCT and positions. Equal values have
+// equal fingerprints. It is cut from SHA-256, so that nobody can construct two values that collide
+// and would become one group or one row. It is the same on every machine and in every run, so that
+// a continuation can hold it.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ Fingerprint fingerprint_of(const value::Value& value);
 // Of several values in their order, undefined ones included.
 Fingerprint fingerprint_of(std::span<const value::Value> values);
 
-// The same, for values of which many come again: short ones are remembered, the first so many, as
-// finding one takes a fraction of the time of hashing it.
+// The same with a cache, for values that repeat: a lookup takes a fraction of the time of hashing.
+// It holds a bounded number of short values, the first that come.
 class Fingerprints {
  public:
   Fingerprint of(std::span<const value::Value> values);

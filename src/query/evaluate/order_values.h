@@ -1,4 +1,4 @@
-// The values that ORDER BY sorts rows by: their order, and how a position keeps them.
+// The values of a row's ORDER BY expressions: how they compare, and how a position encodes them.
 #pragma once
 
 #include <compare>
@@ -22,7 +22,7 @@ OrderValues order_values_of(const BoundQuery& query, Frame& frame);
 OrderValues to_owned(const OrderValues& values);
 size_t memory_of(const OrderValues& values);
 
-// Less: `a` comes first.
+// Less: `a` comes before `b`, with ASC and DESC applied.
 std::strong_ordering compare(const BoundQuery& query, const OrderValues& a, const OrderValues& b);
 
 // A JSON array of arrays, [] for undefined; empty when JSON cannot hold them.
@@ -30,7 +30,7 @@ std::string to_json(const OrderValues& values);
 // As many as ORDER BY has; Code::invalid otherwise.
 Result<OrderValues> parse_order_values(const BoundQuery& query, const std::string& json);
 
-// The order values that a position left out are no longer to be found.
+// The error for a position without order values, when they can no longer be read from the row.
 Error order_values_gone();
 
 }  // namespace orrery::query

@@ -1,4 +1,4 @@
-// Sorting that ends when a budget does.
+// A stable sort that stops when its budget runs out.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace orrery::query {
 
-// The places 0 to count - 1 in the order that `before` says of two of them; those that it does not
-// tell apart stay in theirs. When the budget is over meanwhile, they are in any order.
+// The numbers 0 to count - 1, sorted by `before`; ties keep their order. When the budget runs out
+// the order is arbitrary.
 template <class Before>
 std::vector<uint32_t> sorted_order(size_t count, Budget& budget, const Before& before) {
   constexpr size_t kBlock = 1024;

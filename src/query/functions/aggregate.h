@@ -1,5 +1,5 @@
-// The aggregates: accumulators over the values of many rows, whose states can be merged, so that
-// each partition adds up its own rows and the parts are put together.
+// The aggregates: accumulators over the values of many rows. Their states can be merged, so that
+// each partition aggregates its own rows.
 //
 // Undefined values do not count anywhere.
 //   COUNT     of values
@@ -8,8 +8,8 @@
 //   MIN MAX   in the order of all types; undefined once a value is an array or an object, and of
 //             nothing
 //   MAKELIST  an array of the values as they come; MAKESET the same without duplicates
-// Sums are kept with their rounding error (Neumaier), so that the result hardly depends on the
-// order in which rows and parts come.
+// Sums carry their rounding error (Neumaier), so that the result hardly depends on the order of
+// rows and partitions.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ class Accumulator {
   explicit Accumulator(Aggregate aggregate) : aggregate_(aggregate) {}
 
   Aggregate aggregate() const { return aggregate_; }
-  // The value of one row, or of so many rows that all have it. It must outlive the accumulator or
-  // be owned (Value::to_owned).
+  // Adds the value of one row, or of `times` rows that share it. The value must outlive the
+  // accumulator or be owned (Value::to_owned).
   void add(const Value& value, uint64_t times = 1);
   void merge(const Accumulator& other);
   Value result() const;

@@ -26,8 +26,7 @@ class UserFunctions {
   virtual Result<value::Value> call(uint32_t function, std::vector<value::Value> arguments) = 0;
 };
 
-// Random numbers, as good as those of mt19937_64, which is made when the first one is asked for:
-// that takes as long as a short query's plan.
+// A mt19937_64 that is seeded on first use: seeding takes as long as planning a short query.
 class Random {
  public:
   void seed(uint64_t seed) {
@@ -44,16 +43,16 @@ class Random {
   std::optional<std::mt19937_64> engine_;
 };
 
-// What one expression may take of memory while it is computed, and what a value that it makes may
-// have as JSON: with more, the query ends.
+// The most memory that one expression may take while it is evaluated, and the largest value, as
+// JSON, that it may make. The query ends when either is exceeded.
 inline constexpr size_t kEvaluationBytesMax = 32ULL << 20;
 inline constexpr size_t kValueBytesMax = 16ULL << 20;
 
 struct Context {
   Context() { budget.start({.bytes = kEvaluationBytesMax}); }
 
-  // What the query may still spend. Everything that computes takes from it: evaluate.cc by the size
-  // of what goes into a function and comes out of it, functions that do more than that themselves.
+  // What the query may still spend. evaluate.cc charges each function by the size of its arguments
+  // and its result. Functions that do more work than that charge the rest themselves.
   Budget budget;
   // The time of the query in 100 ns ticks since 1970: fixed, so that every row sees the same.
   int64_t now_ticks = 0;
@@ -63,7 +62,7 @@ struct Context {
   RegexCache regexes;
   // Those that the query was bound with.
   UserFunctions* functions = nullptr;
-  // Why one of them failed, or what is too much to compute: ends the query.
+  // Why a user function failed, or which computation exceeds a limit. It ends the query.
   std::optional<Error> failed;
 
   // Whether a value may have so many bytes. When not, the query ends.

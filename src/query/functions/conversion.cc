@@ -14,8 +14,8 @@ using value::Type;
 
 Value parse_as(const Value& text, Type type, Context& context) {
   if (!text.is_string()) return {};
-  // As a tree it takes many times the room of its text: a node for each value, and there is one
-  // more of these than there are signs that begin or divide.
+  // A parsed tree takes many times the memory of its text. The number of its nodes is at most one
+  // more than that of the opening brackets and commas in the text.
   const auto nodes =
       std::ranges::count_if(text.text(), [](char c) { return c == ',' || c == '[' || c == '{'; });
   const auto bytes = (static_cast<uint64_t>(nodes) + 1) * sizeof(value::Node);

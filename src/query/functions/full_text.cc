@@ -87,8 +87,8 @@ std::optional<uint64_t> count_of(const Value& value) {
   return static_cast<uint64_t>(*count);
 }
 
-// (text, [terms], documents, words, [documents with each term]). No text scores as one without a
-// match does; what is no term matches nothing.
+// (text, [terms], documents, words, [documents with each term]). A row without the text has the
+// score of one without a match. A term that is not valid matches nothing.
 Value full_text_score(Arguments arguments, Context& context) {
   const auto documents = count_of(arguments[2]);
   const auto words = count_of(arguments[3]);

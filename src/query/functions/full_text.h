@@ -5,8 +5,8 @@
 // several the phrase. With an edit distance (0 to 2), words that differ by so many insertions,
 // deletions or changes match too; then the words as written are compared, not their stems.
 //
-// Scores are BM25 (k1 = 1.2, b = 0.75). They need to know all documents: each partition counts its
-// own, and the counts add up (rank_clause.h).
+// Scores are BM25 (k1 = 1.2, b = 0.75). They need statistics of all documents: each partition
+// counts its own, and the counts are added up (rank_clause.h).
 #pragma once
 
 #include <cstdint>
@@ -32,9 +32,9 @@ struct SearchTerm {
   int distance = 0;
 };
 
-// How long a text is to BM25. A number counts twice, as its digits and as a number, and words that
-// hyphens join count once more as one; stop words and single letters count nothing. So the ranks
-// are those that clients of the language expect.
+// The length of a text for BM25. A number counts twice, as its digits and as a number. Words joined
+// by hyphens count once more as one word. Stop words and single letters do not count. These rules
+// give the ranks that clients of the language expect.
 size_t length_of(std::string_view text, Budget& budget);
 
 // From a string, or {"term": string, "distance": 0, 1 or 2}. Empty when it is neither.
@@ -48,7 +48,7 @@ struct FullTextStatistics {
   std::vector<uint64_t> hit_counts;  // documents with each term
 };
 
-// Of one document with so many words; `matches` says how often each term is in it.
+// The score of one document with `word_count` words; `matches` is how often each term occurs in it.
 double score_bm25(size_t word_count, std::span<const size_t> matches,
                   const FullTextStatistics& statistics);
 

@@ -8,7 +8,7 @@ namespace orrery::query {
 
 namespace {
 
-// The number of the row within its physical partition, which only the reader of rows knows.
+// The number of the row within its physical partition; undefined unless the Context has one.
 Value document_id(Arguments arguments, Context& context) {
   if (!arguments[0].is_object() || !context.document_id) return {};
   return number(*context.document_id);

@@ -130,7 +130,8 @@ bool LikePattern::matches(std::string_view text, Budget& budget) const {
   }
   const size_t end = codes.size() - last.size();
   if (!matches_at(last, codes, end, budget)) return false;
-  // What lies between takes the leftmost place it can: that leaves the most to those after it.
+  // Pieces between two % take the leftmost match: that leaves the most text to the pieces after
+  // them.
   size_t at = first.size();
   for (size_t i = 1; i + 1 < pieces_.size(); ++i) {
     const Piece& piece = pieces_[i];

@@ -2,7 +2,8 @@
 // an escape character before any of them to mean the character itself. A [ without its ] means
 // itself too.
 //
-// Matching takes time in proportion to the text times the longest piece between two %, never more.
+// Matching takes at most time proportional to the length of the text times that of the longest
+// piece between two %.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// What is wrong with a query that is refused: one kind for each that a face may tell in a way of
-// its own (a code, a status). The text for people goes with it.
+// Why a query was refused: one kind for each reason that a face may answer in its own way (a code,
+// a status). A message for people comes with it.
 #pragma once
 
 #include <cstdint>

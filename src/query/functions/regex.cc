@@ -9,12 +9,12 @@ namespace orrery::query {
 
 namespace {
 
-// Of one query. What all of them may take in memory is the product with the next but one.
+// In the cache of one query. Its memory is at most this many times kMaxProgramBytes.
 constexpr size_t kMaxPatterns = 16;
 constexpr size_t kMaxPatternBytes = 16384;
 constexpr int64_t kMaxProgramBytes = 2 << 20;
-// Characters times instructions of the program: what matching comes to at worst, at some
-// nanoseconds each, and cannot be interrupted.
+// The most characters times program instructions that one match may take, at some nanoseconds each:
+// a match cannot be interrupted.
 constexpr uint64_t kMaxWork = 1 << 26;
 
 // RE2 has no x modifier: white space and comments are taken out here, except where they are
@@ -76,7 +76,8 @@ RegexCache::Outcome RegexCache::match(std::string_view text, std::string_view pa
   key.append(1, '\0').append(pattern);
   auto found = compiled_.find(key);
   if (found == compiled_.end()) {
-    // A query has one pattern or a few; one whose patterns come from its rows starts over.
+    // A query has one or a few patterns. One that takes its patterns from its rows fills the cache,
+    // which is then emptied.
     if (compiled_.size() >= kMaxPatterns) compiled_.clear();
     found = compiled_.emplace(std::move(key), compile(pattern, modifiers)).first;
   }

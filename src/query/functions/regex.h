@@ -1,6 +1,6 @@
-// Regular expressions for REGEXMATCH. They run in time linear in the text, whatever the pattern
-// (RE2): so back-references and look-around are not there, and a pattern that needs them does not
-// match anything, like one that is malformed.
+// Regular expressions for REGEXMATCH, by RE2: matching is linear in the length of the text,
+// whatever the pattern. So there are no back-references and no look-around; a pattern that uses
+// them matches nothing, like a malformed one.
 //
 // Modifiers: m (^ and $ match at line ends), s (. matches line ends), i (ignore case), x (ignore
 // white space in the pattern).
@@ -26,7 +26,7 @@ class RegexCache {
   RegexCache(RegexCache&&) noexcept;
   RegexCache& operator=(RegexCache&&) noexcept;
 
-  // `too_long`: the text times the pattern is more than can be looked at in a fraction of a second.
+  // `too_long`: matching this text with this pattern could take more than a fraction of a second.
   enum class Outcome : uint8_t { no_match, match, invalid, too_long };
   Outcome match(std::string_view text, std::string_view pattern, std::string_view modifiers);
 

@@ -1,9 +1,9 @@
-// The tree of a parsed query: what the parser makes, the printer prints, and the binder, the
-// planner and whoever rewrites queries for clients walk, copy and change.
+// The syntax tree of a query. The parser makes it, the printer prints it, and the binder, the
+// planner and the rewriters of plans for clients read, copy and change it.
 //
-// An Expr is one plain struct for all kinds; which members mean something is said beside each kind.
-// Children are owned, in the order in which they were written. Copying is by clone(). Trees that
-// the parser made are at most kMaxTreeHeight high, so recursion over them is safe.
+// An Expr is one plain struct for all kinds; a comment at each kind says which members it uses.
+// Children are owned, in the order of the text. Copying is by clone(). Trees that the parser made
+// are at most kMaxTreeHeight high, so recursion over them is safe.
 #pragma once
 
 #include <cstdint>
@@ -148,8 +148,8 @@ struct Query {
   Query clone() const;
 };
 
-// Whether two trees say the same: positions, .a against ["a"], the case of function names, and
-// sorting upwards said or unsaid make no difference.
+// Whether two trees have the same meaning, whatever their positions, the spelling .a or ["a"], the
+// case of function names, and whether ASC is written.
 bool same(const Expr& a, const Expr& b);
 bool same(const Query& a, const Query& b);
 
@@ -162,16 +162,16 @@ ExprPtr make_identifier(std::string name);
 ExprPtr make_member(ExprPtr base, std::string name);
 ExprPtr make_unary(Operator op, ExprPtr operand);
 ExprPtr make_binary(Operator op, ExprPtr left, ExprPtr right);
-// One operand comes back as it is.
+// With a single operand, returns it.
 ExprPtr make_logical(Operator op, std::vector<ExprPtr> operands);
 ExprPtr make_call(std::string name, std::vector<ExprPtr> arguments);
 ExprPtr make_array(std::vector<ExprPtr> elements);
 ExprPtr make_object(std::vector<std::pair<std::string, ExprPtr>> members);
 ExprPtr make_placeholder(std::string text);
 
-// Calls visit(ExprPtr&) for each expression that stands directly in a clause of the query, in the
-// order of the text; what is inside them, subqueries too, is the visitor's business. With a const
-// Query the visitor gets const ExprPtr&.
+// Calls visit(ExprPtr&) for each top-level expression of a clause, in the order of the text. It
+// does not descend into them, nor into subqueries. With a const Query the visitor gets const
+// ExprPtr&.
 template <class AnyQuery, class Visit>
 void each_expression(AnyQuery& query, Visit&& visit) {
   const auto one = [&visit](auto& expr) {

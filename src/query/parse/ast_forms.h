@@ -1,4 +1,4 @@
-// What an expression or a query is, told from the tree.
+// Questions about the form of an expression or a query, answered from the syntax tree.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace orrery::query {
 bool is_call(const Expr& expr, std::string_view upper_name);
 // The aggregate that the expression is a call of, if it is one.
 std::optional<Aggregate> aggregate_of(const Expr& expr);
-// Whether there is one anywhere in the expression, subqueries aside (they have their own).
+// Whether the expression contains one; those of its subqueries do not count.
 bool has_aggregate(const Expr& expr);
 bool has_aggregate(const Select& select);
 // A property of a source, or a source itself: c, c.a, c["a"][0].

@@ -1,5 +1,5 @@
-// The lexer: one pass over the bytes, no look-back. An unreadable token ends the list, so that the
-// parser reports whatever is wrong before it first.
+// The lexer: one pass over the bytes, no look-back. A malformed token ends the list, so that the
+// parser reports errors before it first.
 #include "query/parse/lexer.h"
 
 #include <fmt/format.h>

@@ -8,7 +8,7 @@ namespace orrery::query {
 
 // `expr` is a literal. The value borrows the text of a string from it.
 value::Value literal_value(const Expr& expr);
-// What has to be written for the value; null for undefined.
+// The literal that stands for the value; null for undefined.
 ExprPtr make_literal(const value::Value& value);
 
 }  // namespace orrery::query

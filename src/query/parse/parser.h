@@ -21,15 +21,15 @@
 
 namespace orrery::query {
 
-// How deep the text may nest, and how high the tree may be. The parser recurses to the first, those
-// who walk trees to the second; printing a tree never nests deeper than the first.
+// Limits on the nesting of the text and on the height of the tree. They bound the recursion of the
+// parser and of functions over trees. A printed tree never nests deeper than the first.
 inline constexpr int kMaxNesting = 512;
 inline constexpr int kMaxTreeHeight = 240;
 // Of one SELECT. The language's limits.
 inline constexpr size_t kMaxJoins = 10;
 inline constexpr size_t kMaxUdfCalls = 10;  // the binder counts them
-// Limits of this parser: the language bounds these lists by the length of the text alone.
-// Everything that is selected is compared with each expression of GROUP BY and ORDER BY.
+// Limits of this parser: the language bounds these lists only by the length of the text. They keep
+// binding fast, which compares every selected expression with each one of GROUP BY and ORDER BY.
 inline constexpr size_t kMaxInItems = 65'536;
 inline constexpr size_t kMaxGroupBy = 256;
 inline constexpr size_t kMaxOrderBy = 256;

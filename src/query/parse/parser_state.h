@@ -1,9 +1,8 @@
-// The parser's inside, shared by its two halves: parser.cc has the clauses, parser_expression.cc
+// The parser's internals, shared by its two halves: parser.cc has the clauses, parser_expression.cc
 // the expressions.
 //
-// A parsing function that fails leaves its reason in error_ (the first one stays) and answers
-// nothing: false, or a Tree without an expression. Each function documents itself by the grammar
-// rule it reads.
+// A parsing function that fails stores the error in error_ (the first one stays) and returns false,
+// or a Tree without an expression. The comment at each function is the grammar rule that it parses.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
-// Trees back to text. What the printer prints parses to the same tree, whatever was in the tree
-// (placeholders aside, which are not of the language). Every operator is parenthesised, strings are
-// in double quotes, keywords in capitals.
+// Prints trees. The text parses to the same tree, whatever the tree holds (except placeholders,
+// which are not part of the language). Every operator is parenthesised, strings are in double
+// quotes, keywords in capitals.
 #pragma once
 
 #include <string>

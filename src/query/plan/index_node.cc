@@ -16,7 +16,7 @@ namespace {
 
 using Kind = IndexNode::Kind;
 
-// Takes nodes of the same kind apart, so that only other kinds are left.
+// Replaces children of this kind by their own children.
 void flatten(std::vector<IndexNode>& children, Kind kind) {
   std::vector<IndexNode> flat;
   for (IndexNode& child : children) {
@@ -29,8 +29,8 @@ void flatten(std::vector<IndexNode>& children, Kind kind) {
   children = std::move(flat);
 }
 
-// Of which value a node speaks, as a name: nodes with the same one speak of the same value. None
-// where entries do not tell which of several values they are of.
+// Identifies the value that a node constrains: nodes with the same name constrain the same value.
+// Empty where entries do not tell which of several values they are of.
 std::optional<std::string> value_named_by(const IndexNode& node) {
   if (node.kind != Kind::ranges || node.variable == IndexNode::kAny) return std::nullopt;
   return std::to_string(node.variable) + value::term_path(node.path);
@@ -38,8 +38,8 @@ std::optional<std::string> value_named_by(const IndexNode& node) {
 
 enum class Tested : uint8_t { stay_apart, join_untested };
 
-// Joins the ranges of nodes that speak of the same value into the first of them. Of two that have a
-// test each, both stay; so does every one that has a test, if they are to stay apart.
+// Merges nodes that constrain the same value into the first of them. Two nodes that both have a
+// test stay apart. With Tested::stay_apart, so does every node with a test.
 void merge(std::vector<IndexNode>& children, Tested tested,
            TermRanges (*join)(std::vector<TermRanges>)) {
   if (children.size() < 2) return;
@@ -73,7 +73,7 @@ void merge(std::vector<IndexNode>& children, Tested tested,
   children = std::move(merged);
 }
 
-// Whether it speaks of a row variable, which other nodes may speak of too.
+// Whether the node constrains a row variable, which other nodes may constrain as well.
 bool is_of_variable(const IndexNode& node) {
   if (node.kind == Kind::ranges) {
     return node.variable != IndexNode::kOnly && node.variable != IndexNode::kAny;

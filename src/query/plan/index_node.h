@@ -1,4 +1,4 @@
-// Putting nodes of an index plan together: what can be said in one node is.
+// Builds and simplifies the nodes of an index plan: nodes on the same value are merged into one.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace orrery::query {
 
-// Where a row's value comes from.
+// The path in the item that a value in a row comes from.
 struct PathRef {
   value::Path path;
   uint32_t variable = IndexNode::kOnly;
-  // Whether it is there whenever the row is: a row variable itself.
+  // Whether the value is never undefined: it is a row variable itself.
   bool is_defined = false;
   // False: one of the values at the path, and entries do not tell which (c.list[0]).
   bool is_exact = true;
@@ -24,9 +24,9 @@ IndexNode in_ranges(const PathRef& ref, TermRanges ranges);
 IndexNode all_of(std::vector<IndexNode> children);
 IndexNode any_of(std::vector<IndexNode> children);
 
-// Whether the keys that are read for an exact node are surely those of its items and no others,
-// however they are read. Not where entries do not tell what is asked of a value, nor where parts of
-// an intersection may be left for the items to tell.
+// Whether the keys of an exact node are exactly those of its items, whatever access path is chosen.
+// Not with a test, or for items without a value: some entries cannot tell. Not for an intersection:
+// the access path may leave out children.
 bool tells_exactly(const IndexNode& node);
 
 // Whether every item of the node has a value at the path.

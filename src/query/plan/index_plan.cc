@@ -19,7 +19,7 @@ IndexPlan plan_index_use(const BoundQuery& query, const value::IndexPolicy& poli
   plan.order = planner.order_of(*reader);
   if (reader == &query) plan.only = planner.only_of(query, plan.filter);
   plan.missing = planner.missing();
-  // With other sources an item has several rows, or none: that it passes does not say which.
+  // With JOIN an item has several rows, or none: that the item passes does not tell which rows do.
   if (reader->sources.size() != 1 || reader->sources[0].kind != BoundSource::Kind::document) {
     plan.filter.is_exact = false;
   }

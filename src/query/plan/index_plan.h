@@ -1,16 +1,17 @@
-// Which index entries answer a query's filter: a tree of unions and intersections over ranges of
-// terms, made from the bound query and the container's index policy. Pure and immutable;
-// index_source.h runs it over a view.
+// Index plans: which index entries answer a query's filter. A plan is a tree of unions and
+// intersections over ranges of terms, made from the bound query and the container's index policy.
+// Pure and immutable; index_source.h runs it over a view.
 //
-// What a plan promises: its items are all those for which WHERE can be true of a row, and maybe
-// others. A node is exact when there are no others.
+// A plan covers the filter: its items are a superset of those with a row for which WHERE is true. A
+// node is exact when its items are exactly those.
 //
-// Three values: a filter is served for being true and, under NOT, for being false; where it is
-// undefined it is neither. So `NOT (c.x < 5)` is the numbers from 5 on, not everything else.
+// Three-valued logic: a node is planned for the expression being true or, under NOT, for it being
+// false. Undefined is neither. So `NOT (c.x < 5)` is the numbers from 5 on, not everything else.
 //
-// Elements of arrays: an item has an entry for each, and a range of them holds the items of which
-// some element is in it. That is what JOIN, EXISTS and ARRAY_CONTAINS ask for; for c.list[0] it is
-// a superset. Two ranges meet in one item, not in one element: also a superset.
+// Array elements: an item has one entry for each element, so a range holds the items with some
+// element in it. That is what JOIN, EXISTS and ARRAY_CONTAINS need; for c.list[0] it is a superset.
+// The intersection of two ranges is a superset as well, since different elements of an item may be
+// in them.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +30,7 @@
 
 namespace orrery::query {
 
-// What else must be true of the value that an entry stands for: an expression in which slot 0 is
-// that value.
+// A residual predicate on the value of an entry: an expression in which slot 0 is that value.
 struct TermTest {
   BoundExpr expr;
   bool wanted = true;
@@ -38,15 +38,15 @@ struct TermTest {
 
 struct IndexNode {
   enum class Kind : uint8_t {
-    everything,  // no entry tells: all items
+    everything,  // all items: the index does not help
     nothing,
     ranges,   // items with an entry in one of the ranges, whose value passes the test
     lacking,  // items without a value at the path
     all_of,   // children
     any_of,   // children
   };
-  // Of which value at the path the ranges speak: the only one, that of a row variable (by slot), or
-  // any element's.
+  // Which value at the path the ranges constrain: the only one, that of a row variable (its slot),
+  // or any element.
   static constexpr uint32_t kOnly = UINT32_MAX;
   static constexpr uint32_t kAny = UINT32_MAX - 1;
 
@@ -59,27 +59,28 @@ struct IndexNode {
   std::shared_ptr<const TermTest> test;
   std::vector<IndexNode> children;
 
-  // Whether each range is a single term, so that its keys come in order.
+  // Whether each range is a single term, whose keys are sorted.
   bool is_points() const;
 };
 
-// An order that entries are in: that of the values at a path, which an item has one of at most, or
-// that of a composite index.
+// The order of ORDER BY, as an index has it: that of a single path, at which an item has one value
+// at most, or that of a composite index.
 struct IndexOrder {
   std::vector<value::CompositeIndex::Part> keys;  // ORDER BY; a single one without a composite
   // Its last parts are the keys; the filter fixes those before them.
   std::optional<value::CompositeIndex> composite;
-  std::vector<value::Value> fixed;  // of its first parts: all that the filter fixes
+  std::vector<value::Value> fixed;  // the values of its first parts
   bool is_backwards = false;        // against the composite's directions
 };
 
-// What a query with aggregates or DISTINCT looks at, when that is so little that entries tell it.
+// That the index covers a query with aggregates or DISTINCT: items need not be read (index_only.h).
 struct IndexOnly {
-  // The only path outside of the filter, if any; the filter is about it too, unless the next.
+  // The only path that the query reads, if any. The filter may read other paths only with
+  // filter_is_exact.
   std::optional<value::Path> path;
-  // The filter is by entries of other values: its node tells exactly which items pass.
+  // The filter reads other paths, and its node is exact.
   bool filter_is_exact = false;
-  // Only the smallest and the largest value matter.
+  // Only MIN and MAX: the first and the last entry are enough.
   bool is_extremes = false;
   // Every item has an entry for its shape.
   bool has_shapes = false;
@@ -87,20 +88,20 @@ struct IndexOnly {
 
 struct IndexPlan {
   IndexNode filter;
-  std::optional<IndexOrder> order;  // ORDER BY, when there are entries in this order
-  std::optional<IndexOnly> only;    // when items need not be read
-  // Paths that would help if they had entries, in the order in which the query names them.
+  std::optional<IndexOrder> order;  // ORDER BY, when an index has it
+  std::optional<IndexOnly> only;    // when the index covers the query
+  // Paths that the query could use if they were indexed, in the order in which it names them.
   std::vector<value::Path> missing;
 };
 
-// Of the query that reads the container: `query`, or the one in its FROM. Functions of the time of
-// the query are taken from the context; the query must run with the same one.
+// Plans the query that reads the container: `query`, or the subquery in its FROM. Functions of the
+// current time are evaluated with the context, so the query must run with the same one.
 IndexPlan plan_index_use(const BoundQuery& query, const value::IndexPolicy& policy,
                          Context& context);
 
-// For people and tests: `/name/? point and (/age/? range or /tags/[]/? point)`, `none`, and with an
-// order `/name/? point by /age/?` or `by (/name ASC, /age DESC)`, and with `alone` at the end when
-// items need not be read.
+// For people and tests: `/name/? point and (/age/? range or /tags/[]/? point)`, or `none`. With an
+// order it ends in `by /age/?` or `by (/name ASC, /age DESC)`, and with `alone` when the index
+// covers the query.
 std::string to_string(const IndexPlan& plan);
 
 }  // namespace orrery::query

@@ -13,7 +13,7 @@ namespace {
 using value::Type;
 using value::Value;
 
-// To make a range of terms, and to sort it in among the others.
+// Steps for making a range of terms and sorting it in among the others.
 constexpr uint64_t kStepsOfTerm = 64;
 
 bool is_order(Binary operation) {
@@ -59,7 +59,7 @@ Binary mirrored(Binary operation) {
 }
 
 TermRanges compared(const PathTerms& terms, Binary operation, const Value& constant, bool wanted) {
-  // Nothing compares with NaN: that is false of all numbers, and its opposite too.
+  // Comparing with NaN is false for every number, and so is the opposite comparison.
   if (is_order(operation) && constant.is_number() && std::isnan(constant.number())) {
     return wanted ? TermRanges{} : terms.of_type(Type::number);
   }
@@ -74,8 +74,8 @@ bool is_path(const BoundExpr& expr) {
          is_path(expr.children[0]);
 }
 
-// Visits the paths in an expression. False when a visit says so, and when the expression cannot be
-// computed from the values at its paths alone.
+// Visits the paths in an expression. False when a visit returns false, and when the expression
+// depends on more than the values at its paths.
 template <class Visit>
 bool each_path(const BoundExpr& expr, const Visit& visit) {
   if (is_path(expr)) return visit(expr);
@@ -208,7 +208,7 @@ std::optional<IndexOrder> IndexPlanner::order_of(const BoundQuery& query) {
     if (!ref || ref->variable != IndexNode::kOnly) return std::nullopt;
     order.keys.push_back({.path = std::move(ref->path), .descending = one.descending});
   }
-  // The more of a composite's values are fixed, the fewer entries are walked over.
+  // The more parts of a composite index are fixed, the fewer entries are scanned.
   std::optional<IndexOrder> best;
   for (const value::CompositeIndex& composite : policy_.definition().composites) {
     auto served = by_composite(query, order, composite);
@@ -223,7 +223,7 @@ std::optional<IndexOrder> IndexPlanner::order_of(const BoundQuery& query) {
 std::optional<IndexOnly> IndexPlanner::only_of(const BoundQuery& query, const IndexNode& filter) {
   const bool is_of_items =
       query.sources.size() == 1 && query.sources[0].kind == BoundSource::Kind::document;
-  // DISTINCT with a limit is over when it has enough.
+  // DISTINCT with a limit can stop early, which an index-only scan cannot.
   const bool sees_all = query.grouped() || (query.distinct && !query.most() && !query.offset);
   if (!is_of_items || !sees_all || !query.order_by.empty() || query.select == Select::Kind::star) {
     return std::nullopt;
@@ -236,7 +236,7 @@ std::optional<IndexOnly> IndexPlanner::only_of(const BoundQuery& query, const In
     only.path = ref->path;
     return true;
   };
-  // What a group shows is made of its keys and aggregates.
+  // The results of a group depend on its keys and aggregates alone.
   if (!query.grouped()) {
     for (const auto& [name, expr] : query.items) {
       if (!each_path(expr, take)) return std::nullopt;
@@ -259,14 +259,15 @@ std::optional<IndexOnly> IndexPlanner::only_of(const BoundQuery& query, const In
   }
   if (query.where) {
     const std::optional<value::Path> of_rows = only.path;
-    // Entries of elements or of cells are none of the value at the path.
+    // Entries of array elements or of cells do not hold the value at the path itself.
     const bool is_of_parts =
         filter.kind == IndexNode::Kind::ranges && filter.variable != IndexNode::kOnly;
     only.filter_is_exact = !each_path(*query.where, take) || is_of_parts;
     if (only.filter_is_exact) only.path = of_rows;
     if (only.filter_is_exact && !filter.is_exact) return std::nullopt;
   }
-  // What a test or another path leaves out is not known before it is looked at.
+  // With a test or a filter on another path, the first entry may be that of an item which does not
+  // pass.
   only.is_extremes =
       is_extremes && only.path && !only.filter_is_exact &&
       (!query.where || (filter.is_exact && !filter.test && filter.kind == IndexNode::Kind::ranges));
@@ -274,7 +275,7 @@ std::optional<IndexOnly> IndexPlanner::only_of(const BoundQuery& query, const In
 }
 
 IndexNode IndexPlanner::plan(const BoundExpr& expr, bool wanted) {
-  // What comes after the end of the budget does not matter: nothing will be read.
+  // Once the budget is used up the plan does not matter: the query ends before it reads anything.
   if (context_.budget.spend(kStepsOfTerm)) return everything(false);
   switch (expr.kind) {
     case BoundKind::constant:

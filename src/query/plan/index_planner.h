@@ -1,5 +1,5 @@
-// Making index plans: the walk over a filter. Used by index_plan.cc alone and split over three
-// files: index_planner.cc has the language's operators, index_planner_calls.cc its functions,
+// Makes index plans, by recursion over the filter. Used by index_plan.cc alone, and split over
+// three files: index_planner.cc has the operators, index_planner_calls.cc the functions,
 // index_planner_sources.cc FROM, JOIN and EXISTS.
 #pragma once
 
@@ -20,18 +20,17 @@ class IndexPlanner {
 
   // The items that have a row of the query which passes its filter.
   IndexNode rows_of(const BoundQuery& query);
-  // The order of the query's items, when entries have it. After rows_of.
+  // The order of ORDER BY, when an index has it. After rows_of.
   std::optional<IndexOrder> order_of(const BoundQuery& query);
-  // What the query needs to know of its items, when that is one value at most. After rows_of, which
-  // gave this filter.
+  // Whether the index covers the query. After rows_of, which returned `filter`.
   std::optional<IndexOnly> only_of(const BoundQuery& query, const IndexNode& filter);
-  // Paths that were asked for and have no entries.
+  // The paths that were looked for and are not indexed.
   std::vector<value::Path> missing() { return std::move(missing_); }
 
  private:
   using Args = const std::vector<BoundExpr>&;
 
-  // The items with a row of which the expression is true (false).
+  // The items with a row for which the expression is `wanted` (true or false).
   IndexNode plan(const BoundExpr& expr, bool wanted);
   IndexNode plan_logical(const BoundExpr& expr, bool wanted);
   IndexNode plan_comparison(const BoundExpr& expr, bool wanted);
@@ -45,26 +44,26 @@ class IndexPlanner {
   IndexNode plan_array_contains(const BoundExpr& expr, bool wanted);
   // The items whose array at the path has this element.
   IndexNode plan_element(const PathRef& array, const value::Value& element);
-  // ST_WITHIN, ST_INTERSECTS, and ST_DISTANCE up to so many metres: a path and a shape.
+  // ST_WITHIN, ST_INTERSECTS, and ST_DISTANCE up to this many metres, of a path and a constant
+  // shape.
   IndexNode plan_spatial(const BoundExpr& call, double distance_m);
-  // An expression of one value at one path: by looking at all values there are, or at those of
-  // `ranges`.
+  // An expression over a single path, as a test on its entries: all of them, or those in `ranges`.
   IndexNode plan_test(const BoundExpr& expr, bool wanted,
                       const std::optional<TermRanges>& ranges = std::nullopt);
 
   void name_source(const BoundSource& source, std::vector<IndexNode>& constraints);
-  // The path of an expression that is one and whose entries there are.
+  // The path that an expression is, if it is one.
   std::optional<PathRef> path_of(const BoundExpr& expr) const;
   std::optional<PathRef> indexed_path(const BoundExpr& expr);
   bool has_entries(const PathRef& ref);
-  // The value that a filter fixes at a path, if it is one that terms tell apart from all others.
+  // The value that a filter fixes at a path by equality, if its term is that of no other value.
   std::optional<value::Value> fixed_value(const BoundExpr& filter, const value::Path& path);
-  // The order as that of a composite index.
+  // The order as this composite index has it, if it does.
   std::optional<IndexOrder> by_composite(const BoundQuery& query, const IndexOrder& order,
                                          const value::CompositeIndex& composite);
   // The value of an expression that needs no row.
   std::optional<value::Value> constant_of(const BoundExpr& expr);
-  // The items that lack a value at the path, when that can be told.
+  // The items without a value at the path; all items when the index does not tell.
   IndexNode lacking(const PathRef& ref) const;
 
   const value::IndexPolicy& policy_;

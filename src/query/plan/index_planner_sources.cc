@@ -8,7 +8,7 @@
 namespace orrery::query {
 namespace {
 
-// Whether each row of the query is a result: none is undefined.
+// Whether every row gives a result: SELECT VALUE leaves out undefined ones.
 bool selects_a_value(const BoundQuery& query) {
   if (query.select != Select::Kind::value) return true;
   const BoundExpr& shown = query.items[0].second;
@@ -65,10 +65,11 @@ void IndexPlanner::name_source(const BoundSource& source, std::vector<IndexNode>
   }
 }
 
-// Items of the inner query's plan pass the filter; that they have a row is another matter, since
-// the filter may speak of other values, and then entries of the source's values must say so. They
-// tell of items, not of rows: so they are exact only for one source, which is a value of the item
-// itself or the elements of one, and of which every row that passes is a result.
+// EXISTS is true of an item if the subquery has a row there. The plan of the subquery's filter does
+// not imply that, since the filter may be on other values; then the item needs an entry of the
+// source's values as well. Entries are of items, not of rows. So the node can be exact only for a
+// single source that is a value of the item or the elements of one, and only if every row that
+// passes gives a result.
 IndexNode IndexPlanner::plan_exists(const BoundQuery& query) {
   if (query.grouped() || query.sources.empty() || query.derived() != nullptr) {
     return everything(false);

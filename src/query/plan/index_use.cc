@@ -13,7 +13,7 @@ std::string text_of(const value::Path& path, value::Tail tail) {
   return value::to_string(value::IndexPath{.path = path, .tail = tail});
 }
 
-// The first so many paths of each kind are told: the answer is a header.
+// Only the first paths of each kind are listed, since the answer goes into a header.
 constexpr size_t kPathsMax = 100;
 
 void add(std::vector<IndexUse::Single>& list, IndexUse::Single one) {
@@ -34,7 +34,7 @@ void add_used(const IndexNode& node, IndexUse& use) {
                  .is_exact = node.is_exact});
 }
 
-// The path of an expression from the item down, without elements.
+// The path that an expression is, from the item on, without array elements.
 std::optional<value::Path> path_of(const BoundExpr& expr, const BoundQuery& query) {
   if (expr.kind == BoundKind::slot) {
     return expr.index == query.document_slot ? std::optional(value::Path()) : std::nullopt;
@@ -49,7 +49,8 @@ std::string part_of(const value::Path& path, bool descending) {
   return value::to_string(path) + (descending ? " DESC" : " ASC");
 }
 
-// One that would answer the query's order, with the values that its filter fixes before it.
+// Adds the composite index that would have the query's order, behind the paths that its filter
+// fixes.
 void add_missing_composite(const BoundQuery& query, const IndexPlan& plan, IndexUse& use) {
   IndexUse::Composite composite;
   std::vector<const IndexNode*> nodes;

@@ -1,5 +1,5 @@
-// What a query uses of the index, and what it could use if there were entries for it: for people
-// who tune an index policy.
+// Which indexes a query uses, and which it would use if they existed: for people who tune an index
+// policy.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a query uses of the index, and what it misses.
+// Which indexes a query uses, and which it lacks.
 #include "query/plan/index_use.h"
 
 #include <gmock/gmock.h>

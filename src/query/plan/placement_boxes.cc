@@ -17,7 +17,7 @@ using value::KeyDefinition;
 using value::KeyPart;
 using value::Placement;
 
-// Where a low end begins and a high end stops, as bytes to compare.
+// The first bytes inside a low end, and the first past a high end, for comparing.
 std::string first_of(const End& low) {
   return low.kind == End::Kind::without ? value::after_prefix(low.bytes) : low.bytes;
 }
@@ -62,7 +62,8 @@ PlacementRange everything() {
   return {.min = std::string(value::placement_min()), .max = std::string(value::placement_max())};
 }
 
-// Both ends with as many paths as say something: (2..3, 4) runs from (2, 4) to (3, 4).
+// An interval of keys that covers the box. Each end uses as many paths as have a constraint: (2..3,
+// 4) runs from (2, 4) to (3, 4).
 PlacementRange stretch_of(const Box& box) {
   std::string min;
   std::string max;
@@ -108,7 +109,7 @@ PlacementRange range_of(const Box& box, const KeyDefinition& definition) {
   if (key.empty() || (!is_whole && definition.placement != Placement::multi_hash)) {
     return everything();
   }
-  // Without its filter: which items these are is asked of the items.
+  // Only the range of the prefix, without its exact filter: WHERE is evaluated on the items anyway.
   value::KeyScope scope = value::place_prefix(definition, key);
   return {.min = std::move(scope.min), .max = std::move(scope.max)};
 }
@@ -127,7 +128,8 @@ std::vector<PlacementRange> merged(std::vector<PlacementRange> ranges, Placement
     }
   }
   if (out.size() > kMaxKeyRanges) {
-    // Hashes are everywhere, and no end of a wide range lies within the keys of one hash.
+    // Hashes are spread over all placement keys, so one range would cover nearly everything, and
+    // must not begin or end within the keys of one hash.
     if (placement != Placement::range) return {everything()};
     out = {{.min = std::move(out.front().min), .max = std::move(out.back().max)}};
   }

@@ -1,9 +1,9 @@
-// Conditions on a partition key, as boxes: see placement_filter.h for what they are for.
+// The partition-key conditions of a filter as a list of boxes: see placement_filter.h.
 //
-// A box says for every path of the key that it is a value, lies in a stretch of values (range
-// placement only), or may be anything. The key must lie in one of the boxes. OR joins lists of
-// boxes, AND intersects them pairwise; where that would be too many pairs the shorter list alone
-// stands for both, which is wider and so still right.
+// A box gives for every path of the key a value, an interval of values (range placement only), or
+// no constraint. The key must lie in one of the boxes. OR concatenates lists of boxes, AND
+// intersects them pairwise. Where AND would look at too many pairs, the shorter list stands for
+// both: it is a superset, and so still correct.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace orrery::query::keys {
 
-// One end of a stretch of values of one path, in the bytes of range placement.
+// An end of an interval of values at one path, in the bytes of range placement.
 struct End {
   enum class Kind : uint8_t {
     with,     // up to this value and with it

@@ -1,7 +1,7 @@
 // See placement_filter.h.
 //
-// `wanted` goes down through NOT: what must hold for an expression to be true, or to be false. An
-// expression that is neither (undefined) satisfies neither, as in the language.
+// `wanted` is passed down through NOT: the result is what must hold for an expression to be true,
+// or to be false. Undefined is neither, as in the language.
 #include "query/plan/placement_filter.h"
 
 #include <algorithm>
@@ -87,7 +87,7 @@ Operator mirrored(Operator op) {
   }
 }
 
-// Of boxes that AND looks at, in one filter.
+// The most pairs of boxes that AND intersects in one filter.
 constexpr size_t kMaxPairs = 65'536;
 
 class Filter {
@@ -95,7 +95,7 @@ class Filter {
   Filter(const KeyDefinition& definition, const Parameters& parameters)
       : definition_(definition), parameters_(parameters) {}
 
-  // The name under which the rest of the query sees a part of the container.
+  // Adds an alias for the container or a part of it.
   void add_source(const Source& source) {
     std::vector<std::string> steps;
     const Expr* at = source.collection.get();
@@ -155,7 +155,7 @@ class Filter {
   }
 
  private:
-  // Which of the key's paths an expression is.
+  // The index of the key path that an expression is, if it is one.
   std::optional<size_t> key_path(const Expr& expr) const {
     std::vector<std::string_view> names;
     const Expr* at = &expr;

@@ -1,13 +1,14 @@
-// Which placement keys a query can touch: what its WHERE says about the partition key.
+// Partition pruning: which placement keys a query can touch, by what its WHERE says about the
+// partition key.
 //
-// The answer may be too wide, never too narrow: every item for which WHERE is true lies in one of
-// the ranges. Understood are equality, IN, AND, OR, NOT, BETWEEN and comparisons (those two only
-// where placement keeps the order of keys), LIKE without wildcards, ARRAY_CONTAINS over a constant
-// list, IS_DEFINED, IS_NULL and IS_BOOL, over the key's paths from any alias that is the container
-// or a part of it. Whatever else is said leaves the range as it is.
+// The ranges are a superset: every item for which WHERE is true lies in one of them. Understood are
+// equality, IN, AND, OR, NOT, LIKE without wildcards, ARRAY_CONTAINS over a constant list,
+// IS_DEFINED, IS_NULL and IS_BOOL, and, where placement keeps the order of keys, BETWEEN and
+// comparisons. They may be on the key's paths from any alias of the container or of a part of it.
+// Other predicates prune nothing.
 //
-// Hash placement needs all of the key's paths; with hierarchical keys the first levels make a
-// range, with range placement the first levels and a stretch of the next one.
+// Hash placement needs all paths of the key. With hierarchical keys a prefix of the levels gives a
+// range. With range placement so does a prefix and an interval of the next level.
 //
 // Pure; may be called from any thread.
 #pragma once
@@ -35,14 +36,14 @@ struct PlacementRange {
 // More ranges than this become the one that holds them all.
 inline constexpr size_t kMaxKeyRanges = 16'384;
 
-// Sorted, apart from one another. Empty when WHERE can be true for no item, and when the query
-// reads no items (it has no FROM): then any one partition can answer it.
+// Sorted and disjoint. Empty when WHERE is true of no item, and when the query has no FROM and
+// reads no items: then any partition can answer it.
 std::vector<PlacementRange> touched_ranges(const Query& query,
                                            const value::KeyDefinition& definition,
                                            const Parameters& parameters);
 
-// The same ranges as clients know them, in effective keys (value/placement.h): keys that share one
-// become one point.
+// The same ranges in effective keys (value/placement.h), by which clients know them. Several
+// placement keys can have one effective key: they become one point.
 std::vector<PlacementRange> in_effective_keys(std::vector<PlacementRange> ranges,
                                               const value::KeyDefinition& definition);
 

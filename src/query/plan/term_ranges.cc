@@ -115,7 +115,8 @@ TermRanges PathTerms::compared(Binary comparison, const Value& constant) const {
   }
 }
 
-// A long constant's term ends in a hash: all strings that start like it are on both of its sides.
+// The term of a long string ends in a hash, so strings with the same prefix sort on either side of
+// it.
 TermRanges PathTerms::less(const Value& constant, bool or_equal) const {
   TermRanges found = of_type(constant.type());
   if (constant.is_array() || constant.is_object()) return {};
@@ -192,7 +193,8 @@ TermRanges union_of(std::vector<TermRanges> sets) {
   std::vector<TermRange> merged;
   merged.reserve(count);
   for (TermRange& range : all.ranges) {
-    // Ranges that only touch stay apart: two points are read faster than the range of both.
+    // Adjacent ranges stay apart: two points are cheaper to read than one range, which is not
+    // sorted by key.
     if (!merged.empty() && (range.from < merged.back().to || range == merged.back())) {
       merged.back().to = std::max(merged.back().to, range.to);
     } else {
@@ -204,8 +206,7 @@ TermRanges union_of(std::vector<TermRanges> sets) {
 }
 
 TermRanges common_of(std::vector<TermRanges> sets) {
-  // In pairs, and those in pairs: a common part is no longer than what it is made of, so each round
-  // looks at every range once.
+  // Pairwise, in rounds: an intersection is no longer than its inputs, so each round is linear.
   while (sets.size() > 1) {
     const size_t half = (sets.size() + 1) / 2;
     for (size_t i = half; i < sets.size(); ++i) sets[i - half] = both(sets[i - half], sets[i]);

@@ -1,9 +1,9 @@
-// Which index terms of one path hold the values that a comparison lets through: ranges of terms, in
-// order, not overlapping. Pure. The bytes of terms are in value/terms.h.
+// Which index terms of one path hold the values for which a comparison is true: sorted, disjoint
+// ranges of terms. Pure. The bytes of terms are in value/terms.h.
 //
 // Comparisons stay within a type, as in the language: `> 5` is about numbers only.
 //
-// A list of IN, or of ORs, has up to some 100,000 ranges: putting n of them together takes n log n.
+// IN, or a chain of ORs, can have some 100,000 ranges: merging n of them takes n log n.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ namespace orrery::query {
 
 struct TermRanges {
   std::vector<TermRange> ranges;
-  // False: entries of other values are in the ranges too. (Terms do not tell arrays and objects
-  // apart, nor long strings that start alike.)
+  // False: the ranges hold entries of other values as well. (Arrays have one term in common,
+  // objects too, and long strings with a common prefix can share a range.)
   bool is_exact = true;
   bool operator==(const TermRanges&) const = default;
 };
@@ -33,7 +33,7 @@ class PathTerms {
   TermRanges of_type(value::Type type) const;
   // Null, booleans, numbers and strings.
   TermRanges scalars() const;
-  // Arrays and objects, whose terms do not tell them apart from others of their type.
+  // Arrays and objects: their entries are not in the order of the values.
   TermRange unordered() const;
   // equal, not_equal, less, less_or_equal, greater, greater_or_equal. Nothing for undefined.
   TermRanges compared(Binary comparison, const value::Value& constant) const;
@@ -48,8 +48,8 @@ class PathTerms {
   std::string path_;
 };
 
-// Those of `a` that are not in `b`; exact only if both are. When `b` is not exact, nothing can be
-// taken away.
+// The set difference; exact only if both are. When `b` is not exact the result has all ranges of
+// `a`.
 TermRanges without(const TermRanges& a, const TermRanges& b);
 TermRanges union_of(std::vector<TermRanges> sets);
 TermRanges common_of(std::vector<TermRanges> sets);  // of at least one
@@ -58,8 +58,8 @@ TermRanges both(const TermRanges& a, const TermRanges& b);
 // Whether the range is that of one term.
 bool is_point(const TermRange& range);
 
-// What an entry's term says of the value at its path; undefined where it does not tell (arrays,
-// objects, long strings). `path_size` is how many bytes of the term are its path.
+// The value that a term holds; undefined where it does not (arrays, objects, long strings).
+// `path_size` is how many bytes of the term are its path.
 value::Value value_of_term(std::string_view term, size_t path_size);
 
 }  // namespace orrery::query

@@ -20,20 +20,20 @@ using Streams = std::vector<std::unique_ptr<KeyCursor>>;
 constexpr size_t kKeptKeys = 16'384;
 constexpr size_t kKeptKeysMin = 512;
 constexpr uint64_t kStepsBetweenPauses = 4096;
-// More streams than this are not open at a time, since each keeps a cursor: they are walked, one
-// after the other.
+// How many key cursors may be open at a time, since each holds a cursor of the view. The ranges of
+// a union with more are scanned one after the other.
 constexpr size_t kStreamsMax = 256;
-// A walk cannot go on in another page. So many entries, at about a microsecond each, are well
-// within the time of one; what would take more is left to reading the items, which goes on from any
-// of them.
+// A range scan cannot be resumed by a later page. This many entries, at about a microsecond each,
+// take well under the time of one page. Where there are more, the items are scanned instead: that
+// can be resumed at any item.
 constexpr uint64_t kWalkMax = 2'000'000;
-// Of a long list of ranges, so many tell how many entries all of them have.
+// The cardinality of a longer list of ranges is extrapolated from a sample of this many.
 constexpr size_t kEstimatedRanges = 64;
-// What share of the items an entry names, when the estimate says nothing: it counts the entries of
-// the whole partition, and the stretch may be one logical partition of many.
+// The selectivity that is assumed when the estimate tells nothing. (It counts the entries of the
+// whole partition, while the view may be one logical partition of many.)
 constexpr double kUnknownShare = 0.1;
 
-// How many of the entries that are walked pass what else is asked of their values, as a guess.
+// The assumed selectivity of a node's test.
 constexpr double kTestedShare = 0.1;
 
 uint64_t plus(uint64_t a, uint64_t b) {
@@ -41,13 +41,13 @@ uint64_t plus(uint64_t a, uint64_t b) {
                                                       : a + b;
 }
 
-// What it takes to have a node's keys, and how many they may be.
+// The cost of reading a node's keys, and their estimated cardinality.
 struct Cost {
   uint64_t setup = 0;    // before the first key
-  uint64_t matches = 0;  // keys at most
+  uint64_t matches = 0;  // upper bound of the number of keys
   uint64_t a_seek = 0;   // to a given key
-  uint64_t ranges = 0;   // of entries that are read
-  uint64_t streams = 0;  // open at a time
+  uint64_t ranges = 0;   // of entries, that are scanned
+  uint64_t streams = 0;  // cursors open at a time
 };
 
 bool streams_points(const IndexNode& node) {
@@ -78,7 +78,7 @@ class Chooser {
     choice.is_exact = node.kind == Kind::all_of
                           ? node.is_exact && std::ranges::all_of(node.children, tells_exactly)
                           : tells_exactly(node);
-    // Where every key is that of a row, no more of them are needed than rows.
+    // Where every key gives a row, no more keys are needed than rows.
     if (choice.is_exact) {
       kept_keys_ =
           std::clamp<uint64_t>(std::min<uint64_t>(wanted_, kKeptKeys) * 2, kKeptKeysMin, kKeptKeys);
@@ -89,7 +89,7 @@ class Chooser {
     return choice;
   }
 
-  // Computed once for each node: a node is asked for by all that are around it.
+  // Memoized, since every ancestor of a node asks for its cost.
   const Cost& cost_of(const IndexNode& node) {
     const auto known = costs_.find(&node);
     if (known != costs_.end()) return known->second;
@@ -97,7 +97,7 @@ class Chooser {
     return costs_.emplace(&node, cost).first->second;
   }
 
-  // `choice` is that of the whole plan when the node is its root; null below.
+  // `choice` is the plan's access path when the node is the root of the plan, else null.
   Result<std::unique_ptr<KeyCursor>> open(const IndexNode& node, AccessPath* choice) {
     switch (node.kind) {
       case Kind::everything:
@@ -188,7 +188,7 @@ class Chooser {
     return cost;
   }
 
-  // Not 0 where only some were asked and had none.
+  // 0 only if every range was estimated: a sample without entries proves nothing.
   uint64_t entries_in(const std::vector<TermRange>& ranges) const {
     const size_t asked = std::min(ranges.size(), kEstimatedRanges);
     uint64_t sum = 0;
@@ -204,13 +204,14 @@ class Chooser {
     return static_cast<uint64_t>(kTestedShare * static_cast<double>(matches)) + 1;
   }
 
-  // Whether a union has more streams than can be open: its ranges are then walked as those of one.
+  // Whether a union needs more cursors than may be open: then its ranges are scanned as one list.
   bool is_walked(const IndexNode& node) {
     uint64_t streams = 0;
     for (const IndexNode& child : node.children) streams = plus(streams, cost_of(child).streams);
     return streams > kStreamsMax;
   }
-  // The ranges that have an entry of each of the node's items, and maybe of others.
+  // Ranges that cover the node: each of its items has an entry in one of them, and other items may,
+  // too.
   void add_ranges(const IndexNode& node, std::vector<TermRange>& ranges) {
     switch (node.kind) {
       case Kind::everything:
@@ -242,8 +243,8 @@ class Chooser {
     return kScanCost * (read < static_cast<double>(items_) ? static_cast<uint64_t>(read) : items_);
   }
 
-  // Of an intersection: the part with the fewest keys, and those of the others that are cheaper to
-  // ask than the items are to read.
+  // How to read an intersection. The driver is the cheapest child to read. The others are those for
+  // which a seek per key of the driver costs less than fetching the items that it rules out.
   struct Parts {
     const IndexNode* driver = nullptr;
     std::vector<const IndexNode*> others;

@@ -1,8 +1,8 @@
-// Which part of an index plan is worth reading: from what the view says about how many entries its
-// ranges have, to a stream of keys, or to the advice to read all items.
+// Chooses the access path for an index plan: which of its nodes to read from the index, or a full
+// scan of the view. The choice goes by the view's estimates of how many entries each range has.
 //
-// Costs are in units of one index entry read on the way. They decide between ways that give the
-// same items, never what they are.
+// Costs are in units of reading one index entry. They choose between paths that give the same
+// items, and never change the result.
 #pragma once
 
 #include <cstddef>
@@ -21,18 +21,20 @@ inline constexpr uint64_t kScanCost = 16;   // the next item in key order, and i
 struct AccessPath {
   std::unique_ptr<KeyCursor> keys;  // null: read all items
   Intersection* pausing = nullptr;  // `keys`, when it is one that pauses
-  // Whether every item of the keys passes the plan's filter.
+  // Whether every key is that of an item which passes the plan's filter: no need to evaluate it
+  // again.
   bool is_exact = false;
 };
 
-// For a caller that wants about so many items.
+// `wanted`: about how many items the caller will read.
 Result<AccessPath> choose_access_path(const KeyReader& reader, const IndexPlan& plan,
                                       size_t wanted);
 
-// All keys of a node that is not everything.
+// A cursor over all keys of the node, whatever it costs. The node is not `everything`.
 Result<std::unique_ptr<KeyCursor>> open_keys(const KeyReader& reader, const IndexNode& node);
 
-// About how many items a node's keys are of, at most; all of them when no keys tell.
+// Upper bound of the node's estimated cardinality. It is that of the view where the index cannot
+// answer the node.
 uint64_t estimate_items(const KeyReader& reader, const IndexNode& node);
 
 }  // namespace orrery::query

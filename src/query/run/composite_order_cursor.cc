@@ -128,7 +128,8 @@ Status CompositeOrderCursor::move() {
   return {};
 }
 
-// The keys of one term, in their order and from the start on; the walk goes on behind the term.
+// Opens a cursor on the keys of one term (the ties), from the start position on. The index scan
+// then continues after the term.
 Status CompositeOrderCursor::open_ties(const std::string& term) {
   const auto start = std::exchange(start_, std::nullopt);
   pass_run(term);
@@ -188,7 +189,7 @@ Status CompositeOrderCursor::read_run(const std::string& run) {
     pass_run(run);
     return {};
   }
-  // It is read again, for what comes after.
+  // The run is scanned again for the part that did not fit.
   start_run_ = run;
   if (order_.is_backwards) {
     range_.to = value::after_prefix(run);

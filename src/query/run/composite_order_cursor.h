@@ -1,11 +1,11 @@
-// The keys of a view in the order of a composite index: for ORDER BY of several values, and of some
-// among items of which the filter fixes others. Every item has one entry in it, whether it has the
-// values or not.
+// The keys of a view in the order of a composite index. It serves ORDER BY several paths, and ORDER
+// BY some of them where the filter fixes the values of those before. Every item has exactly one
+// entry in a composite index, even one that lacks the values.
 //
-// Entries do not tell the order of arrays, of objects, and of long strings that start alike: the
-// items of such a run are read and put in order, as many as fit into a bounded memory at a time.
-// Equal values come in the order of their keys, in the direction of the first order value, which
-// may be against that of the entries.
+// Ties are broken by key, in the direction of the first ORDER BY expression, which may be opposite
+// to that of the index scan. The index does not hold the order of arrays, of objects, and of long
+// strings with a common prefix. The items of such a run are fetched and sorted. A run that exceeds
+// the memory limit is sorted part by part, and scanned again for each part.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ namespace orrery::query {
 
 class CompositeOrderCursor final : public OrderCursor {
  public:
-  // `narrowed` is the part of the filter about the value after the fixed ones, or null.
+  // `narrowed` is the part of the filter on the path after the fixed ones, or null.
   CompositeOrderCursor(const SourceSetting& setting, const IndexNode* narrowed,
                        const SourceStart* start);
 
@@ -32,8 +32,8 @@ class CompositeOrderCursor final : public OrderCursor {
   std::string_view key() const override { return key_; }
   bool is_doubtful() const override { return false; }
 
-  // Of all items that have the fixed values and the narrowed one, and of a few others at the ends.
-  // The order is one of a composite.
+  // A range that covers all items with the fixed values and the narrowed one. It may hold a few
+  // other items at its ends. The order must be that of a composite index.
   static TermRange terms(const IndexOrder& order, const IndexNode* narrowed);
 
  private:
@@ -44,14 +44,15 @@ class CompositeOrderCursor final : public OrderCursor {
   };
 
   void start_at(const SourceStart& start);
-  // Opens entries_ at what is left of the range.
+  // Opens entries_ on the rest of the range.
   Status open();
   Status move();
   Status open_ties(const std::string& term);
   Result<bool> next_tie();
   Status read_run(const std::string& run);
   Status order_items(std::vector<std::string>& keys);
-  // Sorts the run, the first one last, and leaves away what does not fit.
+  // Sorts the run in reverse (the next item is last), and drops the tail that does not fit in
+  // memory.
   void sort_run();
   void pass_run(std::string_view run);
   bool is_before(const Ordered& a, const Ordered& b) const;

@@ -1,4 +1,4 @@
-// See execute.h. Here: the choice between the ways to make a page, and rows as they come.
+// See execute.h. Here: the choice of the kind of page, and streamed pages.
 #include "query/run/execute.h"
 
 #include <fmt/format.h>
@@ -22,10 +22,10 @@ namespace {
 
 using value::Value;
 
-// One page of a query whose rows pass straight through.
+// One page of a query whose rows are returned as they are read.
 //
-// A full page reads on up to the next row, so that the last page of a query says that it is the
-// last. What is passed over on the way is done; the row itself is for the next page, which is
+// A full page reads ahead to the next row, so that the last page knows that it is the last. Items
+// without a row on the way are done with. The row that was found is left to the next page, which is
 // charged for it.
 class StreamedPage {
  public:
@@ -77,8 +77,8 @@ class StreamedPage {
     return page_.rows.size() >= limits_.rows || page_.rows.bytes() >= limits_.bytes;
   }
 
-  // How many more rows the page can take, skipped ones included; when it is full, the one that
-  // tells whether there is another page.
+  // How many more rows the page needs, with those that OFFSET skips. A full page needs one more, to
+  // learn whether there is another page.
   size_t wanted() const {
     if (is_full()) return 1;
     uint64_t rows = limits_.rows - std::min(page_.rows.size(), limits_.rows);
@@ -87,7 +87,7 @@ class StreamedPage {
     return rows;
   }
 
-  // The rows of the item at hand; false when the page ended among them.
+  // Returns the rows of the current item; false when the page ended among them.
   bool run_item(const ItemScan& reader) {
     if (wants_made_ && !is_full()) made_at_hand_ = limits_.made(reader.body());
     if (!reader.is_text_alone()) {
@@ -135,7 +135,7 @@ class StreamedPage {
     return true;
   }
 
-  // A row, as JSON; false after the last one that the query gives.
+  // Returns a row, as JSON; false after the last row of the query.
   bool give(std::string_view json) {
     page_.rows.push_back(json);
     if (wants_made_) made_.push_back(made_at_hand_);
@@ -143,7 +143,7 @@ class StreamedPage {
     return !most_ || at_.given < *most_;
   }
 
-  // All rows, when this page has all.
+  // Sorts the rows by creation, when this page is the only one.
   void put_oldest_first() {
     if (std::ranges::is_sorted(made_)) return;
     std::vector<uint32_t> order(made_.size());
@@ -158,8 +158,8 @@ class StreamedPage {
   Result<QueryPage> stopped() {
     if (frame_.ended() == Frame::Ended::memory) return pass(too_much_memory());
     if (most_ && at_.given >= *most_) return std::move(page_);
-    // Where no row of this item was reached, the next page starts it again; that helps only if
-    // there was something before it.
+    // If no row of this item was returned, the next page begins the item again. That makes progress
+    // only if this page has read others before it.
     if (at_.rows_of_it <= pass_over_) {
       if (items_ <= 1) return pass(too_much_time());
       at_ = before_;
@@ -184,8 +184,7 @@ class StreamedPage {
   std::vector<uint64_t> made_;  // of each row's item
 };
 
-// Whether the rows of all items are those of each item, one after the other, before they are
-// grouped, ordered or told apart.
+// Whether rows can be computed item by item, up to grouping, ordering and DISTINCT.
 bool reads_item_by_item(const BoundQuery& query) {
   return query.document_slot && (!query.derived() || query.derived()->passes());
 }

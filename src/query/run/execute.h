@@ -1,13 +1,13 @@
 // Running a query over the items of a space, page by page.
 //
-// A page gives the next rows in the order that position.h names, and keeps no more of them in
-// memory than it gives. Five ways to make one, each in a file of its own:
-//   streamed   execute.cc         rows as they come
+// A page returns the next rows in the order that position.h defines, and holds no more rows in
+// memory than that. There are five kinds of pages:
+//   streamed   execute.cc         no clause below: rows are returned as they are read
 //   ordered    ordered_page.cc    ORDER BY
 //   ranked     ranked_page.cc     ORDER BY RANK
 //   grouped    grouped_page.cc    aggregates, GROUP BY, DISTINCT
-//   gathered   gathered_page.cc   combinations of these, and queries over a query in FROM that is
-//                                 one of these: all results are made first, within a memory limit
+//   gathered   gathered_page.cc   combinations of these, and queries over such a subquery in FROM:
+//                                 all results are made first, within a memory limit
 #pragma once
 
 #include "base/result.h"

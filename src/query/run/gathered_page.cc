@@ -19,7 +19,7 @@ namespace {
 
 using value::Value;
 
-// All results of a query and of those in its FROM.
+// Computes all results of a query, and of the subqueries in its FROM.
 class Gathering {
  public:
   Gathering(const BoundQuery& query, const Reading& reading, const PageLimits& limits,
@@ -152,14 +152,14 @@ class GatheredPage {
     }
   }
 
-  // Without an order of its own a query gives its rows in the order of those that they are made
-  // from, which a query in FROM may have put in order.
+  // Without ORDER BY, rows keep the order of the rows that they are computed from: a subquery in
+  // FROM may have sorted those.
   void number_as_they_came() {
     KeyedMap<std::string_view, uint64_t> seen;
     for (Row& row : rows_) row.number = seen[row.json]++;
   }
 
-  // After the row that the last page ended with; by count when there is no such row any more.
+  // The index after the last row of the previous page; by count when that row is gone.
   Result<size_t> after_last() const {
     if (!at_.result_mark) return fail(Code::invalid, "the position is not one of this query");
     const auto last = std::ranges::find_if(rows_, [&](const Row& row) {

@@ -1,6 +1,6 @@
-// One page of a query that combines grouping with ordering or DISTINCT, or that reads a query in
-// FROM which has to see all rows first: all its results are made in memory, which is limited, and
-// the page is the first of them after the position.
+// One page of a query that combines grouping with ORDER BY or DISTINCT, or that has a subquery in
+// FROM which must see all rows first. All results are computed in memory, within a limit, and the
+// page is cut out of them after the position.
 #pragma once
 
 #include "base/result.h"

@@ -1,10 +1,10 @@
 // See grouped_page.h.
 //
-// What a position holds of groups, when time was up:
+// The progress that a position holds when time was up:
 //   {"no_room":"<fingerprint>","groups":[["<fingerprint>",[[key],[],…],[state,…]],…]}
-// the groups in the order in which they came, [] for an undefined key, the states as
-// Accumulator::state gives them. Where not all groups fit into a position, those with the largest
-// fingerprints are left to later pages.
+// Groups are in order of arrival, an undefined key is [], and the states are those of
+// Accumulator::state. Where not all groups fit into a position, those with the largest fingerprints
+// are left to later pages, from `no_room` on.
 #include "query/run/grouped_page.h"
 
 #include <fmt/format.h>
@@ -90,7 +90,7 @@ class GroupedPage {
   }
 
  private:
-  // False when time was up: at_ says how far it came.
+  // False when time was up: at_ holds the progress.
   Result<bool> read_items(bool goes_on) {
     ItemScan reader(reading_.space, query_, reading_.context, page_.read);
     uint64_t pass_over = 0;
@@ -127,8 +127,8 @@ class GroupedPage {
         if (row > pass_over) ++page_.read.matched;
         if (frame_.ended() == Frame::Ended::memory || is_too_large_) return pass(too_much_memory());
         if (frame_.ended() == Frame::Ended::time) {
-          // Where no row of this item was reached, the next page starts it again; that helps only
-          // if there was something before it.
+          // If no row of this item was added, the next page begins the item again. That makes
+          // progress only if this page has read others before it.
           if (row <= pass_over && items <= 1) return pass(too_much_time());
           if (row > pass_over) {
             at_.key = reader.key();
@@ -145,7 +145,7 @@ class GroupedPage {
     }
   }
 
-  // So that the page that gives the last parts is the last one.
+  // Whether the scan is at its end, so that the page with the last partial groups is the last page.
   bool is_at_end(ItemScan& reader) {
     const auto found = reader.next(kAllItems);
     const bool is = found && !*found;
@@ -153,13 +153,13 @@ class GroupedPage {
     return is;
   }
 
-  // The page's own time is over: some 100 ms more for the rows of what was gathered.
+  // Extends the budget, which is used up, by some 100 ms for projecting the groups.
   void allow_showing() {
     constexpr uint64_t kStepsMax = 10'000'000;
     frame_.context.budget.start({.bytes = kEvaluationBytesMax, .steps = kStepsMax});
   }
 
-  // There is no place among these to go on from: they are all taken, or none of them.
+  // Adds items of an index-only scan. It cannot be resumed: all of its items are added, or none.
   Result<bool> add_alike(const AlikeItems& alike) {
     frame_.slots[*query_.document_slot] = alike.item;
     bool goes_on = true;
@@ -173,8 +173,8 @@ class GroupedPage {
     return goes_on;
   }
 
-  // Entries have no place to go on from, and to look at all of them takes longer than a page may:
-  // later pages read the items.
+  // Gives up an index-only scan that takes longer than a page may, since it cannot be resumed.
+  // Later pages scan the items.
   bool leave_to_items() {
     groups_.clear();
     memory_ = 0;
@@ -184,8 +184,8 @@ class GroupedPage {
     return false;
   }
 
-  // Takes the row at hand, which stands for so many: whole, or, when time or memory is up, not at
-  // all. False: then, or when no further row can change the page.
+  // Adds the current row `times` times. When time or memory is up, none of it is added. False then,
+  // and when no further row can change the page.
   bool add(uint64_t times) {
     std::vector<Value> keys;
     if (query_.distinct) {
@@ -222,7 +222,7 @@ class GroupedPage {
     return !is_too_large_ && !has_all();
   }
 
-  // Whether the page has all rows that the query is to give, which are then the first that came.
+  // DISTINCT with a limit: whether the page has as many rows as the query returns.
   bool has_all() const {
     return query_.distinct && is_first() && most_ && groups_.size() == skip_ + *most_;
   }
@@ -329,12 +329,14 @@ class GroupedPage {
 
   // ---- When time was up
 
-  // OFFSET and LIMIT count whole groups, and DISTINCT gives each row once.
+  // Clients cannot add up partial groups with OFFSET and LIMIT, which count whole groups, nor with
+  // DISTINCT, which returns each row once.
   bool can_give_parts() const {
     return limits_.gives_parts && !query_.distinct && !query_.offset && !most_ && is_first();
   }
 
-  // Gives what was gathered, all of it or, where that is too much for a page, nothing: false then.
+  // Returns the partial groups. False, and nothing is returned, when they exceed the size of a
+  // page.
   bool give_parts() {
     add_only_group();
     allow_showing();

@@ -1,9 +1,9 @@
-// One page of a query with aggregates, GROUP BY or DISTINCT (but not ORDER BY): the groups with the
-// smallest fingerprints after the position. Of the groups that come it keeps only those that can
-// still be on the page; when all of them fit, they are given in the order in which they came.
+// One page of a query with aggregates, GROUP BY or DISTINCT, without ORDER BY: the groups with the
+// smallest fingerprints after the position. It keeps only groups that can still be on the page.
+// When all groups fit, they are returned in order of arrival.
 //
-// When time is up before all items were read, what was gathered goes into the position, and the
-// next page reads on from there; or it is given as it is, where PageLimits say so.
+// When time is up before all items have been read, the partial groups go into the position and the
+// next page resumes the scan; or, with PageLimits::gives_parts, they are returned.
 #pragma once
 
 #include "base/result.h"

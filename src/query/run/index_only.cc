@@ -41,7 +41,7 @@ TermRange point(const std::string& term) {
   return {.from = term, .to = term + '\0'};
 }
 
-// Counts entries; each must be of an item of its own.
+// The number of entries in a range, which must have no two entries of one item.
 Result<uint64_t> count_entries(const SourceSetting& setting, const TermRange& range) {
   auto cursor = setting.view.entries(range, false, nullptr);
   if (!cursor) return pass(cursor.error());
@@ -76,7 +76,8 @@ Result<std::optional<uint64_t>> count_lacking(const SourceSetting& setting,
   return sum;
 }
 
-// The keys of an exact node; nothing when they are too many, or entries do not tell.
+// The keys of the items of an exact node; empty when they exceed the memory limit, or when only the
+// items can tell.
 class KeySets {
  public:
   explicit KeySets(const SourceSetting& setting) : setting_(setting) {}
@@ -113,7 +114,7 @@ class KeySets {
   }
 
  private:
-  // The smallest part first; then what of it is in the others too.
+  // Starts with the child that has the lowest estimate, and intersects it with the others.
   Result<std::optional<KeySet>> of_all(const IndexNode& node) {
     std::vector<std::pair<uint64_t, const IndexNode*>> parts;
     for (const IndexNode& child : node.children) {
@@ -315,7 +316,7 @@ class Values final : public AlikeSource {
   AlikeItems alike_;
 };
 
-// The first values in one direction, until one is known from its entry.
+// The first values in one direction, up to the first one that the index holds.
 Status add_first(const SourceSetting& setting, const std::vector<TermRange>& ranges,
                  bool descending, std::vector<AlikeItems>& out) {
   const value::Path& path = *setting.plan.only->path;
@@ -403,7 +404,7 @@ Result<std::unique_ptr<AlikeSource>> open_values_among(const SourceSetting& sett
       estimate_items({setting.view, setting.counts, setting.context}, setting.plan.filter);
   const std::vector<TermRange> all = PathTerms(*only.path).all().ranges;
   const uint64_t entries = setting.view.estimate(all.front());
-  // Reading the items themselves may be less.
+  // Fetching the items that match may cost less than scanning the path's entries.
   if (matches > kKeySetMax || matches * kFetchCost < entries) return nullptr;
   auto keys = KeySets(setting).of(setting.plan.filter);
   if (!keys) return pass(keys.error());

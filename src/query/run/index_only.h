@@ -1,10 +1,10 @@
-// What a query with aggregates, GROUP BY or DISTINCT needs to know of the items of a view, read off
-// the index: items that it cannot tell apart come once, with their number, as a stand-in that has
-// nothing but the value that the query looks at. Items whose value an entry does not tell (arrays,
-// objects, long strings) are read and come as they are.
+// Index-only scans, for queries with aggregates, GROUP BY or DISTINCT that look at one value of
+// each item at most. Items that the query cannot tell apart come as one, with their count, as a
+// stand-in that has nothing but that value. Where the index does not hold the value (arrays,
+// objects, long strings), the items are fetched and come one by one.
 //
-// Only where every entry is that of an item, and in no particular order: there is no place to go on
-// from, so a page reads all of it or none.
+// An index-only scan needs every entry to be that of an item which still exists. It gives no order
+// and has no position to resume from, so a page reads all of it or none.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ namespace orrery::query {
 struct AlikeItems {
   value::Value item;  // owned, or valid until the next ones
   uint64_t count = 0;
-  // They have passed the filter, which looks at more than the stand-in has.
+  // Whether the items have passed the filter. It may look at values that the stand-in lacks, so it
+  // cannot be evaluated on that.
   bool passes = false;
 };
 
@@ -30,7 +31,7 @@ class AlikeSource {
   virtual Result<const AlikeItems*> next() = 0;
 };
 
-// Null when the items must be read.
+// Null when no index-only scan is possible, or reading the items is cheaper.
 Result<std::unique_ptr<AlikeSource>> open_alike(const SourceSetting& setting);
 
 }  // namespace orrery::query

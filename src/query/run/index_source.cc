@@ -11,7 +11,8 @@
 namespace orrery::query {
 namespace {
 
-// How many bodies are read at a time, and the least where some will not pass the filter.
+// The largest batch of bodies that are fetched at a time, and the smallest one where some of them
+// will not pass the filter.
 constexpr size_t kBatchMax = 64;
 constexpr size_t kInexactBatch = 8;
 
@@ -73,7 +74,7 @@ class KeyOrderSource final : public ItemSource {
     return &item_;
   }
 
-  // Gives true when it stopped for the caller to look at its clock.
+  // True when it paused so that the caller can check its deadline.
   Result<bool> read_batch(size_t wanted) {
     const size_t most = std::clamp(wanted, choice_.is_exact ? size_t{1} : kInexactBatch, kBatchMax);
     at_ = 0;

@@ -1,10 +1,10 @@
-// The items of a view that a query needs, found through the index where it serves, and by reading
-// all items where it does not. What comes is a superset of the items that WHERE lets through: the
-// caller evaluates it again, unless an item says that it passes.
+// The items of one view that a query needs: through the index where that is cheaper, else by
+// scanning the view. They are a superset of the items that pass WHERE. The caller evaluates WHERE
+// again, except on items with `passes`.
 //
-// Items come in the order of their keys, or in the order of ORDER BY. Items with equal order values
-// come in the order of their keys, in the direction of the first ORDER BY expression, as clients
-// expect: so an item's order values and its key are a place to go on from.
+// Items come in key order, or in the order of ORDER BY. There ties are broken by key, in the
+// direction of the first ORDER BY expression, as clients expect. So the order values and the key of
+// an item are a position to resume from.
 //
 // Threading: as the view, one thread at a time. A source lives no longer than its view and plan.
 #pragma once
@@ -27,21 +27,21 @@
 
 namespace orrery::query {
 
-// An item on its way. An empty body means that there is none to be seen, only a place where the
-// caller can look at its clock: it has expired, or a long walk over the index has come this far.
+// An item, or, when the body is empty, only a key at which the caller can check its deadline and
+// resume: the item there has expired, or an index scan has come this far without finding one.
 struct SourceItem {
   std::string_view key;
   std::string_view body;
   bool passes = false;  // WHERE is known to be true of it
-  // Of the only ORDER BY expression, where the index tells it.
+  // The value of the only ORDER BY expression; null where the index does not hold it.
   const value::Value* order = nullptr;
 };
 
 class ItemSource {
  public:
   virtual ~ItemSource() = default;
-  // The next item, or null after the last one; valid until the next call. `wanted` is how many more
-  // the caller thinks it will take, this one included: not many more bodies are read ahead.
+  // The next item, or null at the end; valid until the next call. `wanted` is how many items the
+  // caller expects to read, this one included: it bounds the read-ahead.
   virtual Result<const SourceItem*> next(size_t wanted) = 0;
 };
 
@@ -60,7 +60,8 @@ struct SourceSetting {
   ReadCounts& counts;  // what is read is added here
 };
 
-// Reads the items of some keys and gives each that is to be seen, with its place among the keys.
+// Fetches the items with these keys and calls `give` with the index of the key and the item.
+// Expired items are left out.
 Status each_item(const SourceSetting& setting, std::span<const std::string> keys,
                  const std::function<void(size_t, const value::Node&)>& give);
 
@@ -68,9 +69,9 @@ Status each_item(const SourceSetting& setting, std::span<const std::string> keys
 Result<std::unique_ptr<ItemSource>> open_in_key_order(const SourceSetting& setting,
                                                       const SourceStart* start);
 
-// In the order of ORDER BY, for a caller that wants about so many items. Null when the index does
-// not serve the order, or when sorting what the filter lets through is cheaper: the caller sorts
-// what open_in_key_order gives. (Places mean the same either way.)
+// In the order of ORDER BY; `wanted` is about how many items the caller will read. Null when no
+// index has the order, or when sorting the filtered items is cheaper. Then the caller sorts what
+// open_in_key_order gives. Positions mean the same either way.
 Result<std::unique_ptr<ItemSource>> open_in_order(const SourceSetting& setting,
                                                   const SourceStart* start, size_t wanted);
 

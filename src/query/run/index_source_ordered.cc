@@ -1,5 +1,6 @@
-// Items in the order of ORDER BY: see index_source.h. What the rest of the filter says about an
-// item is asked of the index before the item is read, when that takes few entries.
+// Items in the order of ORDER BY: see index_source.h. An OrderCursor gives the keys in order. The
+// part of the filter that it does not cover is checked against a set of keys from the index, if
+// that is cheaper than fetching the items and evaluating it.
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -22,18 +23,18 @@ constexpr uint64_t kEntriesBetweenPauses = 4096;
 constexpr uint64_t kKeySetMax = 200'000;    // keys, by estimate
 constexpr size_t kKeySetBytes = 32 << 20;   // of them, in memory
 constexpr size_t kKeyPlaceBytes = 64;       // of each, besides the key
-constexpr uint64_t kUnorderedMax = 50'000;  // items that a walk may have to put in order itself
+constexpr uint64_t kUnorderedMax = 50'000;  // items that the cursor may have to sort itself
 
-// Keys that can be asked for in any order.
+// For lookups in any order.
 using KeySet = KeyedSet<std::string>;
 
-// A filter as the walk sees it.
+// A filter, divided into what the OrderCursor covers and what it does not.
 struct Parts {
-  const IndexNode* narrowed = nullptr;  // about the value that is walked over
-  IndexNode rest;                       // everything else
+  const IndexNode* narrowed = nullptr;  // on the path of the order
+  IndexNode rest;                       // the rest of the filter
 };
 
-// Of a composite's values the filter fixes the first ones, and may narrow the one after them.
+// The filter fixes a prefix of the composite's values, and may narrow the next one to ranges.
 Parts parts_of_composite(const IndexPlan& plan) {
   const std::span composite(plan.order->composite->parts);
   const size_t fixed = plan.order->fixed.size();
@@ -172,7 +173,7 @@ class OrderedSource final : public ItemSource {
   SourceItem item_;
 };
 
-// Of a cost, how many items a walk passes until so many have passed a filter.
+// For the cost: the expected number of items that are passed until `wanted` of them match.
 uint64_t steps_until(uint64_t wanted, uint64_t matches, uint64_t items) {
   if (matches == 0) return items;
   const double steps =
@@ -208,7 +209,7 @@ Result<std::unique_ptr<ItemSource>> open_in_order(const SourceSetting& setting,
     const uint64_t steps = std::min(steps_until(wanted, matches, items), walked);
     const uint64_t sorting = kFetchCost * std::min(matches, walked);
     const uint64_t reading = kFetchCost * steps;
-    // Each key of the set is an entry read and a place in memory; each step asks it.
+    // Each key of the set costs an entry and memory; each step costs a lookup in the set.
     const uint64_t asking =
         2 * matches + 2 * steps + kFetchCost * std::min<uint64_t>(wanted, steps);
     if (sorting < std::min(reading, asking)) return nullptr;

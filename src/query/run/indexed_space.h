@@ -33,8 +33,7 @@ class IndexedSpace final : public ItemSpace {
     size_t shapes_max = 1000;         // more are told apart no longer
     bool is_indexed = true;
     bool entries_are_items = true;
-    // What it tells about the length of ranges: the truth, or what makes a reader prefer them to
-    // reading all items, or the other way round.
+    // What estimate() answers: the truth, or a number that makes the index look cheap or expensive.
     enum class Estimate : uint8_t { truth, one, everything } estimate = Estimate::truth;
   };
 

@@ -9,7 +9,7 @@
 namespace orrery::query {
 namespace {
 
-// To open one and to choose how to read it, in steps.
+// Steps for opening a view and choosing its access path.
 constexpr uint64_t kStepsOfView = 256;
 
 Result<std::string> placement_of(std::string_view key) {
@@ -38,7 +38,8 @@ void ItemScan::start_in_order(std::optional<SourceStart> start) {
 Result<bool> ItemScan::next(size_t wanted) {
   for (bool has_left = false;; has_left = true) {
     if (!items_ && !alike_) {
-      // Thousands of views may have nothing in them.
+      // Thousands of views may be empty: the caller needs positions between them to check its
+      // deadline.
       if (has_left && context_.budget.spend(kStepsOfView)) {
         return stand_between_views();
       }

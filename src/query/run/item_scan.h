@@ -1,7 +1,6 @@
-// The items that a query reads: those of each view of a space, one view after the other, each open
-// only while it is read. Which items of a view a query has to look at is found through the index
-// (index_source.h). They come in the order of their keys, or, where that is asked for and the index
-// serves it, in the order of ORDER BY.
+// Reads the items that a query needs from all views of a space. One view is open at a time. Within
+// a view the scan goes through the index where that is cheaper (index_source.h). Items come in key
+// order, or, on request and where an index has it, in the order of ORDER BY within each view.
 #pragma once
 
 #include <memory>
@@ -25,58 +24,58 @@ class ItemScan {
  public:
   ItemScan(ItemSpace& space, const BoundQuery& query, Context& context, ReadCounts& counts);
 
-  // Before the first next(), to go on after an item, or at it.
+  // Starts after the item with this key, or at it. To be called before the first next().
   void start(std::string key, bool inclusive);
-  // The same in the order of ORDER BY; null: from the first. A view whose index does not serve this
-  // order gives all its items by their keys. With start() too, the views before that key are left
-  // out, and its own goes on from there if it is one of the latter.
+  // Starts in the order of ORDER BY; null: at the first item. A view without an index in this order
+  // gives all its items in key order. After start() as well, the views before that key are skipped.
+  // The view that holds the key starts there if it is in key order.
   void start_in_order(std::optional<SourceStart> start);
-  // The same from the first, for a caller that does not mind which item is which: those that the
-  // query cannot tell apart may come as one.
+  // Allows an index-only scan (index_only.h), from the first item on: items that the query cannot
+  // tell apart may come as one, through alike().
   void start_alike() { wants_alike_ = true; }
-  // For a caller that shows items whole: those that are known to pass the filter, and whose order
-  // is known where that is asked for, come as their text alone.
+  // For a query that returns whole items: the JSON of an item is not parsed when it is
+  // known to pass the filter, and, in a scan in order, its order value is known.
   void show_whole() { shows_whole_ = true; }
-  // Moves to the next item; false after the last one. `wanted` is how many more the caller thinks
-  // it will take.
+  // Moves to the next item; false at the end. `wanted` is how many items the caller expects to
+  // read.
   Result<bool> next(size_t wanted);
-  // Of the item at hand; valid until the next one is asked for. There may be a key without an item:
-  // a place where to look at the clock, and to stop.
+  // Valid until next(). A key without an item (has_item() is false) is a position at which the
+  // caller can check its deadline and stop.
   std::string_view key() const { return at_->key; }
   bool has_item() const { return alike_ || !at_->body.empty(); }
   const value::Node& item() const { return json_->root(); }
-  // Whether the item passes the filter and is there as body() alone, and not as item().
+  // Whether the item passes the filter and was not parsed: there is body(), and no item().
   bool is_text_alone() const {
     return !alike_ && shows_whole_ && at_->passes && (!wants_order_ || at_->order != nullptr);
   }
   std::string_view body() const { return at_->body; }
-  // What ORDER BY sorts it by, for a text alone that comes in order.
+  // The value of ORDER BY, for an item that was not parsed, in a scan in order.
   const value::Value& order_value() const { return *at_->order; }
-  // Instead of key() and item(), for items that come as one; null when one came alone.
+  // Of an index-only scan, instead of key() and item(); null when this view is read in another way.
   const AlikeItems* alike() const { return alike_ ? alike_at_ : nullptr; }
 
   // Whether the items of the view at hand come in the order of ORDER BY.
   bool in_order() const { return in_order_; }
-  // No further item of the view at hand is wanted.
+  // Skips the rest of the current view.
   void leave_view();
   // How many views were opened so far, the one at hand included.
   size_t views() const { return views_; }
-  // The placement key at which the view after the one at hand starts; null when there is none.
+  // The placement key at which the next view starts; null when the current one is the last.
   Result<std::optional<std::string>> next_view();
 
-  // The item with this key, as a copy; null when it is not there. Not while items are being read.
+  // Looks an item up and copies its body; null when there is none. Not to be called during a scan.
   static Result<std::optional<std::string>> find(ItemSpace& space, const std::string& key);
 
  private:
   Result<bool> open_next_view(size_t wanted);
-  // The place between the view that was left and the next one.
+  // Moves to the position between the view that was closed and the next one.
   bool stand_between_views();
 
   ItemSpace& space_;
   Context& context_;
   ReadCounts& counts_;
   const IndexPlan plan_;
-  std::optional<SourceStart> start_;           // by key
+  std::optional<SourceStart> start_;           // in key order
   std::optional<SourceStart> start_in_order_;  // by ORDER BY
   bool wants_order_ = false;
   bool in_order_ = false;

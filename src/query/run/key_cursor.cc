@@ -38,8 +38,8 @@ class PointStream final : public KeyCursor {
   bool stands_ = false;
 };
 
-// The smallest keys from a bound on, out of more than can be held: keys come in any order, and are
-// sorted when all have come.
+// The smallest keys out of more than fit in memory. Keys are added in any order, and sorted by
+// finish().
 class SmallestKeys {
  public:
   explicit SmallestKeys(size_t most) : most_(std::max<size_t>(most, 1)) {}
@@ -49,7 +49,7 @@ class SmallestKeys {
     keys_.clear();
     has_bound_ = false;
   }
-  // Whether it is larger than all that are kept, and as many are as can be.
+  // Whether the key is too large: enough smaller ones are kept.
   bool has_no_room(std::string_view key) const { return has_bound_ && key > view(bound_); }
   void add(std::string_view key) {
     if (has_no_room(key)) return;
@@ -162,8 +162,8 @@ class RangeStream final : public KeyCursor {
     if (budget.spend(kStepsOfSeek)) return pass(ended_early(budget));
     auto cursor = reader_.view.entries(range, false, nullptr);
     if (!cursor) return pass(cursor.error());
-    // The keys of one term are in order: those before the first that is wanted, and those after the
-    // last that is kept, need not be looked at.
+    // The keys of one term are sorted. So the scan seeks to the first that is wanted, and stops
+    // behind the last that can be kept.
     const bool is_in_order = is_point(range);
     auto found = is_in_order && !from.empty() ? (*cursor)->seek(from) : (*cursor)->next();
     if (found && !*found) reader_.counts.entries += 1;  // to find none is work too
@@ -177,7 +177,7 @@ class RangeStream final : public KeyCursor {
       if (tester_.passes((*cursor)->term(), is_sure)) keys_.add(key);
     }
     if (!found) return pass(found.error());
-    // What the last test said is void then.
+    // When the budget ran out during the last test, its result is void.
     if (budget.is_over()) return pass(ended_early(budget));
     return {};
   }
@@ -190,7 +190,7 @@ class RangeStream final : public KeyCursor {
   bool started_ = false;
 };
 
-// The smallest key of all streams is on top of a heap.
+// A merge: the cursor with the smallest key is on top of a heap.
 class Union final : public KeyCursor {
  public:
   explicit Union(Streams streams) : streams_(std::move(streams)) {}
@@ -259,7 +259,7 @@ class Leapfrog final : public Intersection {
   bool is_common() const override { return is_common_; }
 
  private:
-  // The first stream stands somewhere: goes on until all stand at the same key.
+  // From where the first cursor stands on, seeks until all stand at the same key.
   Result<bool> align() {
     uint64_t steps = 0;
     is_common_ = true;

@@ -1,10 +1,11 @@
-// The keys of the items that index entries name, in ascending order and without repeats: what an
-// index plan comes down to when it runs. Streams read a view and live no longer than it.
+// Cursors over the keys of items that have an entry in the index: ascending, without duplicates.
+// This is how an index plan runs. A cursor lives no longer than its view.
 //
-// One term's entries are in the order of keys already; unions merge, intersections leap from one
-// stream's key to the next not smaller one of the other. A range of many terms is walked, and its
-// smallest keys are kept and sorted; when they are used up it is walked again from there. Of a
-// range of one term, whose keys are in order, only the part that matters is walked.
+// The entries of one term are sorted by key already. A union merges its cursors. An intersection is
+// a leapfrog join: each cursor seeks to the key where another one stands. A range of many terms is
+// not sorted by key, so all of it is scanned, and the smallest keys are kept and sorted; when they
+// are used up it is scanned again for the next ones. Where a range is one term, only the part that
+// can hold such keys is scanned.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@
 
 namespace orrery::query {
 
-// What it takes, in steps of a budget: the next entry, and to go to a place in the index.
+// Steps that reading an entry and seeking in the index take from the budget.
 inline constexpr uint64_t kStepsOfEntry = 8;
 inline constexpr uint64_t kStepsOfSeek = 64;
 
@@ -31,13 +32,13 @@ class KeyCursor {
   virtual ~KeyCursor() = default;
   // Moves on; false after the last key.
   virtual Result<bool> next() = 0;
-  // Moves to the first key that is not before this one, and not before where it stands.
+  // Moves to the first key >= `key`, never backwards. False at the end.
   virtual Result<bool> seek(std::string_view key) = 0;
   // Valid until it moves.
   virtual std::string_view key() const = 0;
 };
 
-// What streams read from, and what they tell about it.
+// What key cursors read, and where they count what they have read.
 struct KeyReader {
   const ItemView& view;
   ReadCounts& counts;
@@ -46,13 +47,14 @@ struct KeyReader {
 
 // The keys of one term.
 Result<std::unique_ptr<KeyCursor>> stream_point(const KeyReader& reader, const TermRange& point);
-// The keys of all entries in these ranges that pass the test of a node; null: all pass. `kept_max`
-// is how many keys are held at a time.
+// The keys of all entries in the ranges whose value passes the node's test (null: no test).
+// `kept_max` is how many keys are held in memory.
 std::unique_ptr<KeyCursor> stream_ranges(const KeyReader& reader, std::vector<TermRange> ranges,
                                          const IndexNode* tested, size_t kept_max);
 std::unique_ptr<KeyCursor> stream_union(std::vector<std::unique_ptr<KeyCursor>> streams);
-// The first stream should be the shortest. After every `pause_after` steps (0: never) it stands at
-// a key that is not common to all, for the caller to look at its clock.
+// An intersection. The first cursor drives it, and should be the one with the fewest keys. After
+// every `pause_after` seeks (0: never) next() returns at a key that is not common to all, so that
+// the caller can check its deadline: is_common() is false then.
 class Intersection : public KeyCursor {
  public:
   virtual bool is_common() const = 0;
@@ -60,12 +62,13 @@ class Intersection : public KeyCursor {
 std::unique_ptr<Intersection> stream_intersection(std::vector<std::unique_ptr<KeyCursor>> streams,
                                                   uint64_t pause_after, Budget& budget);
 
-// Whether the value of an entry's term passes a test; where the term does not tell, it may.
+// Evaluates a node's test on the value that an entry's term holds. A term that does not hold the
+// whole value (arrays, objects, long strings) may pass.
 class TermTester {
  public:
   // Everything passes where the node has no test, or is null.
   TermTester(const IndexNode* node, Context& context);
-  // Whether it may pass; `is_sure` is set to false when only the item can tell.
+  // Sets `is_sure` to false when only the item can tell.
   bool passes(std::string_view term, bool& is_sure);
 
  private:

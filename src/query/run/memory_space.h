@@ -1,5 +1,5 @@
-// Items in memory as something to query: lists that are made for the occasion, and tests. They are
-// in the order of their keys, in one view, and have no index.
+// An ItemSpace over a list in memory, for lists that are not stored as items, and for tests. One
+// view, in key order, without an index.
 #pragma once
 
 #include <memory>
@@ -19,9 +19,9 @@ class MemorySpace final : public ItemSpace {
     std::string body;  // JSON
   };
 
-  // In the order in which they are given; their keys are their places.
+  // Their keys are their indexes in the list.
   explicit MemorySpace(std::vector<std::string> bodies);
-  // In the order of their keys, which are made of these placement keys and rows.
+  // Sorted by the keys made of placement key and row.
   struct Placed {
     std::string placement;
     std::string row;

@@ -1,6 +1,6 @@
-// The rows that come next in an order, out of those that are looked at: sorted, each place once, no
-// more than there is room for, and the last place up to which they are all that there are. Rows
-// after that place are for later pages.
+// The first rows in an order, out of all rows that are offered: sorted, without duplicates, bounded
+// in number and memory. When rows had to be dropped, last_place() is the position up to which the
+// set is complete. Rows after it are for later pages.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace orrery::query {
 
-// A row with its place in the order that position.h names.
+// A row with its position in the order that position.h defines.
 struct OrderedRow {
   OrderValues order;
   std::string key;
@@ -27,7 +27,7 @@ struct OrderedRow {
   size_t memory() const {
     return sizeof(OrderedRow) + memory_of(order) + key.size() + result.size();
   }
-  // Its place alone, to outlive the item.
+  // A copy of its position, without the result, that outlives the item.
   OrderedRow placed() const { return {to_owned(order), key, number, mark, {}}; }
 };
 
@@ -46,21 +46,21 @@ struct FingerprintHash {
 
 class NextRows {
  public:
-  // `room` is in rows, and at least one.
+  // `room`: the most rows that are kept, at least one.
   NextRows(const BoundQuery& query, uint64_t room)
       : query_(query), before_(query), room_(room), rows_(before_) {}
 
   // False when it is for later pages.
   bool has_room(const OrderedRow& row) const { return !end_ || !before_(*end_, row); }
-  // Whether it would be for later pages once it is kept, too.
+  // Whether keep() would drop the row at once, because enough earlier ones are kept.
   bool is_beyond(const OrderedRow& row) const {
     return rows_.size() >= room_ && before_(*rows_.rbegin(), row);
   }
-  // DISTINCT: false when the same row is kept with an earlier place. One that is kept with a later
-  // place makes room for this one.
+  // DISTINCT: false when an equal row is kept at an earlier position. An equal row at a later
+  // position is removed in favour of this one.
   bool is_first_of_its_kind(const OrderedRow& row);
-  // Takes a row that there is room for; false when it then is for later pages. One that is kept
-  // already stays as it is.
+  // Adds a row for which has_room() is true; false when it was dropped again. A row whose position
+  // is kept already is ignored.
   bool keep(OrderedRow row);
   // Leaves all rows after a place to later pages.
   void cut_after(OrderedRow place);

@@ -1,4 +1,4 @@
-// Keys of items in the order of ORDER BY, read off the index.
+// A cursor over the keys of items in the order of ORDER BY, read from the index.
 #pragma once
 
 #include <string_view>
@@ -15,12 +15,13 @@ class OrderCursor {
   virtual Result<bool> next() = 0;
   // Valid until it moves.
   virtual std::string_view key() const = 0;
-  // Whether only the item tells if it belongs here, where there is no value.
+  // Whether the key is listed as that of an item without a value, and only the item can tell: it
+  // may have one after all.
   virtual bool is_doubtful() const = 0;
-  // Whether the key is not one of those that were asked for: it stands there for the caller to look
-  // at its clock.
+  // Whether the key matches nothing, and the cursor stopped there only so that the caller can check
+  // its deadline.
   virtual bool is_pause() const { return false; }
-  // The value at the only path of the order; undefined when the index does not tell it.
+  // The order value, when ORDER BY has a single path; undefined when the index does not hold it.
   virtual value::Value value() const { return {}; }
 };
 

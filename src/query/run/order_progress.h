@@ -1,9 +1,9 @@
-// How far a page of ORDER BY came when its time was up, as Position::gathered holds it.
+// The progress of an ORDER BY that ran out of time, as it is stored in Position::gathered.
 //
-// Where the index does not have the order, the next rows are known only when all items were read,
-// which may take several pages. Between them goes what the first ones found: which rows are the
-// next so far (where they are, not what they show), up to which place these are all that there
-// are, and which items were read.
+// Where no index has the order, the first rows are known only when all items have been read, which
+// may take several pages. From page to page goes what was found so far: how far the items have been
+// read, the positions (not the results) of the first rows among them, and the position up to which
+// these rows are complete.
 //
 //   gathered = strings one after the other, as value/ordered.h writes bytes:
 //     flags         of these letters: b, at_start; k, by_key; e, there is an end
@@ -26,14 +26,14 @@
 namespace orrery::query {
 
 struct OrderProgress {
-  // The items up to this one were read; empty: none was. With `at_start` it is where a view begins,
-  // and those before it were read.
+  // The scan resumes after this item; empty: at the first. With `at_start` the key is where a view
+  // begins, and the scan resumes at it.
   std::string key;
   bool at_start = false;
-  // Items are read by their keys even where the index has the order.
+  // The scan is in key order even where an index has the order.
   bool by_key = false;
 
-  // Rows after this place are for later pages. Its `order` or its `order_mark` is set.
+  // Rows after this position are for later pages. `order` or `order_mark` is set in it.
   std::optional<Position> end;
 
   struct Found {
@@ -48,7 +48,7 @@ struct OrderProgress {
 };
 
 std::string encode(const OrderProgress& scan);
-// What one row adds to it.
+// How many bytes one row adds to the encoding.
 size_t encoded_size(const OrderProgress::Found& row);
 // Code::invalid when it is not what encode() gives.
 Result<OrderProgress> decode_order_progress(std::string_view gathered);

@@ -1,4 +1,4 @@
-// Scans in order come back as they were, and nothing else is taken for one.
+// An OrderProgress survives encoding, and malformed ones are refused.
 #include "query/run/order_progress.h"
 
 #include <gtest/gtest.h>

@@ -1,15 +1,15 @@
-// See ordered_page.h. Every row has a place in one total order (position.h), and the page keeps the
-// next ones, as many as it can give or skip (next_rows.h).
+// See ordered_page.h. All rows have one total order (position.h). The page keeps the first rows
+// after its position, as many as it can return or skip (next_rows.h).
 //
-// When time is up before all items were read, a view that is read in order is taken as far as it
-// was read, and what comes after is for later pages. Otherwise the page gives nothing: it ends with
-// what it knows so far (order_progress.h), as much of it as fits into a position, and the next one
-// goes on reading. A row that is found again, because a view is read again, has the same place and
-// is kept once.
+// When time is up during a scan in order, the rows of that view are complete up to the last one
+// read, and later rows are for later pages. If no other view remains to be read, the page returns
+// what it has. Otherwise, and in a scan in key order, it returns no rows: it ends with its progress
+// (order_progress.h), cut to what fits into a position, and the next page resumes the scan. A row
+// that is read twice, because a view is scanned again, has the same position and is kept once.
 //
-// With DISTINCT a row's place is its first one. Where rows that are equal can have different order
-// values, the rows that were given before are found first, and their fingerprints kept; when time
-// is up meanwhile, the query fails.
+// With DISTINCT the position of a row is the first among its duplicates. Where duplicates can
+// differ in their order values, a page first reads the rows that earlier pages have returned, and
+// keeps their fingerprints. If time is up before that is done, the query fails.
 #include "query/run/ordered_page.h"
 
 #include <fmt/format.h>
@@ -101,13 +101,13 @@ class OrderedPage {
  private:
   // ---- Places
 
-  // Whether a position names a row, and is not that of a query that has given none yet.
+  // False for the position of a query that has returned no row yet.
   static bool is_place(const Position& position) {
     return position.order_mark || !position.order.empty();
   }
 
-  // The place that a position names, from itself or, when it leaves the order values out, from the
-  // row that is there.
+  // The row that a position names. When the position was shortened by leaving out the order values,
+  // they are read again from the item.
   Result<Row> row_at(const Position& position) {
     Row row;
     row.key = position.key;
@@ -138,8 +138,9 @@ class OrderedPage {
     return query_.sources.size() != 1 || query_.sources[0].kind != BoundSource::Kind::document;
   }
 
-  // Does this with the rows of an item, by their numbers, until it says false. Without joins an
-  // item has one row, and the filter can be left out: that of a later page may be another.
+  // Calls `use` with the number of each row of an item, until it returns false. `unfiltered`:
+  // without evaluating WHERE, since a later page may come with another filter. Only without joins,
+  // where an item has one row.
   Status with_rows(const std::string& body, bool unfiltered,
                    const std::function<bool(uint64_t)>& use) {
     auto json = value::JsonDocument::parse(body);
@@ -164,7 +165,7 @@ class OrderedPage {
     if (is_distinct) position.result_mark = row.mark;
   }
 
-  // Whether every order value can be read off the result.
+  // Whether the result contains every order value, so that duplicates agree in them.
   bool shows_order() const {
     return query_.select != Select::Kind::star &&
            std::ranges::all_of(query_.order_by, [&](const BoundOrder& order) {
@@ -176,7 +177,7 @@ class OrderedPage {
 
   // ---- Reading items
 
-  // False when time was up: scan_ says how far it came.
+  // False when time was up: scan_ holds the progress.
   Result<bool> read_items(const std::function<bool(const ItemScan&, uint64_t)>& row) {
     ItemScan reader(reading_.space, query_, reading_.context, page_.read);
     start(reader);
@@ -200,11 +201,13 @@ class OrderedPage {
         }
         if (frame_.ended() == Frame::Ended::time) {
           if (reader.in_order()) return end_early(reader);
-          // The next page starts this item again; that helps only if there was something before.
+          // The next page begins this item again. That makes progress only if this page has read
+          // others before it.
           if (read_to.empty()) return pass(too_much_time());
           return end_after(std::move(read_to));
         }
-        // Told by each item anew: a view that is not in order leaves nothing to the one after it.
+        // Reset for each item: a row past the room ends a view in order, and must not end the next
+        // one.
         if (std::exchange(is_past_room_, false) && reader.in_order()) {
           reader.leave_view();
           continue;
@@ -228,18 +231,19 @@ class OrderedPage {
     if (query_.shows_items()) reader.show_whole();
   }
 
-  // One more than there is room for tells whether there is another page.
+  // One more than fits, to learn whether there is another page.
   size_t wanted() const {
     return static_cast<size_t>(room_ - std::min<uint64_t>(room_, next_->size())) + 1;
   }
 
-  // Time is up after the item at hand, or among its rows where they come in order. True: what was
-  // read is a page.
+  // Time is up, after the current item or, in a scan in order, among its rows. True: what was read
+  // is a page.
   Result<bool> end_early(ItemScan& reader) {
     std::ranges::fill(frame_.slots, Value());
     if (!reader.in_order()) return end_after(std::string(reader.key()));
     if (!last_seen_ || last_seen_in_ != reader.views()) {
-      // A walk that has not come to any row has no place to go on from; by their keys, items have.
+      // A scan in order cannot resume before it has seen a row. A scan in key order can resume
+      // anywhere.
       scan_.by_key = true;
       return false;
     }
@@ -278,7 +282,8 @@ class OrderedPage {
     return true;
   }
 
-  // The row at hand, of this item; without a reader it was found by an earlier page.
+  // Adds the current row, of the item with this key. `reader` is null when an earlier page found
+  // the row.
   bool add(std::string_view key, uint64_t number, const ItemScan* reader) {
     Row row;
     row.order = order_values_of(query_, frame_);
@@ -376,7 +381,8 @@ class OrderedPage {
 
   // As many rows as fit; those after them are for later pages.
   Status keep_for_later() {
-    // Order values that take much of the room can be read again.
+    // Order values that would take much of the room are left out: they can be read again from the
+    // item.
     const size_t order_max = limits_.position_bytes / 4;
     if (at_.order.size() > order_max) at_.order.clear();
     const size_t taken = at_.key.size() + at_.order.size();
@@ -451,7 +457,7 @@ class OrderedPage {
       });
       if (!added) return pass(added.error());
     }
-    // Other items may have given the same row, and were passed over.
+    // A row that was found is gone. Duplicates of it may exist that were skipped because of it.
     for (const OrderProgress::Found& one : found) {
       if (one.mark && !next_->contains(*one.mark)) return start_again();
     }

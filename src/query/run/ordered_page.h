@@ -1,5 +1,5 @@
-// One page of a query with ORDER BY: the first rows after the position, in order. Of the rows that
-// come it keeps only those that can still be on the page.
+// One page of a query with ORDER BY: the first rows after the position. Memory is bounded, since it
+// keeps only rows that can still be on the page.
 #pragma once
 
 #include "base/result.h"

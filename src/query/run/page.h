@@ -20,11 +20,11 @@
 
 namespace orrery::query {
 
-// What one page keeps of rows and groups before it gives them out; beyond that it gives fewer. What
-// is computed on the way takes kEvaluationBytesMax more at most.
+// Memory for the rows and groups of one page before it is returned. A page that reaches it returns
+// fewer rows. Evaluating expressions may take kEvaluationBytesMax on top.
 inline constexpr size_t kPageMemoryMax = 64ULL << 20;
 
-// What a page is made from; it outlives the making.
+// What a page reads. It outlives the page.
 struct Reading {
   ItemSpace& space;
   Context& context;
@@ -33,13 +33,13 @@ struct Reading {
 // For ItemScan::next, where every item has to be read.
 inline constexpr size_t kAllItems = std::numeric_limits<size_t>::max();
 
-// Gives rows of an ORDER BY numbers by which those with equal order values can be told apart and
-// put in order (tie_numbers.h).
+// Numbers rows that tie in ORDER BY, so that clients can tell them apart and sort them
+// (tie_numbers.h).
 inline constexpr uint32_t kTieNumberMax = (1U << 31) - 1;
 struct TieNumbering {
-  // From which number on a row of the item with this key may have one, below 2^30: a quarter of all
-  // numbers is then left for rows after those of the last key. It should grow in the order in which
-  // rows with equal order values come: from key to key, down or up as the first order goes.
+  // The smallest number for rows of the item with this key, below 2^30. It should not decrease in
+  // the order of ties: from key to key, in the direction of the first ORDER BY expression. The
+  // bound leaves a quarter of all numbers for counting on after the last key.
   std::function<uint32_t(std::string_view key)> least;
   // Puts its number into a row's JSON.
   std::function<void(std::string& row, uint32_t number)> write;
@@ -48,22 +48,22 @@ struct TieNumbering {
 struct PageLimits {
   size_t rows = 100;
   size_t bytes = 4ULL << 20;
-  // Of the next position; only what was gathered so far depends on it.
+  // The size limit of the next position. It bounds the progress that a page can hand on.
   size_t position_bytes = 4096;
-  // Whoever asks adds up what the pages give of a group or an aggregate, as clients do by a plan.
-  // Then a page that ends early gives what it has gathered instead of keeping it in the position.
+  // The client adds up the partial aggregates of several pages, as clients that run a plan do. Then
+  // a page that runs out of time returns its partial groups, and need not store them in the
+  // position.
   bool gives_parts = false;
-  // Asked between items, and while one is computed: true ends the page early (time is up, the
-  // client has gone).
+  // Checked between items and during evaluation: true ends the page early (its deadline has passed,
+  // or the client has disconnected).
   std::function<bool()> stop = nullptr;
-  // Not asked before so many steps were taken, so that a short query is answered, and a long one
-  // comes further with every page, where the machine stands still for longer than a page may take.
+  // `stop` is not checked before this many steps. So every page makes progress, and a short query
+  // is answered whole, even on a machine that stalls for longer than a page may take.
   uint64_t free_steps = 0;
-  // When an item was made, as a number that grows, from its JSON. Rows without an order of their
-  // own that one page holds all of come in this order. Unset: in that of their keys, as over
-  // several pages.
+  // The creation order of an item, from its JSON. When a query without ORDER BY fits on one page,
+  // its rows come in this order. Unset: in key order, as over several pages.
   std::function<uint64_t(std::string_view)> made = nullptr;
-  // Unset: rows of an ORDER BY are given as they are.
+  // Unset: ties are not numbered.
   std::optional<TieNumbering> ties = std::nullopt;
 };
 
@@ -73,12 +73,12 @@ struct QueryPage {
   ReadCounts read;
 };
 
-// Asked between items: reading one takes steps, too.
+// Checked between items. It also charges the steps that reading an item takes.
 bool is_time_up(const PageLimits& limits, Context& context);
 
 Error too_much_memory();
 Error too_much_time();
-// Of the two, why a budget is over.
+// The one of the two that says why the budget ran out.
 Error ended_early(const Budget& budget);
 
 // Appends a row as JSON; false when it is too long, or time was up: then the budget is over.

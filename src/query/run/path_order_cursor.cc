@@ -18,7 +18,8 @@ using value::Value;
 
 constexpr size_t kRunBatch = 64;
 
-// The part of a term that all of its run share: the term itself, unless others sort with it.
+// The prefix that the terms of a run have in common: the whole term, unless it is that of a long
+// string.
 std::string_view run_of(std::string_view term, size_t path_size) {
   // The end of a text that was cut: 00 02 and a hash. No other text has these two bytes in a row.
   const size_t tail = value::kCutTextHashBytes + 2;
@@ -59,7 +60,7 @@ void PathOrderCursor::lay_out(const IndexNode* narrowed) {
   if (!descending_) std::ranges::reverse(stretches_);
 }
 
-// Drops what lies before the start, and cuts the stretch that it lies in.
+// Drops the stretches before the start, and cuts the one that it lies in.
 void PathOrderCursor::start_at(const SourceStart& start) {
   const Value value = start.values.empty() ? Value() : start.values.front();
   if (value.is_undefined()) {

@@ -1,9 +1,9 @@
-// The keys of a view in the order of the values at one path: its entries from one end to the other,
-// and before the first (after the last, downwards) the items that have no value there.
+// The keys of a view in the order of the values at one path: a scan of the path's entries in either
+// direction. Items without a value come first in ascending order, and last in descending order.
 //
-// Entries do not tell the order of arrays, of objects, and of long strings that start alike: the
-// items of such a run are read and put in order. Equal values come in the order of their keys, in
-// the direction of the walk.
+// Ties are broken by key, in the direction of the scan. The index does not hold the order of
+// arrays, of objects, and of long strings with a common prefix. The items of such a run are fetched
+// and sorted.
 #pragma once
 
 #include <memory>
@@ -22,8 +22,8 @@ namespace orrery::query {
 
 class PathOrderCursor final : public OrderCursor {
  public:
-  // `narrowed` is the part of the filter about the same value, or null: then items without a value
-  // are part of the walk.
+  // `narrowed` is the part of the filter on this path. Null: there is none, and the scan includes
+  // items without a value.
   PathOrderCursor(const SourceSetting& setting, const IndexNode* narrowed,
                   const SourceStart* start);
 
@@ -33,7 +33,8 @@ class PathOrderCursor final : public OrderCursor {
   bool is_pause() const override { return is_pause_; }
   value::Value value() const override { return value_; }
 
-  // About how many items would have to be read at once to put them in order, at most.
+  // Estimate of the items with an array or an object at the path. Those of either type are one run,
+  // which is fetched and sorted at once.
   static uint64_t unordered_items(const ItemView& view, const value::Path& path);
 
  private:
@@ -58,7 +59,7 @@ class PathOrderCursor final : public OrderCursor {
   Result<bool> next_without();
   Result<bool> next_entry();
   Result<bool> move_entry();
-  // The run at which the cursor stands, read and put in order.
+  // Fetches and sorts the run at which the cursor stands.
   Status read_run();
   Status order_items(std::vector<std::string>& keys);
   bool is_before(const Ordered& a, const Ordered& b) const;

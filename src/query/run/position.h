@@ -1,15 +1,15 @@
-// Where a page of a query ended, and the next one goes on. Nothing in it counts on items staying
-// where they are or on the partition staying whole: it says which rows are done, in an order that
-// all parts of a container share.
+// Where a page of a query ended and the next one resumes. A position stays valid when items are
+// written and when partitions split: it says which rows have been returned, in a total order that
+// is the same in all parts of a container. That order is
 //
-//   rows as they come    by the key of their item, then by their number within it
-//   ORDER BY             by their order values, then by key (in the direction of the first order
-//                        value), then by number; with DISTINCT by order values, then fingerprint
+//   no clause below      by the key of the item, then by the row's number within the item
+//   ORDER BY             by order values, then by key (in the direction of the first ORDER BY
+//                        expression), then by number; with DISTINCT by order values, then by the
+//                        fingerprint of the row
 //   ORDER BY RANK        by count (`given`): see ranked_page.h
 //   GROUP BY, DISTINCT   by the fingerprint of the group's keys or of the row
-//   what is put together from all of these, or from a query in FROM
-//                        by order values if any, then by the fingerprint of the row, then by
-//                        number among equal ones
+//   gathered_page.h      by order values if any, then by the fingerprint of the row, then by number
+//                        among its duplicates
 #pragma once
 
 #include <cstdint>
@@ -27,27 +27,29 @@ namespace orrery::query {
 struct Position {
   // Of the last row given, or of the last item read.
   std::string key;
-  // Rows as they come: how many rows of the item are done, 0 for all. Otherwise the row's number.
+  // Without ORDER BY: how many rows of the item have been returned, 0 for all. Otherwise the row's
+  // number.
   uint64_t rows_of_it = 0;
   uint64_t skipped = 0;  // rows that OFFSET has skipped so far
   uint64_t given = 0;    // rows given out so far
 
-  // ORDER BY: the order values as a JSON array of arrays, [] for undefined. It may be left out to
-  // make a position short: then the values are those with order_mark that the row still has.
+  // ORDER BY: the order values as a JSON array of arrays, [] for undefined. To keep a position
+  // short they may be left out; then they are read again from the row, and must still have the
+  // fingerprint order_mark.
   std::string order;
   std::optional<Fingerprint> order_mark;
-  // The number that the last row has among those with the same order values (tie_numbers.h); unset:
-  // rows are not numbered, or none of these was given.
+  // The number of the last row among its ties (tie_numbers.h); unset: ties are not numbered, or
+  // none of them was returned.
   std::optional<uint32_t> tie_number;
   // All groups and rows up to this fingerprint have been given.
   std::optional<Fingerprint> result_mark;
-  // What a page that ran out of time had gathered. GROUP BY, DISTINCT: from the items up to `key`
-  // (grouped_page.cc). ORDER BY: order_progress.h.
+  // The progress of a page that ran out of time. GROUP BY, DISTINCT: the groups of the items up to
+  // `key` (grouped_page.cc). ORDER BY: order_progress.h.
   std::string gathered;
 
-  // The same in a part of the stretch of keys that it was made in. What was gathered is of all
-  // items up to a place, and cannot be divided: it is gathered again, and what was given stays
-  // given.
+  // The same position for a part of the key range that it was made for, after a split. The progress
+  // is that of all items in the range, and cannot be divided, so it is dropped and made again. Rows
+  // that were returned stay returned.
   Position in_part() && {
     if (gathered.empty()) return std::move(*this);
     gathered.clear();
@@ -61,8 +63,8 @@ struct Position {
   bool operator==(const Position&) const = default;
 };
 
-// The place before all rows with these order values, or after them, for a query that goes on from
-// `from` or starts there. A place that `from` has already stays if it is the later one.
+// The position before all rows with these order values, or after them, for a query that resumes at
+// `from`. If `from` is later, it stays as it is.
 Result<Position> at_order_values(const BoundQuery& query, const OrderValues& values,
                                  bool after_them, Position from);
 

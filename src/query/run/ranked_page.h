@@ -1,13 +1,14 @@
 // One page of a query with ORDER BY RANK.
 //
-// Every row that passes WHERE has a score for each part of the clause, and by each of them a rank:
-// 1 for the best, equal scores sharing one, rows without a score last. Rows come in the order of
-// the score, or with RRF of the sum of weight / (60 + rank); equal ones in the order of their keys.
+// Every row that passes WHERE has a score for each part of the clause, and from it a rank: 1 for
+// the best score, the same rank for equal scores, the last rank for rows without a score. The
+// result is ordered by the score, or with RRF by the sum of weight / (60 + rank). Ties are broken
+// by key.
 //
-// Scores and ranks depend on all the other rows, so each page makes them anew, and goes on by the
-// count of rows given: rows that are written between two pages can move others across the border.
-// What is kept of a row is its key and its scores, within the limit on a query's memory; the items
-// of the page are fetched at the end.
+// Ranks depend on all other rows, so each page computes them again, and resumes by the count of
+// rows returned. A row that is written between two pages can shift others across the page boundary.
+// Only the key and the scores of each row are kept in memory, within the limit of a query; the
+// items of the page are fetched at the end.
 #pragma once
 
 #include "base/result.h"

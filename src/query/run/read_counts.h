@@ -1,4 +1,4 @@
-// What was done to find the rows of a page: what it is charged for, and what its metrics tell.
+// What a page has read: the basis of its charge and of its metrics.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ namespace orrery::query {
 
 namespace {
 
-// With least numbers below 2^30 this leaves 2^29 of all to count on with after the last key.
+// `least` is below 2^30 and the hash below 2^29, which leaves 2^29 numbers for counting on.
 constexpr uint32_t kHashMask = (1U << 29) - 1;
 
 uint32_t hash_of(const OrderValues& values) {

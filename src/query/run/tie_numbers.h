@@ -1,17 +1,17 @@
-// Numbers for rows with equal order values, for clients that merge several ranges and go on by the
-// number of a row: among equals each row has a larger one than the row before it.
+// Numbers for ties, that is for rows with equal order values. They increase from row to row.
+// Clients that merge several ranges resume by them.
 //
-// The number of a row is the least one that its key may have (TieNumbering::least) plus a hash of
-// the order values, or the one after that of the row before it if that is larger. So it depends on
-// the rows with the same order values that come before it in the range, and on nothing else: a
-// query that starts again at the first of them, with another filter or in another page, gives the
-// same numbers. Since the least numbers grow with the keys, a range that was divided goes on with
-// those of the whole one, but for keys whose least number was taken by rows before them.
+// The number of a row is TieNumbering::least of its key plus a hash of the order values, or the
+// number of the tie before it plus one if that is larger. So it depends only on the ties before it
+// in the range. A query that starts again at the first tie, with another filter or on another page,
+// gives the same numbers. Since `least` follows the key order, the ranges after a split give the
+// numbers of the range before it, except to rows that had to count on from the row before them.
 //
-// The hash is for clients that count rows by their numbers alone: rows with other order values
-// should have other ones. Rows of one item (JOIN) are as different as those of several.
+// The hash is for clients that tell rows apart by their numbers alone: rows with different order
+// values should have different numbers. Several rows of one item (JOIN) are numbered like those of
+// several items.
 //
-// Numbers end at kTieNumberMax, which all rows after it have.
+// Numbers stop at kTieNumberMax: all further ties have it.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +28,14 @@ class TieNumbers {
   TieNumbers(const BoundQuery& query, const TieNumbering& numbering)
       : query_(query), numbering_(numbering) {}
 
-  // Rows that it is given outlive it.
+  // The rows that are passed in must outlive this object.
 
-  // The next row comes after this one, whose number is that of an earlier page; unset: no row with
-  // these order values has been given.
+  // Continues after the last row of an earlier page, which had this number; unset: no row of this
+  // tie has been returned.
   void start_after(const OrderedRow& row, std::optional<uint32_t> number);
   // The number of the next row.
   uint32_t next(const OrderedRow& row);
-  // What a later page starts after this place with, which is that of the last row or after it.
+  // The number to store in a position at `place`, which is that of the last row or after it.
   std::optional<uint32_t> at(const OrderedRow& place) const;
 
  private:

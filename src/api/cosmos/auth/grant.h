@@ -7,10 +7,10 @@
 //     token for something in it: clients route by them. Changing or deleting the container is for
 //     account keys, and so is everything outside it: databases, other containers, users, offers.
 //   - A token for one item or script is for that alone, not for feeds, queries and triggers.
-//   - With a partition key, a request about items says so itself, in the key header, which must
-//     begin with the granted key. Everything behind the header keeps to it. (Bulk requests name a
-//     key with each operation instead, and an address by resource id needs none: both are refused.)
-//   - Without the right to write, what is left are GET, HEAD and queries.
+//   - With a partition key, a request about items must carry a key header that begins with the
+//     granted key. The operations behind the header stay within it. (Refused are bulk requests,
+//     which name a key with each operation instead, and addresses by resource id, which need none.)
+//   - Without the right to write, GET, HEAD and queries are allowed.
 //
 // Pure; any thread may call.
 #pragma once
@@ -33,7 +33,7 @@ struct Grant {
   std::optional<value::PartitionKey> key;  // nothing: any
 
   bool whole_container() const { return resource.count == 4; }
-  // Whether both are about the same, whatever they let one do.
+  // Whether both are for the same resource and key, whatever they allow.
   bool same_subject(const Grant& other) const;
 };
 

@@ -11,9 +11,9 @@
 //     u64       fingerprint of the permission's definition
 //     32 bytes  the account's seal (account/seal.h)
 //   All numbers are big-endian.
-// Nothing is stored for a token. It ends early when its permission is deleted or changed, since the
-// permission is looked up by its number and must have the same fingerprint; and because it names a
-// container by number, it is worth nothing for another one that is made later under the same name.
+// Tokens are not stored. A token is revoked when its permission is deleted or changed, since the
+// permission is looked up by its number and must have the same fingerprint. It names the container
+// by number, so it is not valid for another one that is created later under the same name.
 //
 // A ResourceTokens object is immutable and may be used by any thread.
 #pragma once
@@ -49,8 +49,8 @@ class ResourceTokens {
 
   // The whole text, as a client gets it.
   std::string seal(const ResourceToken& token) const;
-  // From the part after sig=. Code::unauthorized when this server did not make it. Whether it has
-  // expired is for the caller to see.
+  // From the part after sig=. Code::unauthorized when this account did not seal it. The caller
+  // checks whether it has expired.
   Result<ResourceToken> open(std::string_view signature) const;
 
  private:

@@ -1,9 +1,9 @@
 // Several operations on items in one request: POST …/docs as a batch.
 //
-// Atomic, it is one transaction over one partition key: done whole, in order, by the partition's
-// writer, so that its reads see its writes and nobody sees a part of it; when one operation fails
-// none is done. Otherwise (bulk) each operation is a transaction of its own with its own key. Those
-// of one partition are queued together and mostly share a commit; they are done in order too.
+// An atomic batch is one transaction over one partition key. The partition's writer runs it whole
+// and in order: its reads see its own writes, nobody sees a part of it, and when one operation
+// fails none takes effect. In a bulk request each operation is a transaction of its own, with its
+// own key. Those of one partition are queued together, run in order, and mostly share a commit.
 #include <fmt/format.h>
 
 #include <algorithm>

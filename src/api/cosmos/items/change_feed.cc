@@ -1,7 +1,8 @@
-// The change feed: what was written to a partition key range, to a part of one, or to a partition
-// key, from a position on. The position is the etag: the LSN up to which everything was told.
+// The change feed: the writes to a partition key range, to a part of one, or to a partition key,
+// from a position on. The position is the etag: the LSN up to which all changes have been returned.
 //
-// A range that was split answers 410: its children go on from the same position. 304: nothing new.
+// A range that was split answers 410; its children continue from the same position. 304: no
+// changes.
 #include <fmt/format.h>
 
 #include "api/cosmos/service.h"

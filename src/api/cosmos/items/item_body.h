@@ -38,8 +38,8 @@ Result<IncomingItem> check_item(const value::JsonDocument& document,
 // How long an item with this `ttl` lives: from its _ts on. Without one the container decides.
 partition::Lifetime lifetime_of(std::optional<int32_t> ttl_s);
 
-// The item of a document that check_item() has seen, without system properties, as its stored body
-// will have it but for those that the server adds. Points into the document.
+// The item of a document that check_item() has accepted, without system properties: what is stored,
+// except for the properties that the server adds. Points into the document.
 class StrippedItem {
  public:
   explicit StrippedItem(const value::Node& root);

@@ -1,5 +1,5 @@
-// From what a client asks to do with one item, alone or as a part of a batch, to the write (or the
-// read) that a partition takes.
+// Translates a request about one item, alone or in a batch, to the write or the read of a
+// partition.
 //
 // Pure; any thread may call.
 #pragma once
@@ -41,7 +41,7 @@ std::expected<partition::Write, Refusal> make_write(const ItemRequest& request,
                                                     const cluster::Routing& routing,
                                                     const Limits& limits);
 
-// Where items with this key are. Without one, only in a container that has none.
+// The placement key of a partition key. Without a key, only for a container that has none.
 Result<std::string> place_key(std::string_view key, const value::KeyDefinition& definition,
                               const Limits& limits);
 

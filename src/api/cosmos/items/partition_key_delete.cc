@@ -1,5 +1,5 @@
-// Deleting all items of a partition key: POST .../operations/partitionkeydelete. Answered once the
-// items are gone for readers; what they take on the disk is given back in the background
+// Deletes all items of a partition key: POST .../operations/partitionkeydelete. Answered once no
+// reader sees the items; their disk space is reclaimed in the background
 // (src/partition/purge_marks.h).
 #include <fmt/format.h>
 

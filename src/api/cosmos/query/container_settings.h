@@ -1,5 +1,4 @@
-// What this face's definition of a container means for queries over it, decoded once for each
-// routing.
+// The parts of a container's definition that queries depend on, decoded once for each routing.
 #pragma once
 
 #include "base/result.h"

@@ -1,8 +1,8 @@
 // Making the plan: see gateway_plan.h.
 //
-// Partitions keep TOP and OFFSET LIMIT where their first rows are all that can be among the first
-// rows of the whole; where rows are still to be merged (aggregates, GROUP BY, DISTINCT) they cannot
-// know, so it is taken out of their query.
+// TOP and OFFSET LIMIT stay in the query of a partition where its first rows include all that can
+// be among the first rows of the whole. Where rows must be merged first (aggregates, GROUP BY,
+// DISTINCT) they do not, so the clauses are removed from it.
 #include "api/cosmos/query/gateway_plan.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
-// The plan that client libraries ask the gateway for: how to run a query over many partitions by
+// The plan that client libraries request from the gateway, to run a query over many partitions
 // themselves.
 //
-// A client sends each partition in `ranges` the rewritten query (its own, where that is empty),
-// whose rows carry what merging needs, and merges by what the plan says:
-//   ORDER BY   rows {_rid, orderByItems: [{item}], payload}; the text carries a placeholder for the
-//              filter with which a client goes on from where it was
+// A client sends the rewritten query (or its own, where that is empty) to each partition in
+// `ranges`. The rows carry what merging needs, and the client merges them by the plan:
+//   ORDER BY   rows {_rid, orderByItems: [{item}], payload}; the text has a placeholder for the
+//              filter with which a client resumes
 //   GROUP BY   rows {groupByItems: [{item}], payload}
 //   aggregate  partial results: {item}, for averages {item: {sum, count}}, for MIN and MAX also
 //              item2 with the count, since a partition without values has no minimum
@@ -52,14 +52,16 @@ struct QueryInfo {
   std::vector<std::string> order_by_expressions;
   std::vector<std::string> group_by_expressions;
   std::vector<std::string> group_by_aliases;
-  // By alias; none: a value that is the same in all rows of a group.
+  // The aggregate of each alias; none: a value that is the same in all rows of a group.
   std::vector<std::pair<std::string, std::optional<query::Aggregate>>> group_by_aggregates;
   std::vector<query::Aggregate> aggregates;  // of SELECT VALUE
   std::string rewritten_query;               // empty: the query as it is
   bool has_select_value = false;
-  // Count the distinct rows, and give the number under this name; empty: as it is.
+  // The client counts the distinct rows and returns the count under this name; empty: as a bare
+  // value.
   std::optional<std::string> distinct_count_alias;
-  // Partitions do not give their rows in this order: a client has to see all of them first.
+  // Partitions cannot return rows in this order one by one: the client has to read all rows and
+  // sort.
   bool has_non_streaming_order_by = false;
 };
 
@@ -85,15 +87,15 @@ Result<GatewayPlan> make_gateway_plan(const query::Query& query, const PlanConte
 // The plan on the wire.
 std::string plan_json(const GatewayPlan& plan);
 
-// Whether the answers of several partitions one after the other are the answer. If not, and more
-// than one partition is asked at once, the answer is 400/1004 with cross_partition_error().
+// Whether concatenating the answers of several partitions gives the answer. If not, and a request
+// is for more than one partition, it is answered by 400/1004 with cross_partition_error().
 bool can_concatenate(const query::Query& query);
 
 // The body of that answer: clients look for its message, or for the plan in it.
 std::string cross_partition_error(const GatewayPlan& plan);
 
-// The features of x-ms-cosmos-supported-query-features that a client needs for the plan and does
-// not name in `supported` (comma-separated), as an error for it; nothing when it has all.
+// An error that lists the features of x-ms-cosmos-supported-query-features that the plan needs and
+// `supported` (comma-separated) does not name.
 Status check_features(const GatewayPlan& plan, std::string_view supported);
 
 }  // namespace orrery::cosmos

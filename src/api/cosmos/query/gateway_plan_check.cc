@@ -1,8 +1,7 @@
-// What is wrong with a query before partitions are thought of: names, functions, counts, grouping;
-// and then what clients cannot merge. In the vendor's words, since people search for them.
+// Checks of a query that do not depend on partitions (names, functions, counts, grouping), and of
+// what clients cannot merge. The messages are the vendor's, since people search for them.
 //
-// Where several properties are not grouped all of them are named, up to a hundred; of other kinds
-// the first.
+// All properties that are not grouped are reported, up to a hundred. Of other errors, the first.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // The plan of ORDER BY RANK (rank_clause.h).
 //
-// A client first asks every partition for its statistics and puts their sums into the placeholders
-// of the component queries. A component query sorts by one score and shows all of them: fusing
-// ranks needs each row's place by every score. Every component gives more rows than are wanted,
-// since a row that is first by the fused rank may be further down by each score.
+// A client first requests the statistics of every partition and puts their sums into the
+// placeholders of the component queries. A component query sorts by one score and returns all of
+// them, since fusing ranks needs each row's rank by every score. It returns more rows than are
+// wanted, since the first row by the fused rank may be further down by each score.
 #include <fmt/format.h>
 
 #include <algorithm>

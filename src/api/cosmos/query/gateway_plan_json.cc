@@ -2,8 +2,8 @@
 //
 //   {"partitionedQueryExecutionInfoVersion": 2, "queryInfo": {…}, "queryRanges": […]}
 //   {"partitionedQueryExecutionInfoVersion": 2, "hybridSearchQueryInfo": {…}, "queryRanges": […]}
-// Keys of placement are upper-case hexadecimal. Members without a value are null: clients read them
-// without looking whether they are there.
+// Placement keys are upper-case hexadecimal. Members without a value are written as null: clients
+// read them without checking that they exist.
 
 #include <fmt/format.h>
 

@@ -35,8 +35,7 @@ struct Counts {
 };
 Result<Counts> read_counts(const query::Query& query, const query::Parameters& parameters);
 
-// Everything that is wrong with a query before partitions are thought of, and what clients cannot
-// merge.
+// Checks a query by itself, and whether clients can merge it.
 Status check(const query::Query& query);
 
 Result<HybridSearchInfo> make_hybrid(const query::Query& query, const Counts& counts,

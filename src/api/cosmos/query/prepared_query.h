@@ -1,5 +1,5 @@
-// From the text of a query to one that can run over a container: parsed, checked by the service's
-// rules, its names and functions resolved. For requests and for scripts alike.
+// Prepares the text of a query for running over a container: parses it, checks it by the service's
+// rules, and binds it. For requests and for scripts alike.
 //
 // Threading: one thread at a time. It may hold a script worker: it lives for one page.
 #pragma once
@@ -29,7 +29,7 @@ class PreparedQuery {
 
   // Parses and checks. Code::invalid with the service's words where its rules refuse it.
   Status parse(std::string_view body, QueryRules rules);
-  // Computes constants within the limits' time. After parse().
+  // Binds the query. Constants are folded within the time of the limits. After parse().
   Status bind(const query::PageLimits& limits);
 
   const QueryRequest& request() const { return request_; }

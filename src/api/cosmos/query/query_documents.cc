@@ -1,5 +1,5 @@
-// See query_documents.h. The query sees the whole list, so that all of the language can be used; a
-// list is bounded by what an account may have.
+// See query_documents.h. The query runs over the whole list, so that all of the language can be
+// used. The limits of an account bound the list.
 #include "api/cosmos/query/query_documents.h"
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// Queries over feeds other than items: databases, containers, offers and whatever else is at hand
-// as a list of JSON documents.
+// Queries over feeds other than items: databases, containers, offers, and other lists of JSON
+// documents.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace orrery::cosmos {
 
-// What the answer says it is a feed of: "Databases", and the resource id of their owner; and how
-// long a page may take.
+// The name of the feed in the answer ("Databases"), the resource id of its owner, and the time
+// limit of a page.
 struct FeedOf {
   std::string rid;
   std::string_view name;

@@ -1,17 +1,16 @@
 // Queries over the items of a container: POST …/docs with a query, and the plan for one.
 //
 // A query that names its partition (by key, by range, or by fixing the key in its filter) runs
-// there. One that touches several partitions runs over them one after the other when that gives the
-// answer; otherwise the client is told to run it by its plan (400/1004), unless it asks for the
-// whole answer with x-orrery-whole-query: then it is put together here. So is the answer for what
-// was split meanwhile, a range or a container of one partition: a client may have begun with it,
-// and not all of them can change over to its children, or to a plan (the JavaScript SDK 4.4 asks
-// for ever when its pipelines are told that a range is gone, and fails when it is told to make
-// one).
+// there. A query over several partitions runs on one after the other, if concatenating their rows
+// gives the answer. Otherwise the client is told to run it by its plan (400/1004), unless it
+// requests the whole answer with x-orrery-whole-query: then the rows are merged here. They are also
+// merged here after a split of the range, or of the only partition, that the client began with: not
+// all clients can switch to the children, or to a plan. (The JavaScript SDK 4.4 retries for ever
+// when its pipelines are told that a range is gone, and fails when it is told to use a plan.)
 //
 // A short query is answered on the event loop's thread, from memory: handing it to another thread
-// would cost as much as the query. It is tried there within an allowance, and if that does not do,
-// run again on a thread that may wait.
+// would cost as much as the query. It is tried there within an allowance. If that does not suffice,
+// it runs again on a thread that may block.
 #include <fmt/format.h>
 
 #include "api/cosmos/query/container_settings.h"

@@ -1,6 +1,6 @@
-// The query of a request, as clients send it, and what its run begins with. Pure but for the clock
-// and the seed that prepare() takes, and for the queries that each thread remembers: clients send
-// the same few texts, with other parameters.
+// The query of a request as clients send it, and the clock and random seed that it runs with. Pure,
+// except that prepare() reads the clock and a seed, and that each thread caches parsed queries:
+// clients send the same few texts with different parameters.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 
 namespace orrery::cosmos {
 
-// Where an ORDER BY is to start, told by its values: what .NET clients send when they go on from a
-// token of their own.
+// The order values at which an ORDER BY is to resume: .NET clients send them with a token of their
+// own.
 struct ResumeFilter {
   std::vector<value::Value> values;  // of the ORDER BY expressions, undefined ones included
   bool exclude = false;              // whether rows with these values are left out
@@ -33,8 +33,9 @@ struct QueryRequest {
   std::shared_ptr<const Error> refused;  // by the service (service_rules.h); null: it is not
   uint64_t hash = 0;                     // of all of the above
 
-  // Of what a continuation is bound to. That of an ORDER BY is a place in an order, which is the
-  // same whatever the filter: clients go on with a narrower one.
+  // The hash that a continuation is bound to. For ORDER BY it leaves out the filter: the
+  // continuation is a position in an order, which does not depend on the filter, and clients resume
+  // with a narrower one.
   uint64_t identity() const;
 };
 

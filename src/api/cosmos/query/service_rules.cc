@@ -1,7 +1,7 @@
 // See service_rules.h.
 //
-// What ORDER BY sorts by is followed through aliases, subqueries and object literals down to a path
-// of the item, as the service does: `SELECT VALUE r FROM (SELECT VALUE {"a": c.x} FROM c) AS r
+// The expressions of ORDER BY are resolved through aliases, subqueries and object literals to a
+// path of the item, as the service does: `SELECT VALUE r FROM (SELECT VALUE {"a": c.x} FROM c) AS r
 // ORDER BY r.a` sorts by c.x.
 #include "api/cosmos/query/service_rules.h"
 

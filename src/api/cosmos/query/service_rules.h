@@ -1,6 +1,6 @@
-// What the vendor's service refuses of a query though this engine can run it: clauses in
-// subqueries, orders that its index does not have. By default it is refused here too, so that what
-// works here works there; `--queries permissive` runs it.
+// Queries that the vendor's service refuses though this engine can run them: with certain clauses
+// in subqueries, or with orders that its index does not have. By default they are refused here too,
+// so that what works here works there; `--queries permissive` runs them.
 //
 // The messages are the vendor's, since people search for them.
 //
@@ -21,9 +21,9 @@ enum class QueryRules : uint8_t {
   permissive,  // run what can be run
 };
 
-// What the text alone tells: TOP, ORDER BY and OFFSET LIMIT in subqueries; ORDER BY of something
-// that is no property of the item; with GROUP BY; subscripts that are computed; ORDER BY RANK over
-// joins. None: nothing is refused.
+// Refused by the text alone are TOP, ORDER BY and OFFSET LIMIT in subqueries; ORDER BY an
+// expression that is no property of the item, or with GROUP BY; computed subscripts; ORDER BY RANK
+// over joins. Empty: not refused.
 std::optional<Error> refused_by_service(const query::Query& query);
 
 // ORDER BY one property needs it in the index, and ORDER BY several a composite index of exactly

@@ -1,7 +1,7 @@
-// Attachments of items, a legacy of the first clients: links to media that are kept elsewhere, each
-// with what is known of it. They are named resources (named_resources.cc) of their item's resource
-// id. What an item that was deleted leaves of them is reached by nobody, and goes with its
-// container; limits.md bounds it.
+// Attachments of items, a legacy of the first clients: links to media that are stored elsewhere,
+// with metadata. They are named resources (named_resources.cc) of their item's resource id.
+// Deleting an item leaves its attachments unreachable; they are removed with the container, and
+// limits.md bounds them.
 #include <fmt/format.h>
 
 #include "api/cosmos/service.h"

@@ -59,7 +59,7 @@ struct ClientEncryptionPolicy {
   std::vector<std::string> key_ids;
   std::string json;
 };
-// `key` is the container's partition key: what of it is encrypted must be so that it can be found.
+// `key` is the container's partition key: its encrypted paths must be encrypted deterministically.
 Result<ClientEncryptionPolicy> parse_client_encryption_policy(const value::Node& policy,
                                                               const value::KeyDefinition& key);
 // Of a container, from what is kept of its definition: an object's members.

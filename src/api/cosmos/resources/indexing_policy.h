@@ -39,8 +39,8 @@ struct IndexingPolicy {
   bool any_spatial_index_is_boxed = false;
 };
 
-// What becomes of the member `indexes` of a path (kind, data type, precision), which means nothing
-// any more: only clients of a protocol before 2018-12-31 find it again.
+// What happens to the member `indexes` of a path (kind, data type, precision), which has no effect
+// any more. Only clients of a protocol before 2018-12-31 expect it back.
 enum class OldIndexes : uint8_t { dropped, kept };
 OldIndexes old_indexes_of(std::string_view protocol_version);
 

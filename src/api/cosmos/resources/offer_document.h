@@ -1,8 +1,8 @@
 // Offers: the throughput of a database or a container as a resource of its own, the way clients
 // read and change it; and the headers that set it at creation.
 //
-// Shapes are checked here; which amounts and steps are within the account's limits is the engine's
-// to say.
+// Only the form is checked here. The engine checks that amounts and steps are within the account's
+// limits.
 //
 // Pure; any thread may call.
 #pragma once

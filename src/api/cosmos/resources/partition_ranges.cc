@@ -1,5 +1,5 @@
-// The partition key ranges of a container, whole or as an incremental feed: a client that says
-// which state of the map it has is answered 304 while that is the current one.
+// The partition key ranges of a container, whole or as an incremental feed: a client whose copy of
+// the map is current is answered 304.
 #include <fmt/format.h>
 
 #include "api/cosmos/service.h"

@@ -1,11 +1,10 @@
-// What a script sees of items that it has written and that are not committed yet.
+// Resource ids and etags of items that a script has written and that are not committed yet.
 //
-// An item's resource id and etag are made of the LSN of a write, and that comes with the commit. A
-// script sees them earlier: the document that createDocument gives has a _self, and the script uses
-// it. So each write of a script gets a provisional id and etag that no committed item has. When the
-// writer finishes the items, it tells the names here which ones came of them, and they take the
-// place of the provisional ones wherever those were put: in bodies of later writes, and in the
-// script's answer.
+// Both are made of the LSN of a write, which is assigned at commit. A script needs them earlier:
+// the document that createDocument returns has a _self, and the script uses it. So each write of a
+// script gets a provisional id and etag that no committed item has. At commit the writer reports
+// the real ones here. They then replace the provisional ones wherever the script has put them: in
+// bodies of later writes, and in its response.
 //
 // Threading: one thread at a time: that of the script, then the writer's, then the script's again.
 #pragma once
@@ -30,10 +29,10 @@ class ProvisionalNames {
   static bool is_provisional(const partition::Origin& origin);
   std::string rid(const partition::Origin& origin) const;
 
-  // The item with the provisional version and origin came to have these.
+  // Sets the real version or origin for a provisional one.
   void resolve(const partition::Version& provisional, const partition::Version& version);
   void resolve(const partition::Origin& provisional, const partition::Origin& origin);
-  // The text with what is known by now in the place of provisional names.
+  // The text with provisional names replaced by the real ones, as far as they are known.
   std::string translate(std::string_view text) const;
 
  private:

@@ -1,8 +1,8 @@
-// What a script does with documents, done in its transaction: script::Operations over
+// The document operations of a script, within its transaction: script::Operations over
 // partition::Transaction.
 //
-// A script works within one logical partition. It sees the items of that as they were when its
-// transaction began, and its own writes, with provisional resource ids and etags (see
+// A script works within one logical partition. It sees a snapshot of the items there, from the
+// start of its transaction, and its own writes, with provisional resource ids and etags (see
 // provisional_names.h). Each operation answers as the same request from outside would.
 //
 // Threading: one thread at a time.
@@ -44,11 +44,10 @@ class ScriptOperations final : public script::Operations {
 
   script::Reply perform(const script::Operation& operation) override;
   bool is_wanted() const override { return scope_.is_wanted(); }
-  // A script begins: its queries end their pages when its time is up.
+  // Starts the deadline of a script: its queries end their pages when it has passed.
   void start_clock();
 
-  // Stages a write that a request asks for. The item as the script's transaction then sees it;
-  // empty after a removal.
+  // Stages a write, and returns the item as the transaction now sees it; empty after a delete.
   struct Staged {
     std::string body;
     bool replaced = false;
@@ -56,8 +55,8 @@ class ScriptOperations final : public script::Operations {
   std::expected<Staged, Refusal> stage(const ItemRequest& request);
   // Whether there is an item with this id.
   Result<bool> has(const std::string& row) const;
-  // The item's body as an editor makes it, without what the server adds. Code::not_found without
-  // one.
+  // The body that an editor makes of the item, without the properties that the server adds.
+  // Code::not_found when there is no such item.
   Result<std::string> edited(const std::string& row, const partition::Editor& editor) const;
 
   // How many writes were staged.

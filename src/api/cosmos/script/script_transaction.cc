@@ -11,7 +11,7 @@
 namespace orrery::cosmos {
 namespace {
 
-// First committer wins, so one of those that race gets on each time.
+// The first committer wins, so of transactions that race one succeeds in each round.
 constexpr int kAttempts = 16;
 // The bodies of all items that one transaction writes.
 constexpr size_t kTransactionBytes = 64ULL << 20;

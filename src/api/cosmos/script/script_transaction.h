@@ -1,5 +1,5 @@
-// Scripts and the writes around them as one transaction: begun, run, committed, and run again when
-// others have written the same items in between.
+// Runs scripts and the writes around them as one transaction: begins it, runs it, commits it, and
+// retries it when other writers have changed the same items meanwhile.
 //
 // Threading: one thread at a time, which waits for workers and for the partition.
 #pragma once
@@ -27,7 +27,7 @@ using ScriptStop = std::variant<ScriptFailure, Refusal>;
 
 class ScriptTransaction {
  public:
-  // What is done in it, from the start for each attempt.
+  // The body of the transaction, run from the start for each attempt.
   using Steps = std::function<std::expected<void, ScriptStop>(ScriptTransaction&)>;
 
   ScriptTransaction(cluster::Engine& engine, const Clock& clock, script::Host& host,

@@ -1,6 +1,6 @@
-// Where a change feed starts, from the headers of the request: If-None-Match has the etag of a page
-// before, that is an LSN, with or without quotation marks; or `*`, from now. If-Modified-Since has
-// a time. Neither: from the beginning.
+// Where a change feed starts, from the headers of the request. If-None-Match has the etag of an
+// earlier page, that is an LSN, with or without quotation marks; or `*`: from now on.
+// If-Modified-Since has a time. Without either: from the beginning.
 //
 // Pure; any thread may call. Input from outside.
 #pragma once

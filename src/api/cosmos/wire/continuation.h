@@ -1,5 +1,5 @@
-// Continuation tokens: where a feed goes on. Opaque to clients; only the account that made one
-// takes it back, so that a forged, damaged or foreign one is a clear error and never a wrong page.
+// Continuation tokens: where a feed resumes. They are opaque to clients and sealed by the account,
+// so that a forged, damaged or foreign one is an error and never a wrong page.
 //
 //   token = base64url without padding of:
 //     1 byte   version, 1
@@ -17,8 +17,8 @@
 // them. A token for an id of 255 bytes and a placement key of 123 (three levels of long texts) has
 // 528 characters; clients ask for at most 1 KB.
 //
-// The order values are what a short token leaves out: they can be read again from the row where the
-// page ended.
+// To fit a limit, a token may leave out the order values: they are read again from the row where
+// the page ended.
 //
 // A Continuations object is immutable and may be used by any thread.
 #pragma once
@@ -54,7 +54,7 @@ struct QueryPosition {
 
 // The most characters that a client allows (x-ms-documentdb-responsecontinuationtokenlimitinkb).
 Result<size_t> continuation_limit(std::string_view header);
-// The bytes of a position that fit into so many characters.
+// The size of a position that fits into a token of this many characters.
 size_t position_bytes(size_t characters);
 
 class Continuations {
@@ -65,8 +65,8 @@ class Continuations {
   // Code::invalid also when the token belongs to another container.
   Result<FeedPosition> decode(std::string_view token, uint32_t container) const;
 
-  // Of at most so many characters, without the order values if need be; Code::invalid when that is
-  // not enough.
+  // A token of at most this many characters, if need be without the order values; Code::invalid
+  // when even that does not fit.
   Result<std::string> encode(const QueryPosition& position, size_t characters_max) const;
   // Code::invalid also when the token belongs to another container or another query.
   Result<QueryPosition> decode_query(std::string_view token, uint32_t container,

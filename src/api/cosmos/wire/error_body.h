@@ -1,6 +1,6 @@
-// How an Error looks on the wire: HTTP status, x-ms-substatus, and the body
-// {"code":"NotFound","message":"…\r\nActivityId: …"} that the clients read. Where clients are known
-// to look for words of the vendor's in a message, it begins with them.
+// An Error on the wire: HTTP status, x-ms-substatus, and the body
+// {"code":"NotFound","message":"…\r\nActivityId: …"} that clients read. Where clients search a
+// message for the vendor's words, it begins with them.
 #pragma once
 
 #include <cstdint>

@@ -13,11 +13,11 @@ namespace orrery::cosmos {
 
 std::string etag_text(const partition::Version& version);
 void append_etag(std::string& out, const partition::Version& version);
-// Nothing when it is not one that this could have made.
+// Empty when it is not an etag of this form.
 std::optional<partition::Version> parse_etag(std::string_view text);
 
-// If-Match and the like: `"etag"`, `etag`, or `*` (nothing: any). An etag that we never gave out
-// matches no item.
+// If-Match and the like: `"etag"`, `etag`, or `*` (empty: any). An etag that this server never
+// returned matches no item.
 std::optional<partition::Version> parse_etag_condition(std::string_view header);
 
 // Of a database, a container or a named resource, by its revision and the time that it was made.

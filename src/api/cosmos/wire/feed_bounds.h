@@ -1,6 +1,5 @@
-// Which keys a feed or a query is about, from the headers of the request: a partition key (or a
-// prefix of its levels), a partition key range, a range of effective partition keys, or none of
-// them.
+// The key range of a feed or a query, from the headers of the request: a partition key (or a prefix
+// of its levels), a partition key range, a range of effective partition keys, or all keys.
 //
 // Pure; any thread may call.
 #pragma once
@@ -25,8 +24,8 @@ struct BoundsRefusal {
   uint32_t substatus = 0;
 };
 
-// A range that was split is refused, so that the client goes on in its children, or stands for all
-// of them.
+// What a range that was split means: an error, so that the client continues with its children, or
+// the union of its children.
 enum class GoneRange : uint8_t { refuse, its_children };
 std::expected<KeyBounds, BoundsRefusal> bounds_of(const RequestHeaders& headers,
                                                   const catalog::Container& container,

@@ -22,8 +22,8 @@ inline constexpr size_t kMaxKeyHeaderBytes = 16 * 1024;
 // Code::invalid with the reason and the offending text.
 Result<value::PartitionKey> parse_key_header(std::string_view header);
 
-// Whether each of its values is of a size that a key may have. Every operation asks this of the key
-// that it is given, wherever it comes from.
+// Whether each value is within the size limit of a key. Every operation checks the key that it is
+// given, wherever it comes from.
 Status check_key_values(const value::PartitionKey& key, const Limits& limits);
 
 // Whether the key has as many levels as the container's definition; with `prefix_allowed`, fewer

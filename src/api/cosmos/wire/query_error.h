@@ -1,6 +1,6 @@
-// How a refused query is told: {"errors":[{"severity":"Error","location":{"start":7,"end":8},
+// The error of a refused query: {"errors":[{"severity":"Error","location":{"start":7,"end":8},
 // "code":"SC1001","message":"…"}]}. The codes are the vendor's, as far as its answers are public:
-// clients print them and search for them.
+// clients print them and people search for them.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct QueryRefusal {
   uint32_t end = 0;
   std::string message;
 };
-// Of one query; what more there is wrong is not told.
+// The most errors that are reported for one query.
 inline constexpr size_t kQueryRefusalsMax = 100;
 
 std::string_view code_of(query::QueryFault fault);

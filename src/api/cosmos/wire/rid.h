@@ -68,9 +68,9 @@ struct Rid {
 std::string database_rid(uint32_t database);
 std::string container_rid(uint32_t database, uint32_t container);
 std::string item_rid(uint32_t database, uint32_t container, uint32_t range_id, uint64_t number);
-// Of a row with this number among its equals (tie_rids.h), below 2^31. Clients compare the last 8
-// bytes as one number, some of them from the first byte on (Java) and some from the last
-// (JavaScript, .NET): this number compares the same either way. It looks like an item's, and names
+// A resource id that encodes the number of a row among its ties (tie_rids.h), below 2^31. Clients
+// compare the last 8 bytes as one integer, big-endian (Java) or little-endian (JavaScript, .NET):
+// this encoding has the same order either way. It has the form of an item's id, and is the id of
 // none.
 std::string row_rid(uint32_t database, uint32_t container, uint32_t number);
 std::string pkrange_rid(uint32_t database, uint32_t container, uint32_t id);
@@ -104,9 +104,9 @@ void append_item_self(std::string& out, uint32_t database, uint32_t container, u
 // What a string is, if it is a resource id at all (Code::invalid otherwise).
 Result<Rid> parse_rid(std::string_view text);
 
-// A number that grows with the items that a range makes, from an item as it is returned; 0 without
-// a resource id. It is asked of every item of a page, which are alike: where the last one had its
-// resource id is looked at first.
+// A number that increases with the items that a range creates, read from the _rid in an item's
+// JSON; 0 without one. The items of a page are alike, so it first looks where it found the last
+// _rid.
 class ItemAge {
  public:
   uint64_t operator()(std::string_view item_json);
