@@ -1,10 +1,10 @@
-// What one piece of work may spend of time and memory, whatever it is asked to do. The work counts
-// its steps; every few thousand of them the budget looks whether time is up or too much memory is
-// in use, and from then on says that the work is over. Whoever is told so returns what it has: it
-// is void, and the caller at the top asks why.
+// A limit on the time and memory of one piece of work, for example one page of a query. The work
+// counts its steps. Every kStepsBetweenLooks steps the budget checks its limits. Once a limit is
+// exceeded, the budget is over and every further call says so. The work then stops early: its
+// partial result is void, and the caller at the top asks ended() for the reason.
 //
-// A step is some ten nanoseconds. Memory is what values on this thread take (CountedBytes) since
-// the budget started, and what its users say that they hold besides.
+// A step takes some ten nanoseconds. Memory is what values on this thread have allocated
+// (CountedBytes) since the budget started, plus what users of the budget report with hold().
 //
 // Threading: one thread.
 #pragma once
@@ -16,9 +16,9 @@
 
 namespace orrery {
 
-// Bytes that are in use for as long as this lives, in the count of the thread that makes it. What
-// another thread frees stays in the count of the first: only differences over a time in which a
-// thread keeps to itself mean something.
+// Counts its bytes as allocated for as long as it lives, in a counter of the current thread. If
+// another thread destroys it, the counter of the first thread is not reduced. So only differences
+// are meaningful, over a time in which a thread frees what it allocates itself.
 class CountedBytes {
  public:
   explicit CountedBytes(size_t bytes);
@@ -85,7 +85,7 @@ class Budget {
   uint64_t held_ = 0;
 };
 
-// What somebody holds of a budget, let go at the end.
+// Bytes held of a budget; its destructor lets go of them.
 class Held {
  public:
   explicit Held(Budget& budget) : budget_(budget) {}

@@ -1,11 +1,10 @@
-// Tasks of requests that wait for a thread: a bounded queue in front of a pool's threads, shared
-// fairly.
+// A bounded queue of request tasks in front of a thread pool, with fair scheduling.
 //
-// Every task belongs to a share (a container, say). Shares take turns, so that one which sends much
-// waits for itself and not the others for it; and one share never has all threads, if there are
-// several and `spare_thread` asks for it. When the queue is full, the share with most tasks in it
-// makes room: its newest is refused. A task that has waited too long is refused, and one that
-// nobody wants any more is dropped, both by sweep(), which somebody calls now and then.
+// Every task belongs to a share (a container, say). Shares are served round-robin, so a busy share
+// delays only itself. With `spare_thread` and several threads, no share can occupy all of them.
+// When the queue is full, the share with the most queued tasks loses its newest one, which is
+// refused. sweep(), which is to be called periodically, refuses tasks that have waited too long and
+// drops those that nobody waits for any more.
 //
 // Every task is run or refused, once; one that throws is destroyed, which must answer whoever waits
 // for it (see survive.h). Fault point "task.NAME", before each task.

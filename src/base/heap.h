@@ -1,29 +1,29 @@
-// The C library's heap: what is free in it and still takes memory of the machine is given back.
+// Returns free memory of the C library's heap to the operating system.
 //
-// Freed blocks stay with the process, in one heap for each few threads, for whoever asks next.
-// After a heavy query that is most of what it took, and for good where something small was left
-// behind it.
+// malloc keeps freed blocks for reuse, in one arena for every few threads. After a heavy query most
+// of its memory stays with the process that way. A small block that is still in use can keep the
+// free memory below it there for good.
 #pragma once
 
 #include <cstdint>
 
 namespace orrery {
 
-// At the start of the program, before there are threads. Blocks of some megabytes are the kernel's,
-// and go back when they are freed; what is below stays in the heap, so that it need not be faulted
-// in again for every request.
+// Call at the start of the program, before there are threads. Blocks of several megabytes are
+// mapped by themselves and go back to the kernel when they are freed. Smaller ones stay in the
+// heap, so that not every request pays for page faults.
 void set_up_heap();
 
-// For one thread, which looks now and then: not one that others wait for, since the heaps are
-// locked one after the other meanwhile.
+// For one background thread that calls it periodically. It locks the arenas one after the other, so
+// the caller must not be a thread that others wait for.
 class UnusedMemory {
  public:
   // Gives back what is free, if that is much. True when it did.
   bool give_back();
 
  private:
-  // What was resident besides blocks in use after the last time: code, stacks, files, and what lies
-  // between blocks that are in use.
+  // Resident bytes outside of blocks in use, as measured after the last trim: code, stacks, files,
+  // and fragmentation.
   int64_t rest_ = 0;
 };
 

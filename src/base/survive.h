@@ -1,8 +1,8 @@
-// Where a thread goes on whatever the work it was given does. An exception that gets here (memory
-// ran out, a thread could not be made) ends that piece of work and not the process.
+// Keeps a thread alive when its work throws. An exception that gets here (out of memory, no thread
+// could be made) ends that piece of work and not the process.
 //
-// What the work held is destroyed on the way, and that is how its callers hear of it: an object
-// that owes somebody an answer gives one when it is destroyed without having done so.
+// Unwinding destroys what the work held, and that is how its callers learn of the failure: an
+// object that owes somebody an answer gives one in its destructor if it has not done so before.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace orrery {
 // Logs it, if there is memory for that.
 void note_exception(std::string_view doing, std::string_view what) noexcept;
 
-// Whether the work came to its end.
+// Runs the work. False when it threw.
 template <class Work>
 bool survive(std::string_view doing, Work&& work) noexcept {
   try {
@@ -30,15 +30,15 @@ bool survive(std::string_view doing, Work&& work) noexcept {
   return false;
 }
 
-// For what has to follow something durable: tried again until there is memory for it. Doing a part
-// of it twice must do no harm.
+// For work that must follow something durable: retried until there is memory for it. The work must
+// be idempotent.
 template <class Work>
 void persist(std::string_view doing, const Work& work) noexcept {
   while (!survive(doing, work)) std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
-// Does something when it ends, unless it was released or moved: for a job that must leave a trace
-// of its failure, however it fails.
+// A scope guard: runs the work when it is destroyed, unless it was released or moved from. For a
+// job that must report its failure, whichever way it fails.
 template <class Work>
 class OnEnd {
  public:

@@ -2,13 +2,17 @@
 // small named resources that belong to either. It is kept in a partition of its own, so that a
 // change is one durable transaction, and wholly in memory for lookups.
 //
-// Invariants: names are unique (databases among those of their face, containers in their database,
-// resources among those of their kind and parent); numbers are never used twice, whatever they
-// number; what belongs to something goes with it; a partition map covers the whole placement space
-// without gap or overlap (checked on every store). A change is visible to lookups only once it is
-// durable. What is noted to have files has them, or they were lost. Every partition that has files,
-// or may get some, is named by a map or by a removal, from before they are made until they are
-// gone.
+// Invariants
+//  - Names are unique: databases within their face, containers within their database, resources
+//    within their kind and parent.
+//  - Numbers are never reused, whatever they number.
+//  - Removing something removes everything that belongs to it.
+//  - A partition map covers the whole placement space without gap or overlap (checked on every
+//    store).
+//  - A change is visible to lookups only once it is durable.
+//  - A partition that is noted to have files has them, or they were lost.
+//  - Every partition that has files, or may get some, is named by a map or by a removal, from
+//    before the files are made until they are gone.
 //
 // Threading: lookups from any thread, returning immutable snapshots. Changes are serialised inside
 // and block until durable: not for event-loop threads.
@@ -75,8 +79,9 @@ class Catalog {
   // that the container's map does not have any more.
   Status note_files(uint32_t container, const PartitionRange& range);
   enum class NewRanges : uint8_t { with_files, without_files };
-  // A new map after a split; `have` is said of the ranges that the map before did not have. Those
-  // with files must be the clones of an intent (Code::conflict: the split was given up meanwhile).
+  // Installs the new map after a split. `have` tells whether the new ranges have files. New ranges
+  // with files must be the clones of a split intent (Code::conflict: the split was given up
+  // meanwhile).
   Result<ContainerPtr> replace_map(uint32_t container, PartitionMap map, NewRanges have);
 
   // --- files that are to go: catalog_removals.cc -----------------------------------------------

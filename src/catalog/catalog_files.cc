@@ -1,9 +1,10 @@
 // Which partitions have files. See catalog.h.
 //
-// A note is made after a partition's files are durable and before its first write is acknowledged,
-// and goes in the same commit as the range that it is of. So a note without files is a loss, and
-// files without a note hold nothing that was acknowledged, unless they were written before there
-// were notes. Notes are read when a partition is opened, and not kept in memory.
+// A note is written after a partition's files are durable and before its first write is
+// acknowledged. It is deleted in the commit that removes its range from the map. So a note without
+// files means data loss. Files without a note have no acknowledged writes, unless an earlier
+// version of the program, which had no notes, made them. Notes are read when a partition is opened,
+// and not kept in memory.
 #include <fmt/format.h>
 
 #include <algorithm>

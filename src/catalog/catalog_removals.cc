@@ -1,9 +1,9 @@
 // Files that are to be removed. See catalog.h.
 //
-// A removal is durable before files can be there that no map names: an intent to split before its
-// clones are made, any other in the commit that takes the range out of its map. It is forgotten
-// once the files are gone. So files that neither a map nor a removal names are not this catalog's,
-// and nobody removes them.
+// A removal is durable before files can exist that no map names. For a split, the intent is
+// recorded before the clones are made; otherwise the removal is in the commit that takes the range
+// out of its map. It is forgotten once the files are gone. So files that neither a map nor a
+// removal names do not belong to this catalog, and nobody removes them.
 #include <mutex>
 
 #include "catalog/catalog.h"

@@ -103,8 +103,8 @@ struct Container {
 // Files of a partition that are to be removed, by their name in the volume, which no map names.
 struct Removal {
   std::string volume_name;
-  // Set while a split may still be making them, out of this parent at this epoch: they are to be
-  // removed unless it publishes them.
+  // Set while a split of this parent at this epoch may still be making the files. They are removed
+  // unless the split publishes them.
   struct Clone {
     std::string parent;  // its name in the volume
     uint64_t epoch = 0;

@@ -1,10 +1,11 @@
-// The engine of one node: everything a face asks for, by container and placement key. It routes to
-// the partition, keeps budgets, and splits partitions when they are full or asked to serve more.
+// The engine of one node: the interface of the faces to data, by container and placement key. It
+// routes operations to partitions, enforces throughput budgets, and splits partitions that are full
+// or must serve more throughput.
 //
-// Threading: any thread. Operations on items complete inline when the partition is open (reads) or
-// on a writer's thread (writes); a partition whose files are not open yet is opened on a thread of
-// the engine's and the operation goes on there. Operations on databases and containers block until
-// durable: call them on a thread that may block.
+// Threading: any thread. If the partition is open, reads complete inline and writes on a writer's
+// thread. Otherwise the partition is opened on a thread of the engine's, and the operation
+// continues there. Operations on databases and containers block until durable: call them on a
+// thread that may block.
 #pragma once
 
 #include <atomic>
@@ -43,7 +44,7 @@ struct EngineOptions {
   Throttling throttling = Throttling::enforce;
   bool sync_commits = true;
   const partition::Prices* prices = &partition::kOneForEach;  // what containers' work costs
-  // Of the encodings of bodies other than JSON, by the name that containers have of them.
+  // Codecs of encodings other than JSON, by the names that containers use.
   std::map<std::string, std::shared_ptr<const value::Codec>, std::less<>> codecs = {};
 };
 
@@ -104,13 +105,13 @@ struct HistoryReply {
   Receipt receipt;
 };
 
-// What a reader demands of a range: called with it, gives the LSN that must have been
-// reached, if any.
+// A consistency demand of a reader: for a range, the LSN that its partition must have reached, if
+// any.
 using LsnDemand = std::function<std::optional<uint64_t>(const catalog::PartitionRange&)>;
 // Code::behind when the partition has not got that far.
 Status check_demand(const LsnDemand& demand, const catalog::PartitionRange& range, uint64_t lsn);
 
-// What a request gets that was sent on too often.
+// The error of a request that was rerouted too often.
 Error keeps_moving();
 
 // For transactions that read.
@@ -172,8 +173,9 @@ class Engine {
   bool is_scaling(uint32_t container) const;
 
   // --- resources of databases and containers that only the face understands --------------------
-  // As in the catalog, within the account's quotas. `most`: of this kind, for this parent. `check`
-  // may refuse; no other change to resources or containers happens between it and this one.
+  // As in the catalog, within the account's quotas. `most` limits the number of this kind for this
+  // parent. `check` may refuse; it is atomic with the change: no other change to resources or
+  // containers happens in between.
   using ResourceCheck = std::function<Status()>;
   Result<catalog::ResourcePtr> create_resource(uint8_t kind, uint32_t parent, std::string_view name,
                                                std::string body, uint64_t most,
@@ -201,9 +203,9 @@ class Engine {
   Result<FeedReply> feed(const RoutingPtr& routing, std::string_view min, std::string_view max,
                          const partition::ItemKey* after, size_t items_max, const LsnDemand& demand,
                          double charge_factor = 1);
-  // A view of the partition that has `placement`, as far as it lies in [min, max). Neither
-  // admission nor charge: a query asks for the one once and pays at its end. Blocks, unless it
-  // reaches for memory alone: then it fails with Code::would_wait instead.
+  // A view of the part of [min, max) in the partition that owns `placement`. It does no admission
+  // and no charging: a query is admitted once and pays at its end. Blocks. With Reach::memory it
+  // fails with Code::would_wait instead.
   Result<ViewReply> open_view(const RoutingPtr& routing, std::string_view placement,
                               std::string_view min, std::string_view max, const LsnDemand& demand,
                               partition::Reach reach = partition::Reach::files);
@@ -223,8 +225,9 @@ class Engine {
   Result<HistoryReply> history(RoutingPtr routing, std::string_view min, std::string_view max,
                                const ChangesFrom& from, size_t items_max, const LsnDemand& demand,
                                double charge_factor = 1);
-  // How long it would have had to wait (Throttling::report), or Code::throttled. A query may be
-  // tried more than once: that it was served over its budget is counted when it is paid for.
+  // Admits a query. Returns how long it would have had to wait (Throttling::report), or
+  // Code::throttled. A query may be tried more than once, so a query over budget is counted when it
+  // pays.
   Result<uint32_t> admit_query(const RoutingPtr& routing, std::string_view placement);
   void pay_for_query(const RoutingPtr& routing, std::string_view placement, double charge,
                      uint32_t would_throttle_ms = 0);
@@ -265,8 +268,8 @@ class Engine {
   Result<std::shared_ptr<partition::Partition>> open_slot(const std::shared_ptr<Slot>& slot);
   Result<std::shared_ptr<partition::Partition>> open_files(uint32_t container,
                                                            const catalog::PartitionRange& range);
-  // Before opening: no more than Limits::open_partitions are open, those being opened included.
-  // Closes the longest unused, or waits a moment when all are in use.
+  // Reserves one of Limits::open_partitions, which also count those being opened. Closes the least
+  // recently used partition if needed, or waits a moment when all are in use.
   Result<Opening> begin_opening();
   bool close_one_unused();
   // Null when there are no files and none are wanted.

@@ -1,5 +1,5 @@
-// Reading what has changed, a partition at a time: positions are LSNs of one line of partitions, so
-// a reader of a range that was split goes on with its position in each of the children.
+// The change feed, one partition at a time. Children continue the LSNs of their parent, so a
+// position in a range that was split is valid in each of its children.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// How many partitions are open at a time: each costs file descriptors, of which a process has only
-// so many. Whoever opens one more has one closed first that nobody is using, the longest unused
-// before others; it opens again when it is next asked for.
+// Bounds the number of open partitions, since each costs file descriptors. Opening one more first
+// closes the least recently used partition that is not in use. It is opened again on the next
+// request for it.
 #include "cluster/engine_opening.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// The place that a partition takes among those that are open while it is being opened. Only
-// engine.cc and engine_opening.cc include this.
+// A reservation among the open partitions, held while a partition is being opened. Only engine.cc
+// and engine_opening.cc include this.
 #pragma once
 
 #include <utility>

@@ -2,11 +2,10 @@
 // new ones in the background, partition by partition. What happens inside a partition is told in
 // src/partition/reindex.cc; here is found which partitions are behind.
 //
-// The catalog keeps up to which version all of a container's partitions have been done, so that a
-// start need not open any to find out. Until the last one is, a crash or a split costs no more than
-// looking at some items again. An open partition is asked itself, too: a write that was on its way
-// for long may have brought older rules to a partition that was not there when the others were
-// done.
+// The catalog has the index version that all partitions of a container have reached, so a start
+// need not open any to find out. Until the last partition is done, a crash or a split costs only
+// looking at some items again. Open partitions are also asked themselves: a delayed write may have
+// brought older rules to a partition that did not exist when the others were done.
 #include <mutex>
 
 #include "base/log.h"

@@ -1,9 +1,10 @@
 // Which files are whose, and removal of those that are to go.
 //
-// Nothing is removed because a catalog does not know it: a catalog that lost its newest commits, or
-// was restored from an old copy, does not know what is best kept. What is to go is recorded in the
-// catalog (src/catalog/catalog_removals.cc) before it can be there without a map that names it. At
-// the start such files are removed; files that neither a map nor a record names stop it.
+// Files are never removed merely because the catalog does not know them. A catalog that lost its
+// newest commits, or was restored from an old backup, does not know files that must be kept. So a
+// removal is recorded in the catalog (src/catalog/catalog_removals.cc) before files can exist that
+// no map names. At the start, recorded files are removed. Files that neither a map nor a record
+// names make the start fail.
 //
 // Files are removed when nobody uses the partition any more, which keeps them aside; they are
 // deleted once they are old enough (limit removed-files-age-s), or earlier, oldest first, while

@@ -1,8 +1,11 @@
-// Background work of the engine, once a second: files of partitions that are gone are removed when
-// nobody uses them any more, expired and purged items are collected, partitions whose index is
-// behind are found, history that is older than it is kept is dropped (less often), memory that is
-// free goes back to the machine, what views keep to be opened quickly is let go where nothing is
-// read, and on a disk that is nearly full removals are flushed.
+// Background work of the engine, once a second:
+//  - removes files of dropped partitions that are no longer in use;
+//  - collects expired and purged items;
+//  - finds partitions whose index is behind the rules;
+//  - truncates history beyond its retention time (less often);
+//  - returns free memory to the operating system;
+//  - releases the pooled snapshots of views;
+//  - flushes tombstones on a nearly full disk.
 #include <algorithm>
 #include <chrono>
 

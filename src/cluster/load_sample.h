@@ -31,11 +31,11 @@ class LoadSample {
   void adopt(const LoadSample& parent, std::string_view min, std::string_view max);
   size_t size() const { return size_.load(std::memory_order_relaxed); }
 
-  // The key with half of the accesses below it, as nearly as keys can tell. Empty when there are
-  // too few, or all are of one key.
+  // The median key of the accesses, as nearly as distinct keys allow. Empty when there are too few,
+  // or all are to one key.
   std::string half() const;
-  // The key that three quarters of the newest writes are at or beyond; empty when there are too
-  // few.
+  // The lower quartile of the keys of the newest writes: three quarters of them are at or beyond
+  // it. Empty when there are too few.
   std::string growth() const;
 
  private:

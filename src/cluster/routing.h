@@ -46,7 +46,8 @@ struct Slot {
   std::atomic<int64_t> scale_not_before_us{0};  // of scale_if_loaded()
   std::atomic<bool> gone{false};  // split or removed: its files must not be made again
 
-  // To the second: to write it down for every use would take it out of other processors' caches.
+  // With a resolution of a second: a store for every use would invalidate the cache line of other
+  // cores.
   void note_use(int64_t now_us) {
     if (now_us - last_used_us.load(std::memory_order_relaxed) < 1'000'000) return;
     last_used_us.store(now_us, std::memory_order_relaxed);
@@ -91,8 +92,8 @@ struct Routing {
   DecodedOnce decoded;                         // of the container's definition, by its face
 
   const std::shared_ptr<Slot>& slot_of(std::string_view placement) const;
-  // Whether it is placed by order and has fewer ranges than its throughput takes: such a container
-  // cannot be divided before there are keys, so this is made up for as they come.
+  // Whether a container with range placement has fewer ranges than its throughput needs. It cannot
+  // be divided before there are keys, so it is split as keys arrive.
   bool wants_ranges = false;
 
   // The slots whose range meets [min, max), as a pair of indexes.

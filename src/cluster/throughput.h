@@ -16,8 +16,8 @@ enum class Subject : uint8_t { database, partitioned_container, fixed_container 
 Status check_throughput(const catalog::Throughput& throughput, Subject subject,
                         const Limits& limits);
 
-// The least that can serve it: N = T / t, rounded up, as each partition serves at most t. What
-// raised throughput splits up to.
+// The fewest partitions that can serve it: N = T / t, rounded up, as each serves at most t. After
+// throughput was raised, partitions are split up to this number.
 uint32_t partitions_for(const catalog::Throughput& throughput, const Limits& limits);
 // How many a new container has: as many with autoscale; otherwise more, so that its throughput can
 // be raised at once.

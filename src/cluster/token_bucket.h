@@ -1,11 +1,11 @@
-// A budget of units: refilled at a rate, holding at most one second of it.
+// A token bucket of units: refilled at a rate, with a capacity of one second of it.
 //
-// An operation may start when the bucket is not in debt, and pays what it cost when it has run, so
-// one operation may cost more than the bucket holds; the debt is then waited off. That is what
-// makes a charge depend on the work done and not on an estimate.
+// An operation may start when the bucket is not in debt, and pays its actual cost when it has run.
+// So one operation can cost more than the bucket holds, and later ones wait until the debt is
+// repaid. This way a charge depends on the work done and not on an estimate.
 //
-// The bucket is one point in time, the one at which it is, was or will be empty: tokens are the
-// time since then at the rate. Paying moves it on, so every request costs one atomic addition.
+// The state is one point in time: when the bucket was or will be empty. The tokens are the time
+// since then, multiplied by the rate. A payment moves the point forward with one atomic addition.
 //
 // Threading: any thread, without locks. A payment that meets a change of rate may count at either.
 #pragma once
@@ -23,7 +23,7 @@ class TokenBucket {
   uint32_t wait_ms(int64_t now_us);
   // What it holds; less than 0 when it is in debt.
   double left(int64_t now_us);
-  // After wait_ms said 0, so that what has come in since then hardly counts.
+  // Call after wait_ms() returned 0: that caps the bucket at its capacity, and this does not.
   void pay(double charge);
   void set_rate(double rate_per_s, int64_t now_us);
   double rate() const { return rate_per_s_.load(std::memory_order_relaxed); }

@@ -1,10 +1,10 @@
-// Memory that all connections of a server share for what they have received and not yet answered.
+// A memory budget for received but unanswered requests, shared by all connections of a server.
 //
-// A connection has a small allowance of its own, which is not counted here. What it needs beyond
-// that is reserved first, as a whole: a request that has its reservation can always be completed,
-// so requests do not wait for one another in a circle. Reservations are given in the order in which
-// they were asked for, so a large one is not passed over for ever. One that is larger than the
-// whole budget is given when no other is held.
+// Each connection has a small allowance of its own, which is not counted here. Anything beyond is
+// reserved in advance, for the whole request. A request with its reservation can always complete,
+// so requests cannot deadlock on memory. Reservations are granted first come, first served, so a
+// large one is not starved. One that is larger than the whole budget is granted when no other is
+// held.
 //
 // Threading: any thread; a Reservation is used by one thread at a time.
 #pragma once
@@ -50,7 +50,7 @@ class BufferBudget {
     std::list<Waiter>::iterator place_;
   };
 
-  // Both make a reservation of another budget let go of that, and one of this budget grow.
+  // Both grow a reservation of this budget. A reservation of another budget is released first.
   // Reserves `bytes` in all at once, or changes nothing.
   bool try_reserve(Reservation& reservation, uint64_t bytes);
   // False: it is in the queue. When its turn has come, `granted` is called by the thread that gave

@@ -1,19 +1,25 @@
 // One event loop: an epoll descriptor waited on by one thread, the streams that belong to it, of
 // whichever listener, and one coarse timer for all their time limits.
 //
-// A turn of the loop is: wait; tell each watcher of its events; let those go on that had more to do
-// than a stream may in one turn; let streams write the answers that all this led to; run
-// what was posted; look at the time limits and at what slow readers hold. (Answers that are written
-// together wake their reader once, where it would otherwise run and sleep for each of them.)
-// Descriptors are registered once, edge-triggered, for reading and writing: a request costs no call
-// but those that move its bytes. A watcher may end itself during its own events, and no other
-// one's; whatever ends others is posted.
+// One turn of the loop:
+// 1. wait for events;
+// 2. dispatch each event to its watcher;
+// 3. continue streams that used up their share of the last turn;
+// 4. let streams write the answers that resulted (written together, they wake their reader once and
+//    not once for each);
+// 5. run posted work;
+// 6. check deadlines, and the memory that slow readers hold.
+//
+// Descriptors are registered once, edge-triggered, for reading and writing. So a request needs no
+// system calls but those that move its bytes. During its events a watcher may end itself but no
+// other; anything that ends others is posted.
 //
 // Threading: everything here is for the loop's own thread, but for post(), look_for_notified() and
 // on_thread().
 //
-// Lifetime: streams hold their loop, because what another thread keeps of a session may outlive the
-// server; the loop holds its streams until they close. finish() breaks that circle.
+// Lifetime: streams hold their loop, because another thread may hold a session, and so its stream,
+// longer than the server lives. The loop holds its streams until they close. finish() breaks that
+// cycle.
 #pragma once
 
 #include <atomic>

@@ -24,8 +24,8 @@ struct ListenerLimits {
   // From a message's first byte until its size is known (HTTP: until the last header); and for the
   // TLS handshake.
   std::chrono::milliseconds head_timeout{15'000};
-  // For a body to come, and for an answer to be taken: the longest without any byte, and in all
-  // this and a second more for every transfer_rate_min bytes.
+  // For receiving a body, and for sending an answer: the longest time without progress. The total
+  // limit is this plus one second for every transfer_rate_min bytes (pace.h).
   std::chrono::milliseconds body_timeout{30'000};
   std::chrono::milliseconds write_timeout{30'000};
   uint64_t transfer_rate_min = 16 * 1024;

@@ -1,6 +1,6 @@
-// How long a transfer may take: never longer than a grace without any byte, and in all no longer
-// than that grace and what the bytes that have moved take at the least rate. A peer that moves one
-// byte now and then does not get more time by it.
+// The deadline of a transfer. It ends when no byte has moved for the grace period. It also ends
+// when it has taken longer than the grace period plus the time that its bytes take at the minimum
+// rate. So a peer cannot prolong it by moving a byte now and then.
 #pragma once
 
 #include <algorithm>

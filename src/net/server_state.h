@@ -48,8 +48,9 @@ struct ServerState {
 
   const ServerOptions options;   // with the number of threads
   std::shared_ptr<SSL_CTX> tls;  // null: no certificate was given
-  // Two, because nobody has said yet who sent a head: those who send many large ones wait for one
-  // another, and not the bodies of clients that are known.
+  // Heads and bodies have separate budgets, because clients are not authenticated before their head
+  // is read. So clients that send many large heads delay one another, and not the bodies of known
+  // clients.
   BufferBudget heads;
   BufferBudget bodies;
   std::atomic<uint64_t> connections_open{0};  // of all listeners

@@ -1,7 +1,7 @@
-// What is done with the bytes of a connection: one protocol's side of a Stream.
+// A protocol on top of a Stream.
 //
-// A session is given the bytes at hand, takes what it can use, and says what it needs next. It
-// writes, ends and waits through its Stream (stream.h), which moves the bytes and keeps the limits
+// A session is given the received bytes, consumes what it can use, and says what it needs next. It
+// writes, ends and waits through its Stream (stream.h), which does the I/O and enforces the limits
 // of time and memory. HTTP is one kind (http_session.h), WebSocket another (websocket_session.h).
 //
 // Threading: all calls come on the loop's thread. What is ready later, on another thread, comes
@@ -68,8 +68,8 @@ class Session {
   // Takes what it can use from the start of `input`. Called again after every change of it, and
   // once when nothing has come yet. Bytes that it leaves stay where they are until the next call.
   virtual Next on_input(InputBuffer& input) = 0;
-  // The peer does not take the output as fast as it is made. The session is asked for nothing until
-  // on_written, and should keep what it has to write until then.
+  // Back-pressure: the peer does not take the output as fast as it is made. The session is not
+  // called for input until on_written, and should hold back its output until then.
   virtual void on_slow() {}
   // All output is written, after on_slow or Stream::tell_when_written.
   virtual void on_written() {}

@@ -1,6 +1,6 @@
-// The streams of one loop whose clients have not yet taken their answers, and the memory that
-// these answers hold. When it is more than the loop may spend on that, the client that has taken
-// nothing for the longest time is to be cut: one that reads is always behind those that do not.
+// The slow readers of one loop: streams with unsent answers, and the memory that these hold. When
+// that exceeds the loop's budget, the client that has made no progress for the longest time is
+// disconnected. Clients that keep reading come last.
 //
 // Threading: the loop's thread.
 #pragma once
@@ -14,7 +14,7 @@ class Stream;
 
 class SlowReaders {
  public:
-  // What a stream keeps of its being here.
+  // A stream's entry in the list.
   struct Place {
     std::list<Stream*>::iterator at;
     uint64_t bytes = 0;  // 0: it is not here

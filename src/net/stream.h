@@ -1,11 +1,10 @@
-// One client connection as a stream of bytes: the socket with or without TLS, what was read and not
-// yet taken, what is to be written, and their limits of time and memory. What the bytes mean is its
-// Session's affair (session.h).
+// One client connection: the socket, with or without TLS, its input and output buffers, and their
+// limits of time and memory. Its Session (session.h) implements the protocol.
 //
-// It alternates: give the session what there is, until that needs more; write all that it has
-// answered so far at once; read; again. While output is unsent nothing is read or given to the
-// session, so a client that does not take its answers is the only one to wait for them, and memory
-// stays bounded. A session that has to wait for something else says so, and calls resume().
+// It alternates: the session consumes input until it needs more; all output is written at once;
+// more is read; and so on. Back-pressure: while output is unsent nothing is read or given to the
+// session. So a client that does not read its answers delays only itself, and memory stays bounded.
+// A session that has to wait for something else says so, and calls resume().
 //
 // Before the input holds more than InputBuffer::kFreeBytes, its memory is reserved. What one turn
 // of the loop does for a stream is bounded, in messages and in bytes: one that always has more to

@@ -37,8 +37,8 @@ inline constexpr uint16_t kTryLater = 1013;
 
 struct WebSocketLimits {
   size_t message_bytes_max = 4 * 1024 * 1024;  // all fragments together
-  // Messages that the peer has not taken. A message that finds it used up cuts the peer off; one
-  // that finds nothing unsent may be larger.
+  // Limit of the unsent messages. A message that would exceed it disconnects the peer. A message
+  // may be larger if nothing else is unsent.
   size_t send_queue_bytes_max = 4 * 1024 * 1024;
   // A peer that was silent for so long is asked for a sign of life, and has so long to give it.
   std::chrono::milliseconds ping_interval{30'000};

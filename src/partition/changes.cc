@@ -1,12 +1,12 @@
-// Reading what has changed, in LSN order. A page ends between LSNs: the writes of a transaction
-// come together.
+// The change feed: items in the LSN order of their newest writes. A page ends between LSNs, so the
+// writes of a transaction come together.
 //
-// `changes` has one entry for each item, that of its newest write. So a reader who goes on from
-// where it was gets every item's last state at least once, however often it was written meanwhile,
-// and the writes of one item in their order.
+// `changes` has one entry for each item, that of its newest write. So a reader that resumes from
+// its position gets the latest state of every item at least once, however often the item was
+// written meanwhile, and sees the writes of one item in order.
 //
-// A page never tells of LSNs beyond lsn(): an item whose entry is newer than that has no older one
-// in the same snapshot, and comes with the next page.
+// A page never goes beyond lsn(). An item whose entry in the snapshot is newer than that has no
+// older entry there, and comes with the next page.
 #include <fmt/format.h>
 
 #include <algorithm>

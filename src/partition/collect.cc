@@ -1,6 +1,5 @@
-// Removing what nobody sees any more, in the background and within a budget: expired items, and
-// those of purges (purge_marks.h). Each is checked again by the writer, so a walk may be out of
-// date.
+// Background garbage collection, within a budget: removes expired items, and those of purges
+// (purge_marks.h). The writer checks each item again, so the scan may work on outdated data.
 #include <algorithm>
 
 #include "partition/format.h"

@@ -1,8 +1,7 @@
-// Keeps a thread that must not wait for the disk from reading files, whatever RocksDB does.
+// Keeps RocksDB from reading files on a thread that must not wait for the disk.
 //
-// RocksDB can be asked to read what is in its caches alone, and mostly does; but some of its calls
-// know no such option, and open a table's file or read its index. So its file system asks here
-// first.
+// RocksDB can be told to read from its caches only (kBlockCacheTier), but some of its calls ignore
+// that and open a table file or read its index. So its file system checks here before it reads.
 //
 // Threading: each thread is watched by itself.
 #pragma once

@@ -33,8 +33,8 @@ inline constexpr uint32_t kFormatVersion = 7;
 std::string item_key(std::string_view placement, std::string_view row);
 Result<ItemKey> parse_item_key(std::string_view key);
 
-// Everything of the items whose placement is in [min, max) lies in [items_from(min),
-// items_from(max)).
+// The first key that items of a placement can have. All items with placement in the range [min,
+// max) have keys in [items_from(min), items_from(max)).
 std::string items_from(std::string_view placement);
 
 std::string encode_item(const Item& item);

@@ -1,9 +1,9 @@
-// Keeps the database of a partition in place while it is being read, so that it can be closed and
-// opened again after the disk failed.
+// Lets the database of a partition be closed and reopened after a disk failure without pulling it
+// away from readers.
 //
-// Readers enter for the length of one call, without a lock that they share: each thread counts in
-// its own shard. Closing keeps new readers waiting and waits for those inside. A thread that is
-// inside must not wait to enter again.
+// A reader enters for the length of one call. Readers share no lock: each thread counts in its own
+// shard. close() blocks new readers and waits until those inside have left. A thread that is inside
+// must not wait to enter again: that would deadlock with close().
 #pragma once
 
 #include <array>

@@ -1,7 +1,9 @@
-// Reading every write, deletions and versions in between included, and forgetting old ones.
+// Reading the full history (every write, with deletions and intermediate versions), and truncating
+// it.
 //
-// The partition's record says from where on the history has every write (history_after). A write of
-// a container that keeps no history ends it; the next one of a container that does begins it anew.
+// `history_after` in the partition's record is the LSN after which the history is complete. A write
+// by a container that keeps no history ends the history; the next write by one that does starts a
+// new one.
 #include <fmt/format.h>
 
 #include <algorithm>

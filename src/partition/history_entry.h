@@ -1,9 +1,8 @@
-// The bytes of the column family `history`: every write of the containers that keep them, until it
-// is older than they are kept. Pure. docs/formats/partition.md says the same in prose.
+// The format of the column family `history`: every write of a container that keeps a history, until
+// its retention time is over. Pure. docs/formats/partition.md says the same in prose.
 //
-//   key    lsn (8, big-endian), step (2, big-endian): a write that also takes expired items away
-//   has
-//          an entry for each, before its own
+//   key    lsn (8, big-endian), step (2, big-endian): a write that also evicts expired items has an
+//          entry for each of them, before its own
 //   value  operation (1), time (4), lsn before (8), then with their lengths (4) in front: item key,
 //          body, body before
 #pragma once

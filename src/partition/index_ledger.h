@@ -1,16 +1,17 @@
-// What a partition knows about the terms of its items: by which definition each index version made
-// them, and which shapes (value/shape.h) its items have. Kept in the ledger, and here in memory.
+// The index metadata of a partition: the definition of each index version, and the shapes
+// (value/shape.h) that its items have. Stored in the ledger (column family `default`), with a copy
+// here in memory.
 //
 // Invariants
-//  - An index version always means the same definition. It is written with the first item of that
-//    version, so the terms that an item has can always be made again, from its body and its
-//    version, to take them away.
-//  - The shapes of a version only grow, and at kMaxShapes no more are taken, ever: whether a shape
-//    is remembered or is one of the others does not change once an item has been given it. So the
-//    shape term of an item, too, can always be made again.
-//  - What is in memory is never less than what a reader can see on disk: the writer adds to it
-//    before it commits. It may be more after a commit failed, until the database is opened again,
-//    which is before anything else is written.
+//  - An index version always means the same definition, which is written with the first item of
+//    that version. So the terms of an item can always be derived again from its body and version,
+//    to delete its index entries.
+//  - The shapes of a version are only ever added, up to kMaxShapes; later ones are `others`.
+//    Whether a shape is remembered never changes once an item has it. So the shape term of an item
+//    can always be derived again too.
+//  - The copy in memory is a superset of what any reader can see on disk: the writer adds to it
+//    before it commits. After a failed commit it may have more, until the database is reopened,
+//    which happens before the next write.
 //
 // Threading: load() while nobody else uses it, add() by the writer; the rest from any thread.
 #pragma once
@@ -61,7 +62,7 @@ class IndexLedger {
 
   // The definition of a version; nothing when no item was ever written with it.
   std::optional<value::IndexPolicy> policy(uint32_t version) const;
-  // Whether a shape is remembered, or cannot be because its hash is that of another one.
+  // Whether a shape is remembered; `never`: its hash collides with that of another one that is.
   enum class Remembered : uint8_t { no, yes, never };
   Remembered find_shape(uint32_t version, uint64_t hash, std::string_view shape) const;
   // How many shapes a version has, not counting the one for all others.

@@ -1,14 +1,13 @@
-// Items that were read lately, in front of the files of all partitions: a hit costs one lookup,
-// however many partitions and files there are.
+// A cache of recently read items, shared by all partitions: a hit costs one lookup, however many
+// partitions and files there are.
 //
 // Invariants
-//  - What find() gives is what the partition holds, or held at some moment during the call. So the
-//    cache must never keep what a commit has changed: the writer announces the keys before it
-//    commits, which takes them out, and closes the change when the commit is visible (or has
-//    failed). Whoever read the files meanwhile cannot put what they found: a ticket from before or
-//    during a change is void.
-//  - An owner's number is never used twice, so nothing of a partition is found under another's, nor
-//    under its own once it was closed and opened again. What is left of it goes with age.
+//  - find() returns a state that the partition had at some moment during the call. The writer
+//    therefore opens a Change with its keys before it commits, which evicts them, and closes it
+//    once the commit is visible or has failed. A reader that read the files meanwhile cannot put
+//    its result: a ticket from before or during a Change is void.
+//  - Owner numbers are never reused. So an entry is never found by another partition, nor by the
+//    same one after it was closed and reopened. Such entries are evicted with age.
 //  - Memory is bounded (second_chance.h).
 //
 // Threading: any thread. Each shard has its own lock, held for a lookup.
@@ -34,7 +33,7 @@ class ItemCache {
 
   uint64_t new_owner() { return owners_.fetch_add(1, std::memory_order_relaxed); }
 
-  // To put what is read from the files after find() found nothing.
+  // From a miss of find(): lets put() tell whether the item changed since.
   struct Ticket {
     uint64_t hash = 0;
     uint64_t changes = 0;

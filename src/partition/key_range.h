@@ -1,5 +1,5 @@
-// The stored keys of the items whose placement is in a range, to tell without taking a key apart
-// whether it is one of them. Pure.
+// The range of stored keys of a range of placements: tells whether an item belongs to the range
+// without decoding its key. Pure.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ inline KeyRange keys_between(const Partition::Identity& identity, std::string_vi
           items_from(std::min(max, std::string_view(identity.max)))};
 }
 
-// Entries of other keys that one page passes over at most: some milliseconds of walking.
+// How many entries out of range one page skips at most: that takes some milliseconds.
 inline constexpr size_t kPassedOverMax = 20'000;
 
 }  // namespace orrery::partition

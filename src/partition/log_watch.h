@@ -1,13 +1,13 @@
-// Knows how far RocksDB's log reached when the newest commit succeeded, and can cut off what came
-// after it: a commit that failed may have left a part of itself there, or all of it, and must not
-// be found by a later recovery. Cutting takes no space, so it works on a full disk.
+// Truncates RocksDB's write-ahead log to the end of the newest successful commit. A failed commit
+// may have left some or all of its bytes after that, which a later recovery must not replay.
+// Truncation needs no space, so it works on a full disk.
 //
 // A file system between RocksDB and the claim's, which counts what is appended to the logs.
 //
-// It also keeps RocksDB from ending the process: builds with assertions (as Debian's is) do so when
-// a log is synced again after that has failed, and every flush syncs the logs before the newest. So
-// the failure of such a sync is not told to whoever asked for it, but to all that follow: nothing
-// is written any more, and no commit succeeds, until cut_back().
+// It also keeps RocksDB from aborting the process. Builds with assertions (as Debian's is) abort
+// when a log is synced again after a sync failed, and every flush syncs the older logs. So the
+// failure of such a sync is hidden from its caller. Instead every later write and sync fails, and
+// with them every commit, until cut_back().
 //
 // Threading: acknowledge() and cut_back() by the writer, the file system by any thread.
 #pragma once
@@ -26,7 +26,7 @@ class LogWatch {
 
   const std::shared_ptr<rocksdb::FileSystem>& file_system() const { return watching_; }
 
-  // All that is in the logs now is to stay.
+  // Marks the current ends of the logs as committed.
   void acknowledge();
   // Durably takes away what was appended since. With the database closed. Does nothing before the
   // first acknowledge().

@@ -47,7 +47,7 @@ namespace orrery::partition {
 class Store;
 class Writer;
 
-// How far a reader goes for what it gives.
+// Whether a read may wait for the disk.
 enum class Reach : uint8_t {
   files,   // waits for the disk where it has to
   memory,  // fails with Code::would_wait instead
@@ -262,9 +262,9 @@ class Partition : public std::enable_shared_from_this<Partition> {
   // [min, max).
   Result<std::optional<Item>> read(std::string_view placement, std::string_view row,
                                    Reach reach = Reach::files) const;
-  // Items with placement in [min, max), in key order, after `after` when given, that have not
-  // expired. Stops at `items_max`, once the bodies pass `bytes_max`, or when many expired ones have
-  // been passed over: then the page may be empty, and there is more.
+  // A page of the live items with placement in [min, max), in key order, after `after` when given.
+  // It ends at `items_max`, once the bodies exceed `bytes_max`, or after many expired items were
+  // skipped. So a page can be empty and still have `more`.
   Result<Page> scan(std::string_view min, std::string_view max, const ItemKey* after,
                     size_t items_max, size_t bytes_max, const Schema& schema) const;
   // The newest write of every item that was written after a position and has not expired, in LSN
@@ -291,16 +291,16 @@ class Partition : public std::enable_shared_from_this<Partition> {
   };
   Result<std::vector<LogicalPartition>> largest(size_t count) const;
 
-  // Removes expired items, in the order of their keys, going on where the last call stopped.
-  // `examine_max` bounds the work, and `charge_max` what the removals will cost, by their size
-  // alone; `pay` is called with what they did cost. `prices` are a constant. Returns how many it
-  // queued for removal.
+  // Removes expired items in key order, resuming where the last call stopped. `examine_max` bounds
+  // the items it looks at, and `charge_max` the estimated charge of the removals, by size alone.
+  // `pay` is called later with the actual charge. `prices` must be a constant. Returns how many
+  // removals it queued.
   Result<size_t> collect_expired(const std::shared_ptr<const Schema>& schema, const Prices& prices,
                                  size_t examine_max, double charge_max,
                                  const std::function<void(double)>& pay);
 
-  // The same for purged items, a purge that has none left included, which ends then. Counts what it
-  // removed and what it ended.
+  // The same for purged items. A purge without remaining items is ended. Returns how many items
+  // were removed and how many purges ended.
   struct Collected {
     size_t items = 0;
     size_t purges = 0;
@@ -311,25 +311,24 @@ class Partition : public std::enable_shared_from_this<Partition> {
   // How many purges are not finished.
   size_t purges_pending() const;
 
-  // Whether every item has the terms that the schema's rules give it, and how many of a hundred
-  // have, as far as known: 100 exactly when all do.
+  // Whether every item has the terms of the schema's index rules; and the percentage that has, as
+  // far as known: 100 exactly when all have.
   bool is_indexed(const Schema& schema) const;
   uint32_t indexed_percent(const Schema& schema) const;
-  // Gives some items that lack them the terms of the schema's rules: looks at `examine_max`, and
-  // waits until what it wrote is durable. True when there are none left. Code::moved when the
-  // partition was split, or when there are newer rules than these. One thread at a time.
+  // Re-indexes some items: looks at up to `examine_max`, gives those that lack them the terms of
+  // the schema's rules, and waits until that is durable. True when none are left. Code::moved when
+  // the partition was split, or when there are newer rules. One thread at a time.
   Result<bool> reindex(const std::shared_ptr<const Schema>& schema, size_t examine_max);
 
   // A split, in three steps; see split.cc. Only one at a time (Code::conflict); one that was begun
   // is finished or abandoned.
-  // 1. Chooses the cut that halves the bytes without cutting a logical partition, or between keys
-  //    of the same hash (`keys` says what of a placement that is). Code::conflict when all items
-  //    share one; an empty partition has no cut by bytes: `middle` is used, as it is when asked
-  //    for. Both sides have items unless it is.
-  //    `key` is, by load, where to cut: it is cut there or at the nearest key beyond which there
-  //    are items. By bytes it is the key beyond which most writes go: if that is the end of the
-  //    partition, what does not grow any more stays together, and the end gets a partition of its
-  //    own.
+  // 1. Chooses the split point: the one that halves the bytes, without dividing a logical partition
+  //    and not between keys with the same hash (`keys` tells which part of a placement is the
+  //    hash). Code::conflict when all items share one. An empty partition is cut at `middle`, as is
+  //    one for which that is asked. In all other cases both sides have items. By load, the split
+  //    point is the first possible one at or beyond `key`, else the last one. By bytes, `key` is
+  //    the key beyond which most writes go. If nearly all bytes are below it, the partition grows
+  //    at its end. Then the left side is made nearly full, and the end gets a partition of its own.
   Result<Cut> begin_split(const value::KeyDefinition& keys, std::string_view middle,
                           CutBy by = CutBy::bytes, std::string_view key = {});
   // 2. Pauses writes, clones the files for both children, opens them, calls `publish` (which makes
@@ -343,13 +342,13 @@ class Partition : public std::enable_shared_from_this<Partition> {
   Result<SplitTimes> finish_split(const Cut& cut, const ChildSpec& left, const ChildSpec& right,
                                   const std::function<Status(const Children&)>& publish);
   void abandon_split();
-  // 3. In each child, later: drops what is out of its range. Gives way to a split that begins: then
-  //    it is not done, and to be asked for again should the split fail.
+  // 3. In each child, later: drops data out of its range. A new split interrupts it; if that split
+  //    fails it must be called again.
   Status trim();
 
-  // Lets go of what is kept at hand for further views, and keeps old files from being removed.
+  // Releases the cached snapshots and iterators of views: they keep old files from being deleted.
   void release_readings() const;
-  // On a disk that is nearly full: sees to it that what was removed gives its space back.
+  // On a nearly full disk: flushes tombstones, so that compactions free their space.
   void flush_removals() const;
   // Waits until the queue is empty and nothing is being written.
   void drain();

@@ -1,10 +1,9 @@
-// What the index and the unique keys need of a body, made from its parsed form before the write is
-// queued, on the thread of whoever writes: so the writer, of which a partition has one, parses no
-// body that is new.
+// The index terms and unique values of a body, derived before the write is queued, on the caller's
+// thread. A partition has one writer; this way it does not have to parse new bodies.
 //
-// It holds for the index version that it was made by. The writer that finds another in the write's
-// schema (the rules changed on the way) makes terms from the stored body, as it does for bodies
-// that it makes itself.
+// They are valid for the index version that they were made for. If the rules changed before the
+// write is applied, the writer derives the terms from the stored body, as it does for bodies that
+// it makes itself.
 #pragma once
 
 #include <cstdint>

@@ -1,15 +1,15 @@
-// Purges: a logical partition whose items are all to go at once.
+// A purge deletes all items of a logical partition at once, with one tombstone for all of them.
 //
-// A purge is one small write, a mark: the items of this placement key that were written before it
-// are gone for every reader and writer from that moment on. What they take on the disk is given
-// back later, bit by bit (Partition::collect_purged), and then the mark goes. Marks are kept in the
-// files, so a restart and a split keep them.
+// The tombstone is one small write, a mark: it hides the items of this placement key that were
+// written before it from every reader and writer. Partition::collect_purged removes the items and
+// frees their space later, step by step, and then the mark is deleted. Marks are stored in the
+// partition's files, so they survive restarts and splits.
 //
 // Invariants
-//  - A mark hides the items whose LSN is not above the mark's; what is written later stays.
-//  - A mark is published after its commit and before its caller is told, and is withdrawn after the
-//    last of its items has left the files. So whoever takes the marks first and a snapshot second
-//    never sees again what a purge has hidden.
+//  - A mark hides the items whose LSN is at most the mark's. Later writes stay visible.
+//  - A mark is published after its commit and before its caller is told. It is withdrawn after the
+//    last of its items has left the files. So a reader that takes the marks first and its snapshot
+//    second never sees a purged item.
 //
 // Threading: marks are immutable. PurgeBoard: any thread may read, the writer alone sets.
 #pragma once

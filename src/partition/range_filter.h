@@ -1,4 +1,5 @@
-// What of a partition's files is its own. Compactions of a child of a split drop the rest.
+// Compaction filters that drop data outside a partition's range, which a child of a split inherits
+// with its parent's files.
 #pragma once
 
 #include <rocksdb/compaction_filter.h>
@@ -10,8 +11,8 @@
 
 namespace orrery::partition {
 
-// Drops, while files are compacted, the terms, changes and history of items that are out of range:
-// what a split left behind. Does nothing until it is given a range.
+// The range that the filters keep. Terms, changes and history of items outside of it are dropped.
+// The filters keep everything until a range is set.
 class RangeFilter {
  public:
   // Before any compaction can run with it active; the range never changes afterwards.

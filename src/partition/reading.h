@@ -1,10 +1,10 @@
-// What views read through: a snapshot of the database, the partition's record at that moment, and
-// iterators over it. To make these is much of what a short query costs, so a store keeps some for
-// the views to come, for as long as nothing is written.
+// A Reading is what views read through: a snapshot of the database, the partition's record in it,
+// and iterators over it. Making these is a large part of the cost of a short query. So a store
+// pools idle readings and reuses them until something is written.
 //
 // Invariants
-//  - All that a reading gives is of its one moment.
-//  - A kept reading is used again only if nothing was written since it was made.
+//  - All data from one reading is of one snapshot.
+//  - A pooled reading is reused only if nothing was written since it was made.
 //
 // Threading: a reading is used by one thread at a time, inside a Store::Use. Readings may be called
 // from any thread.
@@ -28,16 +28,15 @@ namespace orrery::partition {
 
 class Store;
 
-// What an iterator over index entries is good for.
+// The options that an iterator over index entries was made with; only a match can be reused.
 struct EntryUse {
   Reach reach = Reach::files;
-  // Its bounds are of one term, and it goes forwards: files without the term are passed over.
+  // Its bounds lie within one term and it only moves forwards, so prefix filters can skip files.
   bool in_one_term = false;
   bool operator==(const EntryUse&) const = default;
 };
 
-// An iterator over the index entries in [lower, upper), whose bounds can be set anew: the next
-// thing to do with it then is to seek.
+// An iterator over the index entries in [lower, upper). After its bounds are changed it must seek.
 struct EntryIterator {
   void bound(std::string_view new_lower, std::string_view new_upper);
 
@@ -73,14 +72,14 @@ class Reading {
   std::vector<std::unique_ptr<EntryIterator>> idle_;
 };
 
-// The readings of a store that no view has at the moment. A thread gets one that it had before, if
-// it can: what the iterators have read is then in its processor's cache.
+// The pool of idle readings of a store. A thread gets one that it used before if possible, since
+// what the iterators read is then in its CPU cache.
 class Readings {
  public:
   // One of the newest state.
   Result<std::unique_ptr<Reading>> take(const Store& store, Reach reach);
   void give_back(std::unique_ptr<Reading> reading);
-  // A reading keeps replaced files and rows from going: none is kept for long.
+  // Empties the pool: a snapshot keeps obsolete files and versions alive, so none is kept for long.
   void drop();
 
  private:

@@ -1,11 +1,12 @@
-// Giving items the terms of newer index rules, in the background, while reads and writes go on.
+// Re-indexing: gives items the terms of newer index rules, in the background, while reads and
+// writes go on.
 //
-// Every item carries the version of the rules that its terms were made by. The first write that
-// comes with newer rules makes the partition refuse older ones from then on (run.h); what was
-// written before it is found by walking over all items, a piece at a time, and written again
-// through the writer with the terms of the newer rules. When the walk has reached the end the
-// partition notes that its index is complete. A walk that a crash, a closing or a split cuts short
-// begins again, and finds that most items have their terms already.
+// Every item has the version of the rules that its terms were made by. Once a write with newer
+// rules was applied, the partition refuses writes with older ones (run.h). Items from before are
+// found by a scan over all items, a batch at a time, and written again through the writer with the
+// new terms. At the end of the scan the partition records that its index is complete. A scan that a
+// crash, a closing or a split interrupts starts again, and finds that most items have the new terms
+// already.
 #include <algorithm>
 
 #include "base/await.h"

@@ -1,8 +1,9 @@
-// A run: the transactions that one commit takes, being validated and turned into one write batch.
+// A run: the transactions of one commit (a group commit), while they are validated and turned into
+// one write batch.
 //
-// Each write sees the state that the writes before it in the run leave, through overlays over the
-// database. The writes of one transaction have one LSN, and a step each. A transaction that fails
-// leaves the batch and the overlays as they were before it.
+// Each write sees the effects of the writes before it in the run, through overlays over the
+// database. The writes of one transaction share an LSN and are numbered by step. A transaction that
+// fails is rolled back: the batch and the overlays are as before it.
 //
 // Threading: used by one writer thread at a time.
 #pragma once
@@ -75,14 +76,14 @@ inline uint64_t weight(const Write& write, std::string_view body) {
   return write.row.size() + body.size();
 }
 
-// The writes of a transaction share an LSN up to these.
+// How many writes of a transaction share an LSN at most.
 inline constexpr uint16_t kLsnWrites = 1000;
 inline constexpr uint64_t kLsnBytes = uint64_t{4} << 20;
 
 class Run {
  public:
-  // Limits::response_bytes bounds the bodies that one transaction gives back without having brought
-  // them: of reads and edits.
+  // Limits::response_bytes bounds the bodies that reads and edits of one transaction load from the
+  // database and return.
   Run(Store& store, const Partition::Identity& identity, const PartitionRecord& record,
       int64_t now_ms, const Limits& limits);
 
@@ -95,8 +96,8 @@ class Run {
 
   uint64_t found_bytes() const { return run_found_bytes_; }
   bool empty() const { return batch_.Count() == 0; }
-  // The batch, completed with the partition's record. What it adds to the index ledger is known to
-  // readers from here on: they may need it the moment the batch is committed.
+  // Completes the batch with the partition's record and returns it. Also publishes the additions to
+  // the index ledger: readers may need them the moment the batch is committed.
   rocksdb::WriteBatch& finish();
   const PartitionRecord& record() const { return record_; }
   const std::vector<SizeDelta>& deltas() const { return deltas_; }
@@ -118,12 +119,12 @@ class Run {
 
  private:
   Result<Written> apply_one(const Write& write);
-  // A replace by which the item gets another row: it goes and comes within the transaction, and
+  // A replace that changes the item's row: a delete and an insert in one transaction. The item
   // keeps its origin.
   Result<Written> apply_renaming(const Write& write);
   Status count_found(const Write& write, const Item& item);
-  // Index rules only move forwards: once a write came with newer ones, those that come with older
-  // ones are refused. So whoever has looked at every item since then has left none behind.
+  // Index rules only move forwards: after a write with newer rules, writes with older ones are
+  // refused. So a full scan that starts after that finds every item with outdated terms.
   Status adopt_rules(const Schema& schema);
   Result<Written> apply_reindex(const Write& write);
   Result<Written> note_indexed();
@@ -156,8 +157,8 @@ class Run {
   // Takes an expired or purged item of the same logical partition away, since its unique value is
   // wanted.
   Status evict(const Write& cause, const std::string& row, const Item& item);
-  // The LSN of the writes to come: the next one. A page of changes holds all of an LSN, so a
-  // transaction that has written very much goes on with another.
+  // Assigns the next LSN to the writes that follow. A page of changes holds all writes of an LSN,
+  // so a very large transaction continues under another one.
   void take_lsn();
   bool is_lsn_full() const { return change_step_ >= kLsnWrites || lsn_bytes_ >= kLsnBytes; }
   // Puts what happens to an item into the history, if its container keeps one.

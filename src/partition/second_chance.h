@@ -1,8 +1,9 @@
-// Values by owner and key, bounded in memory: the oldest go first, unless they were found since
-// they were put; those stay for another round. One shard of a cache; who uses it locks it.
+// One shard of a cache with second-chance (clock) eviction, bounded in memory, keyed by owner and
+// key: the oldest entry is evicted first, unless it was hit since it was put or last spared. The
+// user locks the shard.
 //
-// A lookup in a large cache is as slow as the memory that it has to fetch, so it touches two
-// places: a slot of an open table, and an entry, which has its key inside.
+// A lookup in a large cache is bound by memory latency. So it touches two places only: a slot of an
+// open-addressing table, and the entry, which has its key inline.
 #pragma once
 
 #include <algorithm>

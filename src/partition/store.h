@@ -39,10 +39,10 @@ struct Shared::Caches {
   std::shared_ptr<rocksdb::Logger> log;
 };
 
-// How to iterate over any family. Ranges are deleted only where nobody looks any more (what is out
-// of the partition's range, and history that was forgotten), so the deletions need not be looked at
-// either. They must not be: RocksDB 7.8 frees one twice when an iterator that minds them cannot
-// open a file.
+// The options of iterators over any column family: range tombstones are ignored. That is correct
+// since ranges are deleted only where no reader looks (data out of the partition's range, and
+// truncated history). It is also necessary: RocksDB 7.8 has a double free of a range tombstone when
+// an iterator that reads them cannot open a file.
 inline rocksdb::ReadOptions read_options() {
   rocksdb::ReadOptions options;
   options.ignore_range_deletions = true;
@@ -65,13 +65,13 @@ class Store {
                                              const PartitionRecord& fresh);
   ~Store();
 
-  // Holds the database in place. Every reader takes one first, for the length of one call; the
-  // writer needs none, since it alone reopens, nor does maintenance, which excludes reopening.
+  // Keeps the database open. Every reader takes a Use for the length of one call. The writer needs
+  // none, since it alone reopens. Nor does maintenance, which holds a lock that excludes reopening.
   class Use {
    public:
     explicit Use(const Store& store) : store_(store), shard_(store.gate_.enter()) {}
-    // For those that last longer, so that their thread may have another one: ok() fails while the
-    // database is being reopened.
+    // For a Use that lives longer than a call, on a thread that may have another one. It never
+    // waits: ok() fails while the database is being reopened.
     struct NoWaiting {};
     Use(const Store& store, NoWaiting) : store_(store), shard_(store.gate_.try_enter()) {}
     ~Use() {
@@ -112,17 +112,18 @@ class Store {
   // Writes a record outside of a run: when a child is made, and after trimming.
   Status put_record(const PartitionRecord& record);
 
-  // Says that what was written to the database so far is to stay. After each write that succeeded.
+  // Marks everything written so far as committed (log_watch.h). Call after each successful write.
   void acknowledge() { logs_->acknowledge(); }
-  // The newest commit is this one; if commits are synced, it is noted outside of the database, so
-  // that opening it with less is an error. Only by the writer, before anybody is told.
+  // Records the LSN of the newest commit. If commits are synced, it is also noted in the volume, so
+  // that opening the database with less is an error. Only by the writer, before callers are
+  // answered.
   void committed(uint64_t lsn);
 
-  // After a write failed, or to leave Mode::sparing: tries whether the disk takes writes, and if so
-  // closes and opens the database again, without what was not acknowledged; it must then be at
-  // `lsn`. On failure it can still be read, if the disk lets it, but not written. Only by the
-  // writer. (RocksDB's own Resume() gives up after errors in the log, and would leave the failed
-  // commit to a later recovery.)
+  // To be called after a write failed, or to leave Mode::sparing. Probes whether the disk takes
+  // writes. If so, closes and reopens the database without unacknowledged commits; it must then be
+  // at `lsn`. On failure it can still be read, if the disk allows that, but not written. Only by
+  // the writer. (RocksDB's own Resume() gives up after errors in the log, and would leave the
+  // failed commit to a later recovery.)
   Status reopen(uint64_t lsn);
   Mode mode() const { return mode_; }
   // Why it could only be opened to be read; empty otherwise.
@@ -151,8 +152,8 @@ class Store {
   const rocksdb::Snapshot* find(const SnapshotId& id) const;
 
   Status flush();
-  // Begins to flush removals, so that compactions find them and give their space back. Does nothing
-  // where there are none, or no room for the flush. Inside a Use.
+  // Starts a flush of memtables with tombstones, so that compactions find these and free their
+  // space. Does nothing when there are none, or no room for the flush. Inside a Use.
   void flush_removals();
   // A clone of all committed state in `directory`, which must not be there.
   Status clone_to(const std::string& directory);

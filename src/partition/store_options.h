@@ -9,7 +9,7 @@
 
 namespace orrery::partition {
 
-// How the keys of a family are looked for.
+// The access pattern of a column family.
 enum class Lookup : uint8_t { by_key, by_term, in_order };
 
 rocksdb::ColumnFamilyOptions family_options(const Shared& shared, Store::Mode mode, Lookup lookup);

@@ -1,14 +1,15 @@
-// The entries of terms that were looked up lately, in front of the files of all partitions: a query
-// that fans out asks every partition for the same few terms, and most have none of them, so what a
-// lookup costs is most of what such a query costs.
+// A cache of the index entries of recently looked up terms, shared by all partitions. A query that
+// fans out asks every partition for the same few terms, and most partitions have none of them. So
+// these lookups dominate the cost of such a query.
 //
-// A list is of one term in all of a partition, as of a moment of its database (a sequence number).
+// A cached list has all entries of one term in a partition, as of a sequence number of its database
+// (a `moment`).
 //
 // Invariants
-//  - A list that is kept has been the right one from the moment it was made at until now. The
-//    writer announces the terms that a commit changes before the commit can be seen, which takes
-//    them out; and from then on only lists that have seen the commit are put.
-//  - So a view of a moment not before the list's can use it, and an older view cannot.
+//  - A cached list is valid from the moment it was made at until now. Before a commit becomes
+//    visible, the writer announces the terms that it changes, which evicts their lists. From then
+//    on only lists that include the commit are put.
+//  - So a view can use a list if its snapshot is not older than the list.
 //  - An owner's number is never used twice (as in item_cache.h).
 //  - Memory is bounded (second_chance.h).
 //
@@ -51,7 +52,7 @@ class TermCache {
   void put(Owner& owner, std::string_view term, std::shared_ptr<const StringList> entries,
            uint64_t moment);
 
-  // By the only writer, before each commit: it will be seen at `moment` and not before.
+  // Called by the writer before each commit, which becomes visible at `moment`.
   // `for_each_term(take)` calls take(term) with each term that changes.
   template <class ForEachTerm>
   void announce(Owner& owner, uint64_t moment, const ForEachTerm& for_each_term) {

@@ -1,9 +1,9 @@
-// The distinct terms of one item, in order: what its entries in the index are.
+// The distinct terms of one item, sorted: its index entries.
 //
-// A draft is made of a body before it is written, on the thread of whoever writes it: some members
-// are added only then (Finisher), and for those it keeps places. A set is a draft whose places are
-// filled, by the writer, which costs no parsing and no sorting: what comes before a place's value
-// orders it, since no other term has the same path.
+// A draft is made from a body before the write is queued, on the caller's thread. The writer adds
+// some members later (Finisher); the draft has placeholders for their terms. A set is a draft with
+// its placeholders filled in, which needs no parsing and no sorting: no other term has the path of
+// a placeholder, so its position is known in advance.
 #pragma once
 
 #include <cstddef>

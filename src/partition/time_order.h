@@ -1,14 +1,14 @@
-// How the times of a partition's writes are ordered, and finding a write by its time.
+// Write timestamps of a partition, and finding the position of a time.
 //
-// The invariant: a write's time is the clock's, or that of the write before it, if the clock is
-// behind that by kTimeAheadMax_s at most. So times never go back for a small correction of the
-// clock, and are never more than that ahead of it. Only where the clock is set back by more do they
-// go back with it. (An item that was written while the clock was ahead keeps the time it was given,
-// and expires as much later.)
+// Invariant: the timestamp of a write is the clock's. If the clock is behind the previous write by
+// at most kTimeAheadMax_s, it is that write's timestamp instead. So small corrections of the clock
+// never make timestamps go back, and they are never ahead of the clock by more than that. Only when
+// the clock is set back by more do timestamps go back with it. (An item that was written while the
+// clock was ahead keeps its timestamp, and expires that much later.)
 //
-// Where times went back is noted in the partition's record: up to `until` and again after `from`
-// they are in the order of the LSNs. In between they may not be; the note covers every place where
-// they went back, so it is exact for one such place and too wide for several.
+// The partition's record notes where timestamps went back: up to LSN `until`, and after LSN `from`,
+// they are in LSN order. In between they may not be. One such interval covers all places, so it is
+// exact for one step back and too wide for several.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@
 
 namespace orrery::partition {
 
-// More than what is corrected in a clock that is looked after, and little for an item's life.
+// More than the usual correction of a maintained clock, and little compared with the life of an
+// item.
 inline constexpr uint32_t kTimeAheadMax_s = 60;
 
 // Of a write now, when the newest one before it has `newest_s`.
@@ -52,9 +53,10 @@ struct TimedWrite {
   uint32_t time_s = 0;
 };
 
-// A position (LSN) with nothing at or before it that was written at `time_s` or later: the last one
-// such, unless times are out of order there. `first_after(lsn)` gives the first write that is left
-// after an LSN: Result<std::optional<TimedWrite>>. Writes after `newest` do not count.
+// A position (LSN) such that all writes at `time_s` or later come after it. It is the last such
+// LSN, unless timestamps are out of order there. `first_after(lsn)` returns the first write after
+// an LSN that still has an entry: Result<std::optional<TimedWrite>>. Writes after `newest` are
+// ignored.
 template <class FirstAfter>
 Result<uint64_t> position_before(int64_t time_s, const TimeOrder& order, uint64_t newest,
                                  const FirstAfter& first_after) {

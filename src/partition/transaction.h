@@ -45,7 +45,7 @@ class Transaction {
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
 
-  // The newest LSN that the snapshot may not have is after this one.
+  // A lower bound: the snapshot has every commit up to this LSN, and maybe later ones.
   uint64_t lsn() const { return lsn_; }
 
   // Whether the partition was opened again under it: reads have failed since, with Code::retry, and
@@ -66,8 +66,8 @@ class Transaction {
   Status stage(Write write);
   size_t staged() const { return writes_.size(); }
 
-  // Ends the transaction and gives what was staged, in order, to be submitted as one transaction:
-  // for whoever routes and pays for it.
+  // Ends the transaction and returns the staged writes in order, for a caller that routes and pays
+  // for them itself. They must be submitted as one transaction.
   std::vector<Write> take();
   // The same, submitted to the partition; without writes it succeeds at once. Outcomes are those of
   // Partition::submit, one Written for each staged write in order.

@@ -1,16 +1,16 @@
-// A partition as queries read it: one snapshot, restricted to the placement keys of one stretch
-// [min, max). Gives items and index entries by their stored keys, the placement key as ordered
-// bytes followed by the row, so that a caller compares and passes on keys without taking them
-// apart.
+// A partition as queries read it: one snapshot, restricted to a range [min, max) of placement keys,
+// the view's stretch. Items and index entries are identified by their stored keys (the placement
+// key as ordered bytes, then the row). Callers can compare these and pass them on without decoding
+// them.
 //
 // Invariants
-//  - Everything that a view gives is of one moment; what is written later is not seen.
-//  - What a split has left of its sibling in the files is never given.
-//  - Expired items are not given. Their index entries are, until the items are collected.
+//  - All data from a view is of one snapshot.
+//  - Data of a sibling that a split left in the files is never returned.
+//  - Expired items are not returned. Their index entries are, until the items are collected.
 //
-// Threading: one thread at a time. A view keeps old data on disk, and the partition from being
-// opened again after a disk failure, for as long as it lives: one page of a query. Cursors must not
-// outlive their view.
+// Threading: one thread at a time. A view pins old data on disk, and the partition cannot be
+// reopened after a disk failure while a view lives. So it lives for one page of a query only.
+// Cursors must not outlive their view.
 #pragma once
 
 #include <cstdint>
@@ -27,23 +27,22 @@
 
 namespace orrery::partition {
 
-// The index entries of a range of terms, one after the other.
+// A cursor over the index entries of a range of terms.
 class EntryCursor {
  public:
   ~EntryCursor();
   EntryCursor(const EntryCursor&) = delete;
   EntryCursor& operator=(const EntryCursor&) = delete;
 
-  // Moves to the next one; the first call moves to the first. False after the last one, and from
-  // then on.
+  // Moves to the next entry; the first call, to the first one. False at the end, and from then on.
   Result<bool> next();
-  // Of where it stands; valid until it moves.
+  // The current entry; valid until the cursor moves.
   std::string_view term() const { return entry_.substr(0, term_size_); }
   std::string_view key() const { return entry_.substr(term_size_); }
-  // Moves to the first entry of the term it stands in whose key is not before this one, or, when
-  // there is none, to the entry after. Only forwards: it stays where it is when it is there
-  // already. Not for descending cursors. Before the first next() it stands in the first term of its
-  // range.
+  // Moves to the first entry of the current term whose key is at or after `key`; when there is
+  // none, to the entry that follows the term. Only forwards: stays in place when it is already
+  // there. Not for descending cursors. Before the first next() the current term is the first one of
+  // the range.
   Result<bool> seek(std::string_view key);
 
  private:
@@ -60,8 +59,9 @@ class EntryCursor {
   size_t term_size_ = 0;
 };
 
-// Items in the order of their keys. Those that are not to be seen are passed over, but only so many
-// in one step: then it stands at one of them, with an empty body, so that its user can stop there.
+// A cursor over items in key order. It skips items that are not visible, but only a bounded number
+// in one step. At that bound it stops on an invisible item, with an empty body, so that its user
+// can stop there.
 class ItemCursor {
  public:
   ~ItemCursor();
@@ -100,19 +100,20 @@ class View {
   // Whether every item has the terms that the schema's rules give it. When not, only items() and
   // fetch() may be used.
   bool is_indexed() const;
-  // Whether every entry is that of an item that a read would find. (Not where items expire, or
-  // while some are being purged.)
+  // Whether every index entry belongs to a visible item. (Not where items expire, or while some are
+  // being purged.)
   bool entries_are_items() const;
-  // How many items there are in the stretch, expired ones included: exact when the stretch is the
-  // whole partition or one placement key; otherwise not less than there are.
+  // Upper bound of the number of items in the stretch, expired ones included. Exact when the
+  // stretch is the whole partition or one placement key.
   uint64_t items_at_most() const;
-  // How many entries have terms in [from, to): exact below some hundred, beyond that about, from
-  // what is known without reading them. May include those of other stretches of the partition. Not
-  // 0 when it fails, which is told by what is read next.
+  // Estimated number of entries with terms in [from, to). Small numbers (up to some hundred) are
+  // counted and exact. Larger ones are estimated from RocksDB's statistics, and may include entries
+  // of other stretches of the partition. On failure the result is not 0, and the next read returns
+  // the error.
   uint64_t estimate(std::string_view from, std::string_view to) const;
 
-  // The entries with terms in [from, to) whose keys are in the stretch; only those after the place
-  // in the cursor's direction when one is given. The bounds need not be whole terms.
+  // A cursor over the entries with terms in [from, to) whose keys are in the stretch. With `after`,
+  // it starts behind that entry, in the cursor's direction. The bounds need not be whole terms.
   struct Place {
     std::string_view term;
     std::string_view key;
@@ -122,7 +123,7 @@ class View {
   // The shape terms of the items that lack a path, which has no array step.
   ShapesWithout shapes_without(std::string_view term_path) const;
 
-  // All items, those after `after` (or at it, when `inclusive`) when it is given.
+  // A cursor over all items; with `after`, over those after it (or from it on, when `inclusive`).
   Result<std::unique_ptr<ItemCursor>> items(const std::string* after, bool inclusive) const;
   // The bodies of some items, in the order of `keys`, which need not be sorted. An item that is not
   // to be seen gives an empty body. The bodies are valid until the next fetch.

@@ -4,8 +4,9 @@
 // wait), moved (for good: they fail with Code::moved). At most one job exists at a time, which is
 // what makes it a single writer without a thread of its own.
 //
-// When memory runs out, the transactions of the run at work fail, and none of them is done. If that
-// happens to the commit itself, nobody knows: then it counts as one that failed on the disk.
+// When memory runs out, the transactions of the current run fail, and none of them is applied. If
+// it runs out during the commit itself, the outcome is unknown, and the commit is treated as one
+// that failed on disk.
 #pragma once
 
 #include <atomic>
@@ -54,8 +55,9 @@ class Writer {
   Usage usage() const;
   std::string read_only_reason() const;
 
-  // While on, remembers how sizes change, so that a split's totals can be brought up to date: of
-  // each logical partition until the cut is known, then only of its two sides. Called while paused.
+  // While on, records changes of sizes, so that the totals of a split can be brought up to date:
+  // for each logical partition until the split point is known, then for its two sides only. Called
+  // while paused.
   void track_sizes(bool on);
   void track_sides(std::string_view cut);
   const std::vector<SizeDelta>& tracked() const { return tracked_; }
@@ -65,7 +67,8 @@ class Writer {
     std::vector<Write> transaction;
     Completion done;  // null once it was called
   };
-  // The right to run the one job. Given up unused, it fails what waits: nobody else would come.
+  // The right to run the one job. If it is destroyed unused, the queued transactions fail, since no
+  // other job would take them.
   class Turn;
 
   // Puts both into the queue and answers as take_turn() does; an error leaves them as they are.

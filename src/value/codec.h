@@ -6,7 +6,8 @@
 //    kMaxDepth levels of nesting.
 //  - The root is an object. An object has no two members of one name.
 //  - Each node's `raw` is the value's own bytes, and `is_json` says whether those are JSON.
-//  - The same body always gives the same tree: an item's terms are made again to be taken away.
+//  - Decoding is deterministic: the terms of an item are derived from its stored body again when
+//    its index entries are deleted.
 // Codecs have no state: any thread may use one.
 #pragma once
 

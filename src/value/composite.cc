@@ -1,5 +1,5 @@
-// See composite.h. Ranges are made from starts of components: as no component starts another, what
-// starts with one lies between it and the first byte string after all those that start with it.
+// See composite.h. Ranges are made from prefixes of components. No component is a prefix of
+// another, so all terms with a prefix lie between it and its successor (after_prefix).
 #include "value/composite.h"
 
 #include <algorithm>

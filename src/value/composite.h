@@ -6,8 +6,8 @@
 //   component  = the value as in other terms (term_value.h), or the tag of undefined where the item
 //                has none. All bytes inverted where the order is descending.
 //
-// So plain byte order is the order of the composite, and what starts a component tells its
-// direction. Of long texts the order is as in other terms: equal starts are not told apart. Pure.
+// So byte order is the order of the composite index. The tag of a component tells its direction.
+// Long texts are cut as in other terms, so those with the same first bytes tie. Pure.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +44,8 @@ struct CompositeRange {
   bool is_exact = true;
 };
 
-// For readers. Values are fixed one after the other, in the order of the parts; then ranges of the
-// part after those can be asked for.
+// Builds index ranges for readers. First fix() the values of the leading parts, in their order;
+// then ask for a range of the part after them.
 class CompositeTerms {
  public:
   explicit CompositeTerms(const CompositeIndex& index, ValueOrder order = ValueOrder::json);
@@ -96,9 +96,9 @@ class CompositeTerms {
   bool is_exact_ = true;
 };
 
-// What a term shares with all those that it does not tell its order among: the whole term, unless
-// it has an array or an object in the json order, or what was cut; then what comes before that
-// one's value.
+// The prefix that a term shares with all terms that tie with it. That is the whole term, unless a
+// component does not tell the order: an array or an object in the json order, or a text that was
+// cut. Then it ends within the first such component.
 std::string_view composite_run(std::string_view term);
 
 // How many bytes at the front of `key` are one composite term; 0 when they are none.

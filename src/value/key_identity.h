@@ -5,14 +5,15 @@
 //   10 + n       a number: n bytes (0 to 8), its IEEE bits, big-endian, without the zero bytes at
 //                the end; -0 as 0
 //   20 + n       a text of n bytes, 24 at most
+//   40           any other text: the first 24 bytes of its SHA-256. Finding a collision takes about
+//                2^96 attempts
 //   41           a UUID as programs write it (8-4-4-4-12 lower-case hexadecimal digits): its 16
-//   bytes 40           any other text: the first 24 bytes of its SHA-256. A second text with the
-//   same ones
-//                takes 2^96 attempts
+//                bytes
 //
-// The identity of a key is that of its parts, one after the other. No part's is the beginning of
-// another's, so the identity of some levels is the beginning of the identities of exactly the keys
-// that have them. Every index entry carries one: that is why texts are short.
+// The identity of a key is the concatenation of the identities of its parts. It is prefix-free: no
+// part's identity is a prefix of another's. So the identity of the first levels of a key is a
+// prefix of the identities of exactly the keys with these levels. Every index entry carries an
+// identity, which is why long texts are replaced by a digest.
 //
 // Pure; any thread may call.
 #pragma once

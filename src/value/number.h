@@ -1,10 +1,10 @@
-// What a number is worth, exactly, whichever of the kinds (type.h) it is written as.
+// The exact value of a number, whichever of the kinds (type.h) it is written as.
 //
-// Every number of ours is a double, or has at most 34 decimal digits. So one is compared by the
-// double nearest to it first, then by the side of that double on which it lies, and only then by
-// its digits, of numbers that share all that. Rounding to the nearest double keeps the order, so
-// this is the order of the numbers themselves, and nothing is lost on the way. Finite numbers
-// beyond the doubles lie beside the largest one, and those next to 0 beside 0.
+// Every number here is a double, or has at most 34 decimal digits. Numbers are compared in three
+// steps: by the nearest double; then by the side of that double on which they lie; then, if both
+// tie, by their digits. Rounding to the nearest double is monotonic, so this is the exact numeric
+// order. Finite numbers beyond the largest double count as above it, and numbers too close to 0 for
+// a double as just beside 0.
 //
 // The bytes of a term have the same three parts (term_value.h). Pure.
 #pragma once

@@ -8,7 +8,7 @@
 //   remove     what is there; elements behind it move up
 //   increment  a number by a number; one that is not there counts as 0
 //   move       remove at `from`, then add at `path`, which must not lie below `from`
-// Whatever contains the place must be there. The root cannot be the place.
+// The parent of the target must exist. The root cannot be the target.
 //
 // Whole numbers stay whole and exact as long as they fit into 64 bits.
 //

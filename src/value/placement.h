@@ -6,13 +6,13 @@
 //   hash_v2     Murmur3 x64-128 (seed 0) over type-tagged components, reversed, top two bits clear
 //   hash_v1     Murmur3 x86-32 as a number, followed by the encoded components, texts cut
 //   multi_hash  one hash_v2 a level, concatenated: a prefix of the levels is a range
-// After it comes the key's identity (value/key_identity.h; for hash_v1 its digest), since different
-// keys can have the same effective key: each of them has a placement key of its own, and
-// they lie side by side. A container without paths has one key, and no identity.
-// Range placement keeps the order of the values themselves, and is exact without an identity.
+// The key's identity follows (value/key_identity.h; for hash_v1 its digest), because effective keys
+// can collide. So every partition key has its own placement key, and colliding ones are adjacent. A
+// container without paths has one key, and no identity. Range placement keeps the order of the
+// values themselves. It has no collisions and no identity.
 //
-// Boundaries of ranges, and all that clients see, are effective keys. So a boundary never
-// falls between keys of the same one.
+// Boundaries of ranges, and all that clients see, are effective keys. So a boundary never separates
+// keys that collide.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +54,8 @@ Result<PartitionKey> extract_key(const Node& item, const KeyDefinition& definiti
 // for a fixed container).
 std::string place(const KeyDefinition& definition, const PartitionKey& key);
 
-// Picks the keys that begin with given levels out of those whose hashes do.
+// Filters placement keys by their identity: of the keys whose hashes match a prefix of levels,
+// keeps those whose levels match too.
 struct LevelFilter {
   size_t identity_at = 0;  // where in a placement key the identity begins
   std::string levels;      // what it begins with; empty: anything
@@ -65,16 +66,16 @@ struct LevelFilter {
   bool operator==(const LevelFilter&) const = default;
 };
 
-// Where the items of some keys are: at the placement keys in [min, max) that `only` has.
+// The items of some keys: those with placement keys in [min, max) that pass `only`.
 struct KeyScope {
   std::string min;
   std::string max;
   LevelFilter only;
 };
 
-// Of a whole key (one logical partition) or, for multi_hash and range, of a prefix of its levels.
-// Only a prefix of a multi_hash key needs the filter: its keys lie among those of other prefixes
-// with the same hash.
+// The scope of a whole key (one logical partition) or, for multi_hash and range, of a prefix of its
+// levels. Only a prefix of a multi_hash key needs the filter: other prefixes with the same hash
+// share its range.
 KeyScope place_prefix(const KeyDefinition& definition, const PartitionKey& prefix);
 
 // The effective key in a placement key, which is all of it for range placement.

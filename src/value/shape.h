@@ -1,6 +1,6 @@
-// The shape of an item: the paths it has terms for, whatever their values are. Items of one shape
-// have the same properties, so the few shapes of a partition tell which items lack a path, which no
-// path's terms can.
+// The shape of an item: the set of paths it has terms for, whatever their values. A partition has
+// few distinct shapes, and each is a term of its items. So a query for items that lack a path reads
+// the terms of the shapes without it. The terms of the path itself cannot answer that.
 //
 //   shape  = the term paths (terms.h) without array steps, in order, one after the other. An
 //            array's own path counts; what is in it does not.

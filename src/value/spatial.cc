@@ -1,5 +1,5 @@
-// See spatial.h. Whether a cell meets a shape is decided by the circle around the cell: that is
-// never wrong in the direction that would lose a shape, however odd the shape is.
+// See spatial.h. Whether a cell intersects a shape is tested with the cell's bounding circle. That
+// can give false positives but no false negatives, whatever the shape.
 #include "value/spatial.h"
 
 #include <algorithm>

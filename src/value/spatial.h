@@ -36,8 +36,9 @@ struct SpatialRange {
   std::string to;
   bool operator==(const SpatialRange&) const = default;
 };
-// For readers: where the terms of all shapes are that come within a distance of the region, in
-// order, not overlapping. There are others there too. `path` is a term path.
+// For readers: the index ranges that have the terms of all shapes within a distance of the region,
+// sorted and disjoint. They may also have terms of other shapes, so the reader must filter. `path`
+// is a term path.
 std::vector<SpatialRange> spatial_ranges(std::string_view path, const geo::Shape& region,
                                          double widened_m);
 

@@ -1,8 +1,8 @@
-// The bytes of a value in an index term. Comparing them compares the values, in the order that the
-// index has (type.h), and none starts another: they can be put one after the other.
+// The encoding of a value in an index term. Comparing the bytes compares the values, in the order
+// of the index (type.h). The encoding is prefix-free, so encoded values can be concatenated.
 //
-// What starts them, the tag, tells the type and the order, so whoever walks over terms need not
-// know which order an index has.
+// The first byte, the tag, tells the type and the order. So a reader of terms need not know which
+// order an index has.
 //
 //            json                             typed: 20 + kTypedRanks
 //   null     01                               22
@@ -18,26 +18,24 @@
 //   (undefined, in what contains values: 00, typed 21)
 //
 //   double   the nearest one (number.h) as an ordered number (ordered.h); NaN as eight bytes 00
-//   side     02: it is that double. 01 or 03: it is below or above; then, all of it inverted when
-//   the
-//            number is negative: the exponent of its first digit, plus 8000 (2 bytes, big-endian);
-//            its decimal digits, two a byte, plus 1; 00
+//   side     02: it is that double. 01 or 03: it is below or above. Then follow, all inverted when
+//            the number is negative: the exponent of its first digit, plus 8000 (2 bytes,
+//            big-endian); its decimal digits, two a byte, plus 1; 00
 //   text     ordered bytes (ordered.h). Of more than kMaxTermText bytes only the first
-//   kMaxTermText,
-//            ending in 00 02 instead of 00 01, then 8 bytes of hash of the whole (of an array or an
-//            object: of the whole up to the end of the part that passes the limit)
+//            kMaxTermText, ending in 00 02 instead of 00 01, then 8 bytes of hash of the whole (of
+//            an array or an object: of the whole up to the end of the part that passes the limit)
 //   binary   text, of: its size (4 bytes, big-endian), the subtype, the bytes
 //   regex    text, of its bytes; code: text, of the subtype and its bytes
-//   object_id, guid: their 12 and 16 bytes. date: the milliseconds with the sign bit flipped (8
-//   bytes,
-//            big-endian), the ticks (2). timestamp: 8 bytes, big-endian
+//   object_id, guid: their 12 and 16 bytes
+//   date     the milliseconds with the sign bit flipped (8 bytes, big-endian), the ticks (2)
+//   timestamp  8 bytes, big-endian
 //
-// So equal values have equal bytes. Values that differ have the same order as their bytes, except:
-//  - texts that were cut and share their start: a reader that needs their order compares the
-//  values;
-//  - in the json order, of arrays and objects it is only told that they are some, and numbers that
-//  are
-//    no double, which JSON does not have, have the bytes of the nearest one.
+// Equal values have equal bytes. The order of the bytes is the order of the values, except:
+//  - Texts that were cut and have the same first kMaxTermText bytes. A reader that needs their
+//    order compares the values.
+//  - Arrays and objects in the json order, of which the bytes have only the type.
+//  - Numbers in the json order that are not doubles. They have the bytes of the nearest double.
+//    JSON itself has no such numbers.
 // Pure.
 #pragma once
 

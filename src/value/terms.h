@@ -1,7 +1,10 @@
-// Index terms: what the index says about an item. One term for each indexed scalar, and one for
-// each array and object below the root so that "is it defined", "is it an array" can be asked of
-// the index. (The root is always there: it has no term.) And one for the item's shape, one for each
-// composite index, and some for each GeoJSON value with a spatial index.
+// Index terms: the keys under which the index finds an item. An item has
+//  - one term for each indexed scalar;
+//  - one for each array and object below the root, so that the index can answer "is it defined" and
+//    "is it an array" (the root is always there and has none);
+//  - one for its shape;
+//  - one for each composite index;
+//  - several for each GeoJSON value with a spatial index.
 //
 //   term   = path value | 04 shape (shape.h) | 05 composite (composite.h) |
 //            06 path cell (spatial.h)
@@ -29,9 +32,9 @@ struct IndexRule {
   bool operator==(const IndexRule&) const = default;
 };
 
-// Which paths are indexed. The most precise rule wins: the longest path, and of two equally long
-// ones `/?` before `/*`. Paths in `always` are indexed whatever the rules say (the partition key).
-// Composite and spatial indexes are there beside the rules, whatever these say.
+// Which paths are indexed. The most precise rule wins: the longest path, and of two paths of the
+// same length `/?` before `/*`. Paths in `always` (the partition key) and composite and spatial
+// indexes do not depend on the rules.
 struct IndexDefinition {
   std::vector<IndexRule> rules = {};
   std::vector<Path> always = {};
@@ -54,15 +57,15 @@ class IndexPolicy {
   // Whether a GeoJSON value at this path, when an item has one, has spatial terms.
   bool covers_spatially(const Path& path) const;
   const IndexDefinition& definition() const;
-  // Whether items get a term for their shape: when rules include anything. Without, all that is
-  // indexed is what every item has.
+  // Whether items have a shape term: when the rules include any path. Otherwise only the paths that
+  // every item has are indexed, and shapes would tell nothing.
   bool has_shapes() const;
 
   // Calls `emit` with every term of the item; the view is valid during the call only.
   // Terms of one item may repeat (two equal elements of an array).
   void each_term(const Node& item, const std::function<void(std::string_view)>& emit) const;
-  // The same without the terms of composite indexes, which all start with what their composite
-  // does. Stops when `emit` answers false, and is false then.
+  // The same without the terms of composite indexes, which the caller adds (CompositeTerms). Stops
+  // when `emit` returns false, and then returns false.
   bool each_path_term(const Node& item, const std::function<bool(std::string_view)>& emit) const;
   std::string_view composite_prefix(size_t composite) const;
 

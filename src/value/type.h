@@ -1,9 +1,9 @@
-// The types of values: JSON's, and those that other encodings of documents have beside them. And
-// the orders in which values sort, which are declared and not derived.
+// The types of values: those of JSON, and those that other encodings of documents add. Also the
+// sort orders of values, which are declared here and not derived.
 //
-// Numbers are one type in several representations; they compare by what they are worth, exactly. A
-// symbol is a string. A pointer to a document of another collection, which one encoding once had,
-// is an object of its parts.
+// All numbers are one type with several representations, and compare by their exact values. A
+// symbol is decoded as a string. A pointer to a document of another collection, which one encoding
+// once had, is decoded as an object.
 #pragma once
 
 #include <array>
@@ -40,8 +40,8 @@ enum class NumberKind : uint8_t {
   decimal,  // IEEE decimal128, as 16 bytes, little-endian, coefficient in binary
 };
 
-// A time in UTC. Milliseconds alone would lose what encodings with 100 nanoseconds keep, and 64
-// bits of 100 nanoseconds the range of those with milliseconds.
+// A time in UTC. Some encodings have ticks of 100 nanoseconds, which milliseconds alone would lose.
+// Others have 64 bits of milliseconds, whose range 64 bits of ticks cannot hold. So both are kept.
 struct Date {
   int64_t ms = 0;      // since 1970
   uint32_t ticks = 0;  // of 100 nanoseconds within the millisecond: 0 to 9999

@@ -6,8 +6,9 @@
 // may be read from several threads. What they own is counted on the thread that makes it
 // (base/budget.h).
 //
-// Parts are shared, so a small value can be a large text: [x, x] of [y, y] of … Whoever makes
-// values from a query's words looks at written_bytes(), which does not have to walk over them.
+// Parts are shared, so a value that takes little memory can print as a very large text: [x, x]
+// where x is [y, y], and so on. Whoever builds values in a query checks written_bytes(), which is
+// O(1).
 //
 // Values have two orders, which type.h declares; each is total. `==` and `<=>` are those of
 // ValueOrder::json: undefined < null < false < true < numbers < strings < arrays < objects < what
@@ -113,12 +114,13 @@ class Value {
   // The same, until `out` has about so many bytes; false when there is more.
   bool append_json(std::string& out, size_t most) const;
   std::string to_json() const;
-  // About how many bytes that takes, and walking over all of it, too. Known at once.
+  // Estimated size of append_json()'s output, which is also the cost of a walk over the value.
+  // O(1).
   size_t written_bytes() const;
 
   Value to_owned() const;
-  // Bytes that this keeps in memory, itself included, if nothing of it is shared: an estimate for
-  // limits. Known at once.
+  // Estimated memory of this value, itself included, as if nothing of it were shared: for limits.
+  // O(1).
   size_t memory() const;
 
  private:
@@ -216,7 +218,7 @@ class Value::Members {
   const Value* object_;
 };
 
-// In either order. Equal is what neither is before the other in that order.
+// Compares in the given order.
 std::strong_ordering compare(const Value& a, const Value& b, ValueOrder order);
 
 inline Value::Elements Value::elements() const {

@@ -1,4 +1,4 @@
-// What values share; for the files of Value alone.
+// The reference-counted parts of values. Private to the files of Value.
 #pragma once
 
 #include <limits>
@@ -11,8 +11,8 @@
 
 namespace orrery::value {
 
-// What is shared. Sums stay below what would overflow: text is bounded by memory, and what is made
-// of shared parts by who makes it.
+// All of these are immutable once made. Sizes are summed with saturation: with shared parts, a
+// value can print as more bytes than there is memory.
 
 inline constexpr size_t kShareBytes = 48;  // of the counter of references, and of the allocations
 inline constexpr size_t kNodesMin = 8;     // that a document has room for, whatever is in it

@@ -1,15 +1,15 @@
-// A disk whose power can be cut, for tests. After a kill the page cache is still there; after a
-// power cut only what was synced is: the bytes of a file up to its last sync, and the entries of a
-// directory (files made, renamed, linked, deleted) as they were at the directory's last sync.
+// Simulates power cuts, for tests. After a kill the page cache survives. After a power cut only
+// what was synced does: the bytes of a file up to its last sync, and the entries of a directory
+// (files created, renamed, linked, deleted) as of the directory's last sync.
 //
-// While one of these lives, it watches every fsync and fdatasync of this process below its root,
-// whoever calls it, and remembers what they made durable. At the chosen sync the power goes: that
-// one and all that follow fail, and what a disk may then hold is built in another folder. What was
-// not synced is lost there, or kept (the system may have written it), or each of it at random,
+// While a PowerCut lives, it intercepts every fsync and fdatasync of this process below its root
+// and records what they made durable. At the chosen sync the power is cut: that sync and all later
+// ones fail. Then an image of what the disk may hold is built in another folder. Unsynced data is
+// lost there, or kept (the system may have written it back), or each of the two at random, with
 // files cut at a random byte.
 //
-// It takes the place of fsync in the program that includes it: in one file of a program only.
-// Files are taken to grow only at their end, except small ones.
+// It replaces fsync in the program that includes it, so only one file of a program may do so. It
+// assumes that files other than small ones are only appended to.
 #pragma once
 
 #include <dirent.h>

@@ -2,22 +2,24 @@
 // store; several processes may use the same one.
 //
 // Invariants that every volume keeps (volume_contract.h tests them):
-//  - A partition has one owner at most. claim() gives it only to whoever finds it without a living
-//    one: new, released, or left behind by a process that ended. Otherwise it changes nothing, so
-//    that a request which went to the wrong process costs the right one nothing.
+//  - A partition has at most one owner. claim() succeeds only if there is no living owner: the
+//    partition is new, was released, or its owner's process ended. Otherwise it changes nothing, so
+//    a request that was routed to the wrong process does not disturb the right one.
 //  - A claim has an epoch, larger than every earlier one of that partition. take_over() deposes the
 //    owner, living or not, before it returns: whatever the deposed owner writes afterwards, through
 //    files already open or new ones, fails and is never visible.
 //  - A place for a clone is made only where there is none, and only by the parent's living owner.
 //    Nothing but remove() takes a partition's files away.
-//  - What was durable when its owner noted an LSN is there at the next claim, or that fails with
-//    Code::corrupt: a database which lost files is not taken for one that never had them.
+//  - Everything that was durable when the owner noted an LSN is there at the next claim. Otherwise
+//    the claim fails with Code::corrupt. So a database that lost files is not mistaken for a
+//    younger one.
 //  - file_system()->LinkFile between directories of the volume copies no data, so that a RocksDB
 //    checkpoint into another partition's directory costs the same for any size.
-//  - remove() deposes the owner and makes it as if the name had never been there, in one step: a
-//    crash leaves all of it or nothing. The files are kept aside until delete_removed().
+//  - remove() deposes the owner and frees the name, atomically: after a crash all of the partition
+//    is there or nothing. The files are kept aside until delete_removed().
 //
-// RocksDB types stop at src/partition: nothing above it includes this file's users' internals.
+// Only this folder and src/partition use RocksDB's types. Layers above them must not, although the
+// engine includes this file to pass a Volume to its partitions.
 #pragma once
 
 #include <rocksdb/file_system.h>
@@ -42,16 +44,17 @@ class Claim {
   // Where the partition's database is, in that file system.
   virtual const std::string& directory() const = 0;
 
-  // How far the partition has got: what its newest owner noted, or an earlier one. 0: nothing was.
+  // The newest LSN that an owner of the partition noted as durable; 0 when none was noted.
   virtual uint64_t noted_lsn() const = 0;
-  // Everything up to `lsn` is durable, and so are all files as far as they were synced, with their
-  // names. `quick`: the note outlives the process; `synced`: a power cut too.
+  // Notes that every commit up to `lsn` is durable, as are all synced bytes and the names of their
+  // files. `quick`: the note survives the end of the process. `synced`: it also survives a power
+  // cut.
   enum class NoteIs : uint8_t { quick, synced };
   virtual Status note_lsn(uint64_t lsn, NoteIs note) = 0;
 
-  // Makes the place of a clone of this partition and returns the directory, not there yet, that the
-  // clone's database is to be made in. Code::conflict when there is something under the name;
-  // fenced like every mutation (Code::read_only).
+  // Makes the place of a clone of this partition. Returns the directory for the clone's database,
+  // which does not exist yet. Code::conflict when the name is in use. Fenced like every mutation
+  // (Code::read_only).
   virtual Result<std::string> clone_target(std::string_view name) = 0;
 };
 
@@ -66,7 +69,7 @@ class Volume {
   // Takes a partition that has no living owner, making its place when there is none. Code::moved
   // when another has it. Code::corrupt when it has lost files that it had when an LSN was noted.
   virtual Result<std::unique_ptr<Claim>> claim(std::string_view name) = 0;
-  // The same from a living owner too: for whoever knows that it must not go on.
+  // The same, and deposes the owner if it is alive: for callers who know that it must stop.
   virtual Result<std::unique_ptr<Claim>> take_over(std::string_view name) = 0;
   // Whether the partition has files.
   virtual bool exists(std::string_view name) const = 0;
@@ -77,7 +80,8 @@ class Volume {
   // Takes a partition's files out of the list and keeps them aside. `now_s` is when that was, for
   // delete_removed(). Without such a partition it does nothing.
   virtual Status remove(std::string_view name, int64_t now_s) = 0;
-  // Deletes, of what was removed at `before_s` or earlier, the oldest. False: there is none.
+  // Deletes the partition that was removed first, if that was at `before_s` or earlier. False:
+  // there is none.
   virtual Result<bool> delete_removed(int64_t before_s) = 0;
   // How much of the volume's space is free: 0 to 1.
   virtual Result<double> free_share() const = 0;

@@ -1,12 +1,12 @@
-// A query over the items of one container, run here: over as many partitions as it touches,
-// ordered, grouped, limited, page by page. For every face; what a client does by a plan of its own
-// is not needed for it.
+// A query over the items of one container, executed on the server: it merges as many partitions as
+// it touches, and orders, groups and limits the results, page by page. It serves every face.
+// Clients need no query plan of their own for it.
 //
-// A page is charged to the partition where it begins: admitted there before it runs, and paid for
-// there by the caller, who knows its price.
+// A page is charged to the partition where it starts. That partition admits it before it runs, and
+// the caller, who knows the price, pays there.
 //
-// Threading: one thread at a time; it may block unless `reach` is for memory, and then fails with
-// Code::would_wait where it would.
+// Threading: one thread at a time. It may block. With Reach::memory it fails with Code::would_wait
+// instead.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@
 
 namespace orrery::cluster {
 
-// The placement keys in [min, max) that `only` has.
+// The placement keys in [min, max) that pass `only`.
 struct KeyBounds {
   std::string min{value::placement_min()};
   std::string max{value::placement_max()};
@@ -46,7 +46,7 @@ class ContainerQuery {
   ContainerQuery(Engine& engine, RoutingPtr routing, const query::Query& query,
                  const query::Parameters& parameters, const KeyBounds& bounds);
 
-  // What it can touch within its bounds, in order and apart from one another.
+  // The ranges that it can touch within its bounds, sorted and disjoint.
   const std::vector<query::PlacementRange>& ranges() const { return ranges_; }
   bool is_about_one_key() const {
     return ranges_.empty() || (ranges_.size() == 1 && ranges_.front().is_point());

@@ -1,9 +1,9 @@
-// What a query reads, over the engine: the ranges of keys that it can touch, as views of
-// partitions. A range that lies in several partitions is a view of each, and each range is a view
-// of its own.
+// The data source of queries, over the engine: views of the key ranges that a query can touch. Each
+// view is of one range in one partition; a range that spans several partitions has a view in each.
 //
-// A query that is tried where it must not wait reads what is in memory, and not much of it: beyond
-// that everything fails with Code::would_wait, and the query is to be run again where it may.
+// A query on a thread that must not wait may read from caches only, and only a little
+// (ReadAllowance). Beyond that every read fails with Code::would_wait, and the query is run again
+// on a thread that may wait.
 //
 // Threading: one thread at a time.
 #pragma once
@@ -20,7 +20,7 @@
 
 namespace orrery::cluster {
 
-// How much a query may still read; nothing is counted when `reach` is for files.
+// How much a query may still read. Nothing is counted for Reach::files.
 struct ReadAllowance {
   partition::Reach reach = partition::Reach::files;
   uint32_t entries = 1024;
@@ -30,15 +30,16 @@ struct ReadAllowance {
 
   Status take_entry() { return take(entries, 1); }
   Status take_items(size_t count) { return take(items, count); }
-  // For an entry that the query does not get to see, and so cannot look at the clock after.
+  // For an entry that is filtered out before the query sees it, so that the query cannot check the
+  // time after it.
   Status pass_over_entry();
 
  private:
   Status take(uint32_t& left, size_t count);
 };
 
-// Which keys a query can touch: those in one of the ranges, which are sorted and apart from one
-// another, that `only` has.
+// The keys that a query can touch: those in the ranges, which are sorted and disjoint, that pass
+// `only`.
 struct TouchedKeys {
   const std::vector<query::PlacementRange>& ranges;
   const value::LevelFilter& only;
@@ -46,8 +47,8 @@ struct TouchedKeys {
 
 class EngineSpace final : public query::ItemSpace {
  public:
-  // What `keys` refers to outlives the space. `receipt` is told which partition was read last, and
-  // up to where.
+  // What `keys` refers to outlives the space. `receipt` gets the partition that was read last, and
+  // its LSN.
   EngineSpace(Engine& engine, RoutingPtr routing, const TouchedKeys& keys, const LsnDemand& demand,
               Receipt& receipt, ReadAllowance allowance = {})
       : engine_(engine),

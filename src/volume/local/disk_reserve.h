@@ -1,13 +1,13 @@
-// Space on the disk that is kept for going on when the disk is full.
+// Reserved disk space, so that the server keeps working when the disk is full.
 //
-// Two parts of it:
-//  - The reserve: while less than that is free, nothing is written that makes the data grow. What
-//    is left serves removals, and the flushes and compactions that give space back.
-//  - The ballast: a file as large as half of the reserve, at most 8 MB, which no other program can
-//    use up. When less than a quarter of it is free, others have filled the disk: the file gives a
-//    quarter back, so that partitions can be opened and removals written down; and the next one
-//    should that be taken too. It is made whole again as soon as it fits beside the reserve, and
-//    until then nothing may grow.
+// There are two parts:
+//  - The reserve. While less than this is free, writes that make the data grow are refused. What is
+//    left serves removals, and the flushes and compactions that free space.
+//  - The ballast: a file of half the reserve, at most 8 MB, whose space other programs cannot take.
+//    When less than a quarter of its size is free, other programs have filled the disk. Then the
+//    file shrinks by a quarter, so that partitions can be opened and removals written; and again if
+//    that space is used up too. It is restored as soon as it fits beside the reserve. Until then
+//    writes that make the data grow are refused.
 //
 // Thread-safe. Asking costs an atomic load; the disk is looked at ten times a second at most.
 #pragma once

@@ -19,11 +19,11 @@ enum class LivingOwner : uint8_t { is_left_alone, is_deposed };
 
 class Fence {
  public:
-  // Takes the partition at `place`. Code::moved, with nothing changed, when it has a living owner
-  // that is to be left alone. Code::not_found when the directory is not there, or was removed while
-  // this waited for another taker.
-  // `check` is given the notes behind the epoch once nobody else can change the place, and may
-  // refuse; where there is no living owner nothing has been changed until then.
+  // Claims the partition at `place`. Code::moved, with nothing changed, when it has a living owner
+  // that is to be left alone. Code::not_found when the directory does not exist, or was removed
+  // while this waited for another claimer. `check` is given the notes behind the epoch while nobody
+  // else can change the place, and may refuse. Unless a living owner is being deposed, nothing has
+  // been changed before that.
   static Result<std::shared_ptr<Fence>> take(const std::string& place, LivingOwner owner,
                                              const std::function<Status(std::string_view)>& check);
   // Deposes whoever owns `place` and calls `remove` while nobody can take it; what was taken before

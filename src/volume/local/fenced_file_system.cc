@@ -1,7 +1,7 @@
-// Wraps each mutating call of rocksdb::FileSystem and of its writable files. Reads pass through:
-// a deposed owner may still read what it has open, and serving them is for the layer above to stop.
-// On the way it tells Progress which logs and manifests of the owner's directory have how many
-// durable bytes, and which are about to go.
+// Wraps each mutating call of rocksdb::FileSystem and of its writable files. Reads are not fenced:
+// a deposed owner can still read its open files, and the layer above must stop serving them. The
+// wrapper also reports to Progress how many bytes of the logs and manifests in the owner's
+// directory are durable, and which of them are about to be deleted or truncated.
 #include "volume/local/fenced_file_system.h"
 
 #include <utility>

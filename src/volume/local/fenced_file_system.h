@@ -1,5 +1,5 @@
-// The local file system with a fence before every mutation, which tells `progress` what becomes of
-// the logs and manifests in `directory`.
+// The local file system with a fence check before every mutation. It reports syncs, deletions and
+// truncations of the logs and manifests in `directory` to `progress`.
 #pragma once
 
 #include <rocksdb/file_system.h>

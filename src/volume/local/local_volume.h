@@ -1,22 +1,21 @@
 // A volume in a directory of the local disk.
 //
-//   ROOT/partitions/NAME/EPOCH    the newest epoch, 8 bytes little-endian, and how far the
-//   partition
-//                                 had got (progress.h); locked as below
+//   ROOT/partitions/NAME/EPOCH    the newest epoch, 8 bytes little-endian, and the progress of the
+//                                 partition (progress.h); locked as below
 //   ROOT/partitions/NAME/CLAIM    empty; locked by whoever is taking the partition
 //   ROOT/partitions/NAME/db/      the database
 //   ROOT/removed/NAME.SECONDS.PROCESS.N   what remove() has taken out of partitions/, and when
 //   ROOT/BALLAST                  space to give back when the disk is full: see disk_reserve.h
 //
-// Fencing: a mutation holds a shared flock on EPOCH and checks that the file still says its own
-// epoch. Taking writes the next epoch first (so that no new mutation of the old owner gets past its
-// check) and then waits for the exclusive flock once (so that those already past it have ended).
-// CLAIM keeps two takers apart, and a taker apart from remove(), which deposes the owner the same
-// way and then moves the whole place away in one rename.
+// Fencing: a mutation holds a shared flock on EPOCH and checks that the file still has its own
+// epoch. A new owner first writes the next epoch, so that no further mutation of the old owner
+// passes the check. It then acquires the exclusive flock once, which waits for mutations that have
+// already passed. CLAIM serialises claimers with one another and with remove(), which deposes the
+// owner in the same way and then moves the whole place away with one rename.
 //
-// Owners: one holds a record lock (fcntl, of the open file) on the byte of EPOCH at the offset of
-// its epoch for as long as it lives; the lock goes with the process. So a claim finds out whether
-// the newest epoch still has an owner, whatever deposed ones are left.
+// Liveness: an owner holds a record lock (fcntl, open file description) on the byte of EPOCH at the
+// offset of its epoch for as long as it lives. The kernel releases it when the process ends. So a
+// claim can tell whether the newest epoch still has an owner, whatever deposed owners still run.
 #pragma once
 
 #include <cstdint>

@@ -1,11 +1,11 @@
-// How far a partition had got: the LSN of its newest durable commit, and which logs and manifests
-// must be there, with how many bytes. Kept in its EPOCH file (docs/formats/volume.md), outside of
-// the database's own files, so that a database which lost some of them is not taken for one that
-// never had more.
+// The progress of a partition: the LSN of its newest durable commit, and the logs and manifests
+// that must be there, with their durable sizes. It is kept in the EPOCH file
+// (docs/formats/volume.md), apart from the database's own files. So a database that lost files is
+// not mistaken for a younger one.
 //
-// Invariant: what the file says is never more than what is durable, after a power cut either. It is
-// written after what it tells is durable, and lowered, durably, before a file that it names is
-// deleted or cut.
+// Invariant: the file never claims more than is durable, even after a power cut. So a note is
+// written after the data that it describes is durable. It is lowered, durably, before a file that
+// it names is deleted or truncated.
 //
 // Thread-safe.
 #pragma once
@@ -24,7 +24,7 @@
 
 namespace orrery::volume {
 
-// A file of the database that tells what others there are, or holds commits that no other has.
+// A manifest, which lists the other files, or a log, which has commits that no other file has.
 struct TrackedFile {
   enum class Kind : uint8_t { log = 1, manifest = 2 };
   Kind kind = Kind::log;
