@@ -73,7 +73,7 @@ std::optional<Digest> HmacKey::sign(std::string_view bytes) const {
     return std::nullopt;
   }
   context.reset(Context::unwrap(
-      spare_.exchange(Context::wrap(context.release()), std::memory_order_release)));
+      spare_.exchange(Context::wrap(context.release()), std::memory_order_acq_rel)));
   return digest;
 }
 
