@@ -36,6 +36,8 @@ class ServeConfig : public CLI::ConfigINI {
  public:
   std::vector<CLI::ConfigItem> from_config(std::istream& file) const override {
     std::vector<CLI::ConfigItem> items = CLI::ConfigINI::from_config(file);
+    // CLI11's marks for where a section begins and ends.
+    std::erase_if(items, [](const auto& item) { return item.name == "++" || item.name == "--"; });
     for (CLI::ConfigItem& item : items) {
       // [table] port = 10002 is --table-port.
       if (!item.parents.empty()) item.name = item.parents.back() + "-" + item.name;

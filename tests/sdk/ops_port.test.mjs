@@ -1,6 +1,9 @@
 // The pages of no face on a port of their own: the metrics need no token there, administration its
 // signature all the same, and there is nothing else.
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 
 import { answers } from "./expect.mjs";
@@ -43,6 +46,33 @@ describe("a port for operators", () => {
   it("with --dev a foreign name is refused there, too", () => withOpsPort({}, async ({ ops }) => {
     answers(await ops("GET", "/metrics", { headers: { host: "rebound.example" } }), 403);
   }));
+
+  it("it can be named in a section of the configuration file", async () => {
+    const port = await freePort();
+    const folder = mkdtempSync(join(tmpdir(), "orrery-config-"));
+    const config = join(folder, "orrery.ini");
+    writeFileSync(config, `[ops]\nport = ${port}\n`);
+    const server = await start({ args: ["--config", config] });
+    try {
+      answers(await server.rest({ port })("GET", "/healthz", { key: null }), 200);
+    } finally {
+      await server.close();
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it("a section or a name in one that is not known is refused", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "orrery-config-"));
+    const config = join(folder, "orrery.ini");
+    try {
+      for (const text of ["[nobody]\nport = 1\n", "[ops]\nnothing = 1\n"]) {
+        writeFileSync(config, text);
+        await assert.rejects(start({ args: ["--config", config] }), /nobody|nothing/);
+      }
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 
   it("a port that is taken is said", () => withOpsPort({}, async ({ port }) => {
     await assert.rejects(start({ args: ["--ops-port", String(port)] }), /--ops-port|in use/);
