@@ -277,6 +277,7 @@ bool WebSocketSession::send(MessageKind kind, std::string message) noexcept {
   const size_t before = unsent_bytes();
   posted_bytes_.fetch_add(size);
   if (before > 0 && before + size > limits_.send_queue_bytes_max) {
+    posted_bytes_.fetch_sub(size);
     closing_ = cut_off_ = true;
     stream_.notify();
     return false;
