@@ -10,11 +10,11 @@
 #include <cmath>
 #include <random>
 
-#include "api/cosmos/wire/error_body.h"
 #include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/rid.h"
 #include "api/cosmos/wire/session_token.h"
 #include "base/survive.h"
+#include "face/http_error.h"
 #include "value/json.h"
 
 namespace orrery::cosmos {
@@ -111,6 +111,11 @@ Call::~Call() {
                      "may be done or not: look, or try again",
           .retry_after_ms = kRetryMs});
   });
+}
+
+bool Call::is_query() const {
+  return method == "POST" && address.is_feed() &&
+         (is_true(headers.is_query) || is_true(headers.is_query_plan));
 }
 
 void Call::charge(double request_units) {
@@ -214,6 +219,17 @@ void Call::fail(const Error& error, uint32_t substatus) {
   response.headers += "content-type: application/json\r\n";
   response.body = std::move(reply.body);
   finish(reply.status);
+}
+
+void Call::method_not_allowed() {
+  const std::string message =
+      fmt::format("{} is not possible on {}: see the API's reference for what is", method, path());
+  fail_with(405, 0, error_body(face::status_name(405), message, activity_id));
+}
+
+void Call::unsupported(std::string_view what) {
+  fail({.code = Code::unsupported,
+        .message = fmt::format("{} are not supported by this version of Orrery", what)});
 }
 
 void Call::fail_with(int status, uint32_t substatus, std::string json_body) {

@@ -10,6 +10,7 @@
 
 #include "api/cosmos/auth/authorization.h"
 #include "api/cosmos/operation.h"
+#include "api/cosmos/wire/error_body.h"
 #include "api/cosmos/wire/request_headers.h"
 #include "cluster/engine.h"
 #include "face/request_metrics.h"
@@ -38,6 +39,12 @@ struct Call {
   std::string activity_id;
   net::Response response;  // filled in on the way
 
+  // The target without its query.
+  std::string_view path() const { return target.substr(0, target.find('?')); }
+  // A POST that only reads: a query or a query plan. Authorization of read-only keys and dispatch
+  // must agree on this, so both ask here.
+  bool is_query() const;
+
   void charge(double request_units);
   // x-ms-session-token and what goes with it.
   void receipt(const cluster::Receipt& receipt, const cluster::Routing& routing) {
@@ -55,6 +62,10 @@ struct Call {
   // The body is in `response` already, with its content type.
   void reply_text();
   void fail(const Error& error, uint32_t substatus = 0);
+  void fail(const Refusal& refusal) { fail(refusal.error, refusal.substatus); }
+  void method_not_allowed();
+  // `what`: in the plural.
+  void unsupported(std::string_view what);
   // The same with a body of its own.
   void fail_with(int status, uint32_t substatus, std::string json_body);
 

@@ -3,26 +3,15 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "api/cosmos/wire/error_body.h"
 #include "api/cosmos/wire/rid.h"
-#include "api/cosmos/wire/session_token.h"
 #include "base/bytes.h"
-#include "face/http_error.h"
 
 namespace orrery::cosmos {
 namespace {
 
-constexpr std::array<std::string_view, 5> kConsistencyNames = {
-    "Strong", "BoundedStaleness", "Session", "ConsistentPrefix", "Eventual"};
-
-std::string_view path_of(std::string_view target) {
-  return target.substr(0, target.find('?'));
-}
-
 bool is_write(const Call& call) {
-  return call.method != "GET" && call.method != "HEAD" && !is_query(call);
+  return call.method != "GET" && call.method != "HEAD" && !call.is_query();
 }
 
 // It changes nothing: items are indexed by the container's policy, as the vendor's service answers
@@ -36,30 +25,7 @@ Status check_indexing_directive(std::string_view text) {
       fmt::format("x-ms-indexing-directive '{}' is not one of Include, Exclude, Default", text));
 }
 
-bool has_triggers(const Call& call) {
-  return !call.headers.pre_trigger.empty() || !call.headers.post_trigger.empty();
-}
-
 }  // namespace
-
-bool is_query(const Call& call) {
-  return call.method == "POST" && call.address.is_feed() &&
-         (is_true(call.headers.is_query) || is_true(call.headers.is_query_plan));
-}
-
-Result<Consistency> parse_consistency(std::string_view text) {
-  for (size_t i = 0; i < kConsistencyNames.size(); ++i) {
-    if (kConsistencyNames[i] == text) return static_cast<Consistency>(i);
-  }
-  return fail(Code::invalid,
-              fmt::format("consistency level '{}' is not one of Strong, BoundedStaleness, Session, "
-                          "ConsistentPrefix, Eventual",
-                          text));
-}
-
-std::string_view to_string(Consistency level) {
-  return kConsistencyNames[static_cast<size_t>(level)];
-}
 
 Service::Service(const face::Context& context, ServiceOptions options)
     : engine_(context.engine),
@@ -106,7 +72,8 @@ CallPtr Service::pass_head(CallPtr call) const {
   if (auto authorized = authorize(*call); !authorized) return refused(authorized.error());
   // Said of every request, though only reads cost more or less by it.
   if (!call->headers.consistency.empty()) {
-    if (auto level = consistency_factor(*call); !level) return refused(level.error());
+    if (auto level = consistency_factor(call->headers.consistency, options_.consistency); !level)
+      return refused(level.error());
   }
   if (auto known = check_indexing_directive(call->headers.indexing_directive); !known) {
     return refused(known.error());
@@ -130,7 +97,7 @@ Status Service::authorize(const Call& call) const {
   if (is_write(call)) {
     return fail(Code::forbidden,
                 fmt::format("this key may only read, and {} {} writes: use a read-write key",
-                            call.method, path_of(call.target)));
+                            call.method, call.path()));
   }
   // A permission is read with a token in it, which may write.
   if (call.address.segments[2] == "users" && call.address.segments[4] == "permissions") {
@@ -161,19 +128,6 @@ void Service::later_in_container(CallPtr call, Lane lane, Job job) {
                      [this, job](CallPtr running) { (this->*job)(std::move(running)); });
 }
 
-void Service::unsupported(CallPtr call, std::string_view what) {
-  call->fail(Error{.code = Code::unsupported,
-                   .message = fmt::format("{} are not supported by this version of Orrery", what)});
-}
-
-void Service::method_not_allowed(CallPtr call) {
-  const std::string message =
-      fmt::format("{} is not possible on {}: see the API's reference for what is", call->method,
-                  path_of(call->target));
-  const std::string body = error_body(face::status_name(405), message, call->activity_id);
-  call->fail_with(405, 0, body);
-}
-
 void Service::dispatch(CallPtr call) {
   const ResourceAddress& address = call->address;
   const std::string_view method = call->method;
@@ -181,7 +135,7 @@ void Service::dispatch(CallPtr call) {
   if (address.count == 0) {
     call->operation = Operation::account;
     if (method == "GET") return read_account(std::move(call));
-    return method_not_allowed(std::move(call));
+    return call->method_not_allowed();
   }
   const std::string_view root = address.segments[0];
   if (root == "offers") {
@@ -196,20 +150,20 @@ void Service::dispatch(CallPtr call) {
     if (address.count == 2 && method == "PUT") {
       return later(std::move(call), Lane::management, &Service::replace_offer);
     }
-    return method_not_allowed(std::move(call));
+    return call->method_not_allowed();
   }
   if (root != "dbs") {
     return call->fail(Error{.code = Code::invalid,
                             .message = fmt::format("the path {} is not one of this API: it begins "
                                                    "with /dbs or /offers",
-                                                   path_of(call->target))});
+                                                   call->path())});
   }
   if (address.count <= 2) {
     call->operation = Operation::database;
     if (address.count == 1) {
       if (method == "GET")
         return later(std::move(call), Lane::management, &Service::list_databases);
-      if (is_query(*call))
+      if (call->is_query())
         return later(std::move(call), Lane::management, &Service::query_databases);
       if (method == "POST")
         return later(std::move(call), Lane::management, &Service::create_database);
@@ -218,19 +172,19 @@ void Service::dispatch(CallPtr call) {
       if (method == "DELETE")
         return later(std::move(call), Lane::management, &Service::delete_database);
     }
-    return method_not_allowed(std::move(call));
+    return call->method_not_allowed();
   }
   if (address.segments[2] != "colls") {
     if (kind_of(address) != nullptr)
       return later(std::move(call), Lane::management, &Service::named_resources);
-    return unsupported(std::move(call), fmt::format("resources of type '{}'", address.segments[2]));
+    return call->unsupported(fmt::format("resources of type '{}'", address.segments[2]));
   }
   if (address.count <= 4) {
     call->operation = Operation::container;
     if (address.count == 3) {
       if (method == "GET")
         return later(std::move(call), Lane::management, &Service::list_containers);
-      if (is_query(*call))
+      if (call->is_query())
         return later(std::move(call), Lane::management, &Service::query_containers);
       if (method == "POST")
         return later(std::move(call), Lane::management, &Service::create_container);
@@ -242,7 +196,7 @@ void Service::dispatch(CallPtr call) {
       if (method == "DELETE")
         return later(std::move(call), Lane::management, &Service::delete_container);
     }
-    return method_not_allowed(std::move(call));
+    return call->method_not_allowed();
   }
   dispatch_in_container(std::move(call));
 }
@@ -253,12 +207,12 @@ void Service::dispatch_in_container(CallPtr call) {
   const std::string_view kind = address.segments[4];
   if (kind == "pkranges" && address.count == 5) {
     call->operation = Operation::partition_ranges;
-    if (method != "GET") return method_not_allowed(std::move(call));
+    if (method != "GET") return call->method_not_allowed();
     return later(std::move(call), Lane::management, &Service::read_partition_ranges);
   }
   if (kind == "operations" && address.count == 6 && address.child() == "partitionkeydelete") {
     call->operation = Operation::partition_key_delete;
-    if (method != "POST") return method_not_allowed(std::move(call));
+    if (method != "POST") return call->method_not_allowed();
     return delete_partition_key(std::move(call));
   }
   if (kind == "conflicts" && address.count <= 6) {
@@ -272,13 +226,13 @@ void Service::dispatch_in_container(CallPtr call) {
     }
     if (kind_of(address) != nullptr)
       return later(std::move(call), Lane::management, &Service::named_resources);
-    return unsupported(std::move(call), fmt::format("resources of type '{}'", kind));
+    return call->unsupported(fmt::format("resources of type '{}'", kind));
   }
   if (address.count > 6) {
     // Their item is read, which may block.
     if (kind_of(address) != nullptr)
       return later_in_container(std::move(call), Lane::queries, &Service::named_resources);
-    return unsupported(std::move(call), fmt::format("resources of type '{}'", address.segments[6]));
+    return call->unsupported(fmt::format("resources of type '{}'", address.segments[6]));
   }
   if (address.count == 5) {
     if (method == "GET") {
@@ -297,7 +251,7 @@ void Service::dispatch_in_container(CallPtr call) {
         return query_items(std::move(call));
       }
       if (is_true(call->headers.is_batch)) {
-        if (has_triggers(*call)) {
+        if (has_triggers(call->headers)) {
           return call->fail(
               Error{.code = Code::invalid,
                     .message = "One of the specified inputs is invalid: a batch runs no triggers. "
@@ -308,7 +262,7 @@ void Service::dispatch_in_container(CallPtr call) {
       const bool upsert = is_true(call->headers.is_upsert);
       call->operation = upsert ? Operation::item_upsert : Operation::item_create;
       const ItemVerb verb = upsert ? ItemVerb::upsert : ItemVerb::create;
-      if (has_triggers(*call)) {
+      if (has_triggers(call->headers)) {
         return later_in_container(std::move(call), Lane::scripts, [this, verb](CallPtr running) {
           write_with_triggers(std::move(running), verb);
         });
@@ -329,7 +283,7 @@ void Service::dispatch_in_container(CallPtr call) {
           : method == "DELETE" ? std::pair(Operation::item_delete, ItemVerb::remove)
                                : std::pair(Operation::item_patch, ItemVerb::patch);
       call->operation = operation;
-      if (has_triggers(*call)) {
+      if (has_triggers(call->headers)) {
         return later_in_container(std::move(call), Lane::scripts, [this, verb](CallPtr running) {
           write_with_triggers(std::move(running), verb);
         });
@@ -342,7 +296,7 @@ void Service::dispatch_in_container(CallPtr call) {
       return write_item(std::move(call), verb);
     }
   }
-  method_not_allowed(std::move(call));
+  call->method_not_allowed();
 }
 
 catalog::DatabasePtr Service::database_of(CallPtr& call) const {
@@ -398,44 +352,6 @@ cluster::RoutingPtr Service::container_of(CallPtr& call) const {
              address.count > 4 ? kSubstatusOwnerNotFound : 0);
   call = nullptr;
   return nullptr;
-}
-
-Result<double> Service::consistency_factor(const Call& call) const {
-  Consistency level = options_.consistency;
-  if (!call.headers.consistency.empty()) {
-    auto asked = parse_consistency(call.headers.consistency);
-    if (!asked) return pass(asked.error());
-    if (*asked < options_.consistency) {
-      return fail(Code::invalid,
-                  fmt::format("the request asks for {} consistency, which is stronger than the "
-                              "account's default, {}: ask for that or a weaker one",
-                              to_string(*asked), to_string(options_.consistency)));
-    }
-    level = *asked;
-  }
-  return level <= Consistency::bounded_staleness ? 2 : 1;
-}
-
-Result<cluster::LsnDemand> demand_of(std::string_view session_token) {
-  if (session_token.empty()) return nullptr;
-  // Checked as a whole here, so that the demand below cannot fail.
-  if (auto checked = lsn_required(session_token, 0, {}); !checked) return pass(checked.error());
-  return [session_token](const catalog::PartitionRange& range) -> std::optional<uint64_t> {
-    auto needed = lsn_required(session_token, range.id, range.parents);
-    return needed ? *needed : std::nullopt;
-  };
-}
-
-Result<size_t> page_size(std::string_view header, size_t default_size, size_t most) {
-  if (header.empty()) return default_size;
-  int64_t count = 0;
-  auto [end, error] = std::from_chars(header.data(), header.data() + header.size(), count);
-  if (error != std::errc() || end != header.data() + header.size() || count < -1 || count == 0) {
-    return fail(Code::invalid,
-                fmt::format("x-ms-max-item-count '{}' is not a positive number or -1", header));
-  }
-  if (count == -1) return default_size;
-  return std::min(static_cast<size_t>(count), most);
 }
 
 }  // namespace orrery::cosmos

@@ -21,6 +21,7 @@
 #include "api/cosmos/query/service_rules.h"
 #include "api/cosmos/resources/resource_kinds.h"
 #include "api/cosmos/wire/batch_body.h"
+#include "api/cosmos/wire/consistency.h"
 #include "api/cosmos/wire/continuation.h"
 #include "base/clock.h"
 #include "cluster/engine.h"
@@ -31,16 +32,6 @@
 #include "script/host.h"
 
 namespace orrery::cosmos {
-
-enum class Consistency : uint8_t {
-  strong,
-  bounded_staleness,
-  session,
-  consistent_prefix,
-  eventual
-};
-Result<Consistency> parse_consistency(std::string_view text);
-std::string_view to_string(Consistency level);
 
 struct ServiceOptions {
   Consistency consistency = Consistency::session;
@@ -78,16 +69,11 @@ class Service final : public face::Face, public net::Handler {
   void later(CallPtr call, Lane lane, Job job);
   void later_in_container(CallPtr call, Lane lane, WaitingJob job);
   void later_in_container(CallPtr call, Lane lane, Job job);
-  static void unsupported(CallPtr call, std::string_view what);
-  static void method_not_allowed(CallPtr call);
 
   // The resources that a path names, by name or by resource id. On failure the call is answered.
   catalog::DatabasePtr database_of(CallPtr& call) const;
   cluster::RoutingPtr container_of(CallPtr& call) const;
   cluster::RoutingPtr find_container(const ResourceAddress& address) const;
-  // The factor on the charge: 2 for bounded staleness and stronger levels. An error when the
-  // request asks for a stronger level than the account's.
-  Result<double> consistency_factor(const Call& call) const;
 
   void read_account(CallPtr call);
 
@@ -193,15 +179,5 @@ class Service final : public face::Face, public net::Handler {
   const ServiceOptions options_;
   face::RequestMetrics metrics_;
 };
-
-// Whether the call is a query: a POST that only reads. Authorization of read-only keys and dispatch
-// must agree on this, so both ask here.
-bool is_query(const Call& call);
-
-// The LSN that a session token requires of each range; a malformed token is an error.
-Result<cluster::LsnDemand> demand_of(std::string_view session_token);
-
-// A page of at most this many, from x-ms-max-item-count (-1 or absent: the default).
-Result<size_t> page_size(std::string_view header, size_t default_size, size_t most);
 
 }  // namespace orrery::cosmos

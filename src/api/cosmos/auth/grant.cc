@@ -83,8 +83,7 @@ Status check_items(const Grant& grant, const GrantRequest& request) {
              (grant.resource.segments[4] != "docs" || grant.resource.child() != address.child() ||
               grant.resource.by_rid != address.by_rid)) {
     return refuse(grant, fmt::format("item '{}' is not part of that", address.child()));
-  } else if (!grant.whole_container() &&
-             !(request.headers.pre_trigger.empty() && request.headers.post_trigger.empty())) {
+  } else if (!grant.whole_container() && has_triggers(request.headers)) {
     return refuse(grant, "a trigger can write other items");
   }
   return check_key(grant, request);

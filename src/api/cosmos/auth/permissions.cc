@@ -81,7 +81,7 @@ Status Service::authorize_by_token(const Call& call, std::string_view signature)
   return check_grant(*grant, {.method = call.method,
                               .address = address,
                               .headers = call.headers,
-                              .query = is_query(call),
+                              .query = call.is_query(),
                               .in_container = in_container});
 }
 

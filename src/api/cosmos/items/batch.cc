@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "api/cosmos/items/item_body.h"
+#include "api/cosmos/items/read_terms.h"
 #include "api/cosmos/service.h"
 #include "api/cosmos/wire/batch_body.h"
 #include "api/cosmos/wire/error_body.h"
@@ -144,7 +145,7 @@ void Service::batch_items(CallPtr call) {
   if (std::ranges::any_of(request->operations, is_read)) {
     auto demand = demand_of(call->headers.session_token);
     if (!demand) return call->fail(demand.error());
-    auto factor = consistency_factor(*call);
+    auto factor = consistency_factor(call->headers.consistency, options_.consistency);
     if (!factor) return call->fail(factor.error());
     reads = {std::move(*demand), *factor};
   }
@@ -206,7 +207,7 @@ void Service::begin_bulk(const std::shared_ptr<Bulk>& bulk) {
   Call& call = *bulk->call;
   // The range that the client believes all of it to be in; a header with a key narrows it.
   auto bounds = bounds_of(call.headers, *bulk->routing->container, engine_.limits());
-  if (!bounds) return call.fail(bounds.error().error, bounds.error().substatus);
+  if (!bounds) return call.fail(bounds.error());
   for (size_t i = 0; i < bulk->writes.size(); ++i) {
     ItemRequest& request = bulk->request.operations[i].request;
     if (request.key.empty()) request.key = call.headers.partition_key;

@@ -5,6 +5,7 @@
 // changes.
 #include <fmt/format.h>
 
+#include "api/cosmos/items/read_terms.h"
 #include "api/cosmos/service.h"
 #include "api/cosmos/wire/change_json.h"
 #include "api/cosmos/wire/change_start.h"
@@ -66,10 +67,10 @@ void Service::read_change_feed(CallPtr call) {
   if (!size) return call->fail(size.error());
   auto demand = demand_of(call->headers.session_token);
   if (!demand) return call->fail(demand.error());
-  auto factor = consistency_factor(*call);
+  auto factor = consistency_factor(call->headers.consistency, options_.consistency);
   if (!factor) return call->fail(factor.error());
   auto bounds = bounds_of(call->headers, container, engine_.limits());
-  if (!bounds) return call->fail(bounds.error().error, bounds.error().substatus);
+  if (!bounds) return call->fail(bounds.error());
   auto from = parse_change_start(call->headers.if_none_match, call->headers.if_modified_since);
   if (!from) return call->fail(from.error());
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "api/cosmos/items/read_terms.h"
 #include "api/cosmos/service.h"
 #include "api/cosmos/wire/feed_bounds.h"
 #include "api/cosmos/wire/feed_json.h"
@@ -20,10 +21,10 @@ void Service::read_item_feed(CallPtr call) {
   if (!size) return call->fail(size.error());
   auto demand = demand_of(call->headers.session_token);
   if (!demand) return call->fail(demand.error());
-  auto factor = consistency_factor(*call);
+  auto factor = consistency_factor(call->headers.consistency, options_.consistency);
   if (!factor) return call->fail(factor.error());
   auto bounds = bounds_of(call->headers, container, engine_.limits());
-  if (!bounds) return call->fail(bounds.error().error, bounds.error().substatus);
+  if (!bounds) return call->fail(bounds.error());
   std::optional<partition::ItemKey> after;
   if (!call->headers.continuation.empty()) {
     auto position = continuations_.decode(call->headers.continuation, container.number);

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/cosmos/wire/error_body.h"
 #include "base/limits.h"
 #include "base/result.h"
 #include "cluster/routing.h"
@@ -30,11 +31,6 @@ struct ItemRequest {
   std::string placement;
   std::string_view if_match;
   std::string_view if_none_match;
-};
-
-struct Refusal {
-  Error error;
-  uint32_t substatus = 0;
 };
 
 std::expected<partition::Write, Refusal> make_write(const ItemRequest& request,

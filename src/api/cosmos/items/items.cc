@@ -3,6 +3,7 @@
 
 #include "api/cosmos/items/item_body.h"
 #include "api/cosmos/items/item_write.h"
+#include "api/cosmos/items/read_terms.h"
 #include "api/cosmos/service.h"
 #include "api/cosmos/wire/etag.h"
 #include "value/terms.h"
@@ -53,7 +54,7 @@ void Service::write_item(CallPtr call, ItemVerb verb) {
     }
   }
   auto write = make_write(request, *routing, engine_.limits());
-  if (!write) return call->fail(write.error().error, write.error().substatus);
+  if (!write) return call->fail(write.error());
   if (!write->from.empty()) {
     if (auto allowed = check_renaming(*call, write->row); !allowed) {
       return call->fail(allowed.error());
@@ -105,7 +106,7 @@ void Service::read_item(CallPtr call) {
   if (!routing) return;
   auto demand = demand_of(call->headers.session_token);
   if (!demand) return call->fail(demand.error());
-  auto factor = consistency_factor(*call);
+  auto factor = consistency_factor(call->headers.consistency, options_.consistency);
   if (!factor) return call->fail(factor.error());
   auto address = item_address(call, routing);
   if (!address) return;

@@ -13,6 +13,7 @@
 // it runs again on a thread that may block.
 #include <fmt/format.h>
 
+#include "api/cosmos/items/read_terms.h"
 #include "api/cosmos/query/container_settings.h"
 #include "api/cosmos/query/gateway_plan.h"
 #include "api/cosmos/query/index_metrics.h"
@@ -227,10 +228,10 @@ void Service::run_item_query(CallPtr call, partition::Reach reach) {
   if (!size) return call->fail(size.error());
   auto demand = demand_of(call->headers.session_token);
   if (!demand) return call->fail(demand.error());
-  auto factor = consistency_factor(*call);
+  auto factor = consistency_factor(call->headers.consistency, options_.consistency);
   if (!factor) return call->fail(factor.error());
   auto bounds = bounds_of(call->headers, container, engine_.limits(), GoneRange::its_children);
-  if (!bounds) return call->fail(bounds.error().error, bounds.error().substatus);
+  if (!bounds) return call->fail(bounds.error());
 
   cluster::ContainerQuery run(engine_, routing, *request->parsed, request->parameters, *bounds);
   const ItemQuery query{*call, *routing, *bounds, prepared, run};

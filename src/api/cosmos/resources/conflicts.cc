@@ -18,16 +18,16 @@ void Service::conflicts(CallPtr call) {
   const std::string_view method = call->method;
   call->response.add("x-ms-content-path", rid);
   if (!call->address.is_feed()) {
-    if (method != "GET" && method != "DELETE") return method_not_allowed(std::move(call));
+    if (method != "GET" && method != "DELETE") return call->method_not_allowed();
     return call->fail({.code = Code::not_found,
                        .message = fmt::format("there is no conflict '{}' in container '{}'",
                                               call->address.child(), container.spec.name)});
   }
-  if (is_query(*call)) {
+  if (call->is_query()) {
     return query_documents(std::move(call), continuations_,
                            {rid, "Conflicts", engine_.limits().query_time_ms}, {});
   }
-  if (method != "GET") return method_not_allowed(std::move(call));
+  if (method != "GET") return call->method_not_allowed();
   std::string json = feed_head(rid, "Conflicts");
   finish_feed(json, 0);
   call->charge(prices::feed_charge(json.size(), 0));

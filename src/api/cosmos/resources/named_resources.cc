@@ -103,14 +103,14 @@ void Service::named_resources(CallPtr call) {
   const bool known =
       feed ? method == "GET" || method == "POST"
            : method == "GET" || method == "PUT" || (method == "DELETE" && kind.can_be_deleted);
-  if (!known) return method_not_allowed(std::move(call));
+  if (!known) return call->method_not_allowed();
   auto token_life_s = token_life(call->headers.token_expiry);
   if (!token_life_s) return call->fail(token_life_s.error());
   std::optional<ResourceOwner> owner = resource_owner(call, kind);
   if (!owner) return;
   call->response.add("x-ms-content-path", owner->rid);
   call->response.add("x-ms-alt-content-path", owner->names);
-  if (feed && is_query(*call)) {
+  if (feed && call->is_query()) {
     std::vector<std::string> documents;
     for (const catalog::ResourcePtr& one :
          engine_.catalog().resources(kind.number, owner->number)) {

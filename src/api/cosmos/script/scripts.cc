@@ -6,6 +6,7 @@
 
 #include "api/cosmos/items/item_body.h"
 #include "api/cosmos/items/item_patch.h"
+#include "api/cosmos/items/read_terms.h"
 #include "api/cosmos/script/script_answer.h"
 #include "api/cosmos/script/script_transaction.h"
 #include "api/cosmos/service.h"
@@ -154,7 +155,7 @@ void Service::execute_procedure(CallPtr call) {
   scope.placement = std::move(*placement);
   auto demand = demand_of(call->headers.session_token);
   if (!demand) return call->fail(demand.error());
-  auto factor = consistency_factor(*call);
+  auto factor = consistency_factor(call->headers.consistency, options_.consistency);
   if (!factor) return call->fail(factor.error());
   scope.charge_factor = *factor;
 
@@ -211,7 +212,7 @@ void Service::write_with_triggers(CallPtr call, ItemVerb verb) {
     scope.placement = std::move(*placement);
   } else {
     auto write = make_write(request, *routing, engine_.limits());
-    if (!write) return call->fail(write.error().error, write.error().substatus);
+    if (!write) return call->fail(write.error());
     scope.placement = std::move(write->placement);
     scope.key = std::move(write->key_text);
   }

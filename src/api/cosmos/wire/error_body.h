@@ -27,6 +27,12 @@ inline constexpr std::string_view kKeyMismatchWords =
     "Partition key provided either doesn't correspond to definition in the collection or doesn't "
     "match partition key field values specified in the document. ";
 
+// An error with the substatus that goes with it where the code alone does not decide.
+struct Refusal {
+  Error error;
+  uint32_t substatus = 0;
+};
+
 struct ErrorReply {
   int status = 500;
   uint32_t substatus = 0;       // 0: no header

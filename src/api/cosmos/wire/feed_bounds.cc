@@ -30,18 +30,18 @@ std::optional<KeyBounds> range_named(const catalog::PartitionMap& map, uint32_t 
 
 }  // namespace
 
-std::expected<KeyBounds, BoundsRefusal> bounds_of(const RequestHeaders& headers,
-                                                  const catalog::Container& container,
-                                                  const Limits& limits, GoneRange gone) {
+std::expected<KeyBounds, Refusal> bounds_of(const RequestHeaders& headers,
+                                            const catalog::Container& container,
+                                            const Limits& limits, GoneRange gone) {
   KeyBounds bounds;
   if (!headers.partition_key.empty()) {
     auto key = parse_key_header(headers.partition_key);
-    if (!key) return std::unexpected(BoundsRefusal{key.error()});
+    if (!key) return std::unexpected(Refusal{key.error()});
     if (auto checked = check_key_values(*key, limits); !checked) {
-      return std::unexpected(BoundsRefusal{checked.error()});
+      return std::unexpected(Refusal{checked.error()});
     }
     if (auto checked = check_levels(container.spec.key, *key, true); !checked) {
-      return std::unexpected(BoundsRefusal{checked.error()});
+      return std::unexpected(Refusal{checked.error()});
     }
     value::KeyScope scope = value::place_prefix(container.spec.key, *key);
     bounds.narrow(scope.min, scope.max);
@@ -56,19 +56,18 @@ std::expected<KeyBounds, BoundsRefusal> bounds_of(const RequestHeaders& headers,
     uint32_t id = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
     if (error != std::errc() || end != text.data() + text.size()) {
-      return std::unexpected(
-          BoundsRefusal{{.code = Code::invalid,
-                         .message = fmt::format("'{}' is not a partition key range",
-                                                headers.partition_key_range)}});
+      return std::unexpected(Refusal{{.code = Code::invalid,
+                                      .message = fmt::format("'{}' is not a partition key range",
+                                                             headers.partition_key_range)}});
     }
     auto named = range_named(*container.map, id, gone);
     if (!named) {
-      return std::unexpected(BoundsRefusal{
-          {.code = Code::moved,
-           .message = fmt::format("partition key range {} is gone: it was split. Read the "
-                                  "ranges again and go on in its children",
-                                  id)},
-          kSubstatusRangeGone});
+      return std::unexpected(
+          Refusal{{.code = Code::moved,
+                   .message = fmt::format("partition key range {} is gone: it was split. Read the "
+                                          "ranges again and go on in its children",
+                                          id)},
+                  kSubstatusRangeGone});
     }
     bounds.narrow(named->min, named->max);
   }
@@ -76,7 +75,7 @@ std::expected<KeyBounds, BoundsRefusal> bounds_of(const RequestHeaders& headers,
     if (epk.empty()) continue;
     auto placement = from_hex(epk);
     if (!placement) {
-      return std::unexpected(BoundsRefusal{
+      return std::unexpected(Refusal{
           {.code = Code::invalid,
            .message = fmt::format("'{}' is not an effective partition key in hexadecimal", epk)}});
     }

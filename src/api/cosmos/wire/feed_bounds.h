@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/cosmos/wire/error_body.h"
 #include "api/cosmos/wire/request_headers.h"
 #include "base/limits.h"
 #include "base/result.h"
@@ -19,17 +20,12 @@ namespace orrery::cosmos {
 
 using cluster::KeyBounds;
 
-struct BoundsRefusal {
-  Error error;
-  uint32_t substatus = 0;
-};
-
 // What a range that was split means: an error, so that the client continues with its children, or
 // the union of its children.
 enum class GoneRange : uint8_t { refuse, its_children };
-std::expected<KeyBounds, BoundsRefusal> bounds_of(const RequestHeaders& headers,
-                                                  const catalog::Container& container,
-                                                  const Limits& limits,
-                                                  GoneRange gone = GoneRange::refuse);
+std::expected<KeyBounds, Refusal> bounds_of(const RequestHeaders& headers,
+                                            const catalog::Container& container,
+                                            const Limits& limits,
+                                            GoneRange gone = GoneRange::refuse);
 
 }  // namespace orrery::cosmos

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "api/cosmos/service.h"
 #include "api/cosmos/wire/continuation.h"
 #include "api/cosmos/wire/request_headers.h"
 #include "base/result.h"
@@ -22,6 +21,9 @@ void finish_feed(std::string& json, size_t count);
 
 inline constexpr size_t kDefaultPage = 100;
 inline constexpr size_t kLargestPage = 1000;
+
+// A page of at most this many, from x-ms-max-item-count (-1 or absent: the default).
+Result<size_t> page_size(std::string_view header, size_t default_size, size_t most);
 
 template <class Resource>
 struct NamedPage {

@@ -115,6 +115,10 @@ bool is_true(std::string_view header) {
   return equals_ignore_case(header, "true");
 }
 
+bool has_triggers(const RequestHeaders& headers) {
+  return !headers.pre_trigger.empty() || !headers.post_trigger.empty();
+}
+
 bool wants_minimal(const RequestHeaders& headers) {
   return headers.prefer.find("return=minimal") != std::string_view::npos;
 }

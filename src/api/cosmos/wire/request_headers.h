@@ -63,6 +63,8 @@ struct RequestHeaders {
 
 // "true" in any case: how clients write switches.
 bool is_true(std::string_view header);
+// Whether the write is to run triggers before or after it.
+bool has_triggers(const RequestHeaders& headers);
 // Whether the answer to a write is to have no body.
 bool wants_minimal(const RequestHeaders& headers);
 
