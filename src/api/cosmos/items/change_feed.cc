@@ -1,16 +1,16 @@
-// The change feed: the writes to a partition key range, to a part of one, or to a partition key,
-// from a position on. The position is the etag: the LSN up to which all changes have been returned.
-//
-// A range that was split answers 410; its children continue from the same position. 304: no
-// changes.
+// See change_feed.h.
+#include "api/cosmos/items/change_feed.h"
+
 #include <fmt/format.h>
 
-#include "api/cosmos/items/read_terms.h"
-#include "api/cosmos/service.h"
+#include <utility>
+
+#include "api/cosmos/items/feed_request.h"
+#include "api/cosmos/later.h"
+#include "api/cosmos/resources/lookup.h"
 #include "api/cosmos/wire/change_json.h"
 #include "api/cosmos/wire/change_start.h"
 #include "api/cosmos/wire/error_body.h"
-#include "api/cosmos/wire/feed_bounds.h"
 #include "api/cosmos/wire/feed_json.h"
 #include "api/cosmos/wire/rid.h"
 #include "base/bytes.h"
@@ -18,7 +18,18 @@
 namespace orrery::cosmos {
 namespace {
 
-// A page of either kind, as JSON; the position and whether there is anything to send.
+// Which writes: the last one to each item that is still there, or every one.
+enum class FeedMode : uint8_t { latest_versions, all_versions_and_deletes };
+
+// What is read: the page that the headers ask for, from a position on.
+struct ChangeFeedRequest {
+  const RequestHeaders& headers;
+  const cluster::RoutingPtr& routing;
+  FeedRequest page;
+  cluster::ChangesFrom from;
+};
+
+// A page of either mode, as JSON; the position and whether there is anything to send.
 struct ChangeFeedPage {
   cluster::Receipt receipt;
   uint64_t position = 0;
@@ -29,6 +40,16 @@ struct ChangeFeedPage {
 
 void append_separator(std::string& json) {
   if (!json.empty()) json += ',';
+}
+
+Result<FeedMode> mode_of(std::string_view a_im) {
+  if (equals_ignore_case(a_im, "Incremental Feed")) return FeedMode::latest_versions;
+  if (equals_ignore_case(a_im, "Full-Fidelity Feed")) return FeedMode::all_versions_and_deletes;
+  return fail(Code::invalid,
+              fmt::format("A-IM '{}' is not a kind of feed: use 'Incremental Feed' for "
+                          "the latest versions or 'Full-Fidelity Feed' for all versions "
+                          "and deletes",
+                          a_im));
 }
 
 // All versions are there from the moment on that they are asked to be kept, and only for so long.
@@ -48,84 +69,89 @@ Status check_history(const catalog::Container& container, const RequestHeaders& 
   return {};
 }
 
-}  // namespace
-
-void Service::read_change_feed(CallPtr call) {
-  const bool every_write = equals_ignore_case(call->headers.a_im, "Full-Fidelity Feed");
-  if (!every_write && !equals_ignore_case(call->headers.a_im, "Incremental Feed")) {
-    return call->fail(
-        Error{.code = Code::invalid,
-              .message = fmt::format("A-IM '{}' is not a kind of feed: use 'Incremental Feed' for "
-                                     "the latest versions or 'Full-Fidelity Feed' for all versions "
-                                     "and deletes",
-                                     call->headers.a_im)});
-  }
-  cluster::RoutingPtr routing = container_of(call);
-  if (!routing) return;
-  const catalog::Container& container = *routing->container;
-  auto size = page_size(call->headers.max_item_count, kDefaultPage, engine_.limits().feed_items);
-  if (!size) return call->fail(size.error());
-  auto demand = demand_of(call->headers.session_token);
-  if (!demand) return call->fail(demand.error());
-  auto factor = consistency_factor(call->headers.consistency, options_.consistency);
-  if (!factor) return call->fail(factor.error());
-  auto bounds = bounds_of(call->headers, container, engine_.limits());
-  if (!bounds) return call->fail(bounds.error());
-  auto from = parse_change_start(call->headers.if_none_match, call->headers.if_modified_since);
-  if (!from) return call->fail(from.error());
-
-  const ChangeFormat format = call->headers.change_feed_format == kSeparateFormatVersion
+Result<ChangeFeedPage> read_latest_versions(cluster::Engine& engine,
+                                            const ChangeFeedRequest& request) {
+  const auto& [items_max, terms, bounds] = request.page;
+  auto reply = engine.changes(request.routing, bounds.min, bounds.max, request.from, items_max,
+                              terms.demand, terms.charge_factor);
+  if (!reply) return pass(reply.error());
+  const ChangeFormat format = request.headers.change_feed_format == kSeparateFormatVersion
                                   ? ChangeFormat::separate
                                   : ChangeFormat::plain;
-  auto latest = [&]() -> Result<ChangeFeedPage> {
-    auto reply = engine_.changes(routing, bounds->min, bounds->max, *from, *size, *demand, *factor);
-    if (!reply) return pass(reply.error());
-    ChangeFeedPage page{
-        .receipt = reply->receipt, .position = reply->page.lsn, .more = reply->page.more};
-    for (const partition::Change& change : reply->page.changes) {
-      if (!bounds->only.has(change.key.placement)) continue;
-      append_separator(page.json);
-      append_change(page.json, change, format);
-      ++page.count;
-    }
-    return page;
-  };
-  auto all = [&]() -> Result<ChangeFeedPage> {
-    if (auto may = check_history(container, call->headers); !may) return pass(may.error());
-    auto reply = engine_.history(routing, bounds->min, bounds->max, *from, *size, *demand, *factor);
-    if (!reply) return pass(reply.error());
-    ChangeFeedPage page{
-        .receipt = reply->receipt, .position = reply->page.lsn, .more = reply->page.more};
-    for (const partition::Event& event : reply->page.events) {
-      if (!bounds->only.has(event.key.placement)) continue;
-      append_separator(page.json);
-      if (auto added = append_event(page.json, event, container.spec.key); !added) {
-        return pass(added.error());
-      }
-      ++page.count;
-    }
-    return page;
-  };
-  auto page = every_write ? all() : latest();
-  if (!page && page.error().code == Code::moved) {
-    // Who named a range reads the ranges again. Who named none would do so in vain.
-    if (!call->headers.partition_key_range.empty()) {
-      return call->fail(page.error(), kSubstatusRangeGone);
-    }
-    return call->fail(Error{
-        .code = Code::invalid,
-        .message = page.error().message + ", naming it with x-ms-documentdb-partitionkeyrangeid"});
+  ChangeFeedPage page{
+      .receipt = reply->receipt, .position = reply->page.lsn, .more = reply->page.more};
+  for (const partition::Change& change : reply->page.changes) {
+    if (!bounds.only.has(change.key.placement)) continue;
+    append_separator(page.json);
+    append_change(page.json, change, format);
+    ++page.count;
   }
-  if (!page) return call->fail(page.error());
+  return page;
+}
 
-  call->receipt(page->receipt, *routing);
-  call->etag(std::to_string(page->position));
-  call->response.add("x-ms-item-count", std::to_string(page->count));
-  if (page->count == 0 && !page->more) return call->reply_empty(304);
+Result<ChangeFeedPage> read_all_versions(cluster::Engine& engine,
+                                         const ChangeFeedRequest& request) {
+  const catalog::Container& container = *request.routing->container;
+  if (auto may = check_history(container, request.headers); !may) return pass(may.error());
+  const auto& [items_max, terms, bounds] = request.page;
+  auto reply = engine.history(request.routing, bounds.min, bounds.max, request.from, items_max,
+                              terms.demand, terms.charge_factor);
+  if (!reply) return pass(reply.error());
+  ChangeFeedPage page{
+      .receipt = reply->receipt, .position = reply->page.lsn, .more = reply->page.more};
+  for (const partition::Event& event : reply->page.events) {
+    if (!bounds.only.has(event.key.placement)) continue;
+    append_separator(page.json);
+    if (auto added = append_event(page.json, event, container.spec.key); !added) {
+      return pass(added.error());
+    }
+    ++page.count;
+  }
+  return page;
+}
+
+void answer_failure(Call& call, Error error) {
+  if (error.code != Code::moved) return call.fail(error);
+  // Who named a range reads the ranges again. Who named none would do so in vain.
+  if (!call.headers.partition_key_range.empty()) return call.fail(error, kSubstatusRangeGone);
+  call.fail({.code = Code::invalid,
+             .message = error.message + ", naming it with x-ms-documentdb-partitionkeyrangeid"});
+}
+
+void answer_page(Call& call, const cluster::Routing& routing, const ChangeFeedPage& page) {
+  const catalog::Container& container = *routing.container;
+  call.receipt(page.receipt, routing);
+  call.etag(std::to_string(page.position));
+  call.response.add("x-ms-item-count", std::to_string(page.count));
+  if (page.count == 0 && !page.more) return call.reply_empty(304);
   std::string json = feed_head(container_rid(container.database, container.number), "Documents");
-  json += page->json;
-  finish_feed(json, page->count);
-  call->reply(200, std::move(json));
+  json += page.json;
+  finish_feed(json, page.count);
+  call.reply(200, std::move(json));
+}
+
+void read_change_feed(const HandlerContext& context, CallPtr call) {
+  const RequestHeaders& headers = call->headers;
+  auto mode = mode_of(headers.a_im);
+  if (!mode) return call->fail(mode.error());
+  cluster::RoutingPtr routing = container_of(context, call);
+  if (!routing) return;
+  auto asked = feed_request_of(context, headers, *routing->container);
+  if (!asked) return call->fail(asked.error());
+  auto from = parse_change_start(headers.if_none_match, headers.if_modified_since);
+  if (!from) return call->fail(from.error());
+  const ChangeFeedRequest request{headers, routing, std::move(*asked), *from};
+  auto page = *mode == FeedMode::latest_versions ? read_latest_versions(context.engine, request)
+                                                 : read_all_versions(context.engine, request);
+  if (!page) return answer_failure(*call, std::move(page.error()));
+  answer_page(*call, *routing, *page);
+}
+
+}  // namespace
+
+void handle_change_feed(const HandlerContext& context, CallPtr call) {
+  call->operation = Operation::item_feed;
+  later_in_container(context, std::move(call), Lane::queries, read_change_feed);
 }
 
 }  // namespace orrery::cosmos

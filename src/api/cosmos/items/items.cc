@@ -1,12 +1,23 @@
-// Items, one at a time: create, upsert, read, replace, delete, patch.
+// See items.h.
+#include "api/cosmos/items/items.h"
+
 #include <fmt/format.h>
 
-#include "api/cosmos/items/item_body.h"
+#include <memory>
+#include <utility>
+
+#include "api/cosmos/auth/authorize.h"
+#include "api/cosmos/items/batch.h"
+#include "api/cosmos/items/change_feed.h"
+#include "api/cosmos/items/item_address.h"
+#include "api/cosmos/items/item_feed.h"
 #include "api/cosmos/items/item_write.h"
 #include "api/cosmos/items/read_terms.h"
-#include "api/cosmos/service.h"
+#include "api/cosmos/later.h"
+#include "api/cosmos/query/query_items.h"
+#include "api/cosmos/resources/lookup.h"
+#include "api/cosmos/script/triggered_write.h"
 #include "api/cosmos/wire/etag.h"
-#include "value/terms.h"
 
 namespace orrery::cosmos {
 namespace {
@@ -30,10 +41,42 @@ void answer_read(Call& call, const cluster::Routing& routing, Result<cluster::Re
   call.reply(200, std::move(reply->item->body));
 }
 
-}  // namespace
+void read_from_files(const HandlerContext& context, CallPtr call,
+                     const cluster::RoutingPtr& routing, ItemAddress address, double factor) {
+  auto demand = demand_of(call->headers.session_token);
+  if (!demand) return call->fail(demand.error());
+  context.engine.read(
+      routing, std::move(address.placement), std::move(address.row), *demand,
+      [call = std::move(call), routing](Result<cluster::ReadReply> reply) mutable {
+        answer_read(*call, *routing, std::move(reply));
+      },
+      factor);
+}
 
-void Service::write_item(CallPtr call, ItemVerb verb) {
-  cluster::RoutingPtr routing = container_of(call);
+void read_item(const HandlerContext& context, CallPtr call) {
+  cluster::RoutingPtr routing = container_of(context, call);
+  if (!routing) return;
+  auto terms = read_terms_of(call->headers, context.options.consistency);
+  if (!terms) return call->fail(terms.error());
+  auto address = find_item(context, *call, routing);
+  if (!address) return call->fail(address.error());
+  const double factor = terms->charge_factor;
+  if (auto reply = context.engine.read_in_memory(*routing, address->placement, address->row,
+                                                 terms->demand, factor)) {
+    return answer_read(*call, *routing, std::move(*reply));
+  }
+  // It is in files. Where the partition is not open either, the engine opens it on a thread of its
+  // own and reads there; the lane is left at once.
+  const uint32_t container = routing->container->number;
+  auto read = [&context, routing, address = std::move(*address), factor](CallPtr running) mutable {
+    read_from_files(context, std::move(running), routing, std::move(address), factor);
+  };
+  context.lanes.submit(Lane::reads, container,
+                       std::make_unique<face::WaitingCall<Call>>(std::move(call), std::move(read)));
+}
+
+void write_item(const HandlerContext& context, CallPtr call, ItemVerb verb) {
+  cluster::RoutingPtr routing = container_of(context, call);
   if (!routing) return;
   ItemRequest request;
   request.verb = verb;
@@ -46,95 +89,90 @@ void Service::write_item(CallPtr call, ItemVerb verb) {
   if (verb != ItemVerb::create && verb != ItemVerb::upsert) {
     request.id = call->address.child();
     if (call->address.by_rid) {
-      auto found = item_address(call, routing);
-      if (!found) return;
+      auto found = find_item(context, *call, routing);
+      if (!found) return call->fail(found.error());
       address = std::move(*found);
       request.id = address.row;
       request.placement = std::move(address.placement);
     }
   }
-  auto write = make_write(request, *routing, engine_.limits());
+  auto write = make_write(request, *routing, context.engine.limits());
   if (!write) return call->fail(write.error());
   if (!write->from.empty()) {
-    if (auto allowed = check_renaming(*call, write->row); !allowed) {
+    if (auto allowed = check_renaming(context, *call, write->row); !allowed) {
       return call->fail(allowed.error());
     }
   }
   std::vector<partition::Write> transaction;
   transaction.push_back(std::move(*write));
-  engine_.write(routing, std::move(transaction),
-                [call = std::move(call), routing, verb](cluster::WriteReply reply) mutable {
-                  call->receipt(reply.receipt, *routing);
-                  if (reply.error) return call->fail(*reply.error);
-                  partition::Written& written = reply.written.front();
-                  const int status = success_status(verb, written.replaced);
-                  if (verb == ItemVerb::remove) return call->reply_empty(status);
-                  call->etag(written.version);
-                  if (wants_minimal(call->headers)) return call->reply_empty(status);
-                  call->reply(status, std::move(written.item.body));
-                });
+  context.engine.write(routing, std::move(transaction),
+                       [call = std::move(call), routing, verb](cluster::WriteReply reply) mutable {
+                         call->receipt(reply.receipt, *routing);
+                         if (reply.error) return call->fail(*reply.error);
+                         partition::Written& written = reply.written.front();
+                         const int status = success_status(verb, written.replaced);
+                         if (verb == ItemVerb::remove) return call->reply_empty(status);
+                         call->etag(written.version);
+                         if (wants_minimal(call->headers)) return call->reply_empty(status);
+                         call->reply(status, std::move(written.item.body));
+                       });
 }
 
-std::optional<Service::ItemAddress> Service::item_address(CallPtr& call,
-                                                          const cluster::RoutingPtr& routing) {
-  const value::KeyDefinition& definition = routing->container->spec.key;
-  auto refuse = [&call](const Error& error) {
-    call->fail(error);
-    call = nullptr;
-    return std::nullopt;
-  };
-  if (call->address.by_rid) {
-    value::Path rid_path{.steps = {{.name = "_rid"}}};
-    std::string term = value::term_path(rid_path);
-    value::append_term_value(term, call->address.child());
-    auto found = engine_.find_by_term(routing, term);
-    if (!found) return refuse(found.error());
-    if (!*found) {
-      return refuse({.code = Code::not_found,
-                     .message = fmt::format("there is no item with resource id '{}'",
-                                            call->address.child())});
+// At once, or on a thread that may block: for triggers, and for an item by its resource id, which
+// has to be looked for.
+void begin_write(const HandlerContext& context, CallPtr call, Operation operation, ItemVerb verb) {
+  call->operation = operation;
+  if (has_triggers(call->headers)) {
+    return later_in_container(context, std::move(call), Lane::scripts,
+                              [&context, verb](CallPtr running) {
+                                write_with_triggers(context, std::move(running), verb);
+                              });
+  }
+  if (call->address.by_rid && !call->address.is_feed()) {
+    return later_in_container(
+        context, std::move(call), Lane::queries,
+        [&context, verb](CallPtr running) { write_item(context, std::move(running), verb); });
+  }
+  write_item(context, std::move(call), verb);
+}
+
+}  // namespace
+
+void handle_items(const HandlerContext& context, CallPtr call) {
+  const RequestHeaders& headers = call->headers;
+  if (call->method == "GET") {
+    return headers.a_im.empty() ? handle_item_feed(context, std::move(call))
+                                : handle_change_feed(context, std::move(call));
+  }
+  if (call->method != "POST") return call->method_not_allowed();
+  if (call->is_query()) return handle_item_query(context, std::move(call));
+  if (is_true(headers.is_batch)) return handle_batch(context, std::move(call));
+  if (is_true(headers.is_upsert)) {
+    return begin_write(context, std::move(call), Operation::item_upsert, ItemVerb::upsert);
+  }
+  begin_write(context, std::move(call), Operation::item_create, ItemVerb::create);
+}
+
+void handle_item(const HandlerContext& context, CallPtr call) {
+  const std::string_view method = call->method;
+  if (method == "GET") {
+    call->operation = Operation::item_read;
+    // By resource id the item has to be looked for, which may block.
+    if (call->address.by_rid) {
+      return later_in_container(context, std::move(call), Lane::queries, read_item);
     }
-    return ItemAddress{std::move((*found)->placement), std::move((*found)->row)};
+    return read_item(context, std::move(call));
   }
-  auto placement = place_key(call->headers.partition_key, definition, engine_.limits());
-  if (!placement) return refuse(placement.error());
-  return ItemAddress{std::move(*placement), std::string(call->address.child())};
-}
-
-void Service::read_item(CallPtr call) {
-  cluster::RoutingPtr routing = container_of(call);
-  if (!routing) return;
-  auto demand = demand_of(call->headers.session_token);
-  if (!demand) return call->fail(demand.error());
-  auto factor = consistency_factor(call->headers.consistency, options_.consistency);
-  if (!factor) return call->fail(factor.error());
-  auto address = item_address(call, routing);
-  if (!address) return;
-  if (auto reply =
-          engine_.read_in_memory(*routing, address->placement, address->row, *demand, *factor)) {
-    return answer_read(*call, *routing, std::move(*reply));
+  if (method == "PUT") {
+    return begin_write(context, std::move(call), Operation::item_replace, ItemVerb::replace);
   }
-  // It is in files. Where the partition is not open either, the engine opens it on a thread of its
-  // own and reads there; the lane is left at once.
-  const uint32_t container = routing->container->number;
-  auto read = [this, routing, address = std::move(*address),
-               factor = *factor](CallPtr running) mutable {
-    read_from_files(std::move(running), routing, std::move(address), factor);
-  };
-  lanes_.submit(Lane::reads, container,
-                std::make_unique<face::WaitingCall<Call>>(std::move(call), std::move(read)));
-}
-
-void Service::read_from_files(CallPtr call, const cluster::RoutingPtr& routing, ItemAddress address,
-                              double factor) {
-  auto demand = demand_of(call->headers.session_token);
-  if (!demand) return call->fail(demand.error());
-  engine_.read(
-      routing, std::move(address.placement), std::move(address.row), *demand,
-      [call = std::move(call), routing](Result<cluster::ReadReply> reply) mutable {
-        answer_read(*call, *routing, std::move(reply));
-      },
-      factor);
+  if (method == "DELETE") {
+    return begin_write(context, std::move(call), Operation::item_delete, ItemVerb::remove);
+  }
+  if (method == "PATCH") {
+    return begin_write(context, std::move(call), Operation::item_patch, ItemVerb::patch);
+  }
+  call->method_not_allowed();
 }
 
 }  // namespace orrery::cosmos

@@ -1,18 +1,18 @@
-// Deletes all items of a partition key: POST .../operations/partitionkeydelete. Answered once no
-// reader sees the items; their disk space is reclaimed in the background
-// (src/partition/purge_marks.h).
-#include <fmt/format.h>
+// See partition_key_delete.h.
+#include "api/cosmos/items/partition_key_delete.h"
 
 #include "api/cosmos/items/item_write.h"
-#include "api/cosmos/service.h"
+#include "api/cosmos/resources/lookup.h"
 #include "api/cosmos/wire/error_body.h"
 #include "api/cosmos/wire/partition_key_header.h"
 #include "base/log.h"
 
 namespace orrery::cosmos {
 
-void Service::delete_partition_key(CallPtr call) {
-  cluster::RoutingPtr routing = container_of(call);
+void handle_partition_key_delete(const HandlerContext& context, CallPtr call) {
+  call->operation = Operation::partition_key_delete;
+  if (call->method != "POST") return call->method_not_allowed();
+  cluster::RoutingPtr routing = container_of(context, call);
   if (!routing) return;
   const value::KeyDefinition& definition = routing->container->spec.key;
   const std::string_view header = call->headers.partition_key;
@@ -22,7 +22,7 @@ void Service::delete_partition_key(CallPtr call) {
       return call->fail(levels.error(), kSubstatusKeyMismatch);
     }
   }
-  auto placement = place_key(header, definition, engine_.limits());
+  auto placement = place_key(header, definition, context.engine.limits());
   if (!placement) return call->fail(placement.error());
   std::vector<partition::Write> transaction(1);
   partition::Write& write = transaction.front();
@@ -30,16 +30,16 @@ void Service::delete_partition_key(CallPtr call) {
   write.placement = std::move(*placement);
   write.key_text = header;
   write.schema = routing->schema;
-  engine_.write(routing, std::move(transaction),
-                [call = std::move(call), routing](cluster::WriteReply reply) mutable {
-                  call->receipt(reply.receipt, *routing);
-                  if (reply.error) return call->fail(*reply.error);
-                  log::info("deleting all items of a partition key",
-                            {{"container", routing->container->spec.name},
-                             {"range", reply.receipt.range},
-                             {"lsn", reply.receipt.lsn}});
-                  call->reply_empty(200);
-                });
+  context.engine.write(routing, std::move(transaction),
+                       [call = std::move(call), routing](cluster::WriteReply reply) mutable {
+                         call->receipt(reply.receipt, *routing);
+                         if (reply.error) return call->fail(*reply.error);
+                         log::info("deleting all items of a partition key",
+                                   {{"container", routing->container->spec.name},
+                                    {"range", reply.receipt.range},
+                                    {"lsn", reply.receipt.lsn}});
+                         call->reply_empty(200);
+                       });
 }
 
 }  // namespace orrery::cosmos

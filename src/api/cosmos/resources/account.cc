@@ -1,8 +1,9 @@
-// The account document: how a client learns where to send its requests.
+// See account.h.
+#include "api/cosmos/resources/account.h"
+
 #include <fmt/format.h>
 
 #include "api/cosmos/resources/definition_fields.h"
-#include "api/cosmos/service.h"
 #include "value/json.h"
 
 namespace orrery::cosmos {
@@ -21,13 +22,15 @@ constexpr std::string_view kQueryEngineConfiguration =
 
 }  // namespace
 
-void Service::read_account(CallPtr call) {
+void handle_account(const HandlerContext& context, CallPtr call) {
+  call->operation = Operation::account;
+  if (call->method != "GET") return call->method_not_allowed();
   // The client goes on with the endpoints that it finds here: they must be reachable from where it
   // is, so they name the host that it used itself.
   const std::string_view host = call->headers.host.empty() ? "localhost" : call->headers.host;
-  const std::string location =
-      fmt::format(R"([{{"name":{},"databaseAccountEndpoint":{}}}])", quoted(account_.region()),
-                  quoted(fmt::format("{}://{}/", call->tls ? "https" : "http", host)));
+  const std::string location = fmt::format(
+      R"([{{"name":{},"databaseAccountEndpoint":{}}}])", quoted(context.account.region()),
+      quoted(fmt::format("{}://{}/", call->tls ? "https" : "http", host)));
   std::string json = fmt::format(
       R"({{"_self":"","id":{},"_rid":{},"media":"//media/","addresses":"//addresses/",)"
       R"("_dbs":"//dbs/","writableLocations":{},"readableLocations":{},)"
@@ -37,8 +40,8 @@ void Service::read_account(CallPtr call) {
       R"("systemReplicationPolicy":{{"minReplicaSetSize":1,"maxReplicasetSize":4}},)"
       R"("readPolicy":{{"primaryReadCoefficient":1,"secondaryReadCoefficient":1}},)"
       R"("queryEngineConfiguration":{}}})",
-      quoted(account_.name()), quoted(account_.name()), location, location,
-      to_string(options_.consistency), quoted(kQueryEngineConfiguration));
+      quoted(context.account.name()), quoted(context.account.name()), location, location,
+      to_string(context.options.consistency), quoted(kQueryEngineConfiguration));
   call->charge(0);
   call->reply(200, std::move(json));
 }

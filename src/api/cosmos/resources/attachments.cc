@@ -1,25 +1,31 @@
-// Attachments of items, a legacy of the first clients: links to media that are stored elsewhere,
-// with metadata. They are named resources (named_resources.cc) of their item's resource id.
-// Deleting an item leaves its attachments unreachable; they are removed with the container, and
-// limits.md bounds them.
+// See attachments.h.
+#include "api/cosmos/resources/attachments.h"
+
 #include <fmt/format.h>
 
-#include "api/cosmos/service.h"
+#include "api/cosmos/items/item_address.h"
+#include "api/cosmos/resources/lookup.h"
+#include "api/cosmos/resources/resource_kinds.h"
 #include "api/cosmos/wire/error_body.h"
 #include "api/cosmos/wire/rid.h"
 #include "base/await.h"
 
 namespace orrery::cosmos {
 
-std::optional<Service::ResourceOwner> Service::item_owner(CallPtr& call) {
-  cluster::RoutingPtr routing = container_of(call);
+std::optional<ResourceOwner> item_owner(const HandlerContext& context, CallPtr& call) {
+  cluster::RoutingPtr routing = container_of(context, call);
   if (!routing) return std::nullopt;
-  auto address = item_address(call, routing);
-  if (!address) return std::nullopt;
+  const auto refuse = [&call](const Error& error, uint32_t substatus) {
+    call->fail(error, substatus);
+    call = nullptr;
+    return std::nullopt;
+  };
+  auto address = find_item(context, *call, routing);
+  if (!address) return refuse(address.error(), 0);
   const std::string row = address->row;
   auto read = await<Result<cluster::ReadReply>>([&](auto done) {
-    engine_.read(routing, std::move(address->placement), std::move(address->row), {},
-                 std::move(done));
+    context.engine.read(routing, std::move(address->placement), std::move(address->row), {},
+                        std::move(done));
   });
   Result<cluster::ReadReply> reply = read ? std::move(*read) : pass(read.error());
   if (reply && !reply->item) {
@@ -28,9 +34,8 @@ std::optional<Service::ResourceOwner> Service::item_owner(CallPtr& call) {
                              call->headers.partition_key));
   }
   if (!reply) {
-    call->fail(reply.error(), reply.error().code == Code::not_found ? kSubstatusOwnerNotFound : 0);
-    call = nullptr;
-    return std::nullopt;
+    return refuse(reply.error(),
+                  reply.error().code == Code::not_found ? kSubstatusOwnerNotFound : 0);
   }
   const catalog::Container& container = *routing->container;
   const partition::Origin& origin = reply->item->origin;
@@ -44,17 +49,18 @@ std::optional<Service::ResourceOwner> Service::item_owner(CallPtr& call) {
                            row)};
   append_item_self(owner.self, container.database, container.number, origin.range, origin.number);
   // An item that was deleted and made again has another resource id, and none of the attachments.
-  if (auto known = engine_.catalog().resource(kAttachedItemKind, container.number, owner.rid)) {
+  if (auto known =
+          context.engine.catalog().resource(kAttachedItemKind, container.number, owner.rid)) {
     owner.number = known->number;
   }
   return owner;
 }
 
-Status Service::begin_attaching(ResourceOwner& owner) {
-  auto made = engine_.create_resource(kAttachedItemKind, owner.container, owner.rid, "",
-                                      engine_.limits().account_resources);
+Status begin_attaching(cluster::Engine& engine, ResourceOwner& owner) {
+  auto made = engine.create_resource(kAttachedItemKind, owner.container, owner.rid, "",
+                                     engine.limits().account_resources);
   if (!made && made.error().code != Code::conflict) return pass(made.error());
-  const auto known = engine_.catalog().resource(kAttachedItemKind, owner.container, owner.rid);
+  const auto known = engine.catalog().resource(kAttachedItemKind, owner.container, owner.rid);
   if (!known) return fail(Code::not_found, "the item was deleted in the meantime");
   owner.number = known->number;
   return {};

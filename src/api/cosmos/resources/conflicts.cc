@@ -1,17 +1,20 @@
-// The conflicts of a container: writes of several regions that could not both stay. An account with
-// one write region has none, so the feed is empty and no conflict is found by its id.
+// See conflicts.h.
+#include "api/cosmos/resources/conflicts.h"
+
 #include <fmt/format.h>
 
+#include "api/cosmos/later.h"
 #include "api/cosmos/query/query_documents.h"
-#include "api/cosmos/service.h"
+#include "api/cosmos/resources/lookup.h"
 #include "api/cosmos/wire/feed_json.h"
 #include "api/cosmos/wire/rid.h"
 #include "prices/request_units.h"
 
 namespace orrery::cosmos {
+namespace {
 
-void Service::conflicts(CallPtr call) {
-  cluster::RoutingPtr routing = container_of(call);
+void answer_without_conflicts(const HandlerContext& context, CallPtr call) {
+  cluster::RoutingPtr routing = container_of(context, call);
   if (!routing) return;
   const catalog::Container& container = *routing->container;
   const std::string rid = container_rid(container.database, container.number);
@@ -24,8 +27,8 @@ void Service::conflicts(CallPtr call) {
                                               call->address.child(), container.spec.name)});
   }
   if (call->is_query()) {
-    return query_documents(std::move(call), continuations_,
-                           {rid, "Conflicts", engine_.limits().query_time_ms}, {});
+    return query_documents(std::move(call), context.continuations,
+                           {rid, "Conflicts", context.engine.limits().query_time_ms}, {});
   }
   if (method != "GET") return call->method_not_allowed();
   std::string json = feed_head(rid, "Conflicts");
@@ -33,6 +36,13 @@ void Service::conflicts(CallPtr call) {
   call->charge(prices::feed_charge(json.size(), 0));
   call->response.add("x-ms-item-count", "0");
   call->reply(200, std::move(json));
+}
+
+}  // namespace
+
+void handle_conflicts(const HandlerContext& context, CallPtr call) {
+  call->operation = Operation::resource;
+  later(context, std::move(call), Lane::management, answer_without_conflicts);
 }
 
 }  // namespace orrery::cosmos

@@ -1,13 +1,17 @@
-// Containers: create, list, read, replace, delete.
+// See containers.h.
+#include "api/cosmos/resources/containers.h"
+
 #include <fmt/format.h>
 
 #include "api/cosmos/items/item_body.h"
+#include "api/cosmos/later.h"
 #include "api/cosmos/query/query_documents.h"
 #include "api/cosmos/resources/container_definition.h"
 #include "api/cosmos/resources/container_policies.h"
 #include "api/cosmos/resources/definition_fields.h"
+#include "api/cosmos/resources/lookup.h"
 #include "api/cosmos/resources/offer_document.h"
-#include "api/cosmos/service.h"
+#include "api/cosmos/resources/resource_kinds.h"
 #include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/feed_json.h"
 #include "api/cosmos/wire/partition_key_header.h"
@@ -82,15 +86,13 @@ std::string statistics_json(const std::vector<cluster::PartitionStatus>& partiti
   return json;
 }
 
-}  // namespace
-
 // Keys are never deleted, so those that are there stay.
-Status Service::check_encryption_keys(const catalog::Database& database,
-                                      const catalog::ContainerSpec& spec) const {
+Status check_encryption_keys(const catalog::Catalog& catalog, const catalog::Database& database,
+                             const catalog::ContainerSpec& spec) {
   auto ids = client_encryption_keys(spec.face_json);
   if (!ids) return pass(ids.error());
   for (const std::string& id : *ids) {
-    if (engine_.catalog().resource(kClientEncryptionKeyKind, database.number, id)) continue;
+    if (catalog.resource(kClientEncryptionKeyKind, database.number, id)) continue;
     return fail(Code::invalid,
                 fmt::format("ClientEncryptionKey with id '[{}]' does not exist. Create it in "
                             "database '{}' first",
@@ -99,18 +101,18 @@ Status Service::check_encryption_keys(const catalog::Database& database,
   return {};
 }
 
-void Service::create_container(CallPtr call) {
-  catalog::DatabasePtr database = database_of(call);
+void create_container(const HandlerContext& context, CallPtr call) {
+  catalog::DatabasePtr database = database_of(context, call);
   if (!database) return;
   auto spec = parse_container_definition(call->body, call->headers.version);
   if (!spec) return call->fail(spec.error());
   auto throughput =
       parse_throughput_headers(call->headers.offer_throughput, call->headers.autoscale);
   if (!throughput) return call->fail(throughput.error());
-  if (auto known = check_encryption_keys(*database, *spec); !known) {
+  if (auto known = check_encryption_keys(context.engine.catalog(), *database, *spec); !known) {
     return call->fail(known.error());
   }
-  auto made = engine_.create_container(database->number, std::move(*spec), *throughput);
+  auto made = context.engine.create_container(database->number, std::move(*spec), *throughput);
   if (!made) return call->fail(made.error());
   const catalog::Container& container = *(*made)->container;
   call->etag(etag_of(container));
@@ -119,11 +121,11 @@ void Service::create_container(CallPtr call) {
   call->reply(201, container_json(*database, container));
 }
 
-void Service::list_containers(CallPtr call) {
-  catalog::DatabasePtr database = database_of(call);
+void list_containers(const HandlerContext& context, CallPtr call) {
+  catalog::DatabasePtr database = database_of(context, call);
   if (!database) return;
   auto page = page_of_names(
-      call->headers, continuations_, engine_.catalog().containers(database->number),
+      call->headers, context.continuations, context.engine.catalog().containers(database->number),
       [](const catalog::ContainerPtr& one) -> std::string_view { return one->spec.name; });
   if (!page) return call->fail(page.error());
   std::string json = feed_head(database_rid(database->number), "DocumentCollections");
@@ -137,31 +139,31 @@ void Service::list_containers(CallPtr call) {
   call->reply(200, std::move(json));
 }
 
-void Service::query_containers(CallPtr call) {
-  catalog::DatabasePtr database = database_of(call);
+void query_containers(const HandlerContext& context, CallPtr call) {
+  catalog::DatabasePtr database = database_of(context, call);
   if (!database) return;
   std::vector<std::string> containers;
-  for (const catalog::ContainerPtr& one : engine_.catalog().containers(database->number)) {
+  for (const catalog::ContainerPtr& one : context.engine.catalog().containers(database->number)) {
     containers.push_back(container_json(*database, *one));
   }
-  query_documents(
-      std::move(call), continuations_,
-      {database_rid(database->number), "DocumentCollections", engine_.limits().query_time_ms},
-      containers);
+  query_documents(std::move(call), context.continuations,
+                  {database_rid(database->number), "DocumentCollections",
+                   context.engine.limits().query_time_ms},
+                  containers);
 }
 
-void Service::read_container(CallPtr call) {
-  cluster::RoutingPtr routing = container_of(call);
+void read_container(const HandlerContext& context, CallPtr call) {
+  cluster::RoutingPtr routing = container_of(context, call);
   if (!routing) return;
   const catalog::Container& container = *routing->container;
   std::string json = container_json(*routing->database, container);
   const bool wants_statistics = is_true(call->headers.populate_partition_statistics);
   if (is_true(call->headers.populate_quota) || wants_statistics) {
-    auto statuses = engine_.status(container.number);
+    auto statuses = context.engine.status(container.number);
     if (!statuses) return call->fail(statuses.error());
-    if (is_true(call->headers.populate_quota)) add_usage(*call, *statuses, engine_.limits());
+    if (is_true(call->headers.populate_quota)) add_usage(*call, *statuses, context.engine.limits());
     if (wants_statistics) {
-      auto largest = engine_.largest(container.number, kKeysInStatistics);
+      auto largest = context.engine.largest(container.number, kKeysInStatistics);
       if (!largest) return call->fail(largest.error());
       json.pop_back();
       append_member(json, "statistics", statistics_json(*statuses, *largest, container.spec.key));
@@ -174,8 +176,8 @@ void Service::read_container(CallPtr call) {
   call->reply(200, std::move(json));
 }
 
-void Service::replace_container(CallPtr call) {
-  cluster::RoutingPtr routing = container_of(call);
+void replace_container(const HandlerContext& context, CallPtr call) {
+  cluster::RoutingPtr routing = container_of(context, call);
   if (!routing) return;
   auto spec = parse_container_definition(call->body, call->headers.version);
   if (!spec) return call->fail(spec.error());
@@ -185,7 +187,7 @@ void Service::replace_container(CallPtr call) {
   if (auto checked = check_etag(call->headers, *routing->container); !checked) {
     return call->fail(checked.error());
   }
-  auto replaced = engine_.replace_container(routing->container->number, std::move(*spec));
+  auto replaced = context.engine.replace_container(routing->container->number, std::move(*spec));
   if (!replaced) return call->fail(replaced.error());
   const catalog::Container& container = *(*replaced)->container;
   call->etag(etag_of(container));
@@ -194,17 +196,37 @@ void Service::replace_container(CallPtr call) {
   call->reply(200, container_json(*routing->database, container));
 }
 
-void Service::delete_container(CallPtr call) {
-  cluster::RoutingPtr routing = container_of(call);
+void delete_container(const HandlerContext& context, CallPtr call) {
+  cluster::RoutingPtr routing = container_of(context, call);
   if (!routing) return;
   if (auto checked = check_etag(call->headers, *routing->container); !checked) {
     return call->fail(checked.error());
   }
-  if (auto removed = engine_.remove_container(routing->container->number); !removed) {
+  if (auto removed = context.engine.remove_container(routing->container->number); !removed) {
     return call->fail(removed.error());
   }
   call->charge(prices::remove_charge(0, 0));
   call->reply_empty(204);
+}
+
+Handler verb_of(const Call& call) {
+  if (call.address.is_feed()) {
+    if (call.method == "GET") return list_containers;
+    if (call.is_query()) return query_containers;
+    return call.method == "POST" ? create_container : nullptr;
+  }
+  if (call.method == "GET") return read_container;
+  if (call.method == "PUT") return replace_container;
+  return call.method == "DELETE" ? delete_container : nullptr;
+}
+
+}  // namespace
+
+void handle_containers(const HandlerContext& context, CallPtr call) {
+  call->operation = Operation::container;
+  const Handler verb = verb_of(*call);
+  if (verb == nullptr) return call->method_not_allowed();
+  later(context, std::move(call), Lane::management, verb);
 }
 
 }  // namespace orrery::cosmos

@@ -1,34 +1,38 @@
-// Databases: create, list, read, delete.
+// See databases.h.
+#include "api/cosmos/resources/databases.h"
+
 #include <algorithm>
 
+#include "api/cosmos/later.h"
 #include "api/cosmos/query/query_documents.h"
 #include "api/cosmos/resources/container_definition.h"
+#include "api/cosmos/resources/lookup.h"
 #include "api/cosmos/resources/offer_document.h"
-#include "api/cosmos/service.h"
 #include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/feed_json.h"
 #include "api/cosmos/wire/resource_json.h"
 #include "prices/request_units.h"
 
 namespace orrery::cosmos {
+namespace {
 
-void Service::create_database(CallPtr call) {
+void create_database(const HandlerContext& context, CallPtr call) {
   auto name = parse_database_definition(call->body);
   if (!name) return call->fail(name.error());
   auto throughput =
       parse_throughput_headers(call->headers.offer_throughput, call->headers.autoscale);
   if (!throughput) return call->fail(throughput.error());
-  auto made = engine_.create_database({kFaceName, *name}, *throughput);
+  auto made = context.engine.create_database({kFaceName, *name}, *throughput);
   if (!made) return call->fail(made.error());
   call->etag(etag_of(**made));
   call->charge(prices::create_charge(0, 0));
   call->reply(201, database_json(**made));
 }
 
-void Service::list_databases(CallPtr call) {
-  auto page =
-      page_of_names(call->headers, continuations_, engine_.catalog().databases(kFaceName),
-                    [](const catalog::DatabasePtr& one) -> std::string_view { return one->name; });
+void list_databases(const HandlerContext& context, CallPtr call) {
+  auto page = page_of_names(
+      call->headers, context.continuations, context.engine.catalog().databases(kFaceName),
+      [](const catalog::DatabasePtr& one) -> std::string_view { return one->name; });
   if (!page) return call->fail(page.error());
   std::string json = feed_head("", "Databases");
   for (const catalog::DatabasePtr& one : page->resources) {
@@ -41,31 +45,50 @@ void Service::list_databases(CallPtr call) {
   call->reply(200, std::move(json));
 }
 
-void Service::query_databases(CallPtr call) {
+void query_databases(const HandlerContext& context, CallPtr call) {
   std::vector<std::string> databases;
-  for (const catalog::DatabasePtr& one : engine_.catalog().databases(kFaceName)) {
+  for (const catalog::DatabasePtr& one : context.engine.catalog().databases(kFaceName)) {
     databases.push_back(database_json(*one));
   }
-  query_documents(std::move(call), continuations_,
-                  {"", "Databases", engine_.limits().query_time_ms}, databases);
+  query_documents(std::move(call), context.continuations,
+                  {"", "Databases", context.engine.limits().query_time_ms}, databases);
 }
 
-void Service::read_database(CallPtr call) {
-  catalog::DatabasePtr database = database_of(call);
+void read_database(const HandlerContext& context, CallPtr call) {
+  catalog::DatabasePtr database = database_of(context, call);
   if (!database) return;
   call->etag(etag_of(*database));
   call->charge(prices::read_charge(0));
   call->reply(200, database_json(*database));
 }
 
-void Service::delete_database(CallPtr call) {
-  catalog::DatabasePtr database = database_of(call);
+void delete_database(const HandlerContext& context, CallPtr call) {
+  catalog::DatabasePtr database = database_of(context, call);
   if (!database) return;
-  if (auto removed = engine_.remove_database(database->number); !removed) {
+  if (auto removed = context.engine.remove_database(database->number); !removed) {
     return call->fail(removed.error());
   }
   call->charge(prices::remove_charge(0, 0));
   call->reply_empty(204);
+}
+
+Handler verb_of(const Call& call) {
+  if (call.address.is_feed()) {
+    if (call.method == "GET") return list_databases;
+    if (call.is_query()) return query_databases;
+    return call.method == "POST" ? create_database : nullptr;
+  }
+  if (call.method == "GET") return read_database;
+  return call.method == "DELETE" ? delete_database : nullptr;
+}
+
+}  // namespace
+
+void handle_databases(const HandlerContext& context, CallPtr call) {
+  call->operation = Operation::database;
+  const Handler verb = verb_of(*call);
+  if (verb == nullptr) return call->method_not_allowed();
+  later(context, std::move(call), Lane::management, verb);
 }
 
 }  // namespace orrery::cosmos

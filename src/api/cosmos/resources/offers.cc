@@ -1,9 +1,11 @@
-// Offers: the throughput of databases and containers, read and changed.
+// See offers.h.
+#include "api/cosmos/resources/offers.h"
+
 #include <fmt/format.h>
 
+#include "api/cosmos/later.h"
 #include "api/cosmos/query/query_documents.h"
 #include "api/cosmos/resources/offer_document.h"
-#include "api/cosmos/service.h"
 #include "api/cosmos/wire/feed_json.h"
 #include "api/cosmos/wire/rid.h"
 #include "cluster/throughput.h"
@@ -75,21 +77,19 @@ std::string json_of(const Owner& owner) {
   return offer_json(owner.container ? offer_of(*owner.container) : offer_of(*owner.database));
 }
 
-}  // namespace
-
-std::vector<std::string> Service::all_offers() const {
+std::vector<std::string> all_offers(const catalog::Catalog& catalog) {
   std::vector<std::string> offers;
-  for (const catalog::DatabasePtr& database : engine_.catalog().databases(kFaceName)) {
+  for (const catalog::DatabasePtr& database : catalog.databases(kFaceName)) {
     if (database->throughput) offers.push_back(offer_json(offer_of(*database)));
-    for (const catalog::ContainerPtr& container : engine_.catalog().containers(database->number)) {
+    for (const catalog::ContainerPtr& container : catalog.containers(database->number)) {
       if (container->throughput) offers.push_back(offer_json(offer_of(*container)));
     }
   }
   return offers;
 }
 
-void Service::list_offers(CallPtr call) {
-  const std::vector<std::string> offers = all_offers();
+void list_offers(const HandlerContext& context, CallPtr call) {
+  const std::vector<std::string> offers = all_offers(context.engine.catalog());
   std::string json = feed_head("", "Offers");
   for (const std::string& offer : offers) append_feed_element(json, offer);
   call->charge(prices::feed_charge(json.size(), 0));
@@ -98,40 +98,60 @@ void Service::list_offers(CallPtr call) {
   call->reply(200, std::move(json));
 }
 
-void Service::query_offers(CallPtr call) {
+void query_offers(const HandlerContext& context, CallPtr call) {
   if (!is_true(call->headers.is_query)) {
     return call->fail(Error{.code = Code::invalid,
                             .message = "offers cannot be created: set throughput when creating a "
                                        "database or a container, and change it with PUT"});
   }
-  query_documents(std::move(call), continuations_, {"", "Offers", engine_.limits().query_time_ms},
-                  all_offers());
+  query_documents(std::move(call), context.continuations,
+                  {"", "Offers", context.engine.limits().query_time_ms},
+                  all_offers(context.engine.catalog()));
 }
 
-void Service::read_offer(CallPtr call) {
+void read_offer(const HandlerContext& context, CallPtr call) {
   const std::string_view id = call->address.segments[1];
-  Owner owner = owner_of(engine_.catalog(), id);
+  Owner owner = owner_of(context.engine.catalog(), id);
   if (!owner.container && !owner.database) return call->fail(no_such_offer(id));
-  add_headers(*call, owner, engine_);
+  add_headers(*call, owner, context.engine);
   call->charge(prices::read_charge(0));
   call->reply(200, json_of(owner));
 }
 
-void Service::replace_offer(CallPtr call) {
+void replace_offer(const HandlerContext& context, CallPtr call) {
   const std::string_view id = call->address.segments[1];
-  Owner owner = owner_of(engine_.catalog(), id);
+  Owner owner = owner_of(context.engine.catalog(), id);
   if (!owner.container && !owner.database) return call->fail(no_such_offer(id));
-  auto throughput = throughput_asked(*call, owner, engine_.limits());
+  auto throughput = throughput_asked(*call, owner, context.engine.limits());
   if (!throughput) return call->fail(throughput.error());
   Status set = owner.container
-                   ? engine_.set_container_throughput(owner.container->number, *throughput)
-                   : engine_.set_database_throughput(owner.database->number, *throughput);
+                   ? context.engine.set_container_throughput(owner.container->number, *throughput)
+                   : context.engine.set_database_throughput(owner.database->number, *throughput);
   if (!set) return call->fail(set.error());
-  owner = owner_of(engine_.catalog(), id);
+  owner = owner_of(context.engine.catalog(), id);
   if (!owner.container && !owner.database) return call->fail(no_such_offer(id));
-  add_headers(*call, owner, engine_);
+  add_headers(*call, owner, context.engine);
   call->charge(prices::replace_charge(0, 0, 0));
   call->reply(200, json_of(owner));
+}
+
+Handler verb_of(const Call& call) {
+  if (call.address.count == 1) {
+    if (call.method == "GET") return list_offers;
+    return call.method == "POST" ? query_offers : nullptr;
+  }
+  if (call.address.count != 2) return nullptr;
+  if (call.method == "GET") return read_offer;
+  return call.method == "PUT" ? replace_offer : nullptr;
+}
+
+}  // namespace
+
+void handle_offers(const HandlerContext& context, CallPtr call) {
+  call->operation = Operation::offer;
+  const Handler verb = verb_of(*call);
+  if (verb == nullptr) return call->method_not_allowed();
+  later(context, std::move(call), Lane::management, verb);
 }
 
 }  // namespace orrery::cosmos

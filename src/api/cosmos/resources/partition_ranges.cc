@@ -1,16 +1,17 @@
-// The partition key ranges of a container, whole or as an incremental feed: a client whose copy of
-// the map is current is answered 304.
-#include <fmt/format.h>
+// See partition_ranges.h.
+#include "api/cosmos/resources/partition_ranges.h"
 
-#include "api/cosmos/service.h"
+#include "api/cosmos/later.h"
+#include "api/cosmos/resources/lookup.h"
 #include "api/cosmos/wire/resource_json.h"
 #include "api/cosmos/wire/rid.h"
 #include "prices/request_units.h"
 
 namespace orrery::cosmos {
+namespace {
 
-void Service::read_partition_ranges(CallPtr call) {
-  cluster::RoutingPtr routing = container_of(call);
+void read_partition_ranges(const HandlerContext& context, CallPtr call) {
+  cluster::RoutingPtr routing = container_of(context, call);
   if (!routing) return;
   const catalog::Container& container = *routing->container;
   const std::string etag = std::to_string(container.map->version);
@@ -30,6 +31,14 @@ void Service::read_partition_ranges(CallPtr call) {
                               if (!partition) return std::nullopt;
                               return partition->lsn();
                             }));
+}
+
+}  // namespace
+
+void handle_partition_ranges(const HandlerContext& context, CallPtr call) {
+  call->operation = Operation::partition_ranges;
+  if (call->method != "GET") return call->method_not_allowed();
+  later(context, std::move(call), Lane::management, read_partition_ranges);
 }
 
 }  // namespace orrery::cosmos

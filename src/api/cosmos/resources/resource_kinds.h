@@ -5,8 +5,8 @@
 // If-None-Match.
 //
 // A new kind is a row in resource_kinds.cc with a function that checks a definition and gives the
-// members to keep. Nothing else is needed for its paths to work: Service::dispatch sends every path
-// whose last type is that of a kind to Service::named_resources.
+// members to keep. Nothing else is needed for its paths to work: every path that no other handler
+// takes comes to handle_named_resources.
 //
 // Pure; any thread may call.
 #pragma once

@@ -1,0 +1,93 @@
+// See authorize.h.
+#include "api/cosmos/auth/authorize.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "api/cosmos/auth/authorization.h"
+#include "api/cosmos/auth/grant.h"
+#include "api/cosmos/auth/resource_token.h"
+#include "api/cosmos/resources/lookup.h"
+#include "api/cosmos/resources/resource_kinds.h"
+#include "net/http_date.h"
+
+namespace orrery::cosmos {
+namespace {
+
+bool is_write(const Call& call) {
+  return call.method != "GET" && call.method != "HEAD" && !call.is_query();
+}
+
+Status authorize_by_token(const HandlerContext& context, const Call& call,
+                          std::string_view signature) {
+  auto token = context.tokens.open(signature);
+  if (!token) return pass(token.error());
+  if (token->expires_s <= context.clock.now_s()) {
+    return fail(Code::forbidden,
+                fmt::format("the resource token expired at {}: read its permission for a new one",
+                            net::http_date(token->expires_s)));
+  }
+  const catalog::ResourcePtr permission = context.engine.catalog().resource(token->permission);
+  if (!permission || permission->kind != kPermissionKind ||
+      fingerprint_of(permission->body) != token->fingerprint) {
+    return fail(Code::forbidden,
+                "the permission that this resource token comes from was deleted or changed: ask "
+                "for a new token");
+  }
+  auto grant = parse_grant(permission->body);
+  if (!grant) return pass(grant.error());
+  const ResourceAddress& address = call.address;
+  bool in_container = false;
+  if (address.count >= 4 && address.segments[0] == "dbs" && address.segments[2] == "colls") {
+    const cluster::RoutingPtr routing = find_container(context.engine, address);
+    in_container = routing && routing->container->number == token->container;
+  }
+  return check_grant(*grant, {.method = call.method,
+                              .address = address,
+                              .headers = call.headers,
+                              .query = call.is_query(),
+                              .in_container = in_container});
+}
+
+}  // namespace
+
+Status authorize(const HandlerContext& context, const Call& call) {
+  if (auto signature = resource_signature(call.headers.authorization)) {
+    return authorize_by_token(context, call, *signature);
+  }
+  auto access =
+      verify(context.account.keys(),
+             {.verb = call.method,
+              .authorization = call.headers.authorization,
+              .date = call.headers.xms_date.empty() ? call.headers.date : call.headers.xms_date,
+              .address = &call.address,
+              .now_s = context.clock.now_s()});
+  if (!access) return pass(access.error());
+  if (*access == account::Access::read_write) return {};
+  if (is_write(call)) {
+    return fail(Code::forbidden,
+                fmt::format("this key may only read, and {} {} writes: use a read-write key",
+                            call.method, call.path()));
+  }
+  // A permission is read with a token in it, which may write.
+  if (call.address.segments[2] == "users" && call.address.segments[4] == "permissions") {
+    return fail(Code::forbidden,
+                "this key may only read, and whoever reads permissions gets their tokens: use a "
+                "read-write key");
+  }
+  return {};
+}
+
+// A token for one item must not get hold of another id by it.
+Status check_renaming(const HandlerContext& context, Call& call, const std::string& id) {
+  auto signature = resource_signature(call.headers.authorization);
+  if (!signature) return {};
+  std::string& child = call.address.segments[5];
+  std::string before = std::exchange(child, id);
+  Status allowed = authorize_by_token(context, call, *signature);
+  child = std::move(before);
+  return allowed;
+}
+
+}  // namespace orrery::cosmos

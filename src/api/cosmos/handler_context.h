@@ -1,0 +1,51 @@
+// What the handlers of this face share: the parts that the program lends, and the face's own keys
+// and settings. There is one, in Service, and it outlives every call.
+//
+// A handler is a function of this and of one call, for one resource:
+//   void handle_databases(const HandlerContext& context, CallPtr call);
+// It runs on an event-loop thread and knows the methods of its resource. It answers at once, or
+// hands the call over to the engine or to a thread that may block (later.h), where it is answered.
+//
+// Threading: immutable; what it refers to may be used by any thread.
+#pragma once
+
+#include "account/account.h"
+#include "api/cosmos/auth/resource_token.h"
+#include "api/cosmos/query/service_rules.h"
+#include "api/cosmos/wire/consistency.h"
+#include "api/cosmos/wire/continuation.h"
+#include "base/clock.h"
+#include "cluster/engine.h"
+#include "face/face.h"
+#include "face/lanes.h"
+#include "script/host.h"
+
+namespace orrery::cosmos {
+
+struct ServiceOptions {
+  Consistency consistency = Consistency::session;
+  QueryRules query_rules = QueryRules::service;
+};
+
+struct HandlerContext {
+  HandlerContext(const face::Context& lent, const ServiceOptions& options_in)
+      : engine(lent.engine),
+        scripts(lent.scripts),
+        account(lent.account),
+        lanes(lent.lanes),
+        clock(lent.clock),
+        continuations(account.secret()),
+        tokens(account.secret()),
+        options(options_in) {}
+
+  cluster::Engine& engine;
+  script::Host& scripts;
+  account::Account& account;
+  face::Lanes& lanes;
+  const Clock& clock;
+  const Continuations continuations;
+  const ResourceTokens tokens;
+  const ServiceOptions options;
+};
+
+}  // namespace orrery::cosmos
