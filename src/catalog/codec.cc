@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "value/json.h"
+#include "value/json_quoted.h"
 
 namespace orrery::catalog {
 namespace {
@@ -60,12 +61,6 @@ std::string array_of(const List& list, const Encode& encode_one) {
   return out + "]";
 }
 
-std::string quoted(std::string_view text) {
-  std::string out;
-  value::append_json_string(out, text);
-  return out;
-}
-
 std::string encode(const Throughput& throughput) {
   ObjectWriter out;
   out.number("units", throughput.units).boolean("autoscale", throughput.autoscale);
@@ -74,7 +69,7 @@ std::string encode(const Throughput& throughput) {
 }
 
 std::string encode_paths(const std::vector<value::Path>& paths) {
-  return array_of(paths, [](const value::Path& path) { return quoted(to_string(path)); });
+  return array_of(paths, [](const value::Path& path) { return value::quoted(to_string(path)); });
 }
 
 std::string encode(const PartitionMap& map) {
@@ -295,7 +290,7 @@ std::string encode(const Container& container) {
             });
           }));
   out.raw("spatialIndexes", array_of(spec.spatial_indexes, [](const value::IndexPath& path) {
-            return quoted(to_string(path));
+            return value::quoted(to_string(path));
           }));
   if (spec.default_life_ms) out.number("lifeMs", *spec.default_life_ms);
   if (spec.history_s > 0) out.number("history", spec.history_s);

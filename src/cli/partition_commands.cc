@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/printable.h"
 #include "value/json.h"
+#include "value/json_quoted.h"
 
 namespace orrery::cli {
 namespace {
@@ -36,12 +37,6 @@ int complain(std::string_view command, const Error& error) {
   return 1;
 }
 
-std::string quoted(std::string_view text) {
-  std::string out;
-  value::append_json_string(out, text);
-  return out;
-}
-
 double number(const value::Node& object, std::string_view name) {
   const value::Node* member = object.find(name);
   return member == nullptr ? 0 : member->number;
@@ -63,8 +58,8 @@ int split(const ServerAddress& server, const std::string& container,
           std::optional<uint32_t> range) {
   auto name = split_name(container);
   if (!name) return complain("split", name.error());
-  std::string body =
-      fmt::format("{{\"database\":{},\"container\":{}", quoted(name->first), quoted(name->second));
+  std::string body = fmt::format("{{\"database\":{},\"container\":{}", value::quoted(name->first),
+                                 value::quoted(name->second));
   if (range) body += fmt::format(",\"range\":{}", *range);
   body += "}";
   auto reply = call_admin(server, "POST", "/admin/split", body);

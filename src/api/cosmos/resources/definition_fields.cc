@@ -132,10 +132,4 @@ void append_member(std::string& out, std::string_view name, std::string_view jso
   out += json;
 }
 
-std::string quoted(std::string_view text) {
-  std::string out;
-  value::append_json_string(out, text);
-  return out;
-}
-
 }  // namespace orrery::cosmos

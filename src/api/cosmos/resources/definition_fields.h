@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "value/json.h"
+#include "value/json_quoted.h"
 
 namespace orrery::cosmos {
 
@@ -46,6 +47,6 @@ Result<std::optional<int64_t>> integer_member(const value::Node& object, std::st
 
 // Appends `,"name":json`, without the comma at the start of an object or of the text.
 void append_member(std::string& out, std::string_view name, std::string_view json);
-std::string quoted(std::string_view text);
+using value::quoted;
 
 }  // namespace orrery::cosmos
