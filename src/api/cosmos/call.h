@@ -8,10 +8,10 @@
 #include <string>
 #include <string_view>
 
-#include "api/cosmos/auth/authorization.h"
 #include "api/cosmos/operation.h"
 #include "api/cosmos/wire/error_body.h"
 #include "api/cosmos/wire/request_headers.h"
+#include "api/cosmos/wire/resource_address.h"
 #include "cluster/engine.h"
 #include "face/request_metrics.h"
 #include "net/http.h"

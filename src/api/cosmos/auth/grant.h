@@ -20,8 +20,8 @@
 #include <string>
 #include <string_view>
 
-#include "api/cosmos/auth/authorization.h"
 #include "api/cosmos/wire/request_headers.h"
+#include "api/cosmos/wire/resource_address.h"
 #include "base/result.h"
 #include "value/placement.h"
 

@@ -209,6 +209,48 @@ DistinctType distinct_of(const Query& query) {
   return sorts_by_what_it_shows(query) ? DistinctType::ordered : DistinctType::unordered;
 }
 
+// Rows as they come from the partitions, one after the other.
+void plan_rows(const Query& query, const Counts& counts, GatewayPlan& plan) {
+  QueryInfo& info = plan.info;
+  // One partition counts its rows itself.
+  const bool asks_one =
+      plan.ranges.empty() || (plan.ranges.size() == 1 && plan.ranges[0].is_point());
+  if (asks_one) {
+    info.offset.reset();
+    info.limit.reset();
+    if (!query.from) info.top.reset();
+  } else if (query.offset) {
+    Query rewritten = query.clone();
+    keep_first(rewritten, counts);
+    info.rewritten_query = to_text(rewritten, Layout::clauses);
+  }
+}
+
+// Of a query that is no hybrid search; after the plan's ranges.
+void plan_info(const Query& query, const Counts& counts, const PlanContext& context,
+               GatewayPlan& plan) {
+  QueryInfo& info = plan.info;
+  info.has_select_value = query.select.kind == Select::Kind::value;
+  info.top = counts.top;
+  info.offset = counts.offset;
+  info.limit = counts.limit;
+  if (const Query* inner = counted_distinct(query)) {
+    info.distinct = DistinctType::unordered;
+    info.distinct_count_alias =
+        info.has_select_value ? "" : gateway::names_of(query.select).front();
+    info.rewritten_query = to_text(*inner, Layout::clauses);
+    return;
+  }
+  info.distinct = distinct_of(query);
+  if (!query.group_by.empty() || has_aggregate(query.select)) return plan_groups(query, info);
+  if (!query.order_by.empty()) return plan_order(query, counts, context, info);
+  if (!query.select.distinct) return plan_rows(query, counts, plan);
+  if (!query.select.top && !query.offset) return;
+  Query rewritten = query.clone();
+  remove_counts(rewritten);
+  info.rewritten_query = to_text(rewritten, Layout::clauses);
+}
+
 }  // namespace
 
 Result<GatewayPlan> make_gateway_plan(const Query& query, const PlanContext& context,
@@ -234,46 +276,7 @@ Result<GatewayPlan> make_gateway_plan(const Query& query, const PlanContext& con
     return plan;
   }
 
-  QueryInfo& info = plan.info;
-  info.has_select_value = query.select.kind == Select::Kind::value;
-  info.top = counts->top;
-  info.offset = counts->offset;
-  info.limit = counts->limit;
-  if (const Query* inner = counted_distinct(query)) {
-    info.distinct = DistinctType::unordered;
-    info.distinct_count_alias =
-        info.has_select_value ? "" : gateway::names_of(query.select).front();
-    info.rewritten_query = to_text(*inner, Layout::clauses);
-    return plan;
-  }
-  info.distinct = distinct_of(query);
-  if (!query.group_by.empty() || has_aggregate(query.select)) {
-    plan_groups(query, info);
-    return plan;
-  }
-  if (!query.order_by.empty()) {
-    plan_order(query, *counts, context, info);
-    return plan;
-  }
-  if (query.select.distinct) {
-    if (!query.select.top && !query.offset) return plan;
-    Query rewritten = query.clone();
-    remove_counts(rewritten);
-    info.rewritten_query = to_text(rewritten, Layout::clauses);
-    return plan;
-  }
-  // One partition counts its rows itself.
-  const bool asks_one =
-      plan.ranges.empty() || (plan.ranges.size() == 1 && plan.ranges[0].is_point());
-  if (asks_one) {
-    info.offset.reset();
-    info.limit.reset();
-    if (!query.from) info.top.reset();
-  } else if (query.offset) {
-    Query rewritten = query.clone();
-    keep_first(rewritten, *counts);
-    info.rewritten_query = to_text(rewritten, Layout::clauses);
-  }
+  plan_info(query, *counts, context, plan);
   return plan;
 }
 

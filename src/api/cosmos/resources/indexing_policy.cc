@@ -315,6 +315,32 @@ Status check_lists(const Node& policy, const PathList& included, const PathList&
   return {};
 }
 
+// Fills in what the lists leave out, and checks them.
+Status complete_lists(const Node& policy, PathList& included, PathList& excluded) {
+  if (included.paths.empty() && excluded.paths.empty()) {
+    if (auto added = add_everything(included); !added) return added;
+  }
+  if (auto checked = check_lists(policy, included, excluded); !checked) return checked;
+  if (names_etag(included) || names_etag(excluded)) return {};
+  return add_etag(excluded);
+}
+
+// The indexes of other kinds than paths; those that are there are named in the JSON.
+Status add_special_indexes(const Node& policy, IndexingPolicy& out) {
+  struct Kind {
+    std::string_view name;
+    Result<std::string> (*read)(const Node& policy, IndexingPolicy& out);
+  };
+  for (const Kind& kind :
+       {Kind{"compositeIndexes", read_composites}, Kind{"spatialIndexes", read_spatial},
+        Kind{"vectorIndexes", read_vector}, Kind{"fullTextIndexes", read_full_text}}) {
+    auto json = kind.read(policy, out);
+    if (!json) return pass(json.error());
+    if (!json->empty()) append_member(out.json, kind.name, *json);
+  }
+  return {};
+}
+
 }  // namespace
 
 OldIndexes old_indexes_of(std::string_view protocol_version) {
@@ -341,19 +367,13 @@ Result<IndexingPolicy> parse_indexing_policy(const Node* policy, OldIndexes old_
   if (!excluded) return pass(excluded.error());
 
   out.indexed = *mode != "none";
-  if (!out.indexed) {
+  if (out.indexed) {
+    if (auto completed = complete_lists(from, *included, *excluded); !completed) {
+      return pass(completed.error());
+    }
+  } else {
     *included = {};
     *excluded = {};
-  } else if (included->paths.empty() && excluded->paths.empty()) {
-    if (auto added = add_everything(*included); !added) return pass(added.error());
-  }
-  if (out.indexed) {
-    if (auto checked = check_lists(from, *included, *excluded); !checked) {
-      return pass(checked.error());
-    }
-    if (!names_etag(*included) && !names_etag(*excluded)) {
-      if (auto added = add_etag(*excluded); !added) return pass(added.error());
-    }
   }
 
   out.json = "{";
@@ -362,18 +382,7 @@ Result<IndexingPolicy> parse_indexing_policy(const Node* policy, OldIndexes old_
   append_member(out.json, "automatic", by_itself ? "true" : "false");
   append_member(out.json, "includedPaths", array_of(included->json));
   append_member(out.json, "excludedPaths", array_of(excluded->json));
-  auto composites = read_composites(from, out);
-  if (!composites) return pass(composites.error());
-  auto spatial = read_spatial(from, out);
-  if (!spatial) return pass(spatial.error());
-  auto vector = read_vector(from, out);
-  if (!vector) return pass(vector.error());
-  auto full_text = read_full_text(from, out);
-  if (!full_text) return pass(full_text.error());
-  if (!composites->empty()) append_member(out.json, "compositeIndexes", *composites);
-  if (!spatial->empty()) append_member(out.json, "spatialIndexes", *spatial);
-  if (!vector->empty()) append_member(out.json, "vectorIndexes", *vector);
-  if (!full_text->empty()) append_member(out.json, "fullTextIndexes", *full_text);
+  if (auto added = add_special_indexes(from, out); !added) return pass(added.error());
   out.json += '}';
 
   for (value::IndexPath& path : included->paths) {

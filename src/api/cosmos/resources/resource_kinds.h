@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/cosmos/auth/authorization.h"
+#include "api/cosmos/wire/resource_address.h"
 #include "api/cosmos/wire/rid.h"
 #include "base/limits.h"
 #include "base/result.h"

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cassert>
+#include <optional>
 
 #include "base/bytes.h"
 
@@ -23,6 +24,7 @@ constexpr std::string_view kDigits =
 constexpr uint32_t kContainerBit = 0x80000000U;
 constexpr size_t kMaxRidBytes = 20;
 constexpr uint8_t kEncryptionKeyNibble = 0x2;  // in a database, not in a container
+constexpr uint8_t kConflictNibble = 0x4;
 constexpr uint8_t kRangeNibble = 0x5;
 constexpr uint8_t kFunctionNibble = 0x6;
 constexpr uint8_t kTriggerNibble = 0x7;
@@ -72,6 +74,93 @@ std::string offer_rid(uint32_t number) {
                                         static_cast<uint8_t>(number >> 8),
                                         static_cast<uint8_t>(number >> 16)};
   return encoded(bytes.data(), bytes.size());
+}
+
+struct RidBytes {
+  std::array<uint8_t, kMaxRidBytes + 4> bytes{};
+  size_t size = 0;
+};
+
+// The bytes of a text that has the one spelling of them.
+std::optional<RidBytes> decoded(std::string_view text) {
+  if (text.empty() || text.size() % 4 != 0 || text.size() > (kMaxRidBytes + 2) / 3 * 4) {
+    return std::nullopt;
+  }
+  RidBytes out;
+  uint32_t bits = 0;
+  int held = 0;
+  const size_t digits = text.size() - (text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0);
+  for (const char c : text.substr(0, digits)) {
+    const size_t digit = kDigits.find(c);
+    if (digit == std::string_view::npos) return std::nullopt;
+    bits = bits << 6 | static_cast<uint32_t>(digit);
+    held += 6;
+    if (held >= 8) {
+      held -= 8;
+      out.bytes[out.size++] = static_cast<uint8_t>(bits >> held);
+      bits &= (1U << held) - 1;
+    }
+  }
+  if (bits != 0) return std::nullopt;  // a second spelling of the same bytes
+  return out;
+}
+
+// The kind of a 16-byte form in a container; of an attachment, that of its item.
+std::optional<RidKind> kind_in_container(uint8_t nibble) {
+  switch (nibble) {
+    case 0x0:
+      return RidKind::item;
+    case kProcedureNibble:
+      return RidKind::stored_procedure;
+    case kTriggerNibble:
+      return RidKind::trigger;
+    case kFunctionNibble:
+      return RidKind::user_function;
+    case kConflictNibble:
+      return RidKind::conflict;
+    case kRangeNibble:
+      return RidKind::partition_range;
+    default:
+      return std::nullopt;
+  }
+}
+
+// What is in a database and in no container, by its size and last byte.
+std::optional<RidKind> kind_in_database(const Rid& rid, const RidBytes& from) {
+  if (from.size == 8) return RidKind::user;
+  if (from.size == 20) return std::nullopt;
+  const bool of_user = rid.container != 0 || from.bytes[15] >> 4 != kEncryptionKeyNibble;
+  return of_user ? RidKind::permission : RidKind::client_encryption_key;
+}
+
+std::optional<Rid> read_rid(const RidBytes& from) {
+  const auto& [bytes, size] = from;
+  Rid rid;
+  if (size == 3) {
+    rid.kind = RidKind::offer;
+    rid.offer = bytes[0] | uint32_t{bytes[1]} << 8 | uint32_t{bytes[2]} << 16;
+    return rid;
+  }
+  if (size != 4 && size != 8 && size != 16 && size != 20) return std::nullopt;
+  rid.database = load_u32_be(bytes.data());
+  if (rid.database == 0) return std::nullopt;
+  if (size == 4) return rid;
+
+  const uint32_t second = load_u32_be(bytes.data() + 4);
+  const bool in_container = (second & kContainerBit) != 0;
+  rid.container = second & ~kContainerBit;
+  if (size >= 16) rid.child = load_u64_be(bytes.data() + 8);
+  const std::optional<RidKind> kind = !in_container ? kind_in_database(rid, from)
+                                      : size == 8   ? RidKind::container
+                                                    : kind_in_container(bytes[15] >> 4);
+  if (!kind) return std::nullopt;
+  rid.kind = *kind;
+  if (size == 20) {
+    if (rid.kind != RidKind::item) return std::nullopt;
+    rid.kind = RidKind::attachment;
+    rid.attachment = load_u32_be(bytes.data() + 16);
+  }
+  return rid;
 }
 
 std::unexpected<Error> not_a_rid(std::string_view text) {
@@ -234,79 +323,11 @@ void append_item_self(std::string& out, uint32_t database, uint32_t container, u
 }
 
 Result<Rid> parse_rid(std::string_view text) {
-  if (text.empty() || text.size() % 4 != 0 || text.size() > (kMaxRidBytes + 2) / 3 * 4) {
-    return not_a_rid(text);
-  }
-  std::array<uint8_t, kMaxRidBytes + 4> bytes{};
-  size_t size = 0;
-  uint32_t bits = 0;
-  int held = 0;
-  const size_t digits = text.size() - (text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0);
-  for (const char c : text.substr(0, digits)) {
-    const size_t digit = kDigits.find(c);
-    if (digit == std::string_view::npos) return not_a_rid(text);
-    bits = bits << 6 | static_cast<uint32_t>(digit);
-    held += 6;
-    if (held >= 8) {
-      held -= 8;
-      bytes[size++] = static_cast<uint8_t>(bits >> held);
-      bits &= (1U << held) - 1;
-    }
-  }
-  if (bits != 0) return not_a_rid(text);  // a second spelling of the same bytes
-
-  Rid rid;
-  if (size == 3) {
-    rid.kind = RidKind::offer;
-    rid.offer = bytes[0] | uint32_t{bytes[1]} << 8 | uint32_t{bytes[2]} << 16;
-    return rid;
-  }
-  if (size != 4 && size != 8 && size != 16 && size != 20) return not_a_rid(text);
-  rid.database = load_u32_be(bytes.data());
-  if (rid.database == 0) return not_a_rid(text);
-  if (size == 4) return rid;
-
-  const uint32_t second = load_u32_be(bytes.data() + 4);
-  const bool in_container = (second & kContainerBit) != 0;
-  rid.container = second & ~kContainerBit;
-  if (size >= 16) rid.child = load_u64_be(bytes.data() + 8);
-  if (!in_container) {
-    if (size == 20) return not_a_rid(text);
-    const bool of_user = rid.container != 0 || bytes[15] >> 4 != kEncryptionKeyNibble;
-    rid.kind = size == 8 ? RidKind::user
-               : of_user ? RidKind::permission
-                         : RidKind::client_encryption_key;
-    return rid;
-  }
-  if (size == 8) {
-    rid.kind = RidKind::container;
-    return rid;
-  }
-  switch (bytes[15] >> 4) {
-    case 0x0:
-      rid.kind = size == 20 ? RidKind::attachment : RidKind::item;
-      if (size == 20) rid.attachment = load_u32_be(bytes.data() + 16);
-      return rid;
-    case kProcedureNibble:
-      rid.kind = RidKind::stored_procedure;
-      break;
-    case kTriggerNibble:
-      rid.kind = RidKind::trigger;
-      break;
-    case kFunctionNibble:
-      rid.kind = RidKind::user_function;
-      break;
-    case 0x4:
-      rid.kind = RidKind::conflict;
-      break;
-    case kRangeNibble:
-      rid.kind = RidKind::partition_range;
-      break;
-    default:
-      return not_a_rid(text);
-  }
-  if (size != 16) return not_a_rid(text);
-  return rid;
+  const std::optional<RidBytes> bytes = decoded(text);
+  if (!bytes) return not_a_rid(text);
+  const std::optional<Rid> rid = read_rid(*bytes);
+  if (!rid) return not_a_rid(text);
+  return *rid;
 }
 
 uint64_t ItemAge::operator()(std::string_view item_json) {
