@@ -9,11 +9,11 @@
 #include "api/cosmos/resources/container_definition.h"
 #include "api/cosmos/resources/container_policies.h"
 #include "api/cosmos/resources/definition_fields.h"
+#include "api/cosmos/resources/list_answer.h"
 #include "api/cosmos/resources/lookup.h"
 #include "api/cosmos/resources/offer_document.h"
 #include "api/cosmos/resources/resource_kinds.h"
 #include "api/cosmos/wire/etag.h"
-#include "api/cosmos/wire/feed_json.h"
 #include "api/cosmos/wire/partition_key_header.h"
 #include "api/cosmos/wire/resource_json.h"
 #include "api/cosmos/wire/rid.h"
@@ -124,19 +124,11 @@ void create_container(const HandlerContext& context, CallPtr call) {
 void list_containers(const HandlerContext& context, CallPtr call) {
   catalog::DatabasePtr database = database_of(context, call);
   if (!database) return;
-  auto page = page_of_names(
-      call->headers, context.continuations, context.engine.catalog().containers(database->number),
-      [](const catalog::ContainerPtr& one) -> std::string_view { return one->spec.name; });
-  if (!page) return call->fail(page.error());
-  std::string json = feed_head(database_rid(database->number), "DocumentCollections");
-  for (const catalog::ContainerPtr& one : page->resources) {
-    append_feed_element(json, container_json(*database, *one));
-  }
-  if (!page->continuation.empty()) call->response.add("x-ms-continuation", page->continuation);
-  call->charge(prices::feed_charge(json.size(), page->resources.size()));
-  finish_feed(json, page->resources.size());
-  call->response.add("x-ms-item-count", std::to_string(page->resources.size()));
-  call->reply(200, std::move(json));
+  answer_list(
+      *call, context.continuations, database_rid(database->number), "DocumentCollections",
+      context.engine.catalog().containers(database->number),
+      [](const catalog::ContainerPtr& one) -> std::string_view { return one->spec.name; },
+      [&](const catalog::Container& one) { return container_json(*database, one); });
 }
 
 void query_containers(const HandlerContext& context, CallPtr call) {

@@ -1,15 +1,13 @@
 // See databases.h.
 #include "api/cosmos/resources/databases.h"
 
-#include <algorithm>
-
 #include "api/cosmos/later.h"
 #include "api/cosmos/query/query_documents.h"
 #include "api/cosmos/resources/container_definition.h"
+#include "api/cosmos/resources/list_answer.h"
 #include "api/cosmos/resources/lookup.h"
 #include "api/cosmos/resources/offer_document.h"
 #include "api/cosmos/wire/etag.h"
-#include "api/cosmos/wire/feed_json.h"
 #include "api/cosmos/wire/resource_json.h"
 #include "prices/request_units.h"
 
@@ -30,19 +28,10 @@ void create_database(const HandlerContext& context, CallPtr call) {
 }
 
 void list_databases(const HandlerContext& context, CallPtr call) {
-  auto page = page_of_names(
-      call->headers, context.continuations, context.engine.catalog().databases(kFaceName),
-      [](const catalog::DatabasePtr& one) -> std::string_view { return one->name; });
-  if (!page) return call->fail(page.error());
-  std::string json = feed_head("", "Databases");
-  for (const catalog::DatabasePtr& one : page->resources) {
-    append_feed_element(json, database_json(*one));
-  }
-  if (!page->continuation.empty()) call->response.add("x-ms-continuation", page->continuation);
-  call->charge(prices::feed_charge(json.size(), page->resources.size()));
-  finish_feed(json, page->resources.size());
-  call->response.add("x-ms-item-count", std::to_string(page->resources.size()));
-  call->reply(200, std::move(json));
+  answer_list(
+      *call, context.continuations, "", "Databases", context.engine.catalog().databases(kFaceName),
+      [](const catalog::DatabasePtr& one) -> std::string_view { return one->name; },
+      [](const catalog::Database& one) { return database_json(one); });
 }
 
 void query_databases(const HandlerContext& context, CallPtr call) {

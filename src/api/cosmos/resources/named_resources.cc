@@ -8,11 +8,11 @@
 #include "api/cosmos/query/query_documents.h"
 #include "api/cosmos/resources/attachments.h"
 #include "api/cosmos/resources/definition_fields.h"
+#include "api/cosmos/resources/list_answer.h"
 #include "api/cosmos/resources/resource_kinds.h"
 #include "api/cosmos/resources/resource_owner.h"
 #include "api/cosmos/wire/error_body.h"
 #include "api/cosmos/wire/etag.h"
-#include "api/cosmos/wire/feed_json.h"
 #include "api/cosmos/wire/resource_json.h"
 #include "api/cosmos/wire/rid.h"
 #include "prices/request_units.h"
@@ -78,20 +78,11 @@ void query_resources(const ResourceCall& about, CallPtr call) {
 }
 
 void list_resources(const ResourceCall& about, CallPtr call) {
-  auto page =
-      page_of_names(call->headers, about.context.continuations,
-                    about.catalog().resources(about.kind.number, about.owner.number),
-                    [](const catalog::ResourcePtr& one) -> std::string_view { return one->name; });
-  if (!page) return call->fail(page.error());
-  std::string json = feed_head(about.owner.rid, about.kind.feed);
-  for (const catalog::ResourcePtr& one : page->resources) {
-    append_feed_element(json, resource_json(about, *one));
-  }
-  if (!page->continuation.empty()) call->response.add("x-ms-continuation", page->continuation);
-  call->charge(prices::feed_charge(json.size(), page->resources.size()));
-  finish_feed(json, page->resources.size());
-  call->response.add("x-ms-item-count", std::to_string(page->resources.size()));
-  call->reply(200, std::move(json));
+  answer_list(
+      *call, about.context.continuations, about.owner.rid, about.kind.feed,
+      about.catalog().resources(about.kind.number, about.owner.number),
+      [](const catalog::ResourcePtr& one) -> std::string_view { return one->name; },
+      [&](const catalog::Resource& one) { return resource_json(about, one); });
 }
 
 void read_resource(const ResourceCall& about, CallPtr call, const catalog::Resource& resource) {
