@@ -35,8 +35,18 @@ struct ChangeFeedPage {
   uint64_t position = 0;
   size_t count = 0;
   bool more = false;
-  std::string json = "";  // of the elements
+  std::string json;  // of the elements
 };
+
+// Up to the position that a reply of the engine has reached.
+template <class Reply>
+ChangeFeedPage empty_page(const Reply& reply) {
+  ChangeFeedPage page;
+  page.receipt = reply.receipt;
+  page.position = reply.page.lsn;
+  page.more = reply.page.more;
+  return page;
+}
 
 void append_separator(std::string& json) {
   if (!json.empty()) json += ',';
@@ -78,8 +88,7 @@ Result<ChangeFeedPage> read_latest_versions(cluster::Engine& engine,
   const ChangeFormat format = request.headers.change_feed_format == kSeparateFormatVersion
                                   ? ChangeFormat::separate
                                   : ChangeFormat::plain;
-  ChangeFeedPage page{
-      .receipt = reply->receipt, .position = reply->page.lsn, .more = reply->page.more};
+  ChangeFeedPage page = empty_page(*reply);
   for (const partition::Change& change : reply->page.changes) {
     if (!bounds.only.has(change.key.placement)) continue;
     append_separator(page.json);
@@ -97,8 +106,7 @@ Result<ChangeFeedPage> read_all_versions(cluster::Engine& engine,
   auto reply = engine.history(request.routing, bounds.min, bounds.max, request.from, items_max,
                               terms.demand, terms.charge_factor);
   if (!reply) return pass(reply.error());
-  ChangeFeedPage page{
-      .receipt = reply->receipt, .position = reply->page.lsn, .more = reply->page.more};
+  ChangeFeedPage page = empty_page(*reply);
   for (const partition::Event& event : reply->page.events) {
     if (!bounds.only.has(event.key.placement)) continue;
     append_separator(page.json);
@@ -110,7 +118,7 @@ Result<ChangeFeedPage> read_all_versions(cluster::Engine& engine,
   return page;
 }
 
-void answer_failure(Call& call, Error error) {
+void answer_failure(Call& call, const Error& error) {
   if (error.code != Code::moved) return call.fail(error);
   // Who named a range reads the ranges again. Who named none would do so in vain.
   if (!call.headers.partition_key_range.empty()) return call.fail(error, kSubstatusRangeGone);
@@ -143,7 +151,7 @@ void read_change_feed(const HandlerContext& context, CallPtr call) {
   const ChangeFeedRequest request{headers, routing, std::move(*asked), *from};
   auto page = *mode == FeedMode::latest_versions ? read_latest_versions(context.engine, request)
                                                  : read_all_versions(context.engine, request);
-  if (!page) return answer_failure(*call, std::move(page.error()));
+  if (!page) return answer_failure(*call, page.error());
   answer_page(*call, *routing, *page);
 }
 

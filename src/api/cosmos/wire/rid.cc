@@ -13,9 +13,10 @@ namespace {
 
 // The value of a character of a resource id's text.
 uint64_t digit_of(char c) {
-  if (c >= 'A' && c <= 'Z') return static_cast<uint64_t>(c - 'A');
-  if (c >= 'a' && c <= 'z') return static_cast<uint64_t>(c - 'a' + 26);
-  if (c >= '0' && c <= '9') return static_cast<uint64_t>(c - '0' + 52);
+  const uint64_t code = static_cast<uint8_t>(c);
+  if (c >= 'A' && c <= 'Z') return code - 'A';
+  if (c >= 'a' && c <= 'z') return code - 'a' + 26;
+  if (c >= '0' && c <= '9') return code - '0' + 52;
   return c == '+' ? 62 : 63;
 }
 
