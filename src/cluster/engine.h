@@ -26,122 +26,18 @@
 #include "base/thread_annotations.h"
 #include "base/worker_pool.h"
 #include "catalog/catalog.h"
+#include "cluster/budgets/budgets.h"
+#include "cluster/budgets/purge_shares.h"
+#include "cluster/engine_options.h"
+#include "cluster/replies.h"
 #include "cluster/routing.h"
+#include "cluster/routing_table.h"
 #include "partition/partition.h"
 #include "partition/transaction.h"
 #include "partition/view.h"
 #include "volume/volume.h"
 
 namespace orrery::cluster {
-
-enum class Throttling : uint8_t {
-  enforce,  // over budget: Code::throttled
-  report,   // over budget: served, and said so
-};
-
-struct EngineOptions {
-  Limits limits;
-  Throttling throttling = Throttling::enforce;
-  bool sync_commits = true;
-  const partition::Prices* prices = &partition::kOneForEach;  // what containers' work costs
-  // Codecs of encodings other than JSON, by the names that containers use.
-  std::map<std::string, std::shared_ptr<const value::Codec>, std::less<>> codecs = {};
-};
-
-// What every answered operation tells.
-struct Receipt {
-  uint32_t range = 0;
-  uint64_t lsn = 0;                // of the partition
-  double charge = 0;               // units, by the prices of the container
-  uint32_t would_throttle_ms = 0;  // Throttling::report: how long it would have had to wait
-};
-
-struct WriteReply {
-  std::optional<Error> error;
-  std::optional<size_t> failed_write;  // the one that the error is about; unset: all of them
-  std::vector<partition::Written> written;
-  std::vector<double> charges;  // of each, when there is no error; the receipt has their sum
-  Receipt receipt;
-};
-
-struct ReadReply {
-  std::optional<partition::Item> item;
-  Receipt receipt;
-};
-
-struct FeedReply {
-  partition::Page page;
-  Receipt receipt;
-};
-
-// A part of one partition as it was at one moment, for a query to read.
-struct ViewReply {
-  std::unique_ptr<partition::View> view;
-  std::string min;  // the placement keys that it is of
-  std::string max;
-  Receipt receipt;
-};
-
-// A transaction over the partition that has its key, and where that is.
-struct TransactionReply {
-  std::unique_ptr<partition::Transaction> transaction;
-  Receipt receipt;
-};
-
-// Where a reader of changes begins: after whichever is later.
-struct ChangesFrom {
-  uint64_t position = 0;  // an LSN, as a page before told it; also of a range that was split
-  std::optional<int64_t> since_s = {};  // with what was written in this second
-  bool now = false;                     // after all that there is
-};
-
-struct ChangesReply {
-  partition::ChangePage page;
-  Receipt receipt;
-};
-
-struct HistoryReply {
-  partition::EventPage page;
-  Receipt receipt;
-};
-
-// A consistency demand of a reader: for a range, the LSN that its partition must have reached, if
-// any.
-using LsnDemand = std::function<std::optional<uint64_t>(const catalog::PartitionRange&)>;
-// Code::behind when the partition has not got that far.
-Status check_demand(const LsnDemand& demand, const catalog::PartitionRange& range, uint64_t lsn);
-
-// The error of a request that was rerouted too often.
-Error keeps_moving();
-
-// For transactions that read.
-struct ReadTerms {
-  LsnDemand demand;
-  double charge_factor = 1;  // reads of stronger consistency cost a multiple
-};
-
-struct SplitReport {
-  uint32_t parent = 0;
-  uint32_t left = 0;
-  uint32_t right = 0;
-  int64_t pause_us = 0;
-  int64_t total_us = 0;
-};
-
-struct PartitionStatus {
-  catalog::PartitionRange range;
-  bool open = false;
-  partition::Usage usage;
-  uint64_t lsn = 0;
-  std::string read_only_reason;
-  uint64_t reads = 0;
-  uint64_t writes = 0;
-  uint64_t throttled = 0;
-  double charge = 0;
-  uint32_t indexed_percent = 100;  // how many items have the terms of the current index rules
-};
-// Of all of a container's items; 100 only when all have them.
-uint32_t indexed_percent(const std::vector<PartitionStatus>& partitions);
 
 class Engine {
  public:
@@ -236,14 +132,9 @@ class Engine {
                                                          std::string_view term);
 
   // --- partitions ------------------------------------------------------------------------------
-  // Splits one partition (the largest when no range is named), after the splits that wait:
-  // Code::overloaded when too many do. `is_wanted` is asked when its turn comes.
-  struct SplitRequest {
-    uint32_t container = 0;
-    std::optional<uint32_t> range = {};
-    std::function<bool()> is_wanted = {};
-  };
-  static constexpr size_t kSplitsWaitingMax = 64;
+  // Splits one partition after the splits that wait: Code::overloaded when too many do.
+  using SplitRequest = cluster::SplitRequest;
+  static constexpr size_t kSplitsWaitingMax = cluster::kSplitsWaitingMax;
   void split_later(SplitRequest request, std::move_only_function<void(Result<SplitReport>)> done);
   // The same, and waits for it.
   Result<SplitReport> split(uint32_t container, std::optional<uint32_t> range);
@@ -259,9 +150,8 @@ class Engine {
                                           const partition::Partition&)>& visit) const;
 
  private:
-  Engine(volume::Volume& volume, const Clock& clock, const EngineOptions& options);
-
-  static constexpr int kRouteAttempts = 16;
+  Engine(volume::Volume& volume, const Clock& clock, const EngineOptions& options,
+         std::unique_ptr<partition::Shared> shared, std::unique_ptr<catalog::Catalog> catalog);
 
   // opening (engine.cc, engine_opening.cc)
   class Opening;
@@ -276,9 +166,6 @@ class Engine {
   Result<std::shared_ptr<partition::Partition>> open_if_there(const std::shared_ptr<Slot>& slot);
   template <class Job>
   void with_partition(const std::shared_ptr<Slot>& slot, bool make, Job job);
-  // Does a job that takes a routing, again with a newer one when a partition moved meanwhile.
-  template <class Job>
-  auto follow(const RoutingPtr& routing, const Job& job) -> decltype(job(*routing));
   Result<FeedReply> feed_once(const Routing& routing, std::string_view min, std::string_view max,
                               const partition::ItemKey* after, size_t items_max,
                               const LsnDemand& demand, double charge_factor);
@@ -295,16 +182,9 @@ class Engine {
                                  uint64_t position, const LsnDemand& demand);
   void pay_for_page(OnePartition& one, uint64_t bytes, uint64_t items, double charge_factor);
 
-  // routing
-  RoutingPtr make_routing(const catalog::ContainerPtr& container, const Routing* before);
-  void install(const RoutingPtr& routing);
-  void uninstall(const Routing& routing);
-  void rebuild(uint32_t container);
+  // Stops routing to a container, whose files are to be removed.
+  void uninstall(const Routing& routing) noexcept ORRERY_REQUIRES(table_.change_mutex);
 
-  // budgets
-  Result<uint32_t> ask_budget(const Routing& routing, Slot& slot);
-  Result<uint32_t> admit(const Routing& routing, Slot& slot);
-  void pay(const Routing& routing, Slot& slot, double charge);
   Result<ReadReply> read_here(const Routing& routing, Slot& slot,
                               const partition::Partition* partition, std::string_view placement,
                               std::string_view row, const LsnDemand& demand, double charge_factor,
@@ -340,7 +220,6 @@ class Engine {
   void settle_split(const Routing& routing, const std::string& parent_volume_name,
                     std::shared_ptr<partition::Partition> parent,
                     const std::vector<std::shared_ptr<Slot>>& children);
-  bool may_split_by_itself(const Routing& routing) const;
   void split_if_full(const Routing& routing, const std::shared_ptr<Slot>& slot);
   void scale(uint32_t container);
   void scale_if_loaded(const Routing& routing, Slot& slot);
@@ -356,7 +235,7 @@ class Engine {
                                                        const partition::Partition::Children& made);
   std::vector<std::shared_ptr<Slot>> route_to_children(const catalog::ContainerPtr& container,
                                                        const partition::Partition::Children& made)
-      ORRERY_REQUIRES(change_mutex_);
+      ORRERY_REQUIRES(table_.change_mutex);
   // Replaces a range by its two halves in a copy of the container's map. `attempt` makes names in
   // the volume that were never used.
   static catalog::PartitionMap split_map(const catalog::Container& container, uint32_t range,
@@ -372,7 +251,7 @@ class Engine {
   Result<bool> reindex_some(uint32_t container);
 
   // removal of files (engine_removal.cc)
-  Status check_catalog_is_there() const;
+  static Status check_catalog_is_there(volume::Volume& volume);
   // At the start: all files are known, and those that are to go are gone.
   Status settle_files();
   Status check_all_are_known(const std::vector<std::string>& names) const;
@@ -394,15 +273,10 @@ class Engine {
   volume::Volume& volume_;
   const Clock& clock_;
   const EngineOptions options_;
-  partition::Shared shared_;
-  std::unique_ptr<catalog::Catalog> catalog_;
-
-  mutable std::shared_mutex routing_mutex_;
-  std::unordered_map<std::string, RoutingPtr> by_name_;
-  std::unordered_map<uint32_t, RoutingPtr> by_number_;
-  std::unordered_map<uint32_t, std::shared_ptr<TokenBucket>> database_budgets_;
-
-  Mutex change_mutex_;  // one change to containers and maps at a time; taken before other locks
+  const std::unique_ptr<partition::Shared> shared_;
+  const std::unique_ptr<catalog::Catalog> catalog_;
+  RoutingTable table_;
+  const Budgets budgets_;
   mutable Mutex scaling_mutex_;
   std::unordered_map<uint32_t, uint32_t> scaling_ ORRERY_GUARDED_BY(scaling_mutex_);
 
@@ -413,8 +287,7 @@ class Engine {
   Mutex reindexing_mutex_;
   std::unordered_set<uint32_t> reindexing_ ORRERY_GUARDED_BY(reindexing_mutex_);  // queued
 
-  // What removing purged items may use of each budget. Upkeep's alone, but for payments.
-  std::map<std::shared_ptr<TokenBucket>, std::shared_ptr<TokenBucket>> purge_shares_;
+  PurgeShares purge_shares_;  // upkeep's alone
 
   Mutex upkeep_mutex_;
   CondVar upkeep_wake_;
@@ -432,17 +305,5 @@ class Engine {
   WorkerPool trimmer_;
   WorkerPool indexer_;
 };
-
-template <class Job>
-auto Engine::follow(const RoutingPtr& routing, const Job& job) -> decltype(job(*routing)) {
-  RoutingPtr newer;
-  for (int attempt = 0; attempt < kRouteAttempts; ++attempt) {
-    auto result = job(newer ? *newer : *routing);
-    if (result || result.error().code != Code::moved) return result;
-    newer = find(routing->container->number);
-    if (!newer) return fail(Code::not_found, "the container was deleted in the meantime");
-  }
-  return pass(keeps_moving());
-}
 
 }  // namespace orrery::cluster

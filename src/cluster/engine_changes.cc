@@ -19,7 +19,7 @@ Result<Engine::OnePartition> Engine::enter_one(RoutingPtr routing, std::string_v
                   fmt::format("the keys lie in {} ranges: read the changes of each", end - begin));
     }
     one.slot = routing->slot_of(min);
-    auto admitted = admit(*routing, *one.slot);
+    auto admitted = budgets_.admit(*routing, *one.slot);
     if (!admitted) return pass(admitted.error());
     one.receipt.would_throttle_ms = *admitted;
     auto opened = open_if_there(one.slot);
@@ -29,7 +29,7 @@ Result<Engine::OnePartition> Engine::enter_one(RoutingPtr routing, std::string_v
     }
     if (opened.error().code != Code::moved) return pass(opened.error());
     routing = find(routing->container->number);
-    if (!routing) return fail(Code::not_found, "the container was deleted in the meantime");
+    if (!routing) return pass(container_is_gone());
   }
   one.receipt.range = one.slot->range.id;
   one.receipt.lsn = one.partition == nullptr ? 0 : one.partition->lsn();
@@ -52,7 +52,7 @@ void Engine::pay_for_page(OnePartition& one, uint64_t bytes, uint64_t items, dou
       charge_factor * one.routing->prices->charge(
                           {.kind = partition::WorkKind::page, .items = items, .bytes = bytes});
   one.slot->counters.reads.fetch_add(1, std::memory_order_relaxed);
-  pay(*one.routing, *one.slot, one.receipt.charge);
+  Budgets::pay(*one.routing, *one.slot, one.receipt.charge);
 }
 
 Result<ChangesReply> Engine::changes(RoutingPtr routing, std::string_view min, std::string_view max,

@@ -1,4 +1,4 @@
-// Budgets, and the operations on items. Each goes on with a newer routing when its partition moved.
+// The operations on items. Each goes on with a newer routing when its partition moved.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,20 +33,6 @@ double charge_of(partition::Verb verb, const partition::Written& written,
 
 }  // namespace
 
-Error keeps_moving() {
-  return {.code = Code::overloaded,
-          .message = "the partition keeps moving: try again",
-          .retry_after_ms = 100};
-}
-
-Status check_demand(const LsnDemand& demand, const catalog::PartitionRange& range, uint64_t lsn) {
-  if (!demand) return {};
-  auto needed = demand(range);
-  if (!needed || *needed <= lsn) return {};
-  return fail(Code::behind, fmt::format("the request asks for LSN {} of range {}, which is at {}",
-                                        *needed, range.id, lsn));
-}
-
 template <class Job>
 void Engine::with_partition(const std::shared_ptr<Slot>& slot, bool make, Job job) {
   if (auto open = slot->opened()) {
@@ -57,39 +43,6 @@ void Engine::with_partition(const std::shared_ptr<Slot>& slot, bool make, Job jo
     job(make ? open_slot(slot) : open_if_there(slot));
   });
 }
-
-// --- budgets ------------------------------------------------------------------------------------
-
-// How long the operation would have to wait (0: may start), or an error when that is enforced.
-// Counts what it refuses; what is served all the same is for the caller to count.
-Result<uint32_t> Engine::ask_budget(const Routing& routing, Slot& slot) {
-  TokenBucket& budget = routing.budget(slot);
-  const int64_t now_us = clock_.steady_us();
-  slot.note_use(now_us);
-  const uint32_t wait_ms = budget.wait_ms(now_us);
-  if (wait_ms == 0 || options_.throttling == Throttling::report) return wait_ms;
-  slot.counters.throttled.fetch_add(1, std::memory_order_relaxed);
-  return std::unexpected(
-      Error{.code = Code::throttled,
-            .message = fmt::format("the request rate is too large: range {} may use {} "
-                                   "units a second. Retry after {} ms, or raise the "
-                                   "throughput",
-                                   slot.range.id, budget.rate(), wait_ms),
-            .retry_after_ms = wait_ms});
-}
-
-Result<uint32_t> Engine::admit(const Routing& routing, Slot& slot) {
-  auto wait_ms = ask_budget(routing, slot);
-  if (wait_ms && *wait_ms > 0) slot.counters.throttled.fetch_add(1, std::memory_order_relaxed);
-  return wait_ms;
-}
-
-void Engine::pay(const Routing& routing, Slot& slot, double charge) {
-  routing.budget(slot).pay(charge);
-  slot.counters.charge.fetch_add(charge, std::memory_order_relaxed);
-}
-
-// --- items --------------------------------------------------------------------------------------
 
 void Engine::write(RoutingPtr routing, std::vector<Write> transaction,
                    std::move_only_function<void(WriteReply)> done, ReadTerms reads) {
@@ -102,7 +55,7 @@ void Engine::write_again(RoutingPtr routing, std::vector<Write> transaction,
   const std::shared_ptr<Slot> slot = routing->slot_of(transaction.front().placement);
   WriteReply refused;
   refused.receipt.range = slot->range.id;
-  auto admitted = admit(*routing, *slot);
+  auto admitted = budgets_.admit(*routing, *slot);
   if (admitted && std::ranges::any_of(transaction, [](const Write& write) {
         return write.verb != partition::Verb::remove && write.verb != partition::Verb::read &&
                write.verb != partition::Verb::purge;
@@ -166,9 +119,7 @@ void Engine::send_on(PendingWrite pending, std::vector<Write> transaction) {
                        std::move(pending.reads), pending.attempt + 1);
   }
   WriteReply reply;
-  reply.error = fresh ? keeps_moving()
-                      : Error{.code = Code::not_found,
-                              .message = "the container was deleted in the meantime"};
+  reply.error = fresh ? keeps_moving() : container_is_gone();
   pending.done(std::move(reply));
 }
 
@@ -192,7 +143,7 @@ void Engine::finish_write(PendingWrite pending, const Partition& partition,
     reply.written = std::move(outcome.written);
   }
   pending.slot->counters.writes.fetch_add(1, std::memory_order_relaxed);
-  pay(*pending.routing, *pending.slot, reply.receipt.charge);
+  Budgets::pay(*pending.routing, *pending.slot, reply.receipt.charge);
   after_write(pending.routing, pending.slot, partition);
   pending.done(std::move(reply));
 }
@@ -223,14 +174,14 @@ std::optional<Result<ReadReply>> Engine::read_in_memory(const Routing& routing,
   Slot& slot = *routing.slot_of(placement);
   const std::shared_ptr<Partition> partition = slot.opened();
   if (!partition) return std::nullopt;
-  auto admitted = ask_budget(routing, slot);
+  auto admitted = budgets_.ask(routing, slot);
   if (!admitted) return pass(admitted.error());
   auto reply = read_here(routing, slot, partition.get(), placement, row, demand, charge_factor,
                          partition::Reach::memory);
   if (!reply && (reply.error().code == Code::moved || reply.error().code == Code::would_wait)) {
     return std::nullopt;
   }
-  if (*admitted > 0) slot.counters.throttled.fetch_add(1, std::memory_order_relaxed);
+  Budgets::count_late(slot, *admitted);
   if (reply) reply->receipt.would_throttle_ms = *admitted;
   return reply;
 }
@@ -247,7 +198,7 @@ void Engine::read_again(RoutingPtr routing, std::string placement, std::string r
                         std::move_only_function<void(Result<ReadReply>)> done, double charge_factor,
                         int attempt) {
   const std::shared_ptr<Slot> slot = routing->slot_of(placement);
-  auto admitted = admit(*routing, *slot);
+  auto admitted = budgets_.admit(*routing, *slot);
   if (!admitted) return done(pass(admitted.error()));
   const uint32_t would_throttle_ms = *admitted;
   auto go_on = [this, routing, slot, would_throttle_ms, placement = std::move(placement),
@@ -258,7 +209,7 @@ void Engine::read_again(RoutingPtr routing, std::string placement, std::string r
                         : Result<ReadReply>(pass(opened.error()));
     if (!reply && reply.error().code == Code::moved) {
       RoutingPtr fresh = find(routing->container->number);
-      if (!fresh) return done(fail(Code::not_found, "the container was deleted in the meantime"));
+      if (!fresh) return done(pass(container_is_gone()));
       if (attempt >= kRouteAttempts) return done(pass(keeps_moving()));
       return read_again(std::move(fresh), std::move(placement), std::move(row), demand,
                         std::move(done), charge_factor, attempt + 1);
@@ -298,27 +249,27 @@ Result<ReadReply> Engine::read_here(const Routing& routing, Slot& slot, const Pa
   reply.receipt.charge = charge_factor * prices.charge(work);
   slot.counters.reads.fetch_add(1, std::memory_order_relaxed);
   if (slot.load) slot.load->note(placement, LoadSample::Access::read);
-  pay(routing, slot, reply.receipt.charge);
+  Budgets::pay(routing, slot, reply.receipt.charge);
   return reply;
 }
 
 Result<FeedReply> Engine::feed(const RoutingPtr& routing, std::string_view min,
                                std::string_view max, const partition::ItemKey* after,
                                size_t items_max, const LsnDemand& demand, double charge_factor) {
-  return follow(routing, [&](const Routing& now) {
+  return table_.follow(routing, [&](const Routing& now) {
     return feed_once(now, min, max, after, items_max, demand, charge_factor);
   });
 }
 
 Result<uint32_t> Engine::admit_query(const RoutingPtr& routing, std::string_view placement) {
-  return ask_budget(*routing, *routing->slot_of(placement));
+  return budgets_.ask(*routing, *routing->slot_of(placement));
 }
 
 void Engine::pay_for_query(const RoutingPtr& routing, std::string_view placement, double charge,
                            uint32_t would_throttle_ms) {
   Slot& slot = *routing->slot_of(placement);
-  if (would_throttle_ms > 0) slot.counters.throttled.fetch_add(1, std::memory_order_relaxed);
-  pay(*routing, slot, charge);
+  Budgets::count_late(slot, would_throttle_ms);
+  Budgets::pay(*routing, slot, charge);
 }
 
 Result<FeedReply> Engine::feed_once(const Routing& routing, std::string_view min,
@@ -344,7 +295,7 @@ Result<FeedReply> Engine::feed_once(const Routing& routing, std::string_view min
   for (size_t i = begin; i < end; ++i) {
     Slot& slot = *routing.slots[i];
     reply.receipt.range = slot.range.id;
-    auto admitted = admit(routing, slot);
+    auto admitted = budgets_.admit(routing, slot);
     if (!admitted) return pass(admitted.error());
     reply.receipt.would_throttle_ms = std::max(reply.receipt.would_throttle_ms, *admitted);
     auto opened = open_if_there(routing.slots[i]);
@@ -373,7 +324,7 @@ Result<FeedReply> Engine::feed_once(const Routing& routing, std::string_view min
         work.bytes += routing.prices->counted(item.body.size());
       }
       reply.receipt.charge = charge_factor * routing.prices->charge(work);
-      pay(routing, slot, reply.receipt.charge);
+      Budgets::pay(routing, slot, reply.receipt.charge);
       break;
     }
   }
@@ -383,7 +334,7 @@ Result<FeedReply> Engine::feed_once(const Routing& routing, std::string_view min
 Result<std::optional<partition::ItemKey>> Engine::find_by_term(const RoutingPtr& routing,
                                                                std::string_view term) {
   using Found = Result<std::optional<partition::ItemKey>>;
-  return follow(routing, [&](const Routing& now) -> Found {
+  return table_.follow(routing, [&](const Routing& now) -> Found {
     for (const auto& slot : now.slots) {
       auto opened = open_if_there(slot);
       if (!opened) return pass(opened.error());

@@ -3,10 +3,7 @@
 
 #include <algorithm>
 
-#include <mutex>
-
 #include "base/fault.h"
-#include "base/survive.h"
 #include "cluster/engine.h"
 #include "cluster/throughput.h"
 
@@ -21,7 +18,7 @@ Subject subject_of(const catalog::ContainerSpec& spec) {
 
 Result<catalog::DatabasePtr> Engine::create_database(
     catalog::DatabaseName name, std::optional<catalog::Throughput> throughput) {
-  MutexLock change(change_mutex_);
+  MutexLock change(table_.change_mutex);
   if (throughput) {
     if (auto checked = check_throughput(*throughput, Subject::database, limits()); !checked) {
       return pass(checked.error());
@@ -38,7 +35,7 @@ Result<catalog::DatabasePtr> Engine::create_database(
 }
 
 Status Engine::remove_database(uint32_t number) {
-  MutexLock change(change_mutex_);
+  MutexLock change(table_.change_mutex);
   std::vector<RoutingPtr> inside;
   for (const catalog::ContainerPtr& container : catalog_->containers(number)) {
     if (RoutingPtr routing = find(container->number)) inside.push_back(std::move(routing));
@@ -46,16 +43,15 @@ Status Engine::remove_database(uint32_t number) {
   if (auto removed = catalog_->remove_database(number); !removed) return removed;
   static_cast<void>(fault::point("removal.recorded"));  // only a crash means something here
   for (const RoutingPtr& routing : inside) {
-    persist("removing a container", [&] { uninstall(*routing); });
+    uninstall(*routing);
   }
-  std::unique_lock lock(routing_mutex_);
-  database_budgets_.erase(number);
+  table_.remove_database(number);
   return {};
 }
 
 Result<RoutingPtr> Engine::create_container(uint32_t database, catalog::ContainerSpec spec,
                                             std::optional<catalog::Throughput> throughput) {
-  MutexLock change(change_mutex_);
+  MutexLock change(table_.change_mutex);
   catalog::DatabasePtr owner = catalog_->database(database);
   if (!owner) return fail(Code::not_found, "the database is not there");
   if (catalog_->container(database, spec.name)) {
@@ -95,16 +91,11 @@ Result<RoutingPtr> Engine::create_container(uint32_t database, catalog::Containe
   const auto boundaries = value::divide_evenly(spec.key.placement, partitions);
   auto made = catalog_->create_container(database, std::move(spec), throughput, boundaries);
   if (!made) return pass(made.error());
-  RoutingPtr routing;
-  persist("routing to a new container", [&] {
-    routing = make_routing(*made, nullptr);
-    install(routing);
-  });
-  return routing;
+  return table_.add(*made);
 }
 
 Result<RoutingPtr> Engine::replace_container(uint32_t number, catalog::ContainerSpec spec) {
-  MutexLock change(change_mutex_);
+  MutexLock change(table_.change_mutex);
   auto updated = catalog_->update_container(number, [&](catalog::Container& container) -> Status {
     if (container.spec.key != spec.key || container.spec.unique_keys != spec.unique_keys) {
       return fail(Code::invalid,
@@ -118,23 +109,23 @@ Result<RoutingPtr> Engine::replace_container(uint32_t number, catalog::Container
     return {};
   });
   if (!updated) return pass(updated.error());
-  rebuild(number);
+  table_.rebuild(number);
   wake_upkeep();
   return find(number);
 }
 
 Status Engine::remove_container(uint32_t number) {
-  MutexLock change(change_mutex_);
+  MutexLock change(table_.change_mutex);
   RoutingPtr routing = find(number);
   if (auto removed = catalog_->remove_container(number); !removed) return removed;
   static_cast<void>(fault::point("removal.recorded"));
-  if (routing) persist("removing a container", [&] { uninstall(*routing); });
+  if (routing) uninstall(*routing);
   return {};
 }
 
 Status Engine::set_container_throughput(uint32_t number, const catalog::Throughput& throughput) {
   {
-    MutexLock change(change_mutex_);
+    MutexLock change(table_.change_mutex);
     auto updated = catalog_->update_container(number, [&](catalog::Container& container) -> Status {
       if (!container.throughput) {
         return fail(Code::invalid,
@@ -150,14 +141,14 @@ Status Engine::set_container_throughput(uint32_t number, const catalog::Throughp
       return {};
     });
     if (!updated) return pass(updated.error());
-    rebuild(number);
+    table_.rebuild(number);
   }
   scale(number);
   return {};
 }
 
 Status Engine::set_database_throughput(uint32_t number, const catalog::Throughput& throughput) {
-  MutexLock change(change_mutex_);
+  MutexLock change(table_.change_mutex);
   catalog::DatabasePtr database = catalog_->database(number);
   if (!database) return fail(Code::not_found, "the database is not there");
   if (!database->throughput) {
@@ -170,10 +161,7 @@ Status Engine::set_database_throughput(uint32_t number, const catalog::Throughpu
   }
   auto updated = catalog_->set_throughput(number, throughput);
   if (!updated) return pass(updated.error());
-  std::unique_lock lock(routing_mutex_);
-  if (auto found = database_budgets_.find(number); found != database_budgets_.end()) {
-    found->second->set_rate(throughput.units, clock_.steady_us());
-  }
+  table_.set_database_rate(number, throughput.units);
   return {};
 }
 

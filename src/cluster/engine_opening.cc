@@ -34,7 +34,7 @@ Result<Engine::Opening> Engine::begin_opening() {
     {
       const MutexLock lock(opening_mutex_);
       // The catalog's is one of those that are open.
-      if (shared_.stores_open.load() + opening_ <= most) {
+      if (shared_->stores_open.load() + opening_ <= most) {
         ++opening_;
         return Opening(this);
       }
@@ -53,8 +53,7 @@ Result<Engine::Opening> Engine::begin_opening() {
 bool Engine::close_one_unused() {
   std::vector<std::pair<int64_t, std::shared_ptr<Slot>>> open;
   {
-    std::shared_lock lock(routing_mutex_);
-    for (const auto& [number, routing] : by_number_) {
+    for (const RoutingPtr& routing : table_.all()) {
       for (const auto& slot : routing->slots) {
         if (slot->opened()) open.emplace_back(slot->last_used_us.load(), slot);
       }

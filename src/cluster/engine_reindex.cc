@@ -6,8 +6,6 @@
 // need not open any to find out. Until the last partition is done, a crash or a split costs only
 // looking at some items again. Open partitions are also asked themselves: a delayed write may have
 // brought older rules to a partition that did not exist when the others were done.
-#include <mutex>
-
 #include "base/log.h"
 #include "base/survive.h"
 #include "cluster/engine.h"
@@ -31,12 +29,7 @@ bool Engine::needs_reindexing(const Routing& routing) const {
 }
 
 void Engine::reindex_where_needed() {
-  std::vector<RoutingPtr> all;
-  {
-    std::shared_lock lock(routing_mutex_);
-    for (const auto& [number, routing] : by_number_) all.push_back(routing);
-  }
-  for (const RoutingPtr& routing : all) {
+  for (const RoutingPtr& routing : table_.all()) {
     const uint32_t number = routing->container->number;
     if (!needs_reindexing(*routing)) continue;
     {
@@ -90,10 +83,10 @@ Result<bool> Engine::reindex_some(uint32_t number) {
     }
   }
   if (!behind) return false;
-  MutexLock change(change_mutex_);
+  MutexLock change(table_.change_mutex);
   auto noted = catalog_->note_indexed(number, container.index_version);
   if (!noted) return pass(noted.error());
-  rebuild(number);
+  table_.rebuild(number);
   log::info("re-indexed a container",
             {{"container", container.spec.name}, {"version", container.index_version}});
   return false;

@@ -31,16 +31,16 @@ constexpr size_t kPlacesInMessage = 10;
 }  // namespace
 
 // A catalog that is lost must not come back as an empty one.
-Status Engine::check_catalog_is_there() const {
-  if (volume_.exists(catalog::kCatalogVolumeName)) return {};
-  auto names = volume_.list();
+Status Engine::check_catalog_is_there(volume::Volume& volume) {
+  if (volume.exists(catalog::kCatalogVolumeName)) return {};
+  auto names = volume.list();
   if (!names) return pass(names.error());
   for (const std::string& name : *names) {
-    if (!volume_.exists(name)) continue;
+    if (!volume.exists(name)) continue;
     return fail(Code::corrupt,
                 fmt::format("the catalog's files are missing, though those of partitions are "
                             "there: they were in {}. Put them back there from a copy",
-                            volume_.place(catalog::kCatalogVolumeName)));
+                            volume.place(catalog::kCatalogVolumeName)));
   }
   return {};
 }
@@ -93,8 +93,8 @@ Status Engine::check_clone(const catalog::Removal& removal, bool& settled) {
   };
   if (!volume_.exists(parent)) return older("that is not there any more");
   // Claiming the parent also ends what a deposed process could still make of it.
-  auto parent_lsn = partition::Partition::stored_lsn(shared_, volume_, parent);
-  auto clone_lsn = partition::Partition::stored_lsn(shared_, volume_, clone);
+  auto parent_lsn = partition::Partition::stored_lsn(*shared_, volume_, parent);
+  auto clone_lsn = partition::Partition::stored_lsn(*shared_, volume_, clone);
   if (!parent_lsn || !clone_lsn) {
     const Error& error = parent_lsn ? clone_lsn.error() : parent_lsn.error();
     log::warn("cannot tell whether what a split left may go; it stays",

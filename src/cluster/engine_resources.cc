@@ -37,7 +37,7 @@ Status check_resource_quota(const Limits& limits, const catalog::ResourceTotals&
 Result<catalog::ResourcePtr> Engine::create_resource(uint8_t kind, uint32_t parent,
                                                      std::string_view name, std::string body,
                                                      uint64_t most, const ResourceCheck& check) {
-  MutexLock change(change_mutex_);
+  MutexLock change(table_.change_mutex);
   if (check) {
     if (auto checked = check(); !checked) return pass(checked.error());
   }
@@ -60,7 +60,7 @@ Result<catalog::ResourcePtr> Engine::replace_resource(uint32_t number, std::stri
                                                       std::string body,
                                                       std::optional<uint64_t> if_revision,
                                                       const ResourceCheck& check) {
-  MutexLock change(change_mutex_);
+  MutexLock change(table_.change_mutex);
   if (check) {
     if (auto checked = check(); !checked) return pass(checked.error());
   }
@@ -76,7 +76,7 @@ Result<catalog::ResourcePtr> Engine::replace_resource(uint32_t number, std::stri
 }
 
 Status Engine::remove_resource(uint32_t number, std::optional<uint64_t> if_revision) {
-  MutexLock change(change_mutex_);
+  MutexLock change(table_.change_mutex);
   return catalog_->remove_resource(number, if_revision);
 }
 

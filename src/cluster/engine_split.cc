@@ -31,16 +31,10 @@ void adopt_load(const Routing& before, Slot& child) {
 using partition::CutBy;
 using partition::Partition;
 
-bool Engine::may_split_by_itself(const Routing& routing) const {
-  const catalog::Container& container = *routing.container;
-  if (container.spec.key.paths.empty()) return false;
-  return !container.throughput || container.throughput->units >= limits().split_throughput_min;
-}
-
 void Engine::split_if_full(const Routing& routing, const std::shared_ptr<Slot>& slot) {
   if (slot->bytes.load(std::memory_order_relaxed) < limits().physical_partition_bytes) return;
   // While stopping a pool runs jobs in the caller: that may be the writer, which a split waits for.
-  if (stopping_ || !may_split_by_itself(routing)) return;
+  if (stopping_ || !may_split_by_itself(*routing.container, limits())) return;
   if (clock_.steady_us() < slot->split_not_before_us.load(std::memory_order_relaxed)) return;
   if (slot->split_wanted.exchange(true)) return;
   OnEnd failed([this, slot] {
@@ -131,7 +125,7 @@ void Engine::split_later(SplitRequest request,
 
 // A partition that was never written to has no files: only the map changes.
 Result<std::optional<SplitReport>> Engine::split_empty(const RoutingPtr& routing, Slot& slot) {
-  MutexLock change(change_mutex_);
+  MutexLock change(table_.change_mutex);
   MutexLock opening(slot.open_mutex);
   if (slot.opened() || volume_.exists(slot.range.volume_name)) return std::nullopt;
   auto noted = catalog_->has_files(slot.range);
@@ -153,7 +147,7 @@ Result<std::optional<SplitReport>> Engine::split_empty(const RoutingPtr& routing
   auto updated = catalog_->replace_map(number, split_map(*record, slot.range.id, cut, ""),
                                        catalog::Catalog::NewRanges::without_files);
   if (!updated) return pass(updated.error());
-  rebuild(number);
+  table_.rebuild(number);
   slot.gone = true;  // after the new map is there to be found; until then it cannot be opened
   return report;
 }
@@ -172,7 +166,7 @@ Result<std::vector<std::shared_ptr<Slot>>> Engine::store_map(uint32_t number,
     Result<std::vector<std::shared_ptr<Slot>>> children;
     // Memory that runs out in the middle leaves the same doubt.
     const bool known = survive("storing a partition map", [&] {
-      MutexLock change(change_mutex_);
+      MutexLock change(table_.change_mutex);
       auto updated = catalog_->replace_map(number, map, catalog::Catalog::NewRanges::with_files);
       if (!updated) {
         children = pass(updated.error());
@@ -202,7 +196,7 @@ Result<std::vector<std::shared_ptr<Slot>>> Engine::store_map(uint32_t number,
 std::vector<std::shared_ptr<Slot>> Engine::route_to_children(const catalog::ContainerPtr& container,
                                                              const Partition::Children& made) {
   const RoutingPtr before = find(container->number);
-  const RoutingPtr after = make_routing(container, before.get());
+  const RoutingPtr after = table_.make(container, before.get());
   std::vector<std::shared_ptr<Slot>> children;
   for (const auto& slot : after->slots) {
     for (const auto& child : {made.first, made.second}) {
@@ -215,15 +209,12 @@ std::vector<std::shared_ptr<Slot>> Engine::route_to_children(const catalog::Cont
       children.push_back(slot);
     }
   }
-  install(after);
+  table_.install(after);
   // Before the parent lets go of the writes that wait: whoever has one acknowledged by a child must
   // not read from the parent afterwards, with an old routing either.
   for (const auto& slot : before->slots) {
     if (std::ranges::find(after->slots, slot) != after->slots.end()) continue;
-    MutexLock opening(slot->open_mutex);
-    slot->gone = true;
-    MutexLock lock(slot->mutex);
-    slot->partition = nullptr;
+    slot->close_for_good();
   }
   return children;
 }
@@ -353,7 +344,9 @@ void Engine::trim_later(const std::shared_ptr<Slot>& slot) {
 
 void Engine::scale(uint32_t number) {
   RoutingPtr routing = find(number);
-  if (!routing || !routing->container->throughput || !may_split_by_itself(*routing)) return;
+  if (!routing || !routing->container->throughput ||
+      !may_split_by_itself(*routing->container, limits()))
+    return;
   if (routing->slots.size() >= partitions_for(*routing->container->throughput, limits())) return;
   {
     MutexLock lock(scaling_mutex_);

@@ -1,6 +1,5 @@
 // What the engine tells about its partitions: for operators, metrics and tests.
 #include <algorithm>
-#include <mutex>
 
 #include "cluster/engine.h"
 
@@ -10,8 +9,8 @@ using partition::Partition;
 
 std::vector<std::pair<std::string_view, uint64_t>> Engine::failed_jobs() const {
   std::vector<std::pair<std::string_view, uint64_t>> all;
-  for (const WorkerPool* pool :
-       {&shared_.writers, &openers_, &splitter_, &trimmer_, &indexer_, &upkeep_}) {
+  for (const WorkerPool* pool : std::initializer_list<const WorkerPool*>{
+           &shared_->writers, &openers_, &splitter_, &trimmer_, &indexer_, &upkeep_}) {
     all.emplace_back(pool->name(), pool->failed());
   }
   return all;
@@ -19,16 +18,7 @@ std::vector<std::pair<std::string_view, uint64_t>> Engine::failed_jobs() const {
 
 void Engine::each_open(
     const std::function<void(const Routing&, const Slot&, const Partition&)>& visit) const {
-  std::vector<RoutingPtr> all;
-  {
-    std::shared_lock lock(routing_mutex_);
-    for (const auto& [number, routing] : by_number_) all.push_back(routing);
-  }
-  for (const RoutingPtr& routing : all) {
-    for (const auto& slot : routing->slots) {
-      if (auto partition = slot->opened()) visit(*routing, *slot, *partition);
-    }
-  }
+  table_.each_open(visit);
 }
 
 Result<std::vector<PartitionStatus>> Engine::status(uint32_t container) {
@@ -57,19 +47,6 @@ Result<std::vector<PartitionStatus>> Engine::status(uint32_t container) {
     }
   }
   return all;
-}
-
-uint32_t indexed_percent(const std::vector<PartitionStatus>& partitions) {
-  uint32_t least = 100;
-  double items = 0;
-  double indexed = 0;
-  for (const PartitionStatus& one : partitions) {
-    least = std::min(least, one.indexed_percent);
-    items += static_cast<double>(one.usage.items);
-    indexed += static_cast<double>(one.usage.items) * one.indexed_percent;
-  }
-  if (least == 100) return 100;
-  return items == 0 ? least : std::min(99U, static_cast<uint32_t>(indexed / items));
 }
 
 Result<std::vector<Partition::LogicalPartition>> Engine::largest(uint32_t container, size_t count) {

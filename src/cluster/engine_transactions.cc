@@ -7,11 +7,11 @@ namespace orrery::cluster {
 Result<TransactionReply> Engine::begin_transaction(const RoutingPtr& routing,
                                                    std::string_view placement,
                                                    const LsnDemand& demand, size_t bytes_max) {
-  return follow(routing, [&](const Routing& now) -> Result<TransactionReply> {
+  return table_.follow(routing, [&](const Routing& now) -> Result<TransactionReply> {
     const std::shared_ptr<Slot>& slot = now.slot_of(placement);
     TransactionReply reply;
     reply.receipt.range = slot->range.id;
-    auto admitted = admit(now, *slot);
+    auto admitted = budgets_.admit(now, *slot);
     if (!admitted) return pass(admitted.error());
     reply.receipt.would_throttle_ms = *admitted;
     auto opened = open_slot(slot);

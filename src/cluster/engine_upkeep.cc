@@ -53,14 +53,8 @@ void Engine::upkeep_loop() {
 }
 
 void Engine::collect_expired() {
-  std::vector<RoutingPtr> with_ttl;
-  {
-    std::shared_lock lock(routing_mutex_);
-    for (const auto& [number, routing] : by_number_) {
-      if (routing->schema->default_life_ms) with_ttl.push_back(routing);
-    }
-  }
-  for (const RoutingPtr& routing : with_ttl) {
+  for (const RoutingPtr& routing : table_.all()) {
+    if (!routing->schema->default_life_ms) continue;
     for (const auto& slot : routing->slots) {
       auto partition = slot->opened();
       if (!partition) continue;
@@ -68,7 +62,7 @@ void Engine::collect_expired() {
       const double left = routing->budget(*slot).left(clock_.steady_us());
       auto collected = partition->collect_expired(
           routing->schema, *routing->prices, kExpiryExamineMax, left,
-          [this, routing, slot](double charge) { pay(*routing, *slot, charge); });
+          [routing, slot](double charge) { Budgets::pay(*routing, *slot, charge); });
       if (!collected) {
         log::warn("cannot collect expired items", {{"error", collected.error().message}});
       }
@@ -80,36 +74,28 @@ void Engine::collect_expired() {
 // share of it, which others may use while there is nothing to purge.
 void Engine::collect_purged() {
   std::vector<std::pair<RoutingPtr, std::shared_ptr<Slot>>> pending;
-  {
-    std::shared_lock lock(routing_mutex_);
-    for (const auto& [number, routing] : by_number_) {
-      for (const auto& slot : routing->slots) {
-        const auto partition = slot->opened();
-        if (partition && partition->purges_pending() > 0) pending.emplace_back(routing, slot);
-      }
+  for (const RoutingPtr& routing : table_.all()) {
+    for (const auto& slot : routing->slots) {
+      const auto partition = slot->opened();
+      if (partition && partition->purges_pending() > 0) pending.emplace_back(routing, slot);
     }
   }
   if (pending.empty()) {
     purge_shares_.clear();
     return;
   }
-  const double percent = static_cast<double>(options_.limits.purge_percent);
   const int64_t now_us = clock_.steady_us();
   for (const auto& [routing, slot] : pending) {
     const auto partition = slot->opened();
     if (!partition) continue;
     slot->note_use(now_us);  // it is not closed before it is done
-    const auto& budget = routing->budget_ptr(*slot);
-    const double rate = std::max(budget->rate() * percent / 100, 1.0);
-    std::shared_ptr<TokenBucket>& share = purge_shares_[budget];
-    if (!share) share = std::make_shared<TokenBucket>(rate, now_us);
-    share->set_rate(rate, now_us);
+    const std::shared_ptr<TokenBucket> share = purge_shares_.of(routing->budget_ptr(*slot), now_us);
     const double left = share->left(now_us);
     if (left <= 0) continue;
     auto collected = partition->collect_purged(routing->schema, *routing->prices, kExpiryExamineMax,
-                                               left, [this, routing, slot, share](double charge) {
+                                               left, [routing, slot, share](double charge) {
                                                  share->pay(charge);
-                                                 pay(*routing, *slot, charge);
+                                                 Budgets::pay(*routing, *slot, charge);
                                                  slot->counters.purge_charge.fetch_add(
                                                      charge, std::memory_order_relaxed);
                                                });
@@ -132,12 +118,7 @@ void Engine::collect_purged() {
 
 // Of containers that keep none any more, all of it goes.
 void Engine::forget_history() {
-  std::vector<RoutingPtr> all;
-  {
-    std::shared_lock lock(routing_mutex_);
-    for (const auto& [number, routing] : by_number_) all.push_back(routing);
-  }
-  for (const RoutingPtr& routing : all) {
+  for (const RoutingPtr& routing : table_.all()) {
     const int64_t kept_s = routing->schema->history_s;
     const int64_t before_s = kept_s == 0 ? INT64_MAX : clock_.now_s() - kept_s;
     for (const auto& slot : routing->slots) {

@@ -16,7 +16,7 @@ Result<std::shared_ptr<partition::Partition>> opened_already(const std::shared_p
 Result<ViewReply> Engine::open_view(const RoutingPtr& routing, std::string_view placement,
                                     std::string_view min, std::string_view max,
                                     const LsnDemand& demand, partition::Reach reach) {
-  return follow(routing, [&](const Routing& now) -> Result<ViewReply> {
+  return table_.follow(routing, [&](const Routing& now) -> Result<ViewReply> {
     const std::shared_ptr<Slot>& slot = now.slot_of(placement);
     auto opened = reach == partition::Reach::files ? open_if_there(slot) : opened_already(slot);
     if (!opened) return pass(opened.error());

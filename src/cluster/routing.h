@@ -10,12 +10,13 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/thread_annotations.h"
 #include "catalog/catalog.h"
-#include "cluster/load_sample.h"
-#include "cluster/token_bucket.h"
+#include "cluster/budgets/token_bucket.h"
+#include "cluster/splitting/load_sample.h"
 #include "partition/partition.h"
 
 namespace orrery::cluster {
@@ -56,10 +57,16 @@ struct Slot {
     MutexLock lock(mutex);
     return partition;
   }
+  // Gives up what is open; it is never opened again. Whoever waits to open it finds it gone.
+  std::shared_ptr<partition::Partition> close_for_good() {
+    MutexLock opening(open_mutex);
+    gone = true;
+    MutexLock lock(mutex);
+    return std::exchange(partition, nullptr);
+  }
 
   mutable Mutex mutex;
-  // Held while opening, so that it happens once. Taken after the engine's change_mutex_ and before
-  // `mutex`, where both are needed.
+  // Held while opening, so that it happens once.
   Mutex open_mutex;
   // Opening that failed is not tried again at once for every request.
   std::optional<Error> open_error ORRERY_GUARDED_BY(open_mutex);

@@ -62,4 +62,9 @@ uint32_t initial_partitions_for(const catalog::Throughput& throughput, const Lim
                     std::min(limits.initial_partition_throughput, limits.partition_throughput));
 }
 
+bool may_split_by_itself(const catalog::Container& container, const Limits& limits) {
+  if (container.spec.key.paths.empty()) return false;
+  return !container.throughput || container.throughput->units >= limits.split_throughput_min;
+}
+
 }  // namespace orrery::cluster

@@ -23,6 +23,10 @@ uint32_t partitions_for(const catalog::Throughput& throughput, const Limits& lim
 // be raised at once.
 uint32_t initial_partitions_for(const catalog::Throughput& throughput, const Limits& limits);
 
+// Whether the server splits it without being asked: containers below a limit, and those that are
+// one logical partition, are left alone.
+bool may_split_by_itself(const catalog::Container& container, const Limits& limits);
+
 // The least that the subject may be set to.
 uint32_t least_throughput(Subject subject, const Limits& limits);
 

@@ -1,5 +1,5 @@
 // See load_sample.h.
-#include "cluster/load_sample.h"
+#include "cluster/splitting/load_sample.h"
 
 #include <algorithm>
 #include <ranges>

@@ -1,5 +1,5 @@
 // What a sample of accesses says about where to cut.
-#include "cluster/load_sample.h"
+#include "cluster/splitting/load_sample.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

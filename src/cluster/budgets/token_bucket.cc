@@ -1,5 +1,5 @@
 // See token_bucket.h.
-#include "cluster/token_bucket.h"
+#include "cluster/budgets/token_bucket.h"
 
 #include <algorithm>
 #include <cmath>

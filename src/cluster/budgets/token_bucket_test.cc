@@ -1,5 +1,5 @@
 // See token_bucket.h: an operation starts while there is no debt, and debt is waited off.
-#include "cluster/token_bucket.h"
+#include "cluster/budgets/token_bucket.h"
 
 #include <gtest/gtest.h>
 
