@@ -1,44 +1,23 @@
-// Opening, closing and routing. The operations on items and their budgets are in engine_items.cc,
-// what queries read in engine_views.cc, transactions in engine_transactions.cc, databases and
-// containers in engine_manage.cc, splits in engine_split.cc, what it tells in engine_status.cc,
-// background work in engine_upkeep.cc, engine_removal.cc and engine_reindex.cc.
+// Opens and closes the engine, and gives each operation to the part that does it: see
+// engine_parts.h.
 #include "cluster/engine.h"
 
-#include <fmt/format.h>
+#include <initializer_list>
+#include <utility>
 
-#include <algorithm>
-#include <mutex>
-
-#include "base/fault.h"
-#include "base/log.h"
-#include "base/survive.h"
-#include "cluster/engine_opening.h"
-#include "cluster/throughput.h"
+#include "base/await.h"
+#include "cluster/engine_parts.h"
 
 namespace orrery::cluster {
-namespace {
-
-using partition::Partition;
-
-constexpr int64_t kOpenAgainUs = 1'000'000;
-
-}  // namespace
 
 Engine::Engine(volume::Volume& volume, const Clock& clock, const EngineOptions& options,
                std::unique_ptr<partition::Shared> shared, std::unique_ptr<catalog::Catalog> catalog)
-    : volume_(volume),
-      clock_(clock),
-      options_(options),
+    : options_(options),
       shared_(std::move(shared)),
       catalog_(std::move(catalog)),
-      table_(*catalog_, clock_, options_),
-      budgets_(clock_, options_.throttling),
-      purge_shares_(options_.limits.purge_percent),
-      upkeep_("upkeep", 1),
-      openers_("opener", 2),
-      splitter_("splitter", 1),
-      trimmer_("trimmer", 1),
-      indexer_("indexer", 1) {}
+      parts_(std::make_unique<Parts>(volume, clock, options_, *shared_, *catalog_)) {}
+
+Engine::~Engine() = default;
 
 Result<std::unique_ptr<Engine>> Engine::open(volume::Volume& volume, const Clock& clock,
                                              const EngineOptions& options) {
@@ -48,135 +27,197 @@ Result<std::unique_ptr<Engine>> Engine::open(volume::Volume& volume, const Clock
   if (!catalog) return pass(catalog.error());
   std::unique_ptr<Engine> engine(
       new Engine(volume, clock, options, std::move(shared), std::move(*catalog)));
+  Parts& parts = *engine->parts_;
   const std::vector<catalog::ContainerPtr> containers = engine->catalog_->all_containers();
   {
-    const MutexLock change(engine->table_.change_mutex);
-    for (const catalog::ContainerPtr& container : containers) engine->table_.add(container);
+    const MutexLock change(parts.table.change_mutex);
+    for (const catalog::ContainerPtr& container : containers) parts.table.add(container);
   }
-  if (auto settled = engine->settle_files(); !settled) return pass(settled.error());
-  engine->upkeep_.post([raw = engine.get()] { raw->upkeep_loop(); });
+  if (auto settled = parts.remover.settle(); !settled) return pass(settled.error());
+  parts.upkeep.start();
   // Scaling that the last process did not finish.
-  for (const catalog::ContainerPtr& container : containers) engine->scale(container->number);
+  for (const catalog::ContainerPtr& container : containers) parts.splits.scale(container->number);
   return engine;
 }
 
-Engine::~Engine() {
-  {
-    MutexLock lock(upkeep_mutex_);
-    stopping_ = true;
-    upkeep_wake_.notify_all();
-  }
-  upkeep_.stop();
-  splitter_.stop();
-  trimmer_.stop();
-  indexer_.stop();
-  openers_.stop();
-  // Whatever a writer still completes uses this engine. Nothing new comes: callers are gone.
-  shared_->writers.stop();
-  close_all();
-  remove_retired();
-}
-
-// So that a routing that somebody still holds keeps no files open.
-void Engine::close_all() {
-  for (const RoutingPtr& routing : table_.all()) {
-    for (const auto& slot : routing->slots) slot->close_for_good();
-  }
-}
+// --- containers ---------------------------------------------------------------------------------
 
 RoutingPtr Engine::find(catalog::DatabaseName database, std::string_view container) const {
-  return table_.find(database, container);
+  return parts_->table.find(database, container);
 }
 
 RoutingPtr Engine::find(uint32_t container) const {
-  return table_.find(container);
+  return parts_->table.find(container);
 }
 
-void Engine::uninstall(const Routing& routing) noexcept {
-  table_.remove(routing);
-  for (const auto& slot : routing.slots) {
-    const std::shared_ptr<Partition> partition = slot->close_for_good();
-    persist("retiring a partition", [&] { retire(partition, slot->range.volume_name); });
-  }
+Result<catalog::DatabasePtr> Engine::create_database(
+    catalog::DatabaseName name, std::optional<catalog::Throughput> throughput) {
+  return parts_->containers.create_database(name, throughput);
 }
 
-// --- opening ------------------------------------------------------------------------------------
-
-Result<std::shared_ptr<Partition>> Engine::open_slot(const std::shared_ptr<Slot>& slot) {
-  MutexLock opening(slot->open_mutex);
-  if (auto open = slot->opened()) return open;
-  if (slot->gone) return fail(Code::moved, "the partition is gone");
-  const int64_t now_us = clock_.steady_us();
-  if (slot->open_error && now_us < slot->open_again_us) return pass(*slot->open_error);
-  auto opening_place = begin_opening();
-  if (!opening_place) return pass(opening_place.error());
-  auto partition = open_files(slot->container, slot->range);
-  if (!partition) {
-    log::error("cannot open a partition",
-               {{"name", slot->range.volume_name}, {"error", partition.error().message}});
-    slot->open_error = partition.error();
-    slot->open_again_us = now_us + kOpenAgainUs;
-    return pass(partition.error());
-  }
-  slot->open_error.reset();
-  slot->last_used_us = now_us;
-  slot->bytes = (*partition)->usage().bytes;
-  {
-    MutexLock lock(slot->mutex);
-    slot->partition = *partition;
-  }
-  trim_later(slot);
-  return partition;
+Status Engine::remove_database(uint32_t number) {
+  return parts_->containers.remove_database(number);
 }
 
-// A partition whose files are lost must not come back as an empty one: the catalog knows which have
-// any. It is told once they are durable, and before anything in them is acknowledged.
-Result<std::shared_ptr<Partition>> Engine::open_files(uint32_t container,
-                                                      const catalog::PartitionRange& range) {
-  auto noted = catalog_->has_files(range);
-  if (!noted) return pass(noted.error());
-  if (*noted && !volume_.exists(range.volume_name)) {
-    return fail(Code::corrupt,
-                fmt::format("the files of range {} are missing: they were in {}. Put them back "
-                            "there from a copy; to do without, delete the container",
-                            range.id, volume_.place(range.volume_name)));
-  }
-  if (!*noted && !volume_.exists(range.volume_name)) {
-    if (auto room = volume_.room(); !room) return pass(room.error());
-  }
-  auto partition =
-      Partition::open(*shared_, volume_, range.volume_name, {range.id, range.min, range.max});
-  if (!partition) return partition;
-  // Asked for after opening: rules that are stored now are no older than those of any write in it.
-  const catalog::ContainerPtr record = catalog_->container(container);
-  if (record && (*partition)->index_version() > record->index_version) {
-    return fail(Code::corrupt,
-                fmt::format("the files of range {} in {} were written by index rules that the "
-                            "catalog does not have: it is older than they are. Restore it from a "
-                            "newer copy",
-                            range.id, volume_.place(range.volume_name)));
-  }
-  if (*noted) return partition;
-  Status told = fault::point("files.made");
-  if (told) told = catalog_->note_files(container, range);
-  if (told) return partition;
-  // Whoever has been writing here without a note can go on: it is no worse off than before.
-  if ((*partition)->lsn() == 0) return pass(told.error());
-  log::warn("cannot note in the catalog that a partition has files",
-            {{"name", range.volume_name}, {"error", told.error().message}});
-  return partition;
+Result<RoutingPtr> Engine::create_container(uint32_t database, catalog::ContainerSpec spec,
+                                            std::optional<catalog::Throughput> throughput) {
+  return parts_->containers.create_container(database, std::move(spec), throughput);
 }
 
-Result<std::shared_ptr<Partition>> Engine::open_if_there(const std::shared_ptr<Slot>& slot) {
-  if (auto open = slot->opened()) return open;
-  if (!volume_.exists(slot->range.volume_name)) {
-    // Asked in this order: a slot is marked before its files are removed.
-    if (slot->gone) return fail(Code::moved, "the partition is gone");
-    auto noted = catalog_->has_files(slot->range);
-    if (!noted) return pass(noted.error());
-    if (!*noted) return nullptr;  // otherwise it was made just now, or lost: opening it tells
+Result<RoutingPtr> Engine::replace_container(uint32_t number, catalog::ContainerSpec spec) {
+  return parts_->containers.replace_container(number, std::move(spec));
+}
+
+Status Engine::remove_container(uint32_t number) {
+  return parts_->containers.remove_container(number);
+}
+
+Status Engine::set_container_throughput(uint32_t number, const catalog::Throughput& throughput) {
+  return parts_->containers.set_container_throughput(number, throughput);
+}
+
+Status Engine::set_database_throughput(uint32_t number, const catalog::Throughput& throughput) {
+  return parts_->containers.set_database_throughput(number, throughput);
+}
+
+bool Engine::is_scaling(uint32_t container) const {
+  return parts_->splits.is_scaling(container);
+}
+
+Result<catalog::ResourcePtr> Engine::create_resource(uint8_t kind, uint32_t parent,
+                                                     std::string_view name, std::string body,
+                                                     uint64_t most, const ResourceCheck& check) {
+  return parts_->resources.create(kind, parent, name, std::move(body), most, check);
+}
+
+Result<catalog::ResourcePtr> Engine::replace_resource(uint32_t number, std::string_view name,
+                                                      std::string body,
+                                                      std::optional<uint64_t> if_revision,
+                                                      const ResourceCheck& check) {
+  return parts_->resources.replace(number, name, std::move(body), if_revision, check);
+}
+
+Status Engine::remove_resource(uint32_t number, std::optional<uint64_t> if_revision) {
+  return parts_->resources.remove(number, if_revision);
+}
+
+// --- items --------------------------------------------------------------------------------------
+
+void Engine::write(RoutingPtr routing, std::vector<partition::Write> transaction,
+                   std::move_only_function<void(WriteReply)> done, ReadTerms reads) {
+  parts_->writes.write(std::move(routing), std::move(transaction), std::move(done),
+                       std::move(reads));
+}
+
+// The key of a transaction stays in one partition across splits, and an item's LSN means the same
+// in the children: what the transaction has seen is still compared rightly there.
+WriteReply Engine::write_and_wait(RoutingPtr routing, std::vector<partition::Write> transaction) {
+  auto written = await<WriteReply>(
+      [&](auto done) { write(std::move(routing), std::move(transaction), std::move(done)); });
+  if (written) return std::move(*written);
+  WriteReply failed;
+  failed.error = std::move(written.error());
+  return failed;
+}
+
+void Engine::read(RoutingPtr routing, std::string placement, std::string row,
+                  const LsnDemand& demand, std::move_only_function<void(Result<ReadReply>)> done,
+                  double charge_factor) {
+  parts_->point_reads.read(std::move(routing), std::move(placement), std::move(row), demand,
+                           std::move(done), charge_factor);
+}
+
+std::optional<Result<ReadReply>> Engine::read_in_memory(const Routing& routing,
+                                                        std::string_view placement,
+                                                        std::string_view row,
+                                                        const LsnDemand& demand,
+                                                        double charge_factor) {
+  return parts_->point_reads.read_in_memory(routing, placement, row, demand, charge_factor);
+}
+
+Result<FeedReply> Engine::feed(const RoutingPtr& routing, std::string_view min,
+                               std::string_view max, const partition::ItemKey* after,
+                               size_t items_max, const LsnDemand& demand, double charge_factor) {
+  return parts_->feed.page(routing, min, max, after, items_max, demand, charge_factor);
+}
+
+Result<ViewReply> Engine::open_view(const RoutingPtr& routing, std::string_view placement,
+                                    std::string_view min, std::string_view max,
+                                    const LsnDemand& demand, partition::Reach reach) {
+  return parts_->views.open_view(routing, placement, min, max, demand, reach);
+}
+
+Result<TransactionReply> Engine::begin_transaction(const RoutingPtr& routing,
+                                                   std::string_view placement,
+                                                   const LsnDemand& demand, size_t bytes_max) {
+  return parts_->views.begin_transaction(routing, placement, demand, bytes_max);
+}
+
+Result<ChangesReply> Engine::changes(RoutingPtr routing, std::string_view min, std::string_view max,
+                                     const ChangesFrom& from, size_t items_max,
+                                     const LsnDemand& demand, double charge_factor) {
+  return parts_->change_feed.changes(std::move(routing), min, max, from, items_max, demand,
+                                     charge_factor);
+}
+
+Result<HistoryReply> Engine::history(RoutingPtr routing, std::string_view min, std::string_view max,
+                                     const ChangesFrom& from, size_t items_max,
+                                     const LsnDemand& demand, double charge_factor) {
+  return parts_->change_feed.history(std::move(routing), min, max, from, items_max, demand,
+                                     charge_factor);
+}
+
+Result<uint32_t> Engine::admit_query(const RoutingPtr& routing, std::string_view placement) {
+  return parts_->budgets.ask(*routing, *routing->slot_of(placement));
+}
+
+void Engine::pay_for_query(const RoutingPtr& routing, std::string_view placement, double charge,
+                           uint32_t would_throttle_ms) {
+  Slot& slot = *routing->slot_of(placement);
+  Budgets::count_late(slot, would_throttle_ms);
+  Budgets::pay(*routing, slot, charge);
+}
+
+Result<std::optional<partition::ItemKey>> Engine::find_by_term(const RoutingPtr& routing,
+                                                               std::string_view term) {
+  return parts_->views.find_by_term(routing, term);
+}
+
+// --- partitions ---------------------------------------------------------------------------------
+
+void Engine::split_later(SplitRequest request,
+                         std::move_only_function<void(Result<SplitReport>)> done) {
+  parts_->splits.split_later(std::move(request), std::move(done));
+}
+
+Result<SplitReport> Engine::split(uint32_t container, std::optional<uint32_t> range) {
+  auto report = await<Result<SplitReport>>(
+      [&](auto done) { split_later({.container = container, .range = range}, std::move(done)); });
+  return report ? std::move(*report) : pass(report.error());
+}
+
+Result<std::vector<PartitionStatus>> Engine::status(uint32_t container) {
+  return parts_->reports.status(container);
+}
+
+Result<std::vector<partition::Partition::LogicalPartition>> Engine::largest(uint32_t container,
+                                                                            size_t count) {
+  return parts_->reports.largest(container, count);
+}
+
+std::vector<std::pair<std::string_view, uint64_t>> Engine::failed_jobs() const {
+  std::vector<std::pair<std::string_view, uint64_t>> all;
+  for (const WorkerPool* pool : std::initializer_list<const WorkerPool*>{
+           &shared_->writers, &parts_->opener.pool(), &parts_->splits.pool(),
+           &parts_->trimmer.pool(), &parts_->indexer.pool(), &parts_->upkeep.pool()}) {
+    all.emplace_back(pool->name(), pool->failed());
   }
-  return open_slot(slot);
+  return all;
+}
+
+void Engine::each_open(const std::function<void(const Routing&, const Slot&,
+                                                const partition::Partition&)>& visit) const {
+  parts_->table.each_open(visit);
 }
 
 }  // namespace orrery::cluster

@@ -8,33 +8,24 @@
 // thread that may block.
 #pragma once
 
-#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
-#include <shared_mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/result.h"
-#include "base/thread_annotations.h"
-#include "base/worker_pool.h"
 #include "catalog/catalog.h"
-#include "cluster/budgets/budgets.h"
-#include "cluster/budgets/purge_shares.h"
 #include "cluster/engine_options.h"
 #include "cluster/replies.h"
 #include "cluster/routing.h"
-#include "cluster/routing_table.h"
 #include "partition/partition.h"
-#include "partition/transaction.h"
-#include "partition/view.h"
 #include "volume/volume.h"
 
 namespace orrery::cluster {
@@ -153,157 +144,11 @@ class Engine {
   Engine(volume::Volume& volume, const Clock& clock, const EngineOptions& options,
          std::unique_ptr<partition::Shared> shared, std::unique_ptr<catalog::Catalog> catalog);
 
-  // opening (engine.cc, engine_opening.cc)
-  class Opening;
-  Result<std::shared_ptr<partition::Partition>> open_slot(const std::shared_ptr<Slot>& slot);
-  Result<std::shared_ptr<partition::Partition>> open_files(uint32_t container,
-                                                           const catalog::PartitionRange& range);
-  // Reserves one of Limits::open_partitions, which also count those being opened. Closes the least
-  // recently used partition if needed, or waits a moment when all are in use.
-  Result<Opening> begin_opening();
-  bool close_one_unused();
-  // Null when there are no files and none are wanted.
-  Result<std::shared_ptr<partition::Partition>> open_if_there(const std::shared_ptr<Slot>& slot);
-  template <class Job>
-  void with_partition(const std::shared_ptr<Slot>& slot, bool make, Job job);
-  Result<FeedReply> feed_once(const Routing& routing, std::string_view min, std::string_view max,
-                              const partition::ItemKey* after, size_t items_max,
-                              const LsnDemand& demand, double charge_factor);
-  void close_all();
-
-  // changes (engine_changes.cc)
-  struct OnePartition {
-    RoutingPtr routing;
-    std::shared_ptr<Slot> slot;
-    std::shared_ptr<partition::Partition> partition;  // null: nothing was ever written
-    Receipt receipt;
-  };
-  Result<OnePartition> enter_one(RoutingPtr routing, std::string_view min, std::string_view max,
-                                 uint64_t position, const LsnDemand& demand);
-  void pay_for_page(OnePartition& one, uint64_t bytes, uint64_t items, double charge_factor);
-
-  // Stops routing to a container, whose files are to be removed.
-  void uninstall(const Routing& routing) noexcept ORRERY_REQUIRES(table_.change_mutex);
-
-  Result<ReadReply> read_here(const Routing& routing, Slot& slot,
-                              const partition::Partition* partition, std::string_view placement,
-                              std::string_view row, const LsnDemand& demand, double charge_factor,
-                              partition::Reach reach);
-  void read_again(RoutingPtr routing, std::string placement, std::string row,
-                  const LsnDemand& demand, std::move_only_function<void(Result<ReadReply>)> done,
-                  double charge_factor, int attempt);
-  void after_write(const RoutingPtr& routing, const std::shared_ptr<Slot>& slot,
-                   const partition::Partition& partition);
-  Status check_quota(const Routing& routing) const;
-  void write_again(RoutingPtr routing, std::vector<partition::Write> transaction,
-                   std::move_only_function<void(WriteReply)> done, ReadTerms reads, int attempt);
-  // A transaction on its way, without its writes.
-  struct PendingWrite {
-    RoutingPtr routing;
-    std::shared_ptr<Slot> slot;
-    std::move_only_function<void(WriteReply)> done;
-    ReadTerms reads;
-    int attempt = 0;
-    uint32_t would_throttle_ms = 0;
-  };
-  void write_here(PendingWrite pending, std::vector<partition::Write> transaction,
-                  Result<std::shared_ptr<partition::Partition>> opened);
-  void send_on(PendingWrite pending, std::vector<partition::Write> transaction);
-  void finish_write(PendingWrite pending, const partition::Partition& partition,
-                    const std::vector<partition::Verb>& verbs, partition::Outcome outcome);
-
-  // splitting (engine_split.cc)
-  Result<SplitReport> split_slot(uint32_t container, uint32_t range, partition::CutBy by);
-  // The slot of a range that can be split.
-  static Result<std::shared_ptr<Slot>> slot_to_split(const Routing& routing, uint32_t range);
-  // What is left to do once the map names the children.
-  void settle_split(const Routing& routing, const std::string& parent_volume_name,
-                    std::shared_ptr<partition::Partition> parent,
-                    const std::vector<std::shared_ptr<Slot>>& children);
-  void split_if_full(const Routing& routing, const std::shared_ptr<Slot>& slot);
-  void scale(uint32_t container);
-  void scale_if_loaded(const Routing& routing, Slot& slot);
-  // Whether there was one to split.
-  bool split_one_more(const Routing& routing);
-  Status intend_split(const Slot& slot, const partition::Partition& parent,
-                      const std::vector<std::string>& clones);
-  void scaling_done(uint32_t container);
-  // Nothing when the partition has files by now.
-  Result<std::optional<SplitReport>> split_empty(const RoutingPtr& routing, Slot& slot);
-  Result<std::vector<std::shared_ptr<Slot>>> store_map(uint32_t container,
-                                                       const catalog::PartitionMap& map,
-                                                       const partition::Partition::Children& made);
-  std::vector<std::shared_ptr<Slot>> route_to_children(const catalog::ContainerPtr& container,
-                                                       const partition::Partition::Children& made)
-      ORRERY_REQUIRES(table_.change_mutex);
-  // Replaces a range by its two halves in a copy of the container's map. `attempt` makes names in
-  // the volume that were never used.
-  static catalog::PartitionMap split_map(const catalog::Container& container, uint32_t range,
-                                         const std::string& cut, const std::string& attempt);
-  void trim_later(const std::shared_ptr<Slot>& slot);
-
-  // re-indexing (engine_reindex.cc)
-  void reindex_where_needed();
-  bool needs_reindexing(const Routing& routing) const;
-  void reindex_later(uint32_t container);
-  void reindex_done(uint32_t container);
-  // Whether there is more to do at once.
-  Result<bool> reindex_some(uint32_t container);
-
-  // removal of files (engine_removal.cc)
-  static Status check_catalog_is_there(volume::Volume& volume);
-  // At the start: all files are known, and those that are to go are gone.
-  Status settle_files();
-  Status check_all_are_known(const std::vector<std::string>& names) const;
-  Status check_clone(const catalog::Removal& removal, bool& settled);
-  void forget_removals(const std::vector<std::string>& volume_names);
-  void retire(std::shared_ptr<partition::Partition> partition, std::string volume_name);
-  void remove_retired();
-  void delete_removed();
-
-  // upkeep (engine_upkeep.cc)
-  void upkeep_loop();
-  void wake_upkeep();
-  void collect_expired();
-  void collect_purged();
-  void forget_history();
-  void release_readings();
-  void flush_removals();
-
-  volume::Volume& volume_;
-  const Clock& clock_;
   const EngineOptions options_;
   const std::unique_ptr<partition::Shared> shared_;
   const std::unique_ptr<catalog::Catalog> catalog_;
-  RoutingTable table_;
-  const Budgets budgets_;
-  mutable Mutex scaling_mutex_;
-  std::unordered_map<uint32_t, uint32_t> scaling_ ORRERY_GUARDED_BY(scaling_mutex_);
-
-  std::atomic<size_t> splits_waiting_{0};  // that somebody asked for
-  Mutex opening_mutex_;
-  size_t opening_ ORRERY_GUARDED_BY(opening_mutex_) = 0;  // partitions that are being opened
-
-  Mutex reindexing_mutex_;
-  std::unordered_set<uint32_t> reindexing_ ORRERY_GUARDED_BY(reindexing_mutex_);  // queued
-
-  PurgeShares purge_shares_;  // upkeep's alone
-
-  Mutex upkeep_mutex_;
-  CondVar upkeep_wake_;
-  std::atomic<bool> stopping_{false};  // set with upkeep_mutex_ held
-  struct Retired {
-    std::shared_ptr<partition::Partition> partition;  // may be null: only files
-    std::string volume_name;
-  };
-  std::vector<Retired> retired_ ORRERY_GUARDED_BY(upkeep_mutex_);
-
-  // Destroyed first, so that no job outlives what it uses.
-  WorkerPool upkeep_;  // one thread, with one job
-  WorkerPool openers_;
-  WorkerPool splitter_;  // one thread: one split at a time
-  WorkerPool trimmer_;
-  WorkerPool indexer_;
+  struct Parts;  // engine_parts.h
+  const std::unique_ptr<Parts> parts_;
 };
 
 }  // namespace orrery::cluster

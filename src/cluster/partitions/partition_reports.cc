@@ -1,28 +1,15 @@
-// What the engine tells about its partitions: for operators, metrics and tests.
-#include <algorithm>
+// See partition_reports.h.
+#include "cluster/partitions/partition_reports.h"
 
-#include "cluster/engine.h"
+#include <algorithm>
+#include <iterator>
 
 namespace orrery::cluster {
 
 using partition::Partition;
 
-std::vector<std::pair<std::string_view, uint64_t>> Engine::failed_jobs() const {
-  std::vector<std::pair<std::string_view, uint64_t>> all;
-  for (const WorkerPool* pool : std::initializer_list<const WorkerPool*>{
-           &shared_->writers, &openers_, &splitter_, &trimmer_, &indexer_, &upkeep_}) {
-    all.emplace_back(pool->name(), pool->failed());
-  }
-  return all;
-}
-
-void Engine::each_open(
-    const std::function<void(const Routing&, const Slot&, const Partition&)>& visit) const {
-  table_.each_open(visit);
-}
-
-Result<std::vector<PartitionStatus>> Engine::status(uint32_t container) {
-  RoutingPtr routing = find(container);
+Result<std::vector<PartitionStatus>> PartitionReports::status(uint32_t container) {
+  RoutingPtr routing = table_.find(container);
   if (!routing) return fail(Code::not_found, "the container is not there");
   std::vector<PartitionStatus> all;
   for (const auto& slot : routing->slots) {
@@ -32,7 +19,7 @@ Result<std::vector<PartitionStatus>> Engine::status(uint32_t container) {
     one.writes = slot->counters.writes;
     one.throttled = slot->counters.throttled;
     one.charge = slot->counters.charge;
-    auto opened = open_if_there(slot);
+    auto opened = opener_.open_if_there(slot);
     if (!opened) {
       one.read_only_reason = opened.error().message;
       if (routing->container->indexed_version < routing->container->index_version) {
@@ -49,12 +36,13 @@ Result<std::vector<PartitionStatus>> Engine::status(uint32_t container) {
   return all;
 }
 
-Result<std::vector<Partition::LogicalPartition>> Engine::largest(uint32_t container, size_t count) {
-  RoutingPtr routing = find(container);
+Result<std::vector<Partition::LogicalPartition>> PartitionReports::largest(uint32_t container,
+                                                                           size_t count) {
+  RoutingPtr routing = table_.find(container);
   if (!routing) return fail(Code::not_found, "the container is not there");
   std::vector<Partition::LogicalPartition> all;
   for (const auto& slot : routing->slots) {
-    auto opened = open_if_there(slot);
+    auto opened = opener_.open_if_there(slot);
     if (!opened || !*opened) continue;
     auto some = (*opened)->largest(count);
     if (!some) return pass(some.error());

@@ -1,7 +1,7 @@
-// Users, scripts and the like, within the account's quotas. See engine.h and catalog/catalog.h.
-#include <fmt/format.h>
+// See resources.h.
+#include "cluster/containers/resources.h"
 
-#include "cluster/engine.h"
+#include <fmt/format.h>
 
 namespace orrery::cluster {
 namespace {
@@ -34,50 +34,50 @@ Status check_resource_quota(const Limits& limits, const catalog::ResourceTotals&
 
 }  // namespace
 
-Result<catalog::ResourcePtr> Engine::create_resource(uint8_t kind, uint32_t parent,
-                                                     std::string_view name, std::string body,
-                                                     uint64_t most, const ResourceCheck& check) {
-  MutexLock change(table_.change_mutex);
+Result<catalog::ResourcePtr> Resources::create(uint8_t kind, uint32_t parent, std::string_view name,
+                                               std::string body, uint64_t most,
+                                               const Check& check) {
+  MutexLock change(change_mutex_);
   if (check) {
     if (auto checked = check(); !checked) return pass(checked.error());
   }
-  if (!catalog_->resource(kind, parent, name)) {  // otherwise the catalog says so
-    if (catalog_->resources(kind, parent).size() >= most) {
+  if (!catalog_.resource(kind, parent, name)) {  // otherwise the catalog says so
+    if (catalog_.resources(kind, parent).size() >= most) {
       return fail(
           Code::quota_exceeded,
           fmt::format("there are {} of them already, and no more are allowed: delete one", most));
     }
-    if (auto checked = check_resource_quota(limits(), catalog_->resource_totals(), 1,
+    if (auto checked = check_resource_quota(limits_, catalog_.resource_totals(), 1,
                                             name.size() + body.size(), 0);
         !checked) {
       return pass(checked.error());
     }
   }
-  return catalog_->create_resource(kind, parent, name, std::move(body));
+  return catalog_.create_resource(kind, parent, name, std::move(body));
 }
 
-Result<catalog::ResourcePtr> Engine::replace_resource(uint32_t number, std::string_view name,
-                                                      std::string body,
-                                                      std::optional<uint64_t> if_revision,
-                                                      const ResourceCheck& check) {
-  MutexLock change(table_.change_mutex);
+Result<catalog::ResourcePtr> Resources::replace(uint32_t number, std::string_view name,
+                                                std::string body,
+                                                std::optional<uint64_t> if_revision,
+                                                const Check& check) {
+  MutexLock change(change_mutex_);
   if (check) {
     if (auto checked = check(); !checked) return pass(checked.error());
   }
-  if (const catalog::ResourcePtr before = catalog_->resource(number)) {
-    if (auto checked = check_resource_quota(limits(), catalog_->resource_totals(), 0,
-                                            name.size() + body.size(),
-                                            before->name.size() + before->body.size());
+  if (const catalog::ResourcePtr before = catalog_.resource(number)) {
+    if (auto checked =
+            check_resource_quota(limits_, catalog_.resource_totals(), 0, name.size() + body.size(),
+                                 before->name.size() + before->body.size());
         !checked) {
       return pass(checked.error());
     }
   }
-  return catalog_->replace_resource(number, name, std::move(body), if_revision);
+  return catalog_.replace_resource(number, name, std::move(body), if_revision);
 }
 
-Status Engine::remove_resource(uint32_t number, std::optional<uint64_t> if_revision) {
-  MutexLock change(table_.change_mutex);
-  return catalog_->remove_resource(number, if_revision);
+Status Resources::remove(uint32_t number, std::optional<uint64_t> if_revision) {
+  MutexLock change(change_mutex_);
+  return catalog_.remove_resource(number, if_revision);
 }
 
 }  // namespace orrery::cluster

@@ -1,17 +1,6 @@
-// Which files are whose, and removal of those that are to go.
-//
-// Files are never removed merely because the catalog does not know them. A catalog that lost its
-// newest commits, or was restored from an old backup, does not know files that must be kept. So a
-// removal is recorded in the catalog (src/catalog/catalog_removals.cc) before files can exist that
-// no map names. At the start, recorded files are removed. Files that neither a map nor a record
-// names make the start fail.
-//
-// Files are removed when nobody uses the partition any more, which keeps them aside; they are
-// deleted once they are old enough (limit removed-files-age-s), or earlier, oldest first, while
-// little of the disk is free.
-//
-// Fault points: removal.recorded (after the commit that drops a container or database),
-// removal.moved (files are aside, the record is still there).
+// See file_remover.h.
+#include "cluster/upkeep/file_remover.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +8,7 @@
 
 #include "base/fault.h"
 #include "base/log.h"
-#include "cluster/engine.h"
+#include "base/survive.h"
 
 namespace orrery::cluster {
 namespace {
@@ -30,8 +19,7 @@ constexpr size_t kPlacesInMessage = 10;
 
 }  // namespace
 
-// A catalog that is lost must not come back as an empty one.
-Status Engine::check_catalog_is_there(volume::Volume& volume) {
+Status check_catalog_is_there(volume::Volume& volume) {
   if (volume.exists(catalog::kCatalogVolumeName)) return {};
   auto names = volume.list();
   if (!names) return pass(names.error());
@@ -45,12 +33,12 @@ Status Engine::check_catalog_is_there(volume::Volume& volume) {
   return {};
 }
 
-Status Engine::check_all_are_known(const std::vector<std::string>& names) const {
+Status FileRemover::check_all_are_known(const std::vector<std::string>& names) const {
   std::unordered_set<std::string> known = {std::string(catalog::kCatalogVolumeName)};
-  for (const catalog::ContainerPtr& container : catalog_->all_containers()) {
+  for (const catalog::ContainerPtr& container : catalog_.all_containers()) {
     for (const auto& range : container->map->ranges) known.insert(range.volume_name);
   }
-  for (const catalog::Removal& removal : catalog_->removals()) known.insert(removal.volume_name);
+  for (const catalog::Removal& removal : catalog_.removals()) known.insert(removal.volume_name);
   std::string places;
   size_t unknown = 0;
   for (const std::string& name : names) {
@@ -69,20 +57,22 @@ Status Engine::check_all_are_known(const std::vector<std::string>& names) const 
                   places, volume_.place(catalog::kCatalogVolumeName)));
 }
 
+bool FileRemover::is_named(const std::string& volume_name) const {
+  for (const catalog::ContainerPtr& container : catalog_.all_containers()) {
+    for (const auto& range : container->map->ranges) {
+      if (range.volume_name == volume_name) return true;
+    }
+  }
+  return false;
+}
+
 // A clone may go when its parent, which the map still names, has all that it has. If it has less,
 // the split was published, and writes were acknowledged in the clone, by a catalog newer than this
 // one.
-Status Engine::check_clone(const catalog::Removal& removal, bool& settled) {
-  settled = true;
+Result<bool> FileRemover::may_clone_go(const catalog::Removal& removal) {
   const std::string& clone = removal.volume_name;
   const std::string& parent = removal.clone_of->parent;
-  bool parent_is_named = false;
-  for (const catalog::ContainerPtr& container : catalog_->all_containers()) {
-    for (const auto& range : container->map->ranges) {
-      parent_is_named = parent_is_named || range.volume_name == parent;
-    }
-  }
-  if (!volume_.exists(clone) || !parent_is_named) return {};
+  if (!volume_.exists(clone) || !is_named(parent)) return true;
   auto older = [&](std::string_view than) {
     return fail(Code::corrupt,
                 fmt::format("the files in {} are recorded as what an unfinished split of {} left, "
@@ -93,37 +83,37 @@ Status Engine::check_clone(const catalog::Removal& removal, bool& settled) {
   };
   if (!volume_.exists(parent)) return older("that is not there any more");
   // Claiming the parent also ends what a deposed process could still make of it.
-  auto parent_lsn = partition::Partition::stored_lsn(*shared_, volume_, parent);
-  auto clone_lsn = partition::Partition::stored_lsn(*shared_, volume_, clone);
+  auto parent_lsn = partition::Partition::stored_lsn(shared_, volume_, parent);
+  auto clone_lsn = partition::Partition::stored_lsn(shared_, volume_, clone);
   if (!parent_lsn || !clone_lsn) {
     const Error& error = parent_lsn ? clone_lsn.error() : parent_lsn.error();
     log::warn("cannot tell whether what a split left may go; it stays",
               {{"name", clone}, {"error", error.message}});
-    settled = false;
-    return {};
+    return false;
   }
-  if (*clone_lsn <= *parent_lsn) return {};
+  if (*clone_lsn <= *parent_lsn) return true;
   return older(
       fmt::format("they have writes up to {} and it has writes up to {}", *clone_lsn, *parent_lsn));
 }
 
-Status Engine::settle_files() {
+Status FileRemover::settle() {
   auto names = volume_.list();
   if (!names) return pass(names.error());
   if (auto known = check_all_are_known(*names); !known) return known;
   std::vector<std::string> going;
-  for (const catalog::Removal& removal : catalog_->removals()) {
-    bool settled = true;
+  for (const catalog::Removal& removal : catalog_.removals()) {
     if (removal.clone_of) {
-      if (auto checked = check_clone(removal, settled); !checked) return checked;
+      auto may_go = may_clone_go(removal);
+      if (!may_go) return pass(may_go.error());
+      if (!*may_go) continue;
     }
-    if (settled) going.push_back(removal.volume_name);
+    going.push_back(removal.volume_name);
   }
   // Only now: all or nothing of the above.
   std::vector<std::string> gone;
   for (const std::string& name : going) {
     const bool there = std::ranges::binary_search(*names, name);
-    if (auto removed = volume_.remove(name, clock_.now_s()); !removed) {
+    if (auto removed = volume_.remove(name, shared_.clock.now_s()); !removed) {
       log::warn("cannot remove files; the next start tries again",
                 {{"name", name}, {"error", removed.error().message}});
       continue;
@@ -131,31 +121,37 @@ Status Engine::settle_files() {
     gone.push_back(name);
     if (!there) continue;
     log::warn("removed files that a split or a deletion left when the server ended",
-              {{"name", name}, {"kept_s", limits().removed_files_age_s}});
+              {{"name", name}, {"kept_s", shared_.limits.removed_files_age_s}});
   }
   forget_removals(gone);
   return {};
 }
 
-void Engine::forget_removals(const std::vector<std::string>& volume_names) {
+void FileRemover::forget_removals(const std::vector<std::string>& volume_names) {
   if (volume_names.empty()) return;
   Status forgotten = fault::point("removal.moved");
-  if (forgotten) forgotten = catalog_->forget_removals(volume_names);
+  if (forgotten) forgotten = catalog_.forget_removals(volume_names);
   if (forgotten) return;
   log::warn("cannot note that files were removed; the next start does",
             {{"error", forgotten.error().message}});
 }
 
-void Engine::retire(std::shared_ptr<partition::Partition> partition, std::string volume_name) {
-  MutexLock lock(upkeep_mutex_);
-  retired_.push_back({std::move(partition), std::move(volume_name)});
-  upkeep_wake_.notify_all();
+void FileRemover::retire(std::shared_ptr<partition::Partition> partition,
+                         const std::string& volume_name) noexcept {
+  persist("retiring a partition", [&] {
+    Retired one{.partition = nullptr, .volume_name = volume_name};
+    const MutexLock lock(mutex_);
+    retired_.reserve(retired_.size() + 1);
+    one.partition = std::move(partition);  // only now that nothing can fail any more
+    retired_.push_back(std::move(one));
+  });
+  bell_.ring();
 }
 
-void Engine::remove_retired() {
+void FileRemover::remove_retired() {
   std::vector<Retired> ready;
   {
-    MutexLock lock(upkeep_mutex_);
+    MutexLock lock(mutex_);
     auto in_use = [](const Retired& one) {
       return one.partition != nullptr && one.partition.use_count() > 1;
     };
@@ -167,7 +163,7 @@ void Engine::remove_retired() {
   std::vector<std::string> gone;
   for (Retired& one : ready) {
     one.partition.reset();
-    if (auto removed = volume_.remove(one.volume_name, clock_.now_s()); !removed) {
+    if (auto removed = volume_.remove(one.volume_name, shared_.clock.now_s()); !removed) {
       log::warn("cannot remove a partition's files; the next start tries again",
                 {{"name", one.volume_name}, {"error", removed.error().message}});
       continue;
@@ -177,9 +173,10 @@ void Engine::remove_retired() {
   forget_removals(gone);
 }
 
-void Engine::delete_removed() {
-  const int64_t old_s = clock_.now_s() - static_cast<int64_t>(limits().removed_files_age_s);
-  while (!stopping_) {
+void FileRemover::delete_old() {
+  const int64_t old_s =
+      shared_.clock.now_s() - static_cast<int64_t>(shared_.limits.removed_files_age_s);
+  while (!stop_.is_set()) {
     auto free_share = volume_.free_share();
     const bool nearly_full = !volume_.room() || (free_share && *free_share < kFreeShareMin);
     auto deleted = volume_.delete_removed(nearly_full ? INT64_MAX : old_s);

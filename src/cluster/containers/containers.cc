@@ -1,0 +1,184 @@
+// See containers.h.
+#include "cluster/containers/containers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/fault.h"
+#include "cluster/throughput.h"
+
+namespace orrery::cluster {
+namespace {
+
+Subject subject_of(const catalog::ContainerSpec& spec) {
+  return spec.key.paths.empty() ? Subject::fixed_container : Subject::partitioned_container;
+}
+
+}  // namespace
+
+Result<catalog::DatabasePtr> Containers::create_database(
+    catalog::DatabaseName name, std::optional<catalog::Throughput> throughput) {
+  MutexLock change(table_.change_mutex);
+  if (throughput) {
+    if (auto checked = check_throughput(*throughput, Subject::database, limits_); !checked) {
+      return pass(checked.error());
+    }
+  }
+  if (!catalog_.database(name) && catalog_.database_count() >= limits_.account_databases) {
+    return fail(
+        Code::quota_exceeded,
+        fmt::format("the account has {} databases, which is its quota; delete one, or raise "
+                    "the server's limit account-databases",
+                    limits_.account_databases));
+  }
+  return catalog_.create_database(name, throughput);
+}
+
+Status Containers::remove_database(uint32_t number) {
+  MutexLock change(table_.change_mutex);
+  std::vector<RoutingPtr> inside;
+  for (const catalog::ContainerPtr& container : catalog_.containers(number)) {
+    if (RoutingPtr routing = table_.find(container->number)) inside.push_back(std::move(routing));
+  }
+  if (auto removed = catalog_.remove_database(number); !removed) return removed;
+  static_cast<void>(fault::point("removal.recorded"));  // only a crash means something here
+  for (const RoutingPtr& routing : inside) {
+    retire(*routing);
+  }
+  table_.remove_database(number);
+  return {};
+}
+
+Status Containers::check_new(const catalog::Database& database, const catalog::ContainerSpec& spec,
+                             bool own_throughput) const {
+  if (catalog_.container(database.number, spec.name)) {
+    return fail(Code::conflict,
+                fmt::format("a container with id '{}' exists already in database '{}'", spec.name,
+                            database.name));
+  }
+  const auto siblings = catalog_.containers(database.number);
+  if (siblings.size() >= limits_.database_containers) {
+    return fail(Code::quota_exceeded,
+                fmt::format("database '{}' has {} containers, which is its quota; delete one, or "
+                            "raise the server's limit database-containers",
+                            database.name, siblings.size()));
+  }
+  if (own_throughput) return {};
+  const auto sharing = std::ranges::count_if(
+      siblings, [](const catalog::ContainerPtr& each) { return !each->throughput; });
+  if (static_cast<uint64_t>(sharing) < limits_.shared_throughput_containers) return {};
+  return fail(Code::invalid,
+              fmt::format("{} containers share the throughput of database '{}' already, which is "
+                          "the limit; give this one throughput of its own",
+                          sharing, database.name));
+}
+
+Result<RoutingPtr> Containers::create_container(uint32_t database, catalog::ContainerSpec spec,
+                                                std::optional<catalog::Throughput> throughput) {
+  MutexLock change(table_.change_mutex);
+  const catalog::DatabasePtr owner = catalog_.database(database);
+  if (!owner) return fail(Code::not_found, "the database is not there");
+  const Subject subject = subject_of(spec);
+  if (!throughput && !owner->throughput) {
+    throughput = catalog::Throughput{.units = least_throughput(subject, limits_)};
+  }
+  if (auto checked = check_new(*owner, spec, throughput.has_value()); !checked) {
+    return pass(checked.error());
+  }
+  uint32_t partitions = 1;
+  if (throughput) {
+    if (auto checked = check_throughput(*throughput, subject, limits_); !checked) {
+      return pass(checked.error());
+    }
+    if (subject != Subject::fixed_container) {
+      partitions = initial_partitions_for(*throughput, limits_);
+    }
+  }
+  const auto boundaries = value::divide_evenly(spec.key.placement, partitions);
+  auto made = catalog_.create_container(database, std::move(spec), throughput, boundaries);
+  if (!made) return pass(made.error());
+  return table_.add(*made);
+}
+
+void Containers::retire(const Routing& routing) noexcept {
+  table_.remove(routing);
+  for (const auto& slot : routing.slots) {
+    remover_.retire(slot->close_for_good(), slot->range.volume_name);
+  }
+}
+
+Result<RoutingPtr> Containers::replace_container(uint32_t number, catalog::ContainerSpec spec) {
+  MutexLock change(table_.change_mutex);
+  auto updated = catalog_.update_container(number, [&](catalog::Container& container) -> Status {
+    if (container.spec.key != spec.key || container.spec.unique_keys != spec.unique_keys) {
+      return fail(Code::invalid,
+                  "the partition key and the unique keys of a container cannot be changed");
+    }
+    // Terms are made by the definition of their time; a new version tells old ones apart.
+    if (catalog::index_definition(container.spec) != catalog::index_definition(spec)) {
+      ++container.index_version;
+    }
+    container.spec = std::move(spec);
+    return {};
+  });
+  if (!updated) return pass(updated.error());
+  table_.rebuild(number);
+  bell_.ring();
+  return table_.find(number);
+}
+
+Status Containers::remove_container(uint32_t number) {
+  MutexLock change(table_.change_mutex);
+  RoutingPtr routing = table_.find(number);
+  if (auto removed = catalog_.remove_container(number); !removed) return removed;
+  static_cast<void>(fault::point("removal.recorded"));
+  if (routing) retire(*routing);
+  return {};
+}
+
+Status Containers::set_container_throughput(uint32_t number,
+                                            const catalog::Throughput& throughput) {
+  {
+    MutexLock change(table_.change_mutex);
+    auto updated = catalog_.update_container(number, [&](catalog::Container& container) -> Status {
+      if (!container.throughput) {
+        return fail(Code::invalid,
+                    fmt::format("container '{}' has no throughput of its own: it shares its "
+                                "database's",
+                                container.spec.name));
+      }
+      if (auto checked = check_throughput(throughput, subject_of(container.spec), limits_);
+          !checked) {
+        return checked;
+      }
+      container.throughput = throughput;
+      return {};
+    });
+    if (!updated) return pass(updated.error());
+    table_.rebuild(number);
+  }
+  splits_.scale(number);
+  return {};
+}
+
+Status Containers::set_database_throughput(uint32_t number, const catalog::Throughput& throughput) {
+  MutexLock change(table_.change_mutex);
+  catalog::DatabasePtr database = catalog_.database(number);
+  if (!database) return fail(Code::not_found, "the database is not there");
+  if (!database->throughput) {
+    return fail(
+        Code::invalid,
+        fmt::format("database '{}' was created without throughput of its own", database->name));
+  }
+  if (auto checked = check_throughput(throughput, Subject::database, limits_); !checked) {
+    return checked;
+  }
+  auto updated = catalog_.set_throughput(number, throughput);
+  if (!updated) return pass(updated.error());
+  table_.set_database_rate(number, throughput.units);
+  return {};
+}
+
+}  // namespace orrery::cluster

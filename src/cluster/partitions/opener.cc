@@ -1,0 +1,172 @@
+// See opener.h.
+#include "cluster/partitions/opener.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "base/fault.h"
+#include "base/log.h"
+
+namespace orrery::cluster {
+namespace {
+
+using partition::Partition;
+
+constexpr int64_t kOpenAgainUs = 1'000'000;
+
+// A partition is in use for as long as a request, a query or the work on a partition takes. When
+// all are, whoever opens another looks again after a moment, and gives up after so many.
+constexpr std::chrono::milliseconds kMoment{10};
+constexpr int kMomentsMax = 300;
+
+}  // namespace
+
+class Opener::Place {
+ public:
+  explicit Place(Opener* opener) : opener_(opener) {}
+  Place(Place&& other) noexcept : opener_(std::exchange(other.opener_, nullptr)) {}
+  Place& operator=(Place&&) = delete;
+  ~Place() {
+    if (opener_ == nullptr) return;
+    const MutexLock lock(opener_->mutex_);
+    --opener_->opening_;
+  }
+
+ private:
+  Opener* opener_;
+};
+
+Opener::Opened Opener::open(const std::shared_ptr<Slot>& slot) {
+  MutexLock opening(slot->open_mutex);
+  if (auto open = slot->opened()) return open;
+  if (slot->gone) return fail(Code::moved, "the partition is gone");
+  const int64_t now_us = shared_.clock.steady_us();
+  if (slot->open_error && now_us < slot->open_again_us) return pass(*slot->open_error);
+  auto place = take_place();
+  if (!place) return pass(place.error());
+  auto partition = open_files(slot->container, slot->range);
+  if (!partition) {
+    log::error("cannot open a partition",
+               {{"name", slot->range.volume_name}, {"error", partition.error().message}});
+    slot->open_error = partition.error();
+    slot->open_again_us = now_us + kOpenAgainUs;
+    return pass(partition.error());
+  }
+  slot->open_error.reset();
+  slot->last_used_us = now_us;
+  slot->bytes = (*partition)->usage().bytes;
+  {
+    MutexLock lock(slot->mutex);
+    slot->partition = *partition;
+  }
+  trimmer_.trim_later(slot);
+  return partition;
+}
+
+// A partition whose files are lost must not come back as an empty one: the catalog knows which have
+// any. It is told once they are durable, and before anything in them is acknowledged.
+Opener::Opened Opener::open_files(uint32_t container, const catalog::PartitionRange& range) {
+  auto noted = catalog_.has_files(range);
+  if (!noted) return pass(noted.error());
+  if (*noted && !volume_.exists(range.volume_name)) {
+    return fail(Code::corrupt,
+                fmt::format("the files of range {} are missing: they were in {}. Put them back "
+                            "there from a copy; to do without, delete the container",
+                            range.id, volume_.place(range.volume_name)));
+  }
+  if (!*noted && !volume_.exists(range.volume_name)) {
+    if (auto room = volume_.room(); !room) return pass(room.error());
+  }
+  auto partition =
+      Partition::open(shared_, volume_, range.volume_name, {range.id, range.min, range.max});
+  if (!partition) return partition;
+  // Asked for after opening: rules that are stored now are no older than those of any write in it.
+  const catalog::ContainerPtr record = catalog_.container(container);
+  if (record && (*partition)->index_version() > record->index_version) {
+    return fail(Code::corrupt,
+                fmt::format("the files of range {} in {} were written by index rules that the "
+                            "catalog does not have: it is older than they are. Restore it from a "
+                            "newer copy",
+                            range.id, volume_.place(range.volume_name)));
+  }
+  if (*noted) return partition;
+  Status told = fault::point("files.made");
+  if (told) told = catalog_.note_files(container, range);
+  if (told) return partition;
+  // Whoever has been writing here without a note can go on: it is no worse off than before.
+  if ((*partition)->lsn() == 0) return pass(told.error());
+  log::warn("cannot note in the catalog that a partition has files",
+            {{"name", range.volume_name}, {"error", told.error().message}});
+  return partition;
+}
+
+Opener::Opened Opener::open_if_there(const std::shared_ptr<Slot>& slot) {
+  if (auto open = slot->opened()) return open;
+  if (!volume_.exists(slot->range.volume_name)) {
+    // Asked in this order: a slot is marked before its files are removed.
+    if (slot->gone) return fail(Code::moved, "the partition is gone");
+    auto noted = catalog_.has_files(slot->range);
+    if (!noted) return pass(noted.error());
+    if (!*noted) return nullptr;  // otherwise it was made just now, or lost: opening it tells
+  }
+  return this->open(slot);
+}
+
+Result<Opener::Place> Opener::take_place() {
+  const size_t most = std::max<size_t>(shared_.limits.open_partitions, 1);
+  for (int moments = 0;;) {
+    {
+      const MutexLock lock(mutex_);
+      // The catalog's is one of those that are open.
+      if (shared_.stores_open.load() + opening_ <= most) {
+        ++opening_;
+        return Place(this);
+      }
+    }
+    if (close_one_unused()) continue;
+    if (++moments > kMomentsMax || stop_.is_set()) {
+      return fail(Code::overloaded,
+                  fmt::format("all of the {} partitions that may be open are in use: try again "
+                              "(limit open-partitions, and ulimit -n)",
+                              most));
+    }
+    std::this_thread::sleep_for(kMoment);
+  }
+}
+
+bool Opener::close_one_unused() {
+  std::vector<std::pair<int64_t, std::shared_ptr<Slot>>> open;
+  for (const RoutingPtr& routing : table_.all()) {
+    for (const auto& slot : routing->slots) {
+      if (slot->opened()) open.emplace_back(slot->last_used_us.load(), slot);
+    }
+  }
+  std::ranges::sort(open, {}, [](const auto& one) { return one.first; });
+  for (const auto& [used_us, slot] : open) {
+    // One that is being opened or removed is not for us; and we hold such a lock ourselves.
+    if (!slot->open_mutex.try_lock()) continue;
+    std::shared_ptr<partition::Partition> closing;
+    {
+      const MutexLock lock(slot->mutex);
+      // Nobody but the slot holds it, and nobody can get it while the lock is held.
+      if (slot->partition.use_count() == 1) closing = std::exchange(slot->partition, nullptr);
+    }
+    const bool found = closing != nullptr;
+    closing.reset();
+    slot->open_mutex.unlock();
+    if (found) return true;
+  }
+  return false;
+}
+
+void Opener::close_all() {
+  for (const RoutingPtr& routing : table_.all()) {
+    for (const auto& slot : routing->slots) slot->close_for_good();
+  }
+}
+
+}  // namespace orrery::cluster

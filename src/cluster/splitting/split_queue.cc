@@ -1,0 +1,161 @@
+// See split_queue.h.
+#include "cluster/splitting/split_queue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "base/log.h"
+#include "base/survive.h"
+#include "cluster/throughput.h"
+
+namespace orrery::cluster {
+namespace {
+
+using partition::CutBy;
+
+constexpr int64_t kSplitAgainUs = 1'000'000;
+constexpr int64_t kScaleAgainUs = 10'000'000;
+
+// The range that holds most.
+std::optional<uint32_t> largest_range(const Routing& routing, Opener& opener) {
+  std::optional<uint32_t> largest;
+  uint64_t most = 0;
+  for (const auto& slot : routing.slots) {
+    auto opened = opener.open_if_there(slot);
+    const uint64_t bytes = opened && *opened ? (*opened)->usage().bytes : 0;
+    if (largest && bytes <= most) continue;
+    largest = slot->range.id;
+    most = bytes;
+  }
+  return largest;
+}
+
+}  // namespace
+
+void SplitQueue::split_later(SplitRequest request,
+                             std::move_only_function<void(Result<SplitReport>)> done) {
+  if (waiting_.fetch_add(1) >= kSplitsWaitingMax) {
+    waiting_.fetch_sub(1);
+    return done(std::unexpected(
+        Error{.code = Code::overloaded,
+              .message = fmt::format("{} splits are waiting already, and they are done one after "
+                                     "the other: try again",
+                                     kSplitsWaitingMax),
+              .retry_after_ms = 1000}));
+  }
+  OnEnd waited([this] { waiting_.fetch_sub(1); });
+  pool_.post([this, request = std::move(request), waited = std::move(waited),
+              done = std::move(done)]() mutable { done(split_as_asked(request)); });
+}
+
+Result<SplitReport> SplitQueue::split_as_asked(const SplitRequest& request) {
+  if (stop_.is_set()) return fail(Code::overloaded, "the server is stopping");
+  if (request.is_wanted && !request.is_wanted()) {
+    return fail(Code::overloaded, "nobody waits for this split any more");
+  }
+  std::optional<uint32_t> range = request.range;
+  const RoutingPtr routing = table_.find(request.container);
+  if (!range && routing) range = largest_range(*routing, opener_);
+  return split(request.container, range.value_or(0), CutBy::bytes);
+}
+
+Result<SplitReport> SplitQueue::split(uint32_t container, uint32_t range, CutBy by) {
+  auto done = splitter_.split(container, range, by);
+  if (!done) return pass(done.error());
+  // The parent may have been far over the limit.
+  if (const RoutingPtr routing = table_.find(container)) {
+    for (const auto& child : done->children) split_if_full(*routing, child);
+  }
+  return done->report;
+}
+
+void SplitQueue::split_if_full(const Routing& routing, const std::shared_ptr<Slot>& slot) {
+  if (slot->bytes.load(std::memory_order_relaxed) < limits_.physical_partition_bytes) return;
+  // While stopping a pool runs jobs in the caller: that may be the writer, which a split waits for.
+  if (stop_.is_set() || !may_split_by_itself(*routing.container, limits_)) return;
+  if (clock_.steady_us() < slot->split_not_before_us.load(std::memory_order_relaxed)) return;
+  if (slot->split_wanted.exchange(true)) return;
+  OnEnd failed([this, slot] {
+    slot->split_not_before_us = clock_.steady_us() + kSplitAgainUs;
+    slot->split_wanted = false;
+  });
+  pool_.post(
+      [this, number = routing.container->number, slot, failed = std::move(failed)]() mutable {
+        if (stop_.is_set() || split(number, slot->range.id, CutBy::bytes)) failed.release();
+      });
+}
+
+void SplitQueue::scale_if_loaded(const Routing& routing, Slot& slot) {
+  // A sample that is full, so that both halves have enough of it to be cut in their turn.
+  if (stop_.is_set() || slot.load->size() < LoadSample::kMax) return;
+  const int64_t now_us = clock_.steady_us();
+  int64_t not_before_us = slot.scale_not_before_us.load(std::memory_order_relaxed);
+  if (now_us < not_before_us) return;
+  // Once for each attempt, whichever writer comes first.
+  if (!slot.scale_not_before_us.compare_exchange_strong(not_before_us, now_us + kScaleAgainUs)) {
+    return;
+  }
+  scale(routing.container->number);
+}
+
+bool SplitQueue::has_too_few(const Routing& routing) const {
+  const std::optional<catalog::Throughput>& throughput = routing.container->throughput;
+  return throughput && routing.slots.size() < partitions_for(*throughput, limits_);
+}
+
+void SplitQueue::scale(uint32_t number) {
+  const RoutingPtr routing = table_.find(number);
+  if (!routing || !has_too_few(*routing)) return;
+  if (!may_split_by_itself(*routing->container, limits_)) return;
+  {
+    MutexLock lock(scaling_mutex_);
+    ++scaling_[number];
+  }
+  OnEnd done([this, number] { scaling_done(number); });
+  pool_.post([this, number, done = std::move(done)] {
+    for (;;) {
+      const RoutingPtr now = table_.find(number);
+      if (stop_.is_set() || !now || !has_too_few(*now) || !split_one_more(*now)) break;
+    }
+  });
+}
+
+bool SplitQueue::is_scaling(uint32_t container) const {
+  MutexLock lock(scaling_mutex_);
+  return scaling_.contains(container);
+}
+
+// Where hashes spread the load: those with the fewest splits behind them first, then the oldest, in
+// the middle, which keeps ranges even, as throughput is given to ranges. Where keys are in order:
+// those that were charged most, where their load is halved. One that cannot be split gives way to
+// the next.
+bool SplitQueue::split_one_more(const Routing& routing) {
+  const bool in_order = routing.container->spec.key.placement == value::Placement::range;
+  std::vector<std::pair<double, uint32_t>> candidates;
+  for (const auto& slot : routing.slots) {
+    if (in_order && !slot->opened()) continue;  // not in use
+    candidates.emplace_back(in_order ? -slot->counters.charge.load(std::memory_order_relaxed)
+                                     : static_cast<double>(slot->range.parents.size()),
+                            slot->range.id);
+  }
+  std::ranges::sort(candidates);
+  const uint32_t number = routing.container->number;
+  for (const auto& [rank, range] : candidates) {
+    auto report = split(number, range, in_order ? CutBy::load : CutBy::middle);
+    if (report) return true;
+    log::warn("cannot split towards the throughput asked for",
+              {{"container", number}, {"range", range}, {"error", report.error().message}});
+  }
+  return false;
+}
+
+void SplitQueue::scaling_done(uint32_t number) {
+  MutexLock lock(scaling_mutex_);
+  const auto found = scaling_.find(number);
+  if (found != scaling_.end() && --found->second == 0) scaling_.erase(found);
+}
+
+}  // namespace orrery::cluster

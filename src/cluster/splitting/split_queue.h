@@ -1,0 +1,82 @@
+// Which partitions are split, and when: on demand, when one is full, and until a container has as
+// many as the throughput that it was given takes. How one is split is the splitter's (splitter.h).
+//
+// Invariants
+//  - Splits are done one after the other, on the one thread of this queue.
+//  - At most kSplitsWaitingMax wait that somebody asked for; of the others, each partition waits
+//    once for being full, and each change of throughput once.
+//
+// Threading: any thread. What the path of a write calls (the *_if_* functions) waits for nothing.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/result.h"
+#include "base/thread_annotations.h"
+#include "base/worker_pool.h"
+#include "cluster/partitions/opener.h"
+#include "cluster/replies.h"
+#include "cluster/routing_table.h"
+#include "cluster/splitting/splitter.h"
+#include "cluster/stop_signal.h"
+
+namespace orrery::cluster {
+
+class SplitQueue {
+ public:
+  SplitQueue(const RoutingTable& table, const Limits& limits, const Clock& clock, Opener& opener,
+             Splitter& splitter, const StopSignal& stop)
+      : table_(table),
+        limits_(limits),
+        clock_(clock),
+        opener_(opener),
+        splitter_(splitter),
+        stop_(stop),
+        pool_("splitter", 1) {}
+
+  // Code::overloaded when too many wait.
+  void split_later(SplitRequest request, std::move_only_function<void(Result<SplitReport>)> done);
+  // After a write: when the partition is over its size.
+  void split_if_full(const Routing& routing, const std::shared_ptr<Slot>& slot);
+  // The same where keys are in order and the container has fewer partitions than its throughput
+  // takes: once enough is known of the load.
+  void scale_if_loaded(const Routing& routing, Slot& slot);
+  // Splits until the container has as many partitions as its throughput takes.
+  void scale(uint32_t container);
+  // Whether it is still being split for that.
+  bool is_scaling(uint32_t container) const;
+
+  // Ends the split at work; those that have not begun are left to the next start.
+  void stop() { pool_.stop(); }
+  const WorkerPool& pool() const { return pool_; }
+
+ private:
+  Result<SplitReport> split(uint32_t container, uint32_t range, partition::CutBy by);
+  Result<SplitReport> split_as_asked(const SplitRequest& request);
+  bool has_too_few(const Routing& routing) const;
+  // Whether there was one to split.
+  bool split_one_more(const Routing& routing);
+  void scaling_done(uint32_t container);
+
+  const RoutingTable& table_;
+  const Limits& limits_;
+  const Clock& clock_;
+  Opener& opener_;
+  Splitter& splitter_;
+  const StopSignal& stop_;
+
+  std::atomic<size_t> waiting_{0};  // that somebody asked for
+  mutable Mutex scaling_mutex_;
+  // By container: how many changes of its throughput are being followed.
+  std::unordered_map<uint32_t, uint32_t> scaling_ ORRERY_GUARDED_BY(scaling_mutex_);
+  WorkerPool pool_;
+};
+
+}  // namespace orrery::cluster

@@ -1,0 +1,71 @@
+// Background work of the engine, once a second, or as soon as the bell is rung:
+//  - removes files of dropped partitions that are no longer in use, and deletes old ones;
+//  - collects expired and purged items;
+//  - finds partitions whose index is behind the rules;
+//  - truncates history beyond its retention time (less often);
+//  - returns free memory to the operating system;
+//  - releases the pooled snapshots of views;
+//  - flushes tombstones on a nearly full disk.
+//
+// Threading: one thread of its own, with one job, from start() until stop().
+#pragma once
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/worker_pool.h"
+#include "cluster/budgets/purge_shares.h"
+#include "cluster/partitions/indexer.h"
+#include "cluster/routing_table.h"
+#include "cluster/stop_signal.h"
+#include "cluster/upkeep/file_remover.h"
+#include "cluster/upkeep/upkeep_bell.h"
+#include "volume/volume.h"
+
+namespace orrery::cluster {
+
+class Upkeep {
+ public:
+  Upkeep(const RoutingTable& table, volume::Volume& volume, const Limits& limits,
+         const Clock& clock, FileRemover& remover, Indexer& indexer, UpkeepBell& bell,
+         const StopSignal& stop)
+      : table_(table),
+        volume_(volume),
+        clock_(clock),
+        remover_(remover),
+        indexer_(indexer),
+        bell_(bell),
+        stop_(stop),
+        purge_shares_(limits.purge_percent),
+        pool_("upkeep", 1) {}
+
+  void start() {
+    pool_.post([this] { loop(); });
+  }
+  // Once the stop signal is set.
+  void stop() {
+    bell_.ring();
+    pool_.stop();
+  }
+  const WorkerPool& pool() const { return pool_; }
+
+ private:
+  void loop();
+  void collect_expired();
+  void collect_purged();
+  void collect_purged(const RoutingPtr& routing, const std::shared_ptr<Slot>& slot);
+  void forget_history();
+  void release_readings();
+  void flush_removals();
+
+  const RoutingTable& table_;
+  volume::Volume& volume_;
+  const Clock& clock_;
+  FileRemover& remover_;
+  Indexer& indexer_;
+  UpkeepBell& bell_;
+  const StopSignal& stop_;
+  PurgeShares purge_shares_;
+  WorkerPool pool_;
+};
+
+}  // namespace orrery::cluster
