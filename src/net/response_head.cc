@@ -9,99 +9,75 @@
 
 namespace orrery::net {
 
+namespace {
+
+struct Reason {
+  int status;
+  std::string_view phrase;
+};
+constexpr std::array kReasons = {
+    Reason{100, "Continue"},
+    Reason{101, "Switching Protocols"},
+    Reason{200, "OK"},
+    Reason{201, "Created"},
+    Reason{202, "Accepted"},
+    Reason{204, "No Content"},
+    Reason{206, "Partial Content"},
+    Reason{207, "Multi-Status"},
+    Reason{301, "Moved Permanently"},
+    Reason{302, "Found"},
+    Reason{304, "Not Modified"},
+    Reason{307, "Temporary Redirect"},
+    Reason{308, "Permanent Redirect"},
+    Reason{400, "Bad Request"},
+    Reason{401, "Unauthorized"},
+    Reason{403, "Forbidden"},
+    Reason{404, "Not Found"},
+    Reason{405, "Method Not Allowed"},
+    Reason{406, "Not Acceptable"},
+    Reason{408, "Request Timeout"},
+    Reason{409, "Conflict"},
+    Reason{410, "Gone"},
+    Reason{411, "Length Required"},
+    Reason{412, "Precondition Failed"},
+    Reason{413, "Content Too Large"},
+    Reason{414, "URI Too Long"},
+    Reason{415, "Unsupported Media Type"},
+    Reason{416, "Range Not Satisfiable"},
+    Reason{417, "Expectation Failed"},
+    Reason{422, "Unprocessable Content"},
+    Reason{423, "Locked"},
+    Reason{424, "Failed Dependency"},
+    Reason{426, "Upgrade Required"},
+    Reason{428, "Precondition Required"},
+    Reason{429, "Too Many Requests"},
+    Reason{431, "Request Header Fields Too Large"},
+    Reason{449, "Retry With"},
+    Reason{500, "Internal Server Error"},
+    Reason{501, "Not Implemented"},
+    Reason{502, "Bad Gateway"},
+    Reason{503, "Service Unavailable"},
+    Reason{504, "Gateway Timeout"},
+    Reason{505, "HTTP Version Not Supported"},
+    Reason{507, "Insufficient Storage"},
+};
+
+constexpr int kStatusMin = 100;
+constexpr int kStatusMax = 599;
+
+// By status, so that finding one takes one step.
+constexpr auto kPhrases = [] {
+  std::array<std::string_view, kStatusMax - kStatusMin + 1> phrases;
+  phrases.fill("Unknown");
+  for (const Reason& reason : kReasons) phrases.at(reason.status - kStatusMin) = reason.phrase;
+  return phrases;
+}();
+
+}  // namespace
+
 std::string_view reason_phrase(int status) {
-  switch (status) {
-    case 100:
-      return "Continue";
-    case 101:
-      return "Switching Protocols";
-    case 200:
-      return "OK";
-    case 201:
-      return "Created";
-    case 202:
-      return "Accepted";
-    case 204:
-      return "No Content";
-    case 206:
-      return "Partial Content";
-    case 207:
-      return "Multi-Status";
-    case 301:
-      return "Moved Permanently";
-    case 302:
-      return "Found";
-    case 304:
-      return "Not Modified";
-    case 307:
-      return "Temporary Redirect";
-    case 308:
-      return "Permanent Redirect";
-    case 400:
-      return "Bad Request";
-    case 401:
-      return "Unauthorized";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 406:
-      return "Not Acceptable";
-    case 408:
-      return "Request Timeout";
-    case 409:
-      return "Conflict";
-    case 410:
-      return "Gone";
-    case 411:
-      return "Length Required";
-    case 412:
-      return "Precondition Failed";
-    case 413:
-      return "Content Too Large";
-    case 414:
-      return "URI Too Long";
-    case 415:
-      return "Unsupported Media Type";
-    case 416:
-      return "Range Not Satisfiable";
-    case 417:
-      return "Expectation Failed";
-    case 422:
-      return "Unprocessable Content";
-    case 423:
-      return "Locked";
-    case 424:
-      return "Failed Dependency";
-    case 426:
-      return "Upgrade Required";
-    case 428:
-      return "Precondition Required";
-    case 429:
-      return "Too Many Requests";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 449:
-      return "Retry With";
-    case 500:
-      return "Internal Server Error";
-    case 501:
-      return "Not Implemented";
-    case 502:
-      return "Bad Gateway";
-    case 503:
-      return "Service Unavailable";
-    case 504:
-      return "Gateway Timeout";
-    case 505:
-      return "HTTP Version Not Supported";
-    case 507:
-      return "Insufficient Storage";
-    default:
-      return "Unknown";
-  }
+  if (status < kStatusMin || status > kStatusMax) return "Unknown";
+  return kPhrases[static_cast<size_t>(status - kStatusMin)];
 }
 
 bool status_has_body(int status) {

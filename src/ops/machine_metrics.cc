@@ -35,23 +35,19 @@ void add_metrics(const net::ServerCounters& server, face::MetricFamilies& all) {
          MetricType::Counter, static_cast<double>(server.failures));
 }
 
-void add_metrics(const cluster::Engine& engine, face::MetricFamilies& all) {
-  prometheus::MetricFamily failed =
-      family("orrery_jobs_failed_total", "Jobs of the engine's threads that an exception ended",
-             MetricType::Counter);
-  for (const auto& [pool, count] : engine.failed_jobs()) {
-    add_line(failed, {{"pool", std::string(pool)}}, static_cast<double>(count));
-  }
-  all.push_back(std::move(failed));
+namespace {
 
-  // One family for each figure of a partition, one line in it for each open partition.
-  struct Column {
-    prometheus::MetricFamily family;
-    double (*figure)(const cluster::Slot&, const partition::Partition&);
-  };
-  using cluster::Slot;
-  using partition::Partition;
-  std::array columns = {
+using cluster::Slot;
+using partition::Partition;
+
+// One family for each figure of a partition, one line in it for each open partition.
+struct Column {
+  prometheus::MetricFamily family;
+  double (*figure)(const Slot&, const Partition&);
+};
+
+auto partition_columns() {
+  return std::array{
       Column{family("orrery_partition_bytes", "Bytes of items in a physical partition",
                     MetricType::Gauge),
              [](const Slot&, const Partition& partition) {
@@ -104,6 +100,20 @@ void add_metrics(const cluster::Engine& engine, face::MetricFamilies& all) {
                     "Request units charged for deleting these", MetricType::Counter),
              [](const Slot& slot, const Partition&) { return slot.counters.purge_charge.load(); }},
   };
+}
+
+}  // namespace
+
+void add_metrics(const cluster::Engine& engine, face::MetricFamilies& all) {
+  prometheus::MetricFamily failed =
+      family("orrery_jobs_failed_total", "Jobs of the engine's threads that an exception ended",
+             MetricType::Counter);
+  for (const auto& [pool, count] : engine.failed_jobs()) {
+    add_line(failed, {{"pool", std::string(pool)}}, static_cast<double>(count));
+  }
+  all.push_back(std::move(failed));
+
+  std::array columns = partition_columns();
   engine.each_open(
       [&](const cluster::Routing& routing, const Slot& slot, const Partition& partition) {
         for (Column& column : columns) {

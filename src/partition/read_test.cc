@@ -1,5 +1,6 @@
 // Reading: pages of items, pages of changes, sizes, and that opening again gives the same. Also the
 // comparison with a model over random writes.
+#include <algorithm>
 #include <random>
 #include <thread>
 
@@ -135,110 +136,136 @@ TEST_F(ReadTest, FilesOfAnotherRangeAreRefused) {
 
 // Random transactions against a model: items, terms, sizes, uniques, changes, and all of it again
 // after opening again.
-TEST_F(ReadTest, AgreesWithAModelOverRandomWrites) {
+class RandomWritesTest : public PartitionTest, public testing::WithParamInterface<uint32_t> {
+ protected:
+  RandomWritesTest() {
+    schema_ = indexing_everything();
+    schema_->unique_keys = {{path_of("/u")}};
+  }
+
   struct Entry {
     std::string body;
     uint64_t lsn;
   };
-  for (uint32_t seed : {1U, 2U, 3U}) {
-    std::mt19937 random(seed);
-    const std::string name = "model-" + std::to_string(seed);
-    partition_ = open(name);
-    schema_ = indexing_everything();
-    schema_->unique_keys = {{path_of("/u")}};
-    std::map<ItemKey, Entry> model;
-    uint64_t lsn = 0;
-    auto members = [&] {
-      std::string out = "\"u\":" + std::to_string(random() % 12);
-      if (random() % 2 != 0) out += ",\"n\":" + std::to_string(random() % 3);
-      if (random() % 3 == 0) out += ",\"list\":[1,1," + std::to_string(random() % 2) + "]";
-      if (random() % 5 == 0) out += ",\"o\":{\"p\":\"" + std::string(random() % 2'000, 'y') + "\"}";
-      return out;
-    };
-    for (int step = 0; step < 400; ++step) {
-      if (step % 100 == 99) {
-        schema_ = std::make_shared<Schema>(*schema_);
-        ++schema_->index_version;
-        schema_->index = random() % 2 != 0 ? value::IndexPolicy::everything()
-                                           : policy_of({{"/*", true}, {"/o/*", false}});
-        // Every item is written again, as a rebuild of the index does.
-        for (auto& [key, entry] : model) {
-          Write again = upsert(key.placement, key.row);
-          again.body = entry.body;
-          Outcome outcome = commit(*partition_, again);
-          ASSERT_FALSE(outcome.error) << outcome.error->message;
-          entry.lsn = outcome.lsn;
-          ++lsn;
-        }
-      }
-      auto next = model;
-      bool valid = true;
-      std::vector<Write> transaction;
-      for (size_t i = 0, count = 1 + random() % 3; i < count; ++i) {
-        const ItemKey key{std::string(1, static_cast<char>('a' + random() % 3)),
-                          std::to_string(random() % 8)};
-        const Verb verb =
-            std::array{Verb::create, Verb::upsert, Verb::replace, Verb::remove}[random() % 4];
-        Write write = write_of(verb, key.placement, key.row, schema_, members());
-        const bool there = next.contains(key);
-        if ((verb == Verb::create && there) ||
-            ((verb == Verb::replace || verb == Verb::remove) && !there))
-          valid = false;
-        if (verb == Verb::remove) {
-          next.erase(key);
-        } else {
-          const std::string mark = write.body.substr(write.body.find("\"u\":"));
-          const std::string unique = mark.substr(0, mark.find_first_of(",}"));
-          for (const auto& [other, entry] : next) {
-            if (other.placement == key.placement && other.row != key.row &&
-                (entry.body.find(unique + ",") != std::string::npos ||
-                 entry.body.find(unique + "}") != std::string::npos)) {
-              valid = false;
-            }
-          }
-          next[key] = {write.body, lsn + 1};
-        }
-        transaction.push_back(std::move(write));
-      }
-      const Outcome outcome = commit(*partition_, std::move(transaction));
-      ASSERT_EQ(!outcome.error, valid)
-          << "step " << step << (outcome.error ? outcome.error->message : "");
-      if (valid) {
-        model = std::move(next);
-        ++lsn;
-      }
-    }
-    for (int opened = 0; opened < 2; ++opened) {
-      EXPECT_EQ(partition_->lsn(), lsn);
-      const auto items = items_of(*partition_);
-      ASSERT_EQ(items.size(), model.size());
-      std::set<std::pair<uint64_t, ItemKey>> changes;
-      for (const auto& [key, entry] : model) {
-        ASSERT_TRUE(items.contains(key));
-        EXPECT_EQ(items.at(key).body, entry.body);
-        EXPECT_EQ(items.at(key).version.lsn, entry.lsn);
-        changes.emplace(entry.lsn, key);
-      }
-      EXPECT_EQ(sorted_terms(*partition_), expected_terms(*partition_, schema_->index));
-      EXPECT_EQ(partition_->usage().bytes, recomputed_usage(*partition_).bytes);
-      EXPECT_EQ(partition_->usage().items, model.size());
-      std::set<std::pair<uint64_t, ItemKey>> listed;
-      for (const Change& change : partition_->changes({.items_max = 1'000}, *schema_)->changes) {
-        EXPECT_TRUE(listed.emplace(change.lsn, change.key).second);
-      }
-      EXPECT_EQ(listed, changes);
-      Usage by_key;
-      for (const auto& logical : partition_->largest(100).value()) {
-        by_key.bytes += logical.usage.bytes;
-        by_key.items += logical.usage.items;
-      }
-      EXPECT_EQ(by_key.bytes, partition_->usage().bytes);
-      EXPECT_EQ(by_key.items, model.size());
-      partition_.reset();
-      partition_ = open(name);
+  using Model = std::map<ItemKey, Entry>;
+
+  std::string random_members() {
+    std::string out = "\"u\":" + std::to_string(random_() % 12);
+    if (random_() % 2 != 0) out += ",\"n\":" + std::to_string(random_() % 3);
+    if (random_() % 3 == 0) out += ",\"list\":[1,1," + std::to_string(random_() % 2) + "]";
+    if (random_() % 5 == 0) out += ",\"o\":{\"p\":\"" + std::string(random_() % 2'000, 'y') + "\"}";
+    return out;
+  }
+
+  // Every item is written again, as a rebuild of the index does.
+  void change_index_rules() {
+    schema_ = std::make_shared<Schema>(*schema_);
+    ++schema_->index_version;
+    schema_->index = random_() % 2 != 0 ? value::IndexPolicy::everything()
+                                        : policy_of({{"/*", true}, {"/o/*", false}});
+    for (auto& [key, entry] : model_) {
+      Write again = upsert(key.placement, key.row);
+      again.body = entry.body;
+      Outcome outcome = commit(*partition_, again);
+      ASSERT_FALSE(outcome.error) << outcome.error->message;
+      entry.lsn = outcome.lsn;
+      ++lsn_;
     }
   }
+
+  // Whether another item of the logical partition has the body's value of the unique key.
+  static bool is_taken(const Model& model, const ItemKey& key, const std::string& body) {
+    const std::string mark = body.substr(body.find("\"u\":"));
+    const std::string unique = mark.substr(0, mark.find_first_of(",}"));
+    return std::ranges::any_of(model, [&](const auto& one) {
+      const auto& [other, entry] = one;
+      return other.placement == key.placement && other.row != key.row &&
+             (entry.body.find(unique + ",") != std::string::npos ||
+              entry.body.find(unique + "}") != std::string::npos);
+    });
+  }
+
+  // Adds a random write to the transaction and to the model. False when it must fail.
+  bool add_write(std::vector<Write>& transaction, Model& next) {
+    const ItemKey key{std::string(1, static_cast<char>('a' + random_() % 3)),
+                      std::to_string(random_() % 8)};
+    const Verb verb =
+        std::array{Verb::create, Verb::upsert, Verb::replace, Verb::remove}[random_() % 4];
+    Write write = write_of(verb, key.placement, key.row, schema_, random_members());
+    const bool there = next.contains(key);
+    bool valid = !(verb == Verb::create && there) &&
+                 !((verb == Verb::replace || verb == Verb::remove) && !there);
+    if (verb == Verb::remove) {
+      next.erase(key);
+    } else {
+      if (is_taken(next, key, write.body)) valid = false;
+      next[key] = {write.body, lsn_ + 1};
+    }
+    transaction.push_back(std::move(write));
+    return valid;
+  }
+
+  void commit_random_transaction() {
+    Model next = model_;
+    bool valid = true;
+    std::vector<Write> transaction;
+    for (size_t i = 0, count = 1 + random_() % 3; i < count; ++i) {
+      if (!add_write(transaction, next)) valid = false;
+    }
+    const Outcome outcome = commit(*partition_, std::move(transaction));
+    ASSERT_EQ(!outcome.error, valid) << (outcome.error ? outcome.error->message : "");
+    if (!valid) return;
+    model_ = std::move(next);
+    ++lsn_;
+  }
+
+  void expect_model() {
+    EXPECT_EQ(partition_->lsn(), lsn_);
+    const auto items = items_of(*partition_);
+    ASSERT_EQ(items.size(), model_.size());
+    std::set<std::pair<uint64_t, ItemKey>> changes;
+    for (const auto& [key, entry] : model_) {
+      ASSERT_TRUE(items.contains(key));
+      EXPECT_EQ(items.at(key).body, entry.body);
+      EXPECT_EQ(items.at(key).version.lsn, entry.lsn);
+      changes.emplace(entry.lsn, key);
+    }
+    EXPECT_EQ(sorted_terms(*partition_), expected_terms(*partition_, schema_->index));
+    EXPECT_EQ(partition_->usage().bytes, recomputed_usage(*partition_).bytes);
+    EXPECT_EQ(partition_->usage().items, model_.size());
+    std::set<std::pair<uint64_t, ItemKey>> listed;
+    for (const Change& change : partition_->changes({.items_max = 1'000}, *schema_)->changes) {
+      EXPECT_TRUE(listed.emplace(change.lsn, change.key).second);
+    }
+    EXPECT_EQ(listed, changes);
+    Usage by_key;
+    for (const auto& logical : partition_->largest(100).value()) {
+      by_key.bytes += logical.usage.bytes;
+      by_key.items += logical.usage.items;
+    }
+    EXPECT_EQ(by_key.bytes, partition_->usage().bytes);
+    EXPECT_EQ(by_key.items, model_.size());
+  }
+
+  std::mt19937 random_{GetParam()};
+  std::shared_ptr<Partition> partition_ = open();
+  Model model_;
+  uint64_t lsn_ = 0;
+};
+
+TEST_P(RandomWritesTest, AgreeWithAModel) {
+  for (int step = 0; step < 400; ++step) {
+    SCOPED_TRACE(step);
+    if (step % 100 == 99) ASSERT_NO_FATAL_FAILURE(change_index_rules());
+    ASSERT_NO_FATAL_FAILURE(commit_random_transaction());
+  }
+  expect_model();
+  partition_.reset();
+  partition_ = open();
+  expect_model();
 }
+
+INSTANTIATE_TEST_SUITE_P(Each, RandomWritesTest, testing::Values(1U, 2U, 3U));
 
 }  // namespace
 }  // namespace orrery::partition

@@ -162,17 +162,21 @@ Result<Written> Run::apply_one(const Write& write) {
   if (write.placement < identity_.min || write.placement >= identity_.max) {
     return fail(Code::moved, "the key belongs to another partition");
   }
-  const Schema& schema = *write.schema;
-  if (auto adopted = adopt_rules(schema); !adopted) return pass(adopted.error());
+  if (auto adopted = adopt_rules(*write.schema); !adopted) return pass(adopted.error());
   if (write.verb == Verb::reindex) return apply_reindex(write);
   if (write.verb == Verb::indexed) return note_indexed();
   if (write.verb == Verb::purge) return apply_purge(write);
   if (write.verb == Verb::purged) return note_purged(write);
   if (!write.from.empty()) return apply_renaming(write);
+  return apply_to_item(write);
+}
+
+Result<Written> Run::apply_to_item(const Write& write) {
   const std::string key = item_key(write.placement, write.row);
   auto found = current_item(key);
   if (!found) return pass(found.error());
   std::optional<Item>& current = *found;
+  const Schema& schema = *write.schema;
   const bool live = current && is_live(schema, key, *current);
   if (auto checked = check(write, current, live); !checked) return pass(checked.error());
 
@@ -194,64 +198,67 @@ Result<Written> Run::apply_one(const Write& write) {
   if (is_lsn_full()) take_lsn();
   Item& next = written.item;
   next.version = {lsn_, time_s(), identity_.range, change_step_};
-  if (renamed_origin_) {
-    next.origin = *renamed_origin_;
-  } else if (live || removal) {
-    next.origin = current->origin;
-  } else {
-    next.origin = {identity_.range, ++record_.made};
-  }
+  next.origin = next_origin(current, live || removal);
   next.expiry = expiry_of(write.lifetime, next.version.time_s);
   next.index_version = schema.index_version;
   if (!removal) {
-    std::optional<std::string> edited_body;
-    if (write.editor) {
-      auto edited = write.editor->edit(*current);
-      if (!edited) return pass(edited.error());
-      edited_body = std::move(edited->body);
-      next.expiry = expiry_of(edited->lifetime, next.version.time_s);
-    }
-    const std::string& body = edited_body ? *edited_body : write.body;
-    next.body = write.finisher ? write.finisher->finish(body, next.version, next.origin) : body;
-    if (write.editor) {
-      if (auto counted = count_found(write, next); !counted) return pass(counted.error());
-    }
+    if (auto made = make_body(write, current, next); !made) return pass(made.error());
     written.new_bytes = weight(write, next.body);
   }
-
-  if (auto indexed =
-          reindex(write, key, current ? &*current : nullptr, removal ? nullptr : &next, written);
-      !indexed) {
+  const Item* before = current ? &*current : nullptr;
+  const Item* after = removal ? nullptr : &next;
+  if (auto indexed = reindex(write, key, before, after, written); !indexed) {
     return pass(indexed.error());
   }
-
   const int64_t grown =
       static_cast<int64_t>(written.new_bytes) - static_cast<int64_t>(written.old_bytes);
   const int64_t more = (removal ? 0 : 1) - (current ? 1 : 0);
   if (auto sized = change_size(write, grown, more, schema.logical_bytes_max); !sized) {
     return pass(sized.error());
   }
-
-  if (current) batch_.Delete(store_.changes(), change_key(current->version));
-  // What has expired or was purged ends before something else takes its place.
-  if (current && !live) remember(schema, end_of(key, *current), key, &*current, nullptr);
-  if (live || !removal) {
-    remember(schema, removal ? Operation::remove : (live ? Operation::replace : Operation::create),
-             key, live ? &*current : nullptr, removal ? nullptr : &next);
-  }
-  if (removal) {
-    batch_.Delete(store_.items(), key);
-    items_.set(key, std::nullopt);
-  } else {
-    batch_.Put(store_.items(), key, encode_item(next));
-    batch_.Put(store_.changes(), change_key(next.version), key);
-    items_.set(key, next);
-  }
+  put_item(schema, key, before, live, after);
   ++change_step_;
   lsn_bytes_ += written.old_bytes + written.new_bytes;
   note_version(next.version);
   written.version = next.version;
   return written;
+}
+
+Origin Run::next_origin(const std::optional<Item>& current, bool keeps_it) {
+  if (renamed_origin_) return *renamed_origin_;
+  if (keeps_it) return current->origin;
+  return {identity_.range, ++record_.made};
+}
+
+Status Run::make_body(const Write& write, const std::optional<Item>& current, Item& next) {
+  std::optional<std::string> edited_body;
+  if (write.editor) {
+    auto edited = write.editor->edit(*current);
+    if (!edited) return pass(edited.error());
+    edited_body = std::move(edited->body);
+    next.expiry = expiry_of(edited->lifetime, next.version.time_s);
+  }
+  const std::string& body = edited_body ? *edited_body : write.body;
+  next.body = write.finisher ? write.finisher->finish(body, next.version, next.origin) : body;
+  return write.editor ? count_found(write, next) : Status{};
+}
+
+void Run::put_item(const Schema& schema, const std::string& key, const Item* before, bool live,
+                   const Item* after) {
+  if (before != nullptr) batch_.Delete(store_.changes(), change_key(before->version));
+  // What has expired or was purged ends before something else takes its place.
+  if (before != nullptr && !live) remember(schema, end_of(key, *before), key, before, nullptr);
+  if (after == nullptr) {
+    if (live) remember(schema, Operation::remove, key, before, nullptr);
+    batch_.Delete(store_.items(), key);
+    items_.set(key, std::nullopt);
+    return;
+  }
+  remember(schema, live ? Operation::replace : Operation::create, key, live ? before : nullptr,
+           after);
+  batch_.Put(store_.items(), key, encode_item(*after));
+  batch_.Put(store_.changes(), change_key(after->version), key);
+  items_.set(key, *after);
 }
 
 void Run::note_version(const Version& version) {

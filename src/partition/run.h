@@ -119,6 +119,16 @@ class Run {
 
  private:
   Result<Written> apply_one(const Write& write);
+  // A read, a write or a removal of the one item that the write names.
+  Result<Written> apply_to_item(const Write& write);
+  // Of the item that is there, when it `keeps_it`; of the one that gave up its row; or a new one.
+  Origin next_origin(const std::optional<Item>& current, bool keeps_it);
+  // The body and the expiry of the item to be stored; its version and origin are there.
+  Status make_body(const Write& write, const std::optional<Item>& current, Item& next);
+  // Puts the item, its change and its history into the batch. `before` is what was there, live or
+  // not; `after` is null when it is removed.
+  void put_item(const Schema& schema, const std::string& key, const Item* before, bool live,
+                const Item* after);
   // A replace that changes the item's row: a delete and an insert in one transaction. The item
   // keeps its origin.
   Result<Written> apply_renaming(const Write& write);

@@ -48,8 +48,7 @@ inline Value decimal_infinity(bool negative) {
   return Value::make_decimal(decimal_bytes(uint64_t{negative ? 0xF8U : 0x78U} << 56, 0));
 }
 
-inline std::vector<Value> nasty_numbers() {
-  std::vector<Value> out;
+inline void add_nasty_doubles(std::vector<Value>& out) {
   using Limits = std::numeric_limits<double>;
   for (const double number : {0.0,
                               1.0,
@@ -75,6 +74,13 @@ inline std::vector<Value> nasty_numbers() {
     out.push_back(Value::make_number(number));
     out.push_back(Value::make_number(-number));
   }
+  const double infinity = Limits::infinity();
+  for (const double number : {infinity, -infinity, Limits::quiet_NaN()}) {
+    out.push_back(Value::make_number(number));
+  }
+}
+
+inline void add_nasty_integers(std::vector<Value>& out) {
   for (const int64_t integer :
        {int64_t{0}, int64_t{1}, int64_t{3}, int64_t{9007199254740991}, int64_t{9007199254740992},
         int64_t{9007199254740993}, int64_t{9007199254740994}, int64_t{9007199254740995},
@@ -84,6 +90,9 @@ inline std::vector<Value> nasty_numbers() {
     out.push_back(Value::make_integer(-integer));
   }
   out.push_back(Value::make_integer(INT64_MIN));
+}
+
+inline void add_nasty_decimals(std::vector<Value>& out) {
   for (const bool negative : {false, true}) {
     for (const auto& [digits, exponent] : std::initializer_list<std::pair<std::string, int>>{
              {"0", 0},
@@ -123,13 +132,16 @@ inline std::vector<Value> nasty_numbers() {
       out.push_back(decimal(digits, exponent, negative));
     }
   }
-  const double infinity = Limits::infinity();
-  for (const double number : {infinity, -infinity, Limits::quiet_NaN()}) {
-    out.push_back(Value::make_number(number));
-  }
   out.push_back(decimal_nan());
   out.push_back(decimal_infinity(false));
   out.push_back(decimal_infinity(true));
+}
+
+inline std::vector<Value> nasty_numbers() {
+  std::vector<Value> out;
+  add_nasty_doubles(out);
+  add_nasty_integers(out);
+  add_nasty_decimals(out);
   return out;
 }
 
