@@ -66,7 +66,7 @@ struct Slot {
   }
 
   mutable Mutex mutex;
-  // Held while opening, so that it happens once.
+  // Held while opening, so that it happens once. For the order of locks see engine_parts.h.
   Mutex open_mutex;
   // Opening that failed is not tried again at once for every request.
   std::optional<Error> open_error ORRERY_GUARDED_BY(open_mutex);
