@@ -1,0 +1,630 @@
+// See object_file_system.h.
+#include "volume/objects/object_file_system.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/log.h"
+#include "volume/objects/object_files.h"
+
+namespace orrery::volume {
+namespace {
+
+using rocksdb::FileOptions;
+using rocksdb::IODebugContext;
+using rocksdb::IOOptions;
+using rocksdb::IOStatus;
+using rocksdb::Slice;
+
+// Logs are read from their beginning to their end in small pieces.
+constexpr size_t kReadAheadBytes = 1ULL << 20;
+
+int64_t now_s() {
+  return std::chrono::duration_cast<std::chrono::seconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+bool is_log(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name.ends_with(".log") || name.starts_with("MANIFEST-");
+}
+
+// With one slash between any two names, and none at the end.
+std::string cleaned(std::string_view path) {
+  std::string clean;
+  for (const char c : path) {
+    if (c != '/' || clean.empty() || clean.back() != '/') clean += c;
+  }
+  if (clean.size() > 1 && clean.back() == '/') clean.pop_back();
+  return clean;
+}
+
+IOStatus not_found(const std::string& path) {
+  return IOStatus::PathNotFound(path, "no such file");
+}
+
+IOStatus to_io_status(const Error& error) {
+  if (error.code == Code::not_found) return IOStatus::PathNotFound(error.message);
+  if (error.code == Code::corrupt) return IOStatus::Corruption(error.message);
+  return IOStatus::IOError(error.message);
+}
+
+class ObjectWritableFile final : public rocksdb::FSWritableFile {
+ public:
+  explicit ObjectWritableFile(std::shared_ptr<FileWriter> writer) : writer_(std::move(writer)) {}
+
+  using FSWritableFile::Append;
+  IOStatus Append(const Slice& data, const IOOptions&, IODebugContext*) override {
+    return writer_->append(data.ToStringView());
+  }
+  IOStatus Append(const Slice& data, const IOOptions&, const rocksdb::DataVerificationInfo&,
+                  IODebugContext*) override {
+    return writer_->append(data.ToStringView());
+  }
+  IOStatus Truncate(uint64_t size, const IOOptions&, IODebugContext*) override {
+    return writer_->truncate(size);
+  }
+  IOStatus Close(const IOOptions&, IODebugContext*) override { return writer_->sync(); }
+  IOStatus Flush(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
+  IOStatus Sync(const IOOptions&, IODebugContext*) override { return writer_->sync(); }
+  bool IsSyncThreadSafe() const override { return true; }
+  uint64_t GetFileSize(const IOOptions&, IODebugContext*) override { return writer_->size(); }
+
+ private:
+  const std::shared_ptr<FileWriter> writer_;
+};
+
+class ObjectSequentialFile final : public rocksdb::FSSequentialFile {
+ public:
+  explicit ObjectSequentialFile(std::shared_ptr<FileReader> reader) : reader_(std::move(reader)) {}
+
+  IOStatus Read(size_t count, const IOOptions&, Slice* result, char* scratch,
+                IODebugContext*) override {
+    size_t done = 0;
+    while (done < count) {
+      if (position_ < ahead_start_ || position_ >= ahead_start_ + ahead_.size()) {
+        ahead_.resize(std::max(kReadAheadBytes, count - done));
+        auto got = reader_->read(position_, ahead_);
+        if (!got) {
+          ahead_.clear();
+          return to_io_status(got.error());
+        }
+        ahead_.resize(*got);
+        ahead_start_ = position_;
+        if (*got == 0) break;
+      }
+      const size_t at = position_ - ahead_start_;
+      const size_t piece = std::min(count - done, ahead_.size() - at);
+      std::memcpy(scratch + done, ahead_.data() + at, piece);
+      done += piece;
+      position_ += piece;
+    }
+    *result = Slice(scratch, done);
+    return IOStatus::OK();
+  }
+  IOStatus Skip(uint64_t count) override {
+    position_ += count;
+    return IOStatus::OK();
+  }
+
+ private:
+  const std::shared_ptr<FileReader> reader_;
+  uint64_t position_ = 0;
+  uint64_t ahead_start_ = 0;
+  std::string ahead_;
+};
+
+class ObjectRandomAccessFile final : public rocksdb::FSRandomAccessFile {
+ public:
+  explicit ObjectRandomAccessFile(std::shared_ptr<FileReader> reader)
+      : reader_(std::move(reader)) {}
+
+  IOStatus Read(uint64_t offset, size_t count, const IOOptions&, Slice* result, char* scratch,
+                IODebugContext*) const override {
+    auto got = reader_->read(offset, std::span(scratch, count));
+    if (!got) return to_io_status(got.error());
+    *result = Slice(scratch, *got);
+    return IOStatus::OK();
+  }
+
+ private:
+  const std::shared_ptr<FileReader> reader_;
+};
+
+class ObjectDirectory final : public rocksdb::FSDirectory {
+ public:
+  // Names are durable as they are made.
+  IOStatus Fsync(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
+};
+
+class HeldLock final : public rocksdb::FileLock {
+ public:
+  explicit HeldLock(std::string path_in) : path(std::move(path_in)) {}
+  const std::string path;
+};
+
+// Removes tokens and, with the last one, the stripes. A crash leaves a first stripe without tokens,
+// which a sweep finds.
+void drop_stripes(ObjectStore& store, const FileEntry& entry) {
+  const std::string first = entry.object(0);
+  for (;;) {
+    auto state = store.inspect(first);
+    if (!state) break;  // never made, or gone
+    const std::string refs(state->attribute(kRefs));
+    std::string rest = refs;
+    if (const size_t at = rest.find(entry.token + " "); at != std::string::npos) {
+      rest.erase(at, entry.token.size() + 1);
+    }
+    if (rest != refs) {
+      const Outcome taken = store.apply(first, {.presence = ObjectChange::Presence::must_be_there,
+                                                .attributes_equal = {{kRefs, refs}},
+                                                .set_attributes = {{kRefs, rest}}});
+      if (taken.applied == Applied::differs) continue;
+      if (!taken.is_done()) return;
+    }
+    if (!rest.empty()) return;
+    break;
+  }
+  // A file that was not finished may have more stripes than its size tells.
+  const uint64_t counted = (entry.size + kStripeBytes - 1) / kStripeBytes;
+  uint64_t missed = 0;
+  for (uint64_t i = 1; i < counted || missed <= 8; ++i) {
+    const Outcome removed =
+        store.apply(entry.object(i), {.presence = ObjectChange::Presence::must_be_there,
+                                      .remove = true});
+    missed = removed.applied == Applied::absent ? missed + 1 : 0;
+    if (!removed.is_done() && removed.applied != Applied::absent) return;
+  }
+  store.apply(first, {.presence = ObjectChange::Presence::must_be_there,
+                      .attributes_equal = {{kRefs, ""}},
+                      .remove = true});
+}
+
+// One more entry names the file. False when it is going.
+Result<bool> add_token(ObjectStore& store, const FileEntry& entry, const std::string& token) {
+  for (;;) {
+    auto state = store.inspect(entry.object(0));
+    if (!state && state.error().code == Code::not_found) return false;
+    if (!state) return pass(state.error());
+    const std::string refs(state->attribute(kRefs));
+    if (refs.empty()) return false;
+    const Outcome added = store.apply(
+        entry.object(0), {.presence = ObjectChange::Presence::must_be_there,
+                          .attributes_equal = {{kRefs, refs}},
+                          .set_attributes = {{kRefs, refs + token + " "}}});
+    if (added.is_done()) return true;
+    if (added.applied == Applied::absent) return false;
+    if (added.applied != Applied::differs) return fail(Code::internal, added.message);
+  }
+}
+
+}  // namespace
+
+void drop_file(ObjectStore& store, const FileEntry& entry) {
+  switch (entry.kind) {
+    case FileEntry::Kind::inline_bytes:
+      return;
+    case FileEntry::Kind::stripes:
+      return drop_stripes(store, entry);
+    case FileEntry::Kind::log:
+      for (size_t i = 0; i < entry.extents.size(); ++i) {
+        store.apply(entry.object(i),
+                    {.presence = ObjectChange::Presence::must_be_there, .remove = true});
+      }
+      return;
+  }
+}
+
+class ObjectFileSystem final : public rocksdb::FileSystem {
+ public:
+  ObjectFileSystem(std::string partition, std::shared_ptr<Root> root) {
+    roots_.emplace(std::move(partition), std::move(root));
+  }
+
+  const char* Name() const override { return "OrreryObjects"; }
+
+  void add(const std::string& partition, std::shared_ptr<Root> root) {
+    MutexLock lock(mutex_);
+    roots_.insert_or_assign(partition, std::move(root));
+  }
+
+  // --- opening ---------------------------------------------------------------------------------
+  IOStatus NewSequentialFile(const std::string& path, const FileOptions&,
+                             std::unique_ptr<rocksdb::FSSequentialFile>* result,
+                             IODebugContext*) override {
+    auto reader = open_reader(path);
+    if (!reader) return to_io_status(reader.error());
+    *result = std::make_unique<ObjectSequentialFile>(std::move(*reader));
+    return IOStatus::OK();
+  }
+
+  IOStatus NewRandomAccessFile(const std::string& path, const FileOptions&,
+                               std::unique_ptr<rocksdb::FSRandomAccessFile>* result,
+                               IODebugContext*) override {
+    auto reader = open_reader(path);
+    if (!reader) return to_io_status(reader.error());
+    *result = std::make_unique<ObjectRandomAccessFile>(std::move(*reader));
+    return IOStatus::OK();
+  }
+
+  IOStatus NewWritableFile(const std::string& path, const FileOptions&,
+                           std::unique_ptr<rocksdb::FSWritableFile>* result,
+                           IODebugContext*) override {
+    auto at = locate(path);
+    if (!at) return not_found(path);
+    FileEntry entry{.made_s = now_s()};
+    if (is_log(path)) {
+      entry.kind = FileEntry::Kind::log;
+      entry.file = at->root->new_file();
+      entry.extents.emplace_back();
+    }
+    const std::optional<FileEntry> before = at->root->find(at->path);
+    if (Outcome put = at->root->put(at->path, entry); !put.is_done()) {
+      return volume::to_io_status(put, "make a file");
+    }
+    if (before) drop_file(at->root->store(), *before);
+    return open_writer(path, *at, std::move(entry), result);
+  }
+
+  IOStatus ReopenWritableFile(const std::string& path, const FileOptions& options,
+                              std::unique_ptr<rocksdb::FSWritableFile>* result,
+                              IODebugContext* debug) override {
+    auto at = locate(path);
+    if (!at) return not_found(path);
+    auto entry = at->root->find(at->path);
+    if (!entry) return NewWritableFile(path, options, result, debug);
+    if (at->root->standing() != Standing::owner) return fenced();
+    if (entry->kind != FileEntry::Kind::log) return reopen_whole(path, *at, result);
+    // What is there stays as it is: appends go to a new extent.
+    auto reader = FileReader::open(at->root->store(), *entry);
+    if (!reader) return to_io_status(reader.error());
+    uint64_t before = 0;
+    for (const std::optional<uint64_t>& size : entry->extents) before += size.value_or(0);
+    if (!entry->extents.back()) entry->extents.back() = (*reader)->size() - before;
+    entry->extents.emplace_back();
+    if (Outcome put = at->root->put(at->path, *entry); !put.is_done()) {
+      return volume::to_io_status(put, "open a log again");
+    }
+    return open_writer(path, *at, std::move(*entry), result);
+  }
+
+  IOStatus ReuseWritableFile(const std::string& path, const std::string& old_path,
+                             const FileOptions& options,
+                             std::unique_ptr<rocksdb::FSWritableFile>* result,
+                             IODebugContext* debug) override {
+    if (IOStatus renamed = RenameFile(old_path, path, options.io_options, debug); !renamed.ok()) {
+      return renamed;
+    }
+    return NewWritableFile(path, options, result, debug);
+  }
+
+  IOStatus NewDirectory(const std::string& path, const IOOptions&,
+                        std::unique_ptr<rocksdb::FSDirectory>* result, IODebugContext*) override {
+    if (!is_directory(path)) return not_found(path);
+    *result = std::make_unique<ObjectDirectory>();
+    return IOStatus::OK();
+  }
+
+  // --- names -----------------------------------------------------------------------------------
+  IOStatus FileExists(const std::string& path, const IOOptions&, IODebugContext*) override {
+    if (is_directory(path) || find(path)) return IOStatus::OK();
+    return IOStatus::NotFound(path);
+  }
+
+  IOStatus GetChildren(const std::string& path, const IOOptions&, std::vector<std::string>* names,
+                       IODebugContext*) override {
+    auto at = locate(path);
+    if (!at || !is_directory(path)) return not_found(path);
+    *names = at->root->children(at->path);
+    return IOStatus::OK();
+  }
+
+  IOStatus DeleteFile(const std::string& path, const IOOptions&, IODebugContext*) override {
+    auto at = locate(path);
+    if (!at) return not_found(path);
+    if (at->root->standing() != Standing::owner) return fenced();
+    const std::optional<FileEntry> entry = at->root->find(at->path);
+    if (!entry) return not_found(path);
+    if (Outcome erased = at->root->erase(at->path); !erased.is_done()) {
+      return volume::to_io_status(erased, "delete a file");
+    }
+    drop_file(at->root->store(), *entry);
+    return IOStatus::OK();
+  }
+
+  IOStatus Truncate(const std::string& path, size_t size, const IOOptions& options,
+                    IODebugContext* debug) override {
+    std::unique_ptr<rocksdb::FSWritableFile> file;
+    IOStatus status = ReopenWritableFile(path, FileOptions(), &file, debug);
+    if (status.ok()) status = file->Truncate(size, options, debug);
+    if (status.ok()) status = file->Close(options, debug);
+    return status;
+  }
+
+  IOStatus CreateDir(const std::string& path, const IOOptions&, IODebugContext*) override {
+    auto at = locate(path);
+    if (!at) return not_found(path);
+    if (at->root->standing() == Standing::owner && at->root->has_directory(at->path)) {
+      return IOStatus::IOError(path, "there is such a directory");
+    }
+    return volume::to_io_status(at->root->make_directory(at->path), "make a directory");
+  }
+
+  IOStatus CreateDirIfMissing(const std::string& path, const IOOptions&,
+                              IODebugContext*) override {
+    auto at = locate(path);
+    if (!at) return not_found(path);
+    // Also when it is there: RocksDB begins with this, and learns at once that it was deposed.
+    return volume::to_io_status(at->root->make_directory(at->path), "make a directory");
+  }
+
+  IOStatus DeleteDir(const std::string& path, const IOOptions&, IODebugContext*) override {
+    auto at = locate(path);
+    if (!at) return not_found(path);
+    if (at->root->standing() != Standing::owner) return fenced();
+    if (!at->root->has_directory(at->path)) return not_found(path);
+    if (!at->root->children(at->path).empty()) return IOStatus::IOError(path, "it is not empty");
+    return volume::to_io_status(at->root->erase_directory(at->path), "delete a directory");
+  }
+
+  IOStatus GetFileSize(const std::string& path, const IOOptions&, uint64_t* size,
+                       IODebugContext*) override {
+    if (auto writer = writer_of(path)) {
+      *size = writer->size();
+      return IOStatus::OK();
+    }
+    auto reader = open_reader(path);
+    if (!reader) return to_io_status(reader.error());
+    *size = (*reader)->size();
+    return IOStatus::OK();
+  }
+
+  IOStatus GetFileModificationTime(const std::string& path, const IOOptions&, uint64_t* time,
+                                   IODebugContext*) override {
+    const auto entry = find(path);
+    if (!entry) return not_found(path);
+    *time = static_cast<uint64_t>(entry->made_s);
+    return IOStatus::OK();
+  }
+
+  IOStatus RenameFile(const std::string& from, const std::string& to, const IOOptions&,
+                      IODebugContext*) override {
+    auto source = locate(from);
+    auto target = locate(to);
+    if (!source || !target) return not_found(from);
+    if (source->root->standing() != Standing::owner) return fenced();
+    if (source->root != target->root) {
+      return IOStatus::NotSupported("a file is not moved between partitions");
+    }
+    if (!source->root->find(source->path) && !source->root->has_directory(source->path)) {
+      return not_found(from);
+    }
+    // The writer must not enter it under its old name any more.
+    auto writer = writer_of(from);
+    if (writer) {
+      if (IOStatus synced = writer->sync(); !synced.ok()) return synced;
+    }
+    const std::optional<FileEntry> replaced = target->root->find(target->path);
+    if (Outcome renamed = source->root->rename(source->path, target->path); !renamed.is_done()) {
+      return volume::to_io_status(renamed, "rename a file");
+    }
+    if (replaced) drop_file(target->root->store(), *replaced);
+    if (writer) {
+      writer->moved(target->path);
+      MutexLock lock(mutex_);
+      writers_.erase(cleaned(from));
+      writers_[cleaned(to)] = writer;
+    }
+    return IOStatus::OK();
+  }
+
+  IOStatus LinkFile(const std::string& from, const std::string& to, const IOOptions& options,
+                    IODebugContext* debug) override {
+    auto source = locate(from);
+    auto target = locate(to);
+    if (!source || !target) return not_found(from);
+    if (source->root->standing() != Standing::owner) return fenced();
+    if (auto writer = writer_of(from)) {
+      if (IOStatus synced = writer->sync(); !synced.ok()) return synced;
+    }
+    auto entry = source->root->find(source->path);
+    if (!entry) return not_found(from);
+    if (target->root->find(target->path)) return IOStatus::IOError(to, "there is such a file");
+    // A log has one owner. It is short, as a clone is made right after the memtables were flushed.
+    if (entry->kind == FileEntry::Kind::log) return copy(from, to, options, debug);
+    if (entry->kind == FileEntry::Kind::stripes) {
+      entry->token = target->root->new_token();
+      auto added = add_token(source->root->store(), *entry, entry->token);
+      if (!added) return to_io_status(added.error());
+      if (!*added) return not_found(from);
+    }
+    // Should this fail, the token is of an epoch that has no such entry, and a sweep removes it.
+    return volume::to_io_status(target->root->put(target->path, *entry), "link a file");
+  }
+
+  IOStatus NumFileLinks(const std::string& path, const IOOptions&, uint64_t* count,
+                        IODebugContext*) override {
+    auto at = locate(path);
+    auto entry = find(path);
+    if (!at || !entry) return not_found(path);
+    *count = 1;
+    if (entry->kind != FileEntry::Kind::stripes) return IOStatus::OK();
+    auto state = at->root->store().inspect(entry->object(0));
+    if (!state) return to_io_status(state.error());
+    *count = static_cast<uint64_t>(std::ranges::count(state->attribute(kRefs), ' '));
+    return IOStatus::OK();
+  }
+
+  IOStatus AreFilesSame(const std::string& one, const std::string& other, const IOOptions&,
+                        bool* same, IODebugContext*) override {
+    auto first = find(one);
+    auto second = find(other);
+    if (!first || !second) return not_found(one);
+    *same = first->kind == second->kind && first->file == second->file &&
+            first->bytes == second->bytes;
+    return IOStatus::OK();
+  }
+
+  IOStatus IsDirectory(const std::string& path, const IOOptions&, bool* directory,
+                       IODebugContext*) override {
+    *directory = is_directory(path);
+    return *directory || find(path) ? IOStatus::OK() : not_found(path);
+  }
+
+  // --- the rest --------------------------------------------------------------------------------
+  // The claim is the lock of all processes. This one is for those in this process.
+  IOStatus LockFile(const std::string& path, const IOOptions&, rocksdb::FileLock** held,
+                    IODebugContext*) override {
+    MutexLock lock(mutex_);
+    if (!locked_.insert(path).second) return IOStatus::IOError(path, "it is locked");
+    *held = new HeldLock(path);
+    return IOStatus::OK();
+  }
+  IOStatus UnlockFile(rocksdb::FileLock* held, const IOOptions&, IODebugContext*) override {
+    const std::unique_ptr<HeldLock> lock_file(static_cast<HeldLock*>(held));
+    MutexLock lock(mutex_);
+    locked_.erase(lock_file->path);
+    return IOStatus::OK();
+  }
+  IOStatus GetTestDirectory(const IOOptions&, std::string* path, IODebugContext*) override {
+    *path = "/test";
+    return IOStatus::OK();
+  }
+  IOStatus GetAbsolutePath(const std::string& path, const IOOptions&, std::string* absolute,
+                           IODebugContext*) override {
+    *absolute = path;
+    return IOStatus::OK();
+  }
+  IOStatus NewLogger(const std::string& path, const IOOptions&, std::shared_ptr<rocksdb::Logger>*,
+                     IODebugContext*) override {
+    return IOStatus::NotSupported(path, "RocksDB's own log is the program's");
+  }
+
+ private:
+  struct Location {
+    std::shared_ptr<Root> root;
+    std::string path;  // within the partition
+  };
+  // /PARTITION/PATH.
+  std::optional<Location> locate(const std::string& path) const {
+    const std::string clean = cleaned(path);
+    if (!clean.starts_with('/')) return std::nullopt;
+    const size_t slash = clean.find('/', 1);
+    if (slash == std::string::npos) return std::nullopt;
+    MutexLock lock(mutex_);
+    const auto root = roots_.find(clean.substr(1, slash - 1));
+    if (root == roots_.end()) return std::nullopt;
+    return Location{.root = root->second, .path = clean.substr(slash + 1)};
+  }
+
+  // Another owner's files are read from its root.
+  std::optional<FileEntry> find(const std::string& path) const {
+    auto at = locate(path);
+    if (!at) return std::nullopt;
+    auto entry = at->root->find(at->path);
+    if (entry || at->root->standing() == Standing::owner) return entry;
+    at->root->reload();
+    return at->root->find(at->path);
+  }
+
+  bool is_directory(const std::string& path) const {
+    auto at = locate(path);
+    return at && at->root->has_directory(at->path);
+  }
+
+  std::shared_ptr<FileWriter> writer_of(const std::string& path) const {
+    MutexLock lock(mutex_);
+    const auto found = writers_.find(cleaned(path));
+    return found == writers_.end() ? nullptr : found->second.lock();
+  }
+
+  Result<std::shared_ptr<FileReader>> open_reader(const std::string& path) const {
+    auto at = locate(path);
+    if (!at) return fail(Code::not_found, fmt::format("{} is in no partition of this claim", path));
+    if (auto writer = writer_of(path); writer && at->root->standing() == Standing::owner) {
+      if (IOStatus synced = writer->sync(); !synced.ok()) {
+        return fail(Code::internal, synced.ToString());
+      }
+    }
+    auto entry = find(path);
+    if (!entry) return fail(Code::not_found, fmt::format("there is no file {}", path));
+    return FileReader::open(at->root->store(), std::move(*entry));
+  }
+
+  IOStatus open_writer(const std::string& path, const Location& at, FileEntry entry,
+                       std::unique_ptr<rocksdb::FSWritableFile>* result) {
+    std::shared_ptr<FileWriter> writer =
+        entry.kind == FileEntry::Kind::log
+            ? make_log_writer(at.root, at.path, std::move(entry))
+            : make_table_writer(at.root, at.path, std::move(entry));
+    {
+      MutexLock lock(mutex_);
+      std::erase_if(writers_, [](const auto& one) { return one.second.expired(); });
+      writers_[cleaned(path)] = writer;
+    }
+    *result = std::make_unique<ObjectWritableFile>(std::move(writer));
+    return IOStatus::OK();
+  }
+
+  // A table is written anew, with what it had.
+  IOStatus reopen_whole(const std::string& path, const Location& at,
+                        std::unique_ptr<rocksdb::FSWritableFile>* result) {
+    auto reader = open_reader(path);
+    if (!reader) return to_io_status(reader.error());
+    std::string bytes((*reader)->size(), '\0');
+    if (auto got = (*reader)->read(0, bytes); !got) return to_io_status(got.error());
+    const std::optional<FileEntry> before = at.root->find(at.path);
+    FileEntry entry{.made_s = now_s()};
+    IOStatus opened = open_writer(path, at, std::move(entry), result);
+    if (opened.ok()) opened = (*result)->Append(bytes, IOOptions(), nullptr);
+    if (opened.ok()) opened = (*result)->Sync(IOOptions(), nullptr);
+    if (opened.ok() && before) drop_file(at.root->store(), *before);
+    return opened;
+  }
+
+  IOStatus copy(const std::string& from, const std::string& to, const IOOptions& options,
+                IODebugContext* debug) {
+    auto reader = open_reader(from);
+    if (!reader) return to_io_status(reader.error());
+    std::unique_ptr<rocksdb::FSWritableFile> file;
+    IOStatus status = NewWritableFile(to, FileOptions(), &file, debug);
+    std::string piece(kStripeBytes, '\0');
+    for (uint64_t done = 0; status.ok() && done < (*reader)->size();) {
+      auto got = (*reader)->read(done, piece);
+      if (!got) return to_io_status(got.error());
+      status = file->Append(Slice(piece.data(), *got), options, debug);
+      done += *got;
+    }
+    if (status.ok()) status = file->Close(options, debug);
+    return status;
+  }
+
+  mutable Mutex mutex_;
+  std::map<std::string, std::shared_ptr<Root>> roots_ ORRERY_GUARDED_BY(mutex_);
+  // Of files that are open for writing.
+  std::map<std::string, std::weak_ptr<FileWriter>> writers_ ORRERY_GUARDED_BY(mutex_);
+  std::set<std::string> locked_ ORRERY_GUARDED_BY(mutex_);
+};
+
+std::shared_ptr<ObjectFileSystem> make_object_file_system(std::string partition,
+                                                          std::shared_ptr<Root> root) {
+  return std::make_shared<ObjectFileSystem>(std::move(partition), std::move(root));
+}
+
+std::shared_ptr<rocksdb::FileSystem> as_file_system(
+    const std::shared_ptr<ObjectFileSystem>& files) {
+  return files;
+}
+
+void add_clone(ObjectFileSystem& files, const std::string& partition, std::shared_ptr<Root> root) {
+  files.add(partition, std::move(root));
+}
+
+}  // namespace orrery::volume

@@ -1,0 +1,465 @@
+// See object_volume.h.
+#include "volume/objects/object_volume.h"
+
+#include <fmt/format.h>
+#include <sys/random.h>
+
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "base/thread_annotations.h"
+#include "volume/objects/object_file_system.h"
+#include "volume/objects/root.h"
+
+namespace orrery::volume {
+namespace {
+
+constexpr const char* kIndex = "index";
+constexpr const char* kRemovedAt = "removed";  // an attribute of dead roots: seconds
+constexpr int kAttempts = 100;
+
+std::string named(std::string_view name) {
+  return fmt::format("n:{}", name);
+}
+
+// In the order of time.
+std::string removed(int64_t at_s, std::string_view id) {
+  return fmt::format("r:{:020}.{}", at_s, id);
+}
+
+std::optional<uint64_t> number_of(std::string_view text) {
+  uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [read_to, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || read_to != end) return std::nullopt;
+  return number;
+}
+
+std::unexpected<Error> bad_name(std::string_view name) {
+  return fail(Code::invalid,
+              fmt::format("'{}' is not a name for a partition's files: use 1 to 64 lower-case "
+                          "letters, digits and hyphens",
+                          name));
+}
+
+std::unexpected<Error> failed(const ObjectStore& store, std::string_view doing,
+                              const Outcome& outcome) {
+  return fail(outcome.applied == Applied::full ? Code::read_only : Code::internal,
+              fmt::format("cannot {} in {}: {}", doing, store.place(),
+                          outcome.message.empty() ? "it is being changed again and again"
+                                                  : outcome.message));
+}
+
+// What the volume and its claims share. A claim may outlive the volume.
+struct Core {
+  std::shared_ptr<ObjectStore> store;
+  std::unique_ptr<Lease> lease;
+  ObjectVolumeOptions options;
+
+  Mutex mutex;
+  // The newest epoch that this process has of each root; 0 while it is claiming its first.
+  std::map<std::string, uint64_t, std::less<>> claimed ORRERY_GUARDED_BY(mutex);
+
+  Result<std::string> make_root(std::string_view name, const std::string& owner, uint64_t epoch,
+                                const std::string& parent);
+};
+
+// Makes a root and enters it under its name. Code::conflict when the name is in use.
+Result<std::string> Core::make_root(std::string_view name, const std::string& owner, uint64_t epoch,
+                                    const std::string& parent) {
+  std::array<char, 8> random = {};
+  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
+    return fail(Code::internal, "the system gives no random bytes");
+  }
+  const std::string id = to_hex_upper(std::string_view(random.data(), random.size()));
+  const Outcome made = store->apply(
+      root_object(id), {.presence = ObjectChange::Presence::must_be_new,
+                        .set_attributes = {{kEpoch, std::to_string(epoch)},
+                                           {kOwner, owner},
+                                           {kState, std::string(owner.empty() ? kReleased : kOpen)},
+                                           {kName, std::string(name)},
+                                           {kParent, parent}},
+                        .set_entries = {{"db/", "directory"}}});
+  if (!made.is_done()) return failed(*store, "make the root of a partition", made);
+  const Outcome entered = store->apply(
+      kIndex, {.entries_equal = {{named(name), ""}}, .set_entries = {{named(name), id}}});
+  if (entered.is_done()) return id;
+  // Without an answer the index may name it, so it stays.
+  if (entered.applied != Applied::unknown) {
+    store->apply(root_object(id),
+                 {.presence = ObjectChange::Presence::must_be_there, .remove = true});
+  }
+  if (entered.applied != Applied::differs) {
+    return failed(*store, "enter a partition into the index", entered);
+  }
+  return fail(Code::conflict, fmt::format("{}/{} is in use", store->place(), name));
+}
+
+// Appends of every earlier epoch fail from here on. The epoch of the root was raised before.
+Status seal_logs(ObjectStore& store, const ObjectState& root) {
+  for (const auto& [path, text] : root.entries) {
+    const auto entry = path.ends_with('/') ? std::nullopt : decode_file_entry(text);
+    if (!entry || entry->kind != FileEntry::Kind::log) continue;
+    for (size_t i = 0; i < entry->extents.size(); ++i) {
+      if (entry->extents[i]) continue;
+      const Outcome sealed =
+          store.apply(entry->object(i), {.set_attributes = {{kEpoch, std::string(kSealed)}}});
+      if (!sealed.is_done()) return failed(store, "seal a log", sealed);
+    }
+  }
+  return {};
+}
+
+class ObjectClaim final : public Claim {
+ public:
+  ObjectClaim(std::shared_ptr<Core> core, std::string name, std::shared_ptr<Root> root,
+              uint64_t noted_lsn)
+      : core_(std::move(core)),
+        name_(std::move(name)),
+        root_(std::move(root)),
+        directory_(fmt::format("/{}/db", name_)),
+        files_(make_object_file_system(name_, root_)),
+        file_system_(as_file_system(files_)),
+        noted_lsn_(noted_lsn),
+        kept_lsn_(noted_lsn) {}
+
+  ~ObjectClaim() override {
+    if (root_->standing() == Standing::owner) {
+      // Should this fail, the lease tells that the owner is gone.
+      core_->store->apply(root_object(root_->id()),
+                          {.presence = ObjectChange::Presence::must_be_there,
+                           .attributes_equal = {{kEpoch, std::to_string(root_->epoch())}},
+                           .set_attributes = {{kState, std::string(kReleased)},
+                                              {kOwner, ""},
+                                              {kLsn, std::to_string(noted_lsn_.load())}}});
+    }
+    MutexLock lock(core_->mutex);
+    const auto newest = core_->claimed.find(root_->id());
+    if (newest != core_->claimed.end() && newest->second == root_->epoch()) {
+      core_->claimed.erase(newest);
+    }
+  }
+
+  uint64_t epoch() const override { return root_->epoch(); }
+  const std::shared_ptr<rocksdb::FileSystem>& file_system() const override { return file_system_; }
+  const std::string& directory() const override { return directory_; }
+  uint64_t noted_lsn() const override { return noted_lsn_; }
+
+  Status note_lsn(uint64_t lsn, NoteIs note) override {
+    if (root_->standing() != Standing::owner) return deposed("note how far it has got");
+    uint64_t before = noted_lsn_;
+    while (before < lsn && !noted_lsn_.compare_exchange_weak(before, lsn)) {
+    }
+    // An operation for each commit would double its cost, so it is kept when that was asked for, or
+    // when the claim ends.
+    if (note == NoteIs::quick) return {};
+    const uint64_t newest = noted_lsn_;
+    if (kept_lsn_.load() >= newest) return {};
+    const Outcome kept = root_->set_attribute(kLsn, std::to_string(newest));
+    if (kept.applied == Applied::differs) return deposed("note how far it has got");
+    if (!kept.is_done()) return failed(*core_->store, "note how far a partition has got", kept);
+    kept_lsn_ = newest;
+    return {};
+  }
+
+  Result<std::string> clone_target(std::string_view name) override {
+    if (!is_valid_name(name)) return bad_name(name);
+    if (!root_->check().is_done()) return deposed("make a clone");
+    auto id = core_->make_root(name, core_->lease->incarnation(), 1, root_->id());
+    if (!id && id.error().code == Code::conflict) {
+      return fail(Code::conflict, fmt::format("cannot make a clone in {}/{}: there is something "
+                                              "under this name",
+                                              core_->store->place(), name));
+    }
+    if (!id) return pass(id.error());
+    add_clone(*files_, std::string(name),
+              std::make_shared<Root>(*core_->store, *id, 1, ObjectState()));
+    return fmt::format("/{}/db", name);
+  }
+
+ private:
+  std::unexpected<Error> deposed(std::string_view doing) const {
+    return fail(Code::read_only,
+                fmt::format("cannot {}: another owner has taken {}/{} over", doing,
+                            core_->store->place(), name_));
+  }
+
+  const std::shared_ptr<Core> core_;
+  const std::string name_;
+  const std::shared_ptr<Root> root_;
+  const std::string directory_;
+  const std::shared_ptr<ObjectFileSystem> files_;
+  const std::shared_ptr<rocksdb::FileSystem> file_system_;
+  std::atomic<uint64_t> noted_lsn_;
+  std::atomic<uint64_t> kept_lsn_;
+};
+
+class ObjectVolume final : public Volume {
+ public:
+  explicit ObjectVolume(std::shared_ptr<Core> core) : core_(std::move(core)) {}
+
+  Result<std::unique_ptr<Claim>> claim(std::string_view name) override {
+    return take(name, LivingOwner::is_left_alone);
+  }
+  Result<std::unique_ptr<Claim>> take_over(std::string_view name) override {
+    return take(name, LivingOwner::is_deposed);
+  }
+
+  bool exists(std::string_view name) const override {
+    if (!is_valid_name(name)) return false;
+    auto id = store().entry(kIndex, named(name));
+    if (!id || !*id) return false;
+    auto root = store().inspect(root_object(**id));
+    if (!root || root->attribute(kState) == kDead) return false;
+    for (const auto& [path, text] : root->entries) {
+      if (path == "db/CURRENT" || path.ends_with(".sst") || path.ends_with(".log")) return true;
+    }
+    return false;
+  }
+
+  std::string place(std::string_view name) const override {
+    return fmt::format("{}/{}", store().place(), name);
+  }
+
+  Result<std::vector<std::string>> list() const override {
+    std::vector<std::string> names;
+    auto index = store().inspect(kIndex);
+    if (!index && index.error().code == Code::not_found) return names;
+    if (!index) return pass(index.error());
+    for (auto it = index->entries.lower_bound("n:");
+         it != index->entries.end() && it->first.starts_with("n:"); ++it) {
+      names.push_back(it->first.substr(2));
+    }
+    return names;
+  }
+
+  Status remove(std::string_view name, int64_t now_s) override {
+    if (!is_valid_name(name)) return bad_name(name);
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      auto id = store().entry(kIndex, named(name));
+      if (!id) return pass(id.error());
+      if (!*id) return {};
+      auto root = store().inspect(root_object(**id));
+      if (!root && root.error().code == Code::not_found) continue;
+      if (!root) return pass(root.error());
+      if (root->attribute(kState) != kDead) {
+        const auto epoch = number_of(root->attribute(kEpoch));
+        if (!epoch) return no_root(name);
+        const Outcome marked = store().apply(
+            root_object(**id), {.presence = ObjectChange::Presence::must_be_there,
+                                .attributes_equal = {{kEpoch, std::to_string(*epoch)}},
+                                .set_attributes = {{kEpoch, std::to_string(*epoch + 1)},
+                                                   {kState, std::string(kDead)},
+                                                   {kRemovedAt, std::to_string(now_s)}}});
+        if (marked.applied == Applied::differs || marked.applied == Applied::absent) continue;
+        if (!marked.is_done()) return failed(store(), "remove a partition", marked);
+      }
+      return finish_removal(name, **id);
+    }
+    return failed(store(), "remove a partition", {});
+  }
+
+  Result<bool> delete_removed(int64_t before_s) override {
+    auto index = store().inspect(kIndex);
+    if (!index && index.error().code == Code::not_found) return false;
+    if (!index) return pass(index.error());
+    const auto oldest = index->entries.lower_bound("r:");
+    if (oldest == index->entries.end() || !oldest->first.starts_with("r:") ||
+        oldest->first.compare(0, 22, removed(before_s, "").substr(0, 22)) > 0) {
+      return false;
+    }
+    const std::string id = oldest->first.substr(oldest->first.find('.') + 1);
+    auto root = store().inspect(root_object(id));
+    if (!root && root.error().code != Code::not_found) return pass(root.error());
+    if (root) {
+      for (const auto& [path, text] : root->entries) {
+        if (path.ends_with('/')) continue;
+        if (auto entry = decode_file_entry(text)) drop_file(store(), *entry);
+      }
+      const Outcome gone = store().apply(
+          root_object(id), {.presence = ObjectChange::Presence::must_be_there, .remove = true});
+      if (!gone.is_done() && gone.applied != Applied::absent) {
+        return failed(store(), "delete the root of a partition", gone);
+      }
+    }
+    const Outcome forgotten = store().apply(kIndex, {.erase_entries = {oldest->first}});
+    if (!forgotten.is_done()) return failed(store(), "forget a removed partition", forgotten);
+    return true;
+  }
+
+  Result<double> free_share() const override { return store().free_share(); }
+
+  Status room(Need need) override {
+    const int64_t now_us = boot_time_us();
+    int64_t look_again_us = look_again_us_;
+    if (now_us >= look_again_us &&
+        look_again_us_.compare_exchange_strong(look_again_us, now_us + kLookEveryUs)) {
+      if (auto free = store().free_share()) free_share_ = *free;
+    }
+    const double reserve = core_->options.reserve_share * (need == Need::growth ? 1 : 0.5);
+    const double free = free_share_;
+    if (free >= reserve) return {};
+    return fail(Code::read_only,
+                fmt::format("{} has {:.1f} % of its space left, and {:.1f} % are kept for removals",
+                            store().place(), free * 100, reserve * 100));
+  }
+
+ private:
+  static constexpr int64_t kLookEveryUs = 1'000'000;
+  enum class LivingOwner : uint8_t { is_left_alone, is_deposed };
+
+  ObjectStore& store() const { return *core_->store; }
+
+  std::unexpected<Error> no_root(std::string_view name) const {
+    return fail(Code::corrupt,
+                fmt::format("the root of {} is lost or damaged: restore this partition from a copy",
+                            place(name)));
+  }
+  std::unexpected<Error> has_owner(std::string_view name, std::string_view owner) const {
+    return fail(Code::moved, fmt::format("{} has another owner{}{}", place(name),
+                                         owner.empty() ? "" : ": ", owner));
+  }
+
+  Result<std::unique_ptr<Claim>> take(std::string_view name, LivingOwner living) {
+    if (!is_valid_name(name)) return bad_name(name);
+    if (core_->lease->is_lost()) {
+      return fail(Code::moved, fmt::format("cannot claim {}: the lease of this process was ended",
+                                           place(name)));
+    }
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      auto id = find_or_make(name);
+      if (!id) return pass(id.error());
+      if (!begin_claiming(*id, living)) return has_owner(name, core_->lease->incarnation());
+      auto claimed = take_root(name, *id, living);
+      end_claiming(*id, claimed && *claimed ? (*claimed)->epoch() : 0);
+      if (!claimed) return pass(claimed.error());
+      if (*claimed) return std::move(*claimed);
+    }
+    return failed(store(), "claim a partition", {});
+  }
+
+  // False when this process has a claim that is to be left alone.
+  bool begin_claiming(const std::string& id, LivingOwner living) {
+    MutexLock lock(core_->mutex);
+    const bool is_new = core_->claimed.try_emplace(id, 0).second;
+    return is_new || living == LivingOwner::is_deposed;
+  }
+  void end_claiming(const std::string& id, uint64_t epoch) {
+    MutexLock lock(core_->mutex);
+    uint64_t& newest = core_->claimed[id];
+    newest = std::max(newest, epoch);
+    if (newest == 0) core_->claimed.erase(id);
+  }
+
+  // Null when the root changed meanwhile: it is to be looked up again.
+  Result<std::unique_ptr<Claim>> take_root(std::string_view name, const std::string& id,
+                                           LivingOwner living) {
+    auto root = store().inspect(root_object(id));
+    if (!root && root.error().code == Code::not_found) {
+      // Removed and deleted since, or lost.
+      auto again = store().entry(kIndex, named(name));
+      if (again && *again == id) return no_root(name);
+      return nullptr;
+    }
+    if (!root) return pass(root.error());
+    if (root->attribute(kState) == kDead) {
+      if (auto finished = finish_removal(name, id); !finished) return pass(finished.error());
+      return nullptr;
+    }
+    const auto epoch = number_of(root->attribute(kEpoch));
+    if (!epoch) return no_root(name);
+    if (living == LivingOwner::is_left_alone) {
+      auto free = is_free(*root);
+      if (!free) return pass(free.error());
+      if (!*free) return has_owner(name, root->attribute(kOwner));
+    }
+    const Outcome taken =
+        store().apply(root_object(id), {.presence = ObjectChange::Presence::must_be_there,
+                                        .attributes_equal = {{kEpoch, std::to_string(*epoch)}},
+                                        .set_attributes = {{kEpoch, std::to_string(*epoch + 1)},
+                                                           {kOwner, core_->lease->incarnation()},
+                                                           {kState, std::string(kOpen)}}});
+    switch (taken.applied) {
+      case Applied::done:
+        return open_claimed(name, id, *epoch + 1);
+      case Applied::differs:
+      case Applied::absent:
+      case Applied::unknown:  // whoever the root names when it is read again may claim it
+        return nullptr;
+      default:
+        return failed(store(), "claim a partition", taken);
+    }
+  }
+
+  // The epoch is raised. Only now may the logs be listed: the old owner cannot enter new ones.
+  Result<std::unique_ptr<Claim>> open_claimed(std::string_view name, const std::string& id,
+                                              uint64_t epoch) {
+    auto root = store().inspect(root_object(id));
+    if (!root) return pass(root.error());
+    if (auto sealed = seal_logs(store(), *root); !sealed) return pass(sealed.error());
+    const uint64_t lsn = number_of(root->attribute(kLsn)).value_or(0);
+    return std::make_unique<ObjectClaim>(
+        core_, std::string(name),
+        std::make_shared<Root>(store(), id, epoch, std::move(*root)), lsn);
+  }
+
+  Result<std::string> find_or_make(std::string_view name) {
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      auto id = store().entry(kIndex, named(name));
+      if (!id) return pass(id.error());
+      if (*id) return std::move(**id);
+      auto made = core_->make_root(name, "", 0, "");
+      if (made || made.error().code != Code::conflict) return made;
+    }
+    return failed(store(), "make a partition", {});
+  }
+
+  Result<bool> is_free(const ObjectState& root) const {
+    if (root.attribute(kState) == kReleased) return true;
+    const std::string owner(root.attribute(kOwner));
+    // This process makes clones, and claims from itself what it is in doubt about.
+    if (owner == core_->lease->incarnation()) return true;
+    return is_over(store(), owner);
+  }
+
+  Status finish_removal(std::string_view name, const std::string& id) {
+    auto root = store().inspect(root_object(id));
+    if (!root && root.error().code == Code::not_found) return {};
+    if (!root) return pass(root.error());
+    if (auto sealed = seal_logs(store(), *root); !sealed) return sealed;
+    const auto at_s =
+        static_cast<int64_t>(number_of(root->attribute(kRemovedAt)).value_or(0));
+    const Outcome freed =
+        store().apply(kIndex, {.entries_equal = {{named(name), id}},
+                               .set_entries = {{removed(at_s, id), std::string(name)}},
+                               .erase_entries = {named(name)}});
+    // Somebody else has done it.
+    if (freed.is_done() || freed.applied == Applied::differs) return {};
+    return failed(store(), "free the name of a removed partition", freed);
+  }
+
+  const std::shared_ptr<Core> core_;
+  std::atomic<int64_t> look_again_us_{0};
+  std::atomic<double> free_share_{1};
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Volume>> open_object_volume(std::shared_ptr<ObjectStore> store,
+                                                   ObjectVolumeOptions options) {
+  auto lease = Lease::take(*store, options.node_name, options.lease_times);
+  if (!lease) return pass(lease.error());
+  auto core = std::make_shared<Core>();
+  core->store = std::move(store);
+  core->lease = std::move(*lease);
+  core->options = std::move(options);
+  return std::make_unique<ObjectVolume>(std::move(core));
+}
+
+}  // namespace orrery::volume

@@ -1,0 +1,42 @@
+// A volume in an object store that several machines share, such as Ceph RADOS.
+//
+//   index             entries: n:NAME to a root's id; r:SECONDS.ID of a removed root to its name
+//   root.ID           a partition: its owner and epoch as attributes, its files as entries (root.h)
+//   file.ID.E.N.K     stripe or extent K of a file that the owner with epoch E of root ID made
+//   lease.INCARNATION a process that uses the volume (lease.h)
+//
+// Fencing: an owner's changes of its root, and its appends to logs, compare the epoch in the same
+// operation. A new owner raises the root's epoch first; then it reads which logs there are, and
+// seals them; then it reads them. So an append of the old owner comes before the seal, and is read,
+// or it is refused.
+//
+// Liveness: an owner lives as long as its lease is not over. Time passes before a lease can be
+// ended, so a partition whose owner was killed is taken some seconds later, by whoever ended it.
+//
+// Every order of steps leaves something harmless when it is broken off:
+//  - A new root is made before the index names it. A root that the index does not name is nobody's.
+//  - A root names a file's objects before they are made, and they go after its entry.
+//  - A removed root is marked dead, then its logs are sealed, then its name is freed. Whoever meets
+//    a dead root under a name does the rest.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "volume/objects/lease.h"
+#include "volume/objects/object_store.h"
+#include "volume/volume.h"
+
+namespace orrery::volume {
+
+struct ObjectVolumeOptions {
+  std::string node_name = "node";  // in the lease, for people
+  LeaseTimes lease_times = {};
+  // Of the store's space, kept for removals: growth stops at this, compactions at half of it.
+  double reserve_share = 0.05;
+};
+
+Result<std::unique_ptr<Volume>> open_object_volume(std::shared_ptr<ObjectStore> store,
+                                                   ObjectVolumeOptions options = {});
+
+}  // namespace orrery::volume
