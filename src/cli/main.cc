@@ -78,6 +78,19 @@ void add_serve_options(CLI::App& command, ServeOptions& options) {
                      "What to do with requests over budget: on (429) or report (serve, and say so "
                      "in x-orrery-would-throttle-ms) [on; report with --dev]");
   command
+      .add_option("--volume", options.volume.volume,
+                  "Where the data are: local (in the data folder), rados:POOL[/NAMESPACE] (in "
+                  "Ceph), or directory:PATH (as in Ceph, in a directory)")
+      ->capture_default_str();
+  command
+      .add_option("--ceph-conf", options.volume.ceph_conf,
+                  "Of a volume in Ceph: its configuration file")
+      ->capture_default_str();
+  command
+      .add_option("--ceph-user", options.volume.ceph_user,
+                  "Of a volume in Ceph: the user, without 'client.'")
+      ->capture_default_str();
+  command
       .add_option("--durability", options.durability,
                   "sync: a write is on disk before it is acknowledged; relaxed: soon after")
       ->capture_default_str();

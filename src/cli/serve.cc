@@ -23,6 +23,7 @@
 #include "cli/faces.h"
 #include "cli/machine.h"
 #include "cli/test_clock.h"
+#include "cli/volumes.h"
 #include "cluster/engine.h"
 #include "face/face.h"
 #include "net/certificate.h"
@@ -30,7 +31,6 @@
 #include "net/server.h"
 #include "prices/request_units.h"
 #include "script/host.h"
-#include "volume/local/local_volume.h"
 
 namespace orrery::cli {
 namespace {
@@ -188,7 +188,7 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   if (!test_clock) return pass(test_clock.error());
   if (*test_clock) log::warn("ORRERY_TEST_CLOCK is set: a test has the clock in hand");
   const Clock& engine_clock = *test_clock ? static_cast<const Clock&>(**test_clock) : clock;
-  auto volume = volume::open_local_volume(options.data, limits.disk_reserve_bytes);
+  auto volume = open_volume(options.volume, options.data, limits.disk_reserve_bytes);
   if (!volume) return pass(volume.error());
   auto engine = cluster::Engine::open(**volume, engine_clock, settings.engine);
   if (!engine) return pass(engine.error());

@@ -21,7 +21,7 @@
 #include "cluster/engine.h"
 #include "partition/partition_fixture.h"
 #include "prices/request_units.h"
-#include "volume/local/local_volume.h"
+#include "partition/test_volume.h"
 
 namespace orrery::cluster {
 
@@ -68,7 +68,7 @@ class EngineTest : public testing::Test {
 
   virtual std::string folder() { return directory_.path(); }
   virtual std::unique_ptr<volume::Volume> open_volume() {
-    return volume::open_local_volume(folder()).value();
+    return partition::open_test_volume(folder());
   }
 
   void open() {

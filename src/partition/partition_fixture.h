@@ -28,7 +28,7 @@
 #include "value/placement.h"
 #include "value/shape.h"
 #include "value/terms.h"
-#include "volume/local/local_volume.h"
+#include "partition/test_volume.h"
 
 namespace orrery::partition {
 
@@ -231,7 +231,7 @@ class PartitionTest : public testing::Test {
   PartitionTest() {
     limits_.block_cache_bytes = 8ULL << 20;
     limits_.write_buffer_bytes = 8ULL << 20;
-    volume_ = volume::open_local_volume(directory_.path()).value();
+    volume_ = open_test_volume(directory_.path());
     shared_ = std::make_unique<Shared>(limits_, clock_);
     schema_ = indexing_everything();
   }

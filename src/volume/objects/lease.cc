@@ -129,12 +129,8 @@ Lease::~Lease() {
   keeper_.join();
   good_until_us_ = 0;
   // A renewal without an answer leaves the row unknown: it is read, as by anybody else.
-  for (auto row = read_lease(store_, incarnation_);
-       row && *row && (*row)->state != LeaseRow::State::over;
-       row = read_lease(store_, incarnation_)) {
-    const Outcome ended =
-        replace(store_, incarnation_, **row, with_state(**row, LeaseRow::State::over));
-    if (ended.applied != Applied::differs) return;
+  if (auto buried = bury(store_, incarnation_); !buried) {
+    log::warn("cannot end the lease of this process", {{"error", buried.error().message}});
   }
 }
 
@@ -179,6 +175,21 @@ void Lease::renew() {
     }
     default:
       log::warn("cannot renew the lease of this process", {{"error", outcome.message}});
+  }
+}
+
+Status bury(ObjectStore& store, const std::string& incarnation) {
+  for (;;) {
+    auto row = read_lease(store, incarnation);
+    if (!row) return pass(row.error());
+    if (!*row || (*row)->state == LeaseRow::State::over) return {};
+    const Outcome ended =
+        replace(store, incarnation, **row, with_state(**row, LeaseRow::State::over));
+    if (ended.is_done() || ended.applied == Applied::absent) return {};
+    if (ended.applied != Applied::differs) {
+      return fail(Code::internal, fmt::format("cannot end the lease {} in {}: {}", incarnation,
+                                              store.place(), ended.message));
+    }
   }
 }
 

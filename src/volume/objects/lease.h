@@ -94,6 +94,9 @@ class Lease {
   std::thread keeper_;
 };
 
+// Ends the lease of a process that is known to be dead, at once.
+Status bury(ObjectStore& store, const std::string& incarnation);
+
 // Ends the lease of another process that does not renew it any more, after waiting for as long as
 // its holder might believe in it. False when it was renewed, so its holder lives.
 Result<bool> end_lease(ObjectStore& store, const std::string& incarnation, LeaseTimes times = {},

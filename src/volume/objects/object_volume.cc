@@ -7,6 +7,8 @@
 #include <array>
 #include <atomic>
 #include <charconv>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <utility>
@@ -449,12 +451,39 @@ class ObjectVolume final : public Volume {
   std::atomic<double> free_share_{1};
 };
 
+// The process that used this node's name before.
+Status bury_predecessor(ObjectStore& store, const std::string& file) {
+  std::ifstream in(file);
+  std::string incarnation;
+  if (!(in >> incarnation)) return {};
+  return bury(store, incarnation);
+}
+
+Status note_incarnation(const std::string& file, const std::string& incarnation) {
+  const std::string fresh = file + ".new";
+  std::ofstream(fresh, std::ios::trunc) << incarnation << '\n';
+  std::error_code error;
+  std::filesystem::rename(fresh, file, error);
+  if (!error) return {};
+  return fail(Code::internal, fmt::format("cannot write {}: {}", file, error.message()));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Volume>> open_object_volume(std::shared_ptr<ObjectStore> store,
                                                    ObjectVolumeOptions options) {
+  const std::string& file = options.incarnation_file;
+  if (!file.empty()) {
+    if (auto buried = bury_predecessor(*store, file); !buried) return pass(buried.error());
+  }
   auto lease = Lease::take(*store, options.node_name, options.lease_times);
   if (!lease) return pass(lease.error());
+  // Should the process end before this, its lease is ended by others, some seconds later.
+  if (!file.empty()) {
+    if (auto noted = note_incarnation(file, (*lease)->incarnation()); !noted) {
+      return pass(noted.error());
+    }
+  }
   auto core = std::make_shared<Core>();
   core->store = std::move(store);
   core->lease = std::move(*lease);

@@ -32,6 +32,10 @@ namespace orrery::volume {
 struct ObjectVolumeOptions {
   std::string node_name = "node";  // in the lease, for people
   LeaseTimes lease_times = {};
+  // A local file that says which incarnation this node had last. Whoever opens the volume with it
+  // holds a lock that no other living process has, so the one before is dead, and its partitions
+  // can be claimed at once. Empty: none.
+  std::string incarnation_file = {};
   // Of the store's space, kept for removals: growth stops at this, compactions at half of it.
   double reserve_share = 0.05;
 };

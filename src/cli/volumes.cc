@@ -1,0 +1,67 @@
+// See volumes.h.
+#include "cli/volumes.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "volume/local/local_volume.h"
+#include "volume/objects/directory_store.h"
+#include "volume/objects/object_volume.h"
+#include "volume/rados/rados_store.h"
+
+namespace orrery::cli {
+namespace {
+
+constexpr std::string_view kRados = "rados:";
+constexpr std::string_view kDirectory = "directory:";
+
+std::string host_name() {
+  std::array<char, 256> name = {};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "node";
+}
+
+Result<std::unique_ptr<volume::Volume>> open_objects(std::shared_ptr<volume::ObjectStore> store,
+                                                     const std::string& data_folder) {
+  return volume::open_object_volume(
+      std::move(store),
+      {.node_name = host_name(), .incarnation_file = data_folder + "/incarnation"});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<volume::Volume>> open_volume(const VolumeOptions& options,
+                                                    const std::string& data_folder,
+                                                    uint64_t disk_reserve_bytes) {
+  const std::string_view kind = options.volume;
+  if (kind == "local") return volume::open_local_volume(data_folder, disk_reserve_bytes);
+  if (kind.starts_with(kRados)) {
+    const std::string_view where = kind.substr(kRados.size());
+    const size_t slash = where.find('/');
+    volume::RadosOptions rados{.conf_file = options.ceph_conf, .user = options.ceph_user};
+    rados.pool = where.substr(0, slash);
+    if (slash != std::string_view::npos) rados.name_space = where.substr(slash + 1);
+    if (rados.pool.empty()) {
+      return fail(Code::invalid,
+                  fmt::format("--volume {}: say which pool, as in rados:orrery", kind));
+    }
+    auto store = volume::open_rados_store(rados);
+    if (!store) return pass(store.error());
+    return open_objects(std::move(*store), data_folder);
+  }
+  if (kind.starts_with(kDirectory) && kind.size() > kDirectory.size()) {
+    auto store = volume::open_directory_store(std::string(kind.substr(kDirectory.size())),
+                                              volume::DirectorySync::yes);
+    if (!store) return pass(store.error());
+    return open_objects(std::move(*store), data_folder);
+  }
+  return fail(Code::invalid,
+              fmt::format("--volume '{}' is not one of local, rados:POOL[/NAMESPACE], "
+                          "directory:PATH",
+                          kind));
+}
+
+}  // namespace orrery::cli

@@ -1,0 +1,28 @@
+// Where the server keeps its data: the volume that `--volume` names.
+//
+//   local                   in the data folder (the default)
+//   rados:POOL[/NAMESPACE]  in a pool of Ceph
+//   directory:PATH          as on Ceph, in a directory that processes of this machine share
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "volume/volume.h"
+
+namespace orrery::cli {
+
+struct VolumeOptions {
+  std::string volume = "local";
+  std::string ceph_conf = "/etc/ceph/ceph.conf";
+  std::string ceph_user = "admin";
+};
+
+// Whoever opens it holds the lock of the data folder.
+Result<std::unique_ptr<volume::Volume>> open_volume(const VolumeOptions& options,
+                                                    const std::string& data_folder,
+                                                    uint64_t disk_reserve_bytes);
+
+}  // namespace orrery::cli
