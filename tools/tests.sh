@@ -170,3 +170,33 @@ crash_step() {
     step "$name" 0 1 $((SECONDS - start))
   fi
 }
+
+# The volume on Ceph, on a cluster that is started for it: its contracts, the SDK's items and batches, and
+# kills. Where Ceph's packages cannot be had it says so.
+run_ceph_tests() {
+  local start=$SECONDS log=$logs/ceph.log lab
+  mkdir -p "$logs"
+  if ! (need ceph) >"$log" 2>&1; then
+    not_run+=("tests on Ceph: its packages cannot be installed (see $log)")
+    return 0
+  fi
+  lab=$(mktemp -d)
+  if tools/ceph.sh up "$lab" >"$log" 2>&1 && ceph_steps "$lab/ceph.conf" >>"$log" 2>&1; then
+    step "tests on Ceph" "$(grep -cE '^(ok |\[ +OK \]|[0-9]+ kills)' "$log")" 0 $((SECONDS - start))
+  else
+    tail -n 100 "$log" >&2
+    step "tests on Ceph" 0 1 $((SECONDS - start))
+  fi
+  tools/ceph.sh down "$lab"
+  rm -rf "$lab"
+}
+
+# ceph_steps CONF
+ceph_steps() {
+  export ORRERY_TEST_CEPH=$1 ORRERY_TEST_CEPH_VOLUME=$1
+  timeout -k 10 300 build/volume_rados_test &&
+    install_sdk &&
+    timeout -k 10 300 node --test --test-reporter=tap tests/cluster/*.test.mjs tests/sdk/batch.test.mjs \
+      tests/sdk/items.test.mjs &&
+    timeout -k 10 300 node tests/crash/run.mjs 6
+}

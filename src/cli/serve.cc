@@ -17,6 +17,7 @@
 #include "base/heap.h"
 #include "base/log.h"
 #include "base/survive.h"
+#include "catalog/catalog.h"
 #include "cli/data_folder.h"
 #include "cli/descriptors.h"
 #include "cli/face_listeners.h"
@@ -166,6 +167,21 @@ Result<net::ServerOptions> server_options_of(const ServeOptions& options, const 
   return made;
 }
 
+// A server that was killed on another machine seems to live until its lease has ended.
+Result<std::unique_ptr<cluster::Engine>> open_engine(volume::Volume& volume, const Clock& clock,
+                                                     const cluster::EngineOptions& options) {
+  auto engine = cluster::Engine::open(volume, clock, options);
+  if (engine || engine.error().code != Code::moved) return engine;
+  log::info("another server had this volume: waiting to see whether it is gone",
+            {{"volume", volume.place(catalog::kCatalogVolumeName)}});
+  if (auto gone = volume.outlive_owner(catalog::kCatalogVolumeName); !gone) {
+    return fail(Code::moved, fmt::format("another server uses this volume, and one does at a time: "
+                                         "stop it first ({})",
+                                         gone.error().message));
+  }
+  return cluster::Engine::open(volume, clock, options);
+}
+
 Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop_signals) {
   auto lock = FolderLock::take(options.data);
   if (!lock) return pass(lock.error());
@@ -190,7 +206,7 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   const Clock& engine_clock = *test_clock ? static_cast<const Clock&>(**test_clock) : clock;
   auto volume = open_volume(options.volume, options.data, limits.disk_reserve_bytes);
   if (!volume) return pass(volume.error());
-  auto engine = cluster::Engine::open(**volume, engine_clock, settings.engine);
+  auto engine = open_engine(**volume, engine_clock, settings.engine);
   if (!engine) return pass(engine.error());
   script::Host scripts((*engine)->limits());
   face::Lanes lanes((*engine)->limits(), clock, scripts.workers_max());

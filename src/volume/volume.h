@@ -71,6 +71,9 @@ class Volume {
   virtual Result<std::unique_ptr<Claim>> claim(std::string_view name) = 0;
   // The same, and deposes the owner if it is alive: for callers who know that it must stop.
   virtual Result<std::unique_ptr<Claim>> take_over(std::string_view name) = 0;
+  // Waits until it is certain that the partition's owner, if any, is dead, so that it can be claimed.
+  // Code::moved when the owner lives. On volumes that know this at once it does nothing.
+  virtual Status outlive_owner(std::string_view /*name*/) { return {}; }
   // Whether the partition has files.
   virtual bool exists(std::string_view name) const = 0;
   // Where they are, or would be, as an operator knows the place: for messages.

@@ -7,7 +7,7 @@ import http from "node:http";
 import https from "node:https";
 import net from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createInterface } from "node:readline";
 import { after, before } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -42,6 +42,13 @@ export async function start(options = {}) {
   running.add(server);
   await server.launch();
   return server;
+}
+
+// Any test can run on a volume in Ceph: ORRERY_TEST_CEPH_VOLUME names a ceph.conf with a pool "orrery". Each data
+// folder has a name space of its own there.
+function volumeArguments(data) {
+  const conf = process.env.ORRERY_TEST_CEPH_VOLUME;
+  return conf ? ["--volume", `rados:orrery/${basename(data)}`, "--ceph-conf", conf] : [];
 }
 
 class Server {
@@ -99,7 +106,7 @@ class Server {
     for (const [name, value] of Object.entries(this.limits)) {
       line.push("--limit", `${name}=${value}`);
     }
-    return [...line, ...this.args];
+    return [...line, ...volumeArguments(this.data), ...this.args];
   }
 
   // Undefined when the server is ready, otherwise what went wrong.

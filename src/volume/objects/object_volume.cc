@@ -213,6 +213,23 @@ class ObjectVolume final : public Volume {
     return take(name, LivingOwner::is_deposed);
   }
 
+  Status outlive_owner(std::string_view name) override {
+    auto id = store().entry(kIndex, named(name));
+    if (!id) return pass(id.error());
+    if (!*id) return {};
+    auto root = store().inspect(root_object(**id));
+    if (!root && root.error().code == Code::not_found) return {};
+    if (!root) return pass(root.error());
+    auto free = is_free(*root);
+    if (!free) return pass(free.error());
+    if (*free) return {};
+    const std::string owner(root->attribute(kOwner));
+    auto ended = end_lease(store(), owner, core_->options.lease_times);
+    if (!ended) return pass(ended.error());
+    if (!*ended) return has_owner(name, owner);
+    return {};
+  }
+
   bool exists(std::string_view name) const override {
     if (!is_valid_name(name)) return false;
     auto id = store().entry(kIndex, named(name));
