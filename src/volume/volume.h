@@ -53,8 +53,8 @@ class Claim {
   virtual Status note_lsn(uint64_t lsn, NoteIs note) = 0;
 
   // Makes the place of a clone of this partition. Returns the directory for the clone's database,
-  // which does not exist yet. Code::conflict when the name is in use. Fenced like every mutation
-  // (Code::read_only).
+  // which does not exist yet: whoever fills it makes another beside it and renames that.
+  // Code::conflict when the name is in use. Fenced like every mutation (Code::read_only).
   virtual Result<std::string> clone_target(std::string_view name) = 0;
 };
 
@@ -71,8 +71,8 @@ class Volume {
   virtual Result<std::unique_ptr<Claim>> claim(std::string_view name) = 0;
   // The same, and deposes the owner if it is alive: for callers who know that it must stop.
   virtual Result<std::unique_ptr<Claim>> take_over(std::string_view name) = 0;
-  // Waits until it is certain that the partition's owner, if any, is dead, so that it can be claimed.
-  // Code::moved when the owner lives. On volumes that know this at once it does nothing.
+  // Waits until it is certain that the partition's owner, if any, is dead, so that it can be
+  // claimed. Code::moved when the owner lives. On volumes that know this at once it does nothing.
   virtual Status outlive_owner(std::string_view /*name*/) { return {}; }
   // Whether the partition has files.
   virtual bool exists(std::string_view name) const = 0;

@@ -87,8 +87,8 @@ std::string system_error(std::string_view what, const std::string& path) {
 Result<size_t> read_at(int fd, const std::string& path, uint64_t offset, std::span<char> into) {
   size_t done = 0;
   while (done < into.size()) {
-    const ssize_t got = ::pread(fd, into.data() + done, into.size() - done,
-                                static_cast<off_t>(offset + done));
+    const ssize_t got =
+        ::pread(fd, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail(Code::internal, system_error("read", path));
     if (got == 0) break;

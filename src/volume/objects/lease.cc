@@ -24,10 +24,9 @@ std::string object_of(const std::string& incarnation) {
 
 Outcome replace(ObjectStore& store, const std::string& incarnation, const LeaseRow& from,
                 const LeaseRow& to) {
-  return store.apply(object_of(incarnation),
-                     {.presence = ObjectChange::Presence::must_be_there,
-                      .attributes_equal = {{kRow, encode(from)}},
-                      .set_attributes = {{kRow, encode(to)}}});
+  return store.apply(object_of(incarnation), {.presence = ObjectChange::Presence::must_be_there,
+                                              .attributes_equal = {{kRow, encode(from)}},
+                                              .set_attributes = {{kRow, encode(to)}}});
 }
 
 LeaseRow with_state(LeaseRow row, LeaseRow::State state) {

@@ -60,8 +60,7 @@ class Lease {
  public:
   // Makes a row with a new incarnation and keeps it up on a thread of its own.
   static Result<std::unique_ptr<Lease>> take(ObjectStore& store, std::string node_name,
-                                             LeaseTimes times = {},
-                                             BootClock clock = boot_time_us);
+                                             LeaseTimes times = {}, BootClock clock = boot_time_us);
   // Ends it: everything that this incarnation owns has been released.
   ~Lease();
   Lease(const Lease&) = delete;

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <map>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "base/log.h"
@@ -24,6 +26,7 @@ using rocksdb::Slice;
 
 // Logs are read from their beginning to their end in small pieces.
 constexpr size_t kReadAheadBytes = 1ULL << 20;
+constexpr size_t kLinksAtOnce = 8;
 
 int64_t now_s() {
   return std::chrono::duration_cast<std::chrono::seconds>(
@@ -176,9 +179,8 @@ void drop_stripes(ObjectStore& store, const FileEntry& entry) {
   const uint64_t counted = (entry.size + kStripeBytes - 1) / kStripeBytes;
   uint64_t missed = 0;
   for (uint64_t i = 1; i < counted || missed <= 8; ++i) {
-    const Outcome removed =
-        store.apply(entry.object(i), {.presence = ObjectChange::Presence::must_be_there,
-                                      .remove = true});
+    const Outcome removed = store.apply(
+        entry.object(i), {.presence = ObjectChange::Presence::must_be_there, .remove = true});
     missed = removed.applied == Applied::absent ? missed + 1 : 0;
     if (!removed.is_done() && removed.applied != Applied::absent) return;
   }
@@ -187,18 +189,18 @@ void drop_stripes(ObjectStore& store, const FileEntry& entry) {
                       .remove = true});
 }
 
-// One more entry names the file. False when it is going.
-Result<bool> add_token(ObjectStore& store, const FileEntry& entry, const std::string& token) {
+// One more entry names the file, with a token of its own. False when the file is going.
+Result<bool> add_token(ObjectStore& store, const FileEntry& entry) {
   for (;;) {
     auto state = store.inspect(entry.object(0));
     if (!state && state.error().code == Code::not_found) return false;
     if (!state) return pass(state.error());
     const std::string refs(state->attribute(kRefs));
     if (refs.empty()) return false;
-    const Outcome added = store.apply(
-        entry.object(0), {.presence = ObjectChange::Presence::must_be_there,
-                          .attributes_equal = {{kRefs, refs}},
-                          .set_attributes = {{kRefs, refs + token + " "}}});
+    const Outcome added =
+        store.apply(entry.object(0), {.presence = ObjectChange::Presence::must_be_there,
+                                      .attributes_equal = {{kRefs, refs}},
+                                      .set_attributes = {{kRefs, refs + entry.token + " "}}});
     if (added.is_done()) return true;
     if (added.applied == Applied::absent) return false;
     if (added.applied != Applied::differs) return fail(Code::internal, added.message);
@@ -259,6 +261,7 @@ class ObjectFileSystem final : public rocksdb::FileSystem {
                            IODebugContext*) override {
     auto at = locate(path);
     if (!at) return not_found(path);
+    if (IOStatus linked = finish_links(*at->root); !linked.ok()) return linked;
     FileEntry entry{.made_s = now_s()};
     if (is_log(path)) {
       entry.kind = FileEntry::Kind::log;
@@ -357,8 +360,7 @@ class ObjectFileSystem final : public rocksdb::FileSystem {
     return volume::to_io_status(at->root->make_directory(at->path), "make a directory");
   }
 
-  IOStatus CreateDirIfMissing(const std::string& path, const IOOptions&,
-                              IODebugContext*) override {
+  IOStatus CreateDirIfMissing(const std::string& path, const IOOptions&, IODebugContext*) override {
     auto at = locate(path);
     if (!at) return not_found(path);
     // Also when it is there: RocksDB begins with this, and learns at once that it was deposed.
@@ -416,6 +418,13 @@ class ObjectFileSystem final : public rocksdb::FileSystem {
       return volume::to_io_status(renamed, "rename a file");
     }
     if (replaced) drop_file(target->root->store(), *replaced);
+    // RocksDB makes a clone in a directory beside the right one, and renames that when it is whole.
+    if (target->root->holds_entries() && target->root->has_directory(target->path)) {
+      if (IOStatus linked = finish_links(*target->root); !linked.ok()) return linked;
+      if (Outcome published = target->root->publish(); !published.is_done()) {
+        return volume::to_io_status(published, "enter the files of a clone");
+      }
+    }
     if (writer) {
       writer->moved(target->path);
       MutexLock lock(mutex_);
@@ -441,9 +450,14 @@ class ObjectFileSystem final : public rocksdb::FileSystem {
     if (entry->kind == FileEntry::Kind::log) return copy(from, to, options, debug);
     if (entry->kind == FileEntry::Kind::stripes) {
       entry->token = target->root->new_token();
-      auto added = add_token(source->root->store(), *entry, entry->token);
-      if (!added) return to_io_status(added.error());
-      if (!*added) return not_found(from);
+      if (target->root->holds_entries()) {
+        MutexLock lock(mutex_);
+        links_[target->root.get()].push_back(*entry);
+      } else {
+        auto added = add_token(source->root->store(), *entry);
+        if (!added) return to_io_status(added.error());
+        if (!*added) return not_found(from);
+      }
     }
     // Should this fail, the token is of an epoch that has no such entry, and a sweep removes it.
     return volume::to_io_status(target->root->put(target->path, *entry), "link a file");
@@ -467,8 +481,8 @@ class ObjectFileSystem final : public rocksdb::FileSystem {
     auto first = find(one);
     auto second = find(other);
     if (!first || !second) return not_found(one);
-    *same = first->kind == second->kind && first->file == second->file &&
-            first->bytes == second->bytes;
+    *same =
+        first->kind == second->kind && first->file == second->file && first->bytes == second->bytes;
     return IOStatus::OK();
   }
 
@@ -561,9 +575,8 @@ class ObjectFileSystem final : public rocksdb::FileSystem {
   IOStatus open_writer(const std::string& path, const Location& at, FileEntry entry,
                        std::unique_ptr<rocksdb::FSWritableFile>* result) {
     std::shared_ptr<FileWriter> writer =
-        entry.kind == FileEntry::Kind::log
-            ? make_log_writer(at.root, at.path, std::move(entry))
-            : make_table_writer(at.root, at.path, std::move(entry));
+        entry.kind == FileEntry::Kind::log ? make_log_writer(at.root, at.path, std::move(entry))
+                                           : make_table_writer(at.root, at.path, std::move(entry));
     {
       MutexLock lock(mutex_);
       std::erase_if(writers_, [](const auto& one) { return one.second.expired(); });
@@ -606,7 +619,44 @@ class ObjectFileSystem final : public rocksdb::FileSystem {
     return status;
   }
 
+  // Adds the tokens of all files that were linked to a clone. RocksDB links the tables first, and
+  // lets none of them go until it has copied the other files. So this is done before the first of
+  // those, with several operations at once: writes are waiting.
+  IOStatus finish_links(Root& clone) {
+    std::vector<FileEntry> links;
+    {
+      MutexLock lock(mutex_);
+      const auto found = links_.find(&clone);
+      if (found == links_.end()) return IOStatus::OK();
+      links = std::move(found->second);
+      links_.erase(found);
+    }
+    std::atomic<size_t> next = 0;
+    std::vector<IOStatus> failures(std::min(links.size(), kLinksAtOnce));
+    {
+      std::vector<std::jthread> threads;
+      for (IOStatus& failure : failures) {
+        threads.emplace_back([&] {
+          for (size_t i = next++; i < links.size(); i = next++) {
+            auto added = add_token(clone.store(), links[i]);
+            if (!added) {
+              failure = to_io_status(added.error());
+            } else if (!*added) {
+              failure = not_found(links[i].file);
+            }
+          }
+        });
+      }
+    }
+    for (IOStatus& failure : failures) {
+      if (!failure.ok()) return failure;
+    }
+    return IOStatus::OK();
+  }
+
   mutable Mutex mutex_;
+  // Files that were linked to a clone, whose tokens are not added yet.
+  std::map<const Root*, std::vector<FileEntry>> links_ ORRERY_GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<Root>> roots_ ORRERY_GUARDED_BY(mutex_);
   // Of files that are open for writing.
   std::map<std::string, std::weak_ptr<FileWriter>> writers_ ORRERY_GUARDED_BY(mutex_);

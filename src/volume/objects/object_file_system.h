@@ -24,8 +24,7 @@ class ObjectFileSystem;
 std::shared_ptr<ObjectFileSystem> make_object_file_system(std::string partition,
                                                           std::shared_ptr<Root> root);
 // The same, as RocksDB sees it.
-std::shared_ptr<rocksdb::FileSystem> as_file_system(
-    const std::shared_ptr<ObjectFileSystem>& files);
+std::shared_ptr<rocksdb::FileSystem> as_file_system(const std::shared_ptr<ObjectFileSystem>& files);
 // From here on it may fill the clone's root.
 void add_clone(ObjectFileSystem& files, const std::string& partition, std::shared_ptr<Root> root);
 

@@ -109,8 +109,7 @@ class LogWriter final : public FileWriter {
       change.presence = ObjectChange::Presence::must_be_new;
       change.set_attributes = {{kEpoch, epoch}};
     }
-    const Outcome appended =
-        root_->store().apply(entry_.object(entry_.extents.size() - 1), change);
+    const Outcome appended = root_->store().apply(entry_.object(entry_.extents.size() - 1), change);
     if (!appended.is_done()) {
       root_->refused(appended.applied);
       return to_io_status(appended, "append to a log");

@@ -94,8 +94,7 @@ TEST_P(ObjectStoreContract, ConditionsAndChangesAreOne) {
 TEST_P(ObjectStoreContract, WhatIsNotThereEqualsNothing) {
   EXPECT_EQ(apply("a", {.attributes_equal = {{"x", "1"}}, .set_attributes = {{"x", "2"}}}),
             Applied::differs);
-  EXPECT_EQ(apply("a", {.entries_equal = {{"k", ""}}, .set_entries = {{"k", "1"}}}),
-            Applied::done);
+  EXPECT_EQ(apply("a", {.entries_equal = {{"k", ""}}, .set_entries = {{"k", "1"}}}), Applied::done);
   EXPECT_EQ(apply("a", {.entries_equal = {{"k", ""}}, .set_entries = {{"k", "2"}}}),
             Applied::differs);
   EXPECT_EQ(apply("a", {.attributes_equal = {{"x", ""}}, .set_attributes = {{"x", "3"}}}),
@@ -162,11 +161,12 @@ TEST_P(ObjectStoreContract, OfManyThatCompareOneWinsEachTime) {
         for (int done = 0; done < kEach;) {
           const std::string before(store_->inspect("counter")->attribute("n"));
           const std::string after = std::to_string(std::stoi(before) + 1);
-          if (store_->apply("counter", {.presence = Presence::must_be_there,
-                                        .attributes_equal = {{"n", before}},
-                                        .set_attributes = {{"n", after}},
-                                        .data = Data::append,
-                                        .bytes = "."})
+          if (store_
+                  ->apply("counter", {.presence = Presence::must_be_there,
+                                      .attributes_equal = {{"n", before}},
+                                      .set_attributes = {{"n", after}},
+                                      .data = Data::append,
+                                      .bytes = "."})
                   .is_done()) {
             ++done;
           }

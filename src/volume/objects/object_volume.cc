@@ -58,6 +58,8 @@ std::unexpected<Error> failed(const ObjectStore& store, std::string_view doing,
                                                   : outcome.message));
 }
 
+using Entries = std::map<std::string, std::string>;
+
 // What the volume and its claims share. A claim may outlive the volume.
 struct Core {
   std::shared_ptr<ObjectStore> store;
@@ -87,7 +89,7 @@ Result<std::string> Core::make_root(std::string_view name, const std::string& ow
                                            {kState, std::string(owner.empty() ? kReleased : kOpen)},
                                            {kName, std::string(name)},
                                            {kParent, parent}},
-                        .set_entries = {{"db/", "directory"}}});
+                        .set_entries = parent.empty() ? Entries{{"db/", "directory"}} : Entries{}});
   if (!made.is_done()) return failed(*store, "make the root of a partition", made);
   const Outcome entered = store->apply(
       kIndex, {.entries_equal = {{named(name), ""}}, .set_entries = {{named(name), id}}});
@@ -181,15 +183,14 @@ class ObjectClaim final : public Claim {
     }
     if (!id) return pass(id.error());
     add_clone(*files_, std::string(name),
-              std::make_shared<Root>(*core_->store, *id, 1, ObjectState()));
+              std::make_shared<Root>(*core_->store, *id, 1, ObjectState(), Root::Entries::held));
     return fmt::format("/{}/db", name);
   }
 
  private:
   std::unexpected<Error> deposed(std::string_view doing) const {
-    return fail(Code::read_only,
-                fmt::format("cannot {}: another owner has taken {}/{} over", doing,
-                            core_->store->place(), name_));
+    return fail(Code::read_only, fmt::format("cannot {}: another owner has taken {}/{} over", doing,
+                                             core_->store->place(), name_));
   }
 
   const std::shared_ptr<Core> core_;
@@ -348,8 +349,8 @@ class ObjectVolume final : public Volume {
   Result<std::unique_ptr<Claim>> take(std::string_view name, LivingOwner living) {
     if (!is_valid_name(name)) return bad_name(name);
     if (core_->lease->is_lost()) {
-      return fail(Code::moved, fmt::format("cannot claim {}: the lease of this process was ended",
-                                           place(name)));
+      return fail(Code::moved,
+                  fmt::format("cannot claim {}: the lease of this process was ended", place(name)));
     }
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       auto id = find_or_make(name);
@@ -424,8 +425,8 @@ class ObjectVolume final : public Volume {
     if (auto sealed = seal_logs(store(), *root); !sealed) return pass(sealed.error());
     const uint64_t lsn = number_of(root->attribute(kLsn)).value_or(0);
     return std::make_unique<ObjectClaim>(
-        core_, std::string(name),
-        std::make_shared<Root>(store(), id, epoch, std::move(*root)), lsn);
+        core_, std::string(name), std::make_shared<Root>(store(), id, epoch, std::move(*root)),
+        lsn);
   }
 
   Result<std::string> find_or_make(std::string_view name) {
@@ -452,8 +453,7 @@ class ObjectVolume final : public Volume {
     if (!root && root.error().code == Code::not_found) return {};
     if (!root) return pass(root.error());
     if (auto sealed = seal_logs(store(), *root); !sealed) return sealed;
-    const auto at_s =
-        static_cast<int64_t>(number_of(root->attribute(kRemovedAt)).value_or(0));
+    const auto at_s = static_cast<int64_t>(number_of(root->attribute(kRemovedAt)).value_or(0));
     const Outcome freed =
         store().apply(kIndex, {.entries_equal = {{named(name), id}},
                                .set_entries = {{removed(at_s, id), std::string(name)}},

@@ -32,8 +32,8 @@ class DirectoryPlace final : public VolumePlace {
   }
   std::shared_ptr<ObjectStore> store() { return open_directory_store(root_).value(); }
   std::unique_ptr<Volume> open() override {
-    return open_object_volume(store(), {.node_name = std::to_string(::getpid()),
-                                        .lease_times = kShortLease})
+    return open_object_volume(store(),
+                              {.node_name = std::to_string(::getpid()), .lease_times = kShortLease})
         .value();
   }
   // Only of processes that are gone: on a busy machine others may look as if they were.

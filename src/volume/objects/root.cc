@@ -11,10 +11,11 @@ std::string root_object(std::string_view id) {
   return fmt::format("root.{}", id);
 }
 
-Root::Root(ObjectStore& store, std::string id, uint64_t epoch, ObjectState loaded)
+Root::Root(ObjectStore& store, std::string id, uint64_t epoch, ObjectState loaded, Entries entries)
     : store_(store),
       id_(std::move(id)),
       epoch_(epoch),
+      held_(entries == Entries::held),
       entries_(loaded.entries.begin(), loaded.entries.end()) {}
 
 void Root::refused(Applied applied) {
@@ -109,10 +110,10 @@ Outcome Root::rename(const std::string& from, const std::string& to) {
 Outcome Root::set_attribute(const std::string& name, std::string value) {
   MutexLock changing(change_mutex_);
   if (standing() != Standing::owner) return {.applied = Applied::differs};
-  Outcome outcome = store_.apply(root_object(id_),
-                                 {.presence = ObjectChange::Presence::must_be_there,
-                                  .attributes_equal = {{kEpoch, std::to_string(epoch_)}},
-                                  .set_attributes = {{name, std::move(value)}}});
+  Outcome outcome =
+      store_.apply(root_object(id_), {.presence = ObjectChange::Presence::must_be_there,
+                                      .attributes_equal = {{kEpoch, std::to_string(epoch_)}},
+                                      .set_attributes = {{name, std::move(value)}}});
   if (!outcome.is_done()) refused(outcome.applied);
   return outcome;
 }
@@ -121,7 +122,34 @@ Outcome Root::check() {
   return set_attribute(kState, std::string(kOpen));
 }
 
+Outcome Root::publish() {
+  MutexLock changing(change_mutex_);
+  Changes all;
+  {
+    MutexLock lock(mutex_);
+    for (const auto& [path, text] : entries_) all.emplace(path, text);
+  }
+  Outcome written = write(all);
+  if (written.is_done()) held_.store(false, std::memory_order_release);
+  return written;
+}
+
 Outcome Root::change(const Changes& changes) {
+  if (!holds_entries()) {
+    if (Outcome written = write(changes); !written.is_done()) return written;
+  }
+  MutexLock lock(mutex_);
+  for (const auto& [path, text] : changes) {
+    if (text) {
+      entries_[path] = *text;
+    } else {
+      entries_.erase(path);
+    }
+  }
+  return {};
+}
+
+Outcome Root::write(const Changes& changes) {
   if (standing() != Standing::owner) return {.applied = Applied::differs};
   ObjectChange made{.presence = ObjectChange::Presence::must_be_there,
                     .attributes_equal = {{kEpoch, std::to_string(epoch_)}}};
@@ -133,18 +161,7 @@ Outcome Root::change(const Changes& changes) {
     }
   }
   Outcome outcome = store_.apply(root_object(id_), made);
-  if (!outcome.is_done()) {
-    refused(outcome.applied);
-    return outcome;
-  }
-  MutexLock lock(mutex_);
-  for (const auto& [path, text] : changes) {
-    if (text) {
-      entries_[path] = *text;
-    } else {
-      entries_.erase(path);
-    }
-  }
+  if (!outcome.is_done()) refused(outcome.applied);
   return outcome;
 }
 

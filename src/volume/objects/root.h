@@ -10,6 +10,9 @@
 // until its epoch is raised. So this copy refuses every further change too, and whoever owns the
 // partition claims it from itself.
 //
+// A clone's root is filled before anybody looks at it. Its entries are held in memory and written
+// all at once by publish(). So making a clone of any number of files is one change of its root.
+//
 // Thread-safe. Changes are made one after another.
 #pragma once
 
@@ -54,7 +57,9 @@ enum class Standing : uint8_t {
 
 class Root {
  public:
-  Root(ObjectStore& store, std::string id, uint64_t epoch, ObjectState loaded);
+  enum class Entries : uint8_t { written, held };
+  Root(ObjectStore& store, std::string id, uint64_t epoch, ObjectState loaded,
+       Entries entries = Entries::written);
 
   const std::string& id() const { return id_; }
   uint64_t epoch() const { return epoch_; }
@@ -82,6 +87,9 @@ class Root {
   // A file, or a directory with all that is in it. A file that has the new name already is erased.
   Outcome rename(const std::string& from, const std::string& to);
   Outcome set_attribute(const std::string& name, std::string value);
+  // Writes the entries that are held; from here on each change is written at once.
+  bool holds_entries() const { return held_.load(std::memory_order_acquire); }
+  Outcome publish();
   // Without a change: whether this is still the owner.
   Outcome check();
 
@@ -90,14 +98,16 @@ class Root {
 
  private:
   using Changes = std::map<std::string, std::optional<std::string>>;  // unset: erased
-  // Makes them all in one operation.
   Outcome change(const Changes& changes) ORRERY_REQUIRES(change_mutex_);
+  // All in one operation.
+  Outcome write(const Changes& changes) ORRERY_REQUIRES(change_mutex_);
 
   ObjectStore& store_;
   const std::string id_;
   const uint64_t epoch_;
   std::atomic<Standing> standing_{Standing::owner};
   std::atomic<uint64_t> sequence_{0};
+  std::atomic<bool> held_;
   Mutex change_mutex_;  // one change at a time; taken before mutex_
   mutable Mutex mutex_;
   std::map<std::string, std::string> entries_ ORRERY_GUARDED_BY(mutex_);

@@ -20,15 +20,15 @@ Result<Librados> load_once() {
   }
   Librados all;
   std::string missing;
-#define ORRERY_RADOS_LOAD(name)                                                       \
+#define ORRERY_RADOS_LOAD(name)                                                      \
   all.name = reinterpret_cast<decltype(all.name)>(::dlsym(library, "rados_" #name)); \
   if (all.name == nullptr) missing = "rados_" #name;
   ORRERY_RADOS_FUNCTIONS(ORRERY_RADOS_LOAD)
 #undef ORRERY_RADOS_LOAD
   if (!missing.empty()) {
-    return fail(Code::unsupported,
-                fmt::format("Ceph's client library on this machine has no {}: it is too old",
-                            missing));
+    return fail(
+        Code::unsupported,
+        fmt::format("Ceph's client library on this machine has no {}: it is too old", missing));
   }
   return all;
 }

@@ -306,9 +306,8 @@ class RadosStore final : public ObjectStore {
   };
 
   std::unexpected<Error> cannot(std::string_view what, int result) const {
-    return fail(Code::invalid,
-                fmt::format("cannot {} of Ceph, as client.{} with {}: {}", what, options_.user,
-                            options_.conf_file, error_text(result)));
+    return fail(Code::invalid, fmt::format("cannot {} of Ceph, as client.{} with {}: {}", what,
+                                           options_.user, options_.conf_file, error_text(result)));
   }
   std::unexpected<Error> failed(std::string_view what, std::string_view object, int result) const {
     return fail(result == -ENOENT ? Code::not_found : Code::internal,
@@ -328,8 +327,8 @@ class RadosStore final : public ObjectStore {
   }
 
   // Adds the entries after this one, and sets everything else. Returns the object's version.
-  Result<uint64_t> read_page(const std::string& object, const std::string& after, ObjectState& state,
-                   bool& more) const {
+  Result<uint64_t> read_page(const std::string& object, const std::string& after,
+                             ObjectState& state, bool& more) const {
     const rados_read_op_t operation = rados_.create_read_op();
     uint64_t size = 0;
     int stat_result = 0;
