@@ -102,6 +102,8 @@ constexpr std::array kRows = {
         "memory for answers that clients are slow to take"},
     Row{"disk-reserve-bytes", &Limits::disk_reserve_bytes, 0,
         "what is free on the disk below which only reads and deletes are served; 0: always all"},
+    Row{"volume-cache-bytes", &Limits::volume_cache_bytes, 0,
+        "local disk for what was read of a volume in Ceph; 0: none"},
 };
 
 Result<uint64_t> parse_size(std::string_view name, std::string_view text) {

@@ -71,6 +71,7 @@ struct Limits {
   uint64_t response_buffer_bytes = 64ULL << 20;  // likewise
   // Disk
   uint64_t disk_reserve_bytes = 256ULL << 20;  // of a small disk, an eighth of it
+  uint64_t volume_cache_bytes = 1ULL << 30;    // on the local disk, of a volume elsewhere
 
   // Sets one by name. The text is a whole number, optionally with K, M or G (powers of 1024).
   Status set(std::string_view name, std::string_view text);

@@ -204,7 +204,7 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   if (!test_clock) return pass(test_clock.error());
   if (*test_clock) log::warn("ORRERY_TEST_CLOCK is set: a test has the clock in hand");
   const Clock& engine_clock = *test_clock ? static_cast<const Clock&>(**test_clock) : clock;
-  auto volume = open_volume(options.volume, options.data, limits.disk_reserve_bytes);
+  auto volume = open_volume(options.volume, options.data, limits);
   if (!volume) return pass(volume.error());
   auto engine = open_engine(**volume, engine_clock, settings.engine);
   if (!engine) return pass(engine.error());

@@ -25,19 +25,22 @@ std::string host_name() {
 }
 
 Result<std::unique_ptr<volume::Volume>> open_objects(std::shared_ptr<volume::ObjectStore> store,
-                                                     const std::string& data_folder) {
-  return volume::open_object_volume(
-      std::move(store),
-      {.node_name = host_name(), .incarnation_file = data_folder + "/incarnation"});
+                                                     const std::string& data_folder,
+                                                     const Limits& limits) {
+  return volume::open_object_volume(std::move(store),
+                                    {.node_name = host_name(),
+                                     .incarnation_file = data_folder + "/incarnation",
+                                     .cache_file = data_folder + "/cache",
+                                     .cache_bytes = limits.volume_cache_bytes});
 }
 
 }  // namespace
 
 Result<std::unique_ptr<volume::Volume>> open_volume(const VolumeOptions& options,
                                                     const std::string& data_folder,
-                                                    uint64_t disk_reserve_bytes) {
+                                                    const Limits& limits) {
   const std::string_view kind = options.volume;
-  if (kind == "local") return volume::open_local_volume(data_folder, disk_reserve_bytes);
+  if (kind == "local") return volume::open_local_volume(data_folder, limits.disk_reserve_bytes);
   if (kind.starts_with(kRados)) {
     const std::string_view where = kind.substr(kRados.size());
     const size_t slash = where.find('/');
@@ -50,13 +53,13 @@ Result<std::unique_ptr<volume::Volume>> open_volume(const VolumeOptions& options
     }
     auto store = volume::open_rados_store(rados);
     if (!store) return pass(store.error());
-    return open_objects(std::move(*store), data_folder);
+    return open_objects(std::move(*store), data_folder, limits);
   }
   if (kind.starts_with(kDirectory) && kind.size() > kDirectory.size()) {
     auto store = volume::open_directory_store(std::string(kind.substr(kDirectory.size())),
                                               volume::DirectorySync::yes);
     if (!store) return pass(store.error());
-    return open_objects(std::move(*store), data_folder);
+    return open_objects(std::move(*store), data_folder, limits);
   }
   return fail(Code::invalid,
               fmt::format("--volume '{}' is not one of local, rados:POOL[/NAMESPACE], "

@@ -5,10 +5,10 @@
 //   directory:PATH          as on Ceph, in a directory that processes of this machine share
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 
+#include "base/limits.h"
 #include "base/result.h"
 #include "volume/volume.h"
 
@@ -23,6 +23,6 @@ struct VolumeOptions {
 // Whoever opens it holds the lock of the data folder.
 Result<std::unique_ptr<volume::Volume>> open_volume(const VolumeOptions& options,
                                                     const std::string& data_folder,
-                                                    uint64_t disk_reserve_bytes);
+                                                    const Limits& limits);
 
 }  // namespace orrery::cli

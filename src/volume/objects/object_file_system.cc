@@ -226,7 +226,9 @@ void drop_file(ObjectStore& store, const FileEntry& entry) {
 
 class ObjectFileSystem final : public rocksdb::FileSystem {
  public:
-  ObjectFileSystem(std::string partition, std::shared_ptr<Root> root) {
+  ObjectFileSystem(std::string partition, std::shared_ptr<Root> root,
+                   std::shared_ptr<BlockCache> cache)
+      : cache_(std::move(cache)) {
     roots_.emplace(std::move(partition), std::move(root));
   }
 
@@ -569,7 +571,7 @@ class ObjectFileSystem final : public rocksdb::FileSystem {
     }
     auto entry = find(path);
     if (!entry) return fail(Code::not_found, fmt::format("there is no file {}", path));
-    return FileReader::open(at->root->store(), std::move(*entry));
+    return FileReader::open(at->root->store(), std::move(*entry), cache_);
   }
 
   IOStatus open_writer(const std::string& path, const Location& at, FileEntry entry,
@@ -654,6 +656,7 @@ class ObjectFileSystem final : public rocksdb::FileSystem {
     return IOStatus::OK();
   }
 
+  const std::shared_ptr<BlockCache> cache_;
   mutable Mutex mutex_;
   // Files that were linked to a clone, whose tokens are not added yet.
   std::map<const Root*, std::vector<FileEntry>> links_ ORRERY_GUARDED_BY(mutex_);
@@ -664,8 +667,10 @@ class ObjectFileSystem final : public rocksdb::FileSystem {
 };
 
 std::shared_ptr<ObjectFileSystem> make_object_file_system(std::string partition,
-                                                          std::shared_ptr<Root> root) {
-  return std::make_shared<ObjectFileSystem>(std::move(partition), std::move(root));
+                                                          std::shared_ptr<Root> root,
+                                                          std::shared_ptr<BlockCache> cache) {
+  return std::make_shared<ObjectFileSystem>(std::move(partition), std::move(root),
+                                            std::move(cache));
 }
 
 std::shared_ptr<rocksdb::FileSystem> as_file_system(

@@ -15,14 +15,17 @@
 #include <memory>
 #include <string>
 
+#include "volume/objects/block_cache.h"
 #include "volume/objects/root.h"
 
 namespace orrery::volume {
 
 class ObjectFileSystem;
 
+// `cache` may be null.
 std::shared_ptr<ObjectFileSystem> make_object_file_system(std::string partition,
-                                                          std::shared_ptr<Root> root);
+                                                          std::shared_ptr<Root> root,
+                                                          std::shared_ptr<BlockCache> cache);
 // The same, as RocksDB sees it.
 std::shared_ptr<rocksdb::FileSystem> as_file_system(const std::shared_ptr<ObjectFileSystem>& files);
 // From here on it may fill the clone's root.

@@ -39,6 +39,8 @@ namespace {
 constexpr size_t kLogBufferBytes = 1ULL << 20;
 // How many stripes of a table are on their way at once.
 constexpr size_t kStripesInFlight = 4;
+constexpr size_t kPieceBytes = BlockCache::kPieceBytes;
+constexpr size_t kCachedReadBytesMax = 256ULL << 10;
 
 class LogWriter final : public FileWriter {
  public:
@@ -292,8 +294,9 @@ std::unique_ptr<FileWriter> make_table_writer(std::shared_ptr<Root> root, std::s
   return std::make_unique<TableWriter>(std::move(root), std::move(path), std::move(entry));
 }
 
-Result<std::shared_ptr<FileReader>> FileReader::open(ObjectStore& store, FileEntry entry) {
-  std::shared_ptr<FileReader> reader(new FileReader(store, std::move(entry)));
+Result<std::shared_ptr<FileReader>> FileReader::open(ObjectStore& store, FileEntry entry,
+                                                     std::shared_ptr<BlockCache> cache) {
+  std::shared_ptr<FileReader> reader(new FileReader(store, std::move(entry), std::move(cache)));
   switch (reader->entry_.kind) {
     case FileEntry::Kind::inline_bytes:
       reader->size_ = reader->entry_.bytes.size();
@@ -337,15 +340,39 @@ Result<size_t> FileReader::read(uint64_t offset, std::span<char> into) const {
       end = number + 1 < starts_.size() ? starts_[number + 1] : size_;
     }
     const size_t wanted = std::min<uint64_t>(into.size() - done, end - at);
-    auto got = store_.read(entry_.object(number), at - start, into.subspan(done, wanted));
-    if (!got) return pass(got.error());
-    if (*got < wanted) {
-      return fail(Code::corrupt, fmt::format("the object {} in {} is shorter than its file",
-                                             entry_.object(number), store_.place()));
-    }
-    done += *got;
+    // Compactions read long stretches once: they would push out what is read again and again.
+    const bool cached =
+        cache_ && entry_.kind == FileEntry::Kind::stripes && into.size() <= kCachedReadBytesMax;
+    const size_t step =
+        cached ? std::min<uint64_t>(wanted, kPieceBytes - (at - start) % kPieceBytes) : wanted;
+    const std::span<char> part = into.subspan(done, step);
+    const Status read =
+        cached ? read_piece(number, at - start, part) : read_object(number, at - start, part);
+    if (!read) return pass(read.error());
+    done += step;
   }
   return done;
+}
+
+Status FileReader::read_object(uint64_t number, uint64_t offset, std::span<char> into) const {
+  auto got = store_.read(entry_.object(number), offset, into);
+  if (!got) return pass(got.error());
+  if (*got == into.size()) return {};
+  return fail(Code::corrupt, fmt::format("the object {} in {} is shorter than its file",
+                                         entry_.object(number), store_.place()));
+}
+
+// Of one piece of the cache, which is read whole when it is not there.
+Status FileReader::read_piece(uint64_t number, uint64_t offset, std::span<char> into) const {
+  const uint64_t begin = offset / kPieceBytes * kPieceBytes;
+  const std::string name = fmt::format("{}@{}", entry_.object(number), begin);
+  if (cache_->find(name, offset - begin, into)) return {};
+  const uint64_t object_end = std::min(kStripeBytes, size_ - number * kStripeBytes);
+  std::string piece(std::min<uint64_t>(kPieceBytes, object_end - begin), '\0');
+  if (auto read = read_object(number, begin, piece); !read) return read;
+  std::memcpy(into.data(), piece.data() + (offset - begin), into.size());
+  cache_->put(name, piece);
+  return {};
 }
 
 }  // namespace orrery::volume

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/thread_annotations.h"
+#include "volume/objects/block_cache.h"
 #include "volume/objects/root.h"
 
 namespace orrery::volume {
@@ -54,18 +55,24 @@ std::unique_ptr<FileWriter> make_table_writer(std::shared_ptr<Root> root, std::s
 class FileReader {
  public:
   // Code::not_found when one of its objects is not there.
-  static Result<std::shared_ptr<FileReader>> open(ObjectStore& store, FileEntry entry);
+  static Result<std::shared_ptr<FileReader>> open(ObjectStore& store, FileEntry entry,
+                                                  std::shared_ptr<BlockCache> cache = nullptr);
 
   uint64_t size() const { return size_; }
   // How many bytes there were from this offset on, up to as many as fit.
   Result<size_t> read(uint64_t offset, std::span<char> into) const;
 
  private:
-  FileReader(ObjectStore& store, FileEntry entry) : store_(store), entry_(std::move(entry)) {}
+  FileReader(ObjectStore& store, FileEntry entry, std::shared_ptr<BlockCache> cache)
+      : store_(store), entry_(std::move(entry)), cache_(std::move(cache)) {}
+  // Within one object, all of which is there.
+  Status read_object(uint64_t number, uint64_t offset, std::span<char> into) const;
+  Status read_piece(uint64_t number, uint64_t offset, std::span<char> into) const;
 
   ObjectStore& store_;
   FileEntry entry_;
-  std::vector<uint64_t> starts_;  // log: where each extent begins
+  const std::shared_ptr<BlockCache> cache_;  // may be null
+  std::vector<uint64_t> starts_;             // log: where each extent begins
   uint64_t size_ = 0;
 };
 

@@ -64,6 +64,7 @@ using Entries = std::map<std::string, std::string>;
 struct Core {
   std::shared_ptr<ObjectStore> store;
   std::unique_ptr<Lease> lease;
+  std::shared_ptr<BlockCache> cache;  // may be null
   ObjectVolumeOptions options;
 
   Mutex mutex;
@@ -128,7 +129,7 @@ class ObjectClaim final : public Claim {
         name_(std::move(name)),
         root_(std::move(root)),
         directory_(fmt::format("/{}/db", name_)),
-        files_(make_object_file_system(name_, root_)),
+        files_(make_object_file_system(name_, root_, core_->cache)),
         file_system_(as_file_system(files_)),
         noted_lsn_(noted_lsn),
         kept_lsn_(noted_lsn) {}
@@ -493,6 +494,12 @@ Result<std::unique_ptr<Volume>> open_object_volume(std::shared_ptr<ObjectStore> 
   if (!file.empty()) {
     if (auto buried = bury_predecessor(*store, file); !buried) return pass(buried.error());
   }
+  std::shared_ptr<BlockCache> cache;
+  if (!options.cache_file.empty() && options.cache_bytes > 0) {
+    auto opened = BlockCache::open(options.cache_file, options.cache_bytes);
+    if (!opened) return pass(opened.error());
+    cache = std::move(*opened);
+  }
   auto lease = Lease::take(*store, options.node_name, options.lease_times);
   if (!lease) return pass(lease.error());
   // Should the process end before this, its lease is ended by others, some seconds later.
@@ -504,6 +511,7 @@ Result<std::unique_ptr<Volume>> open_object_volume(std::shared_ptr<ObjectStore> 
   auto core = std::make_shared<Core>();
   core->store = std::move(store);
   core->lease = std::move(*lease);
+  core->cache = std::move(cache);
   core->options = std::move(options);
   return std::make_unique<ObjectVolume>(std::move(core));
 }

@@ -36,6 +36,9 @@ struct ObjectVolumeOptions {
   // holds a lock that no other living process has, so the one before is dead, and its partitions
   // can be claimed at once. Empty: none.
   std::string incarnation_file = {};
+  // A local file for what was read of tables, and how large it may be. Empty: none.
+  std::string cache_file = {};
+  uint64_t cache_bytes = 0;
   // Of the store's space, kept for removals: growth stops at this, compactions at half of it.
   double reserve_share = 0.05;
 };

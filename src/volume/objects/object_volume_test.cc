@@ -9,7 +9,9 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "volume/objects/block_cache.h"
 #include "volume/objects/directory_store.h"
+#include "volume/objects/file_entry.h"
 #include "volume/volume_contract.h"
 
 namespace orrery::volume {
@@ -30,6 +32,7 @@ class DirectoryPlace final : public VolumePlace {
     std::error_code ignored;
     fs::remove_all(root_, ignored);
   }
+  const std::string& root() const { return root_; }
   std::shared_ptr<ObjectStore> store() { return open_directory_store(root_).value(); }
   std::unique_ptr<Volume> open() override {
     return open_object_volume(store(),
@@ -55,6 +58,77 @@ class DirectoryPlace final : public VolumePlace {
 INSTANTIATE_TEST_SUITE_P(Objects, VolumeContract, testing::Values(VolumeFactory([] {
                            return std::make_unique<DirectoryPlace>();
                          })));
+
+// Counts the bytes that are read.
+class CountingStore final : public ObjectStore {
+ public:
+  explicit CountingStore(std::shared_ptr<ObjectStore> base) : base_(std::move(base)) {}
+  Outcome apply(const std::string& object, const ObjectChange& change) override {
+    return base_->apply(object, change);
+  }
+  Result<ObjectState> inspect(const std::string& object) override { return base_->inspect(object); }
+  Result<std::optional<std::string>> entry(const std::string& object,
+                                           const std::string& name) override {
+    return base_->entry(object, name);
+  }
+  Result<size_t> read(const std::string& object, uint64_t offset, std::span<char> into) override {
+    bytes_read += into.size();
+    return base_->read(object, offset, into);
+  }
+  Result<std::vector<std::string>> list(std::string_view prefix) override {
+    return base_->list(prefix);
+  }
+  Result<double> free_share() override { return base_->free_share(); }
+  std::string place() const override { return base_->place(); }
+
+  std::atomic<uint64_t> bytes_read = 0;
+
+ private:
+  const std::shared_ptr<ObjectStore> base_;
+};
+
+TEST(ObjectVolume, WhatWasReadOfATableIsKeptLocallyOverRestarts) {
+  DirectoryPlace place;
+  auto store = std::make_shared<CountingStore>(place.store());
+  const std::string cache_file = place.root() + "/cache";
+  std::string bytes;
+  for (size_t i = 0; bytes.size() < kStripeBytes + 300'000; ++i) bytes += std::to_string(i) + ",";
+  const auto open = [&] {
+    return open_object_volume(store, {.lease_times = kShortLease,
+                                      .cache_file = cache_file,
+                                      .cache_bytes = 64 * BlockCache::kPieceBytes})
+        .value();
+  };
+  const auto read_at = [&](Claim& owner, uint64_t offset) {
+    std::unique_ptr<rocksdb::FSRandomAccessFile> file;
+    EXPECT_TRUE(owner.file_system()
+                    ->NewRandomAccessFile(owner.directory() + "/1.sst", {}, &file, nullptr)
+                    .ok());
+    std::string scratch(10'000, '\0');
+    rocksdb::Slice got;
+    EXPECT_TRUE(file->Read(offset, scratch.size(), {}, &got, scratch.data(), nullptr).ok());
+    EXPECT_EQ(got.ToString(), bytes.substr(offset, scratch.size())) << offset;
+  };
+  // Within a piece, over the end of one, over the end of a stripe, and at the end of the file.
+  const std::vector<uint64_t> offsets = {0, 60'000, kStripeBytes - 3'000, bytes.size() - 5'000};
+  {
+    auto volume = open();
+    auto owner = volume->claim("p").value();
+    std::unique_ptr<rocksdb::FSWritableFile> file;
+    ASSERT_TRUE(owner->file_system()
+                    ->NewWritableFile(owner->directory() + "/1.sst", {}, &file, nullptr)
+                    .ok());
+    ASSERT_TRUE(file->Append(bytes, {}, nullptr).ok());
+    ASSERT_TRUE(file->Close({}, nullptr).ok());
+    for (uint64_t offset : offsets) read_at(*owner, offset);
+    EXPECT_GT(store->bytes_read, 0U);
+  }
+  store->bytes_read = 0;
+  auto volume = open();
+  auto owner = volume->claim("p").value();
+  for (uint64_t offset : offsets) read_at(*owner, offset);
+  EXPECT_EQ(store->bytes_read, 0U);
+}
 
 }  // namespace
 }  // namespace orrery::volume
