@@ -44,6 +44,40 @@ bool reads_row(const BoundExpr& expr, const std::vector<BoundSource>& sources) {
                              [&](const BoundExpr& child) { return reads_row(child, sources); });
 }
 
+// SELECT *: the source that it shows.
+Bound<void> bind_star(const Query& query, BoundQuery& bound) {
+  if (query.select.kind != Select::Kind::star) return {};
+  if (bound.sources.size() != 1) {
+    return refuse(QueryFault::syntax, query.select.star,
+                  bound.sources.empty() ? "'SELECT *' is not valid if FROM clause is omitted."
+                                        : "'SELECT *' is only valid with a single input set.");
+  }
+  if (bound.grouped()) {
+    return refuse(QueryFault::star_with_group_by, query.select.star,
+                  "'SELECT *' is not allowed with GROUP BY.");
+  }
+  bound.star_slot = bound.sources[0].slot;
+  return {};
+}
+
+// A query with groups shows and sorts by nothing that its rows differ in.
+Bound<void> check_grouped(const Query& query, const BoundQuery& bound) {
+  if (!bound.grouped()) return {};
+  for (const auto& [name, one] : bound.items) {
+    if (!reads_row(one, bound.sources)) continue;
+    return refuse(QueryFault::not_grouped, query.span,
+                  fmt::format("'{}' is invalid in the select list because it is not contained in "
+                              "either an aggregate function or the GROUP BY clause.",
+                              name));
+  }
+  for (size_t i = 0; i < bound.order_by.size(); ++i) {
+    if (!reads_row(bound.order_by[i].expr, bound.sources)) continue;
+    return refuse(QueryFault::not_grouped, query.order_by[i].expr->span,
+                  "Groups can be sorted by what is in the GROUP BY clause and by aggregates.");
+  }
+  return {};
+}
+
 }  // namespace
 
 Bound<BoundSource> Binder::source(const Source& source, Scope& scope) {
@@ -134,96 +168,92 @@ Bound<BoundRank> Binder::rank(const Query& query, const Scope& scope, const Boun
   return ranked;
 }
 
-Bound<std::shared_ptr<const BoundQuery>> Binder::query(const Query& query, const Scope* outer) {
-  auto bound = std::make_shared<BoundQuery>();
-  Scope scope{outer, {}};
+Bound<void> Binder::rows_clauses(const Query& query, Scope& scope, BoundQuery& bound) {
   if (query.from) {
     auto first = source(*query.from, scope);
     if (!first) return std::unexpected(first.error());
-    bound->sources.push_back(std::move(*first));
+    bound.sources.push_back(std::move(*first));
   }
   for (const Source& join : query.joins) {
     auto next = source(join, scope);
     if (!next) return std::unexpected(next.error());
-    bound->sources.push_back(std::move(*next));
+    bound.sources.push_back(std::move(*next));
   }
   if (query.where) {
     auto where = expr(*query.where, {&scope, nullptr, nullptr});
     if (!where) return std::unexpected(where.error());
-    bound->where = std::move(*where);
+    bound.where = std::move(*where);
   }
   for (const ExprPtr& key : query.group_by) {
     auto one = expr(*key, {&scope, nullptr, nullptr});
     if (!one) return std::unexpected(one.error());
-    bound->group_by.push_back(std::move(*one));
+    bound.group_by.push_back(std::move(*one));
   }
-  const Place place{&scope, &query, bound.get()};
-  bound->select = query.select.kind;
-  bound->distinct = query.select.distinct;
+  return {};
+}
+
+Bound<void> Binder::select_clause(const Query& query, const Scope& scope, BoundQuery& bound) {
+  bound.select = query.select.kind;
+  bound.distinct = query.select.distinct;
   size_t unnamed = 0;
   for (const SelectItem& item : query.select.items) {
-    auto one = expr(*item.expr, place);
+    auto one = expr(*item.expr, {&scope, &query, &bound});
     if (!one) return std::unexpected(one.error());
     std::string name = item.alias.empty() ? name_of_path(*item.expr) : item.alias;
     if (name.empty()) name = fmt::format("${}", ++unnamed);
-    bound->items.emplace_back(std::move(name), std::move(*one));
+    bound.items.emplace_back(std::move(name), std::move(*one));
   }
+  return {};
+}
+
+Bound<void> Binder::order_clause(const Query& query, const Scope& scope, BoundQuery& bound) {
   if (query.order_by_rank) {
-    auto ranked = rank(query, scope, *bound);
+    auto ranked = rank(query, scope, bound);
     if (!ranked) return std::unexpected(ranked.error());
-    bound->rank = std::move(*ranked);
+    bound.rank = std::move(*ranked);
+    return {};
   }
   for (const OrderItem& item : query.order_by) {
-    if (bound->rank) break;
-    auto one = expr(*item.expr, place);
+    auto one = expr(*item.expr, {&scope, &query, &bound});
     if (!one) return std::unexpected(one.error());
     const bool descending = item.direction == Direction::unsaid && is_vector_distance(*item.expr)
                                 ? nearest_is_largest(*item.expr, vectors_)
                                 : item.direction == Direction::descending;
-    bound->order_by.push_back({std::move(*one), descending});
+    bound.order_by.push_back({std::move(*one), descending});
   }
-  if (query.select.kind == Select::Kind::star) {
-    if (bound->sources.size() != 1) {
-      return refuse(QueryFault::syntax, query.select.star,
-                    bound->sources.empty() ? "'SELECT *' is not valid if FROM clause is omitted."
-                                           : "'SELECT *' is only valid with a single input set.");
-    }
-    if (bound->grouped()) {
-      return refuse(QueryFault::star_with_group_by, query.select.star,
-                    "'SELECT *' is not allowed with GROUP BY.");
-    }
-    bound->star_slot = bound->sources[0].slot;
+  return {};
+}
+
+Bound<void> Binder::limit_clauses(const Query& query, BoundQuery& bound) {
+  const auto set = [this](const ExprPtr& expr, std::string_view what,
+                          std::optional<uint64_t>& out) -> Bound<void> {
+    if (!expr) return {};
+    auto rows = count(*expr, what);
+    if (!rows) return std::unexpected(rows.error());
+    out = *rows;
+    return {};
+  };
+  if (auto top = set(query.select.top, "TOP", bound.top); !top) return top;
+  if (auto offset = set(query.offset, "OFFSET", bound.offset); !offset) return offset;
+  return set(query.limit, "LIMIT", bound.limit);
+}
+
+Bound<std::shared_ptr<const BoundQuery>> Binder::query(const Query& query, const Scope* outer) {
+  auto bound = std::make_shared<BoundQuery>();
+  Scope scope{outer, {}};
+  if (auto rows = rows_clauses(query, scope, *bound); !rows) return std::unexpected(rows.error());
+  if (auto select = select_clause(query, scope, *bound); !select) {
+    return std::unexpected(select.error());
   }
-  if (query.select.top) {
-    auto top = count(*query.select.top, "TOP");
-    if (!top) return std::unexpected(top.error());
-    bound->top = *top;
+  if (auto order = order_clause(query, scope, *bound); !order) {
+    return std::unexpected(order.error());
   }
-  if (query.offset) {
-    auto offset = count(*query.offset, "OFFSET");
-    if (!offset) return std::unexpected(offset.error());
-    bound->offset = *offset;
-  }
-  if (query.limit) {
-    auto limit = count(*query.limit, "LIMIT");
-    if (!limit) return std::unexpected(limit.error());
-    bound->limit = *limit;
-  }
+  if (auto star = bind_star(query, *bound); !star) return std::unexpected(star.error());
+  if (auto limits = limit_clauses(query, *bound); !limits) return std::unexpected(limits.error());
   // All rows are one group: there is nothing to sort.
   if (bound->grouped() && bound->group_by.empty()) bound->order_by.clear();
-  if (bound->grouped()) {
-    for (const auto& [name, one] : bound->items) {
-      if (!reads_row(one, bound->sources)) continue;
-      return refuse(QueryFault::not_grouped, query.span,
-                    fmt::format("'{}' is invalid in the select list because it is not contained in "
-                                "either an aggregate function or the GROUP BY clause.",
-                                name));
-    }
-    for (size_t i = 0; i < bound->order_by.size(); ++i) {
-      if (!reads_row(bound->order_by[i].expr, bound->sources)) continue;
-      return refuse(QueryFault::not_grouped, query.order_by[i].expr->span,
-                    "Groups can be sorted by what is in the GROUP BY clause and by aggregates.");
-    }
+  if (auto grouped = check_grouped(query, *bound); !grouped) {
+    return std::unexpected(grouped.error());
   }
   bound->slots = slots_;
   bound->document_slot = document_slot_;

@@ -60,6 +60,34 @@ Unary unary_of(Operator op) {
   }
 }
 
+// The number of the GROUP BY expression that this one is.
+std::optional<uint32_t> group_key(const Expr& expr, const Query& query) {
+  for (size_t i = 0; i < query.group_by.size(); ++i) {
+    if (same(expr, *query.group_by[i])) return static_cast<uint32_t>(i);
+  }
+  return std::nullopt;
+}
+
+// IN: its constants are searched by halves.
+void find_members(BoundExpr& in) {
+  for (size_t i = 1; i < in.children.size(); ++i) {
+    if (in.children[i].is_constant()) in.members.push_back(in.children[i].constant);
+  }
+  std::ranges::sort(in.members);
+}
+
+// LIKE: a constant pattern is compiled once.
+void compile_pattern(BoundExpr& like) {
+  const BoundExpr& pattern = like.children[1];
+  const bool escape_known = like.children.size() < 3 || like.children[2].is_constant();
+  if (!pattern.is_constant() || !pattern.constant.is_string() || !escape_known) return;
+  const Value escape =
+      like.children.size() < 3 ? Value::make_string("") : like.children[2].constant;
+  if (escape.is_string()) {
+    like.like = LikePattern::compile(pattern.constant.text(), escape.text());
+  }
+}
+
 }  // namespace
 
 // An expression all of whose parts are constant is computed once, here.
@@ -161,141 +189,143 @@ Bound<BoundExpr> Binder::user_call(const Expr& expr, const Place& place) {
   return bound;
 }
 
-Bound<BoundExpr> Binder::expr(const Expr& expr, const Place& place) {
-  if (context_.budget.spend(kStepsOfExpression)) {
-    return refuse(QueryFault::too_complex, expr.span,
-                  context_.failed ? context_.failed->message : std::string(kConstantsTooLarge));
-  }
-  if (place.query != nullptr) {
-    for (size_t i = 0; i < place.query->group_by.size(); ++i) {
-      if (!same(expr, *place.query->group_by[i])) continue;
-      BoundExpr key;
-      key.kind = BoundKind::group_key;
-      key.index = static_cast<uint32_t>(i);
-      return key;
-    }
-  }
-  if (const Query* property = computed(expr, place)) {
-    const Source& from = *property->from;
-    const Scope item{
-        nullptr,
-        {{from.alias.empty() ? name_of_path(*from.collection) : from.alias, *document_slot_}}};
-    in_computed_ = true;
-    auto worked_out = this->expr(*property->select.items[0].expr, {&item, nullptr, nullptr});
-    in_computed_ = false;
-    return worked_out;
+Bound<BoundExpr> Binder::computed_value(const Query& property) {
+  const Source& from = *property.from;
+  const Scope item{
+      nullptr,
+      {{from.alias.empty() ? name_of_path(*from.collection) : from.alias, *document_slot_}}};
+  in_computed_ = true;
+  auto bound = expr(*property.select.items[0].expr, {&item, nullptr, nullptr});
+  in_computed_ = false;
+  return bound;
+}
+
+Bound<BoundExpr> Binder::parameter(const Expr& expr) const {
+  auto found = parameters_.find(expr.text);
+  if (found == parameters_.end()) {
+    return refuse(QueryFault::unknown_name, expr.span,
+                  fmt::format("The parameter '{}' is used in the query and is not among the "
+                              "parameters sent with it.",
+                              expr.text));
   }
   BoundExpr bound;
-  switch (expr.kind) {
-    case ExprKind::literal:
-      bound.constant = literal_value(expr).to_owned();  // outlives the tree
-      return bound;
-    case ExprKind::parameter: {
-      auto found = parameters_.find(expr.text);
-      if (found == parameters_.end()) {
-        return refuse(QueryFault::unknown_name, expr.span,
-                      fmt::format("The parameter '{}' is used in the query and is not among the "
-                                  "parameters sent with it.",
-                                  expr.text));
-      }
-      bound.constant = found->second;
-      return bound;
-    }
-    case ExprKind::identifier: {
-      auto slot = place.scope->find(expr.text);
-      if (!slot) {
-        return refuse(QueryFault::unknown_name, expr.span,
-                      fmt::format("Identifier '{}' could not be resolved.", expr.text));
-      }
-      if (place.query != nullptr && place.aggregates != nullptr && !place.query->group_by.empty()) {
-        return refuse(
-            QueryFault::not_grouped, expr.span,
-            fmt::format("Property reference '{}' is invalid in the select list because it "
-                        "is not contained in either an aggregate function or the GROUP BY "
-                        "clause.",
-                        expr.text));
-      }
-      bound.kind = BoundKind::slot;
-      bound.index = *slot;
-      return bound;
-    }
-    case ExprKind::call:
-      return call(expr, place);
-    case ExprKind::udf_call:
-      return user_call(expr, place);
-    case ExprKind::subquery: {
-      auto inner = query(*expr.query, place.scope);
-      if (!inner) return std::unexpected(inner.error());
-      bound.kind = BoundKind::subquery;
-      bound.subquery_kind = expr.subquery;
-      bound.query = std::move(*inner);
-      return bound;
-    }
-    case ExprKind::placeholder:
-      return refuse(QueryFault::syntax, expr.span,
-                    fmt::format("'{}' is to be replaced by the client.", expr.text));
-    default:
-      break;
+  bound.constant = found->second;
+  return bound;
+}
+
+Bound<BoundExpr> Binder::identifier(const Expr& expr, const Place& place) const {
+  auto slot = place.scope->find(expr.text);
+  if (!slot) {
+    return refuse(QueryFault::unknown_name, expr.span,
+                  fmt::format("Identifier '{}' could not be resolved.", expr.text));
   }
+  if (place.query != nullptr && place.aggregates != nullptr && !place.query->group_by.empty()) {
+    return refuse(QueryFault::not_grouped, expr.span,
+                  fmt::format("Property reference '{}' is invalid in the select list because it "
+                              "is not contained in either an aggregate function or the GROUP BY "
+                              "clause.",
+                              expr.text));
+  }
+  BoundExpr bound;
+  bound.kind = BoundKind::slot;
+  bound.index = *slot;
+  return bound;
+}
+
+Bound<BoundExpr> Binder::subquery(const Expr& expr, const Place& place) {
+  auto inner = query(*expr.query, place.scope);
+  if (!inner) return std::unexpected(inner.error());
+  BoundExpr bound;
+  bound.kind = BoundKind::subquery;
+  bound.subquery_kind = expr.subquery;
+  bound.query = std::move(*inner);
+  return bound;
+}
+
+Bound<BoundExpr> Binder::compound(const Expr& expr, const Place& place) {
   auto parts = children(expr, place);
   if (!parts) return std::unexpected(parts.error());
+  BoundExpr bound;
   bound.children = std::move(*parts);
   bound.negated = expr.negated;
   switch (expr.kind) {
     case ExprKind::member:
       bound.kind = BoundKind::member;
       bound.name = expr.text;
-      return bound;
+      break;
     case ExprKind::index:
       bound.kind = BoundKind::index;
-      return bound;
+      break;
     case ExprKind::unary:
       bound.kind = BoundKind::unary;
       bound.unary = unary_of(expr.op);
-      return folded(std::move(bound));
+      break;
     case ExprKind::binary:
       bound.kind = BoundKind::binary;
       bound.binary = binary_of(expr.op);
-      return folded(std::move(bound));
+      break;
     case ExprKind::logical:
       bound.kind = BoundKind::logical;
       bound.binary = binary_of(expr.op);
-      return folded(std::move(bound));
+      break;
     case ExprKind::conditional:
       bound.kind = BoundKind::conditional;
-      return folded(std::move(bound));
+      break;
     case ExprKind::in:
       bound.kind = BoundKind::in;
-      for (size_t i = 1; i < bound.children.size(); ++i) {
-        if (bound.children[i].is_constant()) bound.members.push_back(bound.children[i].constant);
-      }
-      std::ranges::sort(bound.members);
-      return folded(std::move(bound));
+      find_members(bound);
+      break;
     case ExprKind::between:
       bound.kind = BoundKind::between;
-      return folded(std::move(bound));
-    case ExprKind::like: {
+      break;
+    case ExprKind::like:
       bound.kind = BoundKind::like;
-      const BoundExpr& pattern = bound.children[1];
-      const bool escape_known = bound.children.size() < 3 || bound.children[2].is_constant();
-      if (pattern.is_constant() && pattern.constant.is_string() && escape_known) {
-        const Value escape =
-            bound.children.size() < 3 ? Value::make_string("") : bound.children[2].constant;
-        if (escape.is_string()) {
-          bound.like = LikePattern::compile(pattern.constant.text(), escape.text());
-        }
-      }
-      return bound;
-    }
+      compile_pattern(bound);
+      break;
     case ExprKind::array:
       bound.kind = BoundKind::array;
-      return folded(std::move(bound));
+      break;
     case ExprKind::object:
       bound.kind = BoundKind::object;
       bound.names = expr.names;
-      return folded(std::move(bound));
+      break;
     default:
       return refuse(QueryFault::syntax, expr.span, "This expression cannot be evaluated.");
+  }
+  return folded(std::move(bound));
+}
+
+Bound<BoundExpr> Binder::expr(const Expr& expr, const Place& place) {
+  if (context_.budget.spend(kStepsOfExpression)) {
+    return refuse(QueryFault::too_complex, expr.span,
+                  context_.failed ? context_.failed->message : std::string(kConstantsTooLarge));
+  }
+  BoundExpr bound;
+  if (const auto key = place.query == nullptr ? std::nullopt : group_key(expr, *place.query)) {
+    bound.kind = BoundKind::group_key;
+    bound.index = *key;
+    return bound;
+  }
+  if (const Query* property = computed(expr, place)) return computed_value(*property);
+  switch (expr.kind) {
+    case ExprKind::literal:
+      bound.constant = literal_value(expr).to_owned();  // outlives the tree
+      return bound;
+    case ExprKind::parameter:
+      return parameter(expr);
+    case ExprKind::identifier:
+      return identifier(expr, place);
+    case ExprKind::call:
+      return call(expr, place);
+    case ExprKind::udf_call:
+      return user_call(expr, place);
+    case ExprKind::subquery:
+      return subquery(expr, place);
+    case ExprKind::placeholder:
+      return refuse(QueryFault::syntax, expr.span,
+                    fmt::format("'{}' is to be replaced by the client.", expr.text));
+    default:
+      return compound(expr, place);
   }
 }
 

@@ -72,9 +72,21 @@ class Binder {
   Bound<BoundExpr> expr(const Expr& expr, const Place& place);
   // The query of the computed property that the expression names; null: it names none.
   const Query* computed(const Expr& expr, const Place& place) const;
+  Bound<BoundExpr> computed_value(const Query& property);
+  Bound<BoundExpr> identifier(const Expr& expr, const Place& place) const;
   Bound<BoundExpr> call(const Expr& expr, const Place& place);
   Bound<BoundExpr> user_call(const Expr& expr, const Place& place);
   Bound<std::vector<BoundExpr>> children(const Expr& expr, const Place& place);
+  Bound<BoundExpr> parameter(const Expr& expr) const;
+  Bound<BoundExpr> subquery(const Expr& expr, const Place& place);
+  // An expression over others.
+  Bound<BoundExpr> compound(const Expr& expr, const Place& place);
+
+  // The steps of query(). FROM, JOIN, WHERE and GROUP BY:
+  Bound<void> rows_clauses(const Query& query, Scope& scope, BoundQuery& bound);
+  Bound<void> select_clause(const Query& query, const Scope& scope, BoundQuery& bound);
+  Bound<void> order_clause(const Query& query, const Scope& scope, BoundQuery& bound);
+  Bound<void> limit_clauses(const Query& query, BoundQuery& bound);
   Bound<BoundSource> source(const Source& source, Scope& scope);
   Bound<BoundRank> rank(const Query& query, const Scope& scope, const BoundQuery& bound);
   Bound<uint64_t> count(const Expr& expr, std::string_view what);
