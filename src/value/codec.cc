@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "value/json.h"
+#include "value/value.h"
 
 namespace orrery::value {
 namespace {
@@ -15,6 +16,9 @@ class JsonCodec final : public Codec {
     if (!document) return pass(document.error());
     return std::move(*document).to_document();
   }
+  bool append(std::string& out, const Value& value, size_t most) const override {
+    return value.append_json(out, most);
+  }
 };
 
 class UnknownCodec final : public Codec {
@@ -24,6 +28,9 @@ class UnknownCodec final : public Codec {
     return fail(Code::unsupported,
                 "the container's bodies are encoded as '" + encoding_ +
                     "', which no face of this program reads: use one that has it");
+  }
+  bool append(std::string& out, const Value& value, size_t most) const override {
+    return value.append_json(out, most);  // nothing was read that it could be of
   }
 
  private:

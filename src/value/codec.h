@@ -6,11 +6,13 @@
 //    kMaxDepth levels of nesting.
 //  - The root is an object. An object has no two members of one name.
 //  - Each node's `raw` is the value's own bytes, and `is_json` says whether those are JSON.
+//  - What append() writes of an object, parse() reads back as an equal one.
 //  - Decoding is deterministic: the terms of an item are derived from its stored body again when
 //    its index entries are deleted.
 // Codecs have no state: any thread may use one.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,10 +22,15 @@
 
 namespace orrery::value {
 
+class Value;
+
 class Codec {
  public:
   virtual ~Codec() = default;
   virtual Result<Document> parse(std::string_view body) const = 0;
+  // Appends a value, as the rows of queries show it, until `out` has about `most` bytes; false when
+  // there is more. Undefined appends nothing.
+  virtual bool append(std::string& out, const Value& value, size_t most) const = 0;
 };
 
 const std::shared_ptr<const Codec>& json_codec();

@@ -33,6 +33,11 @@ class TestCodec final : public Codec {
     return Document(std::move(tree));
   }
 
+  bool append(std::string& out, const Value& value, size_t most) const override {
+    append(out, value);
+    return out.size() <= most;
+  }
+
   static std::string encode(const Value& value) {
     std::string out;
     append(out, value);

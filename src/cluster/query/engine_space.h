@@ -61,6 +61,7 @@ class EngineSpace final : public query::ItemSpace {
   Result<std::unique_ptr<query::ItemView>> open(std::string_view from_placement,
                                                 std::string& end) override;
   const value::IndexPolicy* policy() const override { return &routing_->schema->index; }
+  const value::Codec& codec() const override { return *routing_->schema->codec; }
 
  private:
   Engine& engine_;

@@ -150,7 +150,7 @@ Bound<BoundRank> Binder::rank(const Query& query, const Scope& scope, const Boun
   BoundRank ranked;
   if (needs_statistics(*clause)) {
     auto statistics = bind_query(statistics_query(query, *clause), parameters_, computed_, nullptr,
-                                 {}, &context_);
+                                 {}, &context_, order_);
     if (!statistics) return std::unexpected(statistics.error());
     ranked.statistics = std::move(*statistics);
   }
@@ -240,6 +240,7 @@ Bound<void> Binder::limit_clauses(const Query& query, BoundQuery& bound) {
 
 Bound<std::shared_ptr<const BoundQuery>> Binder::query(const Query& query, const Scope* outer) {
   auto bound = std::make_shared<BoundQuery>();
+  bound->value_order = order_;
   Scope scope{outer, {}};
   if (auto rows = rows_clauses(query, scope, *bound); !rows) return std::unexpected(rows.error());
   if (auto select = select_clause(query, scope, *bound); !select) {
@@ -262,10 +263,12 @@ Bound<std::shared_ptr<const BoundQuery>> Binder::query(const Query& query, const
 
 std::expected<std::shared_ptr<const BoundQuery>, SyntaxError> bind_query(
     const Query& query, const Parameters& parameters, const ComputedProperties& computed,
-    UserFunctions* functions, const VectorPaths& vectors, Context* context) {
+    UserFunctions* functions, const VectorPaths& vectors, Context* context,
+    value::ValueOrder order) {
   Context own;
   Context& folding = context != nullptr ? *context : own;
-  auto bound = Binder(parameters, computed, functions, vectors, folding).query(query, nullptr);
+  auto bound =
+      Binder(parameters, computed, functions, vectors, folding, order).query(query, nullptr);
   if (bound && folding.failed) {
     return refuse(QueryFault::too_complex, query.span, folding.failed->message);
   }

@@ -30,10 +30,11 @@ using ComputedProperties = std::map<std::string, Query, std::less<>>;
 
 // `functions`: resolves udf.name; the query must run with a Context that has the same ones. Null:
 // there are none. `vectors`: the container's vector policy. `context`: its budget pays for constant
-// folding, and the query is refused when it runs out; null: a budget of their own.
+// folding, and the query is refused when it runs out; null: a budget of their own. `order`: the one
+// that ORDER BY sorts in; an index of the container that has another is of no use for it.
 std::expected<std::shared_ptr<const BoundQuery>, SyntaxError> bind_query(
     const Query& query, const Parameters& parameters, const ComputedProperties& computed = {},
-    UserFunctions* functions = nullptr, const VectorPaths& vectors = {},
-    Context* context = nullptr);
+    UserFunctions* functions = nullptr, const VectorPaths& vectors = {}, Context* context = nullptr,
+    value::ValueOrder order = value::ValueOrder::json);
 
 }  // namespace orrery::query

@@ -52,12 +52,13 @@ struct Scope {
 class Binder {
  public:
   Binder(const Parameters& parameters, const ComputedProperties& computed, UserFunctions* functions,
-         const VectorPaths& vectors, Context& context)
+         const VectorPaths& vectors, Context& context, value::ValueOrder order)
       : parameters_(parameters),
         computed_(computed),
         functions_(functions),
         vectors_(vectors),
-        context_(context) {}
+        context_(context),
+        order_(order) {}
 
   Bound<std::shared_ptr<const BoundQuery>> query(const Query& query, const Scope* outer);
 
@@ -97,6 +98,7 @@ class Binder {
   UserFunctions* const functions_;
   const VectorPaths& vectors_;
   Context& context_;  // for constants
+  const value::ValueOrder order_;
   size_t user_calls_ = 0;
   bool in_computed_ = false;  // where names are those of the item alone
   uint32_t slots_ = 0;

@@ -106,7 +106,8 @@ struct BoundQuery {
   std::vector<BoundExpr> group_by;
   std::vector<BoundAggregate> aggregates;
   std::vector<BoundOrder> order_by;
-  std::optional<BoundRank> rank;  // in the place of order_by
+  value::ValueOrder value_order = value::ValueOrder::json;  // in which ORDER BY sorts
+  std::optional<BoundRank> rank;                            // in the place of order_by
   Select::Kind select = Select::Kind::star;
   bool distinct = false;
   std::vector<std::pair<std::string, BoundExpr>> items;  // name, expression; one for VALUE

@@ -3,11 +3,9 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <limits>
 #include <utility>
 
-#include "query/evaluate/fingerprint.h"
+#include "query/evaluate/kept_value.h"
 #include "value/json.h"
 
 namespace orrery::query {
@@ -36,7 +34,7 @@ size_t memory_of(const OrderValues& values) {
 
 std::strong_ordering compare(const BoundQuery& query, const OrderValues& a, const OrderValues& b) {
   for (size_t i = 0; i < query.order_by.size(); ++i) {
-    const auto order = a[i] <=> b[i];
+    const auto order = value::compare(a[i], b[i], query.value_order);
     if (order == std::strong_ordering::equal) continue;
     return query.order_by[i].descending ? 0 <=> order : order;
   }
@@ -46,11 +44,8 @@ std::strong_ordering compare(const BoundQuery& query, const OrderValues& a, cons
 std::string to_json(const OrderValues& values) {
   std::string json = "[";
   for (const Value& value : values) {
-    if (value.is_number() && !std::isfinite(value.number())) return {};
     if (json.size() > 1) json += ',';
-    json += '[';
-    value.append_json(json);
-    json += ']';
+    append_kept(json, value);
   }
   json += ']';
   return json;
@@ -61,7 +56,11 @@ Result<OrderValues> parse_order_values(const BoundQuery& query, const std::strin
   if (!document) return fail(Code::invalid, "the position has no order values: " + json);
   const Value all = Value::make_document(std::move(*document));
   OrderValues values;
-  for (const Value one : all.elements()) values.push_back(one.at(0));
+  for (const Value form : all.elements()) {
+    auto value = parse_kept(form);
+    if (!value) return fail(Code::invalid, "the position has no order values: " + json);
+    values.push_back(std::move(*value));
+  }
   if (values.size() != query.order_by.size()) {
     return fail(Code::invalid, "the position has order values of another query: " + json);
   }

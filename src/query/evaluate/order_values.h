@@ -25,7 +25,7 @@ size_t memory_of(const OrderValues& values);
 // Less: `a` comes before `b`, with ASC and DESC applied.
 std::strong_ordering compare(const BoundQuery& query, const OrderValues& a, const OrderValues& b);
 
-// A JSON array of arrays, [] for undefined; empty when JSON cannot hold them.
+// A JSON array of what kept_value.h makes of each.
 std::string to_json(const OrderValues& values);
 // As many as ORDER BY has; Code::invalid otherwise.
 Result<OrderValues> parse_order_values(const BoundQuery& query, const std::string& json);

@@ -166,7 +166,7 @@ Result<Accumulator> Accumulator::from_state(Aggregate aggregate, const Value& st
       break;
     case Aggregate::sum:
     case Aggregate::average:
-      // A sum that is not finite was printed as null.
+      // JSON has null for a sum that is not finite.
       if (!count.is_number() || sum.is_undefined() || error.is_undefined()) return invalid();
       accumulator.sum_ = sum.is_number() ? sum.number() : std::nan("");
       accumulator.error_ = error.is_number() ? error.number() : 0;

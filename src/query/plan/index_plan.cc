@@ -10,6 +10,7 @@ IndexPlan plan_index_use(const BoundQuery& query, const value::IndexPolicy& poli
   const BoundQuery* reader = &query;
   while (const BoundQuery* derived = reader->derived()) reader = derived;
   IndexPlan plan;
+  plan.value_order = policy.definition().order;
   if (!reader->document_slot) {
     plan.filter = everything(false);
     return plan;

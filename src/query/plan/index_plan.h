@@ -87,6 +87,7 @@ struct IndexOnly {
 };
 
 struct IndexPlan {
+  value::ValueOrder value_order = value::ValueOrder::json;  // of the terms
   IndexNode filter;
   std::optional<IndexOrder> order;  // ORDER BY, when an index has it
   std::optional<IndexOnly> only;    // when the index covers the query

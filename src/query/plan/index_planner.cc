@@ -63,7 +63,11 @@ TermRanges compared(const PathTerms& terms, Binary operation, const Value& const
   if (is_order(operation) && constant.is_number() && std::isnan(constant.number())) {
     return wanted ? TermRanges{} : terms.of_type(Type::number);
   }
-  return terms.compared(wanted ? operation : opposite(operation), constant);
+  TermRanges found = terms.compared(wanted ? operation : opposite(operation), constant);
+  // A comparison with a NaN that an item holds is false as well.
+  if (wanted || !is_order(operation) || !constant.is_number()) return found;
+  TermRanges nan = terms.not_a_number();
+  return nan.ranges.empty() ? found : union_of({std::move(found), std::move(nan)});
 }
 
 // A row variable, or a path that starts at one.
@@ -170,7 +174,9 @@ std::optional<Value> IndexPlanner::fixed_value(const BoundExpr& filter, const va
     if (!ref || ref->variable != IndexNode::kOnly || ref->path != path) continue;
     auto value = constant_of(filter.children[1 - side]);
     if (!value || value->is_undefined() || value->is_array() || value->is_object()) continue;
-    if (value->is_string() && value->text().size() > value::kMaxTermText) continue;
+    std::string term;
+    value::append_term_value(term, *value, policy_.definition().order);
+    if (value::is_cut_term_value(term)) continue;
     if (value->is_number() && std::isnan(value->number())) continue;
     return value;
   }
@@ -202,6 +208,7 @@ std::optional<IndexOrder> IndexPlanner::by_composite(const BoundQuery& query,
 
 std::optional<IndexOrder> IndexPlanner::order_of(const BoundQuery& query) {
   if (query.order_by.empty() || query.grouped()) return std::nullopt;
+  if (query.value_order != policy_.definition().order) return std::nullopt;
   IndexOrder order;
   for (const BoundOrder& one : query.order_by) {
     auto ref = path_of(one.expr);
@@ -285,7 +292,7 @@ IndexNode IndexPlanner::plan(const BoundExpr& expr, bool wanted) {
     case BoundKind::member:
     case BoundKind::index:
       if (const auto ref = indexed_path(expr)) {
-        const PathTerms terms(ref->path);
+        const PathTerms terms = terms_of(ref->path);
         return in_ranges(*ref, terms.compared(Binary::equal, Value::make_bool(wanted)));
       }
       return everything(false);
@@ -335,7 +342,7 @@ IndexNode IndexPlanner::plan_comparison(const BoundExpr& expr, bool wanted) {
     }
     const auto ref = indexed_path(compared_to);
     if (!ref) continue;
-    return in_ranges(*ref, compared(PathTerms(ref->path), operation, *constant, wanted));
+    return in_ranges(*ref, compared(terms_of(ref->path), operation, *constant, wanted));
   }
   return plan_test(expr, wanted);
 }
@@ -343,7 +350,7 @@ IndexNode IndexPlanner::plan_comparison(const BoundExpr& expr, bool wanted) {
 IndexNode IndexPlanner::plan_in(const BoundExpr& expr, bool wanted) {
   const auto ref = indexed_path(expr.children[0]);
   if (!ref) return plan_test(expr, wanted != expr.negated);
-  const PathTerms terms(ref->path);
+  const PathTerms terms = terms_of(ref->path);
   std::vector<TermRanges> points;
   points.reserve(expr.children.size() - 1);
   for (size_t i = 1; i < expr.children.size(); ++i) {
@@ -361,7 +368,7 @@ IndexNode IndexPlanner::plan_between(const BoundExpr& expr, bool wanted) {
   const auto low = constant_of(expr.children[1]);
   const auto high = constant_of(expr.children[2]);
   if (!ref || !low || !high) return plan_test(expr, wanted != expr.negated);
-  const PathTerms terms(ref->path);
+  const PathTerms terms = terms_of(ref->path);
   const TermRanges from = compared(terms, Binary::greater_or_equal, *low, wanted);
   const TermRanges to = compared(terms, Binary::less_or_equal, *high, wanted);
   return in_ranges(*ref, wanted ? both(from, to) : union_of({from, to}));
@@ -370,7 +377,7 @@ IndexNode IndexPlanner::plan_between(const BoundExpr& expr, bool wanted) {
 IndexNode IndexPlanner::plan_like(const BoundExpr& expr, bool wanted) {
   const auto ref = indexed_path(expr.children[0]);
   if (!ref || !expr.like) return plan_test(expr, wanted);
-  const PathTerms terms(ref->path);
+  const PathTerms terms = terms_of(ref->path);
   const LikePattern& like = *expr.like;
   const TermRanges strings = terms.of_type(Type::string);
   const bool matching = wanted != expr.negated;
@@ -420,7 +427,7 @@ IndexNode IndexPlanner::plan_test(const BoundExpr& expr, bool wanted,
   Frame frame(1, context_);
   const Value of_undefined = evaluate(test->expr, frame);
 
-  IndexNode found = in_ranges(*only, ranges ? *ranges : PathTerms(only->path).all());
+  IndexNode found = in_ranges(*only, ranges ? *ranges : terms_of(only->path).all());
   found.test = std::move(test);
   found.is_exact = only->is_exact;
   if (!of_undefined.is_bool() || of_undefined.boolean() != wanted) return found;

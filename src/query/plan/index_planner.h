@@ -66,6 +66,8 @@ class IndexPlanner {
   // The items without a value at the path; all items when the index does not tell.
   IndexNode lacking(const PathRef& ref) const;
 
+  PathTerms terms_of(const value::Path& path) const { return {path, policy_.definition().order}; }
+
   const value::IndexPolicy& policy_;
   Context& context_;
   std::vector<std::optional<PathRef>> slots_;  // where row variables come from

@@ -42,12 +42,12 @@ IndexNode IndexPlanner::plan_call(const BoundExpr& expr, bool wanted) {
 
 IndexNode IndexPlanner::plan_type_test(const PathRef& ref, const BoundExpr& expr, bool wanted) {
   const std::string_view function = expr.function->name;
-  const PathTerms terms(ref.path);
+  const PathTerms terms = terms_of(ref.path);
   TermRanges found;
   if (function == "IS_DEFINED") {
     found = terms.all();
   } else if (function == "IS_PRIMITIVE") {
-    found = terms.scalars();
+    found = terms.primitives();
   } else {
     static constexpr std::array<std::pair<std::string_view, Type>, 7> kTypes = {{
         {"IS_NULL", Type::null},
@@ -77,7 +77,7 @@ IndexNode IndexPlanner::plan_text_call(const BoundExpr& expr, bool wanted) {
   const auto text = constant_of(expr.children[1]);
   if (!ref || !text) return plan_test(expr, wanted);
   if (!text->is_string()) return nothing();  // undefined of every row
-  const PathTerms terms(ref->path);
+  const PathTerms terms = terms_of(ref->path);
   const TermRanges strings = terms.of_type(Type::string);
   const std::string_view name = expr.function->name;
   if (minds_case(expr) && (name == "STARTSWITH" || name == "STRINGEQUALS")) {
@@ -118,7 +118,7 @@ IndexNode IndexPlanner::plan_array_contains(const BoundExpr& expr, bool wanted) 
     if (!ref || name != "ARRAY_CONTAINS" || expr.children.size() > 2 || !list->is_array()) {
       return plan_test(expr, wanted);
     }
-    const PathTerms terms(ref->path);
+    const PathTerms terms = terms_of(ref->path);
     std::vector<TermRanges> points;
     points.reserve(list->size());
     for (const Value element : list->elements()) {
@@ -148,7 +148,7 @@ IndexNode IndexPlanner::plan_element(const PathRef& array, const Value& element)
   ref.variable = IndexNode::kAny;
   if (!element.is_object()) {
     if (!policy_.covers(ref.path)) return everything(false);
-    return in_ranges(ref, PathTerms(ref.path).compared(Binary::equal, element));
+    return in_ranges(ref, terms_of(ref.path).compared(Binary::equal, element));
   }
   // An object has the members that are asked for; entries do not tell whether they are all in one.
   std::vector<IndexNode> parts;
@@ -157,11 +157,11 @@ IndexNode IndexPlanner::plan_element(const PathRef& array, const Value& element)
     PathRef of_member = ref;
     of_member.path.steps.push_back({.name = std::string(member.name), .array = false});
     if (!policy_.covers(of_member.path)) continue;
-    const PathTerms terms(of_member.path);
+    const PathTerms terms = terms_of(of_member.path);
     parts.push_back(in_ranges(of_member, terms.compared(Binary::equal, member.value)));
   }
   if (parts.empty() && policy_.covers(ref.path)) {
-    parts.push_back(in_ranges(ref, PathTerms(ref.path).of_type(Type::object)));
+    parts.push_back(in_ranges(ref, terms_of(ref.path).of_type(Type::object)));
   }
   parts.push_back(everything(false));
   return all_of(std::move(parts));

@@ -90,7 +90,7 @@ IndexNode IndexPlanner::plan_exists(const BoundQuery& query) {
     if (!has_row && policy_.covers(row.path)) {
       std::vector<IndexNode> parts;
       parts.push_back(std::move(found));
-      parts.push_back(in_ranges(row, PathTerms(row.path).all()));
+      parts.push_back(in_ranges(row, terms_of(row.path).all()));
       found = all_of(std::move(parts));
     } else if (!has_row) {
       is_exact = false;

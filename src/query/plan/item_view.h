@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "value/codec.h"
 #include "value/terms.h"
 
 namespace orrery::query {
@@ -43,7 +44,7 @@ class ItemCursor {
   virtual ~ItemCursor() = default;
   virtual Result<bool> next() = 0;
   virtual std::string_view key() const = 0;
-  virtual std::string_view body() const = 0;  // JSON; empty: the item is not to be seen
+  virtual std::string_view body() const = 0;  // empty: the item is not to be seen
 };
 
 // Terms from `from` up to but not including `to`.
@@ -105,6 +106,8 @@ class ItemSpace {
                                                  std::string& end) = 0;
   // The index policy of the views for which is_indexed() is true; null: there are none.
   virtual const value::IndexPolicy* policy() const { return nullptr; }
+  // The encoding of the items' bodies, and of the rows that are made of them.
+  virtual const value::Codec& codec() const { return *value::json_codec(); }
 };
 
 }  // namespace orrery::query

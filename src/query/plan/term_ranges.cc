@@ -2,12 +2,15 @@
 #include "query/plan/term_ranges.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <iterator>
 #include <optional>
 #include <utility>
 
+#include "base/bytes.h"
 #include "value/ordered.h"
+#include "value/term_value.h"
 #include "value/terms.h"
 
 namespace orrery::query {
@@ -15,19 +18,7 @@ namespace {
 
 using value::Type;
 using value::Value;
-
-// The first bytes of a term's value, as in value/terms.h.
-constexpr char kNull = 0x01;
-constexpr char kFalse = 0x02;
-constexpr char kTrue = 0x03;
-constexpr char kNumber = 0x04;
-constexpr char kText = 0x05;
-constexpr char kArray = 0x07;
-constexpr char kObject = 0x08;
-
-bool is_cut(const Value& constant) {
-  return constant.is_string() && constant.text().size() > value::kMaxTermText;
-}
+using value::ValueOrder;
 
 TermRange point(std::string term) {
   std::string after = term;
@@ -43,10 +34,19 @@ TermRange starting(std::string prefix) {
 
 }  // namespace
 
-PathTerms::PathTerms(const value::Path& path) : path_(value::term_path(path)) {}
+PathTerms::PathTerms(const value::Path& path, ValueOrder order)
+    : path_(value::term_path(path)), order_(order) {}
 
 TermRanges PathTerms::all() const {
-  return {.ranges = {tagged(kNull, kObject)}, .is_exact = true};
+  // What comes first and last in each order; of the two that JSON does not have, none is undefined.
+  if (order_ == ValueOrder::typed) {
+    return {.ranges = {tagged(value::term_tags(Type::min_key, order_).first,
+                              value::term_tags(Type::max_key, order_).second)},
+            .is_exact = true};
+  }
+  return {.ranges = {tagged(value::term_tags(Type::null, order_).first,
+                            value::term_tags(Type::object, order_).second)},
+          .is_exact = true};
 }
 
 TermRange PathTerms::tagged(char first, char last) const {
@@ -57,37 +57,36 @@ TermRange PathTerms::tagged(char first, char last) const {
 }
 
 TermRanges PathTerms::of_type(Type type) const {
-  switch (type) {
-    case Type::undefined:
-      return {};
-    case Type::null:
-      return {.ranges = {point(path_ + kNull)}, .is_exact = true};
-    case Type::boolean:
-      return {.ranges = {tagged(kFalse, kTrue)}, .is_exact = true};
-    case Type::number:
-      return {.ranges = {tagged(kNumber, kNumber)}, .is_exact = true};
-    case Type::string:
-      return {.ranges = {tagged(kText, kText)}, .is_exact = true};
-    case Type::array:
-      return {.ranges = {point(path_ + kArray)}, .is_exact = true};
-    case Type::object:
-      return {.ranges = {point(path_ + kObject)}, .is_exact = true};
-    default:
-      return {};  // JSON has no others
-  }
+  if (type == Type::undefined) return {};
+  const bool is_json = order_ == ValueOrder::json;
+  if (is_json && type > Type::object) return {};  // an index in this order is of JSON
+  const auto [first, last] = value::term_tags(type, order_);
+  const bool has_one_term =
+      type == Type::null || (is_json && (type == Type::array || type == Type::object));
+  if (has_one_term) return {.ranges = {point(path_ + first)}, .is_exact = true};
+  return {.ranges = {tagged(first, last)}, .is_exact = true};
 }
 
-TermRanges PathTerms::scalars() const {
-  return {.ranges = {tagged(kNull, kText)}, .is_exact = true};
+TermRanges PathTerms::primitives() const {
+  return without(all(), collections());
 }
 
-TermRange PathTerms::unordered() const {
-  return tagged(kArray, kObject);
+TermRanges PathTerms::collections() const {
+  const auto [array, last_array] = value::term_tags(Type::array, order_);
+  const auto [object, last_object] = value::term_tags(Type::object, order_);
+  // Nothing stands between the two in either order.
+  return {.ranges = {tagged(std::min(array, object), std::max(last_array, last_object))},
+          .is_exact = true};
+}
+
+TermRanges PathTerms::not_a_number() const {
+  if (order_ == ValueOrder::json) return {};
+  return {.ranges = {point(term(Value::make_number(std::nan(""))))}, .is_exact = true};
 }
 
 std::string PathTerms::term(const Value& constant) const {
   std::string out = path_;
-  value::append_term_value(out, constant, value::ValueOrder::json);
+  value::append_term_value(out, constant, order_);
   return out;
 }
 
@@ -96,9 +95,16 @@ TermRanges PathTerms::compared(Binary comparison, const Value& constant) const {
   const bool is_nan = constant.is_number() && std::isnan(constant.number());
   switch (comparison) {
     case Binary::equal: {
-      if (is_nan) return {};  // no item holds one
-      const bool is_exact = !is_cut(constant) && !constant.is_array() && !constant.is_object();
-      return {.ranges = {point(term(constant))}, .is_exact = is_exact};
+      if (is_nan) return not_a_number();
+      // The typed order tells objects apart by the order of their members, the language does not.
+      if (constant.is_array() || constant.is_object()) {
+        TermRanges found = of_type(constant.type());
+        found.is_exact = false;
+        return found;
+      }
+      std::string one = term(constant);
+      const bool is_exact = !is_cut(one);
+      return {.ranges = {point(std::move(one))}, .is_exact = is_exact};
     }
     case Binary::not_equal:
       return without(all(), compared(Binary::equal, constant));
@@ -115,22 +121,28 @@ TermRanges PathTerms::compared(Binary comparison, const Value& constant) const {
   }
 }
 
+bool PathTerms::is_cut(std::string_view term) const {
+  return value::is_cut_term_value(term.substr(path_.size()));
+}
+
 // The term of a long string ends in a hash, so strings with the same prefix sort on either side of
 // it.
 TermRanges PathTerms::less(const Value& constant, bool or_equal) const {
   TermRanges found = of_type(constant.type());
-  if (constant.is_array() || constant.is_object()) return {};
+  if (found.ranges.empty() || constant.is_array() || constant.is_object()) return {};
   if (constant.is_number() && std::isnan(constant.number())) return {};
   TermRange& range = found.ranges.front();
-  if (is_cut(constant)) {
-    std::string last = path_;
-    value::append_term_value(last, constant.text());
-    last.resize(last.size() - value::kCutTextHashBytes);
-    range.to = value::after_prefix(last);
+  range.to = term(constant);
+  if (is_cut(range.to)) {
+    range.to.resize(range.to.size() - value::kCutTextHashBytes);
+    range.to = value::after_prefix(range.to);
     found.is_exact = false;
-  } else {
-    range.to = term(constant);
-    if (or_equal) range.to.push_back('\0');
+  } else if (or_equal) {
+    range.to.push_back('\0');
+  }
+  // NaN is the first of the numbers, and less than none.
+  if (constant.is_number()) {
+    for (const TermRange& nan : not_a_number().ranges) range.from = nan.to;
   }
   if (range.from >= range.to) found.ranges.clear();
   return found;
@@ -138,11 +150,11 @@ TermRanges PathTerms::less(const Value& constant, bool or_equal) const {
 
 TermRanges PathTerms::greater(const Value& constant, bool or_equal) const {
   TermRanges found = of_type(constant.type());
-  if (constant.is_array() || constant.is_object()) return {};
+  if (found.ranges.empty() || constant.is_array() || constant.is_object()) return {};
   if (constant.is_number() && std::isnan(constant.number())) return {};
   TermRange& range = found.ranges.front();
   range.from = term(constant);
-  if (is_cut(constant)) {
+  if (is_cut(range.from)) {
     range.from.resize(range.from.size() - value::kCutTextHashBytes);
     found.is_exact = false;
   } else if (!or_equal) {
@@ -154,7 +166,7 @@ TermRanges PathTerms::greater(const Value& constant, bool or_equal) const {
 
 TermRanges PathTerms::starting_with(std::string_view prefix) const {
   std::string start = path_;
-  start.push_back(kText);
+  start.push_back(value::term_tags(Type::string, order_).first);
   value::append_ordered_bytes(start, prefix.substr(0, value::kMaxTermText));
   start.resize(start.size() - 1);  // the end mark
   if (prefix.size() > value::kMaxTermText) {
@@ -237,24 +249,60 @@ bool is_point(const TermRange& range) {
          range.to.starts_with(range.from);
 }
 
+namespace {
+
+// A number's bytes, behind the tag.
+Value number_of(std::string_view bytes, ValueOrder order) {
+  constexpr std::string_view kNan("\0\0\0\0\0\0\0\0", 8);
+  const bool is_nan = bytes.starts_with(kNan);
+  const auto number = value::take_ordered_number(bytes);
+  if (!number) return {};
+  constexpr char kIsTheDouble = 0x02;
+  if (order == ValueOrder::typed && (bytes.empty() || bytes.front() != kIsTheDouble)) return {};
+  return Value::make_number(is_nan ? std::nan("") : *number);
+}
+
+Value date_of(std::string_view bytes) {
+  if (bytes.size() != 10) return {};
+  const uint64_t ms = load_u64_be(bytes.data()) ^ (uint64_t{1} << 63);
+  const auto high = static_cast<uint8_t>(bytes[8]);
+  const auto low = static_cast<uint8_t>(bytes[9]);
+  return Value::make_date({std::bit_cast<int64_t>(ms), uint32_t{high} << 8 | low});
+}
+
+}  // namespace
+
 Value value_of_term(std::string_view term, size_t path_size) {
   if (term.size() <= path_size) return {};
   const char tag = term[path_size];
   term.remove_prefix(path_size + 1);
-  switch (tag) {
-    case kNull:
+  const auto type = value::type_of_tag(tag);
+  if (!type) return {};
+  const bool is_json = value::term_tags(*type, ValueOrder::json).first <= tag &&
+                       tag <= value::term_tags(*type, ValueOrder::json).second;
+  const ValueOrder order = is_json ? ValueOrder::json : ValueOrder::typed;
+  switch (*type) {
+    case Type::null:
       return Value::make_null();
-    case kFalse:
-    case kTrue:
-      return Value::make_bool(tag == kTrue);
-    case kNumber: {
-      const auto number = value::take_ordered_number(term);
-      return number ? Value::make_number(*number) : Value();
-    }
-    case kText: {
+    case Type::boolean:
+      return Value::make_bool(tag == value::term_tags(Type::boolean, order).second);
+    case Type::number:
+      return number_of(term, order);
+    case Type::string: {
       auto text = value::take_ordered_bytes(term);  // refuses what was cut
       return text ? Value::make_string(std::move(*text)) : Value();
     }
+    case Type::object_id:
+    case Type::guid:
+      return Value::make_bytes(*type, std::string(term));
+    case Type::date:
+      return date_of(term);
+    case Type::timestamp:
+      return term.size() == 8 ? Value::make_timestamp(load_u64_be(term.data())) : Value();
+    case Type::min_key:
+      return Value::make_min_key();
+    case Type::max_key:
+      return Value::make_max_key();
     default:
       return {};
   }

@@ -6,7 +6,6 @@
 
 #include "query/run/key_cursor.h"
 #include "query/run/page.h"
-#include "value/json.h"
 #include "value/ordered.h"
 
 namespace orrery::query {
@@ -26,8 +25,9 @@ size_t CompositeOrderCursor::Ordered::memory() const {
   return bytes;
 }
 
-TermRange CompositeOrderCursor::terms(const IndexOrder& order, const IndexNode* narrowed) {
-  CompositeTerms terms(*order.composite);
+TermRange CompositeOrderCursor::terms(const IndexPlan& plan, const IndexNode* narrowed) {
+  const IndexOrder& order = *plan.order;
+  CompositeTerms terms(*order.composite, plan.value_order);
   for (const Value& value : order.fixed) terms.fix(value);
   value::CompositeRange all = terms.all();
   if (narrowed == nullptr) return {.from = std::move(all.from), .to = std::move(all.to)};
@@ -51,12 +51,12 @@ CompositeOrderCursor::CompositeOrderCursor(const SourceSetting& setting, const I
     : setting_(setting),
       order_(*setting.plan.order),
       keys_descend_(order_.keys.front().descending),
-      range_(terms(order_, narrowed)) {
+      range_(terms(setting.plan, narrowed)) {
   if (start != nullptr && start->values.size() == order_.keys.size()) start_at(*start);
 }
 
 void CompositeOrderCursor::start_at(const SourceStart& start) {
-  CompositeTerms terms(*order_.composite);
+  CompositeTerms terms(*order_.composite, setting_.plan.value_order);
   const size_t before = order_.composite->parts.size() - order_.keys.size();
   for (size_t i = 0; i < before; ++i) terms.fix(order_.fixed[i]);
   for (const Value& value : start.values) terms.fix(value);
@@ -234,7 +234,7 @@ void CompositeOrderCursor::sort_run() {
 
 bool CompositeOrderCursor::is_before(const Ordered& a, const Ordered& b) const {
   for (size_t i = 0; i < order_.keys.size(); ++i) {
-    const auto order = a.values[i] <=> b.values[i];
+    const auto order = value::compare(a.values[i], b.values[i], setting_.plan.value_order);
     if (order != 0) return order_.keys[i].descending ? order > 0 : order < 0;
   }
   return keys_descend_ ? a.key > b.key : a.key < b.key;

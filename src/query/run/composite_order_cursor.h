@@ -34,7 +34,7 @@ class CompositeOrderCursor final : public OrderCursor {
 
   // A range that covers all items with the fixed values and the narrowed one. It may hold a few
   // other items at its ends. The order must be that of a composite index.
-  static TermRange terms(const IndexOrder& order, const IndexNode* narrowed);
+  static TermRange terms(const IndexPlan& plan, const IndexNode* narrowed);
 
  private:
   struct Ordered {

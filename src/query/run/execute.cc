@@ -29,10 +29,14 @@ using value::Value;
 // charged for it.
 class StreamedPage {
  public:
-  StreamedPage(const BoundQuery& query, const PageLimits& limits, Context& context)
-      : query_(query), limits_(limits), frame_(query.slots, context), most_(query.most()) {}
+  StreamedPage(const BoundQuery& query, const Reading& reading, const PageLimits& limits)
+      : query_(query),
+        reading_(reading),
+        limits_(limits),
+        frame_(query.slots, reading.context),
+        most_(query.most()) {}
 
-  Result<QueryPage> run(const Reading& reading, const Position* from) {
+  Result<QueryPage> run(const Position* from) {
     if (from != nullptr) at_ = *from;
     if (most_ && at_.given >= *most_) return std::move(page_);
     pass_over_ = at_.rows_of_it;
@@ -41,7 +45,7 @@ class StreamedPage {
       return std::move(page_);
     }
     wants_made_ = limits_.made && from == nullptr && !most_ && !query_.offset;
-    ItemScan reader(reading.space, query_, reading.context, page_.read);
+    ItemScan reader(reading_.space, query_, reading_.context, page_.read);
     if (from != nullptr) reader.start(from->key, pass_over_ > 0);
     if (query_.shows_items()) reader.show_whole();
     for (;;) {
@@ -113,10 +117,10 @@ class StreamedPage {
       if (frame_.ended() != Frame::Ended::no) return false;
       if (is_full() && !result.is_undefined()) return leave_row();
       const bool is_given = !result.is_undefined() && !skips();
-      json_.clear();
-      if (is_given && !append_row(result, json_, frame_.context)) return false;
+      row_.clear();
+      if (is_given && !append_row(result, row_, reading_)) return false;
       at_.rows_of_it = ++row;
-      return !is_given || give(json_);
+      return !is_given || give(row_);
     });
     if (done && frame_.ended() == Frame::Ended::no) at_.rows_of_it = 0;
     return done && frame_.ended() == Frame::Ended::no;
@@ -135,9 +139,9 @@ class StreamedPage {
     return true;
   }
 
-  // Returns a row, as JSON; false after the last row of the query.
-  bool give(std::string_view json) {
-    page_.rows.push_back(json);
+  // Returns a row; false after the last row of the query.
+  bool give(std::string_view row) {
+    page_.rows.push_back(row);
     if (wants_made_) made_.push_back(made_at_hand_);
     ++at_.given;
     return !most_ || at_.given < *most_;
@@ -169,11 +173,12 @@ class StreamedPage {
   }
 
   const BoundQuery& query_;
+  const Reading& reading_;
   const PageLimits& limits_;
   Frame frame_;
   const std::optional<uint64_t> most_;
   QueryPage page_;
-  std::string json_;  // of the row at hand
+  std::string row_;  // the one at hand
   Position at_;
   Position before_;
   uint64_t items_ = 0;
@@ -203,7 +208,7 @@ Result<QueryPage> make_page(const BoundQuery& query, ItemSpace& space, const Pos
   const Reading reading{.space = space, .context = context};
   if (query.rank) return make_ranked_page(query, reading, from, limits);
   if (gathers(query)) return make_gathered_page(query, reading, from, limits);
-  if (query.streams()) return StreamedPage(query, limits, context).run(reading, from);
+  if (query.streams()) return StreamedPage(query, reading, limits).run(from);
   if (!query.order_by.empty()) return make_ordered_page(query, reading, from, limits);
   return make_grouped_page(query, reading, from, limits);
 }
@@ -238,10 +243,13 @@ Error ended_early(const Budget& budget) {
   return budget.ended() == Budget::Ended::memory ? too_much_memory() : too_much_time();
 }
 
-bool append_row(const value::Value& row, std::string& out, Context& context) {
+bool append_row(const value::Value& row, std::string& out, const Reading& reading) {
   const size_t before = out.size();
-  if (!row.append_json(out, before + kValueBytesMax)) context.budget.end(Budget::Ended::memory);
-  return !context.budget.spend_bytes(out.size() - before);
+  Budget& budget = reading.context.budget;
+  if (!reading.space.codec().append(out, row, before + kValueBytesMax)) {
+    budget.end(Budget::Ended::memory);
+  }
+  return !budget.spend_bytes(out.size() - before);
 }
 
 Result<QueryPage> run_page(const BoundQuery& query, ItemSpace& space, const Position* from,

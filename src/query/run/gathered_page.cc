@@ -85,7 +85,7 @@ struct Row {
   OrderValues order;
   Fingerprint mark{};
   uint64_t number = 0;  // among those with the same place
-  std::string json;
+  std::string written;
 };
 
 class GatheredPage {
@@ -109,10 +109,10 @@ class GatheredPage {
       Row& row = rows_.emplace_back();
       row.order = std::move(one.order);
       row.mark = fingerprint_of(one.result);
-      if (!append_row(one.result, row.json, reading.context)) return pass(ended_early(budget));
-      one.result = Value();  // its JSON is in its place
-      bytes += row.json.size();
-      held.add(sizeof(Row) + row.json.capacity());
+      if (!append_row(one.result, row.written, reading)) return pass(ended_early(budget));
+      one.result = Value();  // what it is written as is in its place
+      bytes += row.written.size();
+      held.add(sizeof(Row) + row.written.capacity());
     }
     results->clear();
     const bool has_order = !query_.order_by.empty();
@@ -156,7 +156,7 @@ class GatheredPage {
   // FROM may have sorted those.
   void number_as_they_came() {
     KeyedMap<std::string_view, uint64_t> seen;
-    for (Row& row : rows_) row.number = seen[row.json]++;
+    for (Row& row : rows_) row.number = seen[row.written]++;
   }
 
   // The index after the last row of the previous page; by count when that row is gone.
@@ -171,7 +171,7 @@ class GatheredPage {
 
   Result<size_t> after_position() const {
     if (!at_.result_mark) return fail(Code::invalid, "the position is not one of this query");
-    Row place{.order = {}, .mark = *at_.result_mark, .number = at_.rows_of_it, .json = {}};
+    Row place{.order = {}, .mark = *at_.result_mark, .number = at_.rows_of_it, .written = {}};
     if (!at_.order.empty()) {
       auto values = parse_order_values(query_, at_.order);
       if (!values) return pass(values.error());
@@ -200,7 +200,7 @@ class GatheredPage {
         ++at_.skipped;
         continue;
       }
-      page_.rows.push_back(rows_[at].json);
+      page_.rows.push_back(rows_[at].written);
       if (++at_.given == most) return;
     }
     if (at == rows_.size()) return;

@@ -1,10 +1,10 @@
 // See grouped_page.h.
 //
 // The progress that a position holds when time was up:
-//   {"no_room":"<fingerprint>","groups":[["<fingerprint>",[[key],[],…],[state,…]],…]}
-// Groups are in order of arrival, an undefined key is [], and the states are those of
-// Accumulator::state. Where not all groups fit into a position, those with the largest fingerprints
-// are left to later pages, from `no_room` on.
+//   {"no_room":"<fingerprint>","groups":[["<fingerprint>",[key,…],[state,…]],…]}
+// Groups are in order of arrival, keys and states are as in kept_value.h, and the states are those
+// of Accumulator::state. Where not all groups fit into a position, those with the largest
+// fingerprints are left to later pages, from `no_room` on.
 #include "query/run/grouped_page.h"
 
 #include <fmt/format.h>
@@ -18,6 +18,7 @@
 #include "query/evaluate/collector.h"
 #include "query/evaluate/evaluate.h"
 #include "query/evaluate/fingerprint.h"
+#include "query/evaluate/kept_value.h"
 #include "query/run/item_scan.h"
 #include "value/json.h"
 
@@ -306,14 +307,14 @@ class GroupedPage {
   std::string show(const Group& group) {
     std::string json;
     if (query_.distinct) {
-      append_row(group.keys[0], json, frame_.context);
+      append_row(group.keys[0], json, reading_);
       return json;
     }
     std::vector<Value> aggregates;
     for (const Accumulator& one : group.accumulators) aggregates.push_back(one.result());
     frame_.group_keys = &group.keys;
     frame_.aggregates = &aggregates;
-    append_row(project(query_, frame_), json, frame_.context);
+    append_row(project(query_, frame_), json, reading_);
     frame_.group_keys = nullptr;
     frame_.aggregates = nullptr;
     return json;
@@ -354,14 +355,13 @@ class GroupedPage {
   static std::string kept_form(const Fingerprint& mark, const Group& group) {
     std::string form = "[\"" + hex_of(mark) + "\",[";
     for (const Value& key : group.keys) {
-      form += form.back() == '[' ? "[" : ",[";
-      key.append_json(form);
-      form += ']';
+      if (form.back() != '[') form += ',';
+      append_kept(form, key);
     }
     form += "],[";
     for (const Accumulator& one : group.accumulators) {
       if (form.back() != '[') form += ',';
-      one.state().append_json(form);
+      append_kept(form, one.state());
     }
     return form + "]]";
   }
@@ -414,10 +414,16 @@ class GroupedPage {
       if (!mark || states.size() != query_.aggregates.size()) return invalid();
       Group group;
       group.arrival = arrivals_++;
-      for (const Value key : form.at(1).elements()) group.keys.push_back(key.at(0));
+      for (const Value kept_key : form.at(1).elements()) {
+        auto key = parse_kept(kept_key);
+        if (!key) return invalid();
+        group.keys.push_back(std::move(*key));
+      }
       if (group.keys.size() != (query_.distinct ? 1 : query_.group_by.size())) return invalid();
       for (size_t i = 0; i < query_.aggregates.size(); ++i) {
-        auto one = Accumulator::from_state(query_.aggregates[i].aggregate, states.at(i));
+        const auto state = parse_kept(states.at(i));
+        if (!state) return invalid();
+        auto one = Accumulator::from_state(query_.aggregates[i].aggregate, *state);
         if (!one) return pass(one.error());
         group.accumulators.push_back(std::move(*one));
       }

@@ -12,7 +12,7 @@
 #include "query/plan/term_ranges.h"
 #include "query/run/access_path.h"
 #include "query/run/page.h"
-#include "value/json.h"
+#include "query/run/stored_item.h"
 #include "value/shape.h"
 
 namespace orrery::query {
@@ -27,6 +27,14 @@ constexpr uint64_t kKeySetMax = 500'000;   // keys, by estimate
 constexpr size_t kKeySetBytes = 48 << 20;  // of them, in memory
 constexpr size_t kKeyPlaceBytes = 64;      // of each, besides the key
 constexpr size_t kBatch = 64;
+
+// The value that a term shows of its items; undefined where only they tell. Typed encodings have
+// several kinds of numbers, which the index does not tell apart.
+Value shown_by(std::string_view term, size_t path_size, const IndexPlan& plan) {
+  Value value = value_of_term(term, path_size);
+  const bool is_of_kinds = plan.value_order == value::ValueOrder::typed && value.is_number();
+  return is_of_kinds ? Value() : value;
+}
 
 // A document with one value.
 Value stand_in(const value::Path& path, Value value) {
@@ -209,9 +217,9 @@ class Values final : public AlikeSource {
         // One at a time: parsed, an item takes many times the room of its text.
         const std::string_view body = bodies_[at_++];
         if (body.empty()) continue;
-        auto json = value::JsonDocument::parse(body);
-        if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
-        item_ = std::move(*json);
+        auto item = parse_stored(setting_.codec, body);
+        if (!item) return pass(item.error());
+        item_ = std::move(*item);
         alike_.item = Value::from(item_->root());
         alike_.count = 1;
         return &alike_;
@@ -245,7 +253,7 @@ class Values final : public AlikeSource {
       if (auto moved = move(); !moved) return moved;
     }
     term_ = cursor_->term();
-    Value value = value_of_term(term_, path_size_);
+    Value value = shown_by(term_, path_size_, setting_.plan);
     return value.is_undefined() ? read_items() : count(std::move(value));
   }
 
@@ -312,11 +320,11 @@ class Values final : public AlikeSource {
   std::string term_;
   std::vector<std::string_view> bodies_;  // of items that the entries do not tell the value of
   size_t at_ = 0;
-  std::optional<value::JsonDocument> item_;
+  std::optional<value::Document> item_;
   AlikeItems alike_;
 };
 
-// The first values in one direction, up to the first one that the index holds.
+// The first values in one direction, up to the first one whose place the index tells.
 Status add_first(const SourceSetting& setting, const std::vector<TermRange>& ranges,
                  bool descending, std::vector<AlikeItems>& out) {
   const value::Path& path = *setting.plan.only->path;
@@ -333,46 +341,60 @@ Status add_first(const SourceSetting& setting, const std::vector<TermRange>& ran
       if (!*found) break;
       setting.counts.entries += 1;
       if (budget.spend(kStepsOfEntry)) return pass(ended_early(budget));
-      Value value = value_of_term((*cursor)->term(), path_size);
+      Value value = shown_by((*cursor)->term(), path_size, setting.plan);
       if (!value.is_undefined()) {
         out.push_back({.item = stand_in(path, std::move(value)), .count = 1});
         return {};
       }
       const std::string key((*cursor)->key());
+      const bool is_first = !value::is_cut_term_value((*cursor)->term().substr(path_size));
       auto bodies = setting.view.fetch({&key, 1});
       if (!bodies) return pass(bodies.error());
       setting.counts.items += 1;
       setting.counts.bytes += bodies->front().size();
-      auto json = value::JsonDocument::parse(bodies->front());
-      if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
-      out.push_back({.item = Value::make_document(std::move(*json)), .count = 1});
+      auto item = parse_stored(setting.codec, bodies->front());
+      if (!item) return pass(item.error());
+      out.push_back({.item = Value::make_document(std::move(*item)), .count = 1});
+      if (is_first) return {};
     }
   }
   return {};
 }
 
+// The terms of scalars, in sets whose order is that of MIN and MAX: the language's, which is the
+// json order.
+std::vector<TermRanges> comparable_terms(const PathTerms& terms, value::ValueOrder order) {
+  if (order == value::ValueOrder::json) return {terms.primitives()};
+  std::vector<TermRanges> sets;
+  for (size_t i = 0; i < value::kTypes; ++i) {
+    const auto type = static_cast<Type>(i);
+    if (type != Type::array && type != Type::object) sets.push_back(terms.of_type(type));
+  }
+  return sets;
+}
+
 Result<std::unique_ptr<AlikeSource>> open_extremes(const SourceSetting& setting,
                                                    const std::vector<TermRange>& ranges) {
   const value::Path& path = *setting.plan.only->path;
-  const PathTerms terms(path);
+  const PathTerms terms(path, setting.plan.value_order);
   std::vector<AlikeItems> found;
   // One array or object among the values, whatever is in it, makes the result undefined.
-  for (const Type type : {Type::array, Type::object}) {
-    for (const TermRange& range : both({.ranges = ranges}, terms.of_type(type)).ranges) {
-      auto cursor = setting.view.entries(range, false, nullptr);
-      if (!cursor) return pass(cursor.error());
-      auto any = (*cursor)->next();
-      if (!any) return pass(any.error());
-      if (!*any) continue;
-      setting.counts.entries += 1;
-      found.push_back({.item = stand_in(path, Value::make_array({})), .count = 1});
-      return std::make_unique<Listed>(std::move(found));
-    }
+  for (const TermRange& range : both({.ranges = ranges}, terms.collections()).ranges) {
+    auto cursor = setting.view.entries(range, false, nullptr);
+    if (!cursor) return pass(cursor.error());
+    auto any = (*cursor)->next();
+    if (!any) return pass(any.error());
+    if (!*any) continue;
+    setting.counts.entries += 1;
+    found.push_back({.item = stand_in(path, Value::make_array({})), .count = 1});
+    return std::make_unique<Listed>(std::move(found));
   }
-  const auto scalars = both({.ranges = ranges}, terms.scalars()).ranges;
-  for (const bool descending : {false, true}) {
-    if (auto added = add_first(setting, scalars, descending, found); !added) {
-      return pass(added.error());
+  for (const TermRanges& comparable : comparable_terms(terms, setting.plan.value_order)) {
+    const auto scalars = both({.ranges = ranges}, comparable).ranges;
+    for (const bool descending : {false, true}) {
+      if (auto added = add_first(setting, scalars, descending, found); !added) {
+        return pass(added.error());
+      }
     }
   }
   return std::make_unique<Listed>(std::move(found));
@@ -402,7 +424,7 @@ Result<std::unique_ptr<AlikeSource>> open_values_among(const SourceSetting& sett
   const IndexOnly& only = *setting.plan.only;
   const uint64_t matches =
       estimate_items({setting.view, setting.counts, setting.context}, setting.plan.filter);
-  const std::vector<TermRange> all = PathTerms(*only.path).all().ranges;
+  const std::vector<TermRange> all = PathTerms(*only.path, setting.plan.value_order).all().ranges;
   const uint64_t entries = setting.view.estimate(all.front());
   // Fetching the items that match may cost less than scanning the path's entries.
   if (matches > kKeySetMax || matches * kFetchCost < entries) return nullptr;
@@ -424,7 +446,7 @@ Result<std::unique_ptr<AlikeSource>> open_alike(const SourceSetting& setting) {
 
   const bool is_narrowed = plan.filter.kind == Kind::ranges || plan.filter.kind == Kind::nothing;
   std::vector<TermRange> ranges =
-      is_narrowed ? plan.filter.ranges : PathTerms(*only.path).all().ranges;
+      is_narrowed ? plan.filter.ranges : PathTerms(*only.path, plan.value_order).all().ranges;
   if (only.is_extremes) return open_extremes(setting, ranges);
   uint64_t lacking = 0;
   if (!is_narrowed) {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "query/run/access_path.h"
-#include "value/json.h"
+#include "query/run/stored_item.h"
 
 namespace orrery::query {
 namespace {
@@ -132,9 +132,9 @@ Status each_item(const SourceSetting& setting, std::span<const std::string> keys
     if (body.empty()) continue;
     setting.counts.items += 1;
     setting.counts.bytes += body.size();
-    const auto json = value::JsonDocument::parse(body);
-    if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
-    give(i, json->root());
+    const auto item = parse_stored(setting.codec, body);
+    if (!item) return pass(item.error());
+    give(i, item->root());
   }
   return {};
 }

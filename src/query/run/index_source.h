@@ -56,8 +56,9 @@ struct SourceStart {
 struct SourceSetting {
   ItemView& view;
   const IndexPlan& plan;
-  Context& context;    // the one that the plan was made with
-  ReadCounts& counts;  // what is read is added here
+  Context& context;                                  // the one that the plan was made with
+  ReadCounts& counts;                                // what is read is added here
+  const value::Codec& codec = *value::json_codec();  // of the view's items
 };
 
 // Fetches the items with these keys and calls `give` with the index of the key and the item.

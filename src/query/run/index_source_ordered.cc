@@ -13,7 +13,7 @@
 #include "query/run/index_source.h"
 #include "query/run/page.h"
 #include "query/run/path_order_cursor.h"
-#include "value/json.h"
+#include "query/run/stored_item.h"
 
 namespace orrery::query {
 namespace {
@@ -156,9 +156,9 @@ class OrderedSource final : public ItemSource {
   }
 
   Result<bool> lacks_value() const {
-    const auto json = value::JsonDocument::parse(item_.body);
-    if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
-    return value::find(json->root(), setting_.plan.order->keys.front().path) == nullptr;
+    const auto item = parse_stored(setting_.codec, item_.body);
+    if (!item) return pass(item.error());
+    return value::find(item->root(), setting_.plan.order->keys.front().path) == nullptr;
   }
 
   const SourceSetting setting_;
@@ -189,8 +189,7 @@ Result<std::unique_ptr<ItemSource>> open_in_order(const SourceSetting& setting,
   const IndexPlan& plan = setting.plan;
   if (!plan.order || !view.is_indexed()) return nullptr;
   const bool is_composite = plan.order->composite.has_value();
-  if (!is_composite &&
-      PathOrderCursor::unordered_items(view, plan.order->keys.front().path) > kUnorderedMax) {
+  if (!is_composite && PathOrderCursor::unordered_items(view, plan) > kUnorderedMax) {
     return nullptr;
   }
   const Parts parts = parts_of(plan);
@@ -200,8 +199,7 @@ Result<std::unique_ptr<ItemSource>> open_in_order(const SourceSetting& setting,
     const uint64_t items = view.items_at_most();
     uint64_t walked = items;
     if (is_composite) {
-      walked =
-          std::min(items, view.estimate(CompositeOrderCursor::terms(*plan.order, parts.narrowed)));
+      walked = std::min(items, view.estimate(CompositeOrderCursor::terms(plan, parts.narrowed)));
     } else if (parts.narrowed != nullptr) {
       walked = estimate_items(reader, *parts.narrowed);
     }

@@ -13,7 +13,6 @@
 
 #include "query/plan/item_view.h"
 #include "value/composite.h"
-#include "value/json.h"
 #include "value/ordered.h"
 #include "value/placement.h"
 #include "value/terms.h"
@@ -32,6 +31,7 @@ class IndexedSpace final : public ItemSpace {
     std::vector<std::string> bounds;  // placement keys at which a view ends and the next begins
     size_t shapes_max = 1000;         // more are told apart no longer
     bool is_indexed = true;
+    std::shared_ptr<const value::Codec> codec = value::json_codec();
     bool entries_are_items = true;
     // What estimate() answers: the truth, or a number that makes the index look cheap or expensive.
     enum class Estimate : uint8_t { truth, one, everything } estimate = Estimate::truth;
@@ -45,9 +45,9 @@ class IndexedSpace final : public ItemSpace {
       items_[key] = item.body;
     }
     for (const auto& [key, body] : items_) {
-      const auto json = value::JsonDocument::parse(body).value();
+      const auto item = options_.codec->parse(body).value();
       std::set<std::string> paths;
-      options_.policy.each_term(json.root(), [&](std::string_view term) {
+      options_.policy.each_term(item.root(), [&](std::string_view term) {
         entries_.insert({std::string(term), key});
         if (term.front() == value::kCompositeLead) return;
         const std::string path(term.substr(0, path_size(term)));
@@ -85,6 +85,7 @@ class IndexedSpace final : public ItemSpace {
   }
 
   const value::IndexPolicy* policy() const override { return &options_.policy; }
+  const value::Codec& codec() const override { return *options_.codec; }
   size_t fetched() const { return fetched_; }
   size_t estimates() const { return estimates_; }
   size_t most_cursors() const { return most_cursors_; }  // that were open at a time

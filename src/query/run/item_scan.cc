@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "query/run/page.h"
+#include "query/run/stored_item.h"
 #include "value/ordered.h"
 
 namespace orrery::query {
@@ -18,7 +19,11 @@ Result<std::string> placement_of(std::string_view key) {
 
 IndexPlan plan_for(const ItemSpace& space, const BoundQuery& query, Context& context) {
   const value::IndexPolicy* policy = space.policy();
-  return policy == nullptr ? IndexPlan() : plan_index_use(query, *policy, context);
+  if (policy == nullptr) return {};
+  // An index in the json order has no types and no numbers but those of JSON.
+  const bool is_of_json = policy->definition().order == value::ValueOrder::json;
+  if (is_of_json && &space.codec() != value::json_codec().get()) return {};
+  return plan_index_use(query, *policy, context);
 }
 
 }  // namespace
@@ -61,9 +66,9 @@ Result<bool> ItemScan::next(size_t wanted) {
     leave_view();
   }
   if (!has_item() || is_text_alone()) return true;
-  auto json = value::JsonDocument::parse(at_->body);
-  if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
-  json_ = std::move(*json);
+  auto item = parse_stored(space_.codec(), at_->body);
+  if (!item) return pass(item.error());
+  item_ = std::move(*item);
   return true;
 }
 
@@ -96,7 +101,7 @@ Result<bool> ItemScan::open_next_view(size_t wanted) {
   if (!*view) return false;
   view_ = std::move(*view);
   ++views_;
-  const SourceSetting setting{*view_, plan_, context_, counts_};
+  const SourceSetting setting{*view_, plan_, context_, counts_, space_.codec()};
   if (wants_alike_) {
     auto alike = open_alike(setting);
     if (!alike) return pass(alike.error());

@@ -16,7 +16,7 @@
 #include "query/run/index_only.h"
 #include "query/run/index_source.h"
 #include "query/run/read_counts.h"
-#include "value/json.h"
+#include "value/document.h"
 
 namespace orrery::query {
 
@@ -33,7 +33,7 @@ class ItemScan {
   // Allows an index-only scan (index_only.h), from the first item on: items that the query cannot
   // tell apart may come as one, through alike().
   void start_alike() { wants_alike_ = true; }
-  // For a query that returns whole items: the JSON of an item is not parsed when it is
+  // For a query that returns whole items: the body of an item is not parsed when it is
   // known to pass the filter, and, in a scan in order, its order value is known.
   void show_whole() { shows_whole_ = true; }
   // Moves to the next item; false at the end. `wanted` is how many items the caller expects to
@@ -43,7 +43,7 @@ class ItemScan {
   // caller can check its deadline and stop.
   std::string_view key() const { return at_->key; }
   bool has_item() const { return alike_ || !at_->body.empty(); }
-  const value::Node& item() const { return json_->root(); }
+  const value::Node& item() const { return item_->root(); }
   // Whether the item passes the filter and was not parsed: there is body(), and no item().
   bool is_text_alone() const {
     return !alike_ && shows_whole_ && at_->passes && (!wants_order_ || at_->order != nullptr);
@@ -90,7 +90,7 @@ class ItemScan {
   std::string between_;  // as a key, where it stands between two views
   SourceItem place_between_;
   const AlikeItems* alike_at_ = nullptr;
-  std::optional<value::JsonDocument> json_;
+  std::optional<value::Document> item_;
 };
 
 }  // namespace orrery::query

@@ -22,7 +22,7 @@ struct OrderedRow {
   std::string key;
   uint64_t number = 0;  // among the rows of its item
   Fingerprint mark{};   // of the result, with DISTINCT
-  std::string result;   // JSON; not part of its place
+  std::string result;   // not part of its place
 
   size_t memory() const {
     return sizeof(OrderedRow) + memory_of(order) + key.size() + result.size();

@@ -28,6 +28,7 @@
 #include "query/run/item_scan.h"
 #include "query/run/next_rows.h"
 #include "query/run/order_progress.h"
+#include "query/run/stored_item.h"
 #include "query/run/tie_numbers.h"
 #include "value/ordered.h"
 
@@ -143,9 +144,9 @@ class OrderedPage {
   // where an item has one row.
   Status with_rows(const std::string& body, bool unfiltered,
                    const std::function<bool(uint64_t)>& use) {
-    auto json = value::JsonDocument::parse(body);
-    if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
-    frame_.slots[*query_.document_slot] = Value::from(json->root());
+    auto item = parse_stored(reading_.space.codec(), body);
+    if (!item) return pass(item.error());
+    frame_.slots[*query_.document_slot] = Value::from(item->root());
     if (unfiltered) {
       use(0);
     } else {
@@ -312,7 +313,7 @@ class OrderedPage {
     }
     row.order = to_owned(row.order);
     if (!result.is_undefined() && !next_->is_beyond(row) &&
-        !append_row(result, row.result, frame_.context)) {
+        !append_row(result, row.result, reading_)) {
       return false;
     }
     see(row, reader);

@@ -41,7 +41,7 @@ struct TieNumbering {
   // the order of ties: from key to key, in the direction of the first ORDER BY expression. The
   // bound leaves a quarter of all numbers for counting on after the last key.
   std::function<uint32_t(std::string_view key)> least;
-  // Puts its number into a row's JSON.
+  // Puts its number into a row.
   std::function<void(std::string& row, uint32_t number)> write;
 };
 
@@ -60,7 +60,7 @@ struct PageLimits {
   // `stop` is not checked before this many steps. So every page makes progress, and a short query
   // is answered whole, even on a machine that stalls for longer than a page may take.
   uint64_t free_steps = 0;
-  // The creation order of an item, from its JSON. When a query without ORDER BY fits on one page,
+  // The creation order of an item, from its body. When a query without ORDER BY fits on one page,
   // its rows come in this order. Unset: in key order, as over several pages.
   std::function<uint64_t(std::string_view)> made = nullptr;
   // Unset: ties are not numbered.
@@ -68,7 +68,7 @@ struct PageLimits {
 };
 
 struct QueryPage {
-  StringList rows;               // JSON
+  StringList rows;               // as the space's codec writes them
   std::optional<Position> next;  // unset: this was the last page
   ReadCounts read;
 };
@@ -81,7 +81,8 @@ Error too_much_time();
 // The one of the two that says why the budget ran out.
 Error ended_early(const Budget& budget);
 
-// Appends a row as JSON; false when it is too long, or time was up: then the budget is over.
-bool append_row(const value::Value& row, std::string& out, Context& context);
+// Appends a row, as the space's codec writes it; false when it is too long, or time was up: then
+// the budget is over.
+bool append_row(const value::Value& row, std::string& out, const Reading& reading);
 
 }  // namespace orrery::query

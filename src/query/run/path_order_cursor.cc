@@ -8,7 +8,6 @@
 
 #include "query/evaluate/collector.h"
 #include "query/run/page.h"
-#include "value/json.h"
 #include "value/ordered.h"
 
 namespace orrery::query {
@@ -18,14 +17,11 @@ using value::Value;
 
 constexpr size_t kRunBatch = 64;
 
-// The prefix that the terms of a run have in common: the whole term, unless it is that of a long
-// string.
+// The prefix that the terms of a run have in common: the whole term, unless it is that of a text
+// that was cut.
 std::string_view run_of(std::string_view term, size_t path_size) {
-  // The end of a text that was cut: 00 02 and a hash. No other text has these two bytes in a row.
-  const size_t tail = value::kCutTextHashBytes + 2;
-  if (term.size() < path_size + tail || term[path_size] != '\x05') return term;
-  const std::string_view end = term.substr(term.size() - tail, 2);
-  return end == std::string_view("\x00\x02", 2) ? term.substr(0, term.size() - tail + 2) : term;
+  if (!value::is_cut_term_value(term.substr(path_size))) return term;
+  return term.substr(0, term.size() - value::kCutTextHashBytes);
 }
 
 // Whether the entries of a term are of values that differ.
@@ -48,10 +44,15 @@ PathOrderCursor::PathOrderCursor(const SourceSetting& setting, const IndexNode* 
 
 void PathOrderCursor::lay_out(const IndexNode* narrowed) {
   if (narrowed == nullptr) {
-    stretches_.push_back({});
-    for (TermRange& range : PathTerms(order_path_).all().ranges) {
-      stretches_.push_back({.range = std::move(range), .after = {}});
+    // What has no value stands among the values where undefined does.
+    const std::string lacking = term_of_undefined();
+    TermRange values = PathTerms(order_path_, setting_.plan.value_order).all().ranges.front();
+    if (values.from < lacking) {
+      stretches_.push_back({.range = TermRange{.from = values.from, .to = lacking}, .after = {}});
+      values.from = lacking;
     }
+    stretches_.push_back({});
+    stretches_.push_back({.range = std::move(values), .after = {}});
   } else {
     for (const TermRange& range : narrowed->ranges) {
       stretches_.push_back({.range = range, .after = {}});
@@ -63,9 +64,11 @@ void PathOrderCursor::lay_out(const IndexNode* narrowed) {
 // Drops the stretches before the start, and cuts the one that it lies in.
 void PathOrderCursor::start_at(const SourceStart& start) {
   const Value value = start.values.empty() ? Value() : start.values.front();
+  const std::string lacking = term_of_undefined();
   if (value.is_undefined()) {
     while (!stretches_.empty() && stretches_.back().range) {
-      if (!descending_) return;  // all values come after it
+      const TermRange& range = *stretches_.back().range;
+      if (descending_ ? range.to <= lacking : range.from >= lacking) return;
       stretches_.pop_back();
     }
     if (stretches_.empty()) return;
@@ -73,15 +76,14 @@ void PathOrderCursor::start_at(const SourceStart& start) {
     stretches_.back().seek_first = start.inclusive;
     return;
   }
-  const TermRanges point = PathTerms(order_path_).compared(Binary::equal, value);
-  if (point.ranges.empty()) return;
-  const std::string& term = point.ranges.front().from;
+  const std::string term = PathTerms(order_path_, setting_.plan.value_order).term(value);
   const std::string_view run = run_of(term, path_.size());
   const TermRange of_run{.from = std::string(run), .to = value::after_prefix(run)};
   while (!stretches_.empty()) {
     std::optional<TermRange>& range = stretches_.back().range;
-    const bool is_passed =
-        range ? (descending_ ? range->from >= of_run.to : range->to <= of_run.from) : !descending_;
+    const bool is_passed = range
+                               ? (descending_ ? range->from >= of_run.to : range->to <= of_run.from)
+                               : (descending_ ? lacking > term : lacking < term);
     if (!is_passed) break;
     stretches_.pop_back();
   }
@@ -107,8 +109,14 @@ void PathOrderCursor::start_at(const SourceStart& start) {
   }
 }
 
-uint64_t PathOrderCursor::unordered_items(const ItemView& view, const value::Path& path) {
-  return view.estimate(PathTerms(path).unordered());
+std::string PathOrderCursor::term_of_undefined() const {
+  return path_ + value::term_tags(value::Type::undefined, setting_.plan.value_order).first;
+}
+
+uint64_t PathOrderCursor::unordered_items(const ItemView& view, const IndexPlan& plan) {
+  if (plan.value_order == value::ValueOrder::typed) return 0;
+  const PathTerms terms(plan.order->keys.front().path, plan.value_order);
+  return view.estimate(terms.collections().ranges.front());
 }
 
 Result<bool> PathOrderCursor::next() {
@@ -272,7 +280,7 @@ Status PathOrderCursor::order_items(std::vector<std::string>& keys) {
 }
 
 bool PathOrderCursor::is_before(const Ordered& a, const Ordered& b) const {
-  auto order = a.value <=> b.value;
+  auto order = value::compare(a.value, b.value, setting_.plan.value_order);
   if (order == 0) order = a.key.compare(b.key) <=> 0;
   return descending_ ? order > 0 : order < 0;
 }

@@ -33,9 +33,9 @@ class PathOrderCursor final : public OrderCursor {
   bool is_pause() const override { return is_pause_; }
   value::Value value() const override { return value_; }
 
-  // Estimate of the items with an array or an object at the path. Those of either type are one run,
-  // which is fetched and sorted at once.
-  static uint64_t unordered_items(const ItemView& view, const value::Path& path);
+  // Estimate of the items that the index has in no order: in the json order those with an array or
+  // an object at the path. Those of either type are one run, which is fetched and sorted at once.
+  static uint64_t unordered_items(const ItemView& view, const IndexPlan& plan);
 
  private:
   struct Stretch {
@@ -53,6 +53,8 @@ class PathOrderCursor final : public OrderCursor {
   };
 
   void lay_out(const IndexNode* narrowed);
+  // Where undefined stands among the terms. No entry has it.
+  std::string term_of_undefined() const;
   void start_at(const SourceStart& start);
   Status open_stretch();
   Status open_shapes(const Stretch& stretch);

@@ -33,7 +33,7 @@ struct Position {
   uint64_t skipped = 0;  // rows that OFFSET has skipped so far
   uint64_t given = 0;    // rows given out so far
 
-  // ORDER BY: the order values as a JSON array of arrays, [] for undefined. To keep a position
+  // ORDER BY: the order values (to_json in order_values.h). To keep a position
   // short they may be left out; then they are read again from the row, and must still have the
   // fingerprint order_mark.
   std::string order;

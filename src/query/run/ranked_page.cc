@@ -20,7 +20,7 @@
 #include "query/functions/vector.h"
 #include "query/run/execute.h"
 #include "query/run/item_scan.h"
-#include "value/json.h"
+#include "query/run/stored_item.h"
 
 namespace orrery::query {
 namespace {
@@ -86,9 +86,9 @@ class RankedPage {
     page_.read.bytes += answer->read.bytes;
     page_.read.entries += answer->read.entries;
     if (answer->next || answer->rows.size() != 1) return pass(too_much_time());
-    auto json = value::JsonDocument::parse(answer->rows.front());
-    if (!json) return fail(Code::internal, "statistics are not JSON: " + json.error().message);
-    const Value statistics = Value::from(json->root());
+    auto row = reading_.space.codec().parse(answer->rows.front());
+    if (!row) return fail(Code::internal, "statistics cannot be read: " + row.error().message);
+    const Value statistics = Value::from(row->root());
     size_t texts = 0;
     for (size_t i = 0; i < scores_.size(); ++i) {
       if (!rank.scores[i].is_text) continue;
@@ -194,15 +194,15 @@ class RankedPage {
     if (!*body) return std::nullopt;
     ++page_.read.items;
     page_.read.bytes += (*body)->size();
-    auto json = value::JsonDocument::parse(**body);
-    if (!json) return fail(Code::corrupt, "a stored item is not JSON: " + json.error().message);
-    frame_.slots[*query_.document_slot] = Value::from(json->root());
+    auto item = parse_stored(reading_.space.codec(), **body);
+    if (!item) return pass(item.error());
+    frame_.slots[*query_.document_slot] = Value::from(item->root());
     std::optional<std::string> shown;
     uint64_t number = 0;
     each_row(query_, frame_, [&] {
       if (number++ < row.number) return true;
       const Value result = project(query_, frame_);
-      if (!result.is_undefined()) append_row(result, shown.emplace(), frame_.context);
+      if (!result.is_undefined()) append_row(result, shown.emplace(), reading_);
       return false;
     });
     std::ranges::fill(frame_.slots, Value());
