@@ -9,6 +9,10 @@
 // Threading: immutable; what it refers to may be used by any thread.
 #pragma once
 
+#include <algorithm>
+#include <memory>
+#include <thread>
+
 #include "account/account.h"
 #include "api/cosmos/auth/resource_token.h"
 #include "api/cosmos/query/service_rules.h"
@@ -16,6 +20,7 @@
 #include "api/cosmos/wire/continuation.h"
 #include "base/clock.h"
 #include "cluster/engine.h"
+#include "cluster/query/query_helpers.h"
 #include "face/face.h"
 #include "face/lanes.h"
 #include "script/host.h"
@@ -36,7 +41,9 @@ struct HandlerContext {
         clock(lent.clock),
         continuations(account.secret()),
         tokens(account.secret()),
-        options(options_in) {}
+        options(options_in),
+        query_helpers(std::make_unique<cluster::QueryHelpers>(
+            std::max(2U, std::thread::hardware_concurrency()) - 1)) {}
 
   cluster::Engine& engine;
   script::Host& scripts;
@@ -46,6 +53,8 @@ struct HandlerContext {
   const Continuations continuations;
   const ResourceTokens tokens;
   const ServiceOptions options;
+  // Beside the queries' own threads: as many as make one for each core.
+  const std::unique_ptr<cluster::QueryHelpers> query_helpers;
 };
 
 }  // namespace orrery::cosmos

@@ -137,6 +137,63 @@ Status ReadAllowance::pass_over_entry() {
   return {};
 }
 
+namespace {
+
+// A part of a space, with ranges and a receipt of its own.
+class EnginePart final : public query::ItemSpace {
+ public:
+  EnginePart(Engine& engine, RoutingPtr routing, query::PlacementRange range,
+             const value::LevelFilter& only, const LsnDemand& demand, std::function<bool()> stop)
+      : ranges_({std::move(range)}),
+        space_(engine, std::move(routing), {ranges_, only}, demand, receipt_,
+               {.reach = partition::Reach::files, .stop = std::move(stop)}) {}
+
+  Result<std::unique_ptr<query::ItemView>> open(std::string_view from_placement,
+                                                std::string& end) override {
+    auto view = space_.open(from_placement, end);
+    has_view_ = has_view_ || (view && *view != nullptr);
+    return view;
+  }
+  const value::IndexPolicy* policy() const override { return space_.policy(); }
+  const value::Codec& codec() const override { return space_.codec(); }
+  // Of the last view; null when there was none.
+  const Receipt* receipt() const { return has_view_ ? &receipt_ : nullptr; }
+
+ private:
+  const std::vector<query::PlacementRange> ranges_;
+  Receipt receipt_;
+  EngineSpace space_;
+  bool has_view_ = false;
+};
+
+}  // namespace
+
+std::vector<query::ItemSpace::Part> EngineSpace::divide(std::string_view from_placement,
+                                                        const std::function<bool()>& stop) {
+  std::vector<Part> parts;
+  if (allowance_.reach != partition::Reach::files) return parts;
+  for (const query::PlacementRange& range : keys_.ranges) {
+    const auto [first, end] = routing_->slots_of(range.min, range.max);
+    for (size_t i = first; i < end; ++i) {
+      const auto& slot = routing_->slots[i]->range;
+      query::PlacementRange part{std::max(range.min, slot.min), std::min(range.max, slot.max)};
+      if (part.max <= from_placement || part.min >= part.max) continue;
+      std::string start = part.min;
+      parts.push_back({.start = std::move(start),
+                       .space = std::make_unique<EnginePart>(engine_, routing_, std::move(part),
+                                                             keys_.only, demand_, stop)});
+    }
+  }
+  return parts;
+}
+
+void EngineSpace::was_read(const ItemSpace& part) {
+  const Receipt* receipt = static_cast<const EnginePart&>(part).receipt();
+  if (receipt == nullptr) return;
+  receipt_.range = receipt->range;
+  receipt_.lsn = receipt->lsn;
+}
+
 Result<std::unique_ptr<query::ItemView>> EngineSpace::open(std::string_view from_placement,
                                                            std::string& end) {
   const auto range =

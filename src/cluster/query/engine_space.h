@@ -60,6 +60,11 @@ class EngineSpace final : public query::ItemSpace {
 
   Result<std::unique_ptr<query::ItemView>> open(std::string_view from_placement,
                                                 std::string& end) override;
+  // A part for each partition that a range meets, by the routing at the start. None where it may
+  // read only a little: that is faster alone.
+  std::vector<Part> divide(std::string_view from_placement,
+                           const std::function<bool()>& stop) override;
+  void was_read(const ItemSpace& part) override;
   const value::IndexPolicy* policy() const override { return &routing_->schema->index; }
   const value::Codec& codec() const override { return *routing_->schema->codec; }
 

@@ -33,19 +33,30 @@ std::string_view name_of(Aggregate aggregate) {
   return kNames[static_cast<size_t>(aggregate)];
 }
 
-void Accumulator::add_number(double number) {
-  const double sum = sum_ + number;
-  if (std::isfinite(sum)) {
-    error_ += std::abs(sum_) >= std::abs(number) ? (sum_ - sum) + number : (number - sum) + sum_;
+void Accumulator::Sum::add(double number) {
+  const double added = sum + number;
+  if (std::isfinite(added)) {
+    error += std::abs(sum) >= std::abs(number) ? (sum - added) + number : (number - added) + sum;
   }
-  sum_ = sum;
+  sum = added;
 }
 
 // As if the number were added one by one: what rounding takes from the product is added too.
 void Accumulator::add_product(double number, double times) {
   const double product = number * times;
-  add_number(product);
-  if (times > 1 && std::isfinite(product)) error_ += std::fma(number, times, -product);
+  sum_.add(product);
+  if (times > 1 && std::isfinite(product)) sum_.error += std::fma(number, times, -product);
+}
+
+void Accumulator::end_part() {
+  parts_.add(sum_);
+  sum_ = {};
+}
+
+Accumulator::Sum Accumulator::total() const {
+  Sum all = parts_;
+  all.add(sum_);
+  return all;
 }
 
 void Accumulator::add_to_list(const Value& value) {
@@ -93,8 +104,8 @@ void Accumulator::add(const Value& value, uint64_t times) {
 void Accumulator::merge(const Accumulator& other) {
   is_undefined_ = is_undefined_ || other.is_undefined_;
   count_ += other.count_;
-  add_number(other.sum_);
-  error_ += other.error_;
+  end_part();
+  parts_.add(other.total());
   if (!other.best_.is_undefined()) add(other.best_);
   for (const Value& value : other.list_) add_to_list(value);
 }
@@ -106,10 +117,10 @@ Value Accumulator::result() const {
     case Aggregate::count_if:
       return Value::make_number(static_cast<double>(count_));
     case Aggregate::sum:
-      return Value::make_number(sum_ + error_);
+      return Value::make_number(total().sum + total().error);
     case Aggregate::average:
       if (count_ == 0) return {};
-      return Value::make_number((sum_ + error_) / static_cast<double>(count_));
+      return Value::make_number((total().sum + total().error) / static_cast<double>(count_));
     case Aggregate::min:
     case Aggregate::max:
       return best_;
@@ -129,8 +140,8 @@ Value Accumulator::state() const {
     case Aggregate::sum:
     case Aggregate::average:
       return Value::make_object({{name("count"), Value::make_number(static_cast<double>(count_))},
-                                 {name("sum"), Value::make_number(sum_)},
-                                 {name("error"), Value::make_number(error_)}});
+                                 {name("sum"), Value::make_number(total().sum)},
+                                 {name("error"), Value::make_number(total().error)}});
     case Aggregate::min:
     case Aggregate::max:
       return Value::make_object({{name("best"), best_}});
@@ -168,8 +179,8 @@ Result<Accumulator> Accumulator::from_state(Aggregate aggregate, const Value& st
     case Aggregate::average:
       // JSON has null for a sum that is not finite.
       if (!count.is_number() || sum.is_undefined() || error.is_undefined()) return invalid();
-      accumulator.sum_ = sum.is_number() ? sum.number() : std::nan("");
-      accumulator.error_ = error.is_number() ? error.number() : 0;
+      accumulator.parts_ = {.sum = sum.is_number() ? sum.number() : std::nan(""),
+                            .error = error.is_number() ? error.number() : 0};
       break;
     case Aggregate::min:
     case Aggregate::max:

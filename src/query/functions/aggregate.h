@@ -40,6 +40,10 @@ class Accumulator {
   // accumulator or be owned (Value::to_owned).
   void add(const Value& value, uint64_t times = 1);
   void merge(const Accumulator& other);
+  // The values after this come from another part. Sums of numbers with a fraction depend on the
+  // order in which they are added. They are added up part by part, so that merging accumulators of
+  // the parts gives the same.
+  void end_part();
   Value result() const;
 
   // The state as a value and back: what travels between nodes and into continuation tokens.
@@ -53,15 +57,26 @@ class Accumulator {
     size_t operator()(const Value& value) const { return static_cast<size_t>(value.hash()); }
   };
 
-  void add_number(double number);
+  // A sum, and what rounding took from it.
+  struct Sum {
+    double sum = 0;
+    double error = 0;
+    void add(double number);
+    void add(const Sum& other) {
+      add(other.sum);
+      error += other.error;
+    }
+  };
+  Sum total() const;
+
   void add_product(double number, double times);
   void add_to_list(const Value& value);
 
   Aggregate aggregate_;
   bool is_undefined_ = false;  // a value of a wrong type came
   uint64_t count_ = 0;
-  double sum_ = 0;
-  double error_ = 0;
+  Sum sum_;    // of the part at hand
+  Sum parts_;  // of those before it
   Value best_;
   std::vector<Value> list_;
   std::unordered_set<Value, HashValue> seen_;  // MAKESET only

@@ -106,6 +106,20 @@ class ItemSpace {
                                                  std::string& end) = 0;
   // The index policy of the views for which is_indexed() is true; null: there are none.
   virtual const value::IndexPolicy* policy() const { return nullptr; }
+  // The same items in parts, in key order, from this placement key on (empty: all). Each part may
+  // be read by another thread, while this space is not read. It has a view where this space would
+  // have one. None: the space is not to be divided.
+  struct Part {
+    std::string start;  // a placement key: nothing before it is in the part
+    std::unique_ptr<ItemSpace> space;
+  };
+  // `stop` is in the place of the one that this space was made with, and for any thread.
+  virtual std::vector<Part> divide(std::string_view /*from_placement*/,
+                                   const std::function<bool()>& /*stop*/) {
+    return {};
+  }
+  // A part was read, as if it had been through this space. Called in the order of the parts.
+  virtual void was_read(const ItemSpace& /*part*/) {}
   // The encoding of the items' bodies, and of the rows that are made of them.
   virtual const value::Codec& codec() const { return *value::json_codec(); }
 };

@@ -45,7 +45,7 @@ class StreamedPage {
       return std::move(page_);
     }
     wants_made_ = limits_.made && from == nullptr && !most_ && !query_.offset;
-    ItemScan reader(reading_.space, query_, reading_.context, page_.read);
+    ItemScan reader(reading_, query_, page_.read);
     if (from != nullptr) reader.start(from->key, pass_over_ > 0);
     if (query_.shows_items()) reader.show_whole();
     for (;;) {

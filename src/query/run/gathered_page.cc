@@ -56,7 +56,7 @@ class Gathering {
   }
 
   Status each_of_items(const BoundQuery& query, const std::function<bool()>& row) {
-    ItemScan reader(reading_.space, query, reading_.context, counts_);
+    ItemScan reader(reading_, query, counts_);
     for (;;) {
       auto found = reader.next(kAllItems);
       if (!found) return pass(found.error());

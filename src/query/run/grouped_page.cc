@@ -20,6 +20,7 @@
 #include "query/evaluate/fingerprint.h"
 #include "query/evaluate/kept_value.h"
 #include "query/run/item_scan.h"
+#include "query/run/page_parts.h"
 #include "value/json.h"
 
 namespace orrery::query {
@@ -29,6 +30,7 @@ using value::Value;
 
 struct Group {
   uint64_t arrival = 0;
+  size_t view = 0;          // in which the last row was
   std::vector<Value> keys;  // of GROUP BY; with DISTINCT the row
   std::vector<Accumulator> accumulators;
 
@@ -69,13 +71,16 @@ class GroupedPage {
     if (most_ && at_.given <= *most_) room_ = std::min(room_, skip_ + *most_ - at_.given);
   }
 
-  Result<QueryPage> run() {
+  // Nothing when the parts of the page need too much memory together: then it has to be made by one
+  // thread.
+  Result<std::optional<QueryPage>> run() {
     if (most_ && at_.given >= *most_) return std::move(page_);
     const bool goes_on = !at_.gathered.empty() || !at_.key.empty();
     if (!at_.gathered.empty()) {
       if (auto restored = restore(); !restored) return pass(restored.error());
     }
-    auto is_over = read_items(goes_on);
+    auto is_over = read_all(goes_on);
+    if (is_given_up_) return std::nullopt;
     if (!is_over) return pass(is_over.error());
     std::ranges::fill(frame_.slots, Value());
     if (!*is_over) {
@@ -92,8 +97,111 @@ class GroupedPage {
 
  private:
   // False when time was up: at_ holds the progress.
+  Result<bool> read_all(bool goes_on) {
+    // DISTINCT with a limit ends early, and reads no part that it does not need.
+    const bool needs_all = !(query_.distinct && most_);
+    if (limits_.helpers == nullptr || !needs_all || !can_run_in_parts(query_)) {
+      return read_items(goes_on);
+    }
+    const IndexPlan plan = plan_scan(reading_.space, query_, reading_.context);
+    const Reading reading{reading_.space, reading_.context, &plan};
+    const auto parts = PageParts::divide(reading, limits_, at_.key);
+    return parts ? read_parts(*parts, goes_on) : read_items(goes_on);
+  }
+
+  Result<bool> read_parts(PageParts& parts, bool goes_on) {
+    Position start = at_;
+    start.gathered.clear();
+    Position later = start;
+    later.key.clear();
+    later.rows_of_it = 0;
+    std::vector<std::unique_ptr<GroupedPage>> pages(parts.count());
+    std::vector<Result<bool>> results(parts.count(), true);
+    Result<bool> is_over = true;
+    parts.run(
+        [&](size_t i) {
+          const Reading& reading = parts.begin(i);
+          pages[i] = std::make_unique<GroupedPage>(query_, reading, i == 0 ? &start : &later,
+                                                   parts.limits(i));
+          pages[i]->parts_ = &parts;
+          results[i] = pages[i]->read_items(goes_on);
+          std::ranges::fill(pages[i]->frame_.slots, Value());
+        },
+        [&](size_t i) {
+          is_over = take_part(parts, i, *pages[i], results[i]);
+          pages[i].reset();
+          return is_over && *is_over;
+        });
+    return is_over;
+  }
+
+  // False when time was up in this part.
+  Result<bool> take_part(PageParts& parts, size_t i, GroupedPage& part,
+                         const Result<bool>& result) {
+    const Context& context = parts.context(i);
+    if (context.failed) {
+      reading_.context.fail(*context.failed);
+      return pass(*context.failed);
+    }
+    if (part.is_too_large_ || context.budget.ended() == Budget::Ended::memory) {
+      is_given_up_ = true;
+      return pass(too_much_memory());
+    }
+    reading_.space.was_read(parts.space(i));
+    page_.read += part.page_.read;
+    if (!result && (i == 0 || context.budget.ended() != Budget::Ended::time)) return result;
+    const bool is_whole = result && *result;
+    if (i == 0 && part.leaves_to_items_) return leave_to_items();
+    // A part in which nothing can be resumed is begun again.
+    if (!is_whole && i > 0 && (part.leaves_to_items_ || part.at_.key.empty())) {
+      at_.key = parts.start_key(i);
+      at_.rows_of_it = 0;
+      return false;
+    }
+    if (auto merged = merge(part); !merged) return pass(merged.error());
+    parts.hold(0 - part.reported_);
+    if (!parts.hold(memory_ - std::exchange(reported_, memory_))) {
+      is_given_up_ = true;
+      return pass(too_much_memory());
+    }
+    at_.key = part.at_.key;
+    at_.rows_of_it = part.at_.rows_of_it;
+    return is_whole;
+  }
+
+  // Adds the groups of a part behind all that are here.
+  Status merge(GroupedPage& part) {
+    if (part.no_room_ && (!no_room_ || *part.no_room_ < *no_room_)) no_room_ = part.no_room_;
+    while (no_room_ && !groups_.empty() && groups_.rbegin()->first >= *no_room_) leave_out_last();
+    std::vector<std::map<Fingerprint, Group>::iterator> arrived;
+    for (auto one = part.groups_.begin(); one != part.groups_.end(); ++one) {
+      if (!no_room_ || one->first < *no_room_) arrived.push_back(one);
+    }
+    std::ranges::sort(arrived, {}, [](const auto& one) { return one->second.arrival; });
+    for (const auto& one : arrived) {
+      const auto found = groups_.find(one->first);
+      if (found == groups_.end()) {
+        one->second.arrival = arrivals_++;
+        memory_ += one->second.memory();
+        groups_.emplace(one->first, std::move(one->second));
+        continue;
+      }
+      memory_ -= found->second.memory();
+      for (size_t i = 0; i < query_.aggregates.size(); ++i) {
+        found->second.accumulators[i].merge(one->second.accumulators[i]);
+      }
+      memory_ += found->second.memory();
+    }
+    while (groups_.size() > 1 && (groups_.size() > room_ || memory_ > kPageMemoryMax)) {
+      leave_out_last();
+    }
+    if (memory_ > kQueryMemoryMax) return pass(too_much_memory());
+    return {};
+  }
+
+  // False when time was up: at_ holds the progress.
   Result<bool> read_items(bool goes_on) {
-    ItemScan reader(reading_.space, query_, reading_.context, page_.read);
+    ItemScan reader(reading_, query_, page_.read);
     uint64_t pass_over = 0;
     if (goes_on) {
       pass_over = at_.rows_of_it;
@@ -108,6 +216,7 @@ class GroupedPage {
         return pass(found.error());
       }
       if (!*found) return true;
+      view_ = reader.views();
       if (const AlikeItems* alike = reader.alike()) {
         auto goes_on_after = add_alike(*alike);
         if (frame_.ended() == Frame::Ended::time) return leave_to_items();
@@ -177,6 +286,7 @@ class GroupedPage {
   // Gives up an index-only scan that takes longer than a page may, since it cannot be resumed.
   // Later pages scan the items.
   bool leave_to_items() {
+    leaves_to_items_ = true;
     groups_.clear();
     memory_ = 0;
     no_room_.reset();
@@ -210,8 +320,10 @@ class GroupedPage {
       memory_ += group.memory();
       found = groups_.emplace(mark, std::move(group)).first;
     }
+    const bool is_new_view = std::exchange(found->second.view, view_) != view_;
     for (size_t i = 0; i < query_.aggregates.size(); ++i) {
       Accumulator& accumulator = found->second.accumulators[i];
+      if (is_new_view) accumulator.end_part();
       memory_ -= accumulator.memory();
       accumulator.add(arguments_[i], times);
       memory_ += accumulator.memory();
@@ -220,6 +332,9 @@ class GroupedPage {
       leave_out_last();
     }
     is_too_large_ = memory_ > kQueryMemoryMax;
+    if (parts_ != nullptr && !parts_->hold(memory_ - std::exchange(reported_, memory_))) {
+      is_too_large_ = true;
+    }
     return !is_too_large_ && !has_all();
   }
 
@@ -447,6 +562,11 @@ class GroupedPage {
   Fingerprints fingerprints_;
   size_t memory_ = 0;  // of groups_
   bool is_too_large_ = false;
+  size_t view_ = 0;               // the one at hand
+  bool leaves_to_items_ = false;  // it was given up
+  bool is_given_up_ = false;      // the parts were too large
+  PageParts* parts_ = nullptr;    // this is one of them
+  size_t reported_ = 0;           // of memory_, to parts_
   uint64_t arrivals_ = 0;
   std::optional<Fingerprint> no_room_;  // from here on, groups are for later pages
 };
@@ -455,7 +575,14 @@ class GroupedPage {
 
 Result<QueryPage> make_grouped_page(const BoundQuery& query, const Reading& reading,
                                     const Position* from, const PageLimits& limits) {
-  return GroupedPage(query, reading, from, limits).run();
+  auto page = GroupedPage(query, reading, from, limits).run();
+  if (!page) return pass(page.error());
+  if (*page) return std::move(**page);
+  PageLimits alone = limits;
+  alone.helpers = nullptr;
+  auto again = GroupedPage(query, reading, from, alone).run();
+  if (!again) return pass(again.error());
+  return std::move(**again);
 }
 
 }  // namespace orrery::query

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -86,11 +88,42 @@ class IndexedSpace final : public ItemSpace {
 
   const value::IndexPolicy* policy() const override { return &options_.policy; }
   const value::Codec& codec() const override { return *options_.codec; }
+  std::vector<Part> divide(std::string_view from_placement,
+                           const std::function<bool()>& /*stop*/) override {
+    std::vector<Part> parts;
+    std::string begin;
+    for (const std::string& bound : options_.bounds) {
+      if (from_placement < bound) {
+        parts.push_back({begin, std::make_unique<OnePart>(*this, begin, bound)});
+      }
+      begin = bound;
+    }
+    return parts;
+  }
   size_t fetched() const { return fetched_; }
   size_t estimates() const { return estimates_; }
   size_t most_cursors() const { return most_cursors_; }  // that were open at a time
 
  private:
+  // Views between two of the bounds.
+  class OnePart final : public ItemSpace {
+   public:
+    OnePart(IndexedSpace& space, std::string begin, std::string end)
+        : space_(space), begin_(std::move(begin)), end_(std::move(end)) {}
+    Result<std::unique_ptr<ItemView>> open(std::string_view from_placement,
+                                           std::string& end) override {
+      if (from_placement >= end_) return nullptr;
+      return space_.open(std::max<std::string_view>(from_placement, begin_), end);
+    }
+    const value::IndexPolicy* policy() const override { return space_.policy(); }
+    const value::Codec& codec() const override { return space_.codec(); }
+
+   private:
+    IndexedSpace& space_;
+    const std::string begin_;
+    const std::string end_;
+  };
+
   using Entry = std::pair<std::string, std::string>;
   using Entries = std::set<Entry>;
   using Items = std::map<std::string, std::string>;
@@ -120,7 +153,8 @@ class IndexedSpace final : public ItemSpace {
    public:
     Cursor(IndexedSpace& space, std::vector<const Entry*> entries)
         : space_(space), entries_(std::move(entries)) {
-      space_.most_cursors_ = std::max(space_.most_cursors_, ++space_.cursors_);
+      const size_t open = ++space_.cursors_;
+      if (open > space_.most_cursors_) space_.most_cursors_ = open;
     }
     ~Cursor() override { --space_.cursors_; }
     Cursor(const Cursor&) = delete;
@@ -242,10 +276,10 @@ class IndexedSpace final : public ItemSpace {
   Entries entries_;
   std::map<std::set<std::string>, uint64_t> shapes_;
   bool has_others_ = false;
-  size_t fetched_ = 0;
-  size_t estimates_ = 0;
-  size_t cursors_ = 0;
-  size_t most_cursors_ = 0;
+  std::atomic<size_t> fetched_ = 0;
+  std::atomic<size_t> estimates_ = 0;
+  std::atomic<size_t> cursors_ = 0;
+  std::atomic<size_t> most_cursors_ = 0;
 };
 
 }  // namespace orrery::query

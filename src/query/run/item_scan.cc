@@ -17,7 +17,9 @@ Result<std::string> placement_of(std::string_view key) {
   return value::take_ordered_bytes(key);
 }
 
-IndexPlan plan_for(const ItemSpace& space, const BoundQuery& query, Context& context) {
+}  // namespace
+
+IndexPlan plan_scan(ItemSpace& space, const BoundQuery& query, Context& context) {
   const value::IndexPolicy* policy = space.policy();
   if (policy == nullptr) return {};
   // An index in the json order has no types and no numbers but those of JSON.
@@ -26,10 +28,14 @@ IndexPlan plan_for(const ItemSpace& space, const BoundQuery& query, Context& con
   return plan_index_use(query, *policy, context);
 }
 
-}  // namespace
-
-ItemScan::ItemScan(ItemSpace& space, const BoundQuery& query, Context& context, ReadCounts& counts)
-    : space_(space), context_(context), counts_(counts), plan_(plan_for(space, query, context)) {}
+ItemScan::ItemScan(const Reading& reading, const BoundQuery& query, ReadCounts& counts)
+    : space_(reading.space),
+      context_(reading.context),
+      counts_(counts),
+      own_plan_(reading.plan != nullptr
+                    ? std::nullopt
+                    : std::optional(plan_scan(reading.space, query, reading.context))),
+      plan_(reading.plan != nullptr ? *reading.plan : *own_plan_) {}
 
 void ItemScan::start(std::string key, bool inclusive) {
   start_ = SourceStart{.values = {}, .key = std::move(key), .inclusive = inclusive};
@@ -59,7 +65,8 @@ Result<bool> ItemScan::next(size_t wanted) {
       leave_view();
       continue;
     }
-    auto found = items_->next(wanted);
+    // What is not in the order of ORDER BY has to be read whole.
+    auto found = items_->next(wants_order_ && !in_order_ ? kAllItems : wanted);
     if (!found) return pass(found.error());
     at_ = *found;
     if (at_ != nullptr) break;

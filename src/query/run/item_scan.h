@@ -15,14 +15,18 @@
 #include "query/plan/item_view.h"
 #include "query/run/index_only.h"
 #include "query/run/index_source.h"
+#include "query/run/page.h"
 #include "query/run/read_counts.h"
 #include "value/document.h"
 
 namespace orrery::query {
 
+// The index plan of a scan for this query.
+IndexPlan plan_scan(ItemSpace& space, const BoundQuery& query, Context& context);
+
 class ItemScan {
  public:
-  ItemScan(ItemSpace& space, const BoundQuery& query, Context& context, ReadCounts& counts);
+  ItemScan(const Reading& reading, const BoundQuery& query, ReadCounts& counts);
 
   // Starts after the item with this key, or at it. To be called before the first next().
   void start(std::string key, bool inclusive);
@@ -74,7 +78,8 @@ class ItemScan {
   ItemSpace& space_;
   Context& context_;
   ReadCounts& counts_;
-  const IndexPlan plan_;
+  const std::optional<IndexPlan> own_plan_;
+  const IndexPlan& plan_;
   std::optional<SourceStart> start_;           // in key order
   std::optional<SourceStart> start_in_order_;  // by ORDER BY
   bool wants_order_ = false;

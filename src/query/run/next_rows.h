@@ -69,6 +69,7 @@ class NextRows {
   auto begin() const { return rows_.begin(); }
   auto end() const { return rows_.end(); }
   size_t size() const { return rows_.size(); }
+  size_t memory() const { return memory_; }  // of the rows
   bool contains(const Fingerprint& mark) const { return by_mark_.contains(mark); }
   // Null: no row was left to later pages.
   const OrderedRow* last_place() const { return end_ ? &*end_ : nullptr; }

@@ -28,6 +28,7 @@
 #include "query/run/item_scan.h"
 #include "query/run/next_rows.h"
 #include "query/run/order_progress.h"
+#include "query/run/page_parts.h"
 #include "query/run/stored_item.h"
 #include "query/run/tie_numbers.h"
 #include "value/ordered.h"
@@ -68,7 +69,9 @@ class OrderedPage {
     next_.emplace(query, room_);
   }
 
-  Result<QueryPage> run() {
+  // Nothing when the parts of the page need too much memory together: then it has to be made by one
+  // thread.
+  Result<std::optional<QueryPage>> run() {
     if (is_done_) return std::move(page_);
     if (is_place(at_)) {
       auto after = row_at(at_);
@@ -86,8 +89,8 @@ class OrderedPage {
       if (!read) return pass(read.error());
       if (!*read) return pass(too_much_time());
     }
-    auto is_over =
-        read_items([this](const ItemScan& reader, uint64_t number) { return add(reader, number); });
+    auto is_over = read_all();
+    if (is_given_up_) return std::nullopt;
     if (!is_over) return pass(is_over.error());
     if (*is_over) {
       give_out();
@@ -179,8 +182,83 @@ class OrderedPage {
   // ---- Reading items
 
   // False when time was up: scan_ holds the progress.
+  Result<bool> read_all() {
+    if (limits_.helpers == nullptr || query_.distinct || !can_run_in_parts(query_)) {
+      return read_rows();
+    }
+    const IndexPlan plan = plan_scan(reading_.space, query_, reading_.context);
+    const Reading reading{reading_.space, reading_.context, &plan};
+    // Where an index has the order, a part ends at the last row that the parts before it leave room
+    // for. Read beside them it would not know, and read more.
+    const auto parts = plan.order ? nullptr : PageParts::divide(reading, limits_, scan_.key);
+    return parts ? read_parts(*parts) : read_rows();
+  }
+
+  Result<bool> read_rows() {
+    return read_items(
+        [this](const ItemScan& reader, uint64_t number) { return add(reader, number); });
+  }
+
+  Result<bool> read_parts(PageParts& parts) {
+    std::vector<std::unique_ptr<OrderedPage>> pages(parts.count());
+    std::vector<Result<bool>> results(parts.count(), true);
+    const Position start = at_;
+    const OrderProgress scan = scan_;
+    Result<bool> is_over = true;
+    parts.run(
+        [&](size_t i) {
+          const Reading& reading = parts.begin(i);
+          pages[i] = std::make_unique<OrderedPage>(query_, reading, &start, parts.limits(i));
+          pages[i]->parts_ = &parts;
+          pages[i]->after_ = after_;
+          if (i == 0) pages[i]->scan_ = scan;
+          results[i] = pages[i]->read_rows();
+          std::ranges::fill(pages[i]->frame_.slots, Value());
+        },
+        [&](size_t i) {
+          is_over = take_part(parts, i, *pages[i], results[i]);
+          pages[i].reset();
+          return is_over && *is_over;
+        });
+    return is_over;
+  }
+
+  // False when time was up in this part.
+  Result<bool> take_part(PageParts& parts, size_t i, OrderedPage& part,
+                         const Result<bool>& result) {
+    const Context& context = parts.context(i);
+    if (context.failed) {
+      reading_.context.fail(*context.failed);
+      return pass(*context.failed);
+    }
+    if (part.is_given_up_ || context.budget.ended() == Budget::Ended::memory) {
+      is_given_up_ = true;
+      return pass(too_much_memory());
+    }
+    reading_.space.was_read(parts.space(i));
+    page_.read += part.page_.read;
+    const bool is_time_over = context.budget.ended() == Budget::Ended::time;
+    if (!result && (i == 0 || !is_time_over)) return result;
+    if (const Row* last = part.next_->last_place()) next_->cut_after(last->placed());
+    for (const Row& row : *part.next_) {
+      if (next_->has_room(row)) next_->keep(row);
+    }
+    parts.hold(0 - part.reported_);
+    if (!parts.hold(next_->memory() - std::exchange(reported_, next_->memory()))) {
+      is_given_up_ = true;
+      return pass(too_much_memory());
+    }
+    if (result && *result) return true;
+    scan_ = {};
+    scan_.by_key = part.scan_.by_key;
+    scan_.key = part.scan_.key.empty() ? parts.start_key(i) : part.scan_.key;
+    scan_.at_start = part.scan_.key.empty();
+    return false;
+  }
+
+  // False when time was up: scan_ holds the progress.
   Result<bool> read_items(const std::function<bool(const ItemScan&, uint64_t)>& row) {
-    ItemScan reader(reading_.space, query_, reading_.context, page_.read);
+    ItemScan reader(reading_, query_, page_.read);
     start(reader);
     std::string read_to;  // the last key that was done, where items come by key
     for (;;) {
@@ -212,6 +290,11 @@ class OrderedPage {
         if (std::exchange(is_past_room_, false) && reader.in_order()) {
           reader.leave_view();
           continue;
+        }
+        if (parts_ != nullptr &&
+            !parts_->hold(next_->memory() - std::exchange(reported_, next_->memory()))) {
+          is_given_up_ = true;
+          return pass(too_much_memory());
         }
       }
       if (!reader.in_order()) read_to = reader.key();
@@ -490,6 +573,9 @@ class OrderedPage {
   size_t last_seen_in_ = 0;       // which view that is
   OrderProgress scan_;            // how far earlier pages came, and when time is up this one
   std::optional<TieNumbers> ties_;
+  bool is_given_up_ = false;                                // the parts were too large
+  PageParts* parts_ = nullptr;                              // this is one of them
+  size_t reported_ = 0;                                     // of the memory of next_, to parts_
   std::unordered_set<Fingerprint, FingerprintHash> given_;  // DISTINCT
 };
 
@@ -497,7 +583,14 @@ class OrderedPage {
 
 Result<QueryPage> make_ordered_page(const BoundQuery& query, const Reading& reading,
                                     const Position* from, const PageLimits& limits) {
-  return OrderedPage(query, reading, from, limits).run();
+  auto page = OrderedPage(query, reading, from, limits).run();
+  if (!page) return pass(page.error());
+  if (*page) return std::move(**page);
+  PageLimits alone = limits;
+  alone.helpers = nullptr;
+  auto again = OrderedPage(query, reading, from, alone).run();
+  if (!again) return pass(again.error());
+  return std::move(**again);
 }
 
 }  // namespace orrery::query

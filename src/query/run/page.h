@@ -13,7 +13,9 @@
 #include "base/result.h"
 #include "base/string_list.h"
 #include "query/functions/context.h"
+#include "query/plan/index_plan.h"
 #include "query/plan/item_view.h"
+#include "query/run/part_run.h"
 #include "query/run/position.h"
 #include "query/run/read_counts.h"
 #include "value/value.h"
@@ -28,6 +30,7 @@ inline constexpr size_t kPageMemoryMax = 64ULL << 20;
 struct Reading {
   ItemSpace& space;
   Context& context;
+  const IndexPlan* plan = nullptr;  // that of the query over this space; null: to be made
 };
 
 // For ItemScan::next, where every item has to be read.
@@ -65,6 +68,9 @@ struct PageLimits {
   std::function<uint64_t(std::string_view)> made = nullptr;
   // Unset: ties are not numbered.
   std::optional<TieNumbering> ties = std::nullopt;
+  // Threads that may read parts of the space; null: none. `stop` is then called on them too, by one
+  // at a time.
+  Helpers* helpers = nullptr;
 };
 
 struct QueryPage {

@@ -105,7 +105,7 @@ class RankedPage {
   }
 
   Status read_scores() {
-    ItemScan reader(reading_.space, query_, reading_.context, page_.read);
+    ItemScan reader(reading_, query_, page_.read);
     for (;;) {
       auto found = reader.next(kAllItems);
       if (!found) return pass(found.error());

@@ -11,6 +11,13 @@ struct ReadCounts {
   uint64_t matched = 0;  // items that gave a row
   uint64_t entries = 0;  // of the index
   bool operator==(const ReadCounts&) const = default;
+  ReadCounts& operator+=(const ReadCounts& other) {
+    items += other.items;
+    bytes += other.bytes;
+    matched += other.matched;
+    entries += other.entries;
+    return *this;
+  }
 };
 
 }  // namespace orrery::query

@@ -154,6 +154,7 @@ Status ItemQuery::run() {
   if (tie_rids) limits_.ties = tie_rids->numbering();
   limits_.bytes = context_.engine.limits().response_bytes;
   limits_.position_bytes = position_bytes(*token_max);
+  limits_.helpers = context_.query_helpers.get();
   auto ran = query_->run(prepared_.bound(), *position ? &**position : nullptr, asked_.terms.demand,
                          reach_, limits_, prepared_.context());
   if (is_trial() && is_over_) return would_wait();
