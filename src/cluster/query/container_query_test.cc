@@ -104,6 +104,8 @@ constexpr std::string_view kQueries[] = {
     "SELECT c.id FROM c WHERE c.m < 40 ORDER BY c.g, c.n",
     "SELECT c.id FROM c WHERE c.n > 60",
     "SELECT * FROM c WHERE c.g = 3",
+    "SELECT c.id FROM c WHERE c.n + c.m < 20",
+    "SELECT TOP 12 * FROM c WHERE c.n + c.m < 80",
 };
 
 TEST_F(ContainerQueryTest, GivesTheSameWithHelpAsAlone) {

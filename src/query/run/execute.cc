@@ -15,6 +15,7 @@
 #include "query/run/grouped_page.h"
 #include "query/run/item_scan.h"
 #include "query/run/ordered_page.h"
+#include "query/run/page_parts.h"
 #include "query/run/ranked_page.h"
 
 namespace orrery::query {
@@ -41,21 +42,141 @@ class StreamedPage {
     if (most_ && at_.given >= *most_) return std::move(page_);
     pass_over_ = at_.rows_of_it;
     if (!query_.document_slot) {
-      if (!run_rows()) return stopped();
+      if (!run_rows()) {
+        if (auto ended = stopped(); !ended) return pass(ended.error());
+      }
       return std::move(page_);
     }
     wants_made_ = limits_.made && from == nullptr && !most_ && !query_.offset;
+    auto read = read_all();
+    if (!read) return pass(read.error());
+    if (*read && wants_made_) put_oldest_first();
+    return std::move(page_);
+  }
+
+ private:
+  // How full the page is.
+  struct Fill {
+    size_t rows = 0;
+    size_t bytes = 0;
+    bool operator==(const Fill&) const = default;
+  };
+  Fill fill() const {
+    return {before_part_.rows + page_.rows.size(), before_part_.bytes + page_.rows.bytes()};
+  }
+
+  // True when all items were read. Otherwise the page ends before that.
+  Result<bool> read_all() {
+    // OFFSET counts rows from part to part.
+    if (limits_.helpers == nullptr || query_.offset || !can_run_in_parts(query_)) {
+      return read_items();
+    }
+    const IndexPlan plan = plan_scan(reading_.space, query_, reading_.context);
+    const Reading reading{reading_.space, reading_.context, &plan};
+    // Where an index finds the rows, how it is read depends on how many more the page needs, which
+    // a part that is read ahead does not know. Where no filter has to be evaluated, the first part
+    // is enough.
+    const bool is_scan = plan.filter.kind == IndexNode::Kind::everything && !plan.filter.is_exact;
+    const auto parts = is_scan ? PageParts::divide(reading, limits_, at_.key) : nullptr;
+    return parts ? read_parts(*parts) : read_items();
+  }
+
+  Result<bool> read_parts(PageParts& parts) {
+    std::vector<std::unique_ptr<StreamedPage>> pages(parts.count());
+    std::vector<Result<bool>> results(parts.count(), true);
+    Mutex mutex;  // over what is known when a part is begun
+    struct {
+      Fill fill;
+      uint64_t given = 0;
+    } known{.fill = {}, .given = at_.given};
+    const Position start = at_;
+    const uint64_t start_rows = pass_over_;
+    const auto work = [&](size_t i) {
+      const Reading& reading = parts.begin(i);
+      pages[i] = std::make_unique<StreamedPage>(query_, reading, parts.limits(i));
+      StreamedPage& page = *pages[i];
+      page.wants_made_ = wants_made_;
+      if (i == 0) {
+        page.at_ = start;
+        page.pass_over_ = start_rows;
+      }
+      {
+        MutexLock lock(mutex);
+        page.before_part_ = known.fill;
+        page.at_.given = known.given;
+      }
+      page.given_before_ = page.at_.given;
+      results[i] = page.read_items();
+      std::ranges::fill(page.frame_.slots, Value());
+    };
+    Result<bool> is_over = true;
+    parts.run(PartRun::Needs::first_parts, work, [&](size_t i) {
+      if (!is_as_read_in_turn(*pages[i], results[i])) work(i);
+      is_over = take_part(parts, i, *pages[i], results[i]);
+      pages[i].reset();
+      MutexLock lock(mutex);
+      known.fill = fill();
+      known.given = at_.given;
+      return is_over && *is_over;
+    });
+    return is_over;
+  }
+
+  // Whether a part gave what it would have given after the parts before it: it was begun with what
+  // is known now, or it was read whole, and all of its rows are for this page.
+  bool is_as_read_in_turn(const StreamedPage& part, const Result<bool>& result) const {
+    if (part.before_part_ == fill() && part.given_before_ == at_.given) return true;
+    if (!result || !*result) return false;
+    const size_t rows = part.page_.rows.size();
+    if (rows == 0) return true;
+    return fill().rows + rows <= limits_.rows &&
+           fill().bytes + part.page_.rows.bytes() < limits_.bytes &&
+           (!most_ || at_.given + rows < *most_);
+  }
+
+  Result<bool> take_part(PageParts& parts, size_t i, StreamedPage& part,
+                         const Result<bool>& result) {
+    const Context& context = parts.context(i);
+    if (context.failed) {
+      reading_.context.fail(*context.failed);
+      return pass(*context.failed);
+    }
+    reading_.space.was_read(parts.space(i));
+    page_.read += part.page_.read;
+    items_ += part.items_;
+    for (const std::string_view row : part.page_.rows) page_.rows.push_back(row);
+    made_.insert(made_.end(), part.made_.begin(), part.made_.end());
+    at_.given += part.at_.given - part.given_before_;
+    if (!result) {
+      if (i == 0 || context.budget.ended() != Budget::Ended::time) return result;
+      // It ended before its first item was done.
+      page_.next = at_;
+      page_.next->key = parts.start_key(i);
+      page_.next->rows_of_it = 0;
+      return false;
+    }
+    const std::string key_before = at_.key;
+    if (!part.at_.key.empty()) at_.key = part.at_.key;
+    at_.rows_of_it = part.at_.rows_of_it;
+    if (part.page_.next) {
+      page_.next = std::move(part.page_.next);
+      page_.next->given = at_.given;
+      // Its first row is left to the next page.
+      if (page_.next->key.empty()) page_.next->key = key_before;
+    }
+    return *result;
+  }
+
+  // As read_all(), by this thread alone.
+  Result<bool> read_items() {
     ItemScan reader(reading_, query_, page_.read);
-    if (from != nullptr) reader.start(from->key, pass_over_ > 0);
+    if (!at_.key.empty()) reader.start(at_.key, pass_over_ > 0);
     if (query_.shows_items()) reader.show_whole();
     for (;;) {
       const ReadCounts read_before = page_.read;
       auto found = reader.next(wanted());
       if (!found) return pass(found.error());
-      if (!*found) {
-        if (wants_made_) put_oldest_first();
-        return std::move(page_);
-      }
+      if (!*found) return true;
       // An item that was removed between two pages takes its rows with it.
       if (reader.key() != at_.key) pass_over_ = 0;
       before_ = at_;
@@ -65,27 +186,26 @@ class StreamedPage {
         ++items_;
         if (!run_item(reader)) {
           if (leaves_a_row_ && at_.rows_of_it == 0) page_.read = read_before;
-          return stopped();
+          auto ended = stopped();
+          if (!ended) return pass(ended.error());
+          return false;
         }
       }
       pass_over_ = 0;
       if (is_time_up(limits_, frame_.context)) {
         page_.next = at_;
-        return std::move(page_);
+        return false;
       }
     }
   }
 
- private:
-  bool is_full() const {
-    return page_.rows.size() >= limits_.rows || page_.rows.bytes() >= limits_.bytes;
-  }
+  bool is_full() const { return fill().rows >= limits_.rows || fill().bytes >= limits_.bytes; }
 
   // How many more rows the page needs, with those that OFFSET skips. A full page needs one more, to
   // learn whether there is another page.
   size_t wanted() const {
     if (is_full()) return 1;
-    uint64_t rows = limits_.rows - std::min(page_.rows.size(), limits_.rows);
+    uint64_t rows = limits_.rows - std::min(fill().rows, limits_.rows);
     if (most_) rows = std::min(rows, *most_ - std::min(at_.given, *most_));
     if (query_.offset) rows += *query_.offset - std::min(at_.skipped, *query_.offset);
     return rows;
@@ -158,18 +278,18 @@ class StreamedPage {
     page_.rows = std::move(sorted);
   }
 
-  // The page, when it ended among the rows of an item.
-  Result<QueryPage> stopped() {
+  // When the page ends among the rows of an item.
+  Status stopped() {
     if (frame_.ended() == Frame::Ended::memory) return pass(too_much_memory());
-    if (most_ && at_.given >= *most_) return std::move(page_);
+    if (most_ && at_.given >= *most_) return {};
     // If no row of this item was returned, the next page begins the item again. That makes progress
     // only if this page has read others before it.
     if (at_.rows_of_it <= pass_over_) {
-      if (items_ <= 1) return pass(too_much_time());
+      if (items_ <= 1 && !leaves_a_row_) return pass(too_much_time());
       at_ = before_;
     }
     page_.next = at_;
-    return std::move(page_);
+    return {};
   }
 
   const BoundQuery& query_;
@@ -181,6 +301,9 @@ class StreamedPage {
   std::string row_;  // the one at hand
   Position at_;
   Position before_;
+  // Of a part: what the parts before it have given, as far as it is known.
+  Fill before_part_;
+  uint64_t given_before_ = 0;
   uint64_t items_ = 0;
   bool leaves_a_row_ = false;  // the page is full, and there is another one
   uint64_t pass_over_ = 0;     // rows of the item at hand that earlier pages have given

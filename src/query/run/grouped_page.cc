@@ -119,6 +119,7 @@ class GroupedPage {
     std::vector<Result<bool>> results(parts.count(), true);
     Result<bool> is_over = true;
     parts.run(
+        PartRun::Needs::all_parts,
         [&](size_t i) {
           const Reading& reading = parts.begin(i);
           pages[i] = std::make_unique<GroupedPage>(query_, reading, i == 0 ? &start : &later,

@@ -206,6 +206,7 @@ class OrderedPage {
     const OrderProgress scan = scan_;
     Result<bool> is_over = true;
     parts.run(
+        PartRun::Needs::all_parts,
         [&](size_t i) {
           const Reading& reading = parts.begin(i);
           pages[i] = std::make_unique<OrderedPage>(query_, reading, &start, parts.limits(i));

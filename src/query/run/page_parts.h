@@ -34,8 +34,9 @@ class PageParts {
 
   size_t count() const { return parts_.size(); }
   // As PartRun::run.
-  void run(const std::function<void(size_t)>& work, const std::function<bool(size_t)>& take) {
-    run_.run(work, take);
+  void run(PartRun::Needs needs, const std::function<void(size_t)>& work,
+           const std::function<bool(size_t)>& take) {
+    run_.run(needs, work, take);
   }
 
   // Of the part, for the thread that works on it. The budget starts here.

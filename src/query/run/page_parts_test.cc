@@ -49,13 +49,15 @@ class Nobody final : public Helpers {
 TEST(PartRun, TakesPartsInOrder) {
   Pool pool(3);
   for (int round = 0; round < 50; ++round) {
+    const size_t before = pool.posted;
     PartRun run(&pool, 40);
     std::vector<int> worked(40, 0);
     std::vector<size_t> taken;
     run.run(
+        PartRun::Needs::all_parts,
         [&](size_t i) {
           // Until there is help, or it is known that it comes too late.
-          while (i == 0 && pool.posted == static_cast<size_t>(round) * 3) run.look();
+          while (i == 0 && pool.posted == before) run.look();
           worked[i] = static_cast<int>(i) + 1;
         },
         [&](size_t i) {
@@ -74,6 +76,7 @@ TEST(PartRun, EndsWhereNoMoreIsWanted) {
   std::atomic<size_t> begun = 0;
   size_t taken = 0;
   run.run(
+      PartRun::Needs::all_parts,
       [&](size_t i) {
         while (i == 0 && pool.posted == 0) run.look();
         ++begun;
@@ -84,12 +87,36 @@ TEST(PartRun, EndsWhereNoMoreIsWanted) {
   EXPECT_GE(begun_at_end, 3);
 }
 
+TEST(PartRun, BeginsNoMoreAheadThanPaysOff) {
+  Pool pool(3);
+  PartRun run(&pool, 64);
+  std::atomic<size_t> begun = 0;
+  std::vector<size_t> begun_when_taken;
+  run.run(
+      PartRun::Needs::first_parts,
+      [&](size_t) {
+        ++begun;
+        run.look();
+      },
+      [&](size_t) {
+        begun_when_taken.push_back(begun);
+        return begun_when_taken.size() < 4;
+      });
+  ASSERT_EQ(begun_when_taken.size(), 4);
+  EXPECT_EQ(begun_when_taken[0], 1);
+  EXPECT_LE(begun_when_taken[1], 3);
+  EXPECT_LE(begun_when_taken[2], 6);
+  EXPECT_LE(begun_when_taken[3], 11);
+  EXPECT_LE(begun, 11);
+}
+
 TEST(PartRun, NeedsNoHelper) {
   Nobody nobody;
   size_t taken = 0;
   {
     PartRun run(&nobody, 10);
     run.run(
+        PartRun::Needs::all_parts,
         [&](size_t) {
           while (nobody.kept.empty()) run.look();
         },
@@ -105,6 +132,7 @@ TEST(PartRun, ThrowsWhatAPartThrew) {
   PartRun run(&pool, 20);
   size_t taken = 0;
   EXPECT_THROW(run.run(
+                   PartRun::Needs::all_parts,
                    [&](size_t i) {
                      while (i == 0 && pool.posted == 0) run.look();
                      if (i == 7) throw std::runtime_error("no memory");
@@ -190,6 +218,13 @@ class PagePartsTest : public testing::Test {
         "SELECT DISTINCT c.t FROM c ORDER BY c.t, c.g",
         "SELECT * FROM c WHERE c.m = 17",
         "SELECT c.id FROM c WHERE c.n < 3",
+        "SELECT c.id FROM c WHERE c.n + c.m < 9",
+        "SELECT * FROM c WHERE c.n + c.m < 30",
+        "SELECT TOP 20 * FROM c WHERE c.n + c.m > 30",
+        "SELECT TOP 60 c.id FROM c WHERE c.n + c.m < 40",
+        "SELECT c.id, e FROM c JOIN e IN c.l WHERE e + c.g = c.m",
+        "SELECT * FROM c WHERE c.n + c.m < 50 OFFSET 5 LIMIT 20",
+        "SELECT * FROM c WHERE c.n + c.m < 0",
         "SELECT VALUE RAND() FROM c ORDER BY c.n * RAND()",
         "SELECT c.g, COUNT(1) AS n FROM c GROUP BY c.g ORDER BY COUNT(1)",
     };

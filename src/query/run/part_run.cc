@@ -2,7 +2,6 @@
 #include "query/run/part_run.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <exception>
 #include <utility>
@@ -12,6 +11,9 @@
 
 namespace orrery::query {
 namespace {
+
+// Parts that are begun before it is known whether they are needed. Each may keep a page of rows.
+constexpr size_t kAheadMax = 16;
 
 int64_t now_us() {
   return std::chrono::duration_cast<std::chrono::microseconds>(
@@ -27,7 +29,6 @@ struct PartRun::State {
 
   const size_t count;
   const int64_t started_us = now_us();
-  std::atomic<bool> has_asked = false;
   // Set while run() is at work; called without the lock.
   const std::function<void(size_t)>* work = nullptr;
 
@@ -35,6 +36,8 @@ struct PartRun::State {
   CondVar changed;
   bool is_closed ORRERY_GUARDED_BY(mutex) = false;
   size_t next ORRERY_GUARDED_BY(mutex) = 0;
+  size_t end ORRERY_GUARDED_BY(mutex) = 0;      // parts up to here may be begun
+  size_t helping ORRERY_GUARDED_BY(mutex) = 0;  // threads that were asked and have not gone
   size_t running ORRERY_GUARDED_BY(mutex) = 0;
   std::vector<bool> done ORRERY_GUARDED_BY(mutex);
   std::vector<std::exception_ptr> thrown ORRERY_GUARDED_BY(mutex);
@@ -49,7 +52,7 @@ bool PartRun::work_on_next(State& state) {
   size_t part = 0;
   {
     MutexLock lock(state.mutex);
-    if (state.is_closed || state.next == state.count) return false;
+    if (state.is_closed || state.next >= state.end) return false;
     part = state.next++;
     ++state.running;
   }
@@ -68,27 +71,34 @@ bool PartRun::work_on_next(State& state) {
 }
 
 void PartRun::look() {
-  if (helpers_ == nullptr || state_->has_asked.load(std::memory_order_relaxed)) return;
-  if (now_us() - state_->started_us < helpers_->alone_us() || state_->has_asked.exchange(true))
-    return;
-  size_t left = 0;
+  if (helpers_ == nullptr || now_us() - state_->started_us < helpers_->alone_us()) return;
+  size_t asked = 0;
   {
     MutexLock lock(state_->mutex);
-    left = state_->count - state_->next;
+    if (state_->is_closed) return;
+    asked = std::min(state_->end - state_->next, helpers_->threads() - state_->helping);
+    state_->helping += asked;
   }
-  for (size_t i = std::min(left, helpers_->threads()); i > 0; --i) {
+  for (; asked > 0; --asked) {
     helpers_->post([state = state_] {
       while (work_on_next(*state)) {
       }
+      MutexLock lock(state->mutex);
+      --state->helping;
     });
   }
 }
 
-void PartRun::run(const std::function<void(size_t)>& work,
+void PartRun::run(Needs needs, const std::function<void(size_t)>& work,
                   const std::function<bool(size_t)>& take) {
   State& state = *state_;
   state.work = &work;
   size_t taken = 0;
+  size_t ahead = needs == Needs::all_parts ? state.count : 1;
+  const auto allow = [&] {
+    MutexLock lock(state.mutex);
+    state.end = std::min(state.count, taken + ahead);
+  };
   // Takes what is done. False when no more is wanted.
   const auto take_done = [&] {
     while (taken < state.count) {
@@ -98,6 +108,8 @@ void PartRun::run(const std::function<void(size_t)>& work,
         if (state.thrown[taken]) std::rethrow_exception(state.thrown[taken]);
       }
       if (!take(taken++)) return false;
+      if (needs == Needs::first_parts) ahead = std::min(ahead * 2, kAheadMax);
+      allow();
     }
     return false;
   };
@@ -107,17 +119,13 @@ void PartRun::run(const std::function<void(size_t)>& work,
     while (state.running > 0) state.changed.wait(state.mutex);
   };
   try {
-    bool is_wanted = true;
-    while (is_wanted && work_on_next(state)) {
-      look();
-      is_wanted = take_done();
-    }
-    while (is_wanted) {
-      {
+    allow();
+    for (bool is_wanted = true; is_wanted; is_wanted = take_done()) {
+      if (!work_on_next(state)) {
         MutexLock lock(state.mutex);
         while (!state.done[taken]) state.changed.wait(state.mutex);
       }
-      is_wanted = take_done();
+      look();
     }
   } catch (...) {
     close();

@@ -36,11 +36,18 @@ class PartRun {
   PartRun(const PartRun&) = delete;
   PartRun& operator=(const PartRun&) = delete;
 
+  enum class Needs : uint8_t {
+    all_parts,
+    // The first parts may be enough. The first one is worked on alone. Each that is taken and was
+    // not enough lets twice as many be begun ahead.
+    first_parts,
+  };
   // Calls `work` once for each part, on any thread, several at a time, and `take` after it, on this
   // thread, in the order of the parts. When `take` returns false no further part is begun, and it
   // is not called again. At the return no other thread is at work on any part. What `work` throws
   // on another thread is thrown here, when its part is taken.
-  void run(const std::function<void(size_t)>& work, const std::function<bool(size_t)>& take);
+  void run(Needs needs, const std::function<void(size_t)>& work,
+           const std::function<bool(size_t)>& take);
   // To be called now and then by `work`, on any thread: asks for help when it is time.
   void look();
 
