@@ -80,8 +80,10 @@ std::optional<Access> KeyRing::who_signed(std::string_view payload,
   return std::nullopt;
 }
 
-std::string KeyRing::signature_of(std::string_view payload) const {
-  const auto digest = keys_.front().hmac.sign(payload);
+std::string KeyRing::signature_of(std::string_view payload, Access access) const {
+  const auto key = std::ranges::find(keys_, access, &Key::access);
+  if (key == keys_.end()) return {};
+  const auto digest = key->hmac.sign(payload);
   return digest ? to_base64(as_view(*digest)) : std::string();
 }
 

@@ -38,8 +38,9 @@ class KeyRing {
   // The access of the key that made `signature` (base64) of `payload`; nothing when none did. Every
   // comparison takes the same time, whatever it finds.
   std::optional<Access> who_signed(std::string_view payload, std::string_view signature) const;
-  // The primary key's signature of `payload`, in base64.
-  std::string signature_of(std::string_view payload) const;
+  // The signature of `payload`, in base64, by the first key with exactly this access: the primary
+  // one unless that is said. Empty when there is none.
+  std::string signature_of(std::string_view payload, Access access = Access::read_write) const;
 
  private:
   struct Key {

@@ -25,7 +25,8 @@ Status FaceListeners::listen(net::Server& server, std::string metrics_token) {
     known_.push_back(&known);
     all.push_back(faces_.back().get());
   }
-  pages_ = std::make_unique<ops::Pages>(context_, std::move(all), std::move(metrics_token));
+  pages_ = std::make_unique<ops::Pages>(context_, std::move(all), std::move(metrics_token),
+                                        options_.data);
   for (size_t i = 0; i < faces_.size(); ++i) {
     if (auto listening = listen_at(server, *known_[i], *faces_[i]); !listening) return listening;
   }
@@ -34,13 +35,14 @@ Status FaceListeners::listen(net::Server& server, std::string metrics_token) {
   spec.name = "ops";
   spec.port = *options_.ops_port;
   spec.port_option = "--ops-port";
-  spec.sessions = http_sessions(pages_.get(), nullptr, true);
+  spec.sessions = http_sessions(front(pages_.get(), nullptr, true));
   return listen_at(server, std::move(spec));
 }
 
 void FaceListeners::stop() {
   for (const auto& one : faces_) one->stop();
   pages_->set_server(nullptr);
+  pages_->stop();
 }
 
 std::optional<uint16_t> FaceListeners::port_of(const KnownFace& known) const {
@@ -50,14 +52,17 @@ std::optional<uint16_t> FaceListeners::port_of(const KnownFace& known) const {
   return options_.all_faces ? std::optional(known.usual_port) : std::nullopt;
 }
 
-net::SessionFactory FaceListeners::http_sessions(ops::Pages* pages, net::Handler* face,
-                                                 bool is_own_port) {
+net::Handler& FaceListeners::front(ops::Pages* pages, net::Handler* face, bool is_own_port) {
   fronts_.push_back(std::make_unique<ops::Front>(
       pages, face,
       ops::Front::Options{.is_own_port = is_own_port, .local_names_only = options_.dev}));
+  return *fronts_.back();
+}
+
+net::SessionFactory FaceListeners::http_sessions(net::Handler& handler) const {
   return net::http_sessions(
-      *fronts_.back(), {.header_bytes_max = static_cast<uint32_t>(limits_.request_header_bytes),
-                        .body_bytes_max = limits_.request_body_bytes});
+      handler, {.header_bytes_max = static_cast<uint32_t>(limits_.request_header_bytes),
+                .body_bytes_max = limits_.request_body_bytes});
 }
 
 Status FaceListeners::listen_at(net::Server& server, const KnownFace& known, face::Face& one) {
@@ -65,8 +70,16 @@ Status FaceListeners::listen_at(net::Server& server, const KnownFace& known, fac
   spec.name = known.name;
   spec.port = *port_of(known);
   if (one.http_handler() != nullptr) {
-    spec.sessions =
-        http_sessions(is_main(known) ? pages_.get() : nullptr, one.http_handler(), false);
+    net::Handler* handler =
+        &front(is_main(known) ? pages_.get() : nullptr, one.http_handler(), false);
+    if (is_main(known) && !options_.no_console) {
+      auto made = console::Gate::create(context_.account, context_.clock, *handler,
+                                        {.dev = options_.dev, .version = options_.version});
+      if (!made) return pass(made.error());
+      console_ = std::move(*made);
+      handler = console_.get();
+    }
+    spec.sessions = http_sessions(*handler);
   }
   if (is_main(known)) return listen_at(server, std::move(spec));
   spec.port_option = fmt::format("--{}-port", known.name);

@@ -1,4 +1,5 @@
-// The faces of a running server, each behind its listener, and the pages that belong to none.
+// The faces of a running server, each behind its listener, the pages that belong to none, and
+// the console.
 //
 // Lifecycle: listen() before the server starts, stop() after the server and the lanes have stopped.
 #pragma once
@@ -12,6 +13,7 @@
 #include "base/result.h"
 #include "cli/faces.h"
 #include "cli/serve.h"
+#include "console/gate.h"
 #include "face/face.h"
 #include "net/server.h"
 #include "ops/pages.h"
@@ -33,7 +35,8 @@ class FaceListeners {
  private:
   // Nothing when the face is off.
   std::optional<uint16_t> port_of(const KnownFace& known) const;
-  net::SessionFactory http_sessions(ops::Pages* pages, net::Handler* face, bool is_own_port);
+  net::Handler& front(ops::Pages* pages, net::Handler* face, bool is_own_port);
+  net::SessionFactory http_sessions(net::Handler& handler) const;
   Status listen_at(net::Server& server, const KnownFace& known, face::Face& one);
   Status listen_at(net::Server& server, net::ListenerSpec spec);
 
@@ -44,6 +47,7 @@ class FaceListeners {
   std::vector<const KnownFace*> known_;  // of each face
   std::unique_ptr<ops::Pages> pages_;
   std::vector<std::unique_ptr<ops::Front>> fronts_;
+  std::unique_ptr<console::Gate> console_;  // in front of the main port's
 };
 
 }  // namespace orrery::cli

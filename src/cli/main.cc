@@ -69,6 +69,8 @@ void add_serve_options(CLI::App& command, ServeOptions& options) {
   command.add_flag("--dev", options.dev,
                    "For development: the emulator's well-known key, this machine only, and "
                    "throttling reported instead of enforced");
+  command.add_flag("--no-console", options.no_console,
+                   "Do not serve the web console, which is at /console/ on the main port");
   command.add_option("--limit", options.limits, "Set a limit, NAME=VALUE; may be repeated")
       ->allow_extra_args(false);
   command.add_option("--cert", options.certificate,
@@ -146,6 +148,7 @@ int main(int argc, char** argv) {
   app.failure_message(CLI::FailureMessage::simple);
 
   ServeOptions serve_options;
+  serve_options.version = ORRERY_VERSION;
   CLI::App* serve = app.add_subcommand("serve", "Run the server");
   add_serve_options(*serve, serve_options);
   // `orrery serve --config FILE` falls through to the program, which reads the file.

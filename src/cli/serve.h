@@ -23,6 +23,8 @@ struct ServeOptions {
   bool all_faces = false;            // those without one at their usual ports, where these are free
   std::optional<uint16_t> ops_port;  // of the pages of no face alone
   bool dev = false;
+  bool no_console = false;
+  std::string version;  // of the program
   std::vector<std::string> limits;  // NAME=VALUE
   std::string certificate;
   std::string private_key;

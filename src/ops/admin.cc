@@ -38,7 +38,8 @@ void Pages::admin(CallPtr call) {
   const int64_t now_s = clock_.now_s();
   auto access = signatures_.verify(account_.keys(), call->signature, now_s);
   if (!access) return call->fail(access.error());
-  if (*access != account::Access::read_write) {
+  // Whoever may read all items may know how they are spread.
+  if (*access != account::Access::read_write && call->method != "GET") {
     return call->fail({.code = Code::forbidden,
                        .message = fmt::format("this key may only read, and {} {} administrates: "
                                               "use a read-write key",
@@ -54,14 +55,17 @@ void Pages::admin(CallPtr call) {
   };
   for (const Known& known : {Known{"/admin/split", "POST", &Pages::split},
                              Known{"/admin/partitions", "GET", &Pages::partitions},
+                             Known{"/admin/containers", "GET", &Pages::containers},
+                             Known{"/admin/history", "GET", &Pages::history},
                              Known{"/admin/keys/regenerate", "POST", &Pages::regenerate_key}}) {
     if (call->path != known.path) continue;
     if (call->method != known.method) return call->method_not_allowed();
     return later(std::move(call), known.job);
   }
   call->fail({.code = Code::invalid,
-              .message = fmt::format("there is no {} {}: there are POST /admin/split, GET "
-                                     "/admin/partitions and POST /admin/keys/regenerate",
+              .message = fmt::format("there is no {} {}: there are GET /admin/containers, GET "
+                                     "/admin/partitions, GET /admin/history, POST /admin/split and "
+                                     "POST /admin/keys/regenerate",
                                      call->method, call->path)});
 }
 
@@ -124,37 +128,6 @@ void Pages::split(CallPtr call) {
 cluster::RoutingPtr Pages::find(std::string_view face, std::string_view database,
                                 std::string_view container) const {
   return engine_.find({.face = face.empty() ? main_face_ : face, .name = database}, container);
-}
-
-// How storage and load are spread over a container's physical partitions, and its largest keys.
-void Pages::partitions(CallPtr call) {
-  constexpr size_t kLargestKeys = 10;
-  const std::string database = call->parameter("database");
-  const std::string container = call->parameter("container");
-  cluster::RoutingPtr routing = find(call->parameter("face"), database, container);
-  if (!routing) return call->fail(no_such_container(database, container));
-  auto statuses = engine_.status(routing->container->number);
-  if (!statuses) return call->fail(statuses.error());
-  auto largest = engine_.largest(routing->container->number, kLargestKeys);
-  if (!largest) return call->fail(largest.error());
-  std::string json = "{\"partitions\":[";
-  for (const cluster::PartitionStatus& one : *statuses) {
-    if (json.back() != '[') json += ',';
-    json += fmt::format(
-        R"({{"id":{},"min":"{}","max":"{}","bytes":{},"items":{},"lsn":{},"reads":{},)"
-        R"("writes":{},"throttled":{},"requestUnits":{:.2f},"indexed":{},"problem":{}}})",
-        one.range.id, to_hex_upper(one.range.min), to_hex_upper(one.range.max), one.usage.bytes,
-        one.usage.items, one.lsn, one.reads, one.writes, one.throttled, one.charge,
-        one.indexed_percent, quoted(one.read_only_reason));
-  }
-  json += "],\"largestKeys\":[";
-  for (const auto& one : *largest) {
-    if (json.back() != '[') json += ',';
-    json += fmt::format(R"({{"key":{},"bytes":{},"items":{}}})", quoted(one.key_text),
-                        one.usage.bytes, one.usage.items);
-  }
-  json += "]}";
-  call->reply_json(std::move(json));
 }
 
 }  // namespace orrery::ops

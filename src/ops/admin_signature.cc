@@ -48,7 +48,8 @@ std::string payload_of(const AdminRequest& request) {
 }  // namespace
 
 Result<AdminHeaders> sign_admin(const account::KeyRing& signer, std::string_view method,
-                                std::string_view target, std::string_view body, int64_t now_s) {
+                                std::string_view target, std::string_view body, int64_t now_s,
+                                account::Access access) {
   std::array<char, kNonceBytes> nonce{};
   if (RAND_bytes(reinterpret_cast<unsigned char*>(nonce.data()), nonce.size()) != 1) {
     return fail(Code::internal, "the system's random number generator does not work");
@@ -65,7 +66,8 @@ Result<AdminHeaders> sign_admin(const account::KeyRing& signer, std::string_view
                                       .authorization = {},
                                       .date = headers.date,
                                       .nonce = headers.nonce,
-                                      .content_sha256 = headers.content_sha256}));
+                                      .content_sha256 = headers.content_sha256}),
+                          access);
   headers.authorization = percent_encode(fmt::format("type={}&ver=1.0&sig={}", kType, signature));
   return headers;
 }

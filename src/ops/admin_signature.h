@@ -44,9 +44,10 @@ struct AdminHeaders {
   std::string nonce;
   std::string content_sha256;
 };
-// Code::internal when the system gives no random bytes.
+// By a key with this access. Code::internal when the system gives no random bytes.
 Result<AdminHeaders> sign_admin(const account::KeyRing& signer, std::string_view method,
-                                std::string_view target, std::string_view body, int64_t now_s);
+                                std::string_view target, std::string_view body, int64_t now_s,
+                                account::Access access = account::Access::read_write);
 
 // The server's side. Any thread may call.
 class AdminSignatures {

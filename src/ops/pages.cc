@@ -38,7 +38,7 @@ net::Response refusal(int status, std::string_view message) {
 }  // namespace
 
 Pages::Pages(const face::Context& context, std::vector<const face::Face*> faces,
-             std::string metrics_token)
+             std::string metrics_token, std::string history_folder)
     : engine_(context.engine),
       account_(context.account),
       lanes_(context.lanes),
@@ -49,8 +49,12 @@ Pages::Pages(const face::Context& context, std::vector<const face::Face*> faces,
       metrics_page_({.engine = context.engine,
                      .lanes = context.lanes,
                      .own = metrics_,
-                     .faces = std::move(faces),
-                     .token = std::move(metrics_token)}) {}
+                     .faces = faces,
+                     .token = std::move(metrics_token)}),
+      sampler_({.engine = context.engine,
+                .clock = context.clock,
+                .faces = std::move(faces),
+                .folder = std::move(history_folder)}) {}
 
 bool Pages::has(std::string_view target) {
   const std::string_view path = target.substr(0, target.find('?'));

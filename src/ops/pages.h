@@ -1,12 +1,16 @@
 // The pages that belong to no face: /healthz, /metrics, /admin/…. They are served on the main port,
 // in front of its face, and on a port of their own if one is configured.
 //
-// /admin/…, for the command line and the console, is signed by a read-write key in a way of its own
-// (admin_signature.h):
+// /admin/…, for the command line and the console, is signed by a key in a way of its own
+// (admin_signature.h); what changes something needs a read-write key:
+//   GET  /admin/containers        all of them, with what is stored and charged
+//   GET  /admin/partitions        ?database=…&container=…: how storage and load are spread;
+//                                 &keys=n: so many of the largest keys of each partition
+//   GET  /admin/history           ?from=…&step=5|60: the server's figures over time
 //   POST /admin/split             {"database":…,"container":…,"range":n}; without range the largest
-//   GET  /admin/partitions        ?database=…&container=…: how storage and load are spread
-//   both with the face whose database it is, unless that is the main one's: "face":NAME, &face=NAME
 //   POST /admin/keys/regenerate   {"key":"primary"}
+// Partitions and split with the face whose database it is, unless that is the main one's:
+// "face":NAME, &face=NAME. The first three are in admin_views.cc.
 //
 // Threading: handle() and refuse() on event-loop threads; what blocks goes through the lanes.
 #pragma once
@@ -26,17 +30,24 @@
 #include "ops/admin_signature.h"
 #include "ops/call.h"
 #include "ops/metrics_page.h"
+#include "ops/metrics_sampler.h"
 
 namespace orrery::ops {
 
 class Pages {
  public:
   // The first face is the main one. `metrics_token`: what /metrics requires; empty: no token.
+  // `history_folder`: where the history of metrics is kept; empty: in memory alone.
   Pages(const face::Context& context, std::vector<const face::Face*> faces,
-        std::string metrics_token);
+        std::string metrics_token, std::string history_folder);
 
-  // The server whose counters /metrics shows; null: it has not started, or is stopping.
-  void set_server(const net::Server* server) { metrics_page_.set_server(server); }
+  // The server whose counters are shown; null: it has not started, or is stopping.
+  void set_server(const net::Server* server) {
+    metrics_page_.set_server(server);
+    sampler_.set_server(server);
+  }
+  // Before the engine goes.
+  void stop() { sampler_.stop(); }
 
   static bool has(std::string_view target);
   // `is_own_port`: the request came to the pages' own port, where /metrics needs no token.
@@ -51,6 +62,8 @@ class Pages {
   void later(CallPtr call, Job job);
   void split(CallPtr call);
   void partitions(CallPtr call);
+  void containers(CallPtr call);
+  void history(CallPtr call);
   void regenerate_key(CallPtr call);
   // `face`: empty for the main one.
   cluster::RoutingPtr find(std::string_view face, std::string_view database,
@@ -63,7 +76,8 @@ class Pages {
   const std::string main_face_;
   AdminSignatures signatures_;
   face::RequestMetrics metrics_;
-  MetricsPage metrics_page_;  // last: it tells of the others
+  MetricsPage metrics_page_;  // it tells of the others
+  MetricsSampler sampler_;    // last: its thread uses the rest
 };
 
 // Dispatches the requests of a port: to the pages, or to the face that is there.

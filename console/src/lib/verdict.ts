@@ -1,0 +1,104 @@
+// Whether a container's key is good, from how its partitions are filled and asked.
+import type { KeyFigures, PartitionsView } from "./api";
+import { bytes, percent, plural, times, units } from "./format";
+
+export interface Load { unitsPerSecond: number; throttledPerSecond: number }
+export interface Verdict { state: "even" | "uneven" | "refused" | "unknown"; title: string; text: string }
+
+const itemsToJudge = 1000;
+
+// The part of all hashes that a range has: 0 to 1. Hashes are 16 bytes, of which the first two bits
+// are not used by version 2.
+export function widthOf(min: string, max: string, placement: string): number {
+  const most = placement === "hash-2" ? 0x40 : 0x100;
+  const at = (text: string, end: boolean) => {
+    if (text === "") return end ? 1 : 0;
+    if (text === "FF") return 1;
+    return Math.min(1, parseInt(text.slice(0, 8).padEnd(8, "0"), 16) / 2 ** 24 / most);
+  };
+  return Math.max(0, at(max, true) - at(min, false));
+}
+
+export function verdictOf(view: PartitionsView, loads: Map<number, Load>): Verdict {
+  const { partitions, limits, placement } = view;
+  const items = partitions.reduce((sum, one) => sum + one.items, 0);
+  const refusing = partitions.filter((one) => (loads.get(one.id)?.throttledPerSecond ?? 0) > 0);
+  const refused = [...loads.values()].reduce((sum, one) => sum + one.throttledPerSecond, 0);
+  const key = fullest(view.keys);
+  const shareOfKey = (one: KeyFigures) => {
+    const range = partitions.find((other) => other.id === one.range);
+    return range && range.bytes > 0 ? one.bytes / range.bytes : 0;
+  };
+  const over = partitions
+    .map((one) => ({ one, ratio: one.share > 0 ? (loads.get(one.id)?.unitsPerSecond ?? 0) / one.share : 0 }))
+    .sort((a, b) => b.ratio - a.ratio)[0];
+  if (over && refusing.length > 0) {
+    const held = view.keys.filter((one) => one.range === over.one.id).sort((a, b) => b.bytes - a.bytes)[0];
+    if (held && shareOfKey(held) > 0.5 && partitions.length > 1) {
+      return {
+        state: "refused",
+        title: `Range ${over.one.id} is nearly one key and asks for ${times(over.ratio)} its share`,
+        text: `“${held.key}” holds ${percent(shareOfKey(held))} of the range, ${bytes(held.bytes)} of the ${bytes(limits.keyBytes)} that one key may. One partition gives ${units(over.one.share)} RU/s, however much the container has.`,
+      };
+    }
+  }
+  if (key && key.bytes >= 0.8 * limits.keyBytes) {
+    return {
+      state: "refused",
+      title: `“${key.key}” is nearly full`,
+      text: `It holds ${bytes(key.bytes)} of the ${bytes(limits.keyBytes)} that one key may. Writes to it will be refused at the limit, and no split helps: it is one key.`,
+    };
+  }
+  if (refusing.length > 0 && refusing.length === partitions.length) {
+    return {
+      state: "refused",
+      title: "Every range refuses requests: more throughput is needed",
+      text: `${units(refused)} requests a second are over the budget, evenly. The key is fine. Raise the throughput on the Scale tab.`,
+    };
+  }
+  if (refusing.length > 0) {
+    return {
+      state: "refused",
+      title: `${plural(refusing.length, "range")} of ${partitions.length} refuse requests`,
+      text: `${refusing.map((one) => one.id).join(", ")}: ${units(refused)} requests a second over the budget. The others have room, so the requests favour some keys.`,
+    };
+  }
+  if (items < itemsToJudge || partitions.length < 2) {
+    return {
+      state: "unknown",
+      title: "Too little to judge",
+      text: partitions.length < 2
+        ? "One partition holds everything. Split it, or raise the throughput, to see how the key spreads."
+        : `${plural(items, "item")}: from ${itemsToJudge.toLocaleString("en-US")} on it shows whether the key spreads them.`,
+    };
+  }
+  const total = partitions.reduce((sum, one) => sum + one.bytes, 0);
+  const skew = Math.max(...partitions.map((one) => {
+    const width = widthOf(one.min, one.max, placement);
+    return width > 0 && total > 0 ? one.bytes / total / width : 0;
+  }));
+  if (placement !== "range" && skew > 1.5) {
+    return {
+      state: "uneven",
+      title: "Uneven",
+      text: `The fullest range holds ${times(skew)} what its width of hashes should. ${key ? `“${key.key}” has ${percent(shareOfKey(key))} of its range.` : ""} A key with more values spreads better.`,
+    };
+  }
+  return {
+    state: "even",
+    title: "Even",
+    text: `The fullest range holds ${times(skew)} the average. ${key ? `No key has more than ${percent(Math.max(...view.keys.map(shareOfKey)))} of its range. ` : ""}Nothing is being refused.`,
+  };
+}
+
+export const fullest = (keys: KeyFigures[]): KeyFigures | undefined => [...keys].sort((a, b) => b.bytes - a.bytes)[0];
+
+// The six keys that fill most of their partition: they alone get a colour, the same everywhere.
+export function colours(view: PartitionsView): Map<string, number> {
+  const part = (one: KeyFigures) => {
+    const range = view.partitions.find((other) => other.id === one.range);
+    return Math.max(one.bytes / view.limits.keyBytes, range && range.bytes > 0 ? one.bytes / range.bytes : 0);
+  };
+  const named = [...view.keys].filter((one) => part(one) >= 0.005).sort((a, b) => part(b) - part(a)).slice(0, 6);
+  return new Map(named.map((one, i) => [`${one.range}/${one.key}`, i + 1]));
+}

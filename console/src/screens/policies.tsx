@@ -1,0 +1,1 @@
+import type { Container } from "../lib/api"; export const Policies = (_: { db?: string; container?: Container }) => <div class="page" />;

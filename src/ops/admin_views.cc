@@ -1,0 +1,197 @@
+// What an operator can look at: all containers, the partitions of one, the server's figures over
+// time. See pages.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/bytes.h"
+#include "face/http_error.h"
+#include "ops/pages.h"
+
+namespace orrery::ops {
+namespace {
+
+constexpr int64_t kKeysMax = 20;    // of one partition
+constexpr size_t kPointsMax = 720;  // of one answer about the history
+
+std::string quoted(std::string_view text) {
+  std::string json;
+  face::append_message(json, text);
+  return json;
+}
+
+// A parameter that is a whole number.
+int64_t number_of(const Call& call, std::string_view name, int64_t otherwise) {
+  const std::string text = call.parameter(name);
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : otherwise;
+}
+
+std::string_view placement_name(value::Placement placement) {
+  switch (placement) {
+    case value::Placement::hash_v1:
+      return "hash-1";
+    case value::Placement::hash_v2:
+      return "hash-2";
+    case value::Placement::multi_hash:
+      return "multi-hash";
+    case value::Placement::range:
+      break;
+  }
+  return "range";
+}
+
+std::string numbers(const std::vector<uint32_t>& all) {
+  return fmt::format("[{}]", fmt::join(all, ","));
+}
+
+// The container's own throughput, or what its database has for all of its containers.
+std::string throughput_json(const cluster::Routing& routing) {
+  const auto& own = routing.container->throughput;
+  const auto& used = own ? own : routing.database->throughput;
+  if (!used) return "null";
+  return fmt::format(R"({{"units":{},"autoscale":{},"shared":{}}})", used->units, used->autoscale,
+                     !own);
+}
+
+struct KeySize {
+  uint32_t range = 0;
+  partition::Partition::LogicalPartition key;
+};
+
+std::string keys_json(const std::vector<KeySize>& keys) {
+  std::string json = "[";
+  for (const KeySize& one : keys) {
+    if (json.size() > 1) json += ',';
+    json +=
+        fmt::format(R"({{"key":{},"range":{},"bytes":{},"items":{}}})", quoted(one.key.key_text),
+                    one.range, one.key.usage.bytes, one.key.usage.items);
+  }
+  json += ']';
+  return json;
+}
+
+// The largest keys of each open partition, partition after partition.
+Result<std::vector<KeySize>> largest_keys(const cluster::Routing& routing, size_t of_each) {
+  std::vector<KeySize> all;
+  if (of_each == 0) return all;
+  for (const auto& slot : routing.slots) {
+    const auto opened = slot->opened();
+    if (!opened) continue;
+    auto some = opened->largest(of_each);
+    if (!some) return pass(some.error());
+    for (auto& one : *some) all.push_back({.range = slot->range.id, .key = std::move(one)});
+  }
+  return all;
+}
+
+}  // namespace
+
+void Pages::partitions(CallPtr call) {
+  constexpr size_t kLargestKeys = 10;
+  const std::string database = call->parameter("database");
+  const std::string container = call->parameter("container");
+  cluster::RoutingPtr routing = find(call->parameter("face"), database, container);
+  if (!routing) {
+    return call->fail({.code = Code::not_found,
+                       .message = fmt::format("there is no container '{}' in database '{}'",
+                                              container, database)});
+  }
+  const uint32_t number = routing->container->number;
+  auto statuses = engine_.status(number);  // opens what has files
+  if (!statuses) return call->fail(statuses.error());
+  routing = engine_.find(number);
+  if (!routing) return call->fail({.code = Code::not_found, .message = "the container has gone"});
+  const int64_t of_each = std::clamp(number_of(*call, "keys", kLargestKeys), int64_t{0}, kKeysMax);
+  auto keys = largest_keys(*routing, static_cast<size_t>(of_each));
+  if (!keys) return call->fail(keys.error());
+
+  std::string json = "{\"partitions\":[";
+  for (const cluster::PartitionStatus& one : *statuses) {
+    if (json.back() != '[') json += ',';
+    const auto slot = std::ranges::find_if(
+        routing->slots, [&](const auto& other) { return other->range.id == one.range.id; });
+    const bool is_there = slot != routing->slots.end();
+    json += fmt::format(
+        R"({{"id":{},"min":"{}","max":"{}","bytes":{},"items":{},"lsn":{},"reads":{},)"
+        R"("writes":{},"throttled":{},"requestUnits":{:.2f},"indexed":{},"problem":{},)"
+        R"("parents":{},"share":{:.1f},"splitting":{}}})",
+        one.range.id, to_hex_upper(one.range.min), to_hex_upper(one.range.max), one.usage.bytes,
+        one.usage.items, one.lsn, one.reads, one.writes, one.throttled, one.charge,
+        one.indexed_percent, quoted(one.read_only_reason), numbers(one.range.parents),
+        is_there ? routing->budget(**slot).rate() : 0.0, is_there && (*slot)->split_wanted.load());
+  }
+  json += "],\"keys\":" + keys_json(*keys);
+  std::ranges::sort(*keys, std::greater<>(), [](const auto& one) { return one.key.usage.bytes; });
+  if (keys->size() > kLargestKeys) keys->resize(kLargestKeys);
+  json += ",\"largestKeys\":" + keys_json(*keys);
+  json += ",\"splits\":[";
+  for (const SplitSeen& one : sampler_.splits(number)) {
+    if (json.back() != '[') json += ',';
+    json += fmt::format(R"({{"at":{},"parent":{},"children":{}}})", one.at_s, one.parent,
+                        numbers(one.children));
+  }
+  const Limits& limits = engine_.limits();
+  json += fmt::format(
+      R"(],"placement":"{}","throughput":{},"scaling":{},"at":{},"limits":{{"partitionBytes":{},)"
+      R"("keyBytes":{},"partitionUnits":{},"containerUnitsMax":{}}}}})",
+      placement_name(routing->container->spec.key.placement), throughput_json(*routing),
+      engine_.is_scaling(number), clock_.now_ms(), limits.physical_partition_bytes,
+      limits.logical_partition_bytes, limits.partition_throughput, limits.container_throughput_max);
+  call->reply_json(std::move(json));
+}
+
+// Opens nothing: what is closed is told of as it was last seen, without its items.
+void Pages::containers(CallPtr call) {
+  std::string json = "{\"containers\":[";
+  for (const catalog::ContainerPtr& container : engine_.catalog().all_containers()) {
+    const cluster::RoutingPtr routing = engine_.find(container->number);
+    if (!routing) continue;
+    uint64_t bytes = 0;
+    uint64_t items = 0;
+    uint64_t throttled = 0;
+    uint64_t largest = 0;
+    double charge = 0;
+    bool all_open = true;
+    for (const auto& slot : routing->slots) {
+      const uint64_t stored = slot->bytes.load();
+      bytes += stored;
+      largest = std::max(largest, stored);
+      throttled += slot->counters.throttled.load();
+      charge += slot->counters.charge.load();
+      if (const auto opened = slot->opened()) {
+        items += opened->usage().items;
+      } else if (stored > 0) {
+        all_open = false;
+      }
+    }
+    if (json.back() != '[') json += ',';
+    json += fmt::format(
+        R"({{"face":{},"database":{},"container":{},"partitions":{},"bytes":{},"largest":{},)"
+        R"("items":{},"throttled":{},"requestUnits":{:.2f},"throughput":{},"scaling":{}}})",
+        quoted(routing->database->face), quoted(routing->database->name),
+        quoted(container->spec.name), routing->slots.size(), bytes, largest,
+        all_open ? std::to_string(items) : "null", throttled, charge, throughput_json(*routing),
+        engine_.is_scaling(container->number));
+  }
+  json += fmt::format("],\"at\":{}}}", clock_.now_ms());
+  call->reply_json(std::move(json));
+}
+
+void Pages::history(CallPtr call) {
+  const int64_t now_s = clock_.now_s();
+  const int64_t step_s = number_of(*call, "step", kFineStepS);
+  if (step_s != kFineStepS && step_s != kCoarseStepS) {
+    return call->fail({.code = Code::invalid,
+                       .message = fmt::format("step={} is not one of {} and {}", step_s, kFineStepS,
+                                              kCoarseStepS)});
+  }
+  const int64_t kept_s = step_s == kFineStepS ? 3600 : 7 * 24 * 3600;
+  const int64_t from_s = std::clamp(number_of(*call, "from", now_s - 3600), now_s - kept_s, now_s);
+  call->reply_json(
+      sampler_.history().json(static_cast<uint32_t>(step_s), from_s, now_s, kPointsMax));
+}
+
+}  // namespace orrery::ops
