@@ -6,7 +6,7 @@ import { javascript } from "@codemirror/lang-javascript";
 import { json, jsonParseLinter } from "@codemirror/lang-json";
 import { bracketMatching, foldGutter, foldKeymap, HighlightStyle, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 import { linter, lintKeymap } from "@codemirror/lint";
-import { Compartment, EditorState, type Extension, Prec } from "@codemirror/state";
+import { Annotation, Compartment, EditorState, type Extension, Prec } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "preact/hooks";
@@ -40,6 +40,8 @@ const look = EditorView.theme({
   ".cm-foldPlaceholder": { backgroundColor: "var(--sunken)", border: "1px solid var(--line)", color: "var(--ink-2)" },
 });
 
+const fromOutside = Annotation.define<boolean>();
+
 export interface EditorProps {
   value: string;
   language: "json" | "sql" | "javascript";
@@ -60,12 +62,13 @@ export function Editor(props: EditorProps) {
   const latest = useRef(props);
   latest.current = props;
   const frozen = useRef(new Compartment());
+  const told = useRef<string[]>([]); // what onChange was called with lately
   useEffect(() => {
     const root = host.current!.shadowRoot ?? host.current!.attachShadow({ mode: "open" });
     const source: CompletionSource = completions(() => latest.current.properties?.() ?? []);
     const languages: Record<EditorProps["language"], Extension> = {
       json: [json(), linter(jsonParseLinter(), { delay: 200 }), lineNumbers(), foldGutter()],
-      sql: [sql, autocompletion({ override: [source], icons: false }), lineNumbers()],
+      sql: [sql, EditorView.lineWrapping, autocompletion({ override: [source], icons: false }), lineNumbers()],
       javascript: [javascript(), autocompletion({ icons: false }), lineNumbers(), foldGutter()],
     };
     const made = new EditorView({
@@ -98,7 +101,10 @@ export function Editor(props: EditorProps) {
           EditorView.contentAttributes.of({ "aria-label": latest.current.label, spellcheck: "false" }),
           frozen.current.of(EditorState.readOnly.of(latest.current.readOnly ?? false)),
           EditorView.updateListener.of((update) => {
-            if (update.docChanged) latest.current.onChange?.(update.state.doc.toString());
+            if (!update.docChanged || update.transactions.some((one) => one.annotation(fromOutside))) return;
+            const text = update.state.doc.toString();
+            told.current = [...told.current.slice(-20), text];
+            latest.current.onChange?.(text);
           }),
         ],
       }),
@@ -108,7 +114,11 @@ export function Editor(props: EditorProps) {
   }, [props.language]);
   useEffect(() => {
     const at = view.current;
-    if (at && at.state.doc.toString() !== props.value) at.dispatch({ changes: { from: 0, to: at.state.doc.length, insert: props.value } });
+    // What comes back late is what was typed here, and more may have been typed since.
+    const isLate = told.current.includes(props.value) && told.current.at(-1) !== props.value;
+    if (!isLate) told.current = [];
+    if (!at || isLate || at.state.doc.toString() === props.value) return;
+    at.dispatch({ changes: { from: 0, to: at.state.doc.length, insert: props.value }, annotations: fromOutside.of(true) });
   }, [props.value]);
   useEffect(() => {
     view.current?.dispatch({ effects: frozen.current.reconfigure(EditorState.readOnly.of(props.readOnly ?? false)) });
