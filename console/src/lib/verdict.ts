@@ -7,16 +7,24 @@ export interface Verdict { state: "even" | "uneven" | "refused" | "unknown"; tit
 
 const itemsToJudge = 1000;
 
-// The part of all hashes that a range has: 0 to 1. Hashes are 16 bytes, of which the first two bits
-// are not used by version 2.
-export function widthOf(min: string, max: string, placement: string): number {
-  const most = placement === "hash-2" ? 0x40 : 0x100;
-  const at = (text: string, end: boolean) => {
-    if (text === "") return end ? 1 : 0;
-    if (text === "FF") return 1;
-    return Math.min(1, parseInt(text.slice(0, 8).padEnd(8, "0"), 16) / 2 ** 24 / most);
-  };
-  return Math.max(0, at(max, true) - at(min, false));
+// Where on the ring of all hashes each range begins and ends: 0 to 1. The hashes of version 2 have
+// their first two bits unset. Older hashes and keys in order are not spread evenly over their bytes:
+// there each range gets the same width.
+export function spansOf(view: PartitionsView): Map<number, [number, number]> {
+  const all = view.partitions;
+  if (view.placement !== "hash-2" && view.placement !== "multi-hash") return new Map(all.map((one, i) => [one.id, [i / all.length, (i + 1) / all.length]]));
+  const place = (text: string, end: number) => (text === "" || text === "FF" ? end : Math.min(1, parseInt(text.slice(0, 8).padEnd(8, "0"), 16) / 2 ** 24 / 0x40));
+  return new Map(all.map((one) => [one.id, [place(one.min, 0), place(one.max, 1)]]));
+}
+
+// A key as the server writes it, ["US"], as people do.
+export function keyLabel(key: string): string {
+  try {
+    const values = JSON.parse(key) as unknown[];
+    return values.map((value) => (typeof value === "string" ? value : value !== null && typeof value === "object" ? "no value" : JSON.stringify(value))).join(" / ");
+  } catch {
+    return key;
+  }
 }
 
 export function verdictOf(view: PartitionsView, loads: Map<number, Load>): Verdict {
@@ -38,14 +46,14 @@ export function verdictOf(view: PartitionsView, loads: Map<number, Load>): Verdi
       return {
         state: "refused",
         title: `Range ${over.one.id} is nearly one key and asks for ${times(over.ratio)} its share`,
-        text: `“${held.key}” holds ${percent(shareOfKey(held))} of the range, ${bytes(held.bytes)} of the ${bytes(limits.keyBytes)} that one key may. One partition gives ${units(over.one.share)} RU/s, however much the container has.`,
+        text: `“${keyLabel(held.key)}” holds ${percent(shareOfKey(held))} of the range, ${bytes(held.bytes)} of the ${bytes(limits.keyBytes)} that one key may. One partition gives ${units(over.one.share)} RU/s, however much the container has.`,
       };
     }
   }
   if (key && key.bytes >= 0.8 * limits.keyBytes) {
     return {
       state: "refused",
-      title: `“${key.key}” is nearly full`,
+      title: `“${keyLabel(key.key)}” is nearly full`,
       text: `It holds ${bytes(key.bytes)} of the ${bytes(limits.keyBytes)} that one key may. Writes to it will be refused at the limit, and no split helps: it is one key.`,
     };
   }
@@ -73,15 +81,17 @@ export function verdictOf(view: PartitionsView, loads: Map<number, Load>): Verdi
     };
   }
   const total = partitions.reduce((sum, one) => sum + one.bytes, 0);
+  const spans = spansOf(view);
   const skew = Math.max(...partitions.map((one) => {
-    const width = widthOf(one.min, one.max, placement);
+    const [from, to] = spans.get(one.id) ?? [0, 1];
+    const width = to - from;
     return width > 0 && total > 0 ? one.bytes / total / width : 0;
   }));
   if (placement !== "range" && skew > 1.5) {
     return {
       state: "uneven",
       title: "Uneven",
-      text: `The fullest range holds ${times(skew)} what its width of hashes should. ${key ? `“${key.key}” has ${percent(shareOfKey(key))} of its range.` : ""} A key with more values spreads better.`,
+      text: `The fullest range holds ${times(skew)} what its width of hashes should. ${key ? `“${keyLabel(key.key)}” has ${percent(shareOfKey(key))} of its range.` : ""} A key with more values spreads better.`,
     };
   }
   return {

@@ -1,6 +1,6 @@
 // Making and removing databases and containers.
 import { useState } from "preact/hooks";
-import { call, containerPath, dbPath, type Json, throughputHeaders } from "../lib/api";
+import { call, dbPath, type Json, throughputHeaders } from "../lib/api";
 import { go } from "../lib/route";
 import { Editor } from "../parts/editor";
 import { Dialog, Field, Segmented, toast } from "../parts/parts";
@@ -117,4 +117,3 @@ export function DeleteDialog({ what, name, path, onClose, onDone }: { what: stri
     </Dialog>
   );
 }
-export const containerDelete = (db: string, id: string) => containerPath(db, id);

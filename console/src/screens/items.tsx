@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Container, type Item, type Json, query } from "../lib/api";
 import { count, ms, units } from "../lib/format";
-import { keyText, keyValues, pathParts, systemNames, valueAt } from "../lib/json";
+import { keyValues, pathParts, systemNames, valueAt } from "../lib/json";
 import { keep, kept } from "../lib/live";
 import { go, useRoute } from "../lib/route";
 import { Button, Icon, Problem, Snippets, WriteButton } from "../parts/parts";
@@ -189,4 +189,3 @@ export function Items({ db, container }: { db: string; container: Container }) {
     </div>
   );
 }
-export { keyText };

@@ -1,10 +1,10 @@
 // Is it well: the load, what is refused, what is stored, and the containers that need a look first.
 import { useState } from "preact/hooks";
-import { call, dbPath, history } from "../lib/api";
+import { dbPath, history } from "../lib/api";
 import { bytes, count, percent, plural, short, units } from "../lib/format";
 import { useLoaded } from "../lib/live";
 import { go, link } from "../lib/route";
-import { Button, Icon, Note, Problem, Snippets, WriteButton } from "../parts/parts";
+import { Icon, Note, Problem, Snippets, WriteButton } from "../parts/parts";
 import { CreateContainer, CreateDatabase, DeleteDialog } from "./create";
 import { figures, nameOf, tree, treeError, reloadTree } from "./context";
 import { ThroughputForm } from "./scale";
@@ -112,4 +112,3 @@ export function DatabasePage({ db }: { db: string }) {
     </div></div>
   );
 }
-export { Button, call };

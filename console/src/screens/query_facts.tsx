@@ -47,7 +47,7 @@ export function QueryFacts({ db, container, metrics, index, charge, returned, te
   const most = Math.max(1, read, given, matched);
   const key = container.partitionKey?.paths.join(", ");
   const steps: [string, string, number][] = [];
-  if (plan) steps.push([plan.asked < plan.of || plan.of === 1 ? `Ask ${plan.asked} of ${plan.of} ${plan.of === 1 ? "partition" : "partitions"}` : `Ask all ${plan.of} partitions`, plan.asked === 1 ? "the filter says which" : "one after the other", 0]);
+  if (plan) steps.push([plan.asked < plan.of || plan.of === 1 ? `Ask ${plan.asked} of ${plan.of} ${plan.of === 1 ? "partition" : "partitions"}` : `Ask all ${plan.of} partitions`, plan.of === 1 ? "" : plan.asked === 1 ? "the filter says which" : "one after the other", 0]);
   for (const one of used) steps.push([`Index ${pathOf(one)}`, one.IndexImpactScore ? `${one.IndexImpactScore.toLowerCase()} impact` : "", 0]);
   for (const one of composites) steps.push([`Composite index ${partsOf(one)}`, "", 0]);
   steps.push([read === 0 && given > 0 ? "Answer from the index alone" : "Read items", read === 0 ? "" : count(read), read / most]);
