@@ -65,12 +65,13 @@ run_ctest() {
   step "unit tests and checks" $((total - bad_ones)) "$bad_ones" $((SECONDS - start))
 }
 
-# Installs the SDK's packages as tests/sdk/package-lock.json names them, when that has changed.
-install_sdk() {
-  local stamp=tests/sdk/node_modules/.installed
-  [[ -f $stamp && ! tests/sdk/package-lock.json -nt $stamp ]] && return 0
-  (cd tests/sdk && npm ci --no-audit --no-fund --loglevel=error) >&2 && touch "$stamp"
+# install_packages_of FOLDER: as its package-lock.json names them, when that has changed.
+install_packages_of() {
+  local stamp=$1/node_modules/.installed
+  [[ -f $stamp && ! $1/package-lock.json -nt $stamp ]] && return 0
+  (cd "$1" && npm ci --no-audit --no-fund --loglevel=error) >&2 && touch "$stamp"
 }
+install_sdk() { install_packages_of tests/sdk; }
 
 # run_sdk_tests [FILE...]: all of tests/sdk unless files are named, with both versions of the SDK.
 run_sdk_tests() {
@@ -113,6 +114,30 @@ run_sdk_version() {
   ((status != 0 && not_ok == 0)) && not_ok=1
   ((not_ok == 0)) || show_tap_failures "$log"
   step "$name" "$ok" "$not_ok" $((SECONDS - start))
+}
+
+# The console: its types, and what people do with it in a real Chromium.
+run_console_tests() {
+  local start=$SECONDS log=$logs/console.log status=0 ok not_ok
+  (($# > 0)) || set -- tests/console/*.test.mjs
+  mkdir -p "$logs"
+  if ! install_sdk || ! install_packages_of tests/console; then
+    step "console tests" 0 1 $((SECONDS - start))
+    return 0
+  fi
+  if tests/console/node_modules/.bin/tsc -p console >"$logs/console-types.log" 2>&1; then
+    step "console types" 1 0 $((SECONDS - start))
+  else
+    cat "$logs/console-types.log" >&2
+    step "console types" 0 1 $((SECONDS - start))
+  fi
+  start=$SECONDS
+  timeout -k 10 600 node --test --test-concurrency=2 --test-reporter=tap "$@" >"$log" 2>&1 || status=$?
+  ok=$(tap_count "$log" pass)
+  not_ok=$(($(tap_count "$log" fail) + $(tap_count "$log" cancelled)))
+  ((status != 0 && not_ok == 0)) && not_ok=1
+  ((not_ok == 0)) || show_tap_failures "$log"
+  step "console tests" "$ok" "$not_ok" $((SECONDS - start))
 }
 
 # run_client_programs [LANGUAGE...]: those of tests/clients, or those of the named languages.

@@ -151,19 +151,19 @@ function Frame({ info, onSignOut }: { info: SessionInfo; onSignOut: () => void }
         <span class="grow" />
         <span class="gauge wide-only"><b>{units(now?.total.unitsPerSecond ?? 0)}</b><span class="dim">RU/s</span></span>
         {(now?.total.throttledPerSecond ?? 0) > 0 && <span class="gauge wide-only"><b class="over">{short(now!.total.throttledPerSecond)}</b><span class="dim">over/s</span></span>}
-        <span class={`tag ${readOnly ? "warn" : ""}`} title={readOnly ? readOnlyReason : `Signed in; ends after ${span(3600)} without a request`}><Icon name="lock" />{info.access}</span>
+        <span class={`tag ${readOnly ? "warn" : "wide-only"}`} title={readOnly ? readOnlyReason : `Signed in; ends after ${span(3600)} without a request`}><Icon name="lock" />{info.access}</span>
         <Button kind="quiet" icon={dark ? "sun" : "moon"} label={dark ? "Light theme" : "Dark theme"} onClick={turnTheme} />
         <Button kind="quiet" icon="help" label="Keyboard" class="wide-only" onClick={() => setPopup("keys")} />
         <Button kind="quiet" icon="out" label="Sign out" id="sign-out" onClick={onSignOut} />
       </header>
-      <div class={`side ${showTree ? "open" : ""}`}>
+      <aside class={`side ${showTree ? "open" : ""}`} aria-label="Places">
         <nav aria-label="Console">
           <a href="#/" aria-current={parts.length === 0 ? "page" : undefined} onClick={leave}><Icon name="home" />Overview</a>
           <a href="#/metrics" aria-current={parts[0] === "metrics" ? "page" : undefined} onClick={leave}><Icon name="chart" />Metrics</a>
         </nav>
         <Tree onGo={leave} />
         <div class="side-foot"><span>{location.host}</span><span>{info.version}</span></div>
-      </div>
+      </aside>
       <main class="main" id="main" tabIndex={-1}>
         <LostBar />
         {id && <h1 class="hidden">{db} / {id}</h1>}

@@ -57,8 +57,8 @@ describe("a console with a key", () => {
     await p.press("Run");
     await p.says("Ficciones", ".grid");
     await p.says(/\d\.\d\d\s*RU/, ".facts");
-    await p.says("/pages/?", "aside");
-    await p.says("What it cost", "aside");
+    await p.says("/pages/?", ".aside");
+    await p.says("What it cost", ".aside");
     await p.edit("Query", "SELECT nonsense FRM c");
     await p.press("Run");
     await p.says("The query could not be run");
@@ -86,7 +86,7 @@ describe("a console with a key", () => {
     assert.equal((await at.orders.item("o1", "c1").read()).resource.status, "shipped", "nothing is overwritten");
     await (await p.page.waitForSelector('::-p-aria([name="status: yours, \\"returned\\""][role="radio"])')).evaluate((one) => one.click());
     await p.press("Save the merged item");
-    await p.says("Saved");
+    await p.says(/Saved: [\d.]+ RU/);
     const { resource } = await at.orders.item("o1", "c1").read();
     assert.deepEqual([resource.status, resource.gift, resource.tracking], ["returned", true, "1Z"]);
 
@@ -96,7 +96,7 @@ describe("a console with a key", () => {
     await p.press("Save");
     await p.says("deleted by someone else");
     await p.press("Create it again");
-    await p.says("Created");
+    await p.says(/Created: [\d.]+ RU/);
     assert.equal((await at.orders.item("o1", "c1").read()).resource.status, "kept");
 
     // The key of an item cannot be changed, and the page says so before anything is sent.

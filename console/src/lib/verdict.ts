@@ -1,8 +1,9 @@
 // Whether a container's key is good, from how its partitions are filled and asked.
 import type { KeyFigures, PartitionsView } from "./api";
-import { bytes, percent, plural, times, units } from "./format";
+import { bytes, percent, plural, short, times, units } from "./format";
 
-export interface Load { unitsPerSecond: number; throttledPerSecond: number }
+// What is asked for is what is served and, at the same price each, what is refused.
+export interface Load { unitsPerSecond: number; throttledPerSecond: number; askedPerSecond: number }
 export interface Verdict { state: "even" | "uneven" | "refused" | "unknown"; title: string; text: string }
 
 const itemsToJudge = 1000;
@@ -38,7 +39,7 @@ export function verdictOf(view: PartitionsView, loads: Map<number, Load>): Verdi
     return range && range.bytes > 0 ? one.bytes / range.bytes : 0;
   };
   const over = partitions
-    .map((one) => ({ one, ratio: one.share > 0 ? (loads.get(one.id)?.unitsPerSecond ?? 0) / one.share : 0 }))
+    .map((one) => ({ one, ratio: one.share > 0 ? (loads.get(one.id)?.askedPerSecond ?? 0) / one.share : 0 }))
     .sort((a, b) => b.ratio - a.ratio)[0];
   if (over && refusing.length > 0) {
     const held = view.keys.filter((one) => one.range === over.one.id).sort((a, b) => b.bytes - a.bytes)[0];
@@ -61,14 +62,14 @@ export function verdictOf(view: PartitionsView, loads: Map<number, Load>): Verdi
     return {
       state: "refused",
       title: "Every range refuses requests: more throughput is needed",
-      text: `${units(refused)} requests a second are over the budget, evenly. The key is fine. Raise the throughput on the Scale tab.`,
+      text: `${short(refused)} requests a second are over the budget, evenly. The key is fine. Raise the throughput on the Scale tab.`,
     };
   }
   if (refusing.length > 0) {
     return {
       state: "refused",
       title: `${plural(refusing.length, "range")} of ${partitions.length} refuse requests`,
-      text: `${refusing.map((one) => one.id).join(", ")}: ${units(refused)} requests a second over the budget. The others have room, so the requests favour some keys.`,
+      text: `${refusing.map((one) => one.id).join(", ")}: ${short(refused)} requests a second are over the budget. The others have room, so the requests favour some keys.`,
     };
   }
   if (items < itemsToJudge || partitions.length < 2) {

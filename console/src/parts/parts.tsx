@@ -34,7 +34,7 @@ export const Icon = ({ name, class: extra = "" }: { name: IconName; class?: stri
 );
 
 export const Wordmark = () => (
-  <svg class="wordmark" viewBox="0 0 118 22" role="img" aria-label="Orrery">
+  <svg class="wordmark" viewBox="0 0 118 22" preserveAspectRatio="xMinYMid slice" role="img" aria-label="Orrery">
     <circle class="line" cx="11" cy="11" r="8.500" />
     <circle class="sun" cx="11" cy="11" r="2.600" />
     <circle class="planet" cx="16.500" cy="4" r="3.600" />
@@ -164,13 +164,13 @@ export const Toasts = () => (
   </div>
 );
 
-export function Snippets({ database, container, path }: { database: string; container: string; path: string }) {
-  const all = snippets(database, container, path);
+export function Snippets({ database, container, keys }: { database: string; container: string; keys: string[] }) {
+  const all = snippets(database, container, keys);
   const [chosen, setChosen] = useState(0);
   const one = all[chosen]!;
   return (
     <div class="snippet">
-      <div class="bar" role="tablist" aria-label="Language">
+      <div class="bar"><div class="row" role="tablist" aria-label="Language">
         {all.map(({ language }, i) => (
           <button type="button" role="tab" key={language} aria-selected={i === chosen} tabIndex={i === chosen ? 0 : -1} onClick={() => setChosen(i)}
             onKeyDown={(event) => {
@@ -180,7 +180,7 @@ export function Snippets({ database, container, path }: { database: string; cont
               (event.currentTarget.parentElement!.children[(chosen + step) % all.length] as HTMLElement).focus();
             }}>{language}</button>
         ))}
-        <span class="grow" />
+        </div><span class="grow" />
         <Button kind="quiet" icon="copy" label="Copy" onClick={() => navigator.clipboard?.writeText(one.text).then(() => toast("Copied"), () => toast("The browser does not let this page copy"))} />
       </div>
       <pre tabIndex={0} aria-label={`${one.language} example`}><code>{one.text}</code></pre>

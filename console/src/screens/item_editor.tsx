@@ -229,10 +229,13 @@ function Conflict({ was, mine, theirs, saving, onSave, onTheirs, onBack }: {
         <Button kind="quiet" onClick={onBack}>Back to the editor</Button>
       </div>
       <h3>The item as it will be saved</h3>
-      <pre class="merged" tabIndex={0} aria-label="The merged item">{Object.entries(result).map(([property, value], i, entries) => {
-        const line = `  ${JSON.stringify(property)}: ${JSON.stringify(value, null, 2).replaceAll("\n", "\n  ")}${i + 1 < entries.length ? "," : ""}\n`;
-        return <span key={property} class={changedLines.has(property) ? "changed" : ""}>{i === 0 ? "{\n" : ""}{line}{i + 1 === entries.length ? "}" : ""}</span>;
-      })}</pre>
+      <pre class="merged" tabIndex={0} aria-label="The merged item">
+        <span>{"{"}</span>
+        {Object.entries(result).map(([property, value], i, entries) => (
+          <span key={property} class={changedLines.has(property) ? "changed" : ""}>{`  ${JSON.stringify(property)}: ${JSON.stringify(value, null, 2).replaceAll("\n", "\n  ")}${i + 1 < entries.length ? "," : ""}`}</span>
+        ))}
+        <span>{"}"}</span>
+      </pre>
     </div>
   );
 }

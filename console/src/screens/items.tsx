@@ -107,7 +107,7 @@ export function Items({ db, container }: { db: string; container: Container }) {
         <div class="empty">
           <h2>{container.id} has no items yet</h2>
           <p>Make one here, or with a program: this is all it takes.</p>
-          <Snippets database={db} container={container.id} path={container.partitionKey?.paths[0] ?? "/id"} />
+          <Snippets database={db} container={container.id} keys={container.partitionKey?.paths ?? []} />
           <WriteButton kind="primary" icon="plus" onClick={() => at({ new: "1" })}>New item</WriteButton>
         </div>
       </div>
@@ -145,7 +145,7 @@ export function Items({ db, container }: { db: string; container: Container }) {
                 <tr>
                   <th scope="col">id</th>
                   {keyNames.filter((name) => name !== "id").map((name) => <th scope="col" key={name}><Icon name="key" class="key-icon" />{name}</th>)}
-                  {columns.map((name) => <th scope="col" key={name}>{name}</th>)}
+                  {columns.map((name) => <th scope="col" key={name} class={items.some((item) => typeof item[name] === "number") ? "num" : ""}>{name}</th>)}
                 </tr>
               </thead>
               <tbody ref={body}>

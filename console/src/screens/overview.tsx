@@ -33,7 +33,7 @@ export function Overview() {
       <div class="page"><div class="empty">
         <h1>Nothing is here yet</h1>
         <p>A database holds containers, and a container holds items. Make a database here, or let a program do it:</p>
-        <Snippets database="shop" container="orders" path="/customerId" />
+        <Snippets database="shop" container="orders" keys={["/customerId"]} />
         <WriteButton kind="primary" icon="plus" id="new-database" onClick={() => setCreating(true)}>New database</WriteButton>
         {creating && <CreateDatabase onClose={() => setCreating(false)} />}
       </div></div>
@@ -98,7 +98,7 @@ export function DatabasePage({ db }: { db: string }) {
         <div class="empty">
           <h2>{db} has no containers yet</h2>
           <p>A container holds items and spreads them over partitions by one of their properties, the partition key.</p>
-          <Snippets database={db} container="orders" path="/customerId" />
+          <Snippets database={db} container="orders" keys={["/customerId"]} />
         </div>
       ) : (
         <section class="card"><header><h2>Containers</h2></header>

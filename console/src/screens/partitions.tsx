@@ -6,7 +6,7 @@ import { bytes, count, dateTime, ms, percent, plural, short } from "../lib/forma
 import { pathParts } from "../lib/json";
 import { link } from "../lib/route";
 import { colours, keyLabel, type Load, verdictOf } from "../lib/verdict";
-import { Button, Dialog, Field, Note, Problem, Segmented, WriteButton } from "../parts/parts";
+import { Dialog, Field, Note, Problem, Segmented, WriteButton } from "../parts/parts";
 import { tree } from "./context";
 import { familyOf, Ring } from "./ring";
 
@@ -16,7 +16,8 @@ const keysEvery_ms = 15_000;
 const keysOfRange = 6;
 
 // The partitions, looked at again and again; loads are the growth of counters.
-function useLive(db: string, id: string): { view?: PartitionsView; loads: Map<number, Load>; error?: unknown; look: () => Promise<void> } {
+interface Live { view?: PartitionsView; loads: Map<number, Load>; error?: unknown; look: () => Promise<void> }
+function useLive(db: string, id: string): Live {
   const [state, setState] = useState<{ view?: PartitionsView; loads: Map<number, Load>; error?: unknown }>({ loads: new Map() });
   const past = useRef<PartitionsView[]>([]);
   const keys = useRef<{ at: number; keys: PartitionsView["keys"]; largestKeys: PartitionsView["largestKeys"]; count: number }>({ at: 0, keys: [], largestKeys: [], count: 0 });
@@ -33,7 +34,10 @@ function useLive(db: string, id: string): { view?: PartitionsView; loads: Map<nu
         const old = first?.partitions.find((other) => other.id === one.id);
         const seconds = first ? (body.at - first.at) / 1000 : 0;
         if (old && seconds > 0.5) {
-          loads.set(one.id, { unitsPerSecond: Math.max(0, one.requestUnits - old.requestUnits) / seconds, throttledPerSecond: Math.max(0, one.throttled - old.throttled) / seconds });
+          const grown = (name: "requestUnits" | "throttled" | "reads" | "writes") => Math.max(0, one[name] - old[name]) / seconds;
+          const served = grown("reads") + grown("writes");
+          const price = served > 0 ? grown("requestUnits") / served : 1;
+          loads.set(one.id, { unitsPerSecond: grown("requestUnits"), throttledPerSecond: grown("throttled"), askedPerSecond: grown("requestUnits") + grown("throttled") * price });
         }
       }
       setState({ view, loads });
@@ -69,9 +73,10 @@ function Bars({ view, loads, order }: { view: PartitionsView; loads: Map<number,
   const isDense = rows.length > 40;
   // The limit is a line; small data is shown on a scale of its own, or it could not be seen.
   const fullest = Math.max(1, ...rows.map((one) => one.bytes));
-  const scale = fullest > view.limits.partitionBytes / 20 ? view.limits.partitionBytes * 1.02 : fullest * 1.15;
+  const isToLimit = fullest > view.limits.partitionBytes / 3;
+  const scale = isToLimit ? view.limits.partitionBytes * 1.02 : fullest * 1.05;
   const share = Math.max(1, ...rows.map((one) => one.share));
-  const busiest = Math.max(share, ...rows.map((one) => loads.get(one.id)?.unitsPerSecond ?? 0));
+  const busiest = Math.max(share, ...rows.map((one) => loads.get(one.id)?.askedPerSecond ?? 0));
   const segments = (one: PartitionFigures): [number, number][] => {
     const own = view.keys.filter((key) => key.range === one.id && named.has(`${key.range}/${key.key}`)).map((key): [number, number] => [named.get(`${key.range}/${key.key}`)!, key.bytes]);
     const rest = one.bytes - own.reduce((sum, [, size]) => sum + size, 0);
@@ -82,25 +87,25 @@ function Bars({ view, loads, order }: { view: PartitionsView; loads: Map<number,
     <table class="bars" aria-label="Physical partitions">
       <thead><tr>
         <th scope="col">range</th>
-        <th scope="col" style={{ width: "42%" }}>storage{scale > view.limits.partitionBytes ? ` of ${bytes(view.limits.partitionBytes)}` : ""}</th><th scope="col" class="num">stored</th>
-        <th scope="col" class="optional" style={{ width: "30%" }}>RU/s of {isShared ? "the database’s" : "its"} {count(share)}</th><th scope="col" class="num">used</th>
+        <th scope="col" style={{ width: "42%" }}>storage{isToLimit ? ` of ${bytes(view.limits.partitionBytes)}` : ", beside the fullest"}</th><th scope="col" class="num">stored</th>
+        <th scope="col" class="optional" style={{ width: "30%" }}>RU/s of {isShared ? "the database’s" : "its"} {count(share)}</th><th scope="col" class="num">asked</th>
         <th scope="col" class="num">over/s</th>
       </tr></thead>
       <tbody>
         {rows.map((one) => {
           const load = loads.get(one.id);
-          const used = one.share > 0 && load ? load.unitsPerSecond / one.share : 0;
+          const used = one.share > 0 && load ? load.askedPerSecond / one.share : 0;
           return (
             <tr key={one.id} class={isDense ? "dense" : ""} title={`Range ${one.id}: ${one.min || "00"} to ${one.max}`}>
               <th scope="row">{isDense ? <span class="hidden">{one.id}</span> : <span class="code">{one.id}{one.splitting ? " ↗" : ""}{one.problem ? " ■" : ""}</span>}</th>
               <td><div class="track">
                 {segments(one).map(([colour, size]) => size > 0 && <div key={colour} class={`seg ${colour ? `bg-k${colour}` : "bg-rest"}`} style={{ width: `${(size / scale) * 100}%` }} />)}
-                {scale > view.limits.partitionBytes && <div class="limit" style={{ left: `${(view.limits.partitionBytes / scale) * 100}%` }} />}
+                {isToLimit && <div class="limit" style={{ left: `${(view.limits.partitionBytes / scale) * 100}%` }} />}
               </div></td>
               <td class="num">{isDense ? <span class="hidden">{bytes(one.bytes)}</span> : bytes(one.bytes)}</td>
               <td class="optional"><div class="track">
                 {load && load.unitsPerSecond > 0 && <div class="seg bg-rest" style={{ width: `${(Math.min(load.unitsPerSecond, one.share) / busiest / 1.02) * 100}%` }} />}
-                {load && load.unitsPerSecond > one.share && <div class="refused" style={{ width: `${((load.unitsPerSecond - one.share) / busiest / 1.02) * 100}%` }} />}
+                {load && load.askedPerSecond > one.share && <div class="refused" style={{ width: `${((load.askedPerSecond - Math.min(load.unitsPerSecond, one.share)) / busiest / 1.02) * 100}%` }} />}
                 <div class="limit" style={{ left: `${(one.share / busiest / 1.02) * 100}%` }} />
               </div></td>
               <td class={`num ${used > 1 ? "over" : used > 0.8 ? "near" : ""}`}>{isDense ? <span class="hidden">{percent(used)}</span> : percent(used)}</td>
@@ -127,8 +132,7 @@ function filterOf(container: Container, key: string): string | undefined {
   }
 }
 
-function Picture({ db, container, actions }: { db: string; container: Container; actions?: (view: PartitionsView, look: () => Promise<void>) => preact.ComponentChildren }) {
-  const { view, loads, error, look } = useLive(db, container.id);
+function Picture({ db, container, live: { view, loads, error, look } }: { db: string; container: Container; live: Live }) {
   const [order, setOrder] = useState<Order>("hash");
   const [shape, setShape] = useState<"ring" | "table">("ring");
   if (!view) return error ? <Problem error={error} retry={look} /> : <div class="card" aria-busy="true" />;
@@ -139,19 +143,15 @@ function Picture({ db, container, actions }: { db: string; container: Container;
   const items = view.partitions.reduce((sum, one) => sum + one.items, 0);
   const family = familyOf(view, loads);
   return (
-    <>
-      <div class="page-head">
+    <section class="card stack" aria-label={`${db} / ${container.id}`}>
+      <div class="row wrap"><h2>{container.id}</h2><code class="dim">{container.partitionKey?.paths.join(", ") ?? "no key"}</code>
+        <span class="grow" />
         <span><b class="strong">{bytes(stored)}</b> <span class="dim">in {plural(items, "item")}</span></span>
         <span><b class="strong">{plural(view.partitions.length, "partition")}</b></span>
         {view.throughput && <span><b class="strong">{count(view.throughput.units)}</b> <span class="dim">RU/s{view.throughput.autoscale ? " at most" : ""}{view.throughput.shared ? ", shared" : ""}</span></span>}
         {view.scaling && <span class="tag warn">scaling</span>}
         {view.partitions.some((one) => one.splitting) && <span class="tag warn">splitting</span>}
-        <span class="grow" />
-        {error !== undefined ? <span class="near small">no answer</span> : <span class="row small dim"><span class="mark live" />live</span>}
-        {actions?.(view, look)}
       </div>
-      <section class="card stack" aria-label={`${db} / ${container.id}`}>
-        <div class="row wrap"><h2>{container.id}</h2><code class="dim">{container.partitionKey?.paths.join(", ") ?? "no key"}</code></div>
         <Note state={verdict.state} title={verdict.title}>{verdict.text}</Note>
         {view.partitions.some((one) => one.problem) && <Note state="refused" title="A partition takes no writes">{view.partitions.filter((one) => one.problem).map((one) => `Range ${one.id}: ${one.problem}`).join(" ")}</Note>}
         <div class="row"><span class="grow" /><Segmented<Order> label="Order" value={order} onChange={setOrder} options={[["hash", "By hash"], ["size", "By size"], ["load", "By load"]]} /></div>
@@ -199,9 +199,12 @@ function Picture({ db, container, actions }: { db: string; container: Container;
             )}
           </div>
         </div>
-      </section>
-    </>
+    </section>
   );
+}
+
+function Compared({ db, container }: { db: string; container: Container }) {
+  return <Picture db={db} container={container} live={useLive(db, container.id)} />;
 }
 
 function SplitDialog({ db, container, view, look, onClose }: { db: string; container: Container; view: PartitionsView; look: () => Promise<void>; onClose: () => void }) {
@@ -250,26 +253,26 @@ function SplitDialog({ db, container, view, look, onClose }: { db: string; conta
 export function Partitions({ db, container }: { db: string; container: Container }) {
   const [splitting, setSplitting] = useState(false);
   const [other, setOther] = useState("");
+  const live = useLive(db, container.id);
   const all = tree.use()?.flatMap((node) => node.containers.map((one) => ({ db: node.id, one }))) ?? [];
   const compared = all.find(({ db: name, one }) => `${name}/${one.id}` === other);
   return (
     <div class="page"><div class="stack" style={compared ? { maxWidth: "none" } : {}}>
-      <div class={compared ? "compare" : "stack"}>
-        <div class="stack">
-          <Picture db={db} container={container} actions={(view, look) => (
-            <>
-              {all.length > 1 && <label class="row small dim wide-only">Compare with <select class="input" value={other} onChange={(event) => setOther(event.currentTarget.value)}>
-                <option value="">nothing</option>
-                {all.filter(({ db: name, one }) => name !== db || one.id !== container.id).map(({ db: name, one }) => <option key={`${name}/${one.id}`} value={`${name}/${one.id}`}>{name} / {one.id}</option>)}
-              </select></label>}
-              <WriteButton id="split" onClick={() => setSplitting(true)}>Split a range…</WriteButton>
-              <Button onClick={() => { location.hash = link(["data", db, container.id, "scale"]); }}>Scale…</Button>
-              {splitting && <SplitDialog db={db} container={container} view={view} look={look} onClose={() => setSplitting(false)} />}
-            </>
-          )} />
-        </div>
-        {compared && <div class="stack"><Picture key={other} db={compared.db} container={compared.one} /></div>}
+      <div class="page-head">
+        <span class="row small dim"><span class={`mark ${live.error ? "uneven" : "live"}`} />{live.error ? "no answer" : "live; the load is the mean of 10 s"}</span>
+        <span class="grow" />
+        {all.length > 1 && <label class="row small dim wide-only">Compare with <select class="input" value={other} onChange={(event) => setOther(event.currentTarget.value)}>
+          <option value="">nothing</option>
+          {all.filter(({ db: name, one }) => name !== db || one.id !== container.id).map(({ db: name, one }) => <option key={`${name}/${one.id}`} value={`${name}/${one.id}`}>{name} / {one.id}</option>)}
+        </select></label>}
+        <WriteButton id="split" disabled={!live.view} onClick={() => setSplitting(true)}>Split a range…</WriteButton>
+        <a class="btn" href={link(["data", db, container.id, "scale"])}>Scale…</a>
       </div>
+      <div class={compared ? "compare" : ""}>
+        <Picture db={db} container={container} live={live} />
+        {compared && <Compared key={other} db={compared.db} container={compared.one} />}
+      </div>
+      {splitting && live.view && <SplitDialog db={db} container={container} view={live.view} look={live.look} onClose={() => setSplitting(false)} />}
     </div></div>
   );
 }

@@ -70,7 +70,7 @@ export function Policies({ db, container }: { db: string; container: Container }
       {mode === "json" || !draft ? (
         <div style={{ height: "60vh", display: "flex" }}><Editor language="json" label="The container’s definition" value={text} onChange={setText} onSave={save} readOnly={!mayWrite} class="grow" /></div>
       ) : (
-        <div class="cards">
+        <div class="cards two">
           <section class="card stack"><h2>Indexing</h2>
             <Segmented label="Indexing mode" value={(policy.indexingMode ?? "consistent").toLowerCase() as "consistent" | "none"} onChange={(value) => setPolicy((one) => { one.indexingMode = value; one.automatic = value !== "none"; if (value === "none") { delete one.includedPaths; delete one.excludedPaths; delete one.compositeIndexes; delete one.spatialIndexes; } else { one.includedPaths ??= [{ path: "/*" }]; one.excludedPaths ??= []; } })} options={[["consistent", "On"], ["none", "Off"]]} />
             {policy.indexingMode === "none" ? <p class="dim small">Items are found by id and key alone. Queries read everything.</p> : (

@@ -70,10 +70,10 @@ export function Ring({ view, loads }: { view: PartitionsView; loads: Map<number,
     return () => clearTimeout(timer);
   }, [playing, step, splits.length]);
   const deepest = Math.max(1, ...[...nodes.values()].map((node) => node.depth + 1));
-  const orbit = (depth: number) => 26 + ((depth + 1) / deepest) * 82;
+  const orbit = (depth: number) => 22 + ((depth + 1) / deepest) * 68;
   const most = Math.max(1, ...leaves.map((node) => node.bytes));
   const isCrowded = leaves.length > 40;
-  const size = (node: Node) => (isCrowded ? 3 : 5) + Math.sqrt(node.bytes / most) * (leaves.length > 16 ? 7 : 12);
+  const size = (node: Node) => (isCrowded ? 3 : 5) + Math.sqrt(node.bytes / most) * (leaves.length > 16 ? 6 : 11);
   const place = (node: Node) => polar((node.from + node.to) / 2, leaves.length === 1 ? 0 : orbit(node.depth));
   const isHash = view.placement === "hash-2" || view.placement === "multi-hash";
   const hex = (part: number) => Math.round(part * 0x40).toString(16).toUpperCase().padStart(2, "0");
@@ -110,7 +110,7 @@ export function Ring({ view, loads }: { view: PartitionsView; loads: Map<number,
         {leaves.map((node) => {
           const [x, y] = place(node);
           const r = leaves.length === 1 ? 34 : size(node);
-          const [lx, ly] = leaves.length === 1 ? [middle, middle] : polar((node.from + node.to) / 2, orbit(node.depth) + r + 9);
+          const [lx, ly] = leaves.length === 1 ? [middle, middle] : polar((node.from + node.to) / 2, orbit(node.depth) + r + 11);
           let turn = 0;
           return (
             <g key={node.id}>

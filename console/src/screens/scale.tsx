@@ -46,7 +46,7 @@ export function ThroughputForm({ rid, name, view, onDone }: { rid: string; name:
       }
       setBusy(false);
     }}>
-      <div class="row wrap">
+      <div class="row wrap fields">
         <Segmented label="Kind" value={kind} onChange={(chosen) => { setKind(chosen); if (chosen === "autoscale") setUnits(Math.max(1000, Math.ceil(units / 1000) * 1000)); }} options={[["manual", "Manual"], ["autoscale", "Autoscale"]]} />
         <Field label={kind === "autoscale" ? "RU/s at most" : "RU/s"}>{(id) => <input class="input" id={id} type="number" style={{ width: "130px" }} min={least} step={step} value={units} disabled={!mayWrite} onInput={(event) => setUnits(Number(event.currentTarget.value))} />}</Field>
         {kind === "autoscale" && <span class="dim">between {count(units / 10)} and {count(units)}, by the load</span>}

@@ -118,7 +118,7 @@ function Work({ base, container, kind, script, reload, onDeleted }: { base: stri
         <WriteButton kind={text !== script.body ? "primary" : ""} disabled={text === script.body} onClick={save}>Save</WriteButton></div>
       <Editor language="javascript" label={`Script ${script.id}`} flat value={text} onChange={setText} onSave={save} readOnly={!mayWrite} class="grow" />
       <div class="result">
-        {kind === "sprocs" && <div class="row wrap">
+        {kind === "sprocs" && <div class="row wrap fields">
           <Field label="Partition key">{(id) => <input class="input code" id={id} value={key} spellcheck={false} autocomplete="off" onInput={(event) => setKey(event.currentTarget.value)} />}</Field>
           <Field label="Arguments">{(id) => <input class="input code" id={id} value={args} spellcheck={false} autocomplete="off" onInput={(event) => setArgs(event.currentTarget.value)} />}</Field>
           <WriteButton kind="primary" icon="play" disabled={text !== script.body} title={text !== script.body ? "Save it first: what is saved is what runs" : undefined} onClick={run}>Run the procedure</WriteButton>
