@@ -45,6 +45,9 @@ class CountingCodec final : public value::Codec {
     ++parsed;
     return value::json_codec()->parse(body);
   }
+  bool append(std::string& out, const Value& value, size_t most) const override {
+    return value::json_codec()->append(out, value, most);
+  }
   mutable std::atomic<int> parsed = 0;
 };
 
