@@ -5,8 +5,8 @@
 // A page is charged to the partition where it starts. That partition admits it before it runs, and
 // the caller, who knows the price, pays there.
 //
-// Threading: one thread at a time. It may block. With Reach::memory it fails with Code::would_wait
-// instead.
+// Threading: one thread at a time; others may help it (PageLimits::helpers). It may block. With
+// Reach::memory it fails with Code::would_wait instead.
 #pragma once
 
 #include <functional>
