@@ -177,6 +177,16 @@ void Lease::renew() {
   }
 }
 
+bool remove_lease(ObjectStore& store, const std::string& incarnation) {
+  auto row = read_lease(store, incarnation);
+  if (!row || !*row || (*row)->state != LeaseRow::State::over) return false;
+  return store
+      .apply(object_of(incarnation), {.presence = ObjectChange::Presence::must_be_there,
+                                      .attributes_equal = {{kRow, encode(**row)}},
+                                      .remove = true})
+      .is_done();
+}
+
 Status bury(ObjectStore& store, const std::string& incarnation) {
   for (;;) {
     auto row = read_lease(store, incarnation);

@@ -93,6 +93,9 @@ class Lease {
   std::thread keeper_;
 };
 
+// Removes the row of a lease that is over. Whether it was there.
+bool remove_lease(ObjectStore& store, const std::string& incarnation);
+
 // Ends the lease of a process that is known to be dead, at once.
 Status bury(ObjectStore& store, const std::string& incarnation);
 

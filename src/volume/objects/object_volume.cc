@@ -7,10 +7,12 @@
 #include <array>
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "base/bytes.h"
@@ -18,11 +20,11 @@
 #include "base/thread_annotations.h"
 #include "volume/objects/object_file_system.h"
 #include "volume/objects/root.h"
+#include "volume/objects/sweep.h"
 
 namespace orrery::volume {
 namespace {
 
-constexpr const char* kIndex = "index";
 constexpr const char* kRemovedAt = "removed";  // an attribute of dead roots: seconds
 constexpr int kAttempts = 100;
 
@@ -89,11 +91,12 @@ Result<std::string> Core::make_root(std::string_view name, const std::string& ow
                                            {kOwner, owner},
                                            {kState, std::string(owner.empty() ? kReleased : kOpen)},
                                            {kName, std::string(name)},
+                                           {kMaker, lease->incarnation()},
                                            {kParent, parent}},
                         .set_entries = parent.empty() ? Entries{{"db/", "directory"}} : Entries{}});
   if (!made.is_done()) return failed(*store, "make the root of a partition", made);
   const Outcome entered = store->apply(
-      kIndex, {.entries_equal = {{named(name), ""}}, .set_entries = {{named(name), id}}});
+      kIndexObject, {.entries_equal = {{named(name), ""}}, .set_entries = {{named(name), id}}});
   if (entered.is_done()) return id;
   // Without an answer the index may name it, so it stays.
   if (entered.applied != Applied::unknown) {
@@ -204,9 +207,59 @@ class ObjectClaim final : public Claim {
   std::atomic<uint64_t> kept_lsn_;
 };
 
+// A thread that sweeps now and then.
+class Sweeper {
+ public:
+  Sweeper(ObjectStore& store, uint32_t every_s) : store_(store), every_s_(every_s) {
+    if (every_s_ > 0) thread_ = std::thread([this] { run(); });
+  }
+  ~Sweeper() {
+    {
+      MutexLock lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+  Sweeper(const Sweeper&) = delete;
+  Sweeper& operator=(const Sweeper&) = delete;
+
+ private:
+  bool wait() {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(every_s_);
+    MutexLock lock(mutex_);
+    for (auto now = std::chrono::steady_clock::now(); !stopping_ && now < until;
+         now = std::chrono::steady_clock::now()) {
+      wake_.wait_for(mutex_, until - now);
+    }
+    return !stopping_;
+  }
+  void run() {
+    while (wait()) {
+      auto swept = sweep(store_);
+      if (!swept) {
+        log::warn("cannot look for what dead processes left", {{"error", swept.error().message}});
+      } else if (swept->roots + swept->tokens + swept->objects + swept->leases > 0) {
+        log::info("removed what dead processes left", {{"roots", std::to_string(swept->roots)},
+                                                       {"tokens", std::to_string(swept->tokens)},
+                                                       {"objects", std::to_string(swept->objects)},
+                                                       {"leases", std::to_string(swept->leases)}});
+      }
+    }
+  }
+
+  ObjectStore& store_;
+  const uint32_t every_s_;
+  Mutex mutex_;
+  CondVar wake_;
+  bool stopping_ ORRERY_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
 class ObjectVolume final : public Volume {
  public:
-  explicit ObjectVolume(std::shared_ptr<Core> core) : core_(std::move(core)) {}
+  explicit ObjectVolume(std::shared_ptr<Core> core)
+      : core_(std::move(core)), sweeper_(*core_->store, core_->options.sweep_every_s) {}
 
   Result<std::unique_ptr<Claim>> claim(std::string_view name) override {
     return take(name, LivingOwner::is_left_alone);
@@ -216,7 +269,7 @@ class ObjectVolume final : public Volume {
   }
 
   Status outlive_owner(std::string_view name) override {
-    auto id = store().entry(kIndex, named(name));
+    auto id = store().entry(kIndexObject, named(name));
     if (!id) return pass(id.error());
     if (!*id) return {};
     auto root = store().inspect(root_object(**id));
@@ -234,7 +287,7 @@ class ObjectVolume final : public Volume {
 
   bool exists(std::string_view name) const override {
     if (!is_valid_name(name)) return false;
-    auto id = store().entry(kIndex, named(name));
+    auto id = store().entry(kIndexObject, named(name));
     if (!id || !*id) return false;
     auto root = store().inspect(root_object(**id));
     if (!root || root->attribute(kState) == kDead) return false;
@@ -250,7 +303,7 @@ class ObjectVolume final : public Volume {
 
   Result<std::vector<std::string>> list() const override {
     std::vector<std::string> names;
-    auto index = store().inspect(kIndex);
+    auto index = store().inspect(kIndexObject);
     if (!index && index.error().code == Code::not_found) return names;
     if (!index) return pass(index.error());
     for (auto it = index->entries.lower_bound("n:");
@@ -263,7 +316,7 @@ class ObjectVolume final : public Volume {
   Status remove(std::string_view name, int64_t now_s) override {
     if (!is_valid_name(name)) return bad_name(name);
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      auto id = store().entry(kIndex, named(name));
+      auto id = store().entry(kIndexObject, named(name));
       if (!id) return pass(id.error());
       if (!*id) return {};
       auto root = store().inspect(root_object(**id));
@@ -287,7 +340,7 @@ class ObjectVolume final : public Volume {
   }
 
   Result<bool> delete_removed(int64_t before_s) override {
-    auto index = store().inspect(kIndex);
+    auto index = store().inspect(kIndexObject);
     if (!index && index.error().code == Code::not_found) return false;
     if (!index) return pass(index.error());
     const auto oldest = index->entries.lower_bound("r:");
@@ -309,7 +362,7 @@ class ObjectVolume final : public Volume {
         return failed(store(), "delete the root of a partition", gone);
       }
     }
-    const Outcome forgotten = store().apply(kIndex, {.erase_entries = {oldest->first}});
+    const Outcome forgotten = store().apply(kIndexObject, {.erase_entries = {oldest->first}});
     if (!forgotten.is_done()) return failed(store(), "forget a removed partition", forgotten);
     return true;
   }
@@ -384,7 +437,7 @@ class ObjectVolume final : public Volume {
     auto root = store().inspect(root_object(id));
     if (!root && root.error().code == Code::not_found) {
       // Removed and deleted since, or lost.
-      auto again = store().entry(kIndex, named(name));
+      auto again = store().entry(kIndexObject, named(name));
       if (again && *again == id) return no_root(name);
       return nullptr;
     }
@@ -432,7 +485,7 @@ class ObjectVolume final : public Volume {
 
   Result<std::string> find_or_make(std::string_view name) {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      auto id = store().entry(kIndex, named(name));
+      auto id = store().entry(kIndexObject, named(name));
       if (!id) return pass(id.error());
       if (*id) return std::move(**id);
       auto made = core_->make_root(name, "", 0, "");
@@ -456,9 +509,9 @@ class ObjectVolume final : public Volume {
     if (auto sealed = seal_logs(store(), *root); !sealed) return sealed;
     const auto at_s = static_cast<int64_t>(number_of(root->attribute(kRemovedAt)).value_or(0));
     const Outcome freed =
-        store().apply(kIndex, {.entries_equal = {{named(name), id}},
-                               .set_entries = {{removed(at_s, id), std::string(name)}},
-                               .erase_entries = {named(name)}});
+        store().apply(kIndexObject, {.entries_equal = {{named(name), id}},
+                                     .set_entries = {{removed(at_s, id), std::string(name)}},
+                                     .erase_entries = {named(name)}});
     // Somebody else has done it.
     if (freed.is_done() || freed.applied == Applied::differs) return {};
     return failed(store(), "free the name of a removed partition", freed);
@@ -467,6 +520,7 @@ class ObjectVolume final : public Volume {
   const std::shared_ptr<Core> core_;
   std::atomic<int64_t> look_again_us_{0};
   std::atomic<double> free_share_{1};
+  Sweeper sweeper_;
 };
 
 // The process that used this node's name before.

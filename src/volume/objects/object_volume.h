@@ -39,6 +39,8 @@ struct ObjectVolumeOptions {
   // A local file for what was read of tables, and how large it may be. Empty: none.
   std::string cache_file = {};
   uint64_t cache_bytes = 0;
+  // How often what dead processes left is looked for (sweep.h). 0: never.
+  uint32_t sweep_every_s = 3600;
   // Of the store's space, kept for removals: growth stops at this, compactions at half of it.
   double reserve_share = 0.05;
 };

@@ -130,5 +130,16 @@ TEST(ObjectVolume, WhatWasReadOfATableIsKeptLocallyOverRestarts) {
   EXPECT_EQ(store->bytes_read, 0U);
 }
 
+TEST(ObjectVolume, SweepsNowAndThen) {
+  DirectoryPlace place;
+  auto store = place.store();
+  {
+    auto lease = Lease::take(*store, "gone");
+  }
+  ASSERT_EQ(store->list("lease.")->size(), 1U);
+  auto volume = open_object_volume(store, {.sweep_every_s = 1}).value();
+  while (store->list("lease.")->size() > 1) std::this_thread::yield();
+}
+
 }  // namespace
 }  // namespace orrery::volume

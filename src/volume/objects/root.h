@@ -36,6 +36,7 @@ inline constexpr const char* kEpoch = "epoch";    // decimal
 inline constexpr const char* kOwner = "owner";    // an incarnation, or empty
 inline constexpr const char* kState = "state";    // one of the following
 inline constexpr const char* kName = "name";      // of the partition
+inline constexpr const char* kMaker = "maker";    // the incarnation that made it
 inline constexpr const char* kParent = "parent";  // of a clone: the root that it was made from
 inline constexpr const char* kLsn = "lsn";        // the newest noted one, decimal
 inline constexpr std::string_view kOpen = "open";
@@ -48,6 +49,8 @@ inline constexpr std::string_view kSealed = "sealed";
 inline constexpr const char* kRefs = "refs";
 
 std::string root_object(std::string_view id);
+// Which root a name leads to, and which ones were removed: see object_volume.h.
+inline constexpr const char* kIndexObject = "index";
 
 enum class Standing : uint8_t {
   owner,
