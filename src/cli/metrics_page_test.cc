@@ -51,7 +51,7 @@ TEST(MetricsPageTest, IsReadWhileTheListenerComesAndGoes) {
   const face::Context context{
       .engine = **engine, .scripts = scripts, .account = **account, .lanes = lanes, .clock = clock};
   cosmos::Service service(context, {});
-  ops::Pages pages(context, {&service}, "");
+  ops::Pages pages(context, {&service}, "", "");
   ops::Front front(&pages, &service, {});
 
   const auto read = [&] {
