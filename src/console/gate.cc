@@ -20,8 +20,10 @@ namespace {
 constexpr std::string_view kRoot = "/console/";
 constexpr std::string_view kApi = "/console/api/";
 constexpr std::string_view kSession = "/console/api/session";
+constexpr std::string_view kHot = "/console/api/hot";
 constexpr std::string_view kData = "/console/api/data/";
 constexpr std::string_view kAdmin = "/console/api/admin/";
+constexpr std::string_view kKeyHeader = "x-ms-documentdb-partitionkey";
 constexpr std::string_view kOwnHeader = "x-orrery-console";
 
 // Nothing is loaded from elsewhere, run inline, framed, or kept.
@@ -40,6 +42,11 @@ constexpr std::string_view kNotKept = "cache-control: no-store\r\n";
 constexpr std::array<std::string_view, 4> kAdminPages = {"split", "partitions", "containers",
                                                          "history"};
 
+constexpr size_t kHotKeysShown = 10;
+constexpr std::string_view kNoSession =
+    "there is no session, or it has ended: it lasts an hour without a request, eight hours in all, "
+    "and as long as its key; sign in again";
+
 std::string_view path_of(std::string_view target) {
   return target.substr(0, target.find('?'));
 }
@@ -49,6 +56,20 @@ bool is_for_face(std::string_view path) {
   if (!path.starts_with(kData)) return false;
   const std::string_view rest = path.substr(kData.size());
   return rest.empty() || rest.starts_with("dbs") || rest.starts_with("offers");
+}
+
+// A parameter of the target's query, decoded; empty when it is not there.
+std::string parameter(std::string_view target, std::string_view name) {
+  std::string_view rest = target.substr(std::min(target.size(), target.find('?')));
+  while (!rest.empty()) {
+    rest.remove_prefix(1);
+    const std::string_view one = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(one.size());
+    if (!one.starts_with(name) || !one.substr(name.size()).starts_with('=')) continue;
+    auto decoded = percent_decode(one.substr(name.size() + 1));
+    return decoded ? *decoded : "";
+  }
+  return "";
 }
 
 net::Response json_response(int status, std::string json) {
@@ -154,12 +175,18 @@ void Gate::handle(const net::Request& request, net::Responder responder) {
     return responder.send(redirect(kRoot));
   }
   if (path == "/console") return responder.send(redirect(kRoot));
-  if (!path.starts_with(kRoot)) return behind_.handle(request, std::move(responder));
+  if (!path.starts_with(kRoot)) {
+    if (HotKeys::is_sampled()) {
+      hot_keys_.note(request.target, request.header(kKeyHeader), clock_.now_ms());
+    }
+    return behind_.handle(request, std::move(responder));
+  }
   if (!path.starts_with(kApi)) {
     return responder.send(page(request, path.substr(kRoot.size())));
   }
   if (auto refused = check_origin(request)) return responder.send(std::move(*refused));
   if (path == kSession) return responder.send(session(request));
+  if (path == kHot) return responder.send(hot(request));
   if (is_for_face(path)) {
     return pass_on(request, request.target.substr(kData.size() - 1), std::move(responder));
   }
@@ -177,7 +204,7 @@ std::optional<net::Response> Gate::refuse(const net::Request& head) {
   if (!path.starts_with(kRoot)) return behind_.refuse(head);
   if (!is_for_face(path)) return failure(413, "requests to the console have no large body");
   if (auto refused = check_origin(head)) return refused;
-  if (!session_of(head)) return failure(401, "sign in first, or again: there is no session");
+  if (!session_of(head)) return failure(401, kNoSession);
   return std::nullopt;
 }
 
@@ -287,13 +314,25 @@ net::Response Gate::sign_in(const net::Request& request) {
   return response;
 }
 
+net::Response Gate::hot(const net::Request& request) {
+  if (!session_of(request)) return failure(401, kNoSession);
+  const HotKeyList list = hot_keys_.of(parameter(request.target, "database"),
+                                       parameter(request.target, "container"), clock_.now_ms());
+  std::string json = fmt::format(R"({{"sampled":{:.0f},"keys":[)", list.sampled);
+  for (size_t i = 0; i < std::min(list.keys.size(), kHotKeysShown); ++i) {
+    if (i > 0) json += ',';
+    json += "{\"key\":";
+    face::append_message(json, list.keys[i].key);
+    json += fmt::format(",\"part\":{:.4f}}}", list.keys[i].part);
+  }
+  json += "]}";
+  return json_response(200, std::move(json));
+}
+
 void Gate::pass_on(const net::Request& request, std::string_view target, net::Responder responder) {
   const auto session = session_of(request);
   if (!session) {
-    return responder.send(
-        failure(401,
-                "there is no session, or it has ended: it lasts an hour without a request, eight "
-                "hours in all, and as long as its key; sign in again"));
+    return responder.send(failure(401, kNoSession));
   }
   const int64_t now_s = clock_.now_s();
   auto inner = InnerRequest::sign(request, target, account_.keys(), session->access, now_s);

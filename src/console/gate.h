@@ -6,6 +6,7 @@
 //   GET    /console/api/session   who one is, and how one may sign in
 //   POST   /console/api/session   {"key":…} opens one; {} does with --dev, on this machine
 //   DELETE /console/api/session   ends it
+//   GET    /console/api/hot       ?database=…&container=…: the keys asked for most (hot_keys.h)
 //   …      /console/api/data/…    to the main face, as /…
 //   …      /console/api/admin/…   to the pages of operators that are for the page, as /admin/…
 //
@@ -30,6 +31,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "base/thread_annotations.h"
+#include "console/hot_keys.h"
 #include "console/session.h"
 #include "net/http.h"
 
@@ -72,6 +74,7 @@ class Gate final : public net::Handler {
   net::Response sign_in(const net::Request& request);
   net::Response session_json(const net::Request& request,
                              const std::optional<Session>& session) const;
+  net::Response hot(const net::Request& request);
   void pass_on(const net::Request& request, std::string_view target, net::Responder responder);
   // Whether this address may try another key now, and the count of one that failed.
   bool may_try(std::string_view peer);
@@ -82,6 +85,7 @@ class Gate final : public net::Handler {
   net::Handler& behind_;
   const GateOptions options_;
   const std::unique_ptr<Sessions> sessions_;
+  HotKeys hot_keys_;
 
   struct Tries {
     int64_t since_s = 0;

@@ -179,6 +179,20 @@ TEST_F(GateTest, ASessionReachesTheFaceAndSomePagesAndNothingElse) {
   }
 }
 
+TEST_F(GateTest, TellsWhichKeysAreAskedForMost) {
+  const std::string cookie = sign_in();
+  for (uint32_t i = 0; i < 40 * HotKeys::kSampled; ++i) {
+    ask({.target = "/dbs/a b/colls/c/docs/1",
+         .headers = {{"x-ms-documentdb-partitionkey", R"(["US"])"}}});
+  }
+  const std::string target = "/console/api/hot?container=c&database=a%20b";
+  EXPECT_EQ(status_of({.target = target}), 401);
+  EXPECT_EQ(ask({.target = target, .headers = {{"cookie", cookie}}}).body,
+            R"({"sampled":40,"keys":[{"key":"[\"US\"]","part":1.0000}]})");
+  EXPECT_EQ(ask({.target = "/console/api/hot", .headers = {{"cookie", cookie}}}).body,
+            R"({"sampled":0,"keys":[]})");
+}
+
 TEST_F(GateTest, WithoutASessionNothingIsPassedOn) {
   std::string forged = sign_in();
   forged.back() = forged.back() == '0' ? '1' : '0';

@@ -62,13 +62,41 @@ describe("administration", () => {
     answers(await at.rest("GET", "/dbs/db"), 200);
   });
 
-  it("read-only keys administrate nothing", async () => {
+  it("read-only keys look, and change nothing", async () => {
     const container = await at.container();
     const { primaryReadonly: key } = at.server.keys;
-    for (const [method, path, body] of [["POST", "/admin/split", splitBody(container)],
-      ["GET", `/admin/partitions?database=db&container=${container.id}`], ["POST", "/admin/keys/regenerate", { key: "primary" }]]) {
+    for (const [method, path, body] of [["POST", "/admin/split", splitBody(container)], ["POST", "/admin/keys/regenerate", { key: "primary" }],
+      ["POST", `/admin/partitions?database=db&container=${container.id}`], ["DELETE", "/admin/containers"]]) {
       answers(await at.rest(method, path, { key, body }), 403, { message: /may only read/ });
     }
+    // Whoever may read all items may know how they are spread.
+    answers(await at.rest("GET", `/admin/partitions?database=db&container=${container.id}`, { key }), 200);
+    answers(await at.rest("GET", "/admin/containers", { key }), 200);
+    answers(await at.rest("GET", "/admin/history", { key }), 200);
+  });
+
+  it("containers, partitions and history tell what is stored, charged and split", async () => {
+    const container = await at.container();
+    for (let i = 0; i < 20; ++i) await container.items.create({ id: `${i}`, pk: `k${i % 5}` });
+    const partitions = async (keys) => (await at.rest("GET", `/admin/partitions?database=db&container=${container.id}${keys}`)).body;
+    const before = await partitions("&keys=2");
+    assert.equal(before.partitions.length, 1);
+    assert.deepEqual(before.partitions[0].parents, []);
+    assert.equal(before.partitions[0].share, before.throughput.units);
+    assert.equal(before.keys.length, 2);
+    assert.equal(before.keys[0].range, before.partitions[0].id);
+    assert.equal((await partitions("&keys=0")).keys.length, 0);
+    assert.equal((await partitions("&keys=nonsense")).keys.length, 5);
+    await at.server.split(container);
+    const after = await partitions("");
+    assert.deepEqual(after.partitions.map((one) => one.parents), [[before.partitions[0].id], [before.partitions[0].id]]);
+    const { body } = await at.rest("GET", "/admin/containers");
+    const own = body.containers.find((one) => one.container === container.id);
+    assert.deepEqual([own.face, own.database, own.partitions, own.items], ["cosmos", "db", 2, 20]);
+    assert.ok(own.bytes > 0);
+    const { body: history } = await at.rest("GET", "/admin/history?step=5");
+    assert.deepEqual(history.figures.slice(0, 4), ["at", "reads", "writes", "queries"]);
+    answers(await at.rest("GET", "/admin/history?step=7"), 400, { message: /step=7/ });
   });
 });
 

@@ -135,6 +135,8 @@ const named = (db: string, c: string) => `database=${encodeURIComponent(db)}&con
 export const containerFigures = () => call<{ containers: ContainerFigures[]; at: number }>("admin/containers");
 export const partitions = (db: string, c: string, keys: number) =>
   call<PartitionsView>(`admin/partitions?${named(db, c)}&keys=${keys}`);
+export interface HotKeys { sampled: number; keys: { key: string; part: number }[] }
+export const hotKeys = (db: string, c: string) => call<HotKeys>(`hot?${named(db, c)}`);
 export const history = (step: number, from: number) => call<HistoryView>(`admin/history?step=${step}&from=${Math.floor(from)}`);
 export const split = (database: string, container: string, range?: number) =>
   call<{ parent: number; children: [number, number]; pauseMs: number; totalMs: number }>("admin/split", {

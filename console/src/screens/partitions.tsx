@@ -1,9 +1,10 @@
 // Where every key lives: the physical partitions of a container with what they store and serve, the
 // keys that fill them, the ring of hashes, and how it came to be. A split can be started and watched.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, type Container, type PartitionFigures, partitions, type PartitionsView, split } from "../lib/api";
+import { ApiError, type Container, hotKeys, type PartitionFigures, partitions, type PartitionsView, split } from "../lib/api";
 import { bytes, count, dateTime, ms, percent, plural, short } from "../lib/format";
 import { pathParts } from "../lib/json";
+import { useLoaded } from "../lib/live";
 import { link } from "../lib/route";
 import { colours, keyLabel, type Load, verdictOf } from "../lib/verdict";
 import { Dialog, Field, Note, Problem, Segmented, WriteButton } from "../parts/parts";
@@ -187,6 +188,7 @@ function Picture({ db, container, live: { view, loads, error, look } }: { db: st
                 </table>
               )}
             </section>
+            <HotKeyTable db={db} container={container} />
             {family.splits.length > 0 && (
               <section>
                 <h2>Splits</h2>
@@ -199,6 +201,26 @@ function Picture({ db, container, live: { view, loads, error, look } }: { db: st
             )}
           </div>
         </div>
+    </section>
+  );
+}
+
+// A sample of the requests, so it says how many it is about.
+function HotKeyTable({ db, container }: { db: string; container: Container }) {
+  const hot = useLoaded(`hot/${db}/${container.id}`, async () => (await hotKeys(db, container.id)).body, 3000);
+  const shown = (hot.data?.keys ?? []).filter((one) => one.part >= 0.005).slice(0, 6);
+  const isEnough = (hot.data?.sampled ?? 0) >= 20;
+  return (
+    <section>
+      <h2>Hottest keys <span class="dim small">{isEnough ? `of about ${count(Math.round(hot.data!.sampled))} requests looked at` : ""}</span></h2>
+      {!isEnough ? <p class="dim small">Too few requests lately to tell.</p> : shown.length === 0 ? <p class="dim small">No key has more than 0.5 % of the requests.</p> : (
+        <table class="keys"><thead><tr><th scope="col">key</th><th scope="col" style={{ width: "45%" }}>part of the requests</th><th scope="col" class="num">in percent</th></tr></thead>
+          <tbody>{shown.map((one) => {
+            const filter = filterOf(container, one.key);
+            return <tr key={one.key}><td class="tight" style={{ maxWidth: "180px" }}>{filter ? <a class="code" href={link(["data", db, container.id, "items"], { where: filter })}>{keyLabel(one.key)}</a> : <code>{keyLabel(one.key)}</code>}</td>
+              <td><div class="heat" style={{ width: `${Math.max(1, one.part * 100)}%` }} /></td><td class="num">{percent(one.part)}</td></tr>;
+          })}</tbody></table>
+      )}
     </section>
   );
 }

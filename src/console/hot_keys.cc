@@ -1,0 +1,98 @@
+// See hot_keys.h.
+#include "console/hot_keys.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/bytes.h"
+
+namespace orrery::console {
+namespace {
+
+// One segment of a path, decoded; the path loses it.
+std::optional<std::string> take_segment(std::string_view& path) {
+  while (path.starts_with('/')) path.remove_prefix(1);
+  const std::string_view one = path.substr(0, path.find('/'));
+  path.remove_prefix(one.size());
+  if (one.empty() || one.size() > HotKeys::kKeyBytesMax) return std::nullopt;
+  auto decoded = percent_decode(one);
+  if (!decoded) return std::nullopt;
+  return std::move(*decoded);
+}
+
+// No name has a slash in it.
+std::string name_of(std::string_view database, std::string_view container) {
+  return std::string(database).append("/").append(container);
+}
+
+std::optional<std::string> container_of(std::string_view target) {
+  std::string_view path = target.substr(0, target.find('?'));
+  if (take_segment(path) != "dbs") return std::nullopt;
+  const auto database = take_segment(path);
+  if (!database || take_segment(path) != "colls") return std::nullopt;
+  const auto container = take_segment(path);
+  if (!container || take_segment(path) != "docs") return std::nullopt;
+  return name_of(*database, *container);
+}
+
+}  // namespace
+
+void HotKeys::Counts::decay(int64_t now_ms) {
+  const int64_t halvings = (now_ms - halved_ms) / kHalfLifeMs;
+  if (halvings <= 0) return;
+  halved_ms += halvings * kHalfLifeMs;
+  const double left = halvings > 30 ? 0 : 1.0 / static_cast<double>(1ULL << halvings);
+  for (Counter& one : counters) one.count *= left;
+  total *= left;
+  std::erase_if(counters, [](const Counter& one) { return one.count < 0.25; });
+}
+
+void HotKeys::note(std::string_view target, std::string_view key, int64_t now_ms) {
+  if (key.empty() || key.size() > kKeyBytesMax) return;
+  auto name = container_of(target);
+  if (!name) return;
+  const MutexLock lock(mutex_);
+  auto found = containers_.find(*name);
+  if (found == containers_.end()) {
+    if (containers_.size() >= kContainersMax) {
+      for (auto& one : containers_) one.second.decay(now_ms);
+      containers_.erase(std::ranges::min_element(containers_, {},
+                                                 [](const auto& one) { return one.second.total; }));
+    }
+    found = containers_
+                .emplace(std::move(*name), Counts{.counters = {}, .total = 0, .halved_ms = now_ms})
+                .first;
+  }
+  Counts& counts = found->second;
+  counts.decay(now_ms);
+  counts.total += 1;
+  auto counter = std::ranges::find(counts.counters, key, &Counter::key);
+  if (counter == counts.counters.end()) {
+    if (counts.counters.size() < kKeys) {
+      counts.counters.push_back({.key = std::string(key), .count = 0});
+      counter = counts.counters.end() - 1;
+    } else {
+      counter = std::ranges::min_element(counts.counters, {}, &Counter::count);
+      counter->key = key;
+    }
+  }
+  counter->count += 1;
+}
+
+HotKeyList HotKeys::of(std::string_view database, std::string_view container, int64_t now_ms) {
+  HotKeyList list;
+  const MutexLock lock(mutex_);
+  const auto found = containers_.find(name_of(database, container));
+  if (found == containers_.end()) return list;
+  Counts& counts = found->second;
+  counts.decay(now_ms);
+  list.sampled = counts.total;
+  if (counts.total <= 0) return list;
+  for (const Counter& one : counts.counters) {
+    list.keys.push_back({.key = one.key, .part = one.count / counts.total});
+  }
+  std::ranges::sort(list.keys, std::greater<>(), &HotKey::part);
+  return list;
+}
+
+}  // namespace orrery::console

@@ -1,0 +1,67 @@
+// Which partition keys are asked for most, by a sample of the requests that come to the port. The
+// engine counts by partition; this tells which key of a hot partition it is.
+//
+// Every kSampled-th request of a thread is looked at, for the container in its path and the key in
+// its header. Requests are counted as they are asked, whether they are answered or refused, and
+// before anybody has checked who asks. For each container there are kKeys counters (Space-Saving:
+// a key that is not counted takes over the least counter, so what is asked for most is always among
+// them), halved every kHalfLifeMs. The least busy of kContainersMax containers makes room for
+// another.
+//
+// Threading: any thread. A request that is not sampled costs an increment of its thread's counter.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/keyed_hash.h"
+#include "base/thread_annotations.h"
+
+namespace orrery::console {
+
+struct HotKey {
+  std::string key;  // as the client wrote it: a JSON array
+  double part = 0;  // of the container's sampled requests that name a key
+};
+struct HotKeyList {
+  double sampled = 0;  // how many requests it is about
+  std::vector<HotKey> keys;
+};
+
+class HotKeys {
+ public:
+  static constexpr uint32_t kSampled = 8;
+  static constexpr size_t kKeys = 48;
+  static constexpr size_t kKeyBytesMax = 1'024;
+  static constexpr size_t kContainersMax = 256;
+  static constexpr int64_t kHalfLifeMs = 10'000;
+
+  // Whether it is the turn of this request.
+  static bool is_sampled() {
+    thread_local uint32_t turn = 0;
+    return ++turn % kSampled == 0;
+  }
+  // `target` as sent; what is not about items of a container is passed over.
+  void note(std::string_view target, std::string_view key, int64_t now_ms);
+  // The most asked for first.
+  HotKeyList of(std::string_view database, std::string_view container, int64_t now_ms);
+
+ private:
+  struct Counter {
+    std::string key;
+    double count = 0;
+  };
+  struct Counts {
+    std::vector<Counter> counters;
+    double total = 0;
+    int64_t halved_ms = 0;
+    void decay(int64_t now_ms);
+  };
+
+  Mutex mutex_;
+  KeyedMap<std::string, Counts> containers_ ORRERY_GUARDED_BY(mutex_);  // by dbs/…/colls/…
+};
+
+}  // namespace orrery::console

@@ -1,0 +1,77 @@
+// The keys that are asked for most are found in bounded memory, and forgotten in time.
+#include "console/hot_keys.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace orrery::console {
+namespace {
+
+constexpr std::string_view kItems = "/dbs/shop/colls/orders/docs";
+
+TEST(HotKeys, TellsThePartOfEachKey) {
+  HotKeys keys;
+  for (int i = 0; i < 60; ++i) keys.note(kItems, R"(["US"])", 0);
+  for (int i = 0; i < 40; ++i) keys.note("/dbs/shop/colls/orders/docs/x?y", R"(["DE"])", 0);
+  keys.note("/dbs/shop/colls/other/docs", R"(["US"])", 0);
+  const HotKeyList list = keys.of("shop", "orders", 0);
+  ASSERT_EQ(list.keys.size(), 2);
+  EXPECT_EQ(list.sampled, 100);
+  EXPECT_EQ(list.keys[0].key, R"(["US"])");
+  EXPECT_DOUBLE_EQ(list.keys[0].part, 0.6);
+  EXPECT_DOUBLE_EQ(list.keys[1].part, 0.4);
+  EXPECT_TRUE(keys.of("shop", "nothing", 0).keys.empty());
+}
+
+TEST(HotKeys, AHotOneIsFoundAmongAnyNumberOfOthers) {
+  HotKeys keys;
+  for (int i = 0; i < 20'000; ++i) {
+    keys.note(kItems, i % 5 == 0 ? std::string("[\"hot\"]") : fmt::format("[\"{}\"]", i), 0);
+  }
+  const HotKeyList list = keys.of("shop", "orders", 0);
+  EXPECT_LE(list.keys.size(), HotKeys::kKeys);
+  EXPECT_EQ(list.keys[0].key, "[\"hot\"]");
+  EXPECT_NEAR(list.keys[0].part, 0.2, 0.03);
+}
+
+TEST(HotKeys, ForgetsWhatIsNotAskedForAnyMore) {
+  HotKeys keys;
+  for (int i = 0; i < 100; ++i) keys.note(kItems, "[1]", 0);
+  EXPECT_EQ(keys.of("shop", "orders", HotKeys::kHalfLifeMs).sampled, 50);
+  for (int i = 0; i < 100; ++i) keys.note(kItems, "[2]", 3 * HotKeys::kHalfLifeMs);
+  EXPECT_EQ(keys.of("shop", "orders", 3 * HotKeys::kHalfLifeMs).keys[0].key, "[2]");
+  EXPECT_TRUE(keys.of("shop", "orders", 1'000 * HotKeys::kHalfLifeMs).keys.empty());
+}
+
+TEST(HotKeys, ContainersAreBoundedAndTheBusyOnesStay) {
+  HotKeys keys;
+  for (int i = 0; i < 10; ++i) keys.note(kItems, "[1]", 0);
+  for (size_t i = 0; i < 4 * HotKeys::kContainersMax; ++i) {
+    keys.note(fmt::format("/dbs/d/colls/c{}/docs", i), "[1]", 0);
+  }
+  EXPECT_EQ(keys.of("shop", "orders", 0).sampled, 10);
+  EXPECT_TRUE(keys.of("d", "c0", 0).keys.empty());
+}
+
+TEST(HotKeys, PassesOverWhatIsNoItemOrNoKey) {
+  HotKeys keys;
+  for (const char* target : {"/", "", "/dbs", "/dbs/shop", "/dbs/shop/colls/orders",
+                             "/dbs/shop/colls/orders/sprocs/x", "/dbs/%zz/colls/orders/docs",
+                             "//////", "/dbs//colls//docs", "/colls/orders/dbs/shop/docs"}) {
+    keys.note(target, "[1]", 0);
+  }
+  keys.note(kItems, "", 0);
+  keys.note(kItems, std::string(HotKeys::kKeyBytesMax + 1, 'x'), 0);
+  EXPECT_TRUE(keys.of("shop", "orders", 0).keys.empty());
+  keys.note("/dbs/a%20b/colls/%C3%A9/docs/1", "[1]", 0);
+  EXPECT_EQ(keys.of("a b", "\xC3\xA9", 0).sampled, 1);
+}
+
+TEST(HotKeys, SamplesOneOfSoMany) {
+  int sampled = 0;
+  for (uint32_t i = 0; i < 10 * HotKeys::kSampled; ++i) sampled += HotKeys::is_sampled() ? 1 : 0;
+  EXPECT_EQ(sampled, 10);
+}
+
+}  // namespace
+}  // namespace orrery::console
