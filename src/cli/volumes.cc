@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <string_view>
 #include <utility>
 
+#include "base/log.h"
 #include "volume/local/local_volume.h"
 #include "volume/objects/directory_store.h"
 #include "volume/objects/object_volume.h"
@@ -24,11 +26,19 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "node";
 }
 
+// Whoever has the volume now answers for it. An orderly stop: what was accepted is refused, and the
+// process ends.
+void stop_serving() {
+  log::error("another server has this volume now: stopping");
+  ::kill(::getpid(), SIGTERM);
+}
+
 Result<std::unique_ptr<volume::Volume>> open_objects(std::shared_ptr<volume::ObjectStore> store,
                                                      const std::string& data_folder,
                                                      const Limits& limits) {
   return volume::open_object_volume(std::move(store),
                                     {.node_name = host_name(),
+                                     .on_lease_lost = stop_serving,
                                      .incarnation_file = data_folder + "/incarnation",
                                      .cache_file = data_folder + "/cache",
                                      .cache_bytes = limits.volume_cache_bytes});

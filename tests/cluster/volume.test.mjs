@@ -70,6 +70,32 @@ describe("a volume in Ceph", { skip: conf ? false : "no Ceph cluster: set ORRERY
     }
   });
 
+  test("a server that hung, and comes back when another has its volume, changes nothing and ends", async () => {
+    const args = volumeOfItsOwn();
+    const first = await start({ args });
+    let second;
+    try {
+      await fill(first, 5);
+      first.process.kill("SIGSTOP");
+      second = await start({ args });
+      const item = { id: "new", pk: "new", n: 5 };
+      await second.client().database("db").container("c").items.create(item);
+      const late = first.rest()("POST", "/dbs/db/colls/c/docs", {
+        body: { id: "late", pk: "late", n: 99 }, headers: { "x-ms-documentdb-partitionkey": '["late"]' },
+      }).catch((error) => error);
+      first.process.kill("SIGCONT");
+      assert.notEqual((await late).status, 201);
+      await first.exited;
+      assert.match(first.log, /another server has this volume now/);
+      assert.deepEqual(await numbers(second), [0, 1, 2, 3, 4, 5]);
+    } finally {
+      first.process?.kill("SIGKILL");
+      first.process = undefined;
+      await second?.close();
+      await first.close();
+    }
+  });
+
   test("that cannot be reached is said", async () => {
     const folder = mkdtempSync(join(tmpdir(), "orrery-test-"));
     try {

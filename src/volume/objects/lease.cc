@@ -85,14 +85,15 @@ Result<bool> is_over(ObjectStore& store, const std::string& incarnation) {
 }
 
 Result<std::unique_ptr<Lease>> Lease::take(ObjectStore& store, std::string node_name,
-                                           LeaseTimes times, BootClock clock) {
+                                           LeaseTimes times, BootClock clock,
+                                           std::function<void()> on_lost) {
   std::array<char, 16> random = {};
   if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
     return fail(Code::internal, "the system gives no random bytes");
   }
   std::unique_ptr<Lease> lease(
       new Lease(store, to_hex_upper(std::string_view(random.data(), random.size())),
-                std::move(node_name), times, std::move(clock)));
+                std::move(node_name), times, std::move(clock), std::move(on_lost)));
   const int64_t sent_us = lease->clock_();
   Outcome made;
   {
@@ -111,11 +112,12 @@ Result<std::unique_ptr<Lease>> Lease::take(ObjectStore& store, std::string node_
 }
 
 Lease::Lease(ObjectStore& store, std::string incarnation, std::string node_name, LeaseTimes times,
-             BootClock clock)
+             BootClock clock, std::function<void()> on_lost)
     : store_(store),
       incarnation_(std::move(incarnation)),
       times_(times),
       clock_(std::move(clock)),
+      on_lost_(std::move(on_lost)),
       row_{.state = LeaseRow::State::live, .counter = 1, .name = std::move(node_name)} {}
 
 Lease::~Lease() {
@@ -170,6 +172,7 @@ void Lease::renew() {
       lost_.store(true, std::memory_order_release);
       log::error("the lease of this process was ended by another one",
                  {{"incarnation", incarnation_}});
+      if (on_lost_) on_lost_();
       return;
     }
     default:

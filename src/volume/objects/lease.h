@@ -58,7 +58,8 @@ Result<bool> is_over(ObjectStore& store, const std::string& incarnation);
 
 class Lease {
  public:
-  // Makes a row with a new incarnation and keeps it up on a thread of its own.
+  // Makes a row with a new incarnation and keeps it up on a thread of its own, which calls
+  // `on_lost` once if the lease is lost.
   static Result<std::unique_ptr<Lease>> take(ObjectStore& store, std::string node_name,
                                              LeaseTimes times = {}, BootClock clock = boot_time_us);
   // Ends it: everything that this incarnation owns has been released.
@@ -76,13 +77,14 @@ class Lease {
 
  private:
   Lease(ObjectStore& store, std::string incarnation, std::string node_name, LeaseTimes times,
-        BootClock clock);
+        BootClock clock, std::function<void()> on_lost);
   void keep_up();
 
   ObjectStore& store_;
   const std::string incarnation_;
   const LeaseTimes times_;
   const BootClock clock_;
+  const std::function<void()> on_lost_;
   Mutex row_mutex_;
   LeaseRow row_ ORRERY_GUARDED_BY(row_mutex_);
   std::atomic<int64_t> good_until_us_{0};

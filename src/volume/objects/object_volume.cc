@@ -554,7 +554,8 @@ Result<std::unique_ptr<Volume>> open_object_volume(std::shared_ptr<ObjectStore> 
     if (!opened) return pass(opened.error());
     cache = std::move(*opened);
   }
-  auto lease = Lease::take(*store, options.node_name, options.lease_times);
+  auto lease = Lease::take(*store, options.node_name, options.lease_times, boot_time_us,
+                           options.on_lease_lost);
   if (!lease) return pass(lease.error());
   // Should the process end before this, its lease is ended by others, some seconds later.
   if (!file.empty()) {

@@ -20,6 +20,8 @@
 //    a dead root under a name does the rest.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -32,6 +34,9 @@ namespace orrery::volume {
 struct ObjectVolumeOptions {
   std::string node_name = "node";  // in the lease, for people
   LeaseTimes lease_times = {};
+  // Called once, by a thread of the volume's, when another process has ended this one's lease. It
+  // owns nothing any more, and should stop.
+  std::function<void()> on_lease_lost = {};
   // A local file that says which incarnation this node had last. Whoever opens the volume with it
   // holds a lock that no other living process has, so the one before is dead, and its partitions
   // can be claimed at once. Empty: none.

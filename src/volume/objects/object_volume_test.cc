@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <future>
 
 #include "volume/objects/block_cache.h"
 #include "volume/objects/directory_store.h"
@@ -58,6 +59,8 @@ class DirectoryPlace final : public VolumePlace {
 INSTANTIATE_TEST_SUITE_P(Objects, VolumeContract, testing::Values(VolumeFactory([] {
                            return std::make_unique<DirectoryPlace>();
                          })));
+
+using File = std::unique_ptr<rocksdb::FSWritableFile>;
 
 // Counts the bytes that are read.
 class CountingStore final : public ObjectStore {
@@ -128,6 +131,27 @@ TEST(ObjectVolume, WhatWasReadOfATableIsKeptLocallyOverRestarts) {
   auto owner = volume->claim("p").value();
   for (uint64_t offset : offsets) read_at(*owner, offset);
   EXPECT_EQ(store->bytes_read, 0U);
+}
+
+TEST(ObjectVolume, TellsWhenItsLeaseWasEnded) {
+  DirectoryPlace place;
+  auto store = place.store();
+  std::promise<void> told;
+  auto volume = open_object_volume(
+                    store, {.lease_times = kShortLease, .on_lease_lost = [&] { told.set_value(); }})
+                    .value();
+  auto owner = volume->claim("p").value();
+  const std::string incarnation = store->list("lease.")->front().substr(6);
+  ASSERT_TRUE(bury(*store, incarnation));
+  told.get_future().wait();
+  EXPECT_EQ(volume->claim("q").error().code, Code::moved);
+
+  auto heir = open_object_volume(store, {.lease_times = kShortLease}).value();
+  EXPECT_TRUE(heir->claim("p"));
+  File file;
+  EXPECT_TRUE(owner->file_system()
+                  ->NewWritableFile(owner->directory() + "/x", {}, &file, nullptr)
+                  .IsIOFenced());
 }
 
 TEST(ObjectVolume, SweepsNowAndThen) {
