@@ -61,7 +61,8 @@ class Lease {
   // Makes a row with a new incarnation and keeps it up on a thread of its own, which calls
   // `on_lost` once if the lease is lost.
   static Result<std::unique_ptr<Lease>> take(ObjectStore& store, std::string node_name,
-                                             LeaseTimes times = {}, BootClock clock = boot_time_us);
+                                             LeaseTimes times = {}, BootClock clock = boot_time_us,
+                                             std::function<void()> on_lost = {});
   // Ends it: everything that this incarnation owns has been released.
   ~Lease();
   Lease(const Lease&) = delete;
