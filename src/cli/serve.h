@@ -24,7 +24,7 @@ struct ServeOptions {
   std::optional<uint16_t> ops_port;  // of the pages of no face alone
   bool dev = false;
   bool no_console = false;
-  std::string version;  // of the program
+  std::string version;              // of the program
   std::vector<std::string> limits;  // NAME=VALUE
   std::string certificate;
   std::string private_key;

@@ -20,8 +20,8 @@
 #include "base/fault.h"
 #include "cluster/engine.h"
 #include "partition/partition_fixture.h"
-#include "prices/request_units.h"
 #include "partition/test_volume.h"
+#include "prices/request_units.h"
 
 namespace orrery::cluster {
 

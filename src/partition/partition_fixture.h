@@ -25,10 +25,10 @@
 #include "base/limits.h"
 #include "partition/format.h"
 #include "partition/partition.h"
+#include "partition/test_volume.h"
 #include "value/placement.h"
 #include "value/shape.h"
 #include "value/terms.h"
-#include "partition/test_volume.h"
 
 namespace orrery::partition {
 
