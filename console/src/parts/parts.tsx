@@ -1,6 +1,6 @@
 // The small parts of every screen: icons, buttons, dialogs, notes, messages.
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "../lib/api";
 import { Shared } from "../lib/live";
 import { snippets } from "../lib/snippets";
@@ -91,7 +91,7 @@ export function Dialog({ title, onClose, onSubmit, submit, danger, children, wid
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();
   const id = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     dialog.current?.showModal();
     return () => before?.focus?.();

@@ -1,5 +1,5 @@
 // Ctrl K: go to any container, screen or database by typing a part of its name. ?: the keys.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { link } from "../lib/route";
 import { Dialog, Icon, type IconName } from "../parts/parts";
 import { tree } from "./context";
@@ -12,7 +12,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [typed, setTyped] = useState("");
   const [at, setAt] = useState(0);
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   const all: Target[] = [
     { text: "Overview", detail: "", href: "#/", icon: "home" },
     { text: "Metrics", detail: "", href: "#/metrics", icon: "chart" },
