@@ -56,10 +56,8 @@ need() {
     say "Installing ${missing[*]}"
     install_packages "${missing[@]}"
   fi
-  if [[ " $* " == *" test "* ]]; then
-    node -e 'process.exit(parseInt(process.versions.node) >= 18 ? 0 : 1)' ||
-      die "$(command -v node) is version $(node --version); the SDK tests need 18 or newer."
-  fi
+  node -e 'process.exit(parseInt(process.versions.node) >= 18 ? 0 : 1)' ||
+    die "$(command -v node) is version $(node --version); the console and the tests need 18 or newer."
 }
 
 install_packages() {

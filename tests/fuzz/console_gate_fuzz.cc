@@ -1,6 +1,6 @@
-// Requests to the console's gate: a line each for the method, the target, the cookie, the origin and
-// the key header, then the body. Nothing but what the gate allows may reach the handler behind, and
-// nothing reaches it without a session.
+// Requests to the console's gate: a line each for the method, the target, the cookie, the origin
+// and the key header, then the body. Nothing but what the gate allows may reach the handler behind,
+// and nothing reaches it without a session.
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -38,10 +38,11 @@ struct Behind final : net::Handler {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const ManualClock clock;
-  static const auto account = *account::Account::open(
-      {to_base64("a key of a fuzzer"), "", "", ""}, "the secret of a fuzzer", {});
+  static const auto account = *account::Account::open({to_base64("a key of a fuzzer"), "", "", ""},
+                                                      "the secret of a fuzzer", {});
   static Behind behind;
-  static const auto gate = *console::Gate::create(*account, clock, behind, {.dev = true, .version = ""});
+  static const auto gate =
+      *console::Gate::create(*account, clock, behind, {.dev = true, .version = ""});
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   std::array<std::string, 5> lines;
   for (std::string& line : lines) {
