@@ -9,8 +9,8 @@
 #include <bit>
 #include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <optional>
+#include <system_error>
 
 #include "base/bytes.h"
 #include "base/hash.h"
@@ -75,7 +75,7 @@ MetricsHistory::MetricsHistory(const std::string& file)
   file_ = FileDescriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (file_.get() < 0) {
     log::warn("the history of metrics is kept in memory alone",
-              {{"file", file}, {"error", std::strerror(errno)}});
+              {{"file", file}, {"error", std::generic_category().message(errno)}});
     return;
   }
   load(fine_);

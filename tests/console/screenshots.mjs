@@ -94,7 +94,7 @@ try {
     partitions: () => shoot("partitions", "/data/shop/orders-by-country/partitions", {
       width: 1480, height: 980, says: "Fullest keys", wait: 12_000, act: (p) => p.page.select(".page-head select", "shop/orders"),
     }),
-    "partitions-dark": () => shoot("partitions-dark", "/data/shop/orders-by-country/partitions", { dark: true, height: 900, says: "Fullest keys", wait: 9_000 }),
+    "partitions-dark": () => shoot("partitions-dark", "/data/shop/orders-by-country/partitions", { dark: true, height: 1060, says: "Fullest keys", wait: 9_000 }),
     scale: () => shoot("scale", "/data/shop/orders/scale", { says: "One key can get", wait: 500, act: (p) => p.field("RU/s", "9000") }),
     scripts: () => shoot("scripts", "/data/shop/customers/scripts", {
       wait: 500, act: async (p) => {
