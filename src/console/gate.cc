@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/survive.h"
 #include "console/assets.h"
 #include "console/inner_request.h"
 #include "face/http_error.h"
@@ -144,7 +145,8 @@ class PassedOn final : public net::ResponseSink {
         headers_(std::move(headers)) {}
 
   void send(net::Response&& response) noexcept override {
-    response.headers += headers_;
+    // Without memory for them the answer goes without.
+    survive("adding to the headers of an answer", [&] { response.headers += headers_; });
     responder_.send(std::move(response));
   }
   // The Responder answers when it is destroyed.
