@@ -195,6 +195,16 @@ std::vector<DatabasePtr> Catalog::databases(std::string_view face) const {
   return all;
 }
 
+std::vector<DatabasePtr> Catalog::all_databases() const {
+  std::shared_lock lock(lookup_mutex_);
+  std::vector<DatabasePtr> all;
+  all.reserve(databases_.size());
+  for (const auto& [face, of_face] : databases_by_name_) {
+    for (const auto& [name, database] : of_face) all.push_back(database);
+  }
+  return all;
+}
+
 size_t Catalog::database_count() const {
   std::shared_lock lock(lookup_mutex_);
   return databases_.size();

@@ -49,6 +49,7 @@ class Catalog {
   DatabasePtr database(DatabaseName name) const;
   DatabasePtr database(uint32_t number) const;
   std::vector<DatabasePtr> databases(std::string_view face) const;  // by name
+  std::vector<DatabasePtr> all_databases() const;                   // by face, then by name
   size_t database_count() const;                                    // of all faces
   ContainerPtr container(uint32_t database, std::string_view name) const;
   ContainerPtr container(uint32_t number) const;

@@ -108,6 +108,8 @@ TEST_F(CatalogTest, EachFaceHasNamesOfItsOwn) {
     EXPECT_EQ(catalog_->database({"c", "shop"}), nullptr);
     EXPECT_EQ(catalog_->databases("a").size(), 1U);
     EXPECT_EQ(catalog_->database_count(), 2U);
+    ASSERT_EQ(catalog_->all_databases().size(), 2U);
+    EXPECT_EQ(catalog_->all_databases()[0]->face, "a");
     open();
   }
   ASSERT_TRUE(catalog_->remove_database(mine->number));

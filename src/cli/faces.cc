@@ -21,6 +21,9 @@ Result<cosmos::ServiceOptions> cosmos_options(const ServeOptions& options) {
   }
   service.query_rules = options.queries == "permissive" ? cosmos::QueryRules::permissive
                                                         : cosmos::QueryRules::service;
+  for (const KnownFace& known : known_faces().subspan(1)) {
+    service.other_faces.emplace_back(known.name);
+  }
   return service;
 }
 

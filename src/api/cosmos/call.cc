@@ -10,6 +10,7 @@
 #include <cmath>
 #include <random>
 
+#include "api/cosmos/foreign/foreign_database.h"
 #include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/rid.h"
 #include "api/cosmos/wire/session_token.h"
@@ -142,12 +143,17 @@ void Call::receipt(std::span<const cluster::Receipt> ranges, const cluster::Rout
   out += "\r\nx-ms-content-path: ";
   append_container_rid(out, routing.container->database, routing.container->number);
   out += "\r\n";
-  // Names have no control characters, so they cannot end the line.
-  out += "x-ms-alt-content-path: dbs/";
-  out += routing.database->name;
-  out += "/colls/";
-  out += routing.container->spec.name;
-  out += "\r\n";
+  if (is_own(*routing.database)) {
+    // Its names have no control characters, so they cannot end the line.
+    out += "x-ms-alt-content-path: dbs/";
+    out += routing.database->name;
+    out += "/colls/";
+    out += routing.container->spec.name;
+    out += "\r\n";
+  } else {
+    response.add("x-ms-alt-content-path",
+                 name_path(*routing.database, routing.container->spec.name));
+  }
   if (would_throttle_ms > 0) {
     fmt::format_to(std::back_inserter(out), "x-orrery-would-throttle-ms: {}\r\n",
                    would_throttle_ms);

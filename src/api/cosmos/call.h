@@ -44,6 +44,8 @@ struct Call {
   // A POST that only reads: a query or a query plan. Authorization of read-only keys and dispatch
   // must agree on this, so both ask here.
   bool is_query() const;
+  // Whether it would change something.
+  bool is_write() const { return method != "GET" && method != "HEAD" && !is_query(); }
 
   void charge(double request_units);
   // x-ms-session-token and what goes with it.

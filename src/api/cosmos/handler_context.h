@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "account/account.h"
 #include "api/cosmos/auth/resource_token.h"
@@ -30,6 +32,8 @@ namespace orrery::cosmos {
 struct ServiceOptions {
   Consistency consistency = Consistency::session;
   QueryRules query_rules = QueryRules::service;
+  // Their databases are shown as FACE:NAME, so no own one may be named like that.
+  std::vector<std::string> other_faces = {};
 };
 
 struct HandlerContext {

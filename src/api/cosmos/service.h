@@ -9,6 +9,8 @@
 //   items/      items (one at a time), batch, item_feed, change_feed, partition_key_delete
 //   query/      query_items
 //   script/     procedures, triggered_write
+// Databases of other faces are found by the same handlers, to be read: foreign/ has what is shown
+// of them.
 #pragma once
 
 #include <optional>

@@ -15,10 +15,6 @@
 namespace orrery::cosmos {
 namespace {
 
-bool is_write(const Call& call) {
-  return call.method != "GET" && call.method != "HEAD" && !call.is_query();
-}
-
 Status authorize_by_token(const HandlerContext& context, const Call& call,
                           std::string_view signature) {
   auto token = context.tokens.open(signature);
@@ -65,7 +61,7 @@ Status authorize(const HandlerContext& context, const Call& call) {
               .now_s = context.clock.now_s()});
   if (!access) return pass(access.error());
   if (*access == account::Access::read_write) return {};
-  if (is_write(call)) {
+  if (call.is_write()) {
     return fail(Code::forbidden,
                 fmt::format("this key may only read, and {} {} writes: use a read-write key",
                             call.method, call.path()));

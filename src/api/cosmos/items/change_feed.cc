@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "api/cosmos/foreign/foreign_database.h"
+#include "api/cosmos/foreign/foreign_item.h"
 #include "api/cosmos/items/feed_request.h"
 #include "api/cosmos/later.h"
 #include "api/cosmos/resources/lookup.h"
@@ -89,8 +91,14 @@ Result<ChangeFeedPage> read_latest_versions(cluster::Engine& engine,
                                   ? ChangeFormat::separate
                                   : ChangeFormat::plain;
   ChangeFeedPage page = empty_page(*reply);
-  for (const partition::Change& change : reply->page.changes) {
+  const bool is_foreign = !is_own(*request.routing->database);
+  for (partition::Change& change : reply->page.changes) {
     if (!bounds.only.has(change.key.placement)) continue;
+    if (is_foreign) {
+      auto shown = foreign_item_json(*request.routing, change.key.row, change.item);
+      if (!shown) return pass(shown.error());
+      change.item.body = std::move(*shown);
+    }
     append_separator(page.json);
     append_change(page.json, change, format);
     ++page.count;
@@ -101,6 +109,12 @@ Result<ChangeFeedPage> read_latest_versions(cluster::Engine& engine,
 Result<ChangeFeedPage> read_all_versions(cluster::Engine& engine,
                                          const ChangeFeedRequest& request) {
   const catalog::Container& container = *request.routing->container;
+  if (!is_own(*request.routing->database)) {
+    return fail(Code::unsupported,
+                fmt::format("all versions and deletes of '{}', a container of the {} face, are not "
+                            "shown here: read the latest versions (A-IM: Incremental Feed)",
+                            container.spec.name, request.routing->database->face));
+  }
   if (auto may = check_history(container, request.headers); !may) return pass(may.error());
   const auto& [items_max, terms, bounds] = request.page;
   auto reply = engine.history(request.routing, bounds.min, bounds.max, request.from, items_max,

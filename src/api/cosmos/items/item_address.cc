@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "api/cosmos/foreign/foreign_database.h"
+#include "api/cosmos/foreign/foreign_item_address.h"
 #include "api/cosmos/items/item_write.h"
 #include "value/terms.h"
 
@@ -28,6 +30,7 @@ Result<ItemAddress> find_by_rid(cluster::Engine& engine, std::string_view rid,
 
 Result<ItemAddress> find_item(const HandlerContext& context, const Call& call,
                               const cluster::RoutingPtr& routing) {
+  if (!is_own(*routing->database)) return find_foreign_item(context, call, routing);
   if (call.address.by_rid) return find_by_rid(context.engine, call.address.child(), routing);
   auto placement =
       place_key(call.headers.partition_key, routing->container->spec.key, context.engine.limits());

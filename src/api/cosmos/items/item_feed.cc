@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "api/cosmos/foreign/foreign_database.h"
+#include "api/cosmos/foreign/foreign_item.h"
 #include "api/cosmos/items/feed_request.h"
 #include "api/cosmos/later.h"
 #include "api/cosmos/resources/lookup.h"
@@ -44,10 +46,17 @@ void read_item_feed(const HandlerContext& context, CallPtr call) {
   const bool is_all = !after && !reply->page.more;
   if (is_all) sort_by_age(reply->page);
   std::string json = feed_head(container_rid(container.database, container.number), "Documents");
+  const bool is_foreign = !is_own(*routing->database);
   size_t count = 0;
   for (const auto& [key, item] : reply->page.items) {
     if (!bounds.only.has(key.placement)) continue;
-    append_feed_element(json, item.body);
+    if (is_foreign) {
+      auto shown = foreign_item_json(*routing, key.row, item);
+      if (!shown) return call->fail(shown.error());
+      append_feed_element(json, *shown);
+    } else {
+      append_feed_element(json, item.body);
+    }
     ++count;
   }
   finish_feed(json, count);

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "api/cosmos/auth/authorize.h"
+#include "api/cosmos/foreign/foreign_database.h"
+#include "api/cosmos/foreign/foreign_item.h"
 #include "api/cosmos/items/batch.h"
 #include "api/cosmos/items/change_feed.h"
 #include "api/cosmos/items/item_address.h"
@@ -18,6 +20,7 @@
 #include "api/cosmos/resources/lookup.h"
 #include "api/cosmos/script/triggered_write.h"
 #include "api/cosmos/wire/etag.h"
+#include "base/await.h"
 
 namespace orrery::cosmos {
 namespace {
@@ -53,9 +56,33 @@ void read_from_files(const HandlerContext& context, CallPtr call,
       factor);
 }
 
+// As this face shows it. Blocks.
+void read_foreign_item(const HandlerContext& context, CallPtr call) {
+  cluster::RoutingPtr routing = container_of(context, call);
+  if (!routing) return;
+  auto terms = read_terms_of(call->headers, context.options.consistency);
+  if (!terms) return call->fail(terms.error());
+  auto address = find_item(context, *call, routing);
+  if (!address) return call->fail(address.error());
+  auto read = await<Result<cluster::ReadReply>>([&](auto done) {
+    context.engine.read(routing, std::move(address->placement), address->row, terms->demand,
+                        std::move(done), terms->charge_factor);
+  });
+  if (!read) return call->fail(read.error());
+  if (*read && (*read)->item) {
+    auto json = foreign_item_json(*routing, address->row, *(*read)->item);
+    if (!json) return call->fail(json.error());
+    (*read)->item->body = std::move(*json);
+  }
+  answer_read(*call, *routing, std::move(*read));
+}
+
 void read_item(const HandlerContext& context, CallPtr call) {
   cluster::RoutingPtr routing = container_of(context, call);
   if (!routing) return;
+  if (!is_own(*routing->database)) {
+    return later_in_container(context, std::move(call), Lane::queries, read_foreign_item);
+  }
   auto terms = read_terms_of(call->headers, context.options.consistency);
   if (!terms) return call->fail(terms.error());
   auto address = find_item(context, *call, routing);

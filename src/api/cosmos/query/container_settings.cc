@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "api/cosmos/foreign/foreign_database.h"
 #include "api/cosmos/resources/container_policies.h"
 
 namespace orrery::cosmos {
@@ -20,6 +21,9 @@ Result<ContainerSettings> decode(const cluster::Routing& routing) {
 }  // namespace
 
 Result<const ContainerSettings*> settings_of(const cluster::Routing& routing) {
+  // The definition of another face's container is that face's, and so is what is decoded of it.
+  static const ContainerSettings kNone{};
+  if (!is_own(*routing.database)) return &kNone;
   const auto& kept =
       routing.decoded.get<Result<ContainerSettings>>([&] { return decode(routing); });
   if (!kept) return pass(kept.error());

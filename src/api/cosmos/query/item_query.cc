@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/cosmos/foreign/foreign_database.h"
 #include "api/cosmos/query/container_settings.h"
 #include "api/cosmos/query/index_metrics.h"
 #include "api/cosmos/query/tie_rids.h"
@@ -52,8 +53,13 @@ std::string metrics_of(const query::QueryPage& page, size_t bytes, int64_t took_
 Result<GatewayPlan> plan_of(const QueryRequest& request, const cluster::Routing& routing) {
   auto settings = settings_of(routing);
   if (!settings) return pass(settings.error());
-  return make_gateway_plan(*request.parsed, {routing.container->spec.key, (*settings)->vectors},
-                           request.parameters);
+  auto plan = make_gateway_plan(
+      *request.parsed, {routing.container->spec.key, (*settings)->vectors}, request.parameters);
+  // By the values that an item shows nobody can tell where another face has placed it.
+  if (plan && !is_own(*routing.database) && request.parsed->from) {
+    plan->ranges = {{std::string(value::placement_min()), std::string(value::placement_max())}};
+  }
+  return plan;
 }
 
 ItemQuery::ItemQuery(const HandlerContext& context, Call& call, cluster::RoutingPtr routing,
@@ -90,7 +96,13 @@ std::expected<void, Refusal> ItemQuery::prepare() {
   if (!asked) return std::unexpected(std::move(asked.error()));
   asked_ = std::move(*asked);
   const QueryRequest& request = prepared_.request();
-  query_.emplace(context_.engine, routing_, *request.parsed, request.parameters, asked_.bounds);
+  if (is_own(*routing_->database)) {
+    query_.emplace(std::in_place_type<cluster::ContainerQuery>, context_.engine, routing_,
+                   *request.parsed, request.parameters, asked_.bounds);
+  } else {
+    query_.emplace(std::in_place_type<ForeignQuery>, context_.engine, routing_, *request.parsed,
+                   asked_.bounds);
+  }
   if (auto allowed = check_cross_partition(); !allowed) return refuse(allowed.error());
   return {};
 }
@@ -109,7 +121,7 @@ void ItemQuery::start_clock() {
 // Whoever means one partition key, and forgets to say which, is told so.
 Status ItemQuery::check_cross_partition() const {
   const RequestHeaders& headers = call_.headers;
-  if (query_->is_about_one_key() || !headers.partition_key.empty() ||
+  if (is_about_one_key() || !headers.partition_key.empty() ||
       !headers.partition_key_range.empty() || routing_->container->spec.key.paths.empty() ||
       is_true(headers.enable_cross_partition)) {
     return {};
@@ -129,9 +141,9 @@ bool ItemQuery::is_left_to_client() const {
   if (is_whole || !headers.partition_key_range.empty() || can_concatenate(parsed)) return false;
   // The service leaves every order over several keys to clients, wherever the keys lie.
   const bool is_order_over_keys = context_.options.query_rules == QueryRules::service &&
-                                  !query_->is_about_one_key() && !parsed.order_by.empty() &&
+                                  !is_about_one_key() && !parsed.order_by.empty() &&
                                   headers.partition_key.empty();
-  return is_order_over_keys || query_->partitions() > 1;
+  return is_order_over_keys || partitions() > 1;
 }
 
 Status ItemQuery::answer_with_plan() {
@@ -155,8 +167,12 @@ Status ItemQuery::run() {
   limits_.bytes = context_.engine.limits().response_bytes;
   limits_.position_bytes = position_bytes(*token_max);
   limits_.helpers = context_.query_helpers.get();
-  auto ran = query_->run(prepared_.bound(), *position ? &**position : nullptr, asked_.terms.demand,
+  auto ran = std::visit(
+      [&](auto& query) {
+        return query.run(prepared_.bound(), *position ? &**position : nullptr, asked_.terms.demand,
                          reach_, limits_, prepared_.context());
+      },
+      *query_);
   if (is_trial() && is_over_) return would_wait();
   if (!ran) return pass(ran.error());
   return answer_page(*ran, tie_rids ? &*tie_rids : nullptr, *token_max);
@@ -174,7 +190,7 @@ Status ItemQuery::answer_page(cluster::ContainerQuery::Result& ran, const TieRid
                                                          .entries_read = page.read.entries,
                                                          .bytes_returned = json.size(),
                                                          .bytes_asked = call_.body.size()});
-  query_->pay(ran.receipt);
+  std::visit([&](auto& query) { query.pay(ran.receipt); }, *query_);
   finish_feed(json, page.rows.size());
   if (page.next) {
     if (auto added = add_continuation(std::move(*page.next), token_max); !added) return added;
@@ -211,7 +227,9 @@ void ItemQuery::add_metrics(const query::QueryPage& page, size_t bytes) {
   const query::BoundQuery& bound = prepared_.bound();
   query::Context& context = prepared_.context();
   context.budget.start({.bytes = query::kEvaluationBytesMax});  // the page's time may be over
-  const auto plan = query::plan_index_use(bound, routing_->schema->index, context);
+  const auto plan = is_own(*routing_->database)
+                        ? query::plan_index_use(bound, routing_->schema->index, context)
+                        : query::IndexPlan();
   call_.response.add("x-ms-cosmos-index-utilization",
                      encode_index_metrics(
                          query::index_use_of(bound, plan),

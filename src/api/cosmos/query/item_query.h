@@ -15,8 +15,10 @@
 #include <expected>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "api/cosmos/call.h"
+#include "api/cosmos/foreign/foreign_query.h"
 #include "api/cosmos/handler_context.h"
 #include "api/cosmos/items/feed_request.h"
 #include "api/cosmos/query/gateway_plan.h"
@@ -47,6 +49,12 @@ class ItemQuery {
   std::expected<void, Refusal> answer();
 
  private:
+  bool is_about_one_key() const {
+    return std::visit([](const auto& query) { return query.is_about_one_key(); }, *query_);
+  }
+  size_t partitions() const {
+    return std::visit([](const auto& query) { return query.partitions(); }, *query_);
+  }
   bool is_trial() const { return reach_ == partition::Reach::memory; }
   void start_clock();
   // Parses and binds the query, reads the headers, and finds the partitions.
@@ -77,7 +85,8 @@ class ItemQuery {
   query::PageLimits limits_;
   bool is_over_ = false;  // its time is up, or its client is gone
   FeedRequest asked_;
-  std::optional<cluster::ContainerQuery> query_;
+  // Over an own container, or over another face's.
+  std::optional<std::variant<cluster::ContainerQuery, ForeignQuery>> query_;
 };
 
 }  // namespace orrery::cosmos

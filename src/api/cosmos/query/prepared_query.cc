@@ -3,13 +3,15 @@
 
 #include <utility>
 
+#include "api/cosmos/foreign/foreign_database.h"
 #include "api/cosmos/wire/query_error.h"
 
 namespace orrery::cosmos {
 
 PreparedQuery::PreparedQuery(script::Host& host, const catalog::Catalog& catalog,
                              const cluster::Routing& routing)
-    : routing_(routing), functions_(host, catalog, routing.container->number) {}
+    : routing_(routing),
+      functions_(host, catalog, is_own(*routing.database) ? routing.container->number : 0) {}
 
 Status PreparedQuery::parse(std::string_view body, QueryRules rules) {
   auto request = parse_query_request(body);
@@ -20,6 +22,7 @@ Status PreparedQuery::parse(std::string_view body, QueryRules rules) {
   settings_ = *settings;
   if (rules != QueryRules::service) return {};
   if (request_.refused) return pass(*request_.refused);
+  if (!is_own(*routing_.database)) return {};  // its index is not used
   return check_order_is_indexed(*request_.parsed, routing_.schema->index, settings_->computed);
 }
 

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "api/cosmos/foreign/foreign_database.h"
+#include "api/cosmos/foreign/foreign_item.h"
 #include "api/cosmos/items/item_address.h"
 #include "api/cosmos/resources/lookup.h"
 #include "api/cosmos/resources/resource_kinds.h"
@@ -45,10 +47,12 @@ std::optional<ResourceOwner> item_owner(const HandlerContext& context, CallPtr& 
       .container = container.number,
       .rid = item_rid(container.database, container.number, origin.range, origin.number),
       .self = "",
-      .names = fmt::format("dbs/{}/colls/{}/docs/{}", routing->database->name, container.spec.name,
-                           row)};
+      .names = name_path(*routing->database, container.spec.name) + "/docs/",
+      .is_foreign = !is_own(*routing->database)};
+  owner.names += owner.is_foreign ? shown_item_id(row) : row;
   append_item_self(owner.self, container.database, container.number, origin.range, origin.number);
   // An item that was deleted and made again has another resource id, and none of the attachments.
+  if (owner.is_foreign) return owner;
   if (auto known =
           context.engine.catalog().resource(kAttachedItemKind, container.number, owner.rid)) {
     owner.number = known->number;

@@ -18,10 +18,6 @@ using value::JsonDocument;
 using value::Node;
 using value::Type;
 
-// What a container without a partition key is returned with: a key that the system supplies.
-constexpr std::string_view kFixedKey =
-    R"({"paths":["/_partitionKey"],"kind":"Hash","systemKey":true})";
-
 struct KeyPolicy {
   value::KeyDefinition key;
   std::string json;

@@ -19,6 +19,10 @@ namespace orrery::cosmos {
 
 inline constexpr size_t kMaxNameCharacters = 255;
 
+// What a container without a partition key is returned with: a key that the system supplies.
+inline constexpr std::string_view kFixedKey =
+    R"({"paths":["/_partitionKey"],"kind":"Hash","systemKey":true})";
+
 // The id of a database, a container, a user, a script: 1 to 255 characters, none of / \ # ?, no
 // space at the end.
 Status check_resource_name(std::string_view name);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "api/cosmos/foreign/foreign_database.h"
 #include "api/cosmos/items/item_body.h"
 #include "api/cosmos/later.h"
 #include "api/cosmos/query/query_documents.h"
@@ -37,7 +38,7 @@ Status check_etag(const RequestHeaders& headers, const catalog::Container& conta
 // Whose container it is, by resource id and by name.
 void add_owner(Call& call, const catalog::Database& database) {
   call.response.add("x-ms-content-path", database_rid(database.number));
-  call.response.add("x-ms-alt-content-path", "dbs/" + database.name);
+  call.response.add("x-ms-alt-content-path", name_path(database));
 }
 
 // How much a container holds and may hold, and how far its index is.

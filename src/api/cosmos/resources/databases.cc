@@ -1,6 +1,7 @@
 // See databases.h.
 #include "api/cosmos/resources/databases.h"
 
+#include "api/cosmos/foreign/foreign_database.h"
 #include "api/cosmos/later.h"
 #include "api/cosmos/query/query_documents.h"
 #include "api/cosmos/resources/container_definition.h"
@@ -17,6 +18,10 @@ namespace {
 void create_database(const HandlerContext& context, CallPtr call) {
   auto name = parse_database_definition(call->body);
   if (!name) return call->fail(name.error());
+  if (auto checked = check_own_id(context.engine.catalog(), context.options.other_faces, *name);
+      !checked) {
+    return call->fail(checked.error());
+  }
   auto throughput =
       parse_throughput_headers(call->headers.offer_throughput, call->headers.autoscale);
   if (!throughput) return call->fail(throughput.error());
@@ -27,16 +32,35 @@ void create_database(const HandlerContext& context, CallPtr call) {
   call->reply(201, database_json(**made));
 }
 
+// With its place in the list of all. Those of other faces come after all own ones: no id begins
+// with the byte FF.
+struct ListedDatabase {
+  catalog::DatabasePtr database;
+  std::string place;
+  const catalog::Database& operator*() const { return *database; }
+};
+
+std::vector<ListedDatabase> listed_databases(const catalog::Catalog& catalog) {
+  std::vector<ListedDatabase> all;
+  for (const catalog::DatabasePtr& one : catalog.databases(kFaceName)) {
+    all.push_back({one, one->name});
+  }
+  for (const catalog::DatabasePtr& one : foreign_databases(catalog)) {
+    all.push_back({one, std::string("\xFF") + one->face + '\0' + one->name});
+  }
+  return all;
+}
+
 void list_databases(const HandlerContext& context, CallPtr call) {
   answer_list(
-      *call, context.continuations, "", "Databases", context.engine.catalog().databases(kFaceName),
-      [](const catalog::DatabasePtr& one) -> std::string_view { return one->name; },
+      *call, context.continuations, "", "Databases", listed_databases(context.engine.catalog()),
+      [](const ListedDatabase& one) -> std::string_view { return one.place; },
       [](const catalog::Database& one) { return database_json(one); });
 }
 
 void query_databases(const HandlerContext& context, CallPtr call) {
   std::vector<std::string> databases;
-  for (const catalog::DatabasePtr& one : context.engine.catalog().databases(kFaceName)) {
+  for (const ListedDatabase& one : listed_databases(context.engine.catalog())) {
     databases.push_back(database_json(*one));
   }
   query_documents(std::move(call), context.continuations,

@@ -68,8 +68,7 @@ Status check_resource(const ResourceCall& about, const ResourceDefinition& defin
 
 void query_resources(const ResourceCall& about, CallPtr call) {
   std::vector<std::string> documents;
-  for (const catalog::ResourcePtr& one :
-       about.catalog().resources(about.kind.number, about.owner.number)) {
+  for (const catalog::ResourcePtr& one : resources_of(about.catalog(), about.kind, about.owner)) {
     documents.push_back(resource_json(about, *one));
   }
   query_documents(std::move(call), about.context.continuations,
@@ -80,7 +79,7 @@ void query_resources(const ResourceCall& about, CallPtr call) {
 void list_resources(const ResourceCall& about, CallPtr call) {
   answer_list(
       *call, about.context.continuations, about.owner.rid, about.kind.feed,
-      about.catalog().resources(about.kind.number, about.owner.number),
+      resources_of(about.catalog(), about.kind, about.owner),
       [](const catalog::ResourcePtr& one) -> std::string_view { return one->name; },
       [&](const catalog::Resource& one) { return resource_json(about, one); });
 }

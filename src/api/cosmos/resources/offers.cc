@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "api/cosmos/foreign/foreign_database.h"
 #include "api/cosmos/later.h"
 #include "api/cosmos/query/query_documents.h"
 #include "api/cosmos/resources/offer_document.h"
@@ -79,12 +80,16 @@ std::string json_of(const Owner& owner) {
 
 std::vector<std::string> all_offers(const catalog::Catalog& catalog) {
   std::vector<std::string> offers;
-  for (const catalog::DatabasePtr& database : catalog.databases(kFaceName)) {
-    if (database->throughput) offers.push_back(offer_json(offer_of(*database)));
-    for (const catalog::ContainerPtr& container : catalog.containers(database->number)) {
-      if (container->throughput) offers.push_back(offer_json(offer_of(*container)));
+  const auto add = [&](const std::vector<catalog::DatabasePtr>& databases) {
+    for (const catalog::DatabasePtr& database : databases) {
+      if (database->throughput) offers.push_back(offer_json(offer_of(*database)));
+      for (const catalog::ContainerPtr& container : catalog.containers(database->number)) {
+        if (container->throughput) offers.push_back(offer_json(offer_of(*container)));
+      }
     }
-  }
+  };
+  add(catalog.databases(kFaceName));
+  add(foreign_databases(catalog));
   return offers;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "api/cosmos/foreign/foreign_database.h"
 #include "api/cosmos/resources/attachments.h"
 #include "api/cosmos/resources/lookup.h"
 #include "api/cosmos/wire/error_body.h"
@@ -18,7 +19,8 @@ ResourceOwner container_owner(const cluster::Routing& routing) {
           .database = routing.database->number,
           .rid = container_rid(container.database, container.number),
           .self = container_self(container.database, container.number),
-          .names = fmt::format("dbs/{}/colls/{}", routing.database->name, container.spec.name)};
+          .names = name_path(*routing.database, container.spec.name),
+          .is_foreign = !is_own(*routing.database)};
 }
 
 ResourceOwner database_owner(const catalog::Database& database) {
@@ -26,7 +28,8 @@ ResourceOwner database_owner(const catalog::Database& database) {
           .database = database.number,
           .rid = database_rid(database.number),
           .self = database_self(database.number),
-          .names = "dbs/" + database.name};
+          .names = name_path(database),
+          .is_foreign = !is_own(database)};
 }
 
 ResourceOwner user_owner(ResourceOwner database, const catalog::Resource& user) {
@@ -67,8 +70,16 @@ std::optional<ResourceOwner> owner_of(const HandlerContext& context, CallPtr& ca
   return user_owner(std::move(owner), *user);
 }
 
+std::vector<catalog::ResourcePtr> resources_of(const catalog::Catalog& catalog,
+                                               const ResourceKind& kind,
+                                               const ResourceOwner& owner) {
+  if (owner.is_foreign) return {};
+  return catalog.resources(kind.number, owner.number);
+}
+
 catalog::ResourcePtr find_resource(const catalog::Catalog& catalog, const ResourceKind& kind,
                                    const ResourceOwner& owner, std::string_view name) {
+  if (owner.is_foreign) return nullptr;
   if (catalog::ResourcePtr named = catalog.resource(kind.number, owner.number, name)) return named;
   auto rid = parse_rid(name);
   if (!rid || rid->kind != kind.rid) return nullptr;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/cosmos/call.h"
 #include "api/cosmos/handler_context.h"
@@ -20,6 +21,8 @@ struct ResourceOwner {
   std::string rid;
   std::string self;   // dbs/{rid}/…/
   std::string names;  // the same by names: dbs/shop/users/ann
+  // Of another face. Kinds mean something else there, so none of its resources are shown.
+  bool is_foreign = false;
 };
 
 // The owner in the call's path. Nothing: it is not there, the call has been answered, and `call` is
@@ -27,6 +30,10 @@ struct ResourceOwner {
 std::optional<ResourceOwner> owner_of(const HandlerContext& context, CallPtr& call,
                                       const ResourceKind& kind);
 
+// By name.
+std::vector<catalog::ResourcePtr> resources_of(const catalog::Catalog& catalog,
+                                               const ResourceKind& kind,
+                                               const ResourceOwner& owner);
 // By name or by resource id; null when there is none.
 catalog::ResourcePtr find_resource(const catalog::Catalog& catalog, const ResourceKind& kind,
                                    const ResourceOwner& owner, std::string_view name);

@@ -12,10 +12,9 @@
 #include "value/placement.h"
 
 namespace orrery::cosmos {
-namespace {
 
-std::optional<KeyBounds> range_named(const catalog::PartitionMap& map, uint32_t id,
-                                     GoneRange gone) {
+std::optional<KeyBounds> range_bounds(const catalog::PartitionMap& map, uint32_t id,
+                                      GoneRange gone) {
   std::optional<KeyBounds> bounds;
   for (const catalog::PartitionRange& range : map.ranges) {
     if (range.id == id) return KeyBounds{.min = range.min, .max = range.max};
@@ -27,8 +26,6 @@ std::optional<KeyBounds> range_named(const catalog::PartitionMap& map, uint32_t 
   }
   return bounds;
 }
-
-}  // namespace
 
 std::expected<KeyBounds, Refusal> bounds_of(const RequestHeaders& headers,
                                             const catalog::Container& container,
@@ -60,7 +57,7 @@ std::expected<KeyBounds, Refusal> bounds_of(const RequestHeaders& headers,
                                       .message = fmt::format("'{}' is not a partition key range",
                                                              headers.partition_key_range)}});
     }
-    auto named = range_named(*container.map, id, gone);
+    auto named = range_bounds(*container.map, id, gone);
     if (!named) {
       return std::unexpected(
           Refusal{{.code = Code::moved,

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,10 @@ using cluster::KeyBounds;
 // What a range that was split means: an error, so that the client continues with its children, or
 // the union of its children.
 enum class GoneRange : uint8_t { refuse, its_children };
+// Nothing: there is no such range.
+std::optional<KeyBounds> range_bounds(const catalog::PartitionMap& map, uint32_t id,
+                                      GoneRange gone);
+
 std::expected<KeyBounds, Refusal> bounds_of(const RequestHeaders& headers,
                                             const catalog::Container& container,
                                             const Limits& limits,

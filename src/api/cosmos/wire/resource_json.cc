@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "api/cosmos/foreign/foreign_container.h"
+#include "api/cosmos/foreign/foreign_database.h"
 #include "api/cosmos/resources/definition_fields.h"
 #include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/rid.h"
@@ -30,7 +32,7 @@ std::string boundary(std::string_view key) {
 
 std::string database_json(const catalog::Database& database) {
   std::string out = "{";
-  append_member(out, "id", quoted(database.name));
+  append_member(out, "id", quoted(shown_id(database)));
   append_system(out, database_rid(database.number), database.changed_s,
                 database_self(database.number), etag_of(database));
   append_member(out, "_colls", R"("colls/")");
@@ -42,7 +44,10 @@ std::string database_json(const catalog::Database& database) {
 std::string container_json(const catalog::Database& database, const catalog::Container& container) {
   std::string out = "{";
   append_member(out, "id", quoted(container.spec.name));
-  if (!container.spec.face_json.empty()) {
+  if (!is_own(database)) {
+    out += ',';
+    out += foreign_definition(container.spec);
+  } else if (!container.spec.face_json.empty()) {
     out += ',';
     out += container.spec.face_json;
   }

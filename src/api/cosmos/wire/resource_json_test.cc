@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/cosmos/operation.h"
 #include "value/json.h"
 
 namespace orrery::cosmos {
@@ -27,6 +28,7 @@ catalog::Container container() {
 TEST(ResourceJson, Database) {
   catalog::Database database;
   database.number = 1;
+  database.face = kFaceName;
   database.name = "shop";
   database.changed_s = 1700000000;
   database.revision = 2;
@@ -39,6 +41,7 @@ TEST(ResourceJson, Database) {
 TEST(ResourceJson, Container) {
   catalog::Database database;
   database.number = 1;
+  database.face = kFaceName;
   EXPECT_EQ(
       container_json(database, container()),
       R"({"id":"or\"ders","partitionKey":{"paths":["/a"]},"_rid":"AAAAAYAAAAI=","_ts":1700000000,)"
