@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/file_bytes.h"
 #include "base/hash.h"
 
 namespace orrery::volume {
@@ -24,29 +25,6 @@ constexpr size_t kNameAt = 16;
 uint64_t checksum_of(std::string_view name, std::string_view piece) {
   // The seed ties the bytes to their name, so that a slot reused by another is told apart.
   return load_u64_le(murmur3_x64_128(piece, murmur3_x86_32(name, 0)).data());
-}
-
-bool read_whole(int fd, uint64_t offset, std::span<char> into) {
-  size_t done = 0;
-  while (done < into.size()) {
-    const ssize_t got =
-        ::pread(fd, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    done += static_cast<size_t>(got);
-  }
-  return true;
-}
-
-bool write_whole(int fd, uint64_t offset, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(put));
-    offset += static_cast<uint64_t>(put);
-  }
-  return true;
 }
 
 Result<FileDescriptor> open_file(const std::string& path, uint64_t bytes) {
@@ -80,7 +58,7 @@ Result<std::shared_ptr<BlockCache>> BlockCache::open(const std::string& file, ui
 
 void BlockCache::load() {
   std::string records(count_ * kRecordBytes, '\0');
-  if (!read_whole(index_.get(), 0, records)) return;
+  if (read_at(index_.get(), 0, records) != records.size()) return;
   MutexLock lock(mutex_);
   for (uint64_t i = 0; i < count_; ++i) {
     const char* record = records.data() + i * kRecordBytes;
@@ -114,7 +92,7 @@ bool BlockCache::find(std::string_view name, uint64_t offset, std::span<char> in
     return false;
   }
   std::string piece(slot.bytes, '\0');
-  if (!read_whole(pieces_.get(), at * kPieceBytes, piece) ||
+  if (read_at(pieces_.get(), at * kPieceBytes, piece) != piece.size() ||
       checksum_of(name, piece) != slot.checksum) {
     missed_.fetch_add(1, std::memory_order_relaxed);
     return false;
@@ -159,8 +137,8 @@ void BlockCache::put(std::string_view name, std::string_view piece) {
   store_u64_le(record.data() + 8, checksum);
   std::ranges::copy(name, record.begin() + kNameAt);
   // Should either fail, the checksum tells.
-  if (write_whole(pieces_.get(), at * kPieceBytes, piece)) {
-    write_whole(index_.get(), at * kRecordBytes, std::string_view(record.data(), record.size()));
+  if (write_at(pieces_.get(), at * kPieceBytes, piece)) {
+    write_at(index_.get(), at * kRecordBytes, std::string_view(record.data(), record.size()));
   }
 }
 

@@ -14,6 +14,7 @@
 #include <functional>
 
 #include "base/bytes.h"
+#include "base/file_bytes.h"
 #include "base/file_descriptor.h"
 
 namespace orrery::volume {
@@ -83,31 +84,6 @@ std::string system_error(std::string_view what, const std::string& path) {
   return fmt::format("cannot {} {}: {}", what, path, std::strerror(errno));
 }
 
-// All bytes of a file from an offset on, or as many as there are.
-Result<size_t> read_at(int fd, const std::string& path, uint64_t offset, std::span<char> into) {
-  size_t done = 0;
-  while (done < into.size()) {
-    const ssize_t got =
-        ::pread(fd, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail(Code::internal, system_error("read", path));
-    if (got == 0) break;
-    done += static_cast<size_t>(got);
-  }
-  return done;
-}
-
-bool write_at(int fd, uint64_t offset, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t put = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(put));
-    offset += static_cast<uint64_t>(put);
-  }
-  return true;
-}
-
 class DirectoryStore final : public ObjectStore {
  public:
   DirectoryStore(std::string directory, DirectorySync sync)
@@ -174,8 +150,10 @@ class DirectoryStore final : public ObjectStore {
     const std::string path = bytes_of(object);
     const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file.get() < 0) return fail(Code::corrupt, system_error("open", path));
-    return read_at(file.get(), path, offset,
-                   into.first(std::min<uint64_t>(into.size(), state->size - offset)));
+    into = into.first(std::min<uint64_t>(into.size(), state->size - offset));
+    const auto got = read_at(file.get(), offset, into);
+    if (!got) return fail(Code::internal, system_error("read", path));
+    return *got;
   }
 
   Result<std::vector<std::string>> list(std::string_view prefix) override {
@@ -237,8 +215,8 @@ class DirectoryStore final : public ObjectStore {
     const off_t size = file.get() < 0 ? -1 : ::lseek(file.get(), 0, SEEK_END);
     if (size < 0) return fail(Code::internal, system_error("open", path));
     std::string bytes(static_cast<size_t>(size), '\0');
-    auto got = read_at(file.get(), path, 0, bytes);
-    if (!got) return pass(got.error());
+    const auto got = read_at(file.get(), 0, bytes);
+    if (!got) return fail(Code::internal, system_error("read", path));
     auto state = decode(std::string_view(bytes).substr(0, *got));
     if (!state) return fail(Code::corrupt, fmt::format("{} is not whole", path));
     return std::move(*state);

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include "volume/objects/text_number.h"
 
 namespace orrery::volume {
 namespace {
@@ -14,15 +14,6 @@ std::string_view next_word(std::string_view& text) {
   const std::string_view word = text.substr(0, space);
   text.remove_prefix(space == std::string_view::npos ? text.size() : space + 1);
   return word;
-}
-
-template <class Number>
-std::optional<Number> number_of(std::string_view word) {
-  Number number = 0;
-  const char* end = word.data() + word.size();
-  const auto [read_to, error] = std::from_chars(word.data(), end, number);
-  if (error != std::errc() || read_to != end) return std::nullopt;
-  return number;
 }
 
 bool decode_extents(std::string_view text, std::vector<std::optional<uint64_t>>& extents) {

@@ -5,12 +5,12 @@
 #include <sys/random.h>
 
 #include <array>
-#include <charconv>
 #include <ctime>
 #include <utility>
 
 #include "base/bytes.h"
 #include "base/log.h"
+#include "volume/objects/text_number.h"
 
 namespace orrery::volume {
 namespace {
@@ -53,9 +53,9 @@ std::optional<LeaseRow> decode_lease_row(std::string_view text) {
   if (second == std::string_view::npos) return std::nullopt;
   const std::string_view state = text.substr(0, first);
   const std::string_view counter = text.substr(first + 1, second - first - 1);
-  const char* end = counter.data() + counter.size();
-  const auto [read_to, error] = std::from_chars(counter.data(), end, row.counter);
-  if (error != std::errc() || read_to != end) return std::nullopt;
+  const auto count = number_of<uint64_t>(counter);
+  if (!count) return std::nullopt;
+  row.counter = *count;
   for (size_t i = 0; i < kStates.size(); ++i) {
     if (kStates[i] != state) continue;
     row.state = static_cast<LeaseRow::State>(i);

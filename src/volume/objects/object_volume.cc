@@ -6,7 +6,6 @@
 
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +20,7 @@
 #include "volume/objects/object_file_system.h"
 #include "volume/objects/root.h"
 #include "volume/objects/sweep.h"
+#include "volume/objects/text_number.h"
 
 namespace orrery::volume {
 namespace {
@@ -35,14 +35,6 @@ std::string named(std::string_view name) {
 // In the order of time.
 std::string removed(int64_t at_s, std::string_view id) {
   return fmt::format("r:{:020}.{}", at_s, id);
-}
-
-std::optional<uint64_t> number_of(std::string_view text) {
-  uint64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [read_to, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || read_to != end) return std::nullopt;
-  return number;
 }
 
 std::unexpected<Error> bad_name(std::string_view name) {
@@ -323,7 +315,7 @@ class ObjectVolume final : public Volume {
       if (!root && root.error().code == Code::not_found) continue;
       if (!root) return pass(root.error());
       if (root->attribute(kState) != kDead) {
-        const auto epoch = number_of(root->attribute(kEpoch));
+        const auto epoch = number_of<uint64_t>(root->attribute(kEpoch));
         if (!epoch) return no_root(name);
         const Outcome marked = store().apply(
             root_object(**id), {.presence = ObjectChange::Presence::must_be_there,
@@ -446,7 +438,7 @@ class ObjectVolume final : public Volume {
       if (auto finished = finish_removal(name, id); !finished) return pass(finished.error());
       return nullptr;
     }
-    const auto epoch = number_of(root->attribute(kEpoch));
+    const auto epoch = number_of<uint64_t>(root->attribute(kEpoch));
     if (!epoch) return no_root(name);
     if (living == LivingOwner::is_left_alone) {
       auto free = is_free(*root);
@@ -477,7 +469,7 @@ class ObjectVolume final : public Volume {
     auto root = store().inspect(root_object(id));
     if (!root) return pass(root.error());
     if (auto sealed = seal_logs(store(), *root); !sealed) return pass(sealed.error());
-    const uint64_t lsn = number_of(root->attribute(kLsn)).value_or(0);
+    const uint64_t lsn = number_of<uint64_t>(root->attribute(kLsn)).value_or(0);
     return std::make_unique<ObjectClaim>(
         core_, std::string(name), std::make_shared<Root>(store(), id, epoch, std::move(*root)),
         lsn);
@@ -507,7 +499,8 @@ class ObjectVolume final : public Volume {
     if (!root && root.error().code == Code::not_found) return {};
     if (!root) return pass(root.error());
     if (auto sealed = seal_logs(store(), *root); !sealed) return sealed;
-    const auto at_s = static_cast<int64_t>(number_of(root->attribute(kRemovedAt)).value_or(0));
+    const auto at_s =
+        static_cast<int64_t>(number_of<uint64_t>(root->attribute(kRemovedAt)).value_or(0));
     const Outcome freed =
         store().apply(kIndexObject, {.entries_equal = {{named(name), id}},
                                      .set_entries = {{removed(at_s, id), std::string(name)}},

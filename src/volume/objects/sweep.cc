@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,19 +15,12 @@
 #include "volume/objects/file_entry.h"
 #include "volume/objects/lease.h"
 #include "volume/objects/root.h"
+#include "volume/objects/text_number.h"
 
 namespace orrery::volume {
 namespace {
 
 constexpr std::string_view kFilePrefix = "file.";
-
-std::optional<uint64_t> number_of(std::string_view text) {
-  uint64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [read_to, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || read_to != end) return std::nullopt;
-  return number;
-}
 
 // ROOT.EPOCH.N: what tokens and files are named by.
 struct Origin {
@@ -39,7 +31,7 @@ std::optional<Origin> origin_of(std::string_view token) {
   const size_t first = token.find('.');
   const size_t second = first == std::string_view::npos ? first : token.find('.', first + 1);
   if (second == std::string_view::npos) return std::nullopt;
-  const auto epoch = number_of(token.substr(first + 1, second - first - 1));
+  const auto epoch = number_of<uint64_t>(token.substr(first + 1, second - first - 1));
   if (!epoch) return std::nullopt;
   return Origin{.root = std::string(token.substr(0, first)), .epoch = *epoch};
 }
@@ -59,7 +51,7 @@ Result<Known> known_of(const std::string& id, const ObjectState& root) {
     return fail(Code::corrupt,
                 fmt::format("{} of the root {} cannot be read, so nothing is swept", what, id));
   };
-  const auto epoch = number_of(root.attribute(kEpoch));
+  const auto epoch = number_of<uint64_t>(root.attribute(kEpoch));
   if (!epoch) return damaged("the epoch");
   Known known{.epoch = *epoch,
               .owner = std::string(root.attribute(kOwner)),
@@ -105,7 +97,7 @@ class Sweep {
   // FILE.K
   void add_file(const std::string& name) {
     const size_t dot = name.rfind('.');
-    if (const auto number = number_of(std::string_view(name).substr(dot + 1))) {
+    if (const auto number = number_of<uint64_t>(std::string_view(name).substr(dot + 1))) {
       files_[name.substr(0, dot)].insert(*number);
     }
   }
