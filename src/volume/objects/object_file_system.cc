@@ -13,7 +13,9 @@
 #include <utility>
 
 #include "base/log.h"
+#include "volume/objects/file_tokens.h"
 #include "volume/objects/object_files.h"
+#include "volume/objects/open_files.h"
 
 namespace orrery::volume {
 namespace {
@@ -24,8 +26,6 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 using rocksdb::Slice;
 
-// Logs are read from their beginning to their end in small pieces.
-constexpr size_t kReadAheadBytes = 1ULL << 20;
 constexpr size_t kLinksAtOnce = 8;
 
 int64_t now_s() {
@@ -53,176 +53,13 @@ IOStatus not_found(const std::string& path) {
   return IOStatus::PathNotFound(path, "no such file");
 }
 
-IOStatus to_io_status(const Error& error) {
-  if (error.code == Code::not_found) return IOStatus::PathNotFound(error.message);
-  if (error.code == Code::corrupt) return IOStatus::Corruption(error.message);
-  return IOStatus::IOError(error.message);
-}
-
-class ObjectWritableFile final : public rocksdb::FSWritableFile {
- public:
-  explicit ObjectWritableFile(std::shared_ptr<FileWriter> writer) : writer_(std::move(writer)) {}
-
-  using FSWritableFile::Append;
-  IOStatus Append(const Slice& data, const IOOptions&, IODebugContext*) override {
-    return writer_->append(data.ToStringView());
-  }
-  IOStatus Append(const Slice& data, const IOOptions&, const rocksdb::DataVerificationInfo&,
-                  IODebugContext*) override {
-    return writer_->append(data.ToStringView());
-  }
-  IOStatus Truncate(uint64_t size, const IOOptions&, IODebugContext*) override {
-    return writer_->truncate(size);
-  }
-  IOStatus Close(const IOOptions&, IODebugContext*) override { return writer_->sync(); }
-  IOStatus Flush(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
-  IOStatus Sync(const IOOptions&, IODebugContext*) override { return writer_->sync(); }
-  bool IsSyncThreadSafe() const override { return true; }
-  uint64_t GetFileSize(const IOOptions&, IODebugContext*) override { return writer_->size(); }
-
- private:
-  const std::shared_ptr<FileWriter> writer_;
-};
-
-class ObjectSequentialFile final : public rocksdb::FSSequentialFile {
- public:
-  explicit ObjectSequentialFile(std::shared_ptr<FileReader> reader) : reader_(std::move(reader)) {}
-
-  IOStatus Read(size_t count, const IOOptions&, Slice* result, char* scratch,
-                IODebugContext*) override {
-    size_t done = 0;
-    while (done < count) {
-      if (position_ < ahead_start_ || position_ >= ahead_start_ + ahead_.size()) {
-        ahead_.resize(std::max(kReadAheadBytes, count - done));
-        auto got = reader_->read(position_, ahead_);
-        if (!got) {
-          ahead_.clear();
-          return to_io_status(got.error());
-        }
-        ahead_.resize(*got);
-        ahead_start_ = position_;
-        if (*got == 0) break;
-      }
-      const size_t at = position_ - ahead_start_;
-      const size_t piece = std::min(count - done, ahead_.size() - at);
-      std::memcpy(scratch + done, ahead_.data() + at, piece);
-      done += piece;
-      position_ += piece;
-    }
-    *result = Slice(scratch, done);
-    return IOStatus::OK();
-  }
-  IOStatus Skip(uint64_t count) override {
-    position_ += count;
-    return IOStatus::OK();
-  }
-
- private:
-  const std::shared_ptr<FileReader> reader_;
-  uint64_t position_ = 0;
-  uint64_t ahead_start_ = 0;
-  std::string ahead_;
-};
-
-class ObjectRandomAccessFile final : public rocksdb::FSRandomAccessFile {
- public:
-  explicit ObjectRandomAccessFile(std::shared_ptr<FileReader> reader)
-      : reader_(std::move(reader)) {}
-
-  IOStatus Read(uint64_t offset, size_t count, const IOOptions&, Slice* result, char* scratch,
-                IODebugContext*) const override {
-    auto got = reader_->read(offset, std::span(scratch, count));
-    if (!got) return to_io_status(got.error());
-    *result = Slice(scratch, *got);
-    return IOStatus::OK();
-  }
-
- private:
-  const std::shared_ptr<FileReader> reader_;
-};
-
-class ObjectDirectory final : public rocksdb::FSDirectory {
- public:
-  // Names are durable as they are made.
-  IOStatus Fsync(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
-};
-
 class HeldLock final : public rocksdb::FileLock {
  public:
   explicit HeldLock(std::string path_in) : path(std::move(path_in)) {}
   const std::string path;
 };
 
-// Removes tokens and, with the last one, the stripes. A crash leaves a first stripe without tokens,
-// which a sweep finds.
-void drop_stripes(ObjectStore& store, const FileEntry& entry) {
-  const std::string first = entry.object(0);
-  for (;;) {
-    auto state = store.inspect(first);
-    if (!state) break;  // never made, or gone
-    const std::string refs(state->attribute(kRefs));
-    std::string rest = refs;
-    if (const size_t at = rest.find(entry.token + " "); at != std::string::npos) {
-      rest.erase(at, entry.token.size() + 1);
-    }
-    if (rest != refs) {
-      const Outcome taken = store.apply(first, {.presence = ObjectChange::Presence::must_be_there,
-                                                .attributes_equal = {{kRefs, refs}},
-                                                .set_attributes = {{kRefs, rest}}});
-      if (taken.applied == Applied::differs) continue;
-      if (!taken.is_done()) return;
-    }
-    if (!rest.empty()) return;
-    break;
-  }
-  // A file that was not finished may have more stripes than its size tells.
-  const uint64_t counted = (entry.size + kStripeBytes - 1) / kStripeBytes;
-  uint64_t missed = 0;
-  for (uint64_t i = 1; i < counted || missed <= 8; ++i) {
-    const Outcome removed = store.apply(
-        entry.object(i), {.presence = ObjectChange::Presence::must_be_there, .remove = true});
-    missed = removed.applied == Applied::absent ? missed + 1 : 0;
-    if (!removed.is_done() && removed.applied != Applied::absent) return;
-  }
-  store.apply(first, {.presence = ObjectChange::Presence::must_be_there,
-                      .attributes_equal = {{kRefs, ""}},
-                      .remove = true});
-}
-
-// One more entry names the file, with a token of its own. False when the file is going.
-Result<bool> add_token(ObjectStore& store, const FileEntry& entry) {
-  for (;;) {
-    auto state = store.inspect(entry.object(0));
-    if (!state && state.error().code == Code::not_found) return false;
-    if (!state) return pass(state.error());
-    const std::string refs(state->attribute(kRefs));
-    if (refs.empty()) return false;
-    const Outcome added =
-        store.apply(entry.object(0), {.presence = ObjectChange::Presence::must_be_there,
-                                      .attributes_equal = {{kRefs, refs}},
-                                      .set_attributes = {{kRefs, refs + entry.token + " "}}});
-    if (added.is_done()) return true;
-    if (added.applied == Applied::absent) return false;
-    if (added.applied != Applied::differs) return fail(Code::internal, added.message);
-  }
-}
-
 }  // namespace
-
-void drop_file(ObjectStore& store, const FileEntry& entry) {
-  switch (entry.kind) {
-    case FileEntry::Kind::inline_bytes:
-      return;
-    case FileEntry::Kind::stripes:
-      return drop_stripes(store, entry);
-    case FileEntry::Kind::log:
-      for (size_t i = 0; i < entry.extents.size(); ++i) {
-        store.apply(entry.object(i),
-                    {.presence = ObjectChange::Presence::must_be_there, .remove = true});
-      }
-      return;
-  }
-}
 
 class ObjectFileSystem final : public rocksdb::FileSystem {
  public:
@@ -272,7 +109,7 @@ class ObjectFileSystem final : public rocksdb::FileSystem {
     }
     const std::optional<FileEntry> before = at->root->find(at->path);
     if (Outcome put = at->root->put(at->path, entry); !put.is_done()) {
-      return volume::to_io_status(put, "make a file");
+      return to_io_status(put, "make a file");
     }
     if (before) drop_file(at->root->store(), *before);
     return open_writer(path, *at, std::move(entry), result);
@@ -295,7 +132,7 @@ class ObjectFileSystem final : public rocksdb::FileSystem {
     if (!entry->extents.back()) entry->extents.back() = (*reader)->size() - before;
     entry->extents.emplace_back();
     if (Outcome put = at->root->put(at->path, *entry); !put.is_done()) {
-      return volume::to_io_status(put, "open a log again");
+      return to_io_status(put, "open a log again");
     }
     return open_writer(path, *at, std::move(*entry), result);
   }
@@ -338,7 +175,7 @@ class ObjectFileSystem final : public rocksdb::FileSystem {
     const std::optional<FileEntry> entry = at->root->find(at->path);
     if (!entry) return not_found(path);
     if (Outcome erased = at->root->erase(at->path); !erased.is_done()) {
-      return volume::to_io_status(erased, "delete a file");
+      return to_io_status(erased, "delete a file");
     }
     drop_file(at->root->store(), *entry);
     return IOStatus::OK();
@@ -359,14 +196,14 @@ class ObjectFileSystem final : public rocksdb::FileSystem {
     if (at->root->standing() == Standing::owner && at->root->has_directory(at->path)) {
       return IOStatus::IOError(path, "there is such a directory");
     }
-    return volume::to_io_status(at->root->make_directory(at->path), "make a directory");
+    return to_io_status(at->root->make_directory(at->path), "make a directory");
   }
 
   IOStatus CreateDirIfMissing(const std::string& path, const IOOptions&, IODebugContext*) override {
     auto at = locate(path);
     if (!at) return not_found(path);
     // Also when it is there: RocksDB begins with this, and learns at once that it was deposed.
-    return volume::to_io_status(at->root->make_directory(at->path), "make a directory");
+    return to_io_status(at->root->make_directory(at->path), "make a directory");
   }
 
   IOStatus DeleteDir(const std::string& path, const IOOptions&, IODebugContext*) override {
@@ -375,7 +212,7 @@ class ObjectFileSystem final : public rocksdb::FileSystem {
     if (at->root->standing() != Standing::owner) return fenced();
     if (!at->root->has_directory(at->path)) return not_found(path);
     if (!at->root->children(at->path).empty()) return IOStatus::IOError(path, "it is not empty");
-    return volume::to_io_status(at->root->erase_directory(at->path), "delete a directory");
+    return to_io_status(at->root->erase_directory(at->path), "delete a directory");
   }
 
   IOStatus GetFileSize(const std::string& path, const IOOptions&, uint64_t* size,
@@ -417,14 +254,14 @@ class ObjectFileSystem final : public rocksdb::FileSystem {
     }
     const std::optional<FileEntry> replaced = target->root->find(target->path);
     if (Outcome renamed = source->root->rename(source->path, target->path); !renamed.is_done()) {
-      return volume::to_io_status(renamed, "rename a file");
+      return to_io_status(renamed, "rename a file");
     }
     if (replaced) drop_file(target->root->store(), *replaced);
     // RocksDB makes a clone in a directory beside the right one, and renames that when it is whole.
     if (target->root->holds_entries() && target->root->has_directory(target->path)) {
       if (IOStatus linked = finish_links(*target->root); !linked.ok()) return linked;
       if (Outcome published = target->root->publish(); !published.is_done()) {
-        return volume::to_io_status(published, "enter the files of a clone");
+        return to_io_status(published, "enter the files of a clone");
       }
     }
     if (writer) {
@@ -462,7 +299,7 @@ class ObjectFileSystem final : public rocksdb::FileSystem {
       }
     }
     // Should this fail, the token is of an epoch that has no such entry, and a sweep removes it.
-    return volume::to_io_status(target->root->put(target->path, *entry), "link a file");
+    return to_io_status(target->root->put(target->path, *entry), "link a file");
   }
 
   IOStatus NumFileLinks(const std::string& path, const IOOptions&, uint64_t* count,

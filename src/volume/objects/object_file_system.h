@@ -31,7 +31,4 @@ std::shared_ptr<rocksdb::FileSystem> as_file_system(const std::shared_ptr<Object
 // From here on it may fill the clone's root.
 void add_clone(ObjectFileSystem& files, const std::string& partition, std::shared_ptr<Root> root);
 
-// Removes the objects of a file that no root's entry with this token names any more.
-void drop_file(ObjectStore& store, const FileEntry& entry);
-
 }  // namespace orrery::volume

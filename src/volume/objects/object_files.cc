@@ -33,6 +33,12 @@ IOStatus to_io_status(const Outcome& outcome, std::string_view doing) {
   return IOStatus::IOError(std::string(doing), outcome.message);
 }
 
+IOStatus to_io_status(const Error& error) {
+  if (error.code == Code::not_found) return IOStatus::PathNotFound(error.message);
+  if (error.code == Code::corrupt) return IOStatus::Corruption(error.message);
+  return IOStatus::IOError(error.message);
+}
+
 namespace {
 
 // A log in memory is written when it has this much, though nobody has asked for it.

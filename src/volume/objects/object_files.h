@@ -18,6 +18,7 @@ namespace orrery::volume {
 
 // What RocksDB is told of an outcome: IOFenced when another owner has the partition.
 rocksdb::IOStatus to_io_status(const Outcome& outcome, std::string_view doing);
+rocksdb::IOStatus to_io_status(const Error& error);
 rocksdb::IOStatus fenced();
 
 class FileWriter {

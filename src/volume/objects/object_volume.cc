@@ -6,20 +6,19 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "base/bytes.h"
 #include "base/log.h"
 #include "base/thread_annotations.h"
+#include "volume/objects/file_tokens.h"
 #include "volume/objects/object_file_system.h"
 #include "volume/objects/root.h"
-#include "volume/objects/sweep.h"
+#include "volume/objects/sweeper.h"
 #include "volume/objects/text_number.h"
 
 namespace orrery::volume {
@@ -197,55 +196,6 @@ class ObjectClaim final : public Claim {
   const std::shared_ptr<rocksdb::FileSystem> file_system_;
   std::atomic<uint64_t> noted_lsn_;
   std::atomic<uint64_t> kept_lsn_;
-};
-
-// A thread that sweeps now and then.
-class Sweeper {
- public:
-  Sweeper(ObjectStore& store, uint32_t every_s) : store_(store), every_s_(every_s) {
-    if (every_s_ > 0) thread_ = std::thread([this] { run(); });
-  }
-  ~Sweeper() {
-    {
-      MutexLock lock(mutex_);
-      stopping_ = true;
-    }
-    wake_.notify_all();
-    if (thread_.joinable()) thread_.join();
-  }
-  Sweeper(const Sweeper&) = delete;
-  Sweeper& operator=(const Sweeper&) = delete;
-
- private:
-  bool wait() {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(every_s_);
-    MutexLock lock(mutex_);
-    for (auto now = std::chrono::steady_clock::now(); !stopping_ && now < until;
-         now = std::chrono::steady_clock::now()) {
-      wake_.wait_for(mutex_, until - now);
-    }
-    return !stopping_;
-  }
-  void run() {
-    while (wait()) {
-      auto swept = sweep(store_);
-      if (!swept) {
-        log::warn("cannot look for what dead processes left", {{"error", swept.error().message}});
-      } else if (swept->roots + swept->tokens + swept->objects + swept->leases > 0) {
-        log::info("removed what dead processes left", {{"roots", std::to_string(swept->roots)},
-                                                       {"tokens", std::to_string(swept->tokens)},
-                                                       {"objects", std::to_string(swept->objects)},
-                                                       {"leases", std::to_string(swept->leases)}});
-      }
-    }
-  }
-
-  ObjectStore& store_;
-  const uint32_t every_s_;
-  Mutex mutex_;
-  CondVar wake_;
-  bool stopping_ ORRERY_GUARDED_BY(mutex_) = false;
-  std::thread thread_;
 };
 
 class ObjectVolume final : public Volume {
