@@ -90,8 +90,8 @@ TEST_F(EngineChangesTest, HistoryIsKeptWhereItIsAskedFor) {
   auto next = history({.position = now->page.lsn});
   ASSERT_TRUE(next) << next.error().message;
   ASSERT_EQ(next->page.events.size(), 2U);
-  EXPECT_EQ(next->page.events[0].operation, partition::Operation::replace);
-  EXPECT_EQ(next->page.events[1].operation, partition::Operation::create);
+  EXPECT_EQ(next->page.events[0].operation, partition::EventKind::replace);
+  EXPECT_EQ(next->page.events[1].operation, partition::EventKind::create);
   EXPECT_FALSE(history({.position = 1})) << "it was not kept then";
   open();
   EXPECT_EQ(history({.position = now->page.lsn})->page.events.size(), 2U) << "after a restart";

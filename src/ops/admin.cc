@@ -34,7 +34,7 @@ std::string split_json(const cluster::SplitReport& report) {
 
 }  // namespace
 
-void Pages::admin(CallPtr call) {
+void Pages::admin(PageRequestPtr call) {
   const int64_t now_s = clock_.now_s();
   auto access = signatures_.verify(account_.keys(), call->signature, now_s);
   if (!access) return call->fail(access.error());
@@ -69,15 +69,15 @@ void Pages::admin(CallPtr call) {
                                      call->method, call->path)});
 }
 
-void Pages::later(CallPtr call, Job job) {
-  lanes_.submit(
-      face::Lane::admin, 0,
-      std::make_unique<face::WaitingCall<Call>>(
-          std::move(call), [this, job](CallPtr running) { (this->*job)(std::move(running)); }));
+void Pages::later(PageRequestPtr call, Job job) {
+  lanes_.submit(face::Lane::admin, 0,
+                std::make_unique<face::WaitingCall<PageRequest>>(
+                    std::move(call),
+                    [this, job](PageRequestPtr running) { (this->*job)(std::move(running)); }));
 }
 
 // The old key is refused from the answer on.
-void Pages::regenerate_key(CallPtr call) {
+void Pages::regenerate_key(PageRequestPtr call) {
   if (!call->tls && !net::is_loopback(call->peer)) {
     return call->fail({.code = Code::forbidden,
                        .message = "the answer is a key, and http would show it to everybody on the "
@@ -94,7 +94,7 @@ void Pages::regenerate_key(CallPtr call) {
       fmt::format(R"({{"key":{},"value":{}}})", quoted(to_string(*name)), quoted(*made)));
 }
 
-void Pages::split(CallPtr call) {
+void Pages::split(PageRequestPtr call) {
   auto document = value::JsonDocument::parse(call->body);
   if (!document) return call->fail(document.error());
   const Node* database = document->root().find("database");
@@ -115,7 +115,7 @@ void Pages::split(CallPtr call) {
   std::optional<uint32_t> id;
   if (range != nullptr) id = static_cast<uint32_t>(range->number);
   // Splits take turns, and no thread of ours waits for them.
-  Call& asked = *call;
+  PageRequest& asked = *call;
   engine_.split_later({.container = routing->container->number,
                        .range = id,
                        .is_wanted = [&asked] { return !asked.client_is_gone(); }},

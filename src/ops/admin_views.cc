@@ -22,7 +22,7 @@ std::string quoted(std::string_view text) {
 }
 
 // A parameter that is a whole number.
-int64_t number_of(const Call& call, std::string_view name, int64_t otherwise) {
+int64_t number_of(const PageRequest& call, std::string_view name, int64_t otherwise) {
   const std::string text = call.parameter(name);
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -89,7 +89,7 @@ Result<std::vector<KeySize>> largest_keys(const cluster::Routing& routing, size_
 
 }  // namespace
 
-void Pages::partitions(CallPtr call) {
+void Pages::partitions(PageRequestPtr call) {
   constexpr size_t kLargestKeys = 10;
   const std::string database = call->parameter("database");
   const std::string container = call->parameter("container");
@@ -144,7 +144,7 @@ void Pages::partitions(CallPtr call) {
 }
 
 // Opens nothing: what is closed is told of as it was last seen, without its items.
-void Pages::containers(CallPtr call) {
+void Pages::containers(PageRequestPtr call) {
   std::string json = "{\"containers\":[";
   for (const catalog::ContainerPtr& container : engine_.catalog().all_containers()) {
     const cluster::RoutingPtr routing = engine_.find(container->number);
@@ -180,7 +180,7 @@ void Pages::containers(CallPtr call) {
   call->reply_json(std::move(json));
 }
 
-void Pages::history(CallPtr call) {
+void Pages::history(PageRequestPtr call) {
   const int64_t now_s = clock_.now_s();
   const int64_t step_s = number_of(*call, "step", kFineStepS);
   if (step_s != kFineStepS && step_s != kCoarseStepS) {

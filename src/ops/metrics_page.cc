@@ -42,7 +42,7 @@ Status MetricsPage::authorize(std::string_view authorization) const {
               "file metrics-token in the server's data folder");
 }
 
-void MetricsPage::answer(CallPtr call, bool is_own_port) {
+void MetricsPage::answer(PageRequestPtr call, bool is_own_port) {
   if (auto authorized = authorize(call->authorization); !is_own_port && !authorized) {
     call->headers += "www-authenticate: Bearer\r\n";
     return call->fail(authorized.error());
@@ -94,14 +94,14 @@ std::string MetricsPage::text() {
 }
 
 void MetricsPage::render() {
-  std::vector<CallPtr> waiting;
+  std::vector<PageRequestPtr> waiting;
   {
     const MutexLock lock(waiting_mutex_);
     waiting.swap(waiting_);
   }
   try {
     const std::string page = text();
-    for (CallPtr& call : waiting) call->reply(200, "text/plain; version=0.0.4", page);
+    for (PageRequestPtr& call : waiting) call->reply(200, "text/plain; version=0.0.4", page);
   } catch (const std::exception& error) {
     // Whoever was not answered gets 500 when its call is destroyed; the next ones are served.
     log::error("cannot make the metrics", {{"error", error.what()}});

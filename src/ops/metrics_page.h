@@ -20,7 +20,7 @@
 #include "face/lanes.h"
 #include "face/request_metrics.h"
 #include "net/server.h"
-#include "ops/call.h"
+#include "ops/page_request.h"
 
 namespace orrery::ops {
 
@@ -39,7 +39,7 @@ class MetricsPage {
   void set_server(const net::Server* server);
 
   // On an event-loop thread: the answer may come later.
-  void answer(CallPtr call, bool is_own_port);
+  void answer(PageRequestPtr call, bool is_own_port);
 
  private:
   Status authorize(std::string_view authorization) const;
@@ -54,7 +54,7 @@ class MetricsPage {
   const net::Server* server_ ORRERY_GUARDED_BY(server_mutex_) = nullptr;
 
   Mutex waiting_mutex_;
-  std::vector<CallPtr> waiting_ ORRERY_GUARDED_BY(waiting_mutex_);
+  std::vector<PageRequestPtr> waiting_ ORRERY_GUARDED_BY(waiting_mutex_);
   bool rendering_ ORRERY_GUARDED_BY(waiting_mutex_) = false;
   WorkerPool renderer_{"metrics", 1};  // last: its job uses the rest
 };

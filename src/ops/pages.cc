@@ -62,10 +62,10 @@ bool Pages::has(std::string_view target) {
 }
 
 void Pages::handle(const net::Request& request, net::Responder responder, bool is_own_port) {
-  auto call = std::make_unique<Call>(request, std::move(responder), metrics_);
+  auto call = std::make_unique<PageRequest>(request, std::move(responder), metrics_);
   if (call->path.starts_with(kAdminPrefix)) return admin(std::move(call));
   const bool is_health = call->path == kHealthPath;
-  call->operation = is_health ? Operation::health : Operation::metrics;
+  call->operation = is_health ? PageKind::health : PageKind::metrics;
   if (call->method != "GET" && call->method != "HEAD") return call->method_not_allowed();
   if (is_health) return call->reply_json("{\"status\":\"ok\"}");
   metrics_page_.answer(std::move(call), is_own_port);
@@ -74,7 +74,7 @@ void Pages::handle(const net::Request& request, net::Responder responder, bool i
 net::Response Pages::refuse(const net::Request& head) {
   const auto answer = std::make_shared<Answer>();
   // Nobody has said yet who it is: the signature of administration covers the body.
-  Call call(head, net::Responder(answer), metrics_);
+  PageRequest call(head, net::Responder(answer), metrics_);
   call.fail({.code = Code::too_large,
              .message = fmt::format("requests to {} have no large body, and none that is announced "
                                     "by Expect",

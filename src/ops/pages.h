@@ -28,9 +28,9 @@
 #include "net/http.h"
 #include "net/server.h"
 #include "ops/admin_signature.h"
-#include "ops/call.h"
 #include "ops/metrics_page.h"
 #include "ops/metrics_sampler.h"
+#include "ops/page_request.h"
 
 namespace orrery::ops {
 
@@ -56,15 +56,15 @@ class Pages {
   net::Response refuse(const net::Request& head);
 
  private:
-  using Job = void (Pages::*)(CallPtr);
+  using Job = void (Pages::*)(PageRequestPtr);
 
-  void admin(CallPtr call);
-  void later(CallPtr call, Job job);
-  void split(CallPtr call);
-  void partitions(CallPtr call);
-  void containers(CallPtr call);
-  void history(CallPtr call);
-  void regenerate_key(CallPtr call);
+  void admin(PageRequestPtr call);
+  void later(PageRequestPtr call, Job job);
+  void split(PageRequestPtr call);
+  void partitions(PageRequestPtr call);
+  void containers(PageRequestPtr call);
+  void history(PageRequestPtr call);
+  void regenerate_key(PageRequestPtr call);
   // `face`: empty for the main one.
   cluster::RoutingPtr find(std::string_view face, std::string_view database,
                            std::string_view container) const;

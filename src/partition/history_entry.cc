@@ -62,11 +62,11 @@ Result<HistoryEntry> decode_history(std::string_view stored) {
   if (stored.size() < kHeadBytes) return damaged();
   HistoryEntry entry;
   const auto operation = static_cast<uint8_t>(stored[0]);
-  if (operation < static_cast<uint8_t>(Operation::create) ||
-      operation > static_cast<uint8_t>(Operation::expire)) {
+  if (operation < static_cast<uint8_t>(EventKind::create) ||
+      operation > static_cast<uint8_t>(EventKind::expire)) {
     return damaged();
   }
-  entry.operation = static_cast<Operation>(operation);
+  entry.operation = static_cast<EventKind>(operation);
   entry.time_s = load_u32_le(stored.data() + 1);
   entry.previous_lsn = load_u64_le(stored.data() + 5);
   stored.remove_prefix(kHeadBytes);

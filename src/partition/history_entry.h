@@ -20,7 +20,7 @@ std::string history_key(uint64_t lsn, uint16_t step = 0);
 Result<uint64_t> lsn_of_history_key(std::string_view key);
 
 struct HistoryEntry {
-  Operation operation = Operation::create;
+  EventKind operation = EventKind::create;
   uint32_t time_s = 0;
   uint64_t previous_lsn = 0;            // 0: the item was not there
   std::string_view item_key = {};       // as in `items`

@@ -180,7 +180,7 @@ TEST_F(HistoryTest, ChildrenGoOnWithTheirOwn) {
 }
 
 TEST(HistoryEntry, RoundTrip) {
-  const HistoryEntry entry{.operation = Operation::expire,
+  const HistoryEntry entry{.operation = EventKind::expire,
                            .time_s = 77,
                            .previous_lsn = 1ULL << 40,
                            .item_key = "key",
@@ -189,7 +189,7 @@ TEST(HistoryEntry, RoundTrip) {
   const std::string bytes = encode_history(entry);
   auto decoded = decode_history(bytes);
   ASSERT_TRUE(decoded);
-  EXPECT_EQ(decoded->operation, Operation::expire);
+  EXPECT_EQ(decoded->operation, EventKind::expire);
   EXPECT_EQ(decoded->time_s, 77U);
   EXPECT_EQ(decoded->previous_lsn, 1ULL << 40);
   EXPECT_EQ(decoded->item_key, "key");

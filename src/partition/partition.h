@@ -181,13 +181,13 @@ struct ChangePage {
 // Expired items that one page of a feed passes over at most.
 inline constexpr size_t kExpiredPassedMax = 10'000;
 
-enum class Operation : uint8_t { create = 1, replace = 2, remove = 3, expire = 4 };
+enum class EventKind : uint8_t { create = 1, replace = 2, remove = 3, expire = 4 };
 
 // A write as the history has it.
 struct Event {
   uint64_t lsn = 0;
   uint32_t time_s = 0;
-  Operation operation = Operation::create;
+  EventKind operation = EventKind::create;
   ItemKey key = {};
   std::string body = {};      // empty after a removal
   uint64_t previous_lsn = 0;  // 0: the item was not there

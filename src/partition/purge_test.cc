@@ -151,14 +151,14 @@ TEST_F(PurgeTest, TheHistoryTellsOfRemovals) {
   done(purge("k"));
   done(create("k", "1"));
   collect_all();
-  std::vector<std::pair<Operation, std::string>> events;
+  std::vector<std::pair<EventKind, std::string>> events;
   for (const Event& event : partition_->history({})->events) {
     events.emplace_back(event.operation, event.key.row);
   }
-  using Pair = std::pair<Operation, std::string>;
-  EXPECT_THAT(events, ElementsAre(Pair(Operation::create, "1"), Pair(Operation::create, "2"),
-                                  Pair(Operation::remove, "1"), Pair(Operation::create, "1"),
-                                  Pair(Operation::remove, "2")));
+  using Pair = std::pair<EventKind, std::string>;
+  EXPECT_THAT(events, ElementsAre(Pair(EventKind::create, "1"), Pair(EventKind::create, "2"),
+                                  Pair(EventKind::remove, "1"), Pair(EventKind::create, "1"),
+                                  Pair(EventKind::remove, "2")));
 }
 
 TEST_F(PurgeTest, ARestartKeepsItAndGoesOn) {

@@ -249,12 +249,12 @@ void Run::put_item(const Schema& schema, const std::string& key, const Item* bef
   // What has expired or was purged ends before something else takes its place.
   if (before != nullptr && !live) remember(schema, end_of(key, *before), key, before, nullptr);
   if (after == nullptr) {
-    if (live) remember(schema, Operation::remove, key, before, nullptr);
+    if (live) remember(schema, EventKind::remove, key, before, nullptr);
     batch_.Delete(store_.items(), key);
     items_.set(key, std::nullopt);
     return;
   }
-  remember(schema, live ? Operation::replace : Operation::create, key, live ? before : nullptr,
+  remember(schema, live ? EventKind::replace : EventKind::create, key, live ? before : nullptr,
            after);
   batch_.Put(store_.items(), key, encode_item(*after));
   batch_.Put(store_.changes(), change_key(after->version), key);
@@ -344,7 +344,7 @@ Result<Written> Run::note_indexed() {
   return Written{};
 }
 
-void Run::remember(const Schema& schema, Operation operation, std::string_view key,
+void Run::remember(const Schema& schema, EventKind operation, std::string_view key,
                    const Item* before, const Item* after) {
   if (schema.history_s == 0) {
     record_.history_after = kNoHistory;

@@ -146,8 +146,8 @@ class Run {
     return !is_expired(item, schema.default_life_ms, now_ms_) && !is_purged(key, item);
   }
   // As what the history tells the end of an item that was not live any more.
-  Operation end_of(const std::string& key, const Item& item) const {
-    return is_purged(key, item) ? Operation::remove : Operation::expire;
+  EventKind end_of(const std::string& key, const Item& item) const {
+    return is_purged(key, item) ? EventKind::remove : EventKind::expire;
   }
   // Of the write at work: the partition's newest from here on.
   void note_version(const Version& version);
@@ -172,7 +172,7 @@ class Run {
   void take_lsn();
   bool is_lsn_full() const { return change_step_ >= kLsnWrites || lsn_bytes_ >= kLsnBytes; }
   // Puts what happens to an item into the history, if its container keeps one.
-  void remember(const Schema& schema, Operation operation, std::string_view key, const Item* before,
+  void remember(const Schema& schema, EventKind operation, std::string_view key, const Item* before,
                 const Item* after);
   // The terms that a stored item was given by the definition of its index version, its shape among
   // them.

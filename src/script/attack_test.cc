@@ -190,7 +190,7 @@ TEST_F(AttackTest, KilledWorkersAreReplaced) {
   EXPECT_EQ(attack("__.response.setBody(1);"), "answered 1");
   class Killer final : public Operations {
    public:
-    Reply perform(const Operation& /*operation*/) override {
+    Reply perform(const ItemOperation& /*operation*/) override {
       // The only child of this process.
       std::ifstream children("/proc/thread-self/children");
       pid_t pid = 0;
@@ -214,7 +214,7 @@ TEST_F(AttackTest, BusyWorkersRefuseAfterAWhile) {
   class Nested final : public Operations {
    public:
     explicit Nested(Host& host) : host_(host) {}
-    Reply perform(const Operation& /*operation*/) override {
+    Reply perform(const ItemOperation& /*operation*/) override {
       MapOperations none;
       auto inner = host_.run(make("function f() {}"), none);
       return Reply{

@@ -127,7 +127,7 @@ TEST_F(FunctionTest, AProcedureMayWaitForAFunction) {
   class Nested final : public Operations {
    public:
     explicit Nested(Host& host) : host_(host) {}
-    Reply perform(const Operation& /*operation*/) override {
+    Reply perform(const ItemOperation& /*operation*/) override {
       auto session = host_.functions();
       if (!session || !(*session)->load("f", "x => x")) return Reply{.status = 500};
       return Reply{.status = 200, .body = "[1]"};

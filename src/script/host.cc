@@ -31,10 +31,10 @@ int64_t watchdog_us(uint32_t time_ms) {
   return RealClock().steady_us() + int64_t{time_ms} * 1000 + kWatchdogUs;
 }
 
-Grant grant_of(const Limits& limits) {
-  return Grant{.heap_bytes = limits.script_heap_bytes,
-               .memory_bytes = limits.script_memory_bytes,
-               .message_bytes = limits.script_message_bytes};
+WorkerLimits limits_of_worker(const Limits& limits) {
+  return WorkerLimits{.heap_bytes = limits.script_heap_bytes,
+                      .memory_bytes = limits.script_memory_bytes,
+                      .message_bytes = limits.script_message_bytes};
 }
 
 size_t workers_of(const Limits& limits) {
@@ -99,8 +99,8 @@ Error nonsense() {
 
 Host::Host(const Limits& limits, const std::string& program)
     : limits_(limits),
-      procedures_(program, grant_of(limits), workers_of(limits)),
-      functions_(program, grant_of(limits), workers_of(limits)) {}
+      procedures_(program, limits_of_worker(limits), workers_of(limits)),
+      functions_(program, limits_of_worker(limits), workers_of(limits)) {}
 
 Outcome<Done> Host::run(Execution run, Operations& operations) {
   if (run.time_ms == 0) run.time_ms = time_of(limits_);
@@ -128,7 +128,7 @@ Outcome<Done> Host::run(Execution run, Operations& operations) {
       if (failed->ends_worker) loan->discard();
       return std::unexpected(std::move(*failed));
     }
-    const auto* operation = std::get_if<Operation>(&*message);
+    const auto* operation = std::get_if<ItemOperation>(&*message);
     if (operation == nullptr || operations_left-- == 0) {
       return std::unexpected(lose(*loan, nonsense(), name));
     }
@@ -181,8 +181,8 @@ Outcome<uint32_t> FunctionSession::load(const std::string& name, const std::stri
   return static_cast<uint32_t>(names_.size() - 1);
 }
 
-Outcome<void> FunctionSession::call_batch(const Call& call, std::vector<value::Value>& results,
-                                          size_t rows) {
+Outcome<void> FunctionSession::call_batch(const FunctionCall& call,
+                                          std::vector<value::Value>& results, size_t rows) {
   const std::string& name = names_[call.function];
   auto answer = exchange(call, name);
   if (!answer) return std::unexpected(std::move(answer.error()));
@@ -206,7 +206,8 @@ Outcome<std::vector<value::Value>> FunctionSession::call(
   assert(function < names_.size());
   std::vector<value::Value> results;
   results.reserve(rows.size());
-  Call batch{.function = function, .time_ms = time_of(limits_), .rows = "[", .undefined = {}};
+  FunctionCall batch{
+      .function = function, .time_ms = time_of(limits_), .rows = "[", .undefined = {}};
   uint32_t count = 0;
   for (size_t i = 0; i < rows.size(); ++i) {
     if (count > 0) batch.rows.push_back(',');

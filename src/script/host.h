@@ -20,7 +20,7 @@
 
 #include "base/limits.h"
 #include "script/protocol.h"
-#include "script/worker_pool.h"
+#include "script/script_worker_pool.h"
 #include "value/value.h"
 
 namespace orrery::script {
@@ -31,7 +31,7 @@ class Operations {
   virtual ~Operations() = default;
   // Of a query or feed, the body is a JSON array of the page's items. From status 400 on, the body
   // is an error, preferably JSON with a `message`.
-  virtual Reply perform(const Operation& operation) = 0;
+  virtual Reply perform(const ItemOperation& operation) = 0;
   // Whether anybody still waits for the result. Checked now and then, on the same thread.
   virtual bool is_wanted() const { return true; }
 };
@@ -61,7 +61,8 @@ class FunctionSession {
       : loan_(std::move(loan)), limits_(limits) {}
 
   Outcome<Message> exchange(const Message& message, const std::string& name);
-  Outcome<void> call_batch(const Call& call, std::vector<value::Value>& results, size_t rows);
+  Outcome<void> call_batch(const FunctionCall& call, std::vector<value::Value>& results,
+                           size_t rows);
 
   ScriptWorkerPool::Loan loan_;
   const Limits& limits_;

@@ -17,7 +17,7 @@ namespace orrery::script {
 // Knows just enough of documents: `id`, and pages in the order of ids.
 class MapOperations final : public Operations {
  public:
-  Reply perform(const Operation& operation) override {
+  Reply perform(const ItemOperation& operation) override {
     seen.push_back(operation);
     switch (operation.kind) {
       case OperationKind::create:
@@ -40,7 +40,7 @@ class MapOperations final : public Operations {
   }
 
   std::map<std::string, std::string> documents;
-  std::vector<Operation> seen;
+  std::vector<ItemOperation> seen;
 
  private:
   static Reply error(uint16_t status) {
@@ -51,12 +51,12 @@ class MapOperations final : public Operations {
     const auto document = value::JsonDocument::parse(body);
     return document ? std::string(document->root().find("id")->text) : "";
   }
-  Reply write(const Operation& operation, uint16_t status) {
+  Reply write(const ItemOperation& operation, uint16_t status) {
     if (status >= 400) return error(status);
     documents[id_of(operation.body)] = operation.body;
     return Reply{.status = status, .body = operation.body};
   }
-  Reply page(const Operation& operation) {
+  Reply page(const ItemOperation& operation) {
     Reply reply{.status = 200, .body = "["};
     int32_t count = 0;
     for (auto it = documents.upper_bound(operation.continuation); it != documents.end(); ++it) {

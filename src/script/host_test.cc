@@ -294,7 +294,7 @@ TEST_F(HostTest, RunsSeveralAtATimeAndMakesOthersWait) {
 class LeavingClient final : public Operations {
  public:
   explicit LeavingClient(int asks) : left_(asks) {}
-  Reply perform(const Operation&) override { return {.status = 404, .body = "{}"}; }
+  Reply perform(const ItemOperation&) override { return {.status = 404, .body = "{}"}; }
   bool is_wanted() const override { return left_-- > 0; }
 
  private:

@@ -17,7 +17,7 @@ namespace {
 template <class M, class Visitor>
 void fields(M& m, Visitor& visit) {
   using T = std::remove_const_t<M>;
-  if constexpr (std::is_same_v<T, Grant>) {
+  if constexpr (std::is_same_v<T, WorkerLimits>) {
     visit(m.heap_bytes, m.memory_bytes, m.message_bytes);
   } else if constexpr (std::is_same_v<T, Execution>) {
     visit(m.kind, m.name, m.source, m.arguments, m.self_link, m.alt_link, m.operation,
@@ -25,11 +25,11 @@ void fields(M& m, Visitor& visit) {
           m.time_ms, m.operations, m.response_bytes);
   } else if constexpr (std::is_same_v<T, Load>) {
     visit(m.name, m.source, m.time_ms);
-  } else if constexpr (std::is_same_v<T, Call>) {
+  } else if constexpr (std::is_same_v<T, FunctionCall>) {
     visit(m.function, m.time_ms, m.rows, m.undefined);
   } else if constexpr (std::is_same_v<T, Reply>) {
     visit(m.status, m.body, m.continuation);
-  } else if constexpr (std::is_same_v<T, Operation>) {
+  } else if constexpr (std::is_same_v<T, ItemOperation>) {
     visit(m.kind, m.document, m.by_name, m.body, m.condition, m.continuation, m.page_size,
           m.enable_scan, m.index_action);
   } else if constexpr (std::is_same_v<T, Done>) {

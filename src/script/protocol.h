@@ -5,11 +5,12 @@
 // endian, a bool is one byte (0 or 1), an enum one byte within its range, a string its length (u32)
 // and its bytes, a list its count (u32) and its elements.
 //
-// A conversation: the server sends `Grant` once. Then, as often as it likes:
-//   Execution   answered by any number of Operation (each answered by Reply), then Done or Failed
-//   Load        answered by Loaded or Failed; functions are numbered from 0
-//   Call        answered by Results or Failed
-//   Unload      forgets all loaded functions; not answered
+// A conversation: the server sends `WorkerLimits` once. Then, as often as it likes:
+//   Execution      answered by any number of ItemOperation (each answered by Reply), then Done or
+//                  Failed
+//   Load           answered by Loaded or Failed; functions are numbered from 0
+//   FunctionCall   answered by Results or Failed
+//   Unload         forgets all loaded functions; not answered
 //
 // Workers are not trusted: decoding checks every length before using it, and refuses trailing
 // bytes.
@@ -55,7 +56,7 @@ inline constexpr uint8_t kFailures = 9;
 
 // Server to worker.
 
-struct Grant {
+struct WorkerLimits {
   uint64_t heap_bytes = 0;     // most that the JavaScript heap holds
   uint64_t memory_bytes = 0;   // most that the process may allocate
   uint64_t message_bytes = 0;  // longest frame that the server accepts
@@ -85,7 +86,7 @@ struct Load {
   uint32_t time_ms = 0;
 };
 
-struct Call {
+struct FunctionCall {
   uint32_t function = 0;
   uint32_t time_ms = 0;
   std::string rows = {};  // a JSON array of arrays of arguments
@@ -103,7 +104,7 @@ struct Reply {
 
 // Worker to server.
 
-struct Operation {
+struct ItemOperation {
   OperationKind kind = OperationKind::read;
   std::string document = {};  // the last part of the item's link
   bool by_name = false;       // that is its id (else its resource id)
@@ -139,8 +140,8 @@ struct Results {
   std::string json = {};  // an array with [value], or [] for undefined, for each row
 };
 
-using Message = std::variant<Grant, Execution, Load, Call, Unload, Reply, Operation, Done, Failed,
-                             Loaded, Results>;
+using Message = std::variant<WorkerLimits, Execution, Load, FunctionCall, Unload, Reply,
+                             ItemOperation, Done, Failed, Loaded, Results>;
 
 inline constexpr size_t kFrameHead = 4;
 

@@ -14,7 +14,7 @@ std::string payload(const Message& message) {
 
 TEST(ProtocolTest, EveryMessageReadsBackAsItWas) {
   const Message all[] = {
-      Grant{.heap_bytes = 1, .memory_bytes = 1ULL << 40, .message_bytes = 3},
+      WorkerLimits{.heap_bytes = 1, .memory_bytes = 1ULL << 40, .message_bytes = 3},
       Execution{.kind = Kind::post_trigger,
                 .name = "n",
                 .source = std::string("a\0b", 3),
@@ -24,10 +24,10 @@ TEST(ProtocolTest, EveryMessageReadsBackAsItWas) {
                 .operations = 7,
                 .response_bytes = 9},
       Load{.name = "f", .source = "x", .time_ms = 5},
-      Call{.function = 2, .time_ms = 3, .rows = "[]", .undefined = {1, 2, 0xFFFFFFFF}},
+      FunctionCall{.function = 2, .time_ms = 3, .rows = "[]", .undefined = {1, 2, 0xFFFFFFFF}},
       Unload{},
       Reply{.status = 449, .body = "{}", .continuation = "c"},
-      Operation{.kind = OperationKind::read_feed, .by_name = true, .page_size = -1},
+      ItemOperation{.kind = OperationKind::read_feed, .by_name = true, .page_size = -1},
       Done{.response_body = "1", .log = "line\n"},
       Failed{.failure = Failure::unable, .number = -5, .message = "m", .line = 3},
       Loaded{},
@@ -54,7 +54,7 @@ TEST(ProtocolTest, RefusesWhatIsCutOrContinued) {
 
 TEST(ProtocolTest, RefusesValuesOutOfRange) {
   EXPECT_FALSE(decode("\x63"));
-  std::string operation = payload(Operation{});
+  std::string operation = payload(ItemOperation{});
   operation[1] = static_cast<char>(kOperationKinds);
   EXPECT_FALSE(decode(operation));
   std::string failed = payload(Failed{});
@@ -64,7 +64,7 @@ TEST(ProtocolTest, RefusesValuesOutOfRange) {
   std::string results = payload(Results{});
   store_u32_le(results.data() + 1, 0xFFFFFFFF);
   EXPECT_FALSE(decode(results));
-  std::string call = payload(Call{});
+  std::string call = payload(FunctionCall{});
   store_u32_le(call.data() + call.size() - 4, 0x3FFFFFFF);
   EXPECT_FALSE(decode(call));
 }

@@ -427,7 +427,7 @@ Message Runtime::load(const Load& load) {
   return Loaded{};
 }
 
-Message Runtime::call(const Call& call) {
+Message Runtime::call(const FunctionCall& call) {
   if (call.function >= functions_.size()) {
     return Failed{.failure = Failure::threw, .message = "There is no such function."};
   }

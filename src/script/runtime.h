@@ -26,7 +26,7 @@ namespace orrery::script {
 class Runtime {
  public:
   // Asks the server. Does not return when the server is gone.
-  using Perform = std::function<Reply(Operation)>;
+  using Perform = std::function<Reply(ItemOperation)>;
 
   // Null if the engine does not start.
   static std::unique_ptr<Runtime> create(uint64_t heap_bytes, uint64_t message_bytes,
@@ -35,7 +35,7 @@ class Runtime {
   // Each gives the message that answers.
   Message run(const Execution& run);
   Message load(const Load& load);
-  Message call(const Call& call);
+  Message call(const FunctionCall& call);
   void unload();
 
   // Makes the next realm and collects garbage, when there is time for it.

@@ -45,7 +45,7 @@ bool Runtime::native_operation(JSContext* cx, unsigned count, JS::Value* values)
   int32_t kind = 0;
   int32_t page_size = 0;
   if (!JS::ToInt32(cx, args[0], &kind) || !JS::ToInt32(cx, args[6], &page_size)) return false;
-  Operation operation;
+  ItemOperation operation;
   operation.kind = static_cast<OperationKind>(kind);
   operation.document = to_text(cx, args[1]);
   operation.by_name = JS::ToBoolean(args[2]);

@@ -20,7 +20,7 @@ constexpr int kConfused = 2;
 constexpr uint64_t kFrameBytesMax = UINT32_MAX;
 
 // The server's answer to an operation. Without one there is nobody to work for.
-Reply ask(Channel& server, Operation operation) {
+Reply ask(Channel& server, ItemOperation operation) {
   if (!server.send(std::move(operation))) _exit(kServerGone);
   auto answer = server.receive();
   if (!answer) _exit(kServerGone);
@@ -34,12 +34,12 @@ int run_worker() {
   prctl(PR_SET_NAME, "orrery-script", 0, 0, 0);
   Channel server(kWorkerSocket, kFrameBytesMax);
   const auto first = server.receive();
-  if (!first || !std::holds_alternative<Grant>(*first)) return kCannotStart;
-  const auto& grant = std::get<Grant>(*first);
+  if (!first || !std::holds_alternative<WorkerLimits>(*first)) return kCannotStart;
+  const auto& grant = std::get<WorkerLimits>(*first);
 
-  auto runtime =
-      Runtime::create(grant.heap_bytes, grant.message_bytes,
-                      [&server](Operation operation) { return ask(server, std::move(operation)); });
+  auto runtime = Runtime::create(
+      grant.heap_bytes, grant.message_bytes,
+      [&server](ItemOperation operation) { return ask(server, std::move(operation)); });
   if (!runtime) return kCannotStart;
   if (!enter_sandbox(grant.memory_bytes)) return kCannotStart;
   if (!server.send(Loaded{})) return kServerGone;
@@ -52,7 +52,7 @@ int run_worker() {
       answer = runtime->run(*run);
     } else if (const auto* load = std::get_if<Load>(&*message)) {
       answer = runtime->load(*load);
-    } else if (const auto* call = std::get_if<Call>(&*message)) {
+    } else if (const auto* call = std::get_if<FunctionCall>(&*message)) {
       answer = runtime->call(*call);
     } else if (std::holds_alternative<Unload>(*message)) {
       runtime->unload();

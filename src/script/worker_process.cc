@@ -89,7 +89,7 @@ int spawn(const std::string& program, int socket, pid_t& pid) {
 }  // namespace
 
 Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& program,
-                                                            const Grant& grant) {
+                                                            const WorkerLimits& grant) {
   int sockets[2];
   const bool injected = !fault::point("script.worker");
   if (injected || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {

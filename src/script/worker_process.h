@@ -15,7 +15,7 @@ class WorkerProcess {
  public:
   // Starts the program (see worker.h) and waits until it is ready.
   static Result<std::unique_ptr<WorkerProcess>> start(const std::string& program,
-                                                      const Grant& grant);
+                                                      const WorkerLimits& grant);
   ~WorkerProcess();  // kills it
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;

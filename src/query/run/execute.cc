@@ -30,7 +30,7 @@ using value::Value;
 // charged for it.
 class StreamedPage {
  public:
-  StreamedPage(const BoundQuery& query, const Reading& reading, const PageLimits& limits)
+  StreamedPage(const BoundQuery& query, const PageInput& reading, const PageLimits& limits)
       : query_(query),
         reading_(reading),
         limits_(limits),
@@ -72,7 +72,7 @@ class StreamedPage {
       return read_items();
     }
     const IndexPlan plan = plan_scan(reading_.space, query_, reading_.context);
-    const Reading reading{reading_.space, reading_.context, &plan};
+    const PageInput reading{reading_.space, reading_.context, &plan};
     // Where an index finds the rows, how it is read depends on how many more the page needs, which
     // a part that is read ahead does not know. Where no filter has to be evaluated, the first part
     // is enough.
@@ -92,7 +92,7 @@ class StreamedPage {
     const Position start = at_;
     const uint64_t start_rows = pass_over_;
     const auto work = [&](size_t i) {
-      const Reading& reading = parts.begin(i);
+      const PageInput& reading = parts.begin(i);
       pages[i] = std::make_unique<StreamedPage>(query_, reading, parts.limits(i));
       StreamedPage& page = *pages[i];
       page.wants_made_ = wants_made_;
@@ -293,7 +293,7 @@ class StreamedPage {
   }
 
   const BoundQuery& query_;
-  const Reading& reading_;
+  const PageInput& reading_;
   const PageLimits& limits_;
   Frame frame_;
   const std::optional<uint64_t> most_;
@@ -328,7 +328,7 @@ bool gathers(const BoundQuery& query) {
 
 Result<QueryPage> make_page(const BoundQuery& query, ItemSpace& space, const Position* from,
                             const PageLimits& limits, Context& context) {
-  const Reading reading{.space = space, .context = context};
+  const PageInput reading{.space = space, .context = context};
   if (query.rank) return make_ranked_page(query, reading, from, limits);
   if (gathers(query)) return make_gathered_page(query, reading, from, limits);
   if (query.streams()) return StreamedPage(query, reading, limits).run(from);
@@ -366,7 +366,7 @@ Error ended_early(const Budget& budget) {
   return budget.ended() == Budget::Ended::memory ? too_much_memory() : too_much_time();
 }
 
-bool append_row(const value::Value& row, std::string& out, const Reading& reading) {
+bool append_row(const value::Value& row, std::string& out, const PageInput& reading) {
   const size_t before = out.size();
   Budget& budget = reading.context.budget;
   if (!reading.space.codec().append(out, row, before + kValueBytesMax)) {

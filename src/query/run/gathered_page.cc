@@ -22,7 +22,7 @@ using value::Value;
 // Computes all results of a query, and of the subqueries in its FROM.
 class Gathering {
  public:
-  Gathering(const BoundQuery& query, const Reading& reading, const PageLimits& limits,
+  Gathering(const BoundQuery& query, const PageInput& reading, const PageLimits& limits,
             ReadCounts& counts)
       : reading_(reading), limits_(limits), counts_(counts), frame_(query.slots, reading.context) {}
 
@@ -75,7 +75,7 @@ class Gathering {
     }
   }
 
-  const Reading& reading_;
+  const PageInput& reading_;
   const PageLimits& limits_;
   ReadCounts& counts_;
   Frame frame_;
@@ -97,7 +97,7 @@ class GatheredPage {
     skip_ = offset - std::min(offset, at_.skipped);
   }
 
-  Result<QueryPage> run(const Reading& reading) {
+  Result<QueryPage> run(const PageInput& reading) {
     auto results =
         Gathering(query_, reading, limits_, page_.read).results(query_, Collector::Extent::whole);
     if (!results) return pass(results.error());
@@ -223,7 +223,7 @@ class GatheredPage {
 
 }  // namespace
 
-Result<QueryPage> make_gathered_page(const BoundQuery& query, const Reading& reading,
+Result<QueryPage> make_gathered_page(const BoundQuery& query, const PageInput& reading,
                                      const Position* from, const PageLimits& limits) {
   return GatheredPage(query, from, limits).run(reading);
 }

@@ -57,7 +57,7 @@ std::optional<Fingerprint> mark_of(const Value& hex) {
 
 class GroupedPage {
  public:
-  GroupedPage(const BoundQuery& query, const Reading& reading, const Position* from,
+  GroupedPage(const BoundQuery& query, const PageInput& reading, const Position* from,
               const PageLimits& limits)
       : query_(query),
         reading_(reading),
@@ -104,7 +104,7 @@ class GroupedPage {
       return read_items(goes_on);
     }
     const IndexPlan plan = plan_scan(reading_.space, query_, reading_.context);
-    const Reading reading{reading_.space, reading_.context, &plan};
+    const PageInput reading{reading_.space, reading_.context, &plan};
     const auto parts = PageParts::divide(reading, limits_, at_.key);
     return parts ? read_parts(*parts, goes_on) : read_items(goes_on);
   }
@@ -121,7 +121,7 @@ class GroupedPage {
     parts.run(
         PartRun::Needs::all_parts,
         [&](size_t i) {
-          const Reading& reading = parts.begin(i);
+          const PageInput& reading = parts.begin(i);
           pages[i] = std::make_unique<GroupedPage>(query_, reading, i == 0 ? &start : &later,
                                                    parts.limits(i));
           pages[i]->parts_ = &parts;
@@ -550,7 +550,7 @@ class GroupedPage {
   }
 
   const BoundQuery& query_;
-  const Reading& reading_;
+  const PageInput& reading_;
   const PageLimits& limits_;
   Frame frame_;
   const std::optional<uint64_t> most_;
@@ -574,7 +574,7 @@ class GroupedPage {
 
 }  // namespace
 
-Result<QueryPage> make_grouped_page(const BoundQuery& query, const Reading& reading,
+Result<QueryPage> make_grouped_page(const BoundQuery& query, const PageInput& reading,
                                     const Position* from, const PageLimits& limits) {
   auto page = GroupedPage(query, reading, from, limits).run();
   if (!page) return pass(page.error());

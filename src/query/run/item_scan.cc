@@ -28,7 +28,7 @@ IndexPlan plan_scan(ItemSpace& space, const BoundQuery& query, Context& context)
   return plan_index_use(query, *policy, context);
 }
 
-ItemScan::ItemScan(const Reading& reading, const BoundQuery& query, ReadCounts& counts)
+ItemScan::ItemScan(const PageInput& reading, const BoundQuery& query, ReadCounts& counts)
     : space_(reading.space),
       context_(reading.context),
       counts_(counts),

@@ -50,7 +50,7 @@ bool is_same_path(const BoundExpr& a, const BoundExpr& b) {
 
 class OrderedPage {
  public:
-  OrderedPage(const BoundQuery& query, const Reading& reading, const Position* from,
+  OrderedPage(const BoundQuery& query, const PageInput& reading, const Position* from,
               const PageLimits& limits)
       : query_(query),
         reading_(reading),
@@ -179,7 +179,7 @@ class OrderedPage {
            });
   }
 
-  // ---- Reading items
+  // ---- reading items
 
   // False when time was up: scan_ holds the progress.
   Result<bool> read_all() {
@@ -187,7 +187,7 @@ class OrderedPage {
       return read_rows();
     }
     const IndexPlan plan = plan_scan(reading_.space, query_, reading_.context);
-    const Reading reading{reading_.space, reading_.context, &plan};
+    const PageInput reading{reading_.space, reading_.context, &plan};
     // Where an index has the order, a part ends at the last row that the parts before it leave room
     // for. Read beside them it would not know, and read more.
     const auto parts = plan.order ? nullptr : PageParts::divide(reading, limits_, scan_.key);
@@ -208,7 +208,7 @@ class OrderedPage {
     parts.run(
         PartRun::Needs::all_parts,
         [&](size_t i) {
-          const Reading& reading = parts.begin(i);
+          const PageInput& reading = parts.begin(i);
           pages[i] = std::make_unique<OrderedPage>(query_, reading, &start, parts.limits(i));
           pages[i]->parts_ = &parts;
           pages[i]->after_ = after_;
@@ -558,7 +558,7 @@ class OrderedPage {
   }
 
   const BoundQuery& query_;
-  const Reading& reading_;
+  const PageInput& reading_;
   const PageLimits& limits_;
   Frame frame_;
   const RowBefore before_;
@@ -582,7 +582,7 @@ class OrderedPage {
 
 }  // namespace
 
-Result<QueryPage> make_ordered_page(const BoundQuery& query, const Reading& reading,
+Result<QueryPage> make_ordered_page(const BoundQuery& query, const PageInput& reading,
                                     const Position* from, const PageLimits& limits) {
   auto page = OrderedPage(query, reading, from, limits).run();
   if (!page) return pass(page.error());

@@ -27,7 +27,7 @@ namespace orrery::query {
 inline constexpr size_t kPageMemoryMax = 64ULL << 20;
 
 // What a page reads. It outlives the page.
-struct Reading {
+struct PageInput {
   ItemSpace& space;
   Context& context;
   const IndexPlan* plan = nullptr;  // that of the query over this space; null: to be made
@@ -89,6 +89,6 @@ Error ended_early(const Budget& budget);
 
 // Appends a row, as the space's codec writes it; false when it is too long, or time was up: then
 // the budget is over.
-bool append_row(const value::Value& row, std::string& out, const Reading& reading);
+bool append_row(const value::Value& row, std::string& out, const PageInput& reading);
 
 }  // namespace orrery::query

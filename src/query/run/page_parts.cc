@@ -26,7 +26,7 @@ bool can_run_in_parts(const BoundQuery& query) {
          std::ranges::all_of(query.items, [](const auto& item) { return can_run(item.second); });
 }
 
-std::unique_ptr<PageParts> PageParts::divide(const Reading& reading, const PageLimits& limits,
+std::unique_ptr<PageParts> PageParts::divide(const PageInput& reading, const PageLimits& limits,
                                              std::string_view from_key) {
   if (limits.helpers == nullptr) return nullptr;
   std::string from;
@@ -42,7 +42,7 @@ std::unique_ptr<PageParts> PageParts::divide(const Reading& reading, const PageL
       new PageParts(reading, limits, std::move(deadline), std::move(parts)));
 }
 
-PageParts::PageParts(const Reading& reading, const PageLimits& limits,
+PageParts::PageParts(const PageInput& reading, const PageLimits& limits,
                      std::unique_ptr<Deadline> deadline, std::vector<ItemSpace::Part> parts)
     : reading_(reading),
       limits_(limits),
@@ -58,7 +58,7 @@ PageParts::PageParts(const Reading& reading, const PageLimits& limits,
   }
 }
 
-const Reading& PageParts::begin(size_t part) {
+const PageInput& PageParts::begin(size_t part) {
   Part& one = parts_[part];
   one.context = std::make_unique<Context>();
   Context& context = *one.context;
@@ -75,7 +75,7 @@ const Reading& PageParts::begin(size_t part) {
   one.limits.helpers = nullptr;
   one.limits.gives_parts = false;
   one.limits.stop = [this] { return deadline_->is_over(); };
-  one.reading = std::make_unique<Reading>(*one.space, context, reading_.plan);
+  one.reading = std::make_unique<PageInput>(*one.space, context, reading_.plan);
   return *one.reading;
 }
 

@@ -29,7 +29,7 @@ class PageParts {
  public:
   // Null when there is nothing to divide, or nobody to help. `from_key`: where the page starts;
   // empty: at the first item. All that is passed outlives it.
-  static std::unique_ptr<PageParts> divide(const Reading& reading, const PageLimits& limits,
+  static std::unique_ptr<PageParts> divide(const PageInput& reading, const PageLimits& limits,
                                            std::string_view from_key);
 
   size_t count() const { return parts_.size(); }
@@ -40,7 +40,7 @@ class PageParts {
   }
 
   // Of the part, for the thread that works on it. The budget starts here.
-  const Reading& begin(size_t part);
+  const PageInput& begin(size_t part);
   const PageLimits& limits(size_t part) const { return parts_[part].limits; }
   // Reports memory that a part keeps more than before (wraps around for less). False: all together
   // keep too much.
@@ -57,7 +57,7 @@ class PageParts {
     std::string start;  // a placement key
     std::unique_ptr<ItemSpace> space;
     std::unique_ptr<Context> context;
-    std::unique_ptr<Reading> reading;
+    std::unique_ptr<PageInput> reading;
     PageLimits limits;
   };
 
@@ -73,10 +73,10 @@ class PageParts {
     Mutex asking_;  // limits_.stop is for one thread at a time
   };
 
-  PageParts(const Reading& reading, const PageLimits& limits, std::unique_ptr<Deadline> deadline,
+  PageParts(const PageInput& reading, const PageLimits& limits, std::unique_ptr<Deadline> deadline,
             std::vector<ItemSpace::Part> parts);
 
-  const Reading& reading_;
+  const PageInput& reading_;
   const PageLimits& limits_;
   const std::unique_ptr<Deadline> deadline_;
   std::vector<Part> parts_;

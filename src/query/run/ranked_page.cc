@@ -58,7 +58,7 @@ bool is_distance(const BoundScore& score) {
 
 class RankedPage {
  public:
-  RankedPage(const BoundQuery& query, const Reading& reading, const PageLimits& limits)
+  RankedPage(const BoundQuery& query, const PageInput& reading, const PageLimits& limits)
       : query_(query), reading_(reading), limits_(limits), frame_(query.slots, reading.context) {
     for (const BoundScore& score : query.rank->scores) {
       scores_.push_back(
@@ -212,7 +212,7 @@ class RankedPage {
   }
 
   const BoundQuery& query_;
-  const Reading& reading_;
+  const PageInput& reading_;
   const PageLimits& limits_;
   Frame frame_;
   std::vector<Score> scores_;
@@ -226,7 +226,7 @@ class RankedPage {
 
 }  // namespace
 
-Result<QueryPage> make_ranked_page(const BoundQuery& query, const Reading& reading,
+Result<QueryPage> make_ranked_page(const BoundQuery& query, const PageInput& reading,
                                    const Position* from, const PageLimits& limits) {
   return RankedPage(query, reading, limits).run(from == nullptr ? 0 : from->given);
 }

@@ -20,7 +20,7 @@
 namespace orrery::cosmos {
 namespace {
 
-using script::Operation;
+using script::ItemOperation;
 using script::OperationKind;
 using script::Reply;
 
@@ -60,7 +60,7 @@ ScriptOperations::ScriptOperations(cluster::Engine& engine, script::Host& host, 
       names_(std::make_shared<ProvisionalNames>(scope.routing->container->database,
                                                 scope.routing->container->number)) {}
 
-Reply ScriptOperations::perform(const Operation& operation) {
+Reply ScriptOperations::perform(const ItemOperation& operation) {
   switch (operation.kind) {
     case OperationKind::create:
       return write(operation, ItemVerb::create);
@@ -107,7 +107,7 @@ std::string ScriptOperations::body_of(const std::string& row, partition::Item& i
   return finisher_.finish(item.body, written->second.version, written->second.origin);
 }
 
-Result<std::string> ScriptOperations::row_of(const Operation& operation) const {
+Result<std::string> ScriptOperations::row_of(const ItemOperation& operation) const {
   if (operation.by_name) return operation.document;
   if (auto made = made_.find(operation.document); made != made_.end()) return made->second;
   const value::Path rid_path{.steps = {{.name = "_rid"}}};
@@ -180,7 +180,7 @@ std::expected<ScriptOperations::Staged, Refusal> ScriptOperations::stage(
   return staged;
 }
 
-Reply ScriptOperations::write(const Operation& operation, ItemVerb verb) {
+Reply ScriptOperations::write(const ItemOperation& operation, ItemVerb verb) {
   ItemRequest request;
   request.verb = verb;
   request.body = operation.body;
@@ -203,7 +203,7 @@ Reply ScriptOperations::write(const Operation& operation, ItemVerb verb) {
           .body = std::move(staged->body)};
 }
 
-Reply ScriptOperations::read(const Operation& operation) {
+Reply ScriptOperations::read(const ItemOperation& operation) {
   auto row = row_of(operation);
   auto item = row ? transaction_.read(scope_.placement, *row)
                   : Result<std::optional<partition::Item>>(pass(row.error()));
@@ -226,13 +226,13 @@ Reply ScriptOperations::read(const Operation& operation) {
   return {.status = 200, .body = std::move(body)};
 }
 
-size_t ScriptOperations::page_size(const Operation& operation) const {
+size_t ScriptOperations::page_size(const ItemOperation& operation) const {
   const uint64_t most = engine_.limits().feed_items;
   if (operation.page_size <= 0) return most;
   return std::min<uint64_t>(static_cast<uint64_t>(operation.page_size), most);
 }
 
-Reply ScriptOperations::query(const Operation& operation) {
+Reply ScriptOperations::query(const ItemOperation& operation) {
   PreparedQuery prepared(host_, engine_.catalog(), *scope_.routing);
   if (auto parsed = prepared.parse(operation.body, scope_.query_rules); !parsed) {
     return refused(parsed.error());
@@ -273,7 +273,7 @@ Reply ScriptOperations::query(const Operation& operation) {
   return reply;
 }
 
-Reply ScriptOperations::read_feed(const Operation& operation) {
+Reply ScriptOperations::read_feed(const ItemOperation& operation) {
   const uint32_t container = scope_.routing->container->number;
   std::optional<std::string> after;
   if (!operation.continuation.empty()) {

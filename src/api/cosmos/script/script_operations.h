@@ -42,7 +42,7 @@ class ScriptOperations final : public script::Operations {
                    const Continuations& continuations, const ScriptScope& scope,
                    partition::Transaction& transaction);
 
-  script::Reply perform(const script::Operation& operation) override;
+  script::Reply perform(const script::ItemOperation& operation) override;
   bool is_wanted() const override { return scope_.is_wanted(); }
   // Starts the deadline of a script: its queries end their pages when it has passed.
   void start_clock();
@@ -72,15 +72,15 @@ class ScriptOperations final : public script::Operations {
     partition::Origin origin;
   };
 
-  script::Reply write(const script::Operation& operation, ItemVerb verb);
-  script::Reply read(const script::Operation& operation);
-  script::Reply query(const script::Operation& operation);
-  script::Reply read_feed(const script::Operation& operation);
+  script::Reply write(const script::ItemOperation& operation, ItemVerb verb);
+  script::Reply read(const script::ItemOperation& operation);
+  script::Reply query(const script::ItemOperation& operation);
+  script::Reply read_feed(const script::ItemOperation& operation);
 
   // The id of the item that an operation is about.
-  Result<std::string> row_of(const script::Operation& operation) const;
+  Result<std::string> row_of(const script::ItemOperation& operation) const;
   std::string body_of(const std::string& row, partition::Item& item) const;
-  size_t page_size(const script::Operation& operation) const;
+  size_t page_size(const script::ItemOperation& operation) const;
 
   cluster::Engine& engine_;
   script::Host& host_;  // for functions in queries

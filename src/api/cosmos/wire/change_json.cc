@@ -8,16 +8,16 @@
 namespace orrery::cosmos {
 namespace {
 
-using partition::Operation;
+using partition::EventKind;
 
-std::string_view operation_name(Operation operation) {
+std::string_view operation_name(EventKind operation) {
   switch (operation) {
-    case Operation::create:
+    case EventKind::create:
       return "create";
-    case Operation::replace:
+    case EventKind::replace:
       return "replace";
-    case Operation::remove:
-    case Operation::expire:
+    case EventKind::remove:
+    case EventKind::expire:
       break;
   }
   return "delete";
@@ -75,8 +75,8 @@ Status append_event(std::string& json, const partition::Event& event,
   if (event.previous_lsn != 0) {
     fmt::format_to(std::back_inserter(json), ",\"previousImageLSN\":{}", event.previous_lsn);
   }
-  if (event.operation == Operation::expire) json += ",\"timeToLiveExpired\":true";
-  if (event.operation == Operation::remove || event.operation == Operation::expire) {
+  if (event.operation == EventKind::expire) json += ",\"timeToLiveExpired\":true";
+  if (event.operation == EventKind::remove || event.operation == EventKind::expire) {
     if (auto named = append_identity(json, event, key); !named) return named;
   }
   json += "}}";

@@ -9,7 +9,7 @@ namespace orrery::cosmos {
 namespace {
 
 using partition::Event;
-using partition::Operation;
+using partition::EventKind;
 
 value::KeyDefinition key_of(std::initializer_list<std::string_view> paths) {
   value::KeyDefinition key;
@@ -46,10 +46,10 @@ TEST(ChangeJson, AnItemApartFromItsMetadata) {
 }
 
 TEST(ChangeJson, CreateAndReplace) {
-  Event event{.lsn = 5, .time_s = 99, .operation = Operation::create, .body = R"({"id":"1"})"};
+  Event event{.lsn = 5, .time_s = 99, .operation = EventKind::create, .body = R"({"id":"1"})"};
   EXPECT_EQ(text_of(event, key_of({"/pk"})),
             R"({"current":{"id":"1"},"metadata":{"operationType":"create","lsn":5,"crts":99}})");
-  event.operation = Operation::replace;
+  event.operation = EventKind::replace;
   event.previous_lsn = 4;
   event.previous_body = R"({"id":"0"})";
   EXPECT_EQ(text_of(event, key_of({"/pk"})),
@@ -60,7 +60,7 @@ TEST(ChangeJson, CreateAndReplace) {
 TEST(ChangeJson, DeletesNameWhatIsGone) {
   Event event{.lsn = 6,
               .time_s = 99,
-              .operation = Operation::remove,
+              .operation = EventKind::remove,
               .key = {"", "a\"b"},
               .previous_lsn = 5,
               .previous_body = R"({"id":"a\"b","t":{"n":null},"u":2})"};
@@ -68,7 +68,7 @@ TEST(ChangeJson, DeletesNameWhatIsGone) {
             R"({"current":{},"previous":{"id":"a\"b","t":{"n":null},"u":2},"metadata":)"
             R"({"operationType":"delete","lsn":6,"crts":99,"previousImageLSN":5,)"
             R"("id":"a\"b","partitionKey":{"t/n":null,"u":2}}})");
-  event.operation = Operation::expire;
+  event.operation = EventKind::expire;
   EXPECT_NE(text_of(event, key_of({})).find(R"("timeToLiveExpired":true,"id")"), std::string::npos);
 }
 

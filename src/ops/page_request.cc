@@ -1,5 +1,5 @@
 // See call.h.
-#include "ops/call.h"
+#include "ops/page_request.h"
 
 #include <fmt/format.h>
 
@@ -22,7 +22,8 @@ int64_t steady_us() {
 
 }  // namespace
 
-Call::Call(const net::Request& request, net::Responder responder, face::RequestMetrics& metrics)
+PageRequest::PageRequest(const net::Request& request, net::Responder responder,
+                         face::RequestMetrics& metrics)
     : method(request.method),
       target(request.target),
       path(target.substr(0, target.find('?'))),
@@ -40,7 +41,7 @@ Call::Call(const net::Request& request, net::Responder responder, face::RequestM
       metrics_(metrics),
       started_us_(steady_us()) {}
 
-Call::~Call() {
+PageRequest::~PageRequest() {
   if (answered_) return;
   // Should there be no memory for this either, the Responder sees to it.
   survive("answering a request", [&] {
@@ -51,7 +52,7 @@ Call::~Call() {
   });
 }
 
-std::string Call::parameter(std::string_view name) const {
+std::string PageRequest::parameter(std::string_view name) const {
   std::string_view rest = target.substr(std::min(target.size(), path.size() + 1));
   while (!rest.empty()) {
     const std::string_view one = rest.substr(0, rest.find('&'));
@@ -65,7 +66,7 @@ std::string Call::parameter(std::string_view name) const {
   return "";
 }
 
-void Call::reply(int status, std::string_view content_type, std::string text) {
+void PageRequest::reply(int status, std::string_view content_type, std::string text) {
   net::Response response;
   response.status = status;
   response.headers = std::move(headers);
@@ -76,21 +77,21 @@ void Call::reply(int status, std::string_view content_type, std::string text) {
   responder_.send(std::move(response));
 }
 
-void Call::fail_with(int status, std::string_view message) {
+void PageRequest::fail_with(int status, std::string_view message) {
   std::string json = fmt::format(R"({{"code":"{}","message":)", face::status_name(status));
   face::append_message(json, message);
   json += '}';
   reply(status, "application/json", std::move(json));
 }
 
-void Call::fail(const Error& error) {
+void PageRequest::fail(const Error& error) {
   if (error.retry_after_ms > 0) {
     headers += fmt::format("retry-after: {}\r\n", (error.retry_after_ms + 999) / 1000);
   }
   fail_with(face::http_status(error.code), error.message);
 }
 
-void Call::method_not_allowed() {
+void PageRequest::method_not_allowed() {
   fail_with(405, fmt::format("{} is not possible on {}", method, path));
 }
 

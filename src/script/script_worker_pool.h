@@ -38,7 +38,7 @@ class ScriptWorkerPool {
     std::unique_ptr<WorkerProcess> worker_;  // null when discarded
   };
 
-  ScriptWorkerPool(std::string program, const Grant& grant, size_t workers_max);
+  ScriptWorkerPool(std::string program, const WorkerLimits& grant, size_t workers_max);
 
   // Waits for a free worker until `deadline_us` of the steady clock: then Code::overloaded.
   Result<Loan> borrow(int64_t deadline_us);
@@ -49,7 +49,7 @@ class ScriptWorkerPool {
   void give_back(std::unique_ptr<WorkerProcess> worker);
 
   const std::string program_;
-  const Grant grant_;
+  const WorkerLimits grant_;
   const size_t workers_max_;
   Mutex mutex_;
   CondVar freed_;

@@ -13,15 +13,15 @@
 
 namespace orrery::ops {
 
-enum class Operation : uint8_t { health, metrics, admin };
+enum class PageKind : uint8_t { health, metrics, admin };
 
-class Call {
+class PageRequest {
  public:
-  Call(const net::Request& request, net::Responder responder, face::RequestMetrics& metrics);
+  PageRequest(const net::Request& request, net::Responder responder, face::RequestMetrics& metrics);
   // Answers 503 if nobody has: an exception must have ended its owner.
-  ~Call();
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
+  ~PageRequest();
+  PageRequest(const PageRequest&) = delete;
+  PageRequest& operator=(const PageRequest&) = delete;
 
   // Views into the request, which stays in place until the answer is sent.
   std::string_view method;
@@ -33,7 +33,7 @@ class Call {
   std::string_view authorization;
   AdminRequest signature;  // for administration
 
-  Operation operation = Operation::admin;
+  PageKind operation = PageKind::admin;
   std::string headers;  // to be sent with the answer, complete lines
 
   // One parameter of the target's query, decoded; empty when it is not there.
@@ -52,6 +52,6 @@ class Call {
   const int64_t started_us_;
   bool answered_ = false;
 };
-using CallPtr = std::unique_ptr<Call>;
+using PageRequestPtr = std::unique_ptr<PageRequest>;
 
 }  // namespace orrery::ops

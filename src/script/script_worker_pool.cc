@@ -1,5 +1,5 @@
 // Lending workers.
-#include "script/worker_pool.h"
+#include "script/script_worker_pool.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,8 @@
 
 namespace orrery::script {
 
-ScriptWorkerPool::ScriptWorkerPool(std::string program, const Grant& grant, size_t workers_max)
+ScriptWorkerPool::ScriptWorkerPool(std::string program, const WorkerLimits& grant,
+                                   size_t workers_max)
     : program_(std::move(program)), grant_(grant), workers_max_(workers_max) {}
 
 Result<ScriptWorkerPool::Loan> ScriptWorkerPool::borrow(int64_t deadline_us) {
