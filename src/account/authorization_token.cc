@@ -1,6 +1,7 @@
 // See authorization_token.h.
 #include "account/authorization_token.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/bytes.h"
@@ -32,17 +33,16 @@ Result<std::string> decoded_header(std::string_view authorization) {
 
 }  // namespace
 
-std::string_view AuthorizationToken::field(std::string_view name) const {
-  std::string_view rest = text_;
-  std::string_view found;
-  while (!rest.empty()) {
-    const size_t end = rest.find('&');
-    const std::string_view one = rest.substr(0, end);
-    if (one.starts_with(name)) found = one.substr(name.size());
-    if (end == std::string_view::npos) break;
-    rest.remove_prefix(end + 1);
+AuthorizationToken::AuthorizationToken(std::string decoded) : text_(std::move(decoded)) {
+  const std::string_view text = text_;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('&', at), text.size());
+    const std::string_view one = text.substr(at, end - at);
+    if (one.starts_with("type=")) type_ = {.at = at + 5, .size = one.size() - 5};
+    if (one.starts_with("ver=")) version_ = {.at = at + 4, .size = one.size() - 4};
+    if (one.starts_with("sig=")) signature_ = {.at = at + 4, .size = one.size() - 4};
+    at = end + 1;
   }
-  return found;
 }
 
 Result<AuthorizationToken> parse_authorization(std::string_view authorization) {

@@ -5,7 +5,6 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "base/result.h"
 
@@ -15,16 +14,26 @@ inline constexpr size_t kMaxAuthorizationBytes = 4096;
 
 class AuthorizationToken {
  public:
-  explicit AuthorizationToken(std::string decoded) : text_(std::move(decoded)) {}
+  explicit AuthorizationToken(std::string decoded);
   // Empty when there is none.
-  std::string_view type() const { return field("type="); }
-  std::string_view version() const { return field("ver="); }
-  std::string_view signature() const { return field("sig="); }
+  std::string_view type() const { return field(type_); }
+  std::string_view version() const { return field(version_); }
+  std::string_view signature() const { return field(signature_); }
 
  private:
-  std::string_view field(std::string_view name) const;
+  // Places, since views would not follow the text when it moves.
+  struct Place {
+    size_t at = 0;
+    size_t size = 0;
+  };
+  std::string_view field(const Place& place) const {
+    return std::string_view(text_).substr(place.at, place.size);
+  }
 
   std::string text_;
+  Place type_;
+  Place version_;
+  Place signature_;
 };
 // Code::unauthorized when there is no header, or when it is too long or not percent-encoded.
 Result<AuthorizationToken> parse_authorization(std::string_view authorization);

@@ -15,6 +15,7 @@ std::optional<std::string> take_segment(std::string_view& path) {
   const std::string_view one = path.substr(0, path.find('/'));
   path.remove_prefix(one.size());
   if (one.empty() || one.size() > HotKeys::kKeyBytesMax) return std::nullopt;
+  if (one.find('%') == std::string_view::npos) return std::string(one);
   auto decoded = percent_decode(one);
   if (!decoded) return std::nullopt;
   return std::move(*decoded);

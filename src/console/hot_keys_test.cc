@@ -50,7 +50,12 @@ TEST(HotKeys, ContainersAreBoundedAndTheBusyOnesStay) {
     keys.note(fmt::format("/dbs/d/colls/c{}/docs", i), "[1]", 0);
   }
   EXPECT_EQ(keys.of("shop", "orders", 0).sampled, 10);
-  EXPECT_TRUE(keys.of("d", "c0", 0).keys.empty());
+  // Of containers that are equally busy, any may go.
+  size_t kept = 0;
+  for (size_t i = 0; i < 4 * HotKeys::kContainersMax; ++i) {
+    if (!keys.of("d", fmt::format("c{}", i), 0).keys.empty()) ++kept;
+  }
+  EXPECT_EQ(kept, HotKeys::kContainersMax - 1);
 }
 
 TEST(HotKeys, PassesOverWhatIsNoItemOrNoKey) {
