@@ -18,20 +18,10 @@
 #include <system_error>
 #include <vector>
 
+#include "script/sanitizer.h"
+
 namespace orrery::script {
 namespace {
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kHasSanitizer = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool kHasSanitizer = true;
-#else
-constexpr bool kHasSanitizer = false;
-#endif
-#else
-constexpr bool kHasSanitizer = false;
-#endif
 
 constexpr uid_t kNobody = 65'534;
 

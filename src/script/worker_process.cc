@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
+#include "script/sanitizer.h"
 #include "script/worker.h"
 
 namespace orrery::script {
@@ -49,7 +50,9 @@ class SpawnSettings {
 int spawn(const std::string& program, int socket, pid_t& pid) {
   SpawnSettings settings;
   int error = 0;
-  for (int standard = 0; standard < 3 && error == 0; ++standard) {
+  // The report of a sanitizer is to be seen, so its worker keeps the server's stderr.
+  constexpr int kClosed = kHasSanitizer ? 2 : 3;
+  for (int standard = 0; standard < kClosed && error == 0; ++standard) {
     error = posix_spawn_file_actions_addopen(&settings.actions, standard, "/dev/null", O_RDWR, 0);
   }
   if (error == 0) {
