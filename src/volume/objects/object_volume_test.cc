@@ -133,6 +133,77 @@ TEST(ObjectVolume, WhatWasReadOfATableIsKeptLocallyOverRestarts) {
   EXPECT_EQ(store->bytes_read, 0U);
 }
 
+// A store that is nearly full, or gives no answer to changes of files and roots.
+class TroubledStore final : public ObjectStore {
+ public:
+  explicit TroubledStore(std::shared_ptr<ObjectStore> base) : base_(std::move(base)) {}
+  Outcome apply(const std::string& object, const ObjectChange& change) override {
+    if (is_silent && !object.starts_with("lease.")) {
+      // It was applied all the same: nobody can tell.
+      base_->apply(object, change);
+      return {.applied = Applied::unknown, .message = "no answer"};
+    }
+    return base_->apply(object, change);
+  }
+  Result<ObjectState> inspect(const std::string& object) override { return base_->inspect(object); }
+  Result<std::optional<std::string>> entry(const std::string& object,
+                                           const std::string& name) override {
+    return base_->entry(object, name);
+  }
+  Result<size_t> read(const std::string& object, uint64_t offset, std::span<char> into) override {
+    return base_->read(object, offset, into);
+  }
+  Result<std::vector<std::string>> list(std::string_view prefix) override {
+    return base_->list(prefix);
+  }
+  Result<double> free_share() override { return free; }
+  std::string place() const override { return base_->place(); }
+
+  std::atomic<bool> is_silent = false;
+  std::atomic<double> free = 1;
+
+ private:
+  const std::shared_ptr<ObjectStore> base_;
+};
+
+TEST(ObjectVolume, GrowsNoMoreWhenTheStoreIsNearlyFull) {
+  DirectoryPlace place;
+  auto store = std::make_shared<TroubledStore>(place.store());
+  store->free = 0.03;
+  auto volume = open_object_volume(store, {.lease_times = kShortLease}).value();
+  auto refused = volume->room(Need::growth);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::read_only);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("3.0 %"));
+  EXPECT_TRUE(volume->room(Need::compaction)) << "they give back more than they take";
+}
+
+TEST(ObjectVolume, AClaimInDoubtChangesNothingUntilItIsClaimedAgain) {
+  DirectoryPlace place;
+  auto store = std::make_shared<TroubledStore>(place.store());
+  auto volume = open_object_volume(store, {.lease_times = kShortLease}).value();
+  auto owner = volume->claim("p").value();
+  const std::string path = owner->directory() + "/000001.log";
+  File log;
+  ASSERT_TRUE(owner->file_system()->NewWritableFile(path, {}, &log, nullptr).ok());
+  ASSERT_TRUE(log->Append("told ", {}, nullptr).ok());
+  ASSERT_TRUE(log->Sync({}, nullptr).ok());
+  store->is_silent = true;
+  ASSERT_TRUE(log->Append("untold", {}, nullptr).ok());
+  EXPECT_FALSE(log->Sync({}, nullptr).ok());
+  store->is_silent = false;
+  EXPECT_FALSE(log->Append("more", {}, nullptr).ok());
+  EXPECT_FALSE(owner->file_system()->DeleteFile(path, {}, nullptr).ok());
+  log.reset();
+  owner.reset();
+
+  auto again = volume->claim("p");
+  ASSERT_TRUE(again) << again.error().message;
+  std::string bytes;
+  ASSERT_TRUE(rocksdb::ReadFileToString((*again)->file_system().get(), path, &bytes).ok());
+  EXPECT_EQ(bytes, "told untold") << "what the log has is committed, whoever was told";
+}
+
 TEST(ObjectVolume, TellsWhenItsLeaseWasEnded) {
   DirectoryPlace place;
   auto store = place.store();
