@@ -13,6 +13,7 @@
 #include "volume/objects/block_cache.h"
 #include "volume/objects/directory_store.h"
 #include "volume/objects/file_entry.h"
+#include "volume/objects/forwarding_store.h"
 #include "volume/volume_contract.h"
 
 namespace orrery::volume {
@@ -63,31 +64,15 @@ INSTANTIATE_TEST_SUITE_P(Objects, VolumeContract, testing::Values(VolumeFactory(
 using File = std::unique_ptr<rocksdb::FSWritableFile>;
 
 // Counts the bytes that are read.
-class CountingStore final : public ObjectStore {
+class CountingStore final : public ForwardingStore {
  public:
-  explicit CountingStore(std::shared_ptr<ObjectStore> base) : base_(std::move(base)) {}
-  Outcome apply(const std::string& object, const ObjectChange& change) override {
-    return base_->apply(object, change);
-  }
-  Result<ObjectState> inspect(const std::string& object) override { return base_->inspect(object); }
-  Result<std::optional<std::string>> entry(const std::string& object,
-                                           const std::string& name) override {
-    return base_->entry(object, name);
-  }
+  using ForwardingStore::ForwardingStore;
   Result<size_t> read(const std::string& object, uint64_t offset, std::span<char> into) override {
     bytes_read += into.size();
-    return base_->read(object, offset, into);
+    return ForwardingStore::read(object, offset, into);
   }
-  Result<std::vector<std::string>> list(std::string_view prefix) override {
-    return base_->list(prefix);
-  }
-  Result<double> free_share() override { return base_->free_share(); }
-  std::string place() const override { return base_->place(); }
 
   std::atomic<uint64_t> bytes_read = 0;
-
- private:
-  const std::shared_ptr<ObjectStore> base_;
 };
 
 TEST(ObjectVolume, WhatWasReadOfATableIsKeptLocallyOverRestarts) {
@@ -134,36 +119,19 @@ TEST(ObjectVolume, WhatWasReadOfATableIsKeptLocallyOverRestarts) {
 }
 
 // A store that is nearly full, or gives no answer to changes of files and roots.
-class TroubledStore final : public ObjectStore {
+class TroubledStore final : public ForwardingStore {
  public:
-  explicit TroubledStore(std::shared_ptr<ObjectStore> base) : base_(std::move(base)) {}
+  using ForwardingStore::ForwardingStore;
   Outcome apply(const std::string& object, const ObjectChange& change) override {
-    if (is_silent && !object.starts_with("lease.")) {
-      // It was applied all the same: nobody can tell.
-      base_->apply(object, change);
-      return {.applied = Applied::unknown, .message = "no answer"};
-    }
-    return base_->apply(object, change);
-  }
-  Result<ObjectState> inspect(const std::string& object) override { return base_->inspect(object); }
-  Result<std::optional<std::string>> entry(const std::string& object,
-                                           const std::string& name) override {
-    return base_->entry(object, name);
-  }
-  Result<size_t> read(const std::string& object, uint64_t offset, std::span<char> into) override {
-    return base_->read(object, offset, into);
-  }
-  Result<std::vector<std::string>> list(std::string_view prefix) override {
-    return base_->list(prefix);
+    Outcome outcome = ForwardingStore::apply(object, change);
+    // It was applied all the same: nobody can tell.
+    if (is_silent && !object.starts_with("lease.")) outcome.applied = Applied::unknown;
+    return outcome;
   }
   Result<double> free_share() override { return free; }
-  std::string place() const override { return base_->place(); }
 
   std::atomic<bool> is_silent = false;
   std::atomic<double> free = 1;
-
- private:
-  const std::shared_ptr<ObjectStore> base_;
 };
 
 TEST(ObjectVolume, GrowsNoMoreWhenTheStoreIsNearlyFull) {

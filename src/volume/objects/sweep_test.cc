@@ -11,6 +11,7 @@
 
 #include "volume/objects/directory_store.h"
 #include "volume/objects/file_entry.h"
+#include "volume/objects/forwarding_store.h"
 #include "volume/objects/lease.h"
 #include "volume/objects/object_volume.h"
 #include "volume/objects/root.h"
@@ -21,37 +22,21 @@ namespace {
 constexpr const char* kLate = "this process is dead";
 
 // A process that ends before its n-th change: from there on nothing it does has an effect.
-class MortalStore final : public ObjectStore {
+class MortalStore final : public ForwardingStore {
  public:
-  explicit MortalStore(std::shared_ptr<ObjectStore> base, int64_t changes)
-      : base_(std::move(base)), left_(changes) {}
+  MortalStore(std::shared_ptr<ObjectStore> base, int64_t changes)
+      : ForwardingStore(std::move(base)), left_(changes) {}
 
   Outcome apply(const std::string& object, const ObjectChange& change) override {
     // Renewals come when they come, and are not counted.
-    if (!object.starts_with("lease.") && left_.fetch_sub(1) <= 0) {
-      return {.applied = Applied::failed, .message = kLate};
-    }
-    if (left_ < 0) return {.applied = Applied::failed, .message = kLate};
-    return base_->apply(object, change);
+    if (!object.starts_with("lease.")) left_.fetch_sub(1);
+    if (is_dead()) return {.applied = Applied::failed, .message = kLate};
+    return ForwardingStore::apply(object, change);
   }
-  Result<ObjectState> inspect(const std::string& object) override { return base_->inspect(object); }
-  Result<std::optional<std::string>> entry(const std::string& object,
-                                           const std::string& name) override {
-    return base_->entry(object, name);
-  }
-  Result<size_t> read(const std::string& object, uint64_t offset, std::span<char> into) override {
-    return base_->read(object, offset, into);
-  }
-  Result<std::vector<std::string>> list(std::string_view prefix) override {
-    return base_->list(prefix);
-  }
-  Result<double> free_share() override { return base_->free_share(); }
-  std::string place() const override { return base_->place(); }
 
   bool is_dead() const { return left_ < 0; }
 
  private:
-  const std::shared_ptr<ObjectStore> base_;
   std::atomic<int64_t> left_;
 };
 
