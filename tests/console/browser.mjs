@@ -110,9 +110,11 @@ export class WatchedPage {
     }, text);
   }
 
-  // Puts text into a code editor, which is in a shadow root, as a person would: by the keyboard.
+  // Puts text into a code editor, which is in a shadow root, as a person would: by the keyboard, once
+  // it takes text (what it shows may still be on its way from the server).
   async edit(label, text) {
     const editor = await this.editor(label);
+    await this.page.waitForFunction((one) => one.isConnected && one.getAttribute("aria-readonly") !== "true", {}, editor);
     await editor.focus();
     await this.page.keyboard.down("Control");
     await this.page.keyboard.press("a");

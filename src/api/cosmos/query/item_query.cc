@@ -166,7 +166,9 @@ Status ItemQuery::run() {
   if (tie_rids) limits_.ties = tie_rids->numbering();
   limits_.bytes = context_.engine.limits().response_bytes;
   limits_.position_bytes = position_bytes(*token_max);
-  limits_.helpers = context_.query_helpers.get();
+  // Where there is nothing to divide, nobody is asked: to see whether a page can be divided takes a
+  // plan of its own.
+  if (!is_trial() && partitions() > 1) limits_.helpers = context_.query_helpers.get();
   auto ran = std::visit(
       [&](auto& query) {
         return query.run(prepared_.bound(), *position ? &**position : nullptr, asked_.terms.demand,
