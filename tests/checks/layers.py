@@ -26,6 +26,8 @@ LIBRARIES = [
      "the server calls nobody; the commands that call one are src/cli's"),
     (("sys/epoll.h",), ("net",),
      "the event loop is src/net's; give src/net a function that says what is wanted"),
+    (("grpc/", "grpcpp/", "google/protobuf/", "peer.pb.h", "peer.grpc.pb.h"), ("peer",),
+     "gRPC is src/peer's, in a module that only a node loads; the rest has src/peer/link.h"),
     (("wslay/",), ("net",),
      "frames are src/net's; a face has src/net/websocket.h"),
 ]
