@@ -9,11 +9,13 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "account/account.h"
 #include "base/clock.h"
 #include "cluster/engine.h"
+#include "face/forward.h"
 #include "face/lanes.h"
 #include "face/metric_families.h"
 #include "net/http.h"
@@ -29,6 +31,7 @@ struct Context {
   account::Account& account;
   Lanes& lanes;
   const Clock& clock;
+  Forwarder* forwarder = nullptr;  // of a node among others; null in a server alone
 };
 
 class Face {
@@ -41,6 +44,14 @@ class Face {
   // of that kind; its address and port are set by the program.
   virtual net::Handler* http_handler() { return nullptr; }
   virtual net::ListenerSpec listener() { return {}; }
+  // A request that another node took and sent here. The answer is the client's, or kMovedStatus.
+  // What the views point to stays in place as for net::Handler. On any thread; must not block.
+  virtual void handle_forwarded(const net::Request& /*request*/, const Forwarded& /*forwarded*/,
+                                net::Responder responder) {
+    net::Response moved;
+    moved.status = kMovedStatus;
+    responder.send(std::move(moved));
+  }
   // Adds its metrics; called on the thread that renders the page.
   virtual void add_metrics(MetricFamilies& all) const = 0;
   // Waits for work on its own threads to finish. No request comes after this.

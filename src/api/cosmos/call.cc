@@ -11,10 +11,12 @@
 #include <random>
 
 #include "api/cosmos/foreign/foreign_database.h"
+#include "api/cosmos/forward/hop.h"
 #include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/rid.h"
 #include "api/cosmos/wire/session_token.h"
 #include "base/survive.h"
+#include "face/forward.h"
 #include "face/http_error.h"
 #include "value/json.h"
 
@@ -102,6 +104,27 @@ Call::Call(const net::Request& request, net::Responder responder_in,
   response.headers.reserve(768);
 }
 
+Call::Call(Call& taken)
+    : method(taken.method),
+      target(taken.target),
+      body(taken.body),
+      tls(taken.tls),
+      peer(taken.peer),
+      headers(taken.headers),
+      address(taken.address),
+      activity_id(taken.activity_id),
+      hop(std::move(taken.hop)),
+      responder_(std::move(taken.responder_)),
+      metrics_(taken.metrics_),
+      started_us_(taken.started_us_) {
+  taken.answered_ = true;
+  response.headers.reserve(768);
+}
+
+CallPtr Call::take_over() {
+  return CallPtr(new Call(*this));
+}
+
 Call::~Call() {
   if (answered_) return;
   // Should there be no memory for this either, the Responder sees to it.
@@ -175,7 +198,6 @@ void Call::etag(const partition::Version& version) {
 }
 
 void Call::finish(int status) {
-  response.status = status;
   std::string& out = response.headers;
   if (address.count > 0) {
     out += tls ? "content-location: https://" : "content-location: http://";
@@ -188,11 +210,28 @@ void Call::finish(int status) {
   out +=
       "\r\nx-ms-schemaversion: 1.18\r\nx-ms-serviceversion: version=2.14.0.0\r\n"
       "x-ms-gatewayversion: version=2.14.0\r\n";
-  const int64_t took_us = steady_us() - started_us_;
   out += "x-ms-request-duration-ms: ";
-  append_thousandths(out, static_cast<uint64_t>(took_us));
+  append_thousandths(out, static_cast<uint64_t>(steady_us() - started_us_));
   out += "\r\n";
-  metrics_.done(static_cast<size_t>(operation), status, took_us);
+  send(status);
+}
+
+void Call::send(int status) {
+  response.status = status;
+  metrics_.done(static_cast<size_t>(operation), status, steady_us() - started_us_);
+  answered_ = true;
+  responder_.send(std::move(response));
+}
+
+void Call::reply_forwarded(int status, std::string headers_in, std::string body_in) {
+  response.headers = std::move(headers_in);
+  response.body = std::move(body_in);
+  send(status);
+}
+
+void Call::reply_moved() {
+  response = {};
+  response.status = face::kMovedStatus;
   answered_ = true;
   responder_.send(std::move(response));
 }
@@ -213,6 +252,7 @@ void Call::reply_empty(int status) {
 }
 
 void Call::fail(const Error& error, uint32_t substatus) {
+  if (hop && error.code == Code::moved && hop->take_if_elsewhere(*this)) return;
   ErrorReply reply = error_reply(error, activity_id, substatus);
   if (reply.substatus != 0) {
     fmt::format_to(std::back_inserter(response.headers), "x-ms-substatus: {}\r\n", reply.substatus);

@@ -18,6 +18,8 @@
 
 namespace orrery::cosmos {
 
+struct Hop;  // forward/hop.h
+
 struct Call {
   Call(const net::Request& request, net::Responder responder_in, face::RequestMetrics& metrics_in,
        int64_t started_us_in);
@@ -37,7 +39,8 @@ struct Call {
   ResourceAddress address;
   Operation operation = Operation::other;
   std::string activity_id;
-  net::Response response;  // filled in on the way
+  net::Response response;    // filled in on the way
+  std::unique_ptr<Hop> hop;  // its way between nodes; null in a server alone
 
   // The target without its query.
   std::string_view path() const { return target.substr(0, target.find('?')); }
@@ -70,9 +73,18 @@ struct Call {
   void unsupported(std::string_view what);
   // The same with a body of its own.
   void fail_with(int status, uint32_t substatus, std::string json_body);
+  // As another node has answered it: complete, with its headers.
+  void reply_forwarded(int status, std::string headers, std::string body);
+  // To the node that sent it: what it concerns is not here.
+  void reply_moved();
+  // The same call, not answered and as if nothing had been done for it; this one counts as
+  // answered.
+  std::unique_ptr<Call> take_over();
 
  private:
+  explicit Call(Call& taken);
   void finish(int status);
+  void send(int status);
 
   net::Responder responder_;
   face::RequestMetrics& metrics_;

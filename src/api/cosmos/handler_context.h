@@ -43,6 +43,7 @@ struct HandlerContext {
         account(lent.account),
         lanes(lent.lanes),
         clock(lent.clock),
+        forwarder(lent.forwarder),
         continuations(account.secret()),
         tokens(account.secret()),
         options(options_in),
@@ -54,6 +55,7 @@ struct HandlerContext {
   account::Account& account;
   face::Lanes& lanes;
   const Clock& clock;
+  face::Forwarder* const forwarder;  // null in a server alone
   const Continuations continuations;
   const ResourceTokens tokens;
   const ServiceOptions options;

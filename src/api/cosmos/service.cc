@@ -6,7 +6,10 @@
 #include <memory>
 #include <utility>
 
+#include "api/cosmos/auth/authorization.h"
 #include "api/cosmos/auth/authorize.h"
+#include "api/cosmos/forward/forward.h"
+#include "api/cosmos/forward/hop.h"
 #include "api/cosmos/items/items.h"
 #include "api/cosmos/items/partition_key_delete.h"
 #include "api/cosmos/resources/account.h"
@@ -34,7 +37,7 @@ Status check_indexing_directive(std::string_view text) {
 }
 
 // What lies in a container: /dbs/{}/colls/{}/…
-void dispatch_in_container(const HandlerContext& context, CallPtr call) {
+void run_in_container(const HandlerContext& context, CallPtr call) {
   const ResourceAddress& address = call->address;
   const std::string_view type = address.segments[4];
   if (type == "docs" && address.count == 6) return handle_item(context, std::move(call));
@@ -52,7 +55,8 @@ void dispatch_in_container(const HandlerContext& context, CallPtr call) {
   handle_named_resources(context, std::move(call));
 }
 
-void dispatch(const HandlerContext& context, CallPtr call) {
+// By the handler of its resource, on this node.
+void run_here(const HandlerContext& context, CallPtr call) {
   const ResourceAddress& address = call->address;
   if (address.count == 0) return handle_account(context, std::move(call));
   if (address.segments[0] == "offers") return handle_offers(context, std::move(call));
@@ -65,7 +69,13 @@ void dispatch(const HandlerContext& context, CallPtr call) {
   if (address.count <= 2) return handle_databases(context, std::move(call));
   if (address.segments[2] != "colls") return handle_named_resources(context, std::move(call));
   if (address.count <= 4) return handle_containers(context, std::move(call));
-  dispatch_in_container(context, std::move(call));
+  run_in_container(context, std::move(call));
+}
+
+// Here, or at the node that has what it concerns.
+void run_call(const HandlerContext& context, CallPtr call) {
+  if (call->hop && forward_elsewhere(context, call)) return;
+  run_here(context, std::move(call));
 }
 
 }  // namespace
@@ -74,12 +84,24 @@ Service::Service(const face::Context& lent, const ServiceOptions& options)
     : context_(lent, options), metrics_(std::string(name()), kOperationNames) {}
 
 void Service::handle(const net::Request& request, net::Responder responder) {
-  auto call = pass_head(
-      std::make_unique<Call>(request, std::move(responder), metrics_, context_.clock.steady_us()));
+  begin(request, nullptr, std::move(responder));
+}
+
+void Service::handle_forwarded(const net::Request& request, const face::Forwarded& forwarded,
+                               net::Responder responder) {
+  begin(request, &forwarded, std::move(responder));
+}
+
+void Service::begin(const net::Request& request, const face::Forwarded* forwarded,
+                    net::Responder responder) {
+  auto call =
+      std::make_unique<Call>(request, std::move(responder), metrics_, context_.clock.steady_us());
+  if (context_.forwarder != nullptr) begin_hop(context_, *call, request, forwarded, run_call);
+  call = pass_head(std::move(call));
   if (!call) return;
   // The same answer; the connection leaves its body out.
   if (call->method == "HEAD") call->method = "GET";
-  dispatch(context_, std::move(call));
+  run_call(context_, std::move(call));
 }
 
 std::optional<net::Response> Service::refuse(const net::Request& head) {
@@ -104,8 +126,19 @@ CallPtr Service::pass_head(CallPtr call) const {
   auto address = address_of(call->target);
   if (!address) return refused(address.error());
   call->address = std::move(*address);
-  if (auto authorized = authorize(context_, *call); !authorized) {
-    return refused(authorized.error());
+  const bool is_authorized = call->hop && !call->hop->principal.empty();
+  if (!is_authorized) {
+    auto principal = authorize(context_, *call);
+    if (!principal) {
+      // This node may not have heard of a token's permission yet.
+      if (context_.forwarder != nullptr && principal.error().code == Code::forbidden &&
+          resource_signature(call->headers.authorization)) {
+        if (!call->hop) return call;  // the head alone: asked again with the body
+        if (ask_catalog_owner(context_, call)) return nullptr;
+      }
+      return refused(principal.error());
+    }
+    if (call->hop) call->hop->principal = *principal;
   }
   // Said of every request, though only reads cost more or less by it.
   if (const std::string_view asked = call->headers.consistency; !asked.empty()) {

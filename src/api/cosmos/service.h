@@ -33,10 +33,14 @@ class Service final : public face::Face, public net::Handler {
   void add_metrics(face::MetricFamilies& all) const override { metrics_.collect(all); }
 
   void handle(const net::Request& request, net::Responder responder) override;
+  void handle_forwarded(const net::Request& request, const face::Forwarded& forwarded,
+                        net::Responder responder) override;
   // Authorizes a request with a large body before the body is read into memory.
   std::optional<net::Response> refuse(const net::Request& head) override;
 
  private:
+  void begin(const net::Request& request, const face::Forwarded* forwarded,
+             net::Responder responder);
   // Checks the request's head. Null: the call was refused and answered.
   CallPtr pass_head(CallPtr call) const;
 

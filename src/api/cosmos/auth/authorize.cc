@@ -48,9 +48,12 @@ Status authorize_by_token(const HandlerContext& context, const Call& call,
 
 }  // namespace
 
-Status authorize(const HandlerContext& context, const Call& call) {
+Result<std::string_view> authorize(const HandlerContext& context, const Call& call) {
   if (auto signature = resource_signature(call.headers.authorization)) {
-    return authorize_by_token(context, call, *signature);
+    if (auto allowed = authorize_by_token(context, call, *signature); !allowed) {
+      return pass(allowed.error());
+    }
+    return "resource token";
   }
   auto access =
       verify(context.account.keys(),
@@ -60,7 +63,7 @@ Status authorize(const HandlerContext& context, const Call& call) {
               .address = &call.address,
               .now_s = context.clock.now_s()});
   if (!access) return pass(access.error());
-  if (*access == account::Access::read_write) return {};
+  if (*access == account::Access::read_write) return "key";
   if (call.is_write()) {
     return fail(Code::forbidden,
                 fmt::format("this key may only read, and {} {} writes: use a read-write key",
@@ -72,7 +75,7 @@ Status authorize(const HandlerContext& context, const Call& call) {
                 "this key may only read, and whoever reads permissions gets their tokens: use a "
                 "read-write key");
   }
-  return {};
+  return "read-only key";
 }
 
 // A token for one item must not get hold of another id by it.

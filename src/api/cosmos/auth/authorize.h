@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "api/cosmos/call.h"
 #include "api/cosmos/handler_context.h"
@@ -12,8 +13,9 @@
 
 namespace orrery::cosmos {
 
-// Code::unauthorized: nobody we know. Code::forbidden: may not do this.
-Status authorize(const HandlerContext& context, const Call& call);
+// By what: a few words for other nodes and logs. Code::unauthorized: nobody we know.
+// Code::forbidden: may not do this.
+Result<std::string_view> authorize(const HandlerContext& context, const Call& call);
 
 // Whether a replace may change the item's id to this one: a token for one item may not.
 Status check_renaming(const HandlerContext& context, Call& call, const std::string& id);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "api/cosmos/foreign/foreign_database.h"
+#include "api/cosmos/forward/forward.h"
 #include "api/cosmos/wire/error_body.h"
 #include "api/cosmos/wire/rid.h"
 
@@ -26,9 +27,18 @@ cluster::RoutingPtr find_by_rid(const cluster::Engine& engine, std::string_view 
   return routing;
 }
 
-// Of any face. What is own is found first.
-cluster::RoutingPtr find_any_container(const cluster::Engine& engine,
-                                       const ResourceAddress& address) {
+catalog::DatabasePtr find_any_database(const catalog::Catalog& catalog, std::string_view text) {
+  if (auto database = catalog.database({kFaceName, text})) return database;
+  if (const auto name = foreign_name(text)) return catalog.database(*name);
+  auto rid = parse_rid(text);
+  return rid && rid->kind == RidKind::database ? catalog.database(rid->database) : nullptr;
+}
+
+}  // namespace
+
+// What is own is found first.
+cluster::RoutingPtr find_shown_container(const cluster::Engine& engine,
+                                         const ResourceAddress& address) {
   if (auto routing = engine.find({kFaceName, address.database()}, address.container())) {
     return routing;
   }
@@ -39,19 +49,11 @@ cluster::RoutingPtr find_any_container(const cluster::Engine& engine,
   return find_by_rid(engine, address.container());
 }
 
-catalog::DatabasePtr find_any_database(const catalog::Catalog& catalog, std::string_view text) {
-  if (auto database = catalog.database({kFaceName, text})) return database;
-  if (const auto name = foreign_name(text)) return catalog.database(*name);
-  auto rid = parse_rid(text);
-  return rid && rid->kind == RidKind::database ? catalog.database(rid->database) : nullptr;
-}
-
-}  // namespace
-
 catalog::DatabasePtr database_of(const HandlerContext& context, CallPtr& call) {
   const std::string_view name = call->address.database();
   catalog::DatabasePtr database = find_any_database(context.engine.catalog(), name);
   if (database) return refuse_change(call, *database) ? nullptr : database;
+  if (ask_catalog_owner(context, call)) return nullptr;
   call->fail(
       Error{.code = Code::not_found, .message = fmt::format("there is no database '{}'", name)},
       call->address.count > 2 ? kSubstatusOwnerNotFound : 0);
@@ -60,17 +62,18 @@ catalog::DatabasePtr database_of(const HandlerContext& context, CallPtr& call) {
 }
 
 cluster::RoutingPtr find_container(const cluster::Engine& engine, const ResourceAddress& address) {
-  cluster::RoutingPtr routing = find_any_container(engine, address);
+  cluster::RoutingPtr routing = find_shown_container(engine, address);
   return routing && is_own(*routing->database) ? routing : nullptr;
 }
 
 cluster::RoutingPtr container_of(const HandlerContext& context, CallPtr& call) {
   const ResourceAddress& address = call->address;
-  cluster::RoutingPtr routing = find_any_container(context.engine, address);
+  cluster::RoutingPtr routing = find_shown_container(context.engine, address);
   if (routing && refuse_change(call, *routing->database)) return nullptr;
   const std::string_view intended = call->headers.intended_container;
   if (routing && !intended.empty() &&
       intended != container_rid(routing->container->database, routing->container->number)) {
+    if (ask_catalog_owner(context, call)) return nullptr;
     // The client encrypts by the policy of a container that was deleted: it reads the new one's.
     call->fail(Error{.code = Code::invalid,
                      .message = fmt::format("the request is meant for the container with resource "
@@ -81,6 +84,7 @@ cluster::RoutingPtr container_of(const HandlerContext& context, CallPtr& call) {
     return nullptr;
   }
   if (routing) return routing;
+  if (ask_catalog_owner(context, call)) return nullptr;
   const std::string message =
       find_any_database(context.engine.catalog(), address.database()) || address.by_rid
           ? fmt::format("there is no container '{}' in database '{}'", address.container(),

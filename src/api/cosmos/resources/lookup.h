@@ -15,6 +15,9 @@ namespace orrery::cosmos {
 catalog::DatabasePtr database_of(const HandlerContext& context, CallPtr& call);
 cluster::RoutingPtr container_of(const HandlerContext& context, CallPtr& call);
 
+// Of any face, as it is shown here. Null: there is none.
+cluster::RoutingPtr find_shown_container(const cluster::Engine& engine,
+                                         const ResourceAddress& address);
 // An own container, for the holders of resource tokens. Null: there is none.
 cluster::RoutingPtr find_container(const cluster::Engine& engine, const ResourceAddress& address);
 

@@ -1,0 +1,323 @@
+// Requests that a node without any partition takes. Both nodes of these tests are faces over the
+// same engine: one is told that everything is at the other. What the network does in between is the
+// test's to say.
+#include "api/cosmos/forward/forward.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "account/account.h"
+#include "api/cosmos/auth/authorization.h"
+#include "api/cosmos/service.h"
+#include "api/cosmos/wire/resource_address.h"
+#include "cluster/engine_fixture.h"
+#include "net/http_date.h"
+
+namespace orrery::cosmos {
+namespace {
+
+using peer::ForwardAnswer;
+using testing::HasSubstr;
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+constexpr const char* kKey = "Zmlyc3QgZmlyc3QgZmlyc3QgZmlyc3Q=";
+
+class PromisedAnswer final : public net::ResponseSink {
+ public:
+  void send(net::Response&& response) noexcept override { promise_.set_value(std::move(response)); }
+  void abandon() noexcept override {
+    net::Response response;
+    response.status = 500;
+    send(std::move(response));
+  }
+  std::future<net::Response> future() { return promise_.get_future(); }
+
+ private:
+  std::promise<net::Response> promise_;
+};
+
+class TestPlacement final : public cluster::Placement {
+ public:
+  std::optional<std::string> address_of(const cluster::Slot& /*slot*/) const override {
+    return elsewhere.load() ? std::optional<std::string>("owner:1") : std::nullopt;
+  }
+  std::optional<std::string> coordinator_address() const override {
+    return elsewhere.load() ? std::optional<std::string>("coordinator:1") : std::nullopt;
+  }
+  uint64_t catalog_lsn() const override { return lsn.load(); }
+  Status wait_for_catalog(uint64_t wanted,
+                          std::chrono::steady_clock::time_point /*deadline*/) override {
+    waited_for = wanted;
+    lsn = wanted;
+    return {};
+  }
+
+  std::atomic<bool> elsewhere{false};
+  std::atomic<uint64_t> lsn{1};
+  std::atomic<uint64_t> waited_for{0};
+};
+
+// Hands requests over to the other node, unless the test has something else in store for the next.
+class TestLink final : public peer::ForwardLink {
+ public:
+  using Fate = std::function<std::optional<Result<ForwardAnswer>>(peer::IncomingRequest&)>;
+
+  explicit TestLink(face::Forwarder& other) : other_(other) {}
+  void forward(const std::string& address, const peer::OutgoingRequest& request,
+               std::chrono::milliseconds deadline, peer::ForwardDone done) override {
+    addresses.push_back(address);
+    peer::IncomingRequest sent;
+    sent.face = request.face;
+    sent.method = request.method;
+    sent.target = request.target;
+    for (const auto& [name, value] : request.headers) sent.headers.emplace_back(name, value);
+    sent.body = request.body;
+    sent.tls = request.tls;
+    sent.client = request.client;
+    sent.principal = request.principal;
+    sent.request_id = request.request_id;
+    sent.catalog_lsn = request.catalog_lsn;
+    sent.deadline = std::chrono::steady_clock::now() + deadline;
+    if (!fates.empty()) {
+      const Fate fate = std::move(fates.front());
+      fates.pop_front();
+      if (auto answer = fate(sent)) return done(std::move(*answer));
+    }
+    other_.receive(std::move(sent), std::move(done));
+  }
+
+  std::deque<Fate> fates;
+  std::vector<std::string> addresses;
+
+ private:
+  face::Forwarder& other_;
+};
+
+std::optional<Result<ForwardAnswer>> sent_back(peer::IncomingRequest& /*request*/) {
+  ForwardAnswer answer;
+  answer.moved = true;
+  answer.catalog_lsn = 77;
+  return answer;
+}
+
+std::optional<Result<ForwardAnswer>> not_sent(peer::IncomingRequest& /*request*/) {
+  return fail(Code::overloaded, "cannot reach owner:1");
+}
+
+std::optional<Result<ForwardAnswer>> lost(peer::IncomingRequest& /*request*/) {
+  return fail(Code::internal, "no answer from owner:1");
+}
+
+class ForwardTest : public cluster::EngineTest {
+ protected:
+  void SetUp() override {
+    open();
+    scripts_ = std::make_unique<script::Host>(engine_->limits());
+    lanes_ = std::make_unique<face::Lanes>(engine_->limits(), clock_, scripts_->workers_max());
+    account_ = account::Account::open({kKey, "", "", ""}, std::string(32, 's'), {}).value();
+    owner_forwarder_ = std::make_unique<face::Forwarder>(owner_);
+    forwarder_ = std::make_unique<face::Forwarder>(placement_);
+    link_ = std::make_unique<TestLink>(*owner_forwarder_);
+    forwarder_->set_link(*link_);
+    owner_forwarder_->set_link(*link_);
+    owner_service_ = make(*owner_forwarder_);
+    owner_forwarder_->add_face(*owner_service_);
+    service_ = make(*forwarder_);
+    ASSERT_EQ(ask("POST", "/dbs", {}, R"({"id":"db"})").status, 201);
+    ASSERT_EQ(ask("POST", "/dbs/db/colls", {},
+                  R"({"id":"c","partitionKey":{"paths":["/pk"],"kind":"Hash","version":2}})")
+                  .status,
+              201);
+    link_->addresses.clear();
+    placement_.elsewhere = true;
+  }
+  void TearDown() override {
+    lanes_->stop();
+    forwarder_->stop();
+    owner_forwarder_->stop();
+    service_.reset();
+    owner_service_.reset();
+    lanes_.reset();
+  }
+
+  std::unique_ptr<Service> make(face::Forwarder& forwarder) {
+    return std::make_unique<Service>(face::Context{.engine = *engine_,
+                                                   .scripts = *scripts_,
+                                                   .account = *account_,
+                                                   .lanes = *lanes_,
+                                                   .clock = clock_,
+                                                   .forwarder = &forwarder},
+                                     ServiceOptions{});
+  }
+
+  net::Response ask(std::string_view method, std::string_view target, const Headers& headers = {},
+                    std::string_view body = "", const char* key = kKey) {
+    const std::string date = net::http_date(clock_.now_s());
+    const ResourceAddress address = address_of(target).value();
+    const auto keys = account::KeyRing::create({key, "", "", ""}).value();
+    const std::string signature =
+        sign(keys, method, address.resource_type, address.resource_link, date);
+    net::Request request;
+    request.method = method;
+    request.target = target;
+    request.body = body;
+    request.headers = {
+        {"x-ms-date", date}, {"authorization", signature}, {"x-ms-version", "2020-07-15"}};
+    for (const auto& [name, value] : headers) request.headers.push_back({name, value});
+    auto sink = std::make_shared<PromisedAnswer>();
+    auto answer = sink->future();
+    service_->handle(request, net::Responder(std::move(sink)));
+    return answer.get();
+  }
+  net::Response create(std::string_view id) {
+    return ask("POST", "/dbs/db/colls/c/docs", kOfA,
+               R"({"id":")" + std::string(id) + R"(","pk":"a"})");
+  }
+  net::Response read(std::string_view id) {
+    return ask("GET", "/dbs/db/colls/c/docs/" + std::string(id), kOfA);
+  }
+
+  const Headers kOfA = {{"x-ms-documentdb-partitionkey", R"(["a"])"}};
+  TestPlacement placement_;
+  TestPlacement owner_;
+  std::unique_ptr<script::Host> scripts_;
+  std::unique_ptr<face::Lanes> lanes_;
+  std::unique_ptr<account::Account> account_;
+  std::unique_ptr<face::Forwarder> owner_forwarder_;
+  std::unique_ptr<face::Forwarder> forwarder_;
+  std::unique_ptr<TestLink> link_;
+  std::unique_ptr<Service> owner_service_;
+  std::unique_ptr<Service> service_;
+};
+
+TEST_F(ForwardTest, ARequestAboutOnePartitionGoesToItsOwnerWhole) {
+  auto created = create("1");
+  EXPECT_EQ(created.status, 201) << created.body;
+  EXPECT_THAT(created.headers, HasSubstr("x-ms-session-token: "));
+  EXPECT_EQ(read("1").status, 200);
+  EXPECT_EQ(read("2").status, 404);
+  EXPECT_EQ(ask("PATCH", "/dbs/db/colls/c/docs/1", kOfA,
+                R"({"operations":[{"op":"add","path":"/x","value":1}]})")
+                .status,
+            200);
+  Headers query = kOfA;
+  query.emplace_back("x-ms-documentdb-isquery", "True");
+  query.emplace_back("content-type", "application/query+json");
+  auto rows = ask("POST", "/dbs/db/colls/c/docs", query, R"({"query":"SELECT VALUE c.x FROM c"})");
+  EXPECT_EQ(rows.status, 200);
+  EXPECT_THAT(rows.body, HasSubstr("\"Documents\":[1]"));
+  EXPECT_EQ(ask("GET", "/dbs/db/colls/c/docs", {}).status, 200);
+  EXPECT_EQ(ask("GET", "/dbs/db/colls/c/docs", {{"a-im", "Incremental Feed"}}).status, 200);
+  EXPECT_EQ(ask("DELETE", "/dbs/db/colls/c/docs/1", kOfA).status, 204);
+  EXPECT_EQ(link_->addresses, std::vector<std::string>(8, "owner:1"));
+}
+
+TEST_F(ForwardTest, WhatTheCatalogHasIsReadHereAndChangedAtItsOwner) {
+  EXPECT_EQ(ask("GET", "/dbs/db").status, 200);
+  EXPECT_EQ(ask("GET", "/dbs/db/colls/c").status, 200);
+  EXPECT_EQ(ask("GET", "/dbs/db/colls/c/pkranges").status, 200);
+  EXPECT_THAT(link_->addresses, testing::IsEmpty());
+  owner_.lsn = 5;
+  EXPECT_EQ(ask("POST", "/dbs", {}, R"({"id":"db2"})").status, 201);
+  EXPECT_EQ(placement_.waited_for, 5U);
+  EXPECT_EQ(
+      ask("POST", "/dbs/db/colls/c/udfs", {}, R"({"id":"u","body":"function u() {}"})").status,
+      201);
+  EXPECT_EQ(ask("DELETE", "/dbs/db2").status, 204);
+  EXPECT_EQ(link_->addresses, std::vector<std::string>(3, "coordinator:1"));
+}
+
+TEST_F(ForwardTest, SaysNotFoundOnlyAfterAskingTheCatalogsOwner) {
+  auto none = ask("GET", "/dbs/none");
+  EXPECT_EQ(none.status, 404);
+  EXPECT_EQ(ask("GET", "/dbs/db/colls/none/docs/1", kOfA).status, 404);
+  EXPECT_EQ(link_->addresses, std::vector<std::string>(2, "coordinator:1"));
+}
+
+TEST_F(ForwardTest, AuthorizesBeforeItSends) {
+  EXPECT_EQ(ask("GET", "/dbs/db/colls/c/docs/1", kOfA, "", "b3RoZXIgb3RoZXIgb3RoZXI=").status, 401);
+  EXPECT_THAT(link_->addresses, testing::IsEmpty());
+  // The owner runs what comes as authorized, and authorizes what does not.
+  link_->fates.push_back([](peer::IncomingRequest& request) {
+    EXPECT_EQ(request.principal, "key");
+    std::erase_if(request.headers, [](const auto& one) { return one.first == "authorization"; });
+    return std::nullopt;
+  });
+  EXPECT_EQ(create("1").status, 201);
+  link_->fates.push_back([](peer::IncomingRequest& request) {
+    request.principal.clear();
+    std::erase_if(request.headers, [](const auto& one) { return one.first == "authorization"; });
+    return std::nullopt;
+  });
+  EXPECT_EQ(read("1").status, 401);
+}
+
+TEST_F(ForwardTest, RepeatsWhatWasSentBackOrNotSent) {
+  link_->fates = {sent_back, not_sent, sent_back};
+  EXPECT_EQ(create("1").status, 201);
+  EXPECT_EQ(link_->addresses.size(), 4U);
+  EXPECT_EQ(placement_.waited_for, 77U);
+}
+
+TEST_F(ForwardTest, RunsItHereWhenItIsHereByThen) {
+  link_->fates.push_back([this](peer::IncomingRequest& request) {
+    placement_.elsewhere = false;
+    return sent_back(request);
+  });
+  EXPECT_EQ(create("1").status, 201);
+  EXPECT_EQ(link_->addresses.size(), 1U);
+}
+
+TEST_F(ForwardTest, RepeatsReadsAndNotWritesThatWereLost) {
+  ASSERT_EQ(create("1").status, 201);
+  link_->addresses.clear();
+  link_->fates = {lost, lost};
+  EXPECT_EQ(read("1").status, 200);
+  EXPECT_EQ(link_->addresses.size(), 3U);
+  link_->addresses.clear();
+  link_->fates = {lost};
+  auto unknown = create("2");
+  EXPECT_EQ(unknown.status, 408);
+  EXPECT_THAT(unknown.body, HasSubstr("may be done or not"));
+  EXPECT_EQ(link_->addresses.size(), 1U);
+  EXPECT_EQ(read("2").status, 404);
+}
+
+TEST_F(ForwardTest, GivesUpAfterSoManyTries) {
+  for (int i = 0; i < face::kForwardTriesMax; ++i) link_->fates.emplace_back(not_sent);
+  auto refused = create("1");
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_THAT(refused.body, HasSubstr("owner:1"));
+  EXPECT_EQ(link_->addresses.size(), static_cast<size_t>(face::kForwardTriesMax));
+}
+
+TEST_F(ForwardTest, ANodeThatIsNotTheOwnerSendsBack) {
+  owner_.elsewhere = true;
+  link_->fates.push_back([](peer::IncomingRequest&) { return std::nullopt; });
+  link_->fates.push_back([this](peer::IncomingRequest&) {
+    owner_.elsewhere = false;
+    return std::nullopt;
+  });
+  EXPECT_EQ(create("1").status, 201);
+  // The one that is not the owner forwards nothing.
+  EXPECT_EQ(link_->addresses.size(), 2U);
+}
+
+TEST_F(ForwardTest, AnOwnerWaitsForTheCatalogThatTheSenderKnows) {
+  placement_.lsn = 9;
+  EXPECT_EQ(create("1").status, 201);
+  EXPECT_EQ(owner_.waited_for, 9U);
+}
+
+}  // namespace
+}  // namespace orrery::cosmos

@@ -1,0 +1,34 @@
+// A call's way between nodes. Calls of a server alone have none.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/http.h"
+
+namespace orrery::cosmos {
+
+struct Call;
+using CallPtr = std::unique_ptr<Call>;
+
+struct Hop {
+  // Another node sent it: it is run here, or sent back.
+  bool is_forwarded = false;
+  // By what it was authorized: travels with it.
+  std::string principal;
+  std::string request_id;
+  std::chrono::steady_clock::time_point deadline;
+  int tries = 0;
+  // As they came; views as those of the call.
+  std::vector<net::Header> headers;
+  // Runs the call from the beginning.
+  std::function<void(CallPtr)> run;
+  // Asked when a part of the engine finds that the partition is not here (any more). True: the call
+  // was taken over, to be answered elsewhere.
+  std::function<bool(Call&)> take_if_elsewhere;
+};
+
+}  // namespace orrery::cosmos

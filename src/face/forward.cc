@@ -1,0 +1,201 @@
+// See forward.h.
+#include "face/forward.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "face/face.h"
+
+namespace orrery::face {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr size_t kThreads = 4;
+// For a copy of the catalog that is behind another node's; it is usually 0.2 s behind at most.
+constexpr milliseconds kCatalogWaitMax{2000};
+constexpr milliseconds kPauseFirst{5};
+constexpr milliseconds kPauseMax{750};
+
+// A request that was received, kept until it is answered.
+class Received final : public net::ResponseSink {
+ public:
+  Received(peer::IncomingRequest incoming, peer::ForwardDone done, cluster::Placement& placement,
+           std::atomic<uint64_t>& moved)
+      : incoming_(std::move(incoming)),
+        done_(std::move(done)),
+        placement_(placement),
+        moved_(moved) {
+    request_.method = incoming_.method;
+    request_.target = incoming_.target;
+    request_.headers.reserve(incoming_.headers.size());
+    for (const auto& [name, value] : incoming_.headers) request_.headers.push_back({name, value});
+    request_.body = incoming_.body;
+    request_.tls = incoming_.tls;
+    request_.peer = incoming_.client;
+  }
+  const net::Request& request() const { return request_; }
+  Forwarded forwarded() const {
+    return {incoming_.principal, incoming_.request_id, incoming_.deadline};
+  }
+
+  void send(net::Response&& response) noexcept override {
+    peer::ForwardAnswer answer;
+    answer.moved = response.status == kMovedStatus;
+    if (answer.moved) moved_.fetch_add(1, std::memory_order_relaxed);
+    answer.status = static_cast<uint32_t>(response.status);
+    answer.headers = std::move(response.headers);
+    answer.body = std::move(response.body);
+    answer.catalog_lsn = placement_.catalog_lsn();
+    done_(std::move(answer));
+  }
+  void abandon() noexcept override {
+    done_ = nullptr;  // which tells the sender
+  }
+
+ private:
+  const peer::IncomingRequest incoming_;
+  net::Request request_;
+  peer::ForwardDone done_;
+  cluster::Placement& placement_;
+  std::atomic<uint64_t>& moved_;
+};
+
+}  // namespace
+
+Forwarder::Forwarder(cluster::Placement& placement)
+    : placement_(placement),
+      counts_(std::make_shared<Counts>()),
+      pool_("forwarder", kThreads),
+      timer_("forwarder timer", 1) {
+  timer_.post([this] { run_timer(); });
+}
+
+Forwarder::~Forwarder() {
+  stop();
+}
+
+void Forwarder::stop() {
+  {
+    MutexLock lock(mutex_);
+    stopping_ = true;
+    wake_.notify_all();
+  }
+  timer_.stop();
+  pool_.stop();
+}
+
+void Forwarder::send(const std::string& address, peer::OutgoingRequest request, TimePoint deadline,
+                     peer::ForwardDone done) {
+  request.catalog_lsn = placement_.catalog_lsn();
+  const auto left = std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now());
+  if (left <= milliseconds(0)) {
+    return done(fail(Code::overloaded,
+                     fmt::format("the request's time was over before it was sent to {}", address)));
+  }
+  link_->forward(
+      address, request, left,
+      [counts = counts_, done = std::move(done)](Result<peer::ForwardAnswer> answer) mutable {
+        auto& count = answer ? (answer->moved ? counts->moved : counts->answered)
+                      : answer.error().code == Code::internal ? counts->unknown
+                                                              : counts->not_run;
+        count.fetch_add(1, std::memory_order_relaxed);
+        done(std::move(answer));
+      });
+}
+
+milliseconds Forwarder::pause_before(int tries) {
+  return std::min(kPauseMax, kPauseFirst * (1 << std::min(tries, 10)));
+}
+
+void Forwarder::later(milliseconds pause, uint64_t catalog_lsn, WorkerPool::Job job) {
+  WorkerPool::Job whole = [this, catalog_lsn, job = std::move(job)]() mutable {
+    if (catalog_lsn > placement_.catalog_lsn()) {
+      // If it does not come in time, whoever looks finds what there is.
+      (void)placement_.wait_for_catalog(catalog_lsn, steady_clock::now() + kCatalogWaitMax);
+    }
+    job();
+  };
+  if (pause > milliseconds(0)) {
+    MutexLock lock(mutex_);
+    if (!stopping_) {
+      timed_.emplace(steady_clock::now() + pause, std::move(whole));
+      wake_.notify_all();
+      return;
+    }
+  }
+  pool_.post(std::move(whole));
+}
+
+void Forwarder::run_timer() {
+  MutexLock lock(mutex_);
+  while (!stopping_ || !timed_.empty()) {
+    const auto now = steady_clock::now();
+    while (!timed_.empty() && (stopping_ || timed_.begin()->first <= now)) {
+      pool_.post(std::move(timed_.begin()->second));
+      timed_.erase(timed_.begin());
+    }
+    if (stopping_) return;
+    if (timed_.empty()) {
+      wake_.wait(mutex_);
+    } else {
+      wake_.wait_for(mutex_, timed_.begin()->first - now);
+    }
+  }
+}
+
+void Forwarder::receive(peer::IncomingRequest request, peer::ForwardDone done) {
+  counts_->received.fetch_add(1, std::memory_order_relaxed);
+  // The sender knows of something in the catalog that this node has not heard of yet.
+  if (const uint64_t wanted = request.catalog_lsn; wanted > placement_.catalog_lsn()) {
+    return later(milliseconds(0), wanted,
+                 [this, request = std::move(request), done = std::move(done)]() mutable {
+                   dispatch(std::move(request), std::move(done));
+                 });
+  }
+  dispatch(std::move(request), std::move(done));
+}
+
+void Forwarder::dispatch(peer::IncomingRequest request, peer::ForwardDone done) {
+  const auto found = std::ranges::find(faces_, std::string_view(request.face), &Face::name);
+  if (found == faces_.end()) {
+    return done(fail(Code::unsupported,
+                     fmt::format("this node has no face '{}' to run a request of: start all nodes "
+                                 "with the same faces",
+                                 request.face)));
+  }
+  auto received = std::make_shared<Received>(std::move(request), std::move(done), placement_,
+                                             counts_->received_moved);
+  const Forwarded forwarded = received->forwarded();
+  const net::Request& shown = received->request();
+  (*found)->handle_forwarded(shown, forwarded, net::Responder(std::move(received)));
+}
+
+void Forwarder::add_metrics(MetricFamilies& all) const {
+  using prometheus::MetricType;
+  auto sent = family("orrery_forwarded_requests_total",
+                     "Requests sent to other nodes, by what came of it.", MetricType::Counter);
+  const auto add = [&](const char* outcome, const std::atomic<uint64_t>& count) {
+    add_line(sent, {{"outcome", outcome}}, static_cast<double>(count.load()));
+  };
+  add("answered", counts_->answered);
+  add("moved", counts_->moved);
+  add("not_run", counts_->not_run);
+  add("unknown", counts_->unknown);
+  all.push_back(std::move(sent));
+  auto received = family("orrery_forwarded_received_total", "Requests received from other nodes.",
+                         MetricType::Counter);
+  add_line(received, {}, static_cast<double>(counts_->received.load()));
+  all.push_back(std::move(received));
+  auto moved =
+      family("orrery_forwarded_received_moved_total",
+             "Of these, sent back: what they concern is not at this node.", MetricType::Counter);
+  add_line(moved, {}, static_cast<double>(counts_->received_moved.load()));
+  all.push_back(std::move(moved));
+}
+
+}  // namespace orrery::face

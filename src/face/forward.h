@@ -1,0 +1,103 @@
+// Requests between nodes, for all faces: a face finds out what a request concerns, and has it sent
+// to the node that has that. There the same face runs it as already authorized. A server alone has
+// no Forwarder.
+//
+// One hop: a node that gets a request and does not have what it concerns answers `moved`
+// (kMovedStatus), and the sender looks again where it is to go. That is safe to repeat, and so is
+// what was not sent at all. A request that was sent and has no answer may have been run.
+//
+// Threading: any thread. `done` and handle_forwarded() run on threads of the network and must not
+// block; jobs of later() may.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/thread_annotations.h"
+#include "base/worker_pool.h"
+#include "cluster/placement.h"
+#include "face/metric_families.h"
+#include "net/http.h"
+#include "peer/forward.h"
+
+namespace orrery::face {
+
+class Face;
+
+// The status of a response by which a face says that this node does not have what a forwarded
+// request concerns, and that it has done nothing.
+inline constexpr int kMovedStatus = 0;
+// How often a request is sent before its sender gives up; with the pauses in between that is longer
+// than a node's partitions take to be served elsewhere.
+inline constexpr int kForwardTriesMax = 16;
+inline constexpr std::chrono::seconds kForwardTimeMax{30};
+
+// Of a request that another node sent.
+struct Forwarded {
+  std::string_view principal;  // by what the sender authorized it; empty: this node is to do that
+  std::string_view request_id;
+  std::chrono::steady_clock::time_point deadline;
+};
+
+class Forwarder final : public peer::ForwardReceiver {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  explicit Forwarder(cluster::Placement& placement);
+  ~Forwarder() override;
+
+  // Before the first request. Both outlive the requests.
+  void set_link(peer::ForwardLink& link) { link_ = &link; }
+  void add_face(Face& face) { faces_.push_back(&face); }
+
+  cluster::Placement& placement() const { return placement_; }
+
+  // Sends a request, which is told as of which catalog it comes. Errors are those of
+  // peer::ForwardLink.
+  void send(const std::string& address, peer::OutgoingRequest request, TimePoint deadline,
+            peer::ForwardDone done);
+  // Waits until this node's copy of the catalog is as of `catalog_lsn`, but not for long, and runs
+  // the job after `pause`.
+  void later(std::chrono::milliseconds pause, uint64_t catalog_lsn, WorkerPool::Job job);
+  // How long to wait before a request is sent for the nth time.
+  static std::chrono::milliseconds pause_before(int tries);
+
+  void receive(peer::IncomingRequest request, peer::ForwardDone done) override;
+
+  void add_metrics(MetricFamilies& all) const;
+  // Runs what waits, without its pause. No request comes after this.
+  void stop();
+
+ private:
+  void dispatch(peer::IncomingRequest request, peer::ForwardDone done);
+  void run_timer();
+
+  cluster::Placement& placement_;
+  peer::ForwardLink* link_ = nullptr;
+  std::vector<Face*> faces_;
+  struct Counts {
+    std::atomic<uint64_t> answered{0};
+    std::atomic<uint64_t> moved{0};
+    std::atomic<uint64_t> not_run{0};
+    std::atomic<uint64_t> unknown{0};
+    std::atomic<uint64_t> received{0};
+    std::atomic<uint64_t> received_moved{0};
+  };
+  const std::shared_ptr<Counts> counts_;
+
+  Mutex mutex_;
+  CondVar wake_;
+  bool stopping_ ORRERY_GUARDED_BY(mutex_) = false;
+  std::multimap<TimePoint, WorkerPool::Job> timed_ ORRERY_GUARDED_BY(mutex_);
+  WorkerPool pool_;   // for what may block
+  WorkerPool timer_;  // last: its one job uses the rest
+};
+
+}  // namespace orrery::face
