@@ -24,6 +24,7 @@
 #include "cli/faces.h"
 #include "cli/machine.h"
 #include "cli/test_clock.h"
+#include "cli/test_hop.h"
 #include "cli/volumes.h"
 #include "cluster/engine.h"
 #include "face/face.h"
@@ -210,8 +211,11 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   if (!engine) return pass(engine.error());
   script::Host scripts((*engine)->limits());
   face::Lanes lanes((*engine)->limits(), clock, scripts.workers_max());
-  const face::Context context{
+  face::Context context{
       .engine = **engine, .scripts = scripts, .account = **account, .lanes = lanes, .clock = clock};
+  auto test_hop = TestHop::from_environment(context, options);
+  if (!test_hop) return pass(test_hop.error());
+  if (*test_hop) context.forwarder = &(*test_hop)->forwarder();
   FaceListeners faces(context, options, limits);  // before the server, whose sessions use them
   auto server = net::Server::create(*server_options);
   if (!server) return pass(server.error());
@@ -246,6 +250,7 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
     }).detach();
   });
   (*server)->stop(std::chrono::seconds(options.grace_s));
+  if (*test_hop) (*test_hop)->stop();
   lanes.stop();
   faces.stop();
   server->reset();

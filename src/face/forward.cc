@@ -196,6 +196,26 @@ void Forwarder::add_metrics(MetricFamilies& all) const {
              "Of these, sent back: what they concern is not at this node.", MetricType::Counter);
   add_line(moved, {}, static_cast<double>(counts_->received_moved.load()));
   all.push_back(std::move(moved));
+  const peer::NodeCounts peers = link_->counts();
+  const auto one = [&](const char* name, const char* help, MetricType type, uint64_t count) {
+    auto made = family(name, help, type);
+    add_line(made, {}, static_cast<double>(count));
+    all.push_back(std::move(made));
+  };
+  one("orrery_peer_calls_sent_total", "Calls to other nodes, forwarded requests included.",
+      MetricType::Counter, peers.sent);
+  one("orrery_peer_calls_failed_total", "Of these, without an answer.", MetricType::Counter,
+      peers.sent_failed);
+  one("orrery_peer_calls_sent_now", "Calls to other nodes under way.", MetricType::Gauge,
+      peers.sent_under_way);
+  one("orrery_peer_calls_received_total", "Calls of other nodes.", MetricType::Counter,
+      peers.received);
+  one("orrery_peer_calls_refused_total", "Of these, refused: too many were under way.",
+      MetricType::Counter, peers.refused);
+  one("orrery_peer_calls_received_now", "Calls of other nodes under way.", MetricType::Gauge,
+      peers.received_under_way);
+  one("orrery_peer_channels", "Nodes that this one has a channel to.", MetricType::Gauge,
+      peers.channels);
 }
 
 }  // namespace orrery::face

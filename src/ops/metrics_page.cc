@@ -71,6 +71,7 @@ std::string MetricsPage::text() {
   sources_.own.collect(collected);
   for (const face::Face* face : sources_.faces) face->add_metrics(collected);
   sources_.lanes.add_metrics(collected);
+  if (sources_.forwarder != nullptr) sources_.forwarder->add_metrics(collected);
   net::ServerCounters counters;
   {
     const MutexLock lock(server_mutex_);

@@ -29,7 +29,8 @@ class MetricsPage {
   struct Sources {
     const cluster::Engine& engine;
     const face::Lanes& lanes;
-    const face::RequestMetrics& own;  // of the pages that belong to no face
+    const face::Forwarder* forwarder = nullptr;  // null in a server alone
+    const face::RequestMetrics& own;             // of the pages that belong to no face
     std::vector<const face::Face*> faces;
     std::string token;  // empty for none, which lets everybody read
   };

@@ -59,6 +59,17 @@ struct ForwardAnswer {
 
 using ForwardDone = std::move_only_function<void(Result<ForwardAnswer>)>;
 
+// For metrics, of calls and requests together.
+struct NodeCounts {
+  uint64_t sent = 0;
+  uint64_t sent_failed = 0;
+  uint64_t sent_under_way = 0;
+  uint64_t received = 0;
+  uint64_t refused = 0;  // of these: too many at a time
+  uint64_t received_under_way = 0;
+  uint64_t channels = 0;
+};
+
 class ForwardLink {
  public:
   virtual ~ForwardLink() = default;
@@ -67,6 +78,7 @@ class ForwardLink {
   // knows.
   virtual void forward(const std::string& address, const OutgoingRequest& request,
                        std::chrono::milliseconds deadline, ForwardDone done) = 0;
+  virtual NodeCounts counts() const { return {}; }
 };
 
 class ForwardReceiver {

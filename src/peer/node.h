@@ -35,20 +35,9 @@ struct NodeOptions {
   size_t answering_threads = 4;                  // for Answerer
 };
 
-struct NodeCounts {
-  uint64_t sent = 0;
-  uint64_t sent_failed = 0;
-  uint64_t sent_under_way = 0;
-  uint64_t received = 0;
-  uint64_t refused = 0;  // of these: too many at a time
-  uint64_t received_under_way = 0;
-  uint64_t channels = 0;
-};
-
 class Node : public Link, public ForwardLink {
  public:
   virtual uint16_t port() const = 0;
-  virtual NodeCounts counts() const = 0;
   // `grace`: for what is under way; then it is cancelled.
   virtual void stop(std::chrono::milliseconds grace) = 0;
 };
