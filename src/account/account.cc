@@ -15,6 +15,14 @@ Result<std::unique_ptr<Account>> Account::open(const Keys& keys, std::string sec
   return account;
 }
 
+Status Account::take(const Keys& keys) {
+  auto ring = KeyRing::create(keys);
+  if (!ring) return pass(ring.error());
+  const MutexLock lock(mutex_);
+  take(std::move(*ring));
+  return {};
+}
+
 void Account::take(KeyRing ring) {
   rings_.push_back(std::make_unique<const KeyRing>(std::move(ring)));
   newest_.store(rings_.back().get(), std::memory_order_release);

@@ -39,6 +39,9 @@ class Account {
   // The old key is refused from now on. Code::invalid when the keys are fixed.
   Result<std::string> regenerate(KeyName name);
 
+  // Keys that were changed elsewhere. Code::invalid as for open().
+  Status take(const Keys& keys);
+
   const Secret& secret() const { return secret_; }
 
  private:

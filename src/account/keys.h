@@ -18,6 +18,7 @@ struct Keys {  // base64; an empty one is not in use
   std::string secondary;
   std::string primary_readonly;
   std::string secondary_readonly;
+  bool operator==(const Keys&) const = default;
 };
 
 enum class KeyName : uint8_t { primary, secondary, primary_readonly, secondary_readonly };

@@ -136,23 +136,31 @@ Result<account::Keys> read_keys(const std::string& folder) {
   return keys;
 }
 
-namespace {
-
-Result<account::Keys> with_new_keys(const std::string& folder, account::Keys keys,
-                                    std::initializer_list<account::KeyName> names) {
+Result<account::Keys> with_new_keys(account::Keys keys, std::span<const account::KeyName> names) {
   for (const account::KeyName name : names) {
     auto bytes = random_bytes(kKeyBytes);
     if (!bytes) return pass(bytes.error());
     account::key_of(keys, name) = to_base64(*bytes);
   }
+  return keys;
+}
+
+Status write_keys(const std::string& folder, const account::Keys& keys) {
   const std::string json = fmt::format(
       "{{\n  \"primary\": \"{}\",\n  \"secondary\": \"{}\",\n  \"primaryReadonly\": \"{}\",\n"
       "  \"secondaryReadonly\": \"{}\"\n}}\n",
       keys.primary, keys.secondary, keys.primary_readonly, keys.secondary_readonly);
-  if (auto written = write_private_file(folder + "/keys.json", json); !written) {
-    return pass(written.error());
-  }
-  return keys;
+  return write_private_file(folder + "/keys.json", json);
+}
+
+namespace {
+
+Result<account::Keys> write_new_keys(const std::string& folder, account::Keys keys,
+                                     std::initializer_list<account::KeyName> names) {
+  auto made = with_new_keys(std::move(keys), {names.begin(), names.size()});
+  if (!made) return made;
+  if (auto written = write_keys(folder, *made); !written) return pass(written.error());
+  return made;
 }
 
 }  // namespace
@@ -160,13 +168,13 @@ Result<account::Keys> with_new_keys(const std::string& folder, account::Keys key
 Result<account::Keys> ensure_keys(const std::string& folder) {
   using enum account::KeyName;
   if (is_there(folder + "/keys.json")) return read_keys(folder);
-  return with_new_keys(folder, {}, {primary, secondary, primary_readonly, secondary_readonly});
+  return write_new_keys(folder, {}, {primary, secondary, primary_readonly, secondary_readonly});
 }
 
 Result<account::Keys> regenerate_key(const std::string& folder, account::KeyName name) {
   auto keys = read_keys(folder);
   if (!keys) return keys;
-  return with_new_keys(folder, std::move(*keys), {name});
+  return write_new_keys(folder, std::move(*keys), {name});
 }
 
 Result<std::string> ensure_secret(const std::string& folder) {
@@ -179,10 +187,14 @@ Result<std::string> ensure_secret(const std::string& folder) {
                             "given out before become invalid)",
                             path));
   }
-  auto bytes = random_bytes(kSecretBytes);
-  if (!bytes) return pass(bytes.error());
+  auto bytes = new_secret();
+  if (!bytes) return bytes;
   if (auto written = write_private_file(path, *bytes); !written) return pass(written.error());
   return bytes;
+}
+
+Result<std::string> new_secret() {
+  return random_bytes(kSecretBytes);
 }
 
 Result<std::string> ensure_metrics_token(const std::string& folder) {

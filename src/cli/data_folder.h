@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "account/keys.h"
@@ -43,7 +44,11 @@ Result<account::Keys> ensure_keys(const std::string& folder);
 Result<account::Keys> read_keys(const std::string& folder);
 // Puts a new key in the place of one, durably; gives all of them.
 Result<account::Keys> regenerate_key(const std::string& folder, account::KeyName name);
+Status write_keys(const std::string& folder, const account::Keys& keys);
+// The keys with new ones in the place of these; nothing is written.
+Result<account::Keys> with_new_keys(account::Keys keys, std::span<const account::KeyName> names);
 Result<std::string> ensure_secret(const std::string& folder);
+Result<std::string> new_secret();
 // A line of text without spaces.
 Result<std::string> ensure_metrics_token(const std::string& folder);
 

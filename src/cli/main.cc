@@ -92,6 +92,16 @@ void add_serve_options(CLI::App& command, ServeOptions& options) {
       .add_option("--ceph-user", options.volume.ceph_user,
                   "Of a volume in Ceph: the user, without 'client.'")
       ->capture_default_str();
+  command.add_option("--node", options.node.name,
+                     "The name of this server among others that share its volume [a server alone]");
+  command.add_option("--node-address", options.node.address,
+                     "HOST:PORT at which other nodes reach this one");
+  command.add_option("--cluster-ca", options.node.ca,
+                     "The certificate (PEM) that signed those of all nodes, and no others");
+  command.add_option("--cluster-cert", options.node.certificate,
+                     "This node's certificate (PEM), with the host of --node-address in it");
+  command.add_option("--cluster-key", options.node.private_key,
+                     "The private key (PEM) of --cluster-cert");
   command
       .add_option("--durability", options.durability,
                   "sync: a write is on disk before it is acknowledged; relaxed: soon after")

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <optional>
 #include <thread>
 
 #include "account/account.h"
@@ -23,6 +24,8 @@
 #include "cli/face_listeners.h"
 #include "cli/faces.h"
 #include "cli/machine.h"
+#include "cli/node_options.h"
+#include "cli/shared_account.h"
 #include "cli/test_clock.h"
 #include "cli/test_hop.h"
 #include "cli/volumes.h"
@@ -31,6 +34,8 @@
 #include "net/certificate.h"
 #include "net/loopback.h"
 #include "net/server.h"
+#include "peer/node.h"
+#include "peer/switchboard.h"
 #include "prices/request_units.h"
 #include "script/host.h"
 
@@ -85,6 +90,9 @@ Result<Settings> settings_of(const ServeOptions& options) {
   if (options.certificate.empty() != options.private_key.empty()) {
     return fail(Code::invalid, "--cert and --cert-key go together: give both or neither");
   }
+  if (auto checked = check_node_options(options.node, options.volume.volume); !checked) {
+    return pass(checked.error());
+  }
   for (const KnownFace& known : known_faces()) {
     if (auto checked = known.check(options); !checked) return pass(checked.error());
   }
@@ -131,20 +139,45 @@ void say_ready(const std::vector<net::ListenerStatus>& listeners) {
   std::fflush(stdout);
 }
 
-Result<std::unique_ptr<account::Account>> open_account(const ServeOptions& options) {
-  auto keys = options.dev ? Result<account::Keys>(account::Keys{kEmulatorKey, "", "", ""})
-                          : ensure_keys(options.data);
+Result<SharedAccount> ensure_account(const ServeOptions& options, volume::ObjectStore* store) {
+  if (options.node.is_node()) return ensure_shared_account(*store);
+  auto keys = options.dev ? account::Keys{} : ensure_keys(options.data);
   if (!keys) return pass(keys.error());
   auto secret = ensure_secret(options.data);
   if (!secret) return pass(secret.error());
+  return SharedAccount{std::move(*keys), std::move(*secret)};
+}
+
+// `store`: of the volume, which has the account of a node.
+Result<std::unique_ptr<account::Account>> open_account(const ServeOptions& options,
+                                                       volume::ObjectStore* store) {
+  auto found = ensure_account(options, store);
+  if (!found) return pass(found.error());
+  if (options.dev) found->keys = {kEmulatorKey, "", "", ""};
   account::AccountOptions account_options{
       .name = options.account, .region = options.region, .regenerate = {}};
-  if (!options.dev) {
+  if (!options.dev && options.node.is_node()) {
+    account_options.regenerate = [store](account::KeyName name) {
+      return regenerate_shared_key(*store, name);
+    };
+  } else if (!options.dev) {
     account_options.regenerate = [folder = options.data](account::KeyName name) {
       return regenerate_key(folder, name);
     };
   }
-  return account::Account::open(*keys, std::move(*secret), std::move(account_options));
+  return account::Account::open(found->keys, std::move(found->secret), std::move(account_options));
+}
+
+// Calls of other nodes come to the switchboard from here on. Null for a server alone.
+Result<std::unique_ptr<peer::Node>> open_peer(const NodeOptions& options,
+                                              peer::Switchboard& switchboard) {
+  if (!options.is_node()) return nullptr;
+  return peer::open_node({.name = options.name,
+                          .address = options.address,
+                          .ca_file = options.ca,
+                          .certificate_file = options.certificate,
+                          .key_file = options.private_key},
+                         switchboard, switchboard);
 }
 
 // With the certificate, which is made when none is given.
@@ -188,8 +221,12 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   if (!lock) return pass(lock.error());
   fit_to_disk(disk_bytes(options.data), settings.engine.limits);
 
-  auto account = open_account(options);
+  auto store = open_store(options.volume);
+  if (!store) return pass(store.error());
+  auto account = open_account(options, store->get());
   if (!account) return pass(account.error());
+  std::optional<KeyWatch> key_watch;
+  if (options.node.is_node() && !options.dev) key_watch.emplace(**store, **account, options.data);
   std::string metrics_token;
   if (!options.dev) {
     auto token = ensure_metrics_token(options.data);
@@ -205,7 +242,10 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   if (!test_clock) return pass(test_clock.error());
   if (*test_clock) log::warn("ORRERY_TEST_CLOCK is set: a test has the clock in hand");
   const Clock& engine_clock = *test_clock ? static_cast<const Clock&>(**test_clock) : clock;
-  auto volume = open_volume(options.volume, options.data, limits);
+  peer::Switchboard switchboard;
+  auto peers = open_peer(options.node, switchboard);
+  if (!peers) return pass(peers.error());
+  auto volume = open_volume(*store, options.node.name, options.data, limits);
   if (!volume) return pass(volume.error());
   auto engine = open_engine(**volume, engine_clock, settings.engine);
   if (!engine) return pass(engine.error());
@@ -251,6 +291,8 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   });
   (*server)->stop(std::chrono::seconds(options.grace_s));
   if (*test_hop) (*test_hop)->stop();
+  switchboard.clear();
+  if (*peers) (*peers)->stop(std::chrono::milliseconds(0));
   lanes.stop();
   faces.stop();
   server->reset();

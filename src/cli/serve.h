@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/limits.h"
+#include "cli/node_options.h"
 #include "cli/volumes.h"
 
 namespace orrery::cli {
@@ -16,6 +17,7 @@ namespace orrery::cli {
 struct ServeOptions {
   std::string data = "./orrery-data";
   VolumeOptions volume;
+  NodeOptions node;
   std::string address = "127.0.0.1";
   uint16_t port = 8081;  // of the main face, and of the pages of no face
   // Of other faces, by their names; those without one are off.

@@ -33,24 +33,11 @@ void stop_serving() {
   ::kill(::getpid(), SIGTERM);
 }
 
-Result<std::unique_ptr<volume::Volume>> open_objects(std::shared_ptr<volume::ObjectStore> store,
-                                                     const std::string& data_folder,
-                                                     const Limits& limits) {
-  return volume::open_object_volume(std::move(store),
-                                    {.node_name = host_name(),
-                                     .on_lease_lost = stop_serving,
-                                     .incarnation_file = data_folder + "/incarnation",
-                                     .cache_file = data_folder + "/cache",
-                                     .cache_bytes = limits.volume_cache_bytes});
-}
-
 }  // namespace
 
-Result<std::unique_ptr<volume::Volume>> open_volume(const VolumeOptions& options,
-                                                    const std::string& data_folder,
-                                                    const Limits& limits) {
+Result<std::shared_ptr<volume::ObjectStore>> open_store(const VolumeOptions& options) {
   const std::string_view kind = options.volume;
-  if (kind == "local") return volume::open_local_volume(data_folder, limits.disk_reserve_bytes);
+  if (kind == "local") return nullptr;
   if (kind.starts_with(kRados)) {
     const std::string_view where = kind.substr(kRados.size());
     const size_t slash = where.find('/');
@@ -61,20 +48,29 @@ Result<std::unique_ptr<volume::Volume>> open_volume(const VolumeOptions& options
       return fail(Code::invalid,
                   fmt::format("--volume {}: say which pool, as in rados:orrery", kind));
     }
-    auto store = volume::open_rados_store(rados);
-    if (!store) return pass(store.error());
-    return open_objects(std::move(*store), data_folder, limits);
+    return volume::open_rados_store(rados);
   }
   if (kind.starts_with(kDirectory) && kind.size() > kDirectory.size()) {
-    auto store = volume::open_directory_store(std::string(kind.substr(kDirectory.size())),
-                                              volume::DirectorySync::yes);
-    if (!store) return pass(store.error());
-    return open_objects(std::move(*store), data_folder, limits);
+    return volume::open_directory_store(std::string(kind.substr(kDirectory.size())),
+                                        volume::DirectorySync::yes);
   }
   return fail(Code::invalid,
               fmt::format("--volume '{}' is not one of local, rados:POOL[/NAMESPACE], "
                           "directory:PATH",
                           kind));
+}
+
+Result<std::unique_ptr<volume::Volume>> open_volume(std::shared_ptr<volume::ObjectStore> store,
+                                                    const std::string& node_name,
+                                                    const std::string& data_folder,
+                                                    const Limits& limits) {
+  if (!store) return volume::open_local_volume(data_folder, limits.disk_reserve_bytes);
+  return volume::open_object_volume(std::move(store),
+                                    {.node_name = node_name.empty() ? host_name() : node_name,
+                                     .on_lease_lost = stop_serving,
+                                     .incarnation_file = data_folder + "/incarnation",
+                                     .cache_file = data_folder + "/cache",
+                                     .cache_bytes = limits.volume_cache_bytes});
 }
 
 }  // namespace orrery::cli

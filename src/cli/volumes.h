@@ -10,6 +10,7 @@
 
 #include "base/limits.h"
 #include "base/result.h"
+#include "volume/objects/object_store.h"
 #include "volume/volume.h"
 
 namespace orrery::cli {
@@ -20,8 +21,12 @@ struct VolumeOptions {
   std::string ceph_user = "admin";
 };
 
-// Whoever opens it holds the lock of the data folder.
-Result<std::unique_ptr<volume::Volume>> open_volume(const VolumeOptions& options,
+// The store of objects that the volume is in. Null: it is a local one, which has none.
+Result<std::shared_ptr<volume::ObjectStore>> open_store(const VolumeOptions& options);
+
+// Whoever opens it holds the lock of the data folder. `node_name`: empty for that of the machine.
+Result<std::unique_ptr<volume::Volume>> open_volume(std::shared_ptr<volume::ObjectStore> store,
+                                                    const std::string& node_name,
                                                     const std::string& data_folder,
                                                     const Limits& limits);
 
