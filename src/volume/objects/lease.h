@@ -5,15 +5,20 @@
 //  - The holder raises the row's counter again and again. Each success lets it believe in its lease
 //    for lease_us from when it *sent* that change. In this time, and no longer, it may answer reads
 //    that must be the newest.
-//  - Whoever wants to end another's lease reads the row and waits revoke_wait_us, from the answer
-//    on. If the row is still the same it sets it to revoked, so that no renewal succeeds any more,
-//    and then to over. The newest renewal was sent before that reading. So the holder has stopped
-//    believing, as long as no two clocks differ in speed by more than 1 %.
+//  - Whoever wants to end another's lease reads the row again and again. When its counter has not
+//    changed for revoke_wait_us, from the answer to the first such reading on, it sets the row to
+//    revoked, so that no renewal succeeds any more, and then to over. The newest renewal was sent
+//    before that reading. So the holder has stopped believing, as long as no clock is more than 1 %
+//    too fast or too slow.
 //  - A partition may be claimed when its owner's row is over, or gone. That is a durable fact which
 //    the claimer reads for itself: it needs no clock and trusts nobody.
 //
+// The object `leases` has an entry for each row that is not known to be over: listing all objects
+// of a store may take long. It is made after the row, and a process claims nothing before it is
+// there.
+//
 // Clocks are CLOCK_BOOTTIME, which goes on while a machine sleeps. They need not be set alike.
-// Thread-safe.
+// Thread-safe, but for LeaseWatch.
 #pragma once
 
 #include <atomic>
@@ -22,9 +27,11 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "base/result.h"
 #include "base/thread_annotations.h"
@@ -42,11 +49,29 @@ struct LeaseTimes {
 using BootClock = std::function<int64_t()>;
 int64_t boot_time_us();
 
+// Fills it with bytes that nobody can guess. False: there are none.
+using RandomBytes = std::function<bool(std::span<char>)>;
+bool system_random(std::span<char> into);
+
+// Which versions of what nodes say to one another and write, this program can read.
+struct SpokenVersions {
+  uint32_t oldest = 1;
+  uint32_t newest = 1;
+
+  bool operator==(const SpokenVersions&) const = default;
+};
+
 struct LeaseRow {
   enum class State : uint8_t { live, revoked, over };
   State state = State::live;
   uint64_t counter = 0;
-  std::string name;  // of the node, for people
+  std::string name = {};     // of the node
+  std::string address = {};  // where other nodes reach it; empty: it serves alone
+  SpokenVersions versions = {};
+  bool draining = false;          // it is to serve nothing any more
+  std::string cannot_reach = {};  // the incarnation of a coordinator that does not answer it
+
+  bool operator==(const LeaseRow&) const = default;
 };
 std::string encode(const LeaseRow& row);
 std::optional<LeaseRow> decode_lease_row(std::string_view text);
@@ -56,43 +81,68 @@ Result<std::optional<LeaseRow>> read_lease(ObjectStore& store, const std::string
 // Whether its process may own nothing any more. The empty incarnation is nobody's.
 Result<bool> is_over(ObjectStore& store, const std::string& incarnation);
 
+// Of the rows that `leases` names. Some may be over or gone.
+Result<std::vector<std::string>> list_leases(ObjectStore& store);
+// Takes one that is over, or gone, out of them.
+void forget_lease(ObjectStore& store, const std::string& incarnation);
+
+struct LeaseOptions {
+  std::string node_name = "node";
+  std::string address = {};
+  SpokenVersions versions = {};
+  LeaseTimes times = {};
+  BootClock clock = boot_time_us;
+  RandomBytes random = system_random;
+  // Called once, by the thread that renews, if the lease is lost.
+  std::function<void()> on_lost = {};
+  // By a thread of the lease's own. Otherwise somebody calls renew() again and again.
+  bool renews_itself = true;
+};
+
 class Lease {
  public:
-  // Makes a row with a new incarnation and keeps it up on a thread of its own, which calls
-  // `on_lost` once if the lease is lost.
-  static Result<std::unique_ptr<Lease>> take(ObjectStore& store, std::string node_name,
-                                             LeaseTimes times = {}, BootClock clock = boot_time_us,
-                                             std::function<void()> on_lost = {});
+  // Makes a row with a new incarnation.
+  static Result<std::unique_ptr<Lease>> take(ObjectStore& store, LeaseOptions options);
   // Ends it: everything that this incarnation owns has been released.
   ~Lease();
   Lease(const Lease&) = delete;
   Lease& operator=(const Lease&) = delete;
 
   const std::string& incarnation() const { return incarnation_; }
+  const LeaseOptions& options() const { return options_; }
   // Whether reads that must be the newest may be answered. Asked after the snapshot was read.
-  bool is_good() const { return clock_() < good_until_us_.load(std::memory_order_acquire); }
+  bool is_good() const { return options_.clock() < good_until_us_.load(std::memory_order_acquire); }
   // Whether somebody has revoked it. This process must then stop and come back as another.
   bool is_lost() const { return lost_.load(std::memory_order_acquire); }
-  // One renewal, as the thread makes them.
+  // One renewal, as the thread makes them. One at a time.
   void renew();
 
+  // What the row says from the next renewal on.
+  void set_draining(bool draining) { draining_ = draining; }
+  void set_cannot_reach(std::string incarnation);
+  // What the row says of it now, for all to see.
+  bool is_draining() const { return row_is_draining_.load(std::memory_order_acquire); }
+
  private:
-  Lease(ObjectStore& store, std::string incarnation, std::string node_name, LeaseTimes times,
-        BootClock clock, std::function<void()> on_lost);
+  Lease(ObjectStore& store, std::string incarnation, LeaseOptions options);
   void keep_up();
+  void lose();
+  LeaseRow next_row() const;
 
   ObjectStore& store_;
   const std::string incarnation_;
-  const LeaseTimes times_;
-  const BootClock clock_;
-  const std::function<void()> on_lost_;
-  Mutex row_mutex_;
-  LeaseRow row_ ORRERY_GUARDED_BY(row_mutex_);
+  const LeaseOptions options_;
+  std::atomic<bool> draining_{false};
+  std::atomic<bool> row_is_draining_{false};
+  mutable Mutex wish_mutex_;
+  std::string cannot_reach_ ORRERY_GUARDED_BY(wish_mutex_);
+  LeaseRow row_;  // used by who renews alone
   std::atomic<int64_t> good_until_us_{0};
   std::atomic<bool> lost_{false};
   Mutex stop_mutex_;
   CondVar stop_wake_;
   bool stopping_ ORRERY_GUARDED_BY(stop_mutex_) = false;
+  bool is_made_ = false;  // the row
   std::thread keeper_;
 };
 
@@ -102,8 +152,38 @@ bool remove_lease(ObjectStore& store, const std::string& incarnation);
 // Ends the lease of a process that is known to be dead, at once.
 Status bury(ObjectStore& store, const std::string& incarnation);
 
+// Watches the row of another process, and ends its lease once it was not renewed for long enough.
+// It is polled: a poll makes three operations of the store at most, and waits for nothing else.
+class LeaseWatch {
+ public:
+  enum class Finding : uint8_t { renewed, silent, over };
+  enum class Haste : uint8_t {
+    when_silent,  // its holder has as long to renew it as others must wait anyway
+    at_once       // it is revoked at once. The wait until it is over is the same
+  };
+
+  LeaseWatch(std::string incarnation, LeaseTimes times, BootClock clock)
+      : incarnation_(std::move(incarnation)), times_(times), clock_(std::move(clock)) {}
+
+  // An error: the store did not answer. The wait begins anew, since renewals may have been in the
+  // same trouble.
+  Result<Finding> poll(ObjectStore& store, Haste haste = Haste::when_silent);
+  const std::string& incarnation() const { return incarnation_; }
+  // As it was read last. Nothing: it is gone, or was not read yet.
+  const std::optional<LeaseRow>& row() const { return row_; }
+
+ private:
+  Result<Finding> end(ObjectStore& store);
+
+  const std::string incarnation_;
+  const LeaseTimes times_;
+  const BootClock clock_;
+  std::optional<LeaseRow> row_;
+  std::optional<int64_t> unchanged_since_us_;
+};
+
 // Ends the lease of another process that does not renew it any more, after waiting for as long as
-// its holder might believe in it. False when it was renewed, so its holder lives.
+// its holder might believe in it. False when it was renewed, so its holder lives. It blocks.
 Result<bool> end_lease(ObjectStore& store, const std::string& incarnation, LeaseTimes times = {},
                        const BootClock& clock = boot_time_us);
 

@@ -8,6 +8,8 @@
 #include <deque>
 #include <utility>
 
+#include "volume/objects/mutation.h"
+
 namespace orrery::volume {
 
 using rocksdb::IOStatus;
@@ -116,6 +118,10 @@ class LogWriter final : public FileWriter {
       // A claimer makes the object, sealed, when it is not there yet.
       change.presence = ObjectChange::Presence::must_be_new;
       change.set_attributes = {{kEpoch, epoch}};
+    }
+    if (is_mutated(Mutation::no_append_guard)) {
+      change.presence = ObjectChange::Presence::any;
+      change.attributes_equal.clear();
     }
     const Outcome appended = root_->store().apply(entry_.object(entry_.extents.size() - 1), change);
     if (!appended.is_done()) {

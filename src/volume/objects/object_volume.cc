@@ -2,7 +2,6 @@
 #include "volume/objects/object_volume.h"
 
 #include <fmt/format.h>
-#include <sys/random.h>
 
 #include <array>
 #include <atomic>
@@ -16,6 +15,7 @@
 #include "base/log.h"
 #include "base/thread_annotations.h"
 #include "volume/objects/file_tokens.h"
+#include "volume/objects/mutation.h"
 #include "volume/objects/object_file_system.h"
 #include "volume/objects/root.h"
 #include "volume/objects/sweeper.h"
@@ -56,25 +56,31 @@ using Entries = std::map<std::string, std::string>;
 // What the volume and its claims share. A claim may outlive the volume.
 struct Core {
   std::shared_ptr<ObjectStore> store;
-  std::unique_ptr<Lease> lease;
+  std::shared_ptr<Lease> lease;
   std::shared_ptr<BlockCache> cache;  // may be null
   ObjectVolumeOptions options;
 
   Mutex mutex;
   // The newest epoch that this process has of each root; 0 while it is claiming its first.
   std::map<std::string, uint64_t, std::less<>> claimed ORRERY_GUARDED_BY(mutex);
+  // Names of partitions whose root may name this process though it has no claim of it, and since
+  // when: a claim failed in the middle, or a release had no answer. Nobody else could claim them.
+  std::map<std::string, int64_t, std::less<>> in_doubt ORRERY_GUARDED_BY(mutex);
 
   Result<std::string> make_root(std::string_view name, const std::string& owner, uint64_t epoch,
                                 const std::string& parent);
+  void doubt(std::string_view name) {
+    const int64_t now_us = options.clock();
+    MutexLock lock(mutex);
+    in_doubt.try_emplace(std::string(name), now_us);
+  }
 };
 
 // Makes a root and enters it under its name. Code::conflict when the name is in use.
 Result<std::string> Core::make_root(std::string_view name, const std::string& owner, uint64_t epoch,
                                     const std::string& parent) {
   std::array<char, 8> random = {};
-  if (::getrandom(random.data(), random.size(), 0) != static_cast<ssize_t>(random.size())) {
-    return fail(Code::internal, "the system gives no random bytes");
-  }
+  if (!options.random(random)) return fail(Code::internal, "the system gives no random bytes");
   const std::string id = to_hex_upper(std::string_view(random.data(), random.size()));
   const Outcome made = store->apply(
       root_object(id), {.presence = ObjectChange::Presence::must_be_new,
@@ -107,6 +113,7 @@ Status seal_logs(ObjectStore& store, const ObjectState& root) {
     if (!entry || entry->kind != FileEntry::Kind::log) continue;
     for (size_t i = 0; i < entry->extents.size(); ++i) {
       if (entry->extents[i]) continue;
+      if (is_mutated(Mutation::no_seal) || is_mutated(Mutation::seal_after_reading)) continue;
       const Outcome sealed =
           store.apply(entry->object(i), {.set_attributes = {{kEpoch, std::string(kSealed)}}});
       if (!sealed.is_done()) return failed(store, "seal a log", sealed);
@@ -129,15 +136,7 @@ class ObjectClaim final : public Claim {
         kept_lsn_(noted_lsn) {}
 
   ~ObjectClaim() override {
-    if (root_->standing() == Standing::owner) {
-      // Should this fail, the lease tells that the owner is gone.
-      core_->store->apply(root_object(root_->id()),
-                          {.presence = ObjectChange::Presence::must_be_there,
-                           .attributes_equal = {{kEpoch, std::to_string(root_->epoch())}},
-                           .set_attributes = {{kState, std::string(kReleased)},
-                                              {kOwner, ""},
-                                              {kLsn, std::to_string(noted_lsn_.load())}}});
-    }
+    release();
     MutexLock lock(core_->mutex);
     const auto newest = core_->claimed.find(root_->id());
     if (newest != core_->claimed.end() && newest->second == root_->epoch()) {
@@ -183,6 +182,21 @@ class ObjectClaim final : public Claim {
   }
 
  private:
+  void release() {
+    if (root_->standing() == Standing::deposed) return;
+    if (root_->standing() == Standing::in_doubt) return core_->doubt(name_);
+    const Outcome released = core_->store->apply(
+        root_object(root_->id()), {.presence = ObjectChange::Presence::must_be_there,
+                                   .attributes_equal = {{kEpoch, std::to_string(root_->epoch())}},
+                                   .set_attributes = {{kState, std::string(kReleased)},
+                                                      {kOwner, ""},
+                                                      {kLsn, std::to_string(noted_lsn_.load())}}});
+    if (released.applied == Applied::unknown || released.applied == Applied::failed ||
+        released.applied == Applied::full) {
+      core_->doubt(name_);
+    }
+  }
+
   std::unexpected<Error> deposed(std::string_view doing) const {
     return fail(Code::read_only, fmt::format("cannot {}: another owner has taken {}/{} over", doing,
                                              core_->store->place(), name_));
@@ -201,7 +215,30 @@ class ObjectClaim final : public Claim {
 class ObjectVolume final : public Volume {
  public:
   explicit ObjectVolume(std::shared_ptr<Core> core)
-      : core_(std::move(core)), sweeper_(*core_->store, core_->options.sweep_every_s) {}
+      : core_(std::move(core)),
+        sweeper_(*core_->store, core_->options.sweep_every_s, [this] { settle(); }) {}
+
+  // Claims and releases what this process may own in name only. A claim raises the epoch, which
+  // bars everything that had no answer.
+  void settle() {
+    const int64_t now_us = core_->options.clock();
+    std::vector<std::string> names;
+    {
+      MutexLock lock(core_->mutex);
+      for (const auto& [name, since_us] : core_->in_doubt) {
+        // Whoever was in doubt usually claims it again by itself.
+        if (now_us - since_us >= kSettleAfterUs) names.push_back(name);
+      }
+      for (const std::string& name : names) core_->in_doubt.erase(name);
+    }
+    for (const std::string& name : names) {
+      // Another has it, or this process claimed it again: all is known. The claim is released at
+      // once; should that fail, it is in doubt again.
+      if (auto claimed = claim(name); !claimed && claimed.error().code != Code::moved) {
+        core_->doubt(name);
+      }
+    }
+  }
 
   Result<std::unique_ptr<Claim>> claim(std::string_view name) override {
     return take(name, LivingOwner::is_left_alone);
@@ -221,7 +258,7 @@ class ObjectVolume final : public Volume {
     if (!free) return pass(free.error());
     if (*free) return {};
     const std::string owner(root->attribute(kOwner));
-    auto ended = end_lease(store(), owner, core_->options.lease_times);
+    auto ended = end_lease(store(), owner, core_->options.lease_times, core_->options.clock);
     if (!ended) return pass(ended.error());
     if (!*ended) return has_owner(name, owner);
     return {};
@@ -312,7 +349,7 @@ class ObjectVolume final : public Volume {
   Result<double> free_share() const override { return store().free_share(); }
 
   Status room(Need need) override {
-    const int64_t now_us = boot_time_us();
+    const int64_t now_us = core_->options.clock();
     int64_t look_again_us = look_again_us_;
     if (now_us >= look_again_us &&
         look_again_us_.compare_exchange_strong(look_again_us, now_us + kLookEveryUs)) {
@@ -328,6 +365,7 @@ class ObjectVolume final : public Volume {
 
  private:
   static constexpr int64_t kLookEveryUs = 1'000'000;
+  static constexpr int64_t kSettleAfterUs = 1'000'000;
   enum class LivingOwner : uint8_t { is_left_alone, is_deposed };
 
   ObjectStore& store() const { return *core_->store; }
@@ -348,11 +386,20 @@ class ObjectVolume final : public Volume {
       return fail(Code::moved,
                   fmt::format("cannot claim {}: the lease of this process was ended", place(name)));
     }
+    bool is_raised = false;
+    auto claimed = try_to_take(name, living, is_raised);
+    if (!claimed && is_raised) core_->doubt(name);
+    return claimed;
+  }
+
+  // `is_raised`: the epoch was raised, or may be at any later time.
+  Result<std::unique_ptr<Claim>> try_to_take(std::string_view name, LivingOwner living,
+                                             bool& is_raised) {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       auto id = find_or_make(name);
       if (!id) return pass(id.error());
       if (!begin_claiming(*id, living)) return has_owner(name, core_->lease->incarnation());
-      auto claimed = take_root(name, *id, living);
+      auto claimed = take_root(name, *id, living, is_raised);
       end_claiming(*id, claimed && *claimed ? (*claimed)->epoch() : 0);
       if (!claimed) return pass(claimed.error());
       if (*claimed) return std::move(*claimed);
@@ -375,7 +422,7 @@ class ObjectVolume final : public Volume {
 
   // Null when the root changed meanwhile: it is to be looked up again.
   Result<std::unique_ptr<Claim>> take_root(std::string_view name, const std::string& id,
-                                           LivingOwner living) {
+                                           LivingOwner living, bool& is_raised) {
     auto root = store().inspect(root_object(id));
     if (!root && root.error().code == Code::not_found) {
       // Removed and deleted since, or lost.
@@ -390,19 +437,23 @@ class ObjectVolume final : public Volume {
     }
     const auto epoch = number_of<uint64_t>(root->attribute(kEpoch));
     if (!epoch) return no_root(name);
-    if (living == LivingOwner::is_left_alone) {
+    if (living == LivingOwner::is_left_alone && !is_mutated(Mutation::claim_without_over)) {
       auto free = is_free(*root);
       if (!free) return pass(free.error());
       if (!*free) return has_owner(name, root->attribute(kOwner));
     }
-    const Outcome taken =
-        store().apply(root_object(id), {.presence = ObjectChange::Presence::must_be_there,
-                                        .attributes_equal = {{kEpoch, std::to_string(*epoch)}},
-                                        .set_attributes = {{kEpoch, std::to_string(*epoch + 1)},
-                                                           {kOwner, core_->lease->incarnation()},
-                                                           {kState, std::string(kOpen)}}});
+    ObjectChange raise{.presence = ObjectChange::Presence::must_be_there,
+                       .attributes_equal = {{kEpoch, std::to_string(*epoch)}},
+                       .set_attributes = {{kEpoch, std::to_string(*epoch + 1)},
+                                          {kOwner, core_->lease->incarnation()},
+                                          {kState, std::string(kOpen)}}};
+    if (is_mutated(Mutation::claim_uncompared)) raise.attributes_equal.clear();
+    const Outcome taken = store().apply(root_object(id), raise);
+    is_raised |= taken.is_done() || taken.applied == Applied::unknown;
     switch (taken.applied) {
       case Applied::done:
+        if (is_mutated(Mutation::list_before_claim))
+          return open_listed(name, id, *epoch + 1, *root);
         return open_claimed(name, id, *epoch + 1);
       case Applied::differs:
       case Applied::absent:
@@ -418,11 +469,14 @@ class ObjectVolume final : public Volume {
                                               uint64_t epoch) {
     auto root = store().inspect(root_object(id));
     if (!root) return pass(root.error());
-    if (auto sealed = seal_logs(store(), *root); !sealed) return pass(sealed.error());
-    const uint64_t lsn = number_of<uint64_t>(root->attribute(kLsn)).value_or(0);
+    return open_listed(name, id, epoch, std::move(*root));
+  }
+  Result<std::unique_ptr<Claim>> open_listed(std::string_view name, const std::string& id,
+                                             uint64_t epoch, ObjectState root) {
+    if (auto sealed = seal_logs(store(), root); !sealed) return pass(sealed.error());
+    const uint64_t lsn = number_of<uint64_t>(root.attribute(kLsn)).value_or(0);
     return std::make_unique<ObjectClaim>(
-        core_, std::string(name), std::make_shared<Root>(store(), id, epoch, std::move(*root)),
-        lsn);
+        core_, std::string(name), std::make_shared<Root>(store(), id, epoch, std::move(root)), lsn);
   }
 
   Result<std::string> find_or_make(std::string_view name) {
@@ -485,20 +539,19 @@ Status note_incarnation(const std::string& file, const std::string& incarnation)
 
 }  // namespace
 
-Result<std::unique_ptr<Volume>> open_object_volume(std::shared_ptr<ObjectStore> store,
-                                                   ObjectVolumeOptions options) {
+Result<std::shared_ptr<Lease>> take_lease(ObjectStore& store, const ObjectVolumeOptions& options) {
   const std::string& file = options.incarnation_file;
   if (!file.empty()) {
-    if (auto buried = bury_predecessor(*store, file); !buried) return pass(buried.error());
+    if (auto buried = bury_predecessor(store, file); !buried) return pass(buried.error());
   }
-  std::shared_ptr<BlockCache> cache;
-  if (!options.cache_file.empty() && options.cache_bytes > 0) {
-    auto opened = BlockCache::open(options.cache_file, options.cache_bytes);
-    if (!opened) return pass(opened.error());
-    cache = std::move(*opened);
-  }
-  auto lease = Lease::take(*store, options.node_name, options.lease_times, boot_time_us,
-                           options.on_lease_lost);
+  auto lease = Lease::take(store, {.node_name = options.node_name,
+                                   .address = options.address,
+                                   .versions = options.versions,
+                                   .times = options.lease_times,
+                                   .clock = options.clock,
+                                   .random = options.random,
+                                   .on_lost = options.on_lease_lost,
+                                   .renews_itself = options.lease_renews_itself});
   if (!lease) return pass(lease.error());
   // Should the process end before this, its lease is ended by others, some seconds later.
   if (!file.empty()) {
@@ -506,12 +559,44 @@ Result<std::unique_ptr<Volume>> open_object_volume(std::shared_ptr<ObjectStore> 
       return pass(noted.error());
     }
   }
+  return std::shared_ptr<Lease>(std::move(*lease));
+}
+
+Result<std::unique_ptr<Volume>> open_object_volume(std::shared_ptr<ObjectStore> store,
+                                                   ObjectVolumeOptions options,
+                                                   std::shared_ptr<Lease> lease) {
+  std::shared_ptr<BlockCache> cache;
+  if (!options.cache_file.empty() && options.cache_bytes > 0) {
+    auto opened = BlockCache::open(options.cache_file, options.cache_bytes);
+    if (!opened) return pass(opened.error());
+    cache = std::move(*opened);
+  }
+  if (!lease) {
+    auto taken = take_lease(*store, options);
+    if (!taken) return pass(taken.error());
+    lease = std::move(*taken);
+  }
   auto core = std::make_shared<Core>();
   core->store = std::move(store);
-  core->lease = std::move(*lease);
+  core->lease = std::move(lease);
   core->cache = std::move(cache);
   core->options = std::move(options);
   return std::make_unique<ObjectVolume>(std::move(core));
+}
+
+void settle(Volume& volume) {
+  static_cast<ObjectVolume&>(volume).settle();
+}
+
+Result<std::string> owner_incarnation(ObjectStore& store, std::string_view name) {
+  auto id = store.entry(kIndexObject, named(name));
+  if (!id) return pass(id.error());
+  if (!*id) return std::string();
+  auto root = store.inspect(root_object(**id));
+  if (!root && root.error().code == Code::not_found) return std::string();
+  if (!root) return pass(root.error());
+  if (root->attribute(kState) != kOpen) return std::string();
+  return std::string(root->attribute(kOwner));
 }
 
 }  // namespace orrery::volume

@@ -4,6 +4,7 @@
 //   root.ID           a partition: its owner and epoch as attributes, its files as entries (root.h)
 //   file.ID.E.N.K     stripe or extent K of a file that the owner with epoch E of root ID made
 //   lease.INCARNATION a process that uses the volume (lease.h)
+//   leases            entries: the incarnations of those that are not known to be over
 //
 // Fencing: an owner's changes of its root, and its appends to logs, compare the epoch in the same
 // operation. A new owner raises the root's epoch first; then it reads which logs there are, and
@@ -32,7 +33,11 @@
 namespace orrery::volume {
 
 struct ObjectVolumeOptions {
-  std::string node_name = "node";  // in the lease, for people
+  // In the lease: who this node is, where others reach it (empty: it serves alone), and which
+  // versions it can read.
+  std::string node_name = "node";
+  std::string address = {};
+  SpokenVersions versions = {};
   LeaseTimes lease_times = {};
   // Called once, by a thread of the volume's, when another process has ended this one's lease. It
   // owns nothing any more, and should stop.
@@ -48,9 +53,25 @@ struct ObjectVolumeOptions {
   uint32_t sweep_every_s = 3600;
   // Of the store's space, kept for removals: growth stops at this, compactions at half of it.
   double reserve_share = 0.05;
+  // A simulation has its own, and renews the lease by itself.
+  BootClock clock = boot_time_us;
+  RandomBytes random = system_random;
+  bool lease_renews_itself = true;
 };
 
+// The lease with which this process uses the volume, after ending the one of its predecessor. For
+// whoever has to know its incarnation, and whether it is good; open_object_volume() takes one by
+// itself otherwise.
+Result<std::shared_ptr<Lease>> take_lease(ObjectStore& store, const ObjectVolumeOptions& options);
+
+// The lease ends with the volume, or with the last of its claims, if nobody else holds it.
 Result<std::unique_ptr<Volume>> open_object_volume(std::shared_ptr<ObjectStore> store,
-                                                   ObjectVolumeOptions options = {});
+                                                   ObjectVolumeOptions options = {},
+                                                   std::shared_ptr<Lease> lease = nullptr);
+// Claims and releases what the process may own in name only, since an operation had no answer. A
+// volume that sweeps does so by itself, each second. The volume is one of open_object_volume()'s.
+void settle(Volume& volume);
+// Who has the partition of this name, as its root says: an incarnation. Empty: nobody.
+Result<std::string> owner_incarnation(ObjectStore& store, std::string_view name);
 
 }  // namespace orrery::volume

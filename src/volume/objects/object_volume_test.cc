@@ -197,7 +197,7 @@ TEST(ObjectVolume, SweepsNowAndThen) {
   DirectoryPlace place;
   auto store = place.store();
   {
-    auto lease = Lease::take(*store, "gone");
+    auto lease = Lease::take(*store, {.node_name = "gone"});
   }
   ASSERT_EQ(store->list("lease.")->size(), 1U);
   auto volume = open_object_volume(store, {.sweep_every_s = 1}).value();

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "volume/objects/mutation.h"
+
 namespace orrery::volume {
 
 std::string root_object(std::string_view id) {
@@ -153,6 +155,7 @@ Outcome Root::write(const Changes& changes) {
   if (standing() != Standing::owner) return {.applied = Applied::differs};
   ObjectChange made{.presence = ObjectChange::Presence::must_be_there,
                     .attributes_equal = {{kEpoch, std::to_string(epoch_)}}};
+  if (is_mutated(Mutation::unguarded_link)) made.attributes_equal.clear();
   for (const auto& [path, text] : changes) {
     if (text) {
       made.set_entries.emplace(path, *text);

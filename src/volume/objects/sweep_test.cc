@@ -129,9 +129,9 @@ TEST_F(SweepTest, WhateverWasBrokenOffNothingIsLostAndNothingStays) {
     auto objects = store(round);
     auto mortal = std::make_shared<MortalStore>(objects, round);
     {
+      // Before its lease is listed it has none.
       auto volume = open_object_volume(mortal);
-      ASSERT_TRUE(volume);
-      live(**volume);
+      if (volume) live(**volume);
       dead = mortal->is_dead();
     }
     for (const std::string& name : objects->list("lease.").value()) {
