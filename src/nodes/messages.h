@@ -15,9 +15,9 @@ namespace orrery::nodes {
 
 // Kinds of calls. All of them begin with kKindPrefix, by which a node knows whose they are.
 inline constexpr std::string_view kKindPrefix = "nodes.";
-inline constexpr const char* kFollowKind = "nodes.follow";        // to the coordinator
-inline constexpr const char* kDrainKind = "nodes.drain";          // to the node that is to be drained
-inline constexpr const char* kMoveKind = "nodes.move";            // to the coordinator
+inline constexpr const char* kFollowKind = "nodes.follow";  // to the coordinator
+inline constexpr const char* kDrainKind = "nodes.drain";    // to the node that is to be drained
+inline constexpr const char* kMoveKind = "nodes.move";      // to the coordinator
 inline constexpr const char* kRebalanceKind = "nodes.rebalance";  // to the coordinator, no bytes
 
 // What a node knows of a range that it serves.
@@ -35,7 +35,7 @@ struct FollowRequest {
   uint64_t catalog_lsn = 0;
   uint64_t plan_term = 0;  // of the plan that counts at the sender
   uint64_t plan_version = 0;
-  bool quiet = false;  // nothing that this plan took away is still held
+  bool quiet = false;                           // nothing that this plan took away is still held
   std::optional<std::vector<RangeLoad>> loads;  // now and then
 
   bool operator==(const FollowRequest&) const = default;

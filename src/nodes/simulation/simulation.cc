@@ -1,0 +1,466 @@
+// See simulation.h.
+#include "nodes/simulation/simulation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "nodes/node.h"
+#include "nodes/simulation/history.h"
+#include "nodes/simulation/sim_network.h"
+#include "nodes/simulation/sim_store.h"
+#include "nodes/simulation/toy_seat.h"
+#include "volume/objects/lease.h"
+#include "volume/objects/object_volume.h"
+#include "volume/objects/root.h"
+#include "volume/objects/text_number.h"
+
+namespace orrery::nodes::simulation {
+namespace {
+
+constexpr uint32_t kNodes = 3;
+constexpr uint32_t kRangesMax = 5;
+constexpr int64_t kRunUs = 14'000'000;
+constexpr int64_t kCalmUs = 10'000'000;  // from here on nothing new goes wrong
+constexpr int64_t kRecoveryUs = 15'000'000;
+constexpr int64_t kServedUs = 8'000'000;
+
+// Polls are rarer than in production, to run more seeds.
+constexpr NodeTimes kTimes{.tick_us = 100'000, .poll_us = 300'000, .balance_us = 3'000'000};
+
+std::string name_of(uint32_t node) {
+  return fmt::format("n{}", node);
+}
+
+// One life of a node's process.
+struct Life {
+  Process process;
+  std::shared_ptr<SimStore> store;
+  std::unique_ptr<SimLink> link;
+  std::shared_ptr<volume::Lease> lease;
+  std::unique_ptr<volume::Volume> volume;
+  std::unique_ptr<Room> room;
+  std::unique_ptr<ToySeat> seat;
+  std::unique_ptr<Node> node;
+  std::optional<World::Waiting> ticking;
+  std::optional<int64_t> as_of_us;
+  bool is_revoked = false;
+  bool is_over = false;
+};
+
+class Cluster {
+ public:
+  Cluster(const RunOptions& options, Fibers& fibers)
+      : world_(options.seed, fibers),
+        history_(world_),
+        current_(kNodes),
+        recovers_(options.recovers) {
+    world_.tells = options.tells;
+    world_.after_step = [this] { check_leases(); };
+    objects_.on_change = [this](const std::string& name, const Objects::Object* before,
+                                const Objects::Object* after) {
+      check_change(name, before, after);
+    };
+  }
+
+  RunResult run() {
+    draw_troubles();
+    for (uint32_t node = 0; node < kNodes; ++node) start(node);
+    if (world_.troubles.node_every_us > 0) plan_trouble();
+    const int64_t start_us = world_.now_us();
+    calm_us_ = start_us + kCalmUs;
+    const bool is_good = world_.run_until(calm_us_);
+    if (is_good) {
+      world_.troubles = {};
+      world_.run_until(start_us + kRunUs);
+    }
+    if (recovers_ && world_.failure().empty()) check_recovery();
+    world_.after_step = nullptr;
+    objects_.on_change = nullptr;
+    for (const auto& life : lives_) end(*life);
+    RunResult result{.failure = world_.failure(), .counts = world_.counts};
+    result.fingerprint =
+        result.counts.steps * 1'000'003 + static_cast<uint64_t>(world_.between(0, 1LL << 40));
+    return result;
+  }
+
+ private:
+  void draw_troubles() {
+    const auto maybe = [&](double probability, double most) {
+      return world_.happens(probability) ? world_.chance() * most : 0.0;
+    };
+    world_.troubles = {
+        .operation_slow = maybe(0.6, 0.08),
+        .operation_unknown = maybe(0.5, 0.02),
+        .operation_failed = maybe(0.3, 0.02),
+        .message_lost = maybe(0.4, 0.1),
+        .message_slow = maybe(0.4, 0.1),
+        .message_doubled = maybe(0.3, 0.1),
+        .node_every_us = world_.happens(0.85) ? world_.between(700'000, 4'000'000) : 0};
+  }
+
+  // --- lives -------------------------------------------------------------------------------------
+
+  void start(uint32_t node) {
+    lives_.push_back(std::make_unique<Life>());
+    Life& life = *lives_.back();
+    life.process.world = &world_;
+    life.process.number = static_cast<uint32_t>(lives_.size()) - 1;
+    life.process.node = node;
+    life.process.clock_offset_us = world_.between(0, 1'000'000'000);
+    life.process.clock_rate = 1 + (world_.chance() - 0.5) * 0.02;
+    if (world_.happens(0.5)) life.process.clock_rate = world_.happens(0.5) ? 1.01 : 0.99;
+    life.store = std::make_shared<SimStore>(world_, life.process, objects_);
+    life.link = std::make_unique<SimLink>(world_, life.process, network_);
+    const Life* const before = current_[node];
+    current_[node] = &life;
+    world_.tell(fmt::format("process {} of {} begins", life.process.number, name_of(node)));
+    world_.spawn(life.process, [this, &life, before] { live(life, before); });
+  }
+
+  void live(Life& life, const Life* before) {
+    Process& process = life.process;
+    // It has the lock of the data folder, so it knows that the process before is dead.
+    if (before && before->lease && world_.happens(0.5)) {
+      static_cast<void>(volume::bury(*life.store, before->lease->incarnation()));
+    }
+    volume::ObjectVolumeOptions options{
+        .node_name = name_of(process.node),
+        .address = name_of(process.node),
+        .on_lease_lost = [this, &life] { lost(life); },
+        .sweep_every_s = 0,
+        .clock = [&process] { return process.clock_us(); },
+        .random = [this](std::span<char> into) { return world_.random_bytes(into); },
+        .lease_renews_itself = false};
+    while (!process.dead && !life.lease) {
+      if (auto lease = volume::take_lease(*life.store, options)) {
+        life.lease = std::move(*lease);
+      } else {
+        world_.sleep(100'000);
+      }
+    }
+    if (process.dead) return;
+    life.volume = volume::open_object_volume(life.store, options, life.lease).value();
+    life.room.reset(new Room{.world = world_,
+                             .process = process,
+                             .history = history_,
+                             .objects = objects_,
+                             .store = *life.store,
+                             .volume = *life.volume,
+                             .lease = *life.lease,
+                             .sealed = sealed_});
+    life.seat = std::make_unique<ToySeat>(*life.room);
+    life.node = std::make_unique<Node>(*life.store, *life.lease, *life.link, *life.seat, kTimes,
+                                       [this, &life] {
+                                         if (life.ticking) {
+                                           world_.wake(*life.ticking, world_.now_us());
+                                         }
+                                       });
+    network_.listeners[name_of(process.node)] = {.process = &process, .answerer = life.node.get()};
+    world_.spawn(process, [this, &life] { renew(life); });
+    world_.spawn(process, [this, &life] { tick(life); });
+    world_.spawn(process, [&life] { life.seat->keep_to_plan(); });
+    world_.spawn(process, [this, &life] { use_partitions(life); });
+    world_.spawn(process, [this, &life] { use_partitions(life); });
+    world_.spawn(process, [this, &life] { change_catalog(life); });
+    world_.spawn(process, [this, &life] { operate(life); });
+  }
+
+  void renew(Life& life) {
+    while (!life.process.dead) {
+      world_.sleep(life.lease->options().times.renew_every_us);
+      if (!life.process.dead && !life.lease->is_lost()) life.lease->renew();
+    }
+  }
+
+  void tick(Life& life) {
+    while (!life.process.dead) {
+      life.ticking = world_.begin_wait();
+      world_.wake(*life.ticking, world_.now_us() + kTimes.tick_us);
+      world_.wait(*life.ticking);
+      life.ticking.reset();
+      if (life.process.dead) return;
+      const uint64_t lsn = life.seat->catalog_lsn();
+      life.node->tick();
+      if (life.process.dead) return;
+      if (life.seat->catalog_lsn() == lsn && !life.is_revoked) life.seat->check_plan();
+      check_freshness(life);
+    }
+  }
+
+  void use_partitions(Life& life) {
+    while (!life.process.dead) {
+      world_.sleep(world_.between(20'000, 250'000));
+      const auto range = static_cast<uint32_t>(world_.between(1, kRangesMax));
+      life.seat->use({.container = 1, .range = range}, world_.new_number(), world_.happens(0.5),
+                     world_.happens(0.03));
+    }
+  }
+
+  void change_catalog(Life& life) {
+    while (!life.process.dead) {
+      world_.sleep(world_.between(50'000, 900'000));
+      if (!life.node->is_coordinator()) continue;
+      const uint32_t made = life.seat->ranges_made();
+      if (made < kRangesMax && (made < 2 || world_.happens(0.5))) {
+        life.seat->change_catalog(ToySeat::Change::create, made + 1);
+        life.node->catalog_changed();
+      } else if (world_.happens(0.15)) {
+        drop(life, static_cast<uint32_t>(world_.between(1, made)));
+      }
+    }
+  }
+
+  // It is acknowledged once nobody serves by an older copy of the catalog.
+  void drop(Life& life, uint32_t range) {
+    const auto lsn = life.seat->change_catalog(ToySeat::Change::drop, range);
+    if (!lsn) return;
+    const int64_t committed_us = life.process.clock_us();
+    life.node->catalog_changed();
+    for (int i = 0; i < 60 && !life.process.dead; ++i) {
+      world_.sleep(100'000);
+      if (life.process.dead || !life.node->everyone_has(*lsn, committed_us)) continue;
+      ++world_.counts.drops;
+      history_.dropped({.container = 1, .range = range});
+      return;
+    }
+  }
+
+  void operate(Life& life) {
+    while (!life.process.dead) {
+      world_.sleep(world_.between(500'000, world_.now_us() < calm_us_ ? 4'000'000 : 1'000'000));
+      if (life.process.dead) return;
+      const std::string to = name_of(static_cast<uint32_t>(world_.between(0, kNodes - 1)));
+      const auto told = [](const Result<std::string>&) {};
+      const bool is_calm = world_.now_us() >= calm_us_;
+      switch (is_calm ? 1 : world_.between(0, 5)) {
+        case 0:
+          ++world_.counts.drains;
+          life.node->drain(to, true, told);
+          break;
+        case 1:
+        case 2:
+          life.node->drain(to, false, told);
+          break;
+        case 3:
+          life.node->rebalance(told);
+          break;
+        default:
+          life.node->move(
+              {.container = 1, .range = static_cast<uint32_t>(world_.between(1, kRangesMax))}, to,
+              told);
+      }
+    }
+  }
+
+  // Its lease was ended: it stops, a little later, and comes back as another.
+  void lost(Life& life) {
+    world_.tell(fmt::format("process {} has lost its lease", life.process.number));
+    world_.at(world_.now_us() + world_.between(0, 300'000), [this, &life] {
+      if (!life.process.dead) restart(life, world_.between(10'000, 500'000));
+    });
+  }
+
+  void restart(Life& life, int64_t after_us) {
+    const uint32_t node = life.process.node;
+    end(life);
+    world_.at(world_.now_us() + after_us, [this, node] { start(node); });
+  }
+
+  void end(Life& life) {
+    if (life.process.dead) return;
+    world_.tell(fmt::format("process {} ends", life.process.number));
+    if (life.node) world_.counts.leases_ended += life.node->status().counters.leases_ended;
+    world_.kill(life.process);
+    const auto listener = network_.listeners.find(name_of(life.process.node));
+    if (listener != network_.listeners.end() && listener->second.process == &life.process) {
+      network_.listeners.erase(listener);
+    }
+    life.node.reset();
+    life.seat.reset();
+    life.volume.reset();
+  }
+
+  // --- what goes wrong ---------------------------------------------------------------------------
+
+  void plan_trouble() {
+    world_.at(world_.now_us() + world_.between(1, 2 * world_.troubles.node_every_us), [this] {
+      if (world_.troubles.node_every_us == 0 || world_.now_us() >= calm_us_) return;
+      make_trouble();
+      plan_trouble();
+    });
+  }
+
+  void make_trouble() {
+    const auto node = static_cast<uint32_t>(world_.between(0, kNodes - 1));
+    Life& life = *current_[node];
+    if (life.process.dead) return;
+    const int64_t until_us = world_.now_us() + world_.between(50'000, 5'000'000);
+    switch (world_.between(0, 4)) {
+      case 0:
+        ++world_.counts.crashes;
+        restart(life, world_.between(1'000, 4'000'000));
+        return;
+      case 1:
+        ++world_.counts.pauses;
+        world_.tell(fmt::format("process {} pauses", life.process.number));
+        life.process.paused_until_us = until_us;
+        return;
+      case 2:
+        ++world_.counts.cuts_of_network;
+        world_.tell(fmt::format("node {} is cut off from the others", node));
+        for (uint32_t other = 0; other < kNodes; ++other) {
+          if (other == node) continue;
+          world_.cut_until_us[{std::min(node, other), std::max(node, other)}] = until_us;
+        }
+        return;
+      case 3: {
+        ++world_.counts.cuts_of_network;
+        const uint32_t other = (node + 1) % kNodes;
+        world_.cut_until_us[{std::min(node, other), std::max(node, other)}] = until_us;
+        return;
+      }
+      default:
+        ++world_.counts.cuts_of_store;
+        world_.tell(fmt::format("process {} is cut off from the store", life.process.number));
+        life.process.no_store_until_us = until_us;
+    }
+  }
+
+  // --- invariants --------------------------------------------------------------------------------
+
+  void check_leases() {
+    uint32_t coordinators = 0;
+    for (const Life* life : current_) {
+      if (!life || life->process.dead || !life->lease) continue;
+      if (life->is_over && life->lease->is_good()) {
+        world_.fail(fmt::format("I8: the lease of process {} is over, and it believes in it",
+                                life->process.number));
+      }
+      if (life->node && life->node->is_coordinator()) ++coordinators;
+    }
+    if (coordinators > 1) ++world_.counts.two_coordinators;
+  }
+
+  void check_change(const std::string& name, const Objects::Object* before,
+                    const Objects::Object* after) {
+    if (name.starts_with("lease.")) return check_row(name.substr(6), before, after);
+    if (name.starts_with("root.")) return check_root(name, before, after);
+    // file.ROOT.EPOCH.N.K, which was appended to.
+    const size_t root_end = name.find('.', 5);
+    const size_t epoch_end = name.find('.', root_end + 1);
+    const auto sealed = sealed_.find(name.substr(5, root_end - 5));
+    const auto epoch = volume::number_of<uint64_t>(
+        std::string_view(name).substr(root_end + 1, epoch_end - root_end - 1));
+    if (sealed != sealed_.end() && epoch && *epoch < sealed->second) {
+      world_.fail(fmt::format("I1: an append of epoch {} succeeds, and epoch {} has read the logs",
+                              *epoch, sealed->second));
+    }
+  }
+
+  void check_row(const std::string& incarnation, const Objects::Object* before,
+                 const Objects::Object* after) {
+    using State = volume::LeaseRow::State;
+    const auto row = [](const Objects::Object* object) {
+      return object ? volume::decode_lease_row(object->attributes.at("row")) : std::nullopt;
+    };
+    const auto was = row(before);
+    const auto is = row(after);
+    if (!was || !is) return;
+    if (is->state < was->state || (was->state != State::live && is->counter != was->counter) ||
+        is->counter < was->counter) {
+      world_.fail(fmt::format("I8: the row of {} goes from {} to {}", incarnation,
+                              volume::encode(*was), volume::encode(*is)));
+    }
+    if (is->state == State::live) return;
+    for (const auto& life : lives_) {
+      if (!life->lease || life->lease->incarnation() != incarnation) continue;
+      life->is_revoked = true;
+      life->is_over = is->state == State::over;
+    }
+  }
+
+  void check_root(const std::string& name, const Objects::Object* before,
+                  const Objects::Object* after) {
+    if (!before || !after) return;
+    const auto epoch = [](const Objects::Object* root) {
+      return volume::number_of<uint64_t>(root->attributes.at(volume::kEpoch)).value_or(0);
+    };
+    const std::string& was = before->attributes.at(volume::kOwner);
+    const std::string& is = after->attributes.at(volume::kOwner);
+    if (epoch(after) < epoch(before) ||
+        (epoch(after) == epoch(before) && was != is && !is.empty())) {
+      world_.fail(fmt::format("I1: {} goes from epoch {} of {} to epoch {} of {}", name,
+                              epoch(before), was, epoch(after), is));
+    }
+  }
+
+  // The last trouble ends 5 s after the calm began. Then a lease may have to be ended, the catalog
+  // claimed, and partitions moved.
+  void check_recovery() {
+    world_.run_until(calm_us_ + kRecoveryUs);
+    const Life* coordinator = nullptr;
+    for (const Life* life : current_) {
+      if (life->process.dead || !life->node || !life->node->is_coordinator()) continue;
+      if (coordinator) return world_.fail("there are two coordinators after the recovery");
+      coordinator = life;
+    }
+    if (!coordinator) return world_.fail("there is no coordinator after the recovery");
+    const auto plan = coordinator->node->plan();
+    if (plan->members.size() != kNodes) return world_.fail("not all nodes are members");
+    std::map<RangeRef, uint64_t> writes;
+    for (const auto& range : coordinator->seat->ranges()) {
+      writes[range.ref] = history_.floor(range.ref);
+    }
+    world_.run_until(world_.now_us() + kServedUs);
+    for (const auto& range : coordinator->seat->ranges()) {
+      const auto before = writes.find(range.ref);
+      if (before != writes.end() && history_.floor(range.ref) <= before->second) {
+        const Member* owner = coordinator->node->plan()->owner_of(range.ref);
+        return world_.fail(fmt::format("partition {} of {} takes no writes after the recovery",
+                                       range.ref.range, owner ? owner->name : "nobody"));
+      }
+    }
+  }
+
+  void check_freshness(Life& life) {
+    if (life.process.dead || life.node->is_coordinator()) return;
+    const auto as_of_us = life.node->catalog_as_of_us();
+    if (!as_of_us || as_of_us == life.as_of_us) return;
+    life.as_of_us = as_of_us;
+    const double then_us =
+        static_cast<double>(*as_of_us - life.process.clock_offset_us) / life.process.clock_rate;
+    const size_t floor = history_.floor_at(kCatalogRef, static_cast<int64_t>(then_us) - 10);
+    if (life.seat->catalog_lsn() < floor) {
+      world_.fail(
+          fmt::format("I9: process {} has the catalog as of LSN {}, and {} was acknowledged "
+                      "before the moment that its copy is of",
+                      life.process.number, life.seat->catalog_lsn(), floor));
+    }
+  }
+
+  World world_;
+  Objects objects_;
+  Network network_;
+  History history_;
+  std::map<std::string, uint64_t> sealed_;
+  std::vector<std::unique_ptr<Life>> lives_;
+  std::vector<Life*> current_;
+  int64_t calm_us_ = 0;
+  const bool recovers_;
+};
+
+}  // namespace
+
+RunResult run(const RunOptions& options, Fibers& fibers) {
+  mutation_under_test = options.mutation;
+  auto cluster = std::make_unique<Cluster>(options, fibers);
+  RunResult result = cluster->run();
+  mutation_under_test = Mutation::none;
+  return result;
+}
+
+}  // namespace orrery::nodes::simulation

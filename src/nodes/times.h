@@ -1,0 +1,24 @@
+// How often a node does what. The times of leases are the volume's (LeaseTimes).
+#pragma once
+
+#include <cstdint>
+
+namespace orrery::nodes {
+
+struct NodeTimes {
+  int64_t tick_us = 50'000;
+  int64_t poll_us = 200'000;  // of rows, and of the catalog's root
+  // The first by name claims a catalog without an owner at once, the others after this.
+  int64_t claim_after_us = 200'000;
+  // For how long an answer to a follower waits for news, and how long a follower waits for it.
+  int64_t news_wait_us = 200'000;
+  int64_t follow_deadline_us = 1'200'000;
+  // A coordinator that was not reached for this long is said to be unreachable in the row.
+  int64_t unreachable_us = 800'000;
+  // A node that has not followed for this long is revoked, if more than half of all have.
+  int64_t unheard_us = 2'000'000;
+  int64_t loads_us = 2'000'000;     // a follower tells its loads
+  int64_t balance_us = 10'000'000;  // between two plans for balance
+};
+
+}  // namespace orrery::nodes
