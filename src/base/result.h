@@ -26,6 +26,7 @@ enum class Code : uint8_t {
   retry,                // lost a race (a transaction's snapshot is out of date): do it again
   would_wait,           // not without waiting, which this caller must not: do it where one may
   moved,                // the partition was split or moved: look the map up again and go on
+  elsewhere,            // another node of the cluster has it: ask there
   behind,               // this replica has not got to the LSN that the request asks for
   read_only,            // the partition takes no writes now (full or failing disk)
   corrupt,              // stored bytes do not check

@@ -6,6 +6,8 @@
 
 #define ORRERY_GUARDED_BY(x) __attribute__((guarded_by(x)))
 #define ORRERY_REQUIRES(x) __attribute__((requires_capability(x)))
+// Of a lambda that runs at once, in a function that holds the locks: the compiler cannot see that.
+#define ORRERY_HELD_BY_CALLER __attribute__((no_thread_safety_analysis))
 
 namespace orrery {
 

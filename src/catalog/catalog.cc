@@ -1,12 +1,12 @@
 // See catalog.h. Records: placement "databases", "containers" or "resources" with the number as
 // row; placement "files" or "removals" with a partition's name in the volume as row (see
-// catalog_files.cc and catalog_removals.cc); and placement "account", row "next-number".
+// catalog_files.cc and catalog_removals.cc); and placement "account", row "next-number". A copy is
+// made of the same records.
 #include "catalog/catalog.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <mutex>
 
 #include "base/await.h"
@@ -17,11 +17,6 @@
 namespace orrery::catalog {
 namespace {
 
-constexpr std::string_view kDatabases = "databases";
-constexpr std::string_view kContainers = "containers";
-constexpr std::string_view kAccount = "account";
-constexpr std::string_view kNextNumber = "next-number";
-
 std::shared_ptr<const partition::Schema> catalog_schema() {
   auto schema = std::make_shared<partition::Schema>();
   schema->indexed = false;
@@ -30,166 +25,160 @@ std::shared_ptr<const partition::Schema> catalog_schema() {
 
 }  // namespace
 
-bool covers_everything(const PartitionMap& map) {
-  if (map.ranges.empty() || map.ranges.front().min != value::placement_min() ||
-      map.ranges.back().max != value::placement_max()) {
-    return false;
-  }
-  for (size_t i = 0; i < map.ranges.size(); ++i) {
-    if (map.ranges[i].min >= map.ranges[i].max) return false;
-    if (i > 0 && map.ranges[i].min != map.ranges[i - 1].max) return false;
-  }
-  return true;
-}
+Catalog::Catalog(const Clock& clock, ChangeLink* owner)
+    : clock_(clock), schema_(catalog_schema()), owner_(owner) {}
 
 Result<std::unique_ptr<Catalog>> Catalog::open(partition::Shared& shared, volume::Volume& volume) {
-  auto partition = partition::Partition::open(
-      shared, volume, kCatalogVolumeName,
-      {0, std::string(value::placement_min()), std::string(value::placement_max())});
-  if (!partition) return pass(partition.error());
-  std::unique_ptr<Catalog> catalog(new Catalog(std::move(*partition), shared.clock));
-  if (auto loaded = catalog->load(); !loaded) return pass(loaded.error());
+  std::unique_ptr<Catalog> catalog(new Catalog(shared.clock, nullptr));
+  if (auto owned = catalog->own(shared, volume); !owned) return pass(owned.error());
   return catalog;
 }
 
-Catalog::Catalog(std::shared_ptr<partition::Partition> partition, const Clock& clock)
-    : partition_(std::move(partition)), clock_(clock), schema_(catalog_schema()) {}
+std::unique_ptr<Catalog> Catalog::copy(const Clock& clock, ChangeLink& owner) {
+  return std::unique_ptr<Catalog>(new Catalog(clock, &owner));
+}
 
-Status Catalog::load() {
-  MutexLock change(change_mutex_);
+Result<uint64_t> Catalog::own(partition::Shared& shared, volume::Volume& volume) {
+  const MutexLock change(change_mutex_);
+  auto opened = partition::Partition::open(
+      shared, volume, kCatalogVolumeName,
+      {0, std::string(value::placement_min()), std::string(value::placement_max())});
+  if (!opened) return pass(opened.error());
+  if (auto loaded = load(**opened); !loaded) return pass(loaded.error());
+  partition_ = std::move(*opened);
+  is_owner_.store(true, std::memory_order_release);
+  return partition_->epoch();
+}
+
+void Catalog::disown() {
+  const MutexLock change(change_mutex_);
+  is_owner_.store(false, std::memory_order_release);
+  partition_.reset();
+  recent_.clear();
+}
+
+Status Catalog::load(partition::Partition& partition) {
+  Tables read;
   std::optional<partition::ItemKey> after;
   for (bool more = true; more;) {
-    auto page = partition_->scan(value::placement_min(), value::placement_max(),
-                                 after ? &*after : nullptr, 1000, SIZE_MAX, *schema_);
+    auto page = partition.scan(value::placement_min(), value::placement_max(),
+                               after ? &*after : nullptr, 1000, SIZE_MAX, *schema_);
     if (!page) return pass(page.error());
     for (const auto& [key, item] : page->items) {
-      if (key.placement == kDatabases) {
-        auto database = decode_database(item.body);
-        if (!database) return pass(database.error());
-        insert(std::make_shared<const Database>(std::move(*database)));
-      } else if (key.placement == kContainers) {
-        auto container = decode_container(item.body);
-        if (!container) return pass(container.error());
-        if (!covers_everything(*container->map)) {
-          return fail(Code::corrupt, fmt::format("the partition map of container '{}' has a gap or "
-                                                 "an overlap",
-                                                 container->spec.name));
-        }
-        insert(std::make_shared<const Container>(std::move(*container)));
-      } else if (key.placement == kResources) {
-        auto resource = decode_resource(item.body);
-        if (!resource) return pass(resource.error());
-        std::unique_lock lock(lookup_mutex_);
-        resources_.put(std::make_shared<const Resource>(std::move(*resource)));
-      } else if (key.placement == kRemovals) {
-        auto removal = decode_removal(item.body);
-        if (!removal) return pass(removal.error());
-        insert(std::vector{std::move(*removal)});
-      } else if (key.row == kNextNumber) {
-        const char* end = item.body.data() + item.body.size();
-        auto [read_to, error] = std::from_chars(item.body.data(), end, next_number_);
-        if (error != std::errc() || read_to != end) {
-          return fail(Code::corrupt, "the catalog's record of the next number is damaged");
-        }
-      }
+      if (auto entered = read.enter({key.placement, key.row, item.body}); !entered) return entered;
     }
     more = page->more;
     if (!page->items.empty()) after = page->items.back().first;
   }
-  return check_loaded();
-}
-
-// What no record can show by itself.
-Status Catalog::check_loaded() const {
-  auto refuse = [](std::string_view what, uint32_t number, std::string_view problem) {
-    return fail(Code::corrupt,
-                fmt::format("the catalog is damaged: {} {} {}", what, number, problem));
-  };
-  for (const auto& [number, database] : databases_) {
-    if (number >= next_number_) return refuse("database", number, "is beyond the next number");
-  }
-  for (const auto& [number, container] : containers_) {
-    if (number >= next_number_) return refuse("container", number, "is beyond the next number");
-    if (!databases_.contains(container->database)) {
-      return refuse("container", number, "belongs to a database that is not there");
-    }
-    for (const PartitionRange& range : container->map->ranges) {
-      if (has_removal(range.volume_name)) {
-        return refuse("container", number, "has a range whose files are to be removed");
-      }
-    }
-  }
-  for (const ResourcePtr& resource : resources_.all()) {
-    if (resource->number >= next_number_) {
-      return refuse("resource", resource->number, "is beyond the next number");
-    }
-    if (!has_owner(resource->parent)) {
-      return refuse("resource", resource->number, "belongs to something that is not there");
-    }
-  }
+  if (auto checked = read.check(); !checked) return checked;
+  replace_tables(std::move(read));
+  lsn_.store(partition.lsn(), std::memory_order_release);
+  recent_.clear();
+  recent_since_ = partition.lsn();
   return {};
 }
 
+void Catalog::replace_tables(Tables&& tables) {
+  auto touch = [this](const Tables& some) ORRERY_HELD_BY_CALLER {
+    for (const auto& [number, database] : some.databases) touched_.databases.insert(number);
+    for (const auto& [number, container] : some.containers) touched_.containers.insert(number);
+  };
+  touch(tables_);
+  touch(tables);
+  std::unique_lock lock(lookup_mutex_);
+  std::swap(tables_, tables);
+}
+
+Status Catalog::check_owner() const {
+  if (partition_) return {};
+  return fail(Code::elsewhere, "another node owns the catalog: ask there");
+}
+
 Status Catalog::commit(std::vector<partition::Write> writes) {
+  if (auto checked = check_owner(); !checked) return checked;
   // On a full disk nothing new is made. The rest is small, and what frees space or was begun while
   // there was some must be written.
   const bool creates = std::ranges::any_of(
       writes, [](const partition::Write& write) { return write.row == kNextNumber; });
-  for (partition::Write& write : writes) write.needs_room = creates;
+  Commit made;
+  for (partition::Write& write : writes) {
+    write.needs_room = creates;
+    Record& record = made.records.emplace_back(write.placement, write.row, std::nullopt);
+    if (write.verb != partition::Verb::remove) record.body = write.body;
+  }
   auto outcome = await<partition::Outcome>(
-      [&](auto done) { partition_->submit(std::move(writes), std::move(done)); });
+      [&](auto done) ORRERY_HELD_BY_CALLER { partition_->submit(std::move(writes), std::move(done)); });
   if (!outcome) return pass(outcome.error());
   if (outcome->error) return pass(std::move(*outcome->error));
+  made.lsn = outcome->lsn;
+  if (owner_ != nullptr) touch(made.records);
+  // It is durable: whatever happens, lookups must find it.
+  Status entered;
+  persist("entering a change of the catalog", [&] { entered = enter(made.records); });
+  lsn_.store(made.lsn, std::memory_order_release);
+  remember(std::move(made));
+  return entered;
+}
+
+Status Catalog::enter(const std::vector<Record>& records) {
+  std::unique_lock lock(lookup_mutex_);
+  for (const Record& record : records) {
+    if (auto entered = tables_.enter(record); !entered) return entered;
+  }
   return {};
 }
 
-partition::Write Catalog::put(std::string_view kind, uint32_t number, std::string body) const {
+partition::Write Catalog::put(std::string_view kind, std::string row, std::string body) const {
   partition::Write write;
   write.verb = partition::Verb::upsert;
   write.placement = kind;
-  write.row = std::to_string(number);
+  write.row = std::move(row);
   write.body = std::move(body);
   write.schema = schema_;
   return write;
 }
 
-partition::Write Catalog::remove(std::string_view kind, uint32_t number) const {
-  partition::Write write = put(kind, number, "");
+partition::Write Catalog::put(std::string_view kind, uint32_t number, std::string body) const {
+  return put(kind, std::to_string(number), std::move(body));
+}
+
+partition::Write Catalog::remove(std::string_view kind, std::string row) const {
+  partition::Write write = put(kind, std::move(row), "");
   write.verb = partition::Verb::remove;
   return write;
 }
 
-uint32_t Catalog::take_number(std::vector<partition::Write>& writes) {
-  uint32_t number = next_number_++;
-  partition::Write write = put(kAccount, 0, std::to_string(next_number_));
-  write.row = kNextNumber;
-  writes.push_back(std::move(write));
-  return number;
+partition::Write Catalog::remove(std::string_view kind, uint32_t number) const {
+  return remove(kind, std::to_string(number));
 }
 
-uint64_t Catalog::next_revision() const {
-  return partition_->lsn() + 1;
+uint32_t Catalog::take_number(std::vector<partition::Write>& writes) {
+  std::unique_lock lock(lookup_mutex_);
+  const uint32_t number = tables_.next_number++;
+  writes.push_back(
+      put(kAccount, std::string(kNextNumber), std::to_string(tables_.next_number)));
+  return number;
 }
 
 DatabasePtr Catalog::database(DatabaseName name) const {
   std::shared_lock lock(lookup_mutex_);
-  const auto of_face = databases_by_name_.find(name.face);
-  if (of_face == databases_by_name_.end()) return nullptr;
+  const auto of_face = tables_.databases_by_name.find(name.face);
+  if (of_face == tables_.databases_by_name.end()) return nullptr;
   const auto found = of_face->second.find(name.name);
   return found == of_face->second.end() ? nullptr : found->second;
 }
 
 DatabasePtr Catalog::database(uint32_t number) const {
   std::shared_lock lock(lookup_mutex_);
-  auto found = databases_.find(number);
-  return found == databases_.end() ? nullptr : found->second;
+  auto found = tables_.databases.find(number);
+  return found == tables_.databases.end() ? nullptr : found->second;
 }
 
 std::vector<DatabasePtr> Catalog::databases(std::string_view face) const {
   std::shared_lock lock(lookup_mutex_);
   std::vector<DatabasePtr> all;
-  const auto of_face = databases_by_name_.find(face);
-  if (of_face == databases_by_name_.end()) return all;
+  const auto of_face = tables_.databases_by_name.find(face);
+  if (of_face == tables_.databases_by_name.end()) return all;
   all.reserve(of_face->second.size());
   for (const auto& [name, database] : of_face->second) all.push_back(database);
   return all;
@@ -198,8 +187,8 @@ std::vector<DatabasePtr> Catalog::databases(std::string_view face) const {
 std::vector<DatabasePtr> Catalog::all_databases() const {
   std::shared_lock lock(lookup_mutex_);
   std::vector<DatabasePtr> all;
-  all.reserve(databases_.size());
-  for (const auto& [face, of_face] : databases_by_name_) {
+  all.reserve(tables_.databases.size());
+  for (const auto& [face, of_face] : tables_.databases_by_name) {
     for (const auto& [name, database] : of_face) all.push_back(database);
   }
   return all;
@@ -207,28 +196,28 @@ std::vector<DatabasePtr> Catalog::all_databases() const {
 
 size_t Catalog::database_count() const {
   std::shared_lock lock(lookup_mutex_);
-  return databases_.size();
+  return tables_.databases.size();
 }
 
 ContainerPtr Catalog::container(uint32_t database, std::string_view name) const {
   std::shared_lock lock(lookup_mutex_);
-  auto found = by_database_.find(database);
-  if (found == by_database_.end()) return nullptr;
+  auto found = tables_.by_database.find(database);
+  if (found == tables_.by_database.end()) return nullptr;
   auto container = found->second.find(name);
   return container == found->second.end() ? nullptr : container->second;
 }
 
 ContainerPtr Catalog::container(uint32_t number) const {
   std::shared_lock lock(lookup_mutex_);
-  auto found = containers_.find(number);
-  return found == containers_.end() ? nullptr : found->second;
+  auto found = tables_.containers.find(number);
+  return found == tables_.containers.end() ? nullptr : found->second;
 }
 
 std::vector<ContainerPtr> Catalog::containers(uint32_t database) const {
   std::shared_lock lock(lookup_mutex_);
   std::vector<ContainerPtr> all;
-  auto found = by_database_.find(database);
-  if (found == by_database_.end()) return all;
+  auto found = tables_.by_database.find(database);
+  if (found == tables_.by_database.end()) return all;
   for (const auto& [name, container] : found->second) all.push_back(container);
   return all;
 }
@@ -236,43 +225,9 @@ std::vector<ContainerPtr> Catalog::containers(uint32_t database) const {
 std::vector<ContainerPtr> Catalog::all_containers() const {
   std::shared_lock lock(lookup_mutex_);
   std::vector<ContainerPtr> all;
-  all.reserve(containers_.size());
-  for (const auto& [number, container] : containers_) all.push_back(container);
+  all.reserve(tables_.containers.size());
+  for (const auto& [number, container] : tables_.containers) all.push_back(container);
   return all;
-}
-
-// It is durable: whatever happens, lookups must find it.
-void Catalog::insert(const DatabasePtr& database) {
-  persist("entering a database", [&] {
-    std::unique_lock lock(lookup_mutex_);
-    databases_[database->number] = database;
-    databases_by_name_[database->face][database->name] = database;
-  });
-}
-
-void Catalog::insert(const ContainerPtr& container) {
-  persist("entering a container", [&] {
-    std::unique_lock lock(lookup_mutex_);
-    containers_[container->number] = container;
-    by_database_[container->database][container->spec.name] = container;
-  });
-}
-
-void Catalog::insert(const ResourcePtr& resource) {
-  persist("entering a resource", [&] {
-    std::unique_lock lock(lookup_mutex_);
-    resources_.put(resource);
-  });
-}
-
-void Catalog::erase_container(uint32_t number) {
-  std::unique_lock lock(lookup_mutex_);
-  auto found = containers_.find(number);
-  if (found == containers_.end()) return;
-  if (auto in = by_database_.find(found->second->database); in != by_database_.end()) {
-    in->second.erase(found->second->spec.name);
-  }
-  containers_.erase(found);
 }
 
 Result<DatabasePtr> Catalog::create_database(DatabaseName name,
@@ -291,35 +246,21 @@ Result<DatabasePtr> Catalog::create_database(DatabaseName name,
   made->throughput = throughput;
   writes.push_back(put(kDatabases, made->number, encode(*made)));
   if (auto committed = commit(std::move(writes)); !committed) return pass(committed.error());
-  insert(made);
-  return made;
+  return database(made->number);
 }
 
 Status Catalog::remove_database(uint32_t number) {
   MutexLock change(change_mutex_);
-  DatabasePtr gone = database(number);
-  if (!gone) return fail(Code::not_found, "the database is not there");
+  if (!database(number)) return fail(Code::not_found, "the database is not there");
   std::vector<partition::Write> writes;
   writes.push_back(remove(kDatabases, number));
-  std::vector<ResourcePtr> owned = remove_owned(number, writes);
-  const std::vector<ContainerPtr> inside = containers(number);
-  std::vector<Removal> removals;
-  for (const ContainerPtr& container : inside) {
+  remove_owned(number, writes);
+  for (const ContainerPtr& container : containers(number)) {
     writes.push_back(remove(kContainers, container->number));
-    std::ranges::move(remove_owned(container->number, writes), std::back_inserter(owned));
-    auto retired = retire(*container->map, nullptr, writes);
-    if (!retired) return pass(retired.error());
-    std::ranges::move(*retired, std::back_inserter(removals));
+    remove_owned(container->number, writes);
+    retire(*container->map, nullptr, writes);
   }
-  if (auto committed = commit(std::move(writes)); !committed) return committed;
-  insert(std::move(removals));
-  erase_resources(owned);
-  for (const ContainerPtr& container : inside) erase_container(container->number);
-  std::unique_lock lock(lookup_mutex_);
-  by_database_.erase(number);
-  databases_by_name_[gone->face].erase(gone->name);
-  databases_.erase(number);
-  return {};
+  return commit(std::move(writes));
 }
 
 Result<DatabasePtr> Catalog::set_throughput(uint32_t number, const Throughput& throughput) {
@@ -331,8 +272,7 @@ Result<DatabasePtr> Catalog::set_throughput(uint32_t number, const Throughput& t
   std::vector<partition::Write> writes;
   writes.push_back(put(kDatabases, number, encode(*after)));
   if (auto committed = commit(std::move(writes)); !committed) return pass(committed.error());
-  insert(after);
-  return after;
+  return database(number);
 }
 
 Result<ContainerPtr> Catalog::create_container(uint32_t database_number, ContainerSpec spec,
@@ -363,10 +303,7 @@ Result<ContainerPtr> Catalog::create_container(uint32_t database_number, Contain
     return fail(Code::internal, "the boundaries of a new container are out of order");
   }
   made->map = std::move(map);
-  writes.push_back(put(kContainers, made->number, encode(*made)));
-  if (auto committed = commit(std::move(writes)); !committed) return pass(committed.error());
-  insert(made);
-  return made;
+  return store(*made, std::move(writes));
 }
 
 Status Catalog::remove_container(uint32_t number) {
@@ -375,14 +312,9 @@ Status Catalog::remove_container(uint32_t number) {
   if (!gone) return fail(Code::not_found, "the container is not there");
   std::vector<partition::Write> writes;
   writes.push_back(remove(kContainers, number));
-  auto removals = retire(*gone->map, nullptr, writes);
-  if (!removals) return pass(removals.error());
-  const std::vector<ResourcePtr> owned = remove_owned(number, writes);
-  if (auto committed = commit(std::move(writes)); !committed) return committed;
-  insert(std::move(*removals));
-  erase_resources(owned);
-  erase_container(number);
-  return {};
+  retire(*gone->map, nullptr, writes);
+  remove_owned(number, writes);
+  return commit(std::move(writes));
 }
 
 Result<ContainerPtr> Catalog::update_container(uint32_t number,
@@ -403,24 +335,22 @@ Result<ContainerPtr> Catalog::update(const Container& before,
   if (!covers_everything(*after->map) || after->spec.name != before.spec.name) {
     return fail(Code::internal, "a change to a container's record does not keep its invariants");
   }
-  return store(std::move(after), std::move(writes));
+  return store(*after, std::move(writes));
 }
 
-Result<ContainerPtr> Catalog::note_indexed(uint32_t number, uint32_t index_version) {
-  MutexLock serial(change_mutex_);
-  ContainerPtr before = container(number);
+Result<ContainerPtr> Catalog::note_indexed_here(uint32_t number, uint32_t index_version) {
+  const ContainerPtr before = container(number);
   if (!before) return fail(Code::not_found, "the container is not there");
-  auto after = std::make_shared<Container>(*before);
-  after->indexed_version = std::max(before->indexed_version, index_version);
-  return store(std::move(after), {});
+  Container after = *before;
+  after.indexed_version = std::max(before->indexed_version, index_version);
+  return store(after, {});
 }
 
-Result<ContainerPtr> Catalog::store(std::shared_ptr<Container> container,
+Result<ContainerPtr> Catalog::store(const Container& changed,
                                     std::vector<partition::Write> writes) {
-  writes.push_back(put(kContainers, container->number, encode(*container)));
+  writes.push_back(put(kContainers, changed.number, encode(changed)));
   if (auto committed = commit(std::move(writes)); !committed) return pass(committed.error());
-  insert(container);
-  return container;
+  return container(changed.number);
 }
 
 }  // namespace orrery::catalog

@@ -1,6 +1,11 @@
 // The catalog: which databases and containers there are, how containers are partitioned, and the
 // small named resources that belong to either. It is kept in a partition of its own, so that a
-// change is one durable transaction, and wholly in memory for lookups.
+// change is one durable transaction, and wholly in memory for lookups (tables.h).
+//
+// Several nodes of a cluster have the catalog; one of them owns its partition, and the others have
+// copies that follow the owner's (news.h). Only the owner makes changes by itself. A copy answers
+// Code::elsewhere to those that a user asks for; those that a node makes in the course of its work
+// it asks its owner for (ChangeLink), and has them itself when the call returns.
 //
 // Invariants
 //  - Names are unique: databases within their face, containers within their database, resources
@@ -18,33 +23,73 @@
 // and block until durable: not for event-loop threads.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/thread_annotations.h"
 #include "catalog/model.h"
 #include "catalog/resource_index.h"
+#include "catalog/tables.h"
 #include "partition/partition.h"
 
 namespace orrery::catalog {
 
-using DatabasePtr = std::shared_ptr<const Database>;
-using ContainerPtr = std::shared_ptr<const Container>;
-
 inline constexpr std::string_view kCatalogVolumeName = "catalog";
-inline constexpr std::string_view kRemovals = "removals";  // their placement in the partition
+
+// What an intent to split gives: ids and names in the volume that no range ever had.
+struct IntendedClones {
+  uint32_t left = 0;
+  uint32_t right = 0;
+  std::string left_name;
+  std::string right_name;
+};
+
+// How a copy of the catalog asks the owner for a change: `request` is for Catalog::perform() there,
+// and the answer is what that returns. Blocks.
+class ChangeLink {
+ public:
+  virtual ~ChangeLink() = default;
+  virtual Result<std::string> change(std::string request) = 0;
+};
 
 class Catalog {
  public:
   static Result<std::unique_ptr<Catalog>> open(partition::Shared& shared, volume::Volume& volume);
+  // A copy, empty at first, of a catalog that another node owns.
+  static std::unique_ptr<Catalog> copy(const Clock& clock, ChangeLink& owner);
+  // Makes this copy the owner: claims and opens the partition and reads it anew. Gives the claim's
+  // epoch. Code::moved when another node has it.
+  Result<uint64_t> own(partition::Shared& shared, volume::Volume& volume);
+  // Closes the partition: a copy again.
+  void disown();
+  bool is_owner() const { return is_owner_.load(std::memory_order_acquire); }
+  // Of the newest commit that is in it.
+  uint64_t lsn() const { return lsn_.load(std::memory_order_acquire); }
+
+  // --- between the owner and copies: catalog_news.cc -------------------------------------------
+  // What is new since a copy had `since`: for apply() there. Code::elsewhere at a copy.
+  Result<std::string> news(uint64_t since);
+  // Takes the owner's news. Older ones than what is there change nothing.
+  Status apply(std::string_view news);
+  // What changed since this was asked last, at the owner too: for routings to follow.
+  struct Touched {
+    std::set<uint32_t> databases = {};
+    std::set<uint32_t> containers = {};
+  };
+  Touched take_touched();
+  // A change that a copy asks for.
+  Result<std::string> perform(std::string_view request);
 
   DatabasePtr database(DatabaseName name) const;
   DatabasePtr database(uint32_t number) const;
@@ -75,22 +120,26 @@ class Catalog {
 
   // --- which partitions have files: catalog_files.cc -------------------------------------------
   // False also for files that an earlier version of the program made and nobody has noted since.
-  Result<bool> has_files(const PartitionRange& range) const;
-  // Once they are durable, and before a write to them is acknowledged. Does nothing for a range
-  // that the container's map does not have any more.
-  Status note_files(uint32_t container, const PartitionRange& range);
-  enum class NewRanges : uint8_t { with_files, without_files };
-  // Installs the new map after a split. `have` tells whether the new ranges have files. New ranges
-  // with files must be the clones of a split intent (Code::conflict: the split was given up
-  // meanwhile).
-  Result<ContainerPtr> replace_map(uint32_t container, PartitionMap map, NewRanges have);
+  bool has_files(const PartitionRange& range) const;
+  // Notes that a partition was opened with this epoch: it has files, which are durable, and a split
+  // of it that an earlier owner began is given up. Before anything is read from it or written to
+  // it. Code::moved when the map does not have the range any more.
+  Status note_opened(uint32_t container, const PartitionRange& range, uint64_t epoch);
+
+  // --- splits: catalog_splits.cc ---------------------------------------------------------------
+  // Replaces a range without files by its halves. Code::conflict when it has some by now.
+  Result<ContainerPtr> split_empty(uint32_t container, uint32_t range, const std::string& cut);
+  // An intent to split, before the clones are made: their files are to be removed unless
+  // publish_split() names them, which ends the intent. `attempt` counts those at this epoch.
+  Result<IntendedClones> intend_split(uint32_t container, uint32_t range, uint64_t epoch,
+                                      uint64_t attempt);
+  // Replaces a range by its clones. Code::conflict when the split was given up meanwhile. It may be
+  // repeated when its outcome is not known.
+  Result<ContainerPtr> publish_split(uint32_t container, uint32_t range, const std::string& cut,
+                                     const IntendedClones& clones);
 
   // --- files that are to go: catalog_removals.cc -----------------------------------------------
   std::vector<Removal> removals() const;
-  // An intent to split: before the clones are made. Their files are to be removed unless
-  // replace_map() names them, which ends the intent.
-  Status intend_split(const PartitionRange& parent, uint64_t epoch,
-                      const std::vector<std::string>& clones);
   // Once there is nothing left under these names. Those without a removal are passed over.
   Status forget_removals(const std::vector<std::string>& volume_names);
 
@@ -110,61 +159,80 @@ class Catalog {
   Status remove_resource(uint32_t number, std::optional<uint64_t> if_revision);
 
  private:
-  explicit Catalog(std::shared_ptr<partition::Partition> partition, const Clock& clock);
-  Status load();
-  Status check_loaded() const ORRERY_REQUIRES(change_mutex_);
-  Status commit(std::vector<partition::Write> writes);
+  Catalog(const Clock& clock, ChangeLink* owner);
+  Status load(partition::Partition& partition) ORRERY_REQUIRES(change_mutex_);
+  // Code::elsewhere at a copy.
+  Status check_owner() const ORRERY_REQUIRES(change_mutex_);
+  // Makes the writes durable, then enters them.
+  Status commit(std::vector<partition::Write> writes) ORRERY_REQUIRES(change_mutex_);
+  Status enter(const std::vector<Record>& records);
+  void replace_tables(Tables&& tables) ORRERY_REQUIRES(change_mutex_);
+  partition::Write put(std::string_view kind, std::string row, std::string body) const;
   partition::Write put(std::string_view kind, uint32_t number, std::string body) const;
+  partition::Write remove(std::string_view kind, std::string row) const;
   partition::Write remove(std::string_view kind, uint32_t number) const;
   // The next number, and the write that keeps it from being used again.
   uint32_t take_number(std::vector<partition::Write>& writes) ORRERY_REQUIRES(change_mutex_);
-  uint64_t next_revision() const;
+  uint64_t next_revision() const ORRERY_REQUIRES(change_mutex_) { return lsn() + 1; }
   Result<ContainerPtr> update(const Container& before,
                               const std::function<Status(Container&)>& change,
                               std::vector<partition::Write> writes) ORRERY_REQUIRES(change_mutex_);
   // With `writes`, in one commit.
-  Result<ContainerPtr> store(std::shared_ptr<Container> container,
-                             std::vector<partition::Write> writes) ORRERY_REQUIRES(change_mutex_);
-  partition::Write file_note(partition::Verb verb, const PartitionRange& range) const;
-  // For the ranges that `next`, if there is one, does not have: deletes the notes of their files
-  // and puts a removal of them into `writes`. Gives the removals, for insert() after the commit.
-  Result<std::vector<Removal>> retire(const PartitionMap& map, const PartitionMap* next,
-                                      std::vector<partition::Write>& writes) const
+  Result<ContainerPtr> store(const Container& container, std::vector<partition::Write> writes)
       ORRERY_REQUIRES(change_mutex_);
-  partition::Write put(const Removal& removal) const;
-  partition::Write remove_removal(std::string_view volume_name) const;
-  bool has_removal(std::string_view volume_name) const;
-  void insert(std::vector<Removal> removals);
-  void erase_removals(const std::vector<std::string>& volume_names);
-  void insert(const DatabasePtr& database);
-  void insert(const ContainerPtr& container);
-  void insert(const ResourcePtr& resource);
-  void erase_container(uint32_t number);
+  // For the ranges that `next`, if there is one, does not have: deletes the notes of their files,
+  // and records that these are to be removed.
+  void retire(const PartitionMap& map, const PartitionMap* next,
+              std::vector<partition::Write>& writes) const ORRERY_REQUIRES(change_mutex_);
+  Result<ContainerPtr> replace_map(const Container& before, PartitionMap map,
+                                   std::vector<partition::Write> writes)
+      ORRERY_REQUIRES(change_mutex_);
+  // Removals of everything that belongs to `parent`, however indirectly.
+  void remove_owned(uint32_t parent, std::vector<partition::Write>& writes) const;
   bool has_owner(uint32_t number) const;
-  // Removals of everything that belongs to `parent`, however indirectly; gives what it found.
-  std::vector<ResourcePtr> remove_owned(uint32_t parent,
-                                        std::vector<partition::Write>& writes) const;
-  void erase_resources(const std::vector<ResourcePtr>& gone);
+  std::optional<Removal> removal(std::string_view volume_name) const;
 
-  const std::shared_ptr<partition::Partition> partition_;
+  // The changes that a copy asks for, each as it is done by the owner.
+  Status note_opened_here(uint32_t container, const PartitionRange& range, uint64_t epoch)
+      ORRERY_REQUIRES(change_mutex_);
+  Result<IntendedClones> intend_split_here(uint32_t container, uint32_t range, uint64_t epoch,
+                                           uint64_t attempt) ORRERY_REQUIRES(change_mutex_);
+  Result<ContainerPtr> publish_split_here(uint32_t container, uint32_t range,
+                                          const std::string& cut, const IntendedClones& clones)
+      ORRERY_REQUIRES(change_mutex_);
+  Result<ContainerPtr> note_indexed_here(uint32_t number, uint32_t index_version)
+      ORRERY_REQUIRES(change_mutex_);
+  Status forget_removals_here(const std::vector<std::string>& volume_names)
+      ORRERY_REQUIRES(change_mutex_);
+  // Asks the owner; gives what the change results in, and has the news that came with it.
+  Result<std::string> ask_owner(std::string request);
+  Result<std::string> perform_here(std::string_view request) ORRERY_REQUIRES(change_mutex_);
+  Result<std::string> news_since(uint64_t since) ORRERY_REQUIRES(change_mutex_);
+  // The container after a change that the owner made.
+  Result<ContainerPtr> changed(uint32_t container, const Result<std::string>& answer) const;
+
   const Clock& clock_;
   const std::shared_ptr<const partition::Schema> schema_;
+  ChangeLink* const owner_;  // null: this is never a copy
 
-  Mutex change_mutex_;  // held through a whole change
-  uint32_t next_number_ ORRERY_GUARDED_BY(change_mutex_) = 1;
+  mutable Mutex change_mutex_;  // held through a whole change
+  std::shared_ptr<partition::Partition> partition_ ORRERY_GUARDED_BY(change_mutex_);  // the owner's
+  std::atomic<bool> is_owner_{false};
+  std::atomic<uint64_t> lsn_{0};
+  // The newest commits, oldest first, for copies that are nearly as new.
+  struct Commit {
+    uint64_t lsn = 0;
+    std::vector<Record> records;
+  };
+  void touch(const std::vector<Record>& records) ORRERY_REQUIRES(change_mutex_);
+  void remember(Commit made) ORRERY_REQUIRES(change_mutex_);
+  std::deque<Commit> recent_ ORRERY_GUARDED_BY(change_mutex_);
+  // Everything up to this LSN is older than what `recent_` has.
+  uint64_t recent_since_ ORRERY_GUARDED_BY(change_mutex_) = 0;
+  Touched touched_ ORRERY_GUARDED_BY(change_mutex_);
 
   mutable std::shared_mutex lookup_mutex_;
-  // By face, then by name.
-  std::map<std::string, std::map<std::string, DatabasePtr, std::less<>>, std::less<>>
-      databases_by_name_;
-  std::unordered_map<uint32_t, DatabasePtr> databases_;
-  std::unordered_map<uint32_t, std::map<std::string, ContainerPtr, std::less<>>> by_database_;
-  std::unordered_map<uint32_t, ContainerPtr> containers_;
-  ResourceIndex resources_;
-  std::map<std::string, Removal, std::less<>> removals_;  // by name in the volume
+  Tables tables_;
 };
-
-// Whether the ranges cover the whole space in order, without gap or overlap.
-bool covers_everything(const PartitionMap& map);
 
 }  // namespace orrery::catalog

@@ -27,8 +27,9 @@ TEST_F(CatalogFullDiskTest, OnlyCreationsAreRefused) {
   const ContainerPtr container =
       catalog->create_container(database, spec, Throughput{}, {}).value();
   const ResourcePtr resource = catalog->create_resource(1, database, "r", "{}").value();
-  PartitionMap map = *container->map;
-  ASSERT_TRUE(catalog->intend_split(map.ranges[0], 1, {"child"}));
+  const PartitionRange parent = container->map->ranges[0];
+  ASSERT_TRUE(catalog->note_opened(container->number, parent, 1));
+  const IntendedClones clones = catalog->intend_split(container->number, parent.id, 1, 1).value();
   disk_->low = true;
   spec.name = "new";
   EXPECT_EQ(catalog->create_database({kFace, "new"}, std::nullopt).error().code, Code::read_only);
@@ -36,11 +37,9 @@ TEST_F(CatalogFullDiskTest, OnlyCreationsAreRefused) {
             Code::read_only);
   EXPECT_EQ(catalog->create_resource(1, database, "new", "{}").error().code, Code::read_only);
   // A split that began while there was room must be able to end: writes wait for it.
-  map.ranges[0].id = map.next_id++;
-  map.ranges[0].volume_name = "child";
-  ++map.version;
-  EXPECT_TRUE(catalog->replace_map(container->number, map, Catalog::NewRanges::without_files));
-  EXPECT_TRUE(catalog->note_files(container->number, map.ranges[0]));
+  auto published = catalog->publish_split(container->number, parent.id, "m", clones);
+  ASSERT_TRUE(published) << published.error().message;
+  EXPECT_TRUE(catalog->note_opened(container->number, (*published)->map->ranges[0], 1));
   EXPECT_TRUE(catalog->note_indexed(container->number, 1));
   EXPECT_TRUE(catalog->remove_resource(resource->number, {}));
   EXPECT_TRUE(catalog->remove_container(container->number));

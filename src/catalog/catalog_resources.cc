@@ -30,41 +30,35 @@ std::unexpected<Error> gone() {
 
 ResourcePtr Catalog::resource(uint8_t kind, uint32_t parent, std::string_view name) const {
   std::shared_lock lock(lookup_mutex_);
-  return resources_.find(kind, parent, name);
+  return tables_.resources.find(kind, parent, name);
 }
 
 ResourcePtr Catalog::resource(uint32_t number) const {
   std::shared_lock lock(lookup_mutex_);
-  return resources_.find(number);
+  return tables_.resources.find(number);
 }
 
 std::vector<ResourcePtr> Catalog::resources(uint8_t kind, uint32_t parent) const {
   std::shared_lock lock(lookup_mutex_);
-  return resources_.list(kind, parent);
+  return tables_.resources.list(kind, parent);
 }
 
 ResourceTotals Catalog::resource_totals() const {
   std::shared_lock lock(lookup_mutex_);
-  return resources_.totals();
+  return tables_.resources.totals();
 }
 
 bool Catalog::has_owner(uint32_t number) const {
   std::shared_lock lock(lookup_mutex_);
-  return databases_.contains(number) || containers_.contains(number) ||
-         resources_.find(number) != nullptr;
+  return tables_.databases.contains(number) || tables_.containers.contains(number) ||
+         tables_.resources.find(number) != nullptr;
 }
 
-std::vector<ResourcePtr> Catalog::remove_owned(uint32_t parent,
-                                               std::vector<partition::Write>& writes) const {
+void Catalog::remove_owned(uint32_t parent, std::vector<partition::Write>& writes) const {
   std::shared_lock lock(lookup_mutex_);
-  std::vector<ResourcePtr> owned = resources_.owned_by(parent);
-  for (const ResourcePtr& resource : owned) writes.push_back(remove(kResources, resource->number));
-  return owned;
-}
-
-void Catalog::erase_resources(const std::vector<ResourcePtr>& gone) {
-  std::unique_lock lock(lookup_mutex_);
-  for (const ResourcePtr& resource : gone) resources_.erase(resource->number);
+  for (const ResourcePtr& resource : tables_.resources.owned_by(parent)) {
+    writes.push_back(remove(kResources, resource->number));
+  }
 }
 
 Result<ResourcePtr> Catalog::create_resource(uint8_t kind, uint32_t parent, std::string_view name,
@@ -83,8 +77,7 @@ Result<ResourcePtr> Catalog::create_resource(uint8_t kind, uint32_t parent, std:
   made->body = std::move(body);
   writes.push_back(put(kResources, made->number, encode(*made)));
   if (auto committed = commit(std::move(writes)); !committed) return pass(committed.error());
-  insert(made);
-  return made;
+  return resource(made->number);
 }
 
 Result<ResourcePtr> Catalog::replace_resource(uint32_t number, std::string_view name,
@@ -105,8 +98,7 @@ Result<ResourcePtr> Catalog::replace_resource(uint32_t number, std::string_view 
   std::vector<partition::Write> writes;
   writes.push_back(put(kResources, number, encode(*after)));
   if (auto committed = commit(std::move(writes)); !committed) return pass(committed.error());
-  insert(after);
-  return after;
+  return resource(number);
 }
 
 Status Catalog::remove_resource(uint32_t number, std::optional<uint64_t> if_revision) {
@@ -116,11 +108,8 @@ Status Catalog::remove_resource(uint32_t number, std::optional<uint64_t> if_revi
   if (auto checked = check_revision(*before, if_revision); !checked) return checked;
   std::vector<partition::Write> writes;
   writes.push_back(remove(kResources, number));
-  std::vector<ResourcePtr> owned = remove_owned(number, writes);
-  owned.push_back(before);
-  if (auto committed = commit(std::move(writes)); !committed) return committed;
-  erase_resources(owned);
-  return {};
+  remove_owned(number, writes);
+  return commit(std::move(writes));
 }
 
 }  // namespace orrery::catalog

@@ -351,36 +351,71 @@ TEST_F(CatalogTest, RefusesAResourceOfNothing) {
 TEST_F(CatalogTest, AnIntentToSplitEndsWithTheMapThatNamesItsClones) {
   auto container = make(make("d"), "c");
   const PartitionRange parent = container->map->ranges[0];
-  PartitionMap next;
-  next.next_id = 3;
-  next.version = 2;
-  next.ranges = {{.id = 1, .min = parent.min, .max = "m", .parents = {0}, .volume_name = "left"},
-                 {.id = 2, .min = "m", .max = parent.max, .parents = {0}, .volume_name = "right"}};
-  auto publish = [&] {
-    return catalog_->replace_map(container->number, next, Catalog::NewRanges::with_files);
+  ASSERT_TRUE(catalog_->note_opened(container->number, parent, 7));
+  auto intend = [&](uint64_t attempt) {
+    return catalog_->intend_split(container->number, parent.id, 7, attempt).value();
   };
-  EXPECT_EQ(publish().error().code, Code::conflict) << "nobody intended to";
-  ASSERT_TRUE(catalog_->intend_split(parent, 7, {"left", "right"}));
+  auto publish = [&](const IntendedClones& clones) {
+    return catalog_->publish_split(container->number, parent.id, "m", clones);
+  };
+  IntendedClones clones{.left = 8, .right = 9, .left_name = "left", .right_name = "right"};
+  EXPECT_EQ(publish(clones).error().code, Code::conflict) << "nobody intended to";
+  clones = intend(1);
   open();
   ASSERT_EQ(catalog_->removals().size(), 2U);
-  EXPECT_EQ(catalog_->removals()[0].volume_name, "left");
+  EXPECT_EQ(catalog_->removals()[0].volume_name, clones.left_name);
   EXPECT_EQ(catalog_->removals()[0].clone_of->parent, parent.volume_name);
   EXPECT_EQ(catalog_->removals()[0].clone_of->epoch, 7U);
-  ASSERT_TRUE(catalog_->forget_removals({"right"}));
-  EXPECT_EQ(publish().error().code, Code::conflict) << "one was given up";
-  ASSERT_TRUE(catalog_->intend_split(parent, 8, {"left", "right"}));
-  auto published = publish();
+  ASSERT_TRUE(catalog_->forget_removals({clones.right_name}));
+  EXPECT_EQ(publish(clones).error().code, Code::conflict) << "one was given up";
+  ASSERT_TRUE(catalog_->forget_removals({clones.left_name}));
+  const IntendedClones again = intend(2);
+  EXPECT_NE(again.left, clones.left) << "ids are never used twice";
+  EXPECT_NE(again.left_name, clones.left_name);
+  auto published = publish(again);
   ASSERT_TRUE(published) << published.error().message;
+  EXPECT_EQ(publish(again).value()->revision, (*published)->revision) << "it may be repeated";
   for (int opened = 0; opened < 2; ++opened) {
     ASSERT_EQ(catalog_->removals().size(), 1U) << "the parent";
     EXPECT_EQ(catalog_->removals()[0].volume_name, parent.volume_name);
     EXPECT_FALSE(catalog_->removals()[0].clone_of);
-    EXPECT_TRUE(catalog_->has_files(next.ranges[1]).value());
+    EXPECT_TRUE(catalog_->has_files((*published)->map->ranges[1]));
     open();
   }
   ASSERT_TRUE(catalog_->forget_removals({parent.volume_name, "never was"}));
   open();
   EXPECT_TRUE(catalog_->removals().empty());
+}
+
+TEST_F(CatalogTest, TwoSplitsAtATimeKeepEachOthersRanges) {
+  auto container = make(make("d"), "c", {"m"});
+  const auto number = container->number;
+  const IntendedClones left = catalog_->intend_split(number, 0, 1, 1).value();
+  const IntendedClones right = catalog_->intend_split(number, 1, 1, 1).value();
+  ASSERT_TRUE(catalog_->publish_split(number, 1, "t", right));
+  auto published = catalog_->publish_split(number, 0, "f", left);
+  ASSERT_TRUE(published) << published.error().message;
+  std::vector<uint32_t> ids;
+  for (const PartitionRange& range : (*published)->map->ranges) ids.push_back(range.id);
+  EXPECT_EQ(ids, (std::vector<uint32_t>{left.left, left.right, right.left, right.right}));
+}
+
+TEST_F(CatalogTest, AnOwnerWithALaterEpochEndsTheSplitOfTheOneBefore) {
+  auto container = make(make("d"), "c");
+  const PartitionRange parent = container->map->ranges[0];
+  ASSERT_TRUE(catalog_->note_opened(container->number, parent, 3));
+  const IntendedClones clones =
+      catalog_->intend_split(container->number, parent.id, 3, 1).value();
+  ASSERT_TRUE(catalog_->note_opened(container->number, parent, 3)) << "the splitter itself";
+  EXPECT_TRUE(catalog_->removals()[0].clone_of);
+  ASSERT_TRUE(catalog_->note_opened(container->number, parent, 4));
+  EXPECT_FALSE(catalog_->removals()[0].clone_of) << "they are only to be removed now";
+  EXPECT_EQ(catalog_->publish_split(container->number, parent.id, "m", clones).error().code,
+            Code::conflict);
+  // Published, the parent is gone: whoever claims it after that is told.
+  const IntendedClones later = catalog_->intend_split(container->number, parent.id, 4, 1).value();
+  ASSERT_TRUE(catalog_->publish_split(container->number, parent.id, "m", later));
+  EXPECT_EQ(catalog_->note_opened(container->number, parent, 5).error().code, Code::moved);
 }
 
 TEST_F(CatalogTest, WhatIsDroppedIsRecordedAsToBeRemoved) {

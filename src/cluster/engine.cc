@@ -11,22 +11,26 @@
 namespace orrery::cluster {
 
 Engine::Engine(volume::Volume& volume, const Clock& clock, const EngineOptions& options,
-               std::unique_ptr<partition::Shared> shared, std::unique_ptr<catalog::Catalog> catalog)
+               std::unique_ptr<partition::Shared> shared, std::unique_ptr<CatalogCaller> caller,
+               std::unique_ptr<catalog::Catalog> catalog)
     : options_(options),
       shared_(std::move(shared)),
+      caller_(std::move(caller)),
       catalog_(std::move(catalog)),
-      parts_(std::make_unique<Parts>(volume, clock, options_, *shared_, *catalog_)) {}
+      parts_(std::make_unique<Parts>(volume, clock, options_, *shared_, *catalog_, caller_.get())) {
+}
 
 Engine::~Engine() = default;
 
 Result<std::unique_ptr<Engine>> Engine::open(volume::Volume& volume, const Clock& clock,
                                              const EngineOptions& options) {
+  if (!options.node.empty()) return open_node(volume, clock, options);
   auto shared = std::make_unique<partition::Shared>(options.limits, clock, options.sync_commits);
   if (auto checked = check_catalog_is_there(volume); !checked) return pass(checked.error());
   auto catalog = catalog::Catalog::open(*shared, volume);
   if (!catalog) return pass(catalog.error());
   std::unique_ptr<Engine> engine(
-      new Engine(volume, clock, options, std::move(shared), std::move(*catalog)));
+      new Engine(volume, clock, options, std::move(shared), nullptr, std::move(*catalog)));
   Parts& parts = *engine->parts_;
   const std::vector<catalog::ContainerPtr> containers = engine->catalog_->all_containers();
   {
@@ -38,6 +42,41 @@ Result<std::unique_ptr<Engine>> Engine::open(volume::Volume& volume, const Clock
   // Scaling that the last process did not finish.
   for (const catalog::ContainerPtr& container : containers) parts.splits.scale(container->number);
   return engine;
+}
+
+// It has an empty copy of the catalog and no plan: coordination brings both.
+Result<std::unique_ptr<Engine>> Engine::open_node(volume::Volume& volume, const Clock& clock,
+                                                  const EngineOptions& options) {
+  auto shared = std::make_unique<partition::Shared>(options.limits, clock, options.sync_commits);
+  auto caller = std::make_unique<CatalogCaller>(*options.link);
+  auto catalog = catalog::Catalog::copy(clock, *caller);
+  std::unique_ptr<Engine> engine(new Engine(volume, clock, options, std::move(shared),
+                                            std::move(caller), std::move(catalog)));
+  engine->parts_->upkeep.start();
+  return engine;
+}
+
+// --- among other nodes --------------------------------------------------------------------------
+
+nodes::Seat* Engine::seat() {
+  return parts_->seat.get();
+}
+
+Placement* Engine::placement() {
+  return parts_->seat.get();
+}
+
+const Placement* Engine::placement() const {
+  return parts_->seat.get();
+}
+
+void Engine::set_coordinator(std::function<std::optional<std::string>()> address) {
+  if (caller_) caller_->set_coordinator(std::move(address));
+}
+
+void Engine::answer(std::string_view kind, std::string_view bytes, peer::Done done) {
+  if (!parts_->seat) return done(fail(Code::unsupported, "this server is alone"));
+  parts_->seat->answer(kind, bytes, std::move(done));
 }
 
 // --- containers ---------------------------------------------------------------------------------
@@ -176,6 +215,10 @@ void Engine::pay_for_query(const RoutingPtr& routing, std::string_view placement
   Slot& slot = *routing->slot_of(placement);
   Budgets::count_late(slot, would_throttle_ms);
   Budgets::pay(*routing, slot, charge);
+}
+
+Status Engine::check_current() const {
+  return parts_->opener.check_current();
 }
 
 Result<std::optional<partition::ItemKey>> Engine::find_by_term(const RoutingPtr& routing,

@@ -1,4 +1,4 @@
-// The engine of one node: the interface of the faces to data, by container and placement key. It
+// The engine of a server, or of one node among several: the interface of the faces to data, by container and placement key. It
 // routes operations to partitions, enforces throughput budgets, and splits partitions that are full
 // or must serve more throughput.
 //
@@ -23,12 +23,17 @@
 #include "base/result.h"
 #include "catalog/catalog.h"
 #include "cluster/engine_options.h"
+#include "cluster/placement.h"
 #include "cluster/replies.h"
 #include "cluster/routing.h"
+#include "nodes/seat.h"
 #include "partition/partition.h"
+#include "peer/link.h"
 #include "volume/volume.h"
 
 namespace orrery::cluster {
+
+class CatalogCaller;
 
 class Engine {
  public:
@@ -36,6 +41,15 @@ class Engine {
                                               const EngineOptions& options);
   // Finishes what was queued; splits and trims that have not begun are left to the next start.
   ~Engine();
+
+  // --- among other nodes (EngineOptions::node): null in a server alone --------------------------
+  nodes::Seat* seat();
+  Placement* placement();
+  const Placement* placement() const;
+  // Where the catalog's owner is, as coordination knows it: nothing when this node is it.
+  void set_coordinator(std::function<std::optional<std::string>()> address);
+  // Answers a call of another node's engine: of the kinds that begin with `engine.`.
+  void answer(std::string_view kind, std::string_view bytes, peer::Done done);
 
   const Limits& limits() const { return options_.limits; }
   const catalog::Catalog& catalog() const { return *catalog_; }
@@ -118,6 +132,9 @@ class Engine {
   Result<uint32_t> admit_query(const RoutingPtr& routing, std::string_view placement);
   void pay_for_query(const RoutingPtr& routing, std::string_view placement, double charge,
                      uint32_t would_throttle_ms = 0);
+  // After a query or a script has read all that it answers with: whether that is the newest.
+  // Code::overloaded when another process may have taken partitions over.
+  Status check_current() const;
   // The item with this index term. Blocks.
   Result<std::optional<partition::ItemKey>> find_by_term(const RoutingPtr& routing,
                                                          std::string_view term);
@@ -142,10 +159,14 @@ class Engine {
 
  private:
   Engine(volume::Volume& volume, const Clock& clock, const EngineOptions& options,
-         std::unique_ptr<partition::Shared> shared, std::unique_ptr<catalog::Catalog> catalog);
+         std::unique_ptr<partition::Shared> shared, std::unique_ptr<CatalogCaller> caller,
+         std::unique_ptr<catalog::Catalog> catalog);
+  static Result<std::unique_ptr<Engine>> open_node(volume::Volume& volume, const Clock& clock,
+                                                   const EngineOptions& options);
 
   const EngineOptions options_;
   const std::unique_ptr<partition::Shared> shared_;
+  const std::unique_ptr<CatalogCaller> caller_;  // null: a server alone
   const std::unique_ptr<catalog::Catalog> catalog_;
   struct Parts;  // engine_parts.h
   const std::unique_ptr<Parts> parts_;

@@ -22,7 +22,7 @@ class FilesTest : public EngineTest {
     return folder() + "/partitions/" + routing->slots[slot]->range.volume_name;
   }
   bool noted(const RoutingPtr& routing, size_t slot = 0) {
-    return engine_->catalog().has_files(routing->slots[slot]->range).value();
+    return engine_->catalog().has_files(routing->slots[slot]->range);
   }
   // As a catalog is that an earlier version of the program wrote.
   void forget_notes() {
@@ -289,13 +289,17 @@ class OldIntentTest : public OldCatalogTest {
     open();
     ASSERT_TRUE(engine_->split(before->container->number, 0));
     load(find("c"), 40, 40 + items_after);
-    std::vector<std::string> clones;
-    for (const auto& slot : find("c")->slots) clones.push_back(slot->range.volume_name);
+    // cN-pN-eEPOCH-ATTEMPT
+    const std::string clone = find("c")->slots[0]->range.volume_name;
+    const uint64_t epoch = std::stoull(clone.substr(clone.find("-e") + 2));
     swap_catalogs();
     partition::Shared shared(options_.limits, clock_);
     auto catalog = catalog::Catalog::open(shared, *volume_);
     ASSERT_TRUE(catalog) << catalog.error().message;
-    ASSERT_TRUE((*catalog)->intend_split(parent_, 2, clones));
+    auto intended =
+        (*catalog)->intend_split(before->container->number, parent_.id, epoch, 1);
+    ASSERT_TRUE(intended) << intended.error().message;
+    ASSERT_EQ(intended->left_name, clone);
   }
   void bring_the_parent_back() {
     for (const std::string& name : removed_files()) {

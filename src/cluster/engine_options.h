@@ -9,6 +9,7 @@
 
 #include "base/limits.h"
 #include "partition/work.h"
+#include "peer/link.h"
 #include "value/codec.h"
 
 namespace orrery::cluster {
@@ -23,6 +24,9 @@ struct EngineOptions {
   Throttling throttling = Throttling::enforce;
   bool sync_commits = true;
   const partition::Prices* prices = &partition::kOneForEach;  // what containers' work costs
+  // The name of this node in a cluster, and how it calls the others; empty: a server alone.
+  std::string node = {};
+  peer::Link* link = nullptr;
   // Codecs of encodings other than JSON, by the names that containers use.
   std::map<std::string, std::shared_ptr<const value::Codec>, std::less<>> codecs = {};
 };

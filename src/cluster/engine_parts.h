@@ -1,10 +1,12 @@
 // The parts of an engine, in the order in which they need one another: each takes the ones before
 // it by reference, and none knows the engine. Only engine.cc includes this.
 //
+//   serving_plan         who is to serve which range
 //   routing_table        which partition has a key; makes routings from the catalog
 //   budgets/             who may start, and what it pays
 //   upkeep/file_remover  files that are to go
 //   partitions/          opener, trimmer, indexer, reports
+//   node/                among other nodes: what they ask, and where requests are to go
 //   splitting/           how one partition is split, and which ones are, when
 //   upkeep/              what is done once a second
 //   items/               what is done with items: writes, point reads, feed, change feed, views
@@ -41,11 +43,13 @@
 #include "cluster/items/point_reads.h"
 #include "cluster/items/views.h"
 #include "cluster/items/writes.h"
+#include "cluster/node/node_seat.h"
 #include "cluster/partitions/indexer.h"
 #include "cluster/partitions/opener.h"
 #include "cluster/partitions/partition_reports.h"
 #include "cluster/partitions/trimmer.h"
 #include "cluster/routing_table.h"
+#include "cluster/serving_plan.h"
 #include "cluster/splitting/split_queue.h"
 #include "cluster/splitting/splitter.h"
 #include "cluster/stop_signal.h"
@@ -59,17 +63,23 @@ namespace orrery::cluster {
 
 struct Engine::Parts {
   Parts(volume::Volume& volume, const Clock& clock, const EngineOptions& options,
-        partition::Shared& shared_in, catalog::Catalog& catalog)
+        partition::Shared& shared_in, catalog::Catalog& catalog, CatalogCaller* caller)
       : shared(shared_in),
-        table(catalog, clock, options),
+        plan(options.node),
+        table(catalog, clock, options, plan),
         budgets(clock, options.throttling),
         remover(catalog, volume, shared, bell, stop_signal),
         trimmer(stop_signal),
-        opener(table, catalog, volume, shared, trimmer, stop_signal),
+        opener(table, catalog, volume, shared, trimmer, stop_signal, !plan.is_alone()),
+        seat(caller == nullptr
+                 ? nullptr
+                 : std::make_unique<NodeSeat>(plan, table, catalog, volume, shared, opener, remover,
+                                              *caller, *options.link, stop_signal)),
         splitter(table, catalog, volume, clock, opener, trimmer, remover, stop_signal),
-        splits(table, options.limits, clock, opener, splitter, stop_signal),
+        splits(table, options.limits, clock, opener, splitter, seat.get(), stop_signal),
         indexer(table, catalog, opener, stop_signal),
-        upkeep(table, volume, options.limits, clock, remover, indexer, bell, stop_signal),
+        upkeep(table, catalog, volume, options.limits, clock, remover, indexer, bell, stop_signal,
+               !plan.is_alone()),
         reports(table, opener),
         point_reads(table, clock, budgets, opener),
         writes(table, options.limits, budgets, opener, splits),
@@ -77,7 +87,9 @@ struct Engine::Parts {
         change_feed(table, options.limits, budgets, opener),
         views(table, clock, budgets, opener),
         containers(catalog, table, options.limits, remover, splits, bell),
-        resources(catalog, table.change_mutex, options.limits) {}
+        resources(catalog, table.change_mutex, options.limits) {
+    if (seat) seat->set_splits(splits);
+  }
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
   ~Parts() { stop(); }
@@ -88,6 +100,7 @@ struct Engine::Parts {
     splits.stop();
     trimmer.stop();
     indexer.stop();
+    if (seat) seat->stop();
     opener.stop();
     shared.writers.stop();
     opener.close_all();
@@ -97,11 +110,13 @@ struct Engine::Parts {
   partition::Shared& shared;
   StopSignal stop_signal;
   UpkeepBell bell;
+  ServingPlan plan;
   RoutingTable table;
   const Budgets budgets;
   FileRemover remover;
   Trimmer trimmer;
   Opener opener;
+  const std::unique_ptr<NodeSeat> seat;  // null: a server alone
   Splitter splitter;
   SplitQueue splits;
   Indexer indexer;

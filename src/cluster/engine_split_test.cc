@@ -416,12 +416,12 @@ TEST_F(SplitTest, NamesOfFilesAreNeverUsedTwice) {
     fault::disarm_all();
   }
   ASSERT_TRUE(engine_->split(number, 0));
-  // The parent's epoch is 1, and this was its third attempt.
-  EXPECT_EQ(find("c")->slots[0]->range.volume_name, fmt::format("c{}-p1-e1-3", number));
-  EXPECT_EQ(find("c")->slots[1]->range.volume_name, fmt::format("c{}-p2-e1-3", number));
+  // The parent's epoch is 1, and this was its third attempt; each took two ids.
+  EXPECT_EQ(find("c")->slots[0]->range.volume_name, fmt::format("c{}-p5-e1-3", number));
+  EXPECT_EQ(find("c")->slots[1]->range.volume_name, fmt::format("c{}-p6-e1-3", number));
   open();
-  ASSERT_TRUE(engine_->split(number, 1));
-  EXPECT_EQ(find("c")->slots[0]->range.volume_name, fmt::format("c{}-p3-e2-1", number));
+  ASSERT_TRUE(engine_->split(number, 5));
+  EXPECT_EQ(find("c")->slots[0]->range.volume_name, fmt::format("c{}-p7-e2-1", number));
   expect_all(find("c"), 30);
   EXPECT_TRUE(tidy());
   EXPECT_THAT(removed_files(), testing::SizeIs(6)) << "four clones and two parents";

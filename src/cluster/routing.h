@@ -46,12 +46,26 @@ struct Slot {
   std::atomic<int64_t> split_not_before_us{0};  // after one that could not be done
   std::atomic<int64_t> scale_not_before_us{0};  // of scale_if_loaded()
   std::atomic<bool> gone{false};  // split or removed: its files must not be made again
+  std::atomic<bool> here{true};   // false: another node is to serve it (serving_plan.h)
 
   // With a resolution of a second: a store for every use would invalidate the cache line of other
   // cores.
   void note_use(int64_t now_us) {
     if (now_us - last_used_us.load(std::memory_order_relaxed) < 1'000'000) return;
     last_used_us.store(now_us, std::memory_order_relaxed);
+  }
+  // What was charged a second lately; it changes every few seconds. For one thread.
+  double charge_rate(int64_t now_us) {
+    constexpr int64_t kEveryUs = 5'000'000;
+    const int64_t passed_us = now_us - rate_since_us;
+    if (passed_us < kEveryUs) return rate;
+    const double charged = counters.charge.load(std::memory_order_relaxed);
+    if (rate_since_us != 0) {
+      rate = (charged - rate_since_charge) * 1e6 / static_cast<double>(passed_us);
+    }
+    rate_since_us = now_us;
+    rate_since_charge = charged;
+    return rate;
   }
   std::shared_ptr<partition::Partition> opened() const {
     MutexLock lock(mutex);
@@ -64,6 +78,10 @@ struct Slot {
     MutexLock lock(mutex);
     return std::exchange(partition, nullptr);
   }
+
+  int64_t rate_since_us = 0;  // of charge_rate()
+  double rate_since_charge = 0;
+  double rate = 0;
 
   mutable Mutex mutex;
   // Held while opening, so that it happens once. For the order of locks see engine_parts.h.

@@ -42,6 +42,10 @@ Error container_is_gone() {
   return {.code = Code::not_found, .message = "the container was deleted in the meantime"};
 }
 
+Error is_elsewhere() {
+  return {.code = Code::elsewhere, .message = "another node serves this partition: ask there"};
+}
+
 RoutingPtr RoutingTable::find(catalog::DatabaseName database, std::string_view container) const {
   const std::string key = name_key(database, container);
   std::shared_lock lock(mutex_);
@@ -94,6 +98,7 @@ std::shared_ptr<Slot> RoutingTable::make_slot(const catalog::Container& containe
     slot->load = std::make_unique<LoadSample>();
   }
   slot->own_budget = std::make_shared<TokenBucket>(units_per_s, clock_.steady_us());
+  slot->here = plan_.is_here(*slot);
   return slot;
 }
 
@@ -141,9 +146,6 @@ void RoutingTable::install(const RoutingPtr& routing) {
   by_number_[routing->container->number] = routing;
   by_name_[name_key(*routing)] = routing;
 }
-
-// The compiler cannot see that the locks of a function are held in its lambdas.
-#define ORRERY_HELD_BY_CALLER __attribute__((no_thread_safety_analysis))
 
 RoutingPtr RoutingTable::add(const catalog::ContainerPtr& container) noexcept {
   RoutingPtr routing;

@@ -23,6 +23,7 @@
 #include "catalog/catalog.h"
 #include "cluster/engine_options.h"
 #include "cluster/routing.h"
+#include "cluster/serving_plan.h"
 
 namespace orrery::cluster {
 
@@ -31,11 +32,14 @@ inline constexpr int kRouteAttempts = 16;
 // The errors of a request that was routed again: once too often, and to what is there no more.
 Error keeps_moving();
 Error container_is_gone();
+// Of one that another node has to answer.
+Error is_elsewhere();
 
 class RoutingTable {
  public:
-  RoutingTable(const catalog::Catalog& catalog, const Clock& clock, const EngineOptions& options)
-      : catalog_(catalog), clock_(clock), options_(options) {}
+  RoutingTable(const catalog::Catalog& catalog, const Clock& clock, const EngineOptions& options,
+               const ServingPlan& plan)
+      : catalog_(catalog), clock_(clock), options_(options), plan_(plan) {}
 
   // Null when it is not there.
   RoutingPtr find(catalog::DatabaseName database, std::string_view container) const;
@@ -75,6 +79,7 @@ class RoutingTable {
   const catalog::Catalog& catalog_;
   const Clock& clock_;
   const EngineOptions& options_;
+  const ServingPlan& plan_;
 
   mutable std::shared_mutex mutex_;  // of what follows
   std::unordered_map<std::string, RoutingPtr> by_name_;

@@ -45,7 +45,8 @@ class RoutingTableTest : public testing::Test {
   std::unique_ptr<volume::Volume> volume_ = volume::open_local_volume(directory_.path()).value();
   partition::Shared shared_{options_.limits, clock_, false};
   std::unique_ptr<catalog::Catalog> catalog_ = catalog::Catalog::open(shared_, *volume_).value();
-  RoutingTable table_{*catalog_, clock_, options_};
+  const ServingPlan plan_{""};
+  RoutingTable table_{*catalog_, clock_, options_, plan_};
 };
 
 TEST_F(RoutingTableTest, AContainerIsFoundByItsNameAndNumberUntilItIsRemoved) {

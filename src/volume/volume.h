@@ -74,6 +74,12 @@ class Volume {
   // Waits until it is certain that the partition's owner, if any, is dead, so that it can be
   // claimed. Code::moved when the owner lives. On volumes that know this at once it does nothing.
   virtual Status outlive_owner(std::string_view /*name*/) { return {}; }
+  // Whether what was read of claimed partitions is the newest: asked after reading. False when
+  // another process may have taken them over without this one knowing yet.
+  virtual bool reads_are_current() const { return true; }
+  // The process that has the partition, by the volume's own name for its life. Empty: nobody, or
+  // the volume is for one process alone.
+  virtual Result<std::string> owner(std::string_view /*name*/) const { return std::string(); }
   // Whether the partition has files.
   virtual bool exists(std::string_view name) const = 0;
   // Where they are, or would be, as an operator knows the place: for messages.

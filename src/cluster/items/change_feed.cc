@@ -77,6 +77,7 @@ Result<ChangesReply> ChangeFeed::changes(RoutingPtr routing, std::string_view mi
     if (!page) return pass(page.error());
     reply.page = std::move(*page);
   }
+  if (auto current = opener_.check_current(); !current) return pass(current.error());
   uint64_t bytes = 0;
   for (const partition::Change& change : reply.page.changes) {
     bytes += source->routing->prices->counted(change.item.body.size());
@@ -107,6 +108,7 @@ Result<HistoryReply> ChangeFeed::history(RoutingPtr routing, std::string_view mi
     if (!page) return pass(page.error());
     reply.page = std::move(*page);
   }
+  if (auto current = opener_.check_current(); !current) return pass(current.error());
   uint64_t bytes = 0;
   for (const partition::Event& event : reply.page.events) {
     bytes += source->routing->prices->counted(event.body.size()) +

@@ -59,6 +59,7 @@ Status Feed::read_slot(const Routing& routing, const std::shared_ptr<Slot>& slot
     if (!page) return pass(page.error());
     reply.page = std::move(*page);
   }
+  if (auto current = opener_.check_current(); !current) return pass(current.error());
   reply.page.lsn = lsn;
   reply.receipt.lsn = lsn;
   slot->counters.reads.fetch_add(1, std::memory_order_relaxed);

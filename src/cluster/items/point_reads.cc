@@ -73,6 +73,7 @@ Result<ReadReply> PointReads::read_here(const Routing& routing, Slot& slot,
       reply.item = std::move(*found);
     }
   }
+  if (auto current = opener_.check_current(); !current) return pass(current.error());
   const partition::Prices& prices = *routing.prices;
   partition::Work work;
   if (reply.item) {

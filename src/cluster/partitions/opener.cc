@@ -21,7 +21,9 @@ constexpr int64_t kOpenAgainUs = 1'000'000;
 // A partition is in use for as long as a request, a query or the work on a partition takes. When
 // all are, whoever opens another looks again after a moment, and gives up after so many.
 constexpr std::chrono::milliseconds kMoment{10};
+constexpr std::chrono::milliseconds kInstant{1};
 constexpr int kMomentsMax = 300;
+constexpr int kClaimMomentsMax = 1'000;
 
 }  // namespace
 
@@ -44,11 +46,12 @@ Opener::Opened Opener::open(const std::shared_ptr<Slot>& slot) {
   MutexLock opening(slot->open_mutex);
   if (auto open = slot->opened()) return open;
   if (slot->gone) return fail(Code::moved, "the partition is gone");
+  if (!slot->here) return pass(is_elsewhere());
   const int64_t now_us = shared_.clock.steady_us();
   if (slot->open_error && now_us < slot->open_again_us) return pass(*slot->open_error);
   auto place = take_place();
   if (!place) return pass(place.error());
-  auto partition = open_files(slot->container, slot->range);
+  auto partition = open_files(*slot);
   if (!partition) {
     log::error("cannot open a partition",
                {{"name", slot->range.volume_name}, {"error", partition.error().message}});
@@ -69,23 +72,23 @@ Opener::Opened Opener::open(const std::shared_ptr<Slot>& slot) {
 
 // A partition whose files are lost must not come back as an empty one: the catalog knows which have
 // any. It is told once they are durable, and before anything in them is acknowledged.
-Opener::Opened Opener::open_files(uint32_t container, const catalog::PartitionRange& range) {
-  auto noted = catalog_.has_files(range);
-  if (!noted) return pass(noted.error());
-  if (*noted && !volume_.exists(range.volume_name)) {
+Opener::Opened Opener::open_files(const Slot& slot) {
+  const catalog::PartitionRange& range = slot.range;
+  const bool noted = catalog_.has_files(range);
+  if (noted && !volume_.exists(range.volume_name)) {
     return fail(Code::corrupt,
                 fmt::format("the files of range {} are missing: they were in {}. Put them back "
                             "there from a copy; to do without, delete the container",
                             range.id, volume_.place(range.volume_name)));
   }
-  if (!*noted && !volume_.exists(range.volume_name)) {
+  if (!noted && !volume_.exists(range.volume_name)) {
     if (auto room = volume_.room(); !room) return pass(room.error());
   }
-  auto partition =
-      Partition::open(shared_, volume_, range.volume_name, {range.id, range.min, range.max});
+  auto partition = claim_files(slot);
   if (!partition) return partition;
+  if (auto told = note_opened(slot, **partition, noted); !told) return pass(told.error());
   // Asked for after opening: rules that are stored now are no older than those of any write in it.
-  const catalog::ContainerPtr record = catalog_.container(container);
+  const catalog::ContainerPtr record = catalog_.container(slot.container);
   if (record && (*partition)->index_version() > record->index_version) {
     return fail(Code::corrupt,
                 fmt::format("the files of range {} in {} were written by index rules that the "
@@ -93,25 +96,41 @@ Opener::Opened Opener::open_files(uint32_t container, const catalog::PartitionRa
                             "newer copy",
                             range.id, volume_.place(range.volume_name)));
   }
-  if (*noted) return partition;
-  Status told = fault::point("files.made");
-  if (told) told = catalog_.note_files(container, range);
-  if (told) return partition;
-  // Whoever has been writing here without a note can go on: it is no worse off than before.
-  if ((*partition)->lsn() == 0) return pass(told.error());
-  log::warn("cannot note in the catalog that a partition has files",
-            {{"name", range.volume_name}, {"error", told.error().message}});
   return partition;
+}
+
+// In a cluster the node that had it before may still be closing it, or be dead and not yet known to
+// be: the claim is tried until it has let go.
+Opener::Opened Opener::claim_files(const Slot& slot) {
+  const catalog::PartitionRange& range = slot.range;
+  for (int moments = 0;; ++moments) {
+    auto partition =
+        Partition::open(shared_, volume_, range.volume_name, {range.id, range.min, range.max});
+    if (partition || partition.error().code != Code::moved) return partition;
+    if (!is_node_ || stop_.is_set() || moments == kClaimMomentsMax) return partition;
+    if (!slot.here) return pass(is_elsewhere());
+    std::this_thread::sleep_for(kMoment);
+  }
+}
+
+Status Opener::note_opened(const Slot& slot, const Partition& partition, bool was_noted) {
+  Status told = was_noted ? Status() : fault::point("files.made");
+  if (told) told = catalog_.note_opened(slot.container, slot.range, partition.epoch());
+  if (told || is_node_ || told.error().code == Code::moved) return told;
+  // Whoever has been writing here without a note can go on: it is no worse off than before.
+  if (partition.lsn() == 0) return told;
+  log::warn("cannot note in the catalog that a partition has files",
+            {{"name", slot.range.volume_name}, {"error", told.error().message}});
+  return {};
 }
 
 Opener::Opened Opener::open_if_there(const std::shared_ptr<Slot>& slot) {
   if (auto open = slot->opened()) return open;
+  if (!slot->here) return pass(is_elsewhere());
   if (!volume_.exists(slot->range.volume_name)) {
     // Asked in this order: a slot is marked before its files are removed.
     if (slot->gone) return fail(Code::moved, "the partition is gone");
-    auto noted = catalog_.has_files(slot->range);
-    if (!noted) return pass(noted.error());
-    if (!*noted) return nullptr;  // otherwise it was made just now, or lost: opening it tells
+    if (!catalog_.has_files(slot->range)) return nullptr;  // otherwise it was made just now, or lost: opening it tells
   }
   return this->open(slot);
 }
@@ -136,6 +155,26 @@ Result<Opener::Place> Opener::take_place() {
     }
     std::this_thread::sleep_for(kMoment);
   }
+}
+
+Status Opener::check_current() const {
+  if (volume_.reads_are_current()) return {};
+  return std::unexpected(
+      Error{.code = Code::overloaded,
+            .message = "this server cannot renew its lease of the volume, so another may answer "
+                       "for it by now: try again",
+            .retry_after_ms = 500});
+}
+
+void Opener::release(const std::shared_ptr<Slot>& slot) {
+  std::shared_ptr<partition::Partition> closing;
+  {
+    const MutexLock opening(slot->open_mutex);
+    if (slot->here) return;  // it came back meanwhile
+    const MutexLock lock(slot->mutex);
+    closing = std::exchange(slot->partition, nullptr);
+  }
+  while (closing != nullptr && closing.use_count() > 1) std::this_thread::sleep_for(kInstant);
 }
 
 bool Opener::close_one_unused() {

@@ -8,6 +8,8 @@
 //    next request for it.
 //  - A partition whose files are lost does not come back as an empty one: the catalog knows which
 //    have files.
+//  - In a cluster this node opens only what it is to serve (Slot::here), and nothing is served
+//    before the catalog's owner was told of the claim.
 //
 // Threading: any thread that may wait for files; with_partition() from any thread at all.
 #pragma once
@@ -37,16 +39,17 @@ class Opener {
   using Opened = Result<std::shared_ptr<partition::Partition>>;
 
   Opener(const RoutingTable& table, catalog::Catalog& catalog, volume::Volume& volume,
-         partition::Shared& shared, Trimmer& trimmer, const StopSignal& stop)
+         partition::Shared& shared, Trimmer& trimmer, const StopSignal& stop, bool is_node)
       : table_(table),
         catalog_(catalog),
         volume_(volume),
         shared_(shared),
         trimmer_(trimmer),
         stop_(stop),
-        pool_("opener", 2) {}
+        is_node_(is_node),
+        pool_("opener", is_node ? kNodeThreads : kThreads) {}
 
-  // Code::moved when the slot is gone.
+  // Code::moved when the slot is gone, Code::elsewhere when another node is to serve it.
   Opened open(const std::shared_ptr<Slot>& slot);
   // The same, but null when there are no files.
   Opened open_if_there(const std::shared_ptr<Slot>& slot);
@@ -63,6 +66,12 @@ class Opener {
     });
   }
 
+  // After reading: whether what was read is the newest. Code::overloaded when another process may
+  // have taken the partitions over.
+  Status check_current() const;
+  // Closes a partition that another node is to serve, once those who use it are done. Blocks.
+  void release(const std::shared_ptr<Slot>& slot);
+
   // Finishes what was posted. A job that is posted later runs in its caller.
   void stop() { pool_.stop(); }
   // At the end: so that a routing that somebody still holds keeps no files open.
@@ -75,7 +84,13 @@ class Opener {
   // Closes the least recently used partition if needed, or waits a moment when all are in use.
   Result<Place> take_place();
   bool close_one_unused();
-  Opened open_files(uint32_t container, const catalog::PartitionRange& range);
+  Opened open_files(const Slot& slot);
+  Opened claim_files(const Slot& slot);
+  Status note_opened(const Slot& slot, const partition::Partition& partition, bool was_noted);
+
+  // In a cluster to open one takes round trips, and perhaps the death of a node to be certain of.
+  static constexpr size_t kThreads = 2;
+  static constexpr size_t kNodeThreads = 16;
 
   const RoutingTable& table_;
   catalog::Catalog& catalog_;
@@ -83,6 +98,7 @@ class Opener {
   partition::Shared& shared_;
   Trimmer& trimmer_;
   const StopSignal& stop_;
+  const bool is_node_;
   Mutex mutex_;
   size_t opening_ ORRERY_GUARDED_BY(mutex_) = 0;  // partitions that are being opened
   WorkerPool pool_;

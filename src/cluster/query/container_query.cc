@@ -55,6 +55,7 @@ orrery::Result<ContainerQuery::Result> ContainerQuery::run(
                     {.reach = reach, .stop = limits.stop});
   auto page = query::run_page(bound, space, from, limits, context);
   if (!page) return pass(page.error());
+  if (auto current = engine_.check_current(); !current) return pass(current.error());
   result.page = std::move(*page);
   return result;
 }

@@ -25,7 +25,7 @@ std::optional<uint32_t> largest_range(const Routing& routing, Opener& opener) {
   uint64_t most = 0;
   for (const auto& slot : routing.slots) {
     auto opened = opener.open_if_there(slot);
-    const uint64_t bytes = opened && *opened ? (*opened)->usage().bytes : 0;
+    const uint64_t bytes = opened && *opened ? (*opened)->usage().bytes : slot->bytes.load();
     if (largest && bytes <= most) continue;
     largest = slot->range.id;
     most = bytes;
@@ -35,8 +35,8 @@ std::optional<uint32_t> largest_range(const Routing& routing, Opener& opener) {
 
 }  // namespace
 
-void SplitQueue::split_later(SplitRequest request,
-                             std::move_only_function<void(Result<SplitReport>)> done) {
+template <class Job>
+void SplitQueue::post_asked(std::move_only_function<void(Result<SplitReport>)> done, Job job) {
   if (waiting_.fetch_add(1) >= kSplitsWaitingMax) {
     waiting_.fetch_sub(1);
     return done(std::unexpected(
@@ -47,12 +47,28 @@ void SplitQueue::split_later(SplitRequest request,
               .retry_after_ms = 1000}));
   }
   OnEnd waited([this] { waiting_.fetch_sub(1); });
-  pool_.post([this, request = std::move(request), waited = std::move(waited),
-              done = std::move(done)]() mutable { done(split_as_asked(request)); });
+  pool_.post([this, job = std::move(job), waited = std::move(waited),
+              done = std::move(done)]() mutable {
+    done(stop_.is_set() ? Result<SplitReport>(fail(Code::overloaded, "the server is stopping"))
+                        : job());
+  });
+}
+
+void SplitQueue::split_later(SplitRequest request,
+                             std::move_only_function<void(Result<SplitReport>)> done) {
+  post_asked(std::move(done),
+             [this, request = std::move(request)] { return split_as_asked(request); });
+}
+
+void SplitQueue::split_here(uint32_t container, uint32_t range, CutBy by,
+                            std::move_only_function<void(Result<SplitReport>)> done) {
+  post_asked(std::move(done), [this, container, range, by]() -> Result<SplitReport> {
+    if (slot_elsewhere(container, range)) return pass(is_elsewhere());
+    return split(container, range, by);
+  });
 }
 
 Result<SplitReport> SplitQueue::split_as_asked(const SplitRequest& request) {
-  if (stop_.is_set()) return fail(Code::overloaded, "the server is stopping");
   if (request.is_wanted && !request.is_wanted()) {
     return fail(Code::overloaded, "nobody waits for this split any more");
   }
@@ -62,7 +78,22 @@ Result<SplitReport> SplitQueue::split_as_asked(const SplitRequest& request) {
   return split(request.container, range.value_or(0), CutBy::bytes);
 }
 
+std::shared_ptr<Slot> SplitQueue::slot_elsewhere(uint32_t container, uint32_t range) const {
+  const RoutingPtr routing = table_.find(container);
+  if (remote_ == nullptr || !routing) return nullptr;
+  for (const auto& slot : routing->slots) {
+    if (slot->range.id == range && !slot->here) return slot;
+  }
+  return nullptr;
+}
+
 Result<SplitReport> SplitQueue::split(uint32_t container, uint32_t range, CutBy by) {
+  if (const auto slot = slot_elsewhere(container, range)) {
+    // One without files is split here, if this is the catalog's owner: only the map changes.
+    auto empty = splitter_.split_if_empty(container, range);
+    if (!empty || *empty) return empty ? Result<SplitReport>(**empty) : pass(empty.error());
+    return remote_->split_elsewhere(*slot, by);
+  }
   auto done = splitter_.split(container, range, by);
   if (!done) return pass(done.error());
   // The parent may have been far over the limit.

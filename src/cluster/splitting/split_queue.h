@@ -29,20 +29,32 @@
 
 namespace orrery::cluster {
 
+// How a node asks another to split one of its partitions. Blocks.
+class RemoteSplitter {
+ public:
+  virtual ~RemoteSplitter() = default;
+  virtual Result<SplitReport> split_elsewhere(const Slot& slot, partition::CutBy by) = 0;
+};
+
 class SplitQueue {
  public:
+  // `remote` may be null: of a server alone.
   SplitQueue(const RoutingTable& table, const Limits& limits, const Clock& clock, Opener& opener,
-             Splitter& splitter, const StopSignal& stop)
+             Splitter& splitter, RemoteSplitter* remote, const StopSignal& stop)
       : table_(table),
         limits_(limits),
         clock_(clock),
         opener_(opener),
         splitter_(splitter),
+        remote_(remote),
         stop_(stop),
         pool_("splitter", 1) {}
 
   // Code::overloaded when too many wait.
   void split_later(SplitRequest request, std::move_only_function<void(Result<SplitReport>)> done);
+  // The same for another node, of a partition that is to be here: Code::elsewhere when it is not.
+  void split_here(uint32_t container, uint32_t range, partition::CutBy by,
+                  std::move_only_function<void(Result<SplitReport>)> done);
   // After a write: when the partition is over its size.
   void split_if_full(const Routing& routing, const std::shared_ptr<Slot>& slot);
   // The same where keys are in order and the container has fewer partitions than its throughput
@@ -59,6 +71,11 @@ class SplitQueue {
 
  private:
   Result<SplitReport> split(uint32_t container, uint32_t range, partition::CutBy by);
+  // The slot, when another node serves it and it has files.
+  std::shared_ptr<Slot> slot_elsewhere(uint32_t container, uint32_t range) const;
+  // Does it on the queue's thread, unless too many wait.
+  template <class Job>
+  void post_asked(std::move_only_function<void(Result<SplitReport>)> done, Job job);
   Result<SplitReport> split_as_asked(const SplitRequest& request);
   bool has_too_few(const Routing& routing) const;
   // Whether there was one to split.
@@ -70,6 +87,7 @@ class SplitQueue {
   const Clock& clock_;
   Opener& opener_;
   Splitter& splitter_;
+  RemoteSplitter* const remote_;
   const StopSignal& stop_;
 
   std::atomic<size_t> waiting_{0};  // that somebody asked for

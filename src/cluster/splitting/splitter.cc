@@ -23,6 +23,12 @@ void adopt_load(const Routing& before, Slot& child) {
   if (parent->load) child.load->adopt(*parent->load, child.range.min, child.range.max);
 }
 
+// Whether a commit of the catalog's that ended so may have been made, or may succeed later.
+bool leaves_doubt(Code code) {
+  return code == Code::read_only || code == Code::corrupt || code == Code::overloaded ||
+         code == Code::elsewhere || code == Code::internal;
+}
+
 // The slot of a range that can be split.
 Result<std::shared_ptr<Slot>> slot_to_split(const Routing& routing, uint32_t range) {
   const std::string& name = routing.container->spec.name;
@@ -37,38 +43,16 @@ Result<std::shared_ptr<Slot>> slot_to_split(const Routing& routing, uint32_t ran
   return fail(Code::not_found, fmt::format("container '{}' has no range {}", name, range));
 }
 
-// Replaces a range by its two halves in a copy of the container's map. `attempt` makes names in the
-// volume that were never used.
-catalog::PartitionMap split_map(const catalog::Container& container, uint32_t range,
-                                const std::string& cut, const std::string& attempt) {
-  catalog::PartitionMap next = *container.map;
-  ++next.version;
-  auto parent = std::ranges::find(next.ranges, range, &catalog::PartitionRange::id);
-  if (parent == next.ranges.end()) return next;
-  catalog::PartitionRange left = *parent;
-  left.parents.push_back(range);
-  catalog::PartitionRange right = left;
-  left.max = cut;
-  right.min = cut;
-  for (catalog::PartitionRange* child : {&left, &right}) {
-    child->id = next.next_id++;
-    child->volume_name = fmt::format("c{}-p{}{}", container.number, child->id, attempt);
-  }
-  *parent = std::move(left);
-  next.ranges.insert(parent + 1, std::move(right));
-  return next;
-}
-
 }  // namespace
 
 // A partition that was never written to has no files: only the map changes.
 Result<std::optional<SplitReport>> Splitter::split_empty(const Routing& routing, Slot& slot) {
   MutexLock change(table_.change_mutex);
   MutexLock opening(slot.open_mutex);
+  // A copy of the catalog changes no map: what is split there has files, or gets some.
+  if (!catalog_.is_owner()) return std::nullopt;
   if (slot.opened() || volume_.exists(slot.range.volume_name)) return std::nullopt;
-  auto noted = catalog_.has_files(slot.range);
-  if (!noted) return pass(noted.error());
-  if (*noted) return std::nullopt;  // they are lost, which opening it tells
+  if (catalog_.has_files(slot.range)) return std::nullopt;  // lost, which opening it tells
   const value::Placement placement = routing.container->spec.key.placement;
   const std::string cut = value::middle_of(placement, slot.range.min, slot.range.max);
   if (cut.empty()) {
@@ -78,62 +62,56 @@ Result<std::optional<SplitReport>> Splitter::split_empty(const Routing& routing,
                                     : "the partition's range is too small to be split");
   }
   const uint32_t number = routing.container->number;
-  const catalog::ContainerPtr record = catalog_.container(number);
-  if (!record) return fail(Code::not_found, "the container is not there");
-  const uint32_t next_id = record->map->next_id;
-  const SplitReport report{.parent = slot.range.id, .left = next_id, .right = next_id + 1};
-  auto updated = catalog_.replace_map(number, split_map(*record, slot.range.id, cut, ""),
-                                      catalog::Catalog::NewRanges::without_files);
+  auto updated = catalog_.split_empty(number, slot.range.id, cut);
   if (!updated) return pass(updated.error());
   table_.rebuild(number);
   slot.gone = true;  // after the new map is there to be found; until then it cannot be opened
+  SplitReport report{.parent = slot.range.id};
+  for (const catalog::PartitionRange& range : (*updated)->map->ranges) {
+    if (range.parents.empty() || range.parents.back() != slot.range.id) continue;
+    (range.min == slot.range.min ? report.left : report.right) = range.id;
+  }
   return report;
 }
 
-Result<Splitter::Plan> Splitter::begin(const Routing& routing, const Slot& slot, Partition& parent,
+Result<partition::Cut> Splitter::begin(const Routing& routing, const Slot& slot, Partition& parent,
                                        CutBy by) {
-  const catalog::Container& container = *routing.container;
-  const value::KeyDefinition& keys = container.spec.key;
+  const value::KeyDefinition& keys = routing.container->spec.key;
   const std::string key =
       slot.load ? (by == CutBy::load ? slot.load->half() : slot.load->growth()) : "";
   if (by == CutBy::load && key.empty()) by = CutBy::bytes;
-  auto cut = parent.begin_split(
+  return parent.begin_split(
       keys, value::middle_of(keys.placement, slot.range.min, slot.range.max), by, key);
-  if (!cut) return pass(cut.error());
-  Plan plan;
-  plan.cut = std::move(*cut);
-  plan.map = split_map(container, slot.range.id, plan.cut.at,
-                       fmt::format("-e{}-{}", parent.epoch(), parent.next_split_attempt()));
-  const uint32_t left = container.map->next_id;
-  for (const catalog::PartitionRange& range : plan.map.ranges) {
-    if (range.id == left) plan.left = {range.id, range.volume_name};
-    if (range.id == left + 1) plan.right = {range.id, range.volume_name};
-  }
-  return plan;
 }
 
 // From here on the clones are to be removed, whatever happens, unless they are published.
-Status Splitter::intend(const Slot& slot, const Partition& parent, const Plan& plan) {
-  const std::vector<std::string> clones = {plan.left.volume_name, plan.right.volume_name};
-  for (const std::string& name : clones) {
+Result<catalog::IntendedClones> Splitter::intend(const Slot& slot, Partition& parent) {
+  auto clones = catalog_.intend_split(slot.container, slot.range.id, parent.epoch(),
+                                      parent.next_split_attempt());
+  if (!clones) return clones;
+  for (const std::string& name : {clones->left_name, clones->right_name}) {
     if (!volume_.exists(name)) continue;
+    // Nobody's, by the catalog: they are not removed as clones would be.
+    if (auto forgotten = catalog_.forget_removals({clones->left_name, clones->right_name});
+        !forgotten) {
+      log::warn("cannot give up a split", {{"error", forgotten.error().message}});
+    }
     return fail(Code::conflict,
                 fmt::format("there are files in {}, which is where a clone was to be made: move "
                             "them away",
                             volume_.place(name)));
   }
-  if (auto intended = catalog_.intend_split(slot.range, parent.epoch(), clones); !intended) {
-    return intended;
+  if (auto injected = fault::point("split.intended"); !injected) {
+    remove_clones(*clones);
+    return pass(injected.error());
   }
-  Status injected = fault::point("split.intended");
-  if (!injected) remove_clones(plan);
-  return injected;
+  return clones;
 }
 
 // Ends the intent.
-void Splitter::remove_clones(const Plan& plan) {
-  remover_.retire(nullptr, plan.left.volume_name);
-  remover_.retire(nullptr, plan.right.volume_name);
+void Splitter::remove_clones(const catalog::IntendedClones& clones) {
+  remover_.retire(nullptr, clones.left_name);
+  remover_.retire(nullptr, clones.right_name);
 }
 
 // Makes a new map durable and routes to the children from then on; returns their slots.
@@ -143,14 +121,15 @@ void Splitter::remove_clones(const Plan& plan) {
 // files or the children's: writes wait while the commit is tried again, which settles it either
 // way. Should the server be stopped before that, nothing is returned, and everything stays in
 // place for whichever map is there at the next start.
-Result<Splitter::Children> Splitter::store_map(uint32_t number, const catalog::PartitionMap& map,
-                                               const Partition::Children& made) {
+Result<Splitter::Children> Splitter::publish(const Slot& slot, const std::string& cut,
+                                             const catalog::IntendedClones& clones,
+                                             const Partition::Children& made) {
   for (bool first = true;; first = false) {
     Result<Children> children;
     // Memory that runs out in the middle leaves the same doubt.
     const bool known = survive("storing a partition map", [&] {
       MutexLock change(table_.change_mutex);
-      auto updated = catalog_.replace_map(number, map, catalog::Catalog::NewRanges::with_files);
+      auto updated = catalog_.publish_split(slot.container, slot.range.id, cut, clones);
       if (!updated) {
         children = pass(updated.error());
         return;
@@ -163,12 +142,10 @@ Result<Splitter::Children> Splitter::store_map(uint32_t number, const catalog::P
     if (known && children) return children;
     if (known) {
       const Code code = children.error().code;
-      if (code != Code::read_only && code != Code::corrupt && code != Code::overloaded) {
-        return children;
-      }
+      if (!leaves_doubt(code)) return children;
       if (first) {
         log::error("a split waits until the catalog takes writes again",
-                   {{"container", number}, {"error", children.error().message}});
+                   {{"container", slot.container}, {"error", children.error().message}});
       }
     }
     if (stop_.is_set()) return {};
@@ -200,6 +177,14 @@ Splitter::Children Splitter::route_to_children(const catalog::ContainerPtr& cont
     slot->close_for_good();
   }
   return children;
+}
+
+Result<std::optional<SplitReport>> Splitter::split_if_empty(uint32_t container, uint32_t range) {
+  const RoutingPtr routing = table_.find(container);
+  if (!routing) return fail(Code::not_found, "the container is not there");
+  auto slot = slot_to_split(*routing, range);
+  if (!slot) return pass(slot.error());
+  return split_empty(*routing, **slot);
 }
 
 Result<Splitter::Split> Splitter::split(uint32_t container, uint32_t range, CutBy by) {
@@ -241,26 +226,28 @@ Result<Splitter::Split> Splitter::split(uint32_t container, uint32_t range, CutB
 // The children are empty when the server stopped before it was known which map is stored.
 Result<SplitReport> Splitter::split_files(const Routing& routing, const Slot& slot,
                                           Partition& parent, CutBy by, Children& children) {
-  auto plan = begin(routing, slot, parent, by);
-  if (!plan) return pass(plan.error());
-  if (auto intended = intend(slot, parent, *plan); !intended) {
+  auto cut = begin(routing, slot, parent, by);
+  if (!cut) return pass(cut.error());
+  auto clones = intend(slot, parent);
+  if (!clones) {
     parent.abandon_split();
-    return pass(intended.error());
+    return pass(clones.error());
   }
-  auto publish = [&](const Partition::Children& made) -> Status {
-    auto published = store_map(routing.container->number, plan->map, made);
+  auto publish_made = [&](const Partition::Children& made) -> Status {
+    auto published = publish(slot, cut->at, *clones, made);
     if (!published) return pass(published.error());
     children = std::move(*published);
     return {};
   };
-  auto times = parent.finish_split(plan->cut, plan->left, plan->right, publish);
+  auto times = parent.finish_split(*cut, {clones->left, clones->left_name},
+                                   {clones->right, clones->right_name}, publish_made);
   if (!times) {
-    remove_clones(*plan);
+    remove_clones(*clones);
     return pass(times.error());
   }
   return SplitReport{.parent = slot.range.id,
-                     .left = plan->left.range,
-                     .right = plan->right.range,
+                     .left = clones->left,
+                     .right = clones->right,
                      .pause_us = times->pause_us};
 }
 

@@ -4,7 +4,7 @@
 // The steps, and what a crash after each leaves, are in ARCHITECTURE.md ("Life of a split"). Here
 // are those that concern more than one partition:
 //  1. intend: the catalog records removals of both clones before they are made.
-//  2. store the map: one commit of the catalog ends the intent, names the children and records the
+//  2. publish: one commit of the catalog ends the intent, names the children and records the
 //     removal of the parent's files. Before it every failure undoes the split.
 //  3. route to the children, and only then let the parent's waiting writes go on: whoever has one
 //     acknowledged by a child must not read from the parent afterwards.
@@ -52,15 +52,10 @@ class Splitter {
     std::vector<std::shared_ptr<Slot>> children;  // none of a partition without files
   };
   Result<Split> split(uint32_t container, uint32_t range, partition::CutBy by);
+  // Only if it has no files, whichever node is to serve it: nothing otherwise.
+  Result<std::optional<SplitReport>> split_if_empty(uint32_t container, uint32_t range);
 
  private:
-  // What a split is about to do, once the cut is known.
-  struct Plan {
-    partition::Cut cut;
-    catalog::PartitionMap map;  // the one that names the children
-    partition::ChildSpec left;
-    partition::ChildSpec right;
-  };
   using Children = std::vector<std::shared_ptr<Slot>>;
 
   // Nothing when the partition has files by now.
@@ -70,15 +65,16 @@ class Splitter {
                                   partition::Partition& parent, partition::CutBy by,
                                   Children& children);
   // Begins the split in the parent; on error it is not begun.
-  static Result<Plan> begin(const Routing& routing, const Slot& slot, partition::Partition& parent,
-                            partition::CutBy by);
-  Status intend(const Slot& slot, const partition::Partition& parent, const Plan& plan);
-  Result<Children> store_map(uint32_t container, const catalog::PartitionMap& map,
-                             const partition::Partition::Children& made);
+  static Result<partition::Cut> begin(const Routing& routing, const Slot& slot,
+                                      partition::Partition& parent, partition::CutBy by);
+  Result<catalog::IntendedClones> intend(const Slot& slot, partition::Partition& parent);
+  Result<Children> publish(const Slot& slot, const std::string& cut,
+                           const catalog::IntendedClones& clones,
+                           const partition::Partition::Children& made);
   Children route_to_children(const catalog::ContainerPtr& container,
                              const partition::Partition::Children& made)
       ORRERY_REQUIRES(table_.change_mutex);
-  void remove_clones(const Plan& plan);
+  void remove_clones(const catalog::IntendedClones& clones);
 
   RoutingTable& table_;
   catalog::Catalog& catalog_;

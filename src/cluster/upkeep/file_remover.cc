@@ -127,6 +127,35 @@ Status FileRemover::settle() {
   return {};
 }
 
+Status FileRemover::settle_among_nodes() {
+  auto names = volume_.list();
+  if (!names) return pass(names.error());
+  if (auto known = check_all_are_known(*names); !known) return known;
+  remove_left_behind();
+  return {};
+}
+
+void FileRemover::remove_left_behind() {
+  std::vector<std::string> gone;
+  for (const catalog::Removal& removal : catalog_.removals()) {
+    const std::string& name = removal.volume_name;
+    if (stop_.is_set()) break;
+    if (removal.clone_of && is_named(removal.clone_of->parent)) continue;
+    if (volume_.exists(name)) {
+      // Whoever has it removes it, when nobody reads it any more.
+      if (auto claim = volume_.claim(name); !claim) continue;
+      if (auto removed = volume_.remove(name, shared_.clock.now_s()); !removed) {
+        log::warn("cannot remove a partition's files; it is tried again",
+                  {{"name", name}, {"error", removed.error().message}});
+        continue;
+      }
+      log::info("removed files that a node left", {{"name", name}});
+    }
+    gone.push_back(name);
+  }
+  forget_removals(gone);
+}
+
 void FileRemover::forget_removals(const std::vector<std::string>& volume_names) {
   if (volume_names.empty()) return;
   Status forgotten = fault::point("removal.moved");

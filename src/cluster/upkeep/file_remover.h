@@ -43,6 +43,11 @@ class FileRemover {
 
   // At the start: all files are known, and those that are to go are gone.
   Status settle();
+  // The same for a node that has become the catalog's owner, while others serve: what is to go and
+  // has no living owner goes now and whenever this is called again. What an unfinished split left
+  // is the affair of whoever claims its parent.
+  Status settle_among_nodes();
+  void remove_left_behind();
   // The catalog has a removal of these files: they go when nobody but the remover holds the
   // partition. It may be null: only files.
   void retire(std::shared_ptr<partition::Partition> partition,

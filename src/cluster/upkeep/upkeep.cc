@@ -25,8 +25,7 @@ void Upkeep::loop() {
     bell_.wait(std::chrono::seconds(1));
     if (stop_.is_set()) break;
     survive("upkeep", [&] {
-      remover_.remove_retired();
-      remover_.delete_old();
+      remove_files(round);
       collect_expired();
       collect_purged();
       indexer_.index_where_needed();
@@ -37,6 +36,14 @@ void Upkeep::loop() {
     });
   }
   remover_.remove_retired();
+}
+
+// What is nobody's any more is the affair of the catalog's owner.
+void Upkeep::remove_files(int round) {
+  remover_.remove_retired();
+  if (!catalog_.is_owner()) return;
+  remover_.delete_old();
+  if (is_node_ && round % kRoundsBetweenForgetting == 0) remover_.remove_left_behind();
 }
 
 void Upkeep::collect_expired() {

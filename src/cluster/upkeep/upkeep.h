@@ -15,6 +15,7 @@
 #include "base/worker_pool.h"
 #include "cluster/budgets/purge_shares.h"
 #include "cluster/partitions/indexer.h"
+#include "catalog/catalog.h"
 #include "cluster/routing_table.h"
 #include "cluster/stop_signal.h"
 #include "cluster/upkeep/file_remover.h"
@@ -25,16 +26,18 @@ namespace orrery::cluster {
 
 class Upkeep {
  public:
-  Upkeep(const RoutingTable& table, volume::Volume& volume, const Limits& limits,
-         const Clock& clock, FileRemover& remover, Indexer& indexer, UpkeepBell& bell,
-         const StopSignal& stop)
+  Upkeep(const RoutingTable& table, const catalog::Catalog& catalog, volume::Volume& volume,
+         const Limits& limits, const Clock& clock, FileRemover& remover, Indexer& indexer,
+         UpkeepBell& bell, const StopSignal& stop, bool is_node)
       : table_(table),
+        catalog_(catalog),
         volume_(volume),
         clock_(clock),
         remover_(remover),
         indexer_(indexer),
         bell_(bell),
         stop_(stop),
+        is_node_(is_node),
         purge_shares_(limits.purge_percent),
         pool_("upkeep", 1) {}
 
@@ -56,14 +59,17 @@ class Upkeep {
   void forget_history();
   void release_readings();
   void flush_removals();
+  void remove_files(int round);
 
   const RoutingTable& table_;
+  const catalog::Catalog& catalog_;
   volume::Volume& volume_;
   const Clock& clock_;
   FileRemover& remover_;
   Indexer& indexer_;
   UpkeepBell& bell_;
   const StopSignal& stop_;
+  const bool is_node_;
   PurgeShares purge_shares_;
   WorkerPool pool_;
 };

@@ -44,6 +44,7 @@ Result<cluster::ContainerQuery::Result> ForeignQuery::run(
   ForeignSpace space(engine_, routing_, bounds_, demand, result.receipt);
   auto page = query::run_page(bound, space, from, limits, context);
   if (!page) return pass(page.error());
+  if (auto current = engine_.check_current(); !current) return pass(current.error());
   result.page = std::move(*page);
   return result;
 }

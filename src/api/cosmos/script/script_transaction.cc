@@ -68,7 +68,11 @@ std::expected<void, ScriptStop> ScriptTransaction::attempt(const Steps& steps) {
 
 std::expected<void, ScriptStop> ScriptTransaction::commit() {
   std::vector<partition::Write> writes = transaction_->take();
-  if (writes.empty()) return {};
+  if (writes.empty()) {
+    auto current = engine_.check_current();
+    if (!current) return std::unexpected(Refusal{std::move(current.error())});
+    return {};
+  }
   cluster::WriteReply reply = engine_.write_and_wait(scope_.routing, std::move(writes));
   receipt_.charge += reply.receipt.charge;
   if (reply.error) return std::unexpected(Refusal{std::move(*reply.error)});

@@ -1,0 +1,263 @@
+// Engines of several nodes over one volume, in one process: what each serves by the plan, what
+// moves, and that the catalog's owner and its copies agree. Coordination is played by the tests.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/await.h"
+#include "cluster/engine.h"
+#include "cluster/engine_fixture.h"
+#include "nodes/seat.h"
+#include "peer/link.h"
+#include "volume/objects/directory_store.h"
+#include "volume/objects/object_volume.h"
+
+namespace orrery::cluster {
+namespace {
+
+class NodesTest : public testing::Test {
+ protected:
+  struct Node {
+    std::string name;
+    std::unique_ptr<volume::Volume> volume;
+    std::unique_ptr<Engine> engine;
+  };
+
+  // To a node by its name, which is its address here.
+  class DirectLink final : public peer::Link {
+   public:
+    explicit DirectLink(NodesTest& test) : test_(test) {}
+    void call(const std::string& address, std::string kind, std::string bytes,
+              std::chrono::milliseconds, peer::Done done) override {
+      const auto found = test_.nodes_.find(address);
+      if (found == test_.nodes_.end()) {
+        return done(fail(Code::overloaded, "no such node: " + address));
+      }
+      found->second.engine->answer(kind, bytes, std::move(done));
+    }
+
+   private:
+    NodesTest& test_;
+  };
+
+  NodesTest() {
+    options_.throttling = Throttling::report;
+    options_.sync_commits = false;
+    options_.prices = &prices::kRequestUnits;
+    options_.limits.block_cache_bytes = 8ULL << 20;
+    options_.limits.write_buffer_bytes = 32ULL << 20;
+    options_.limits.initial_partition_throughput = options_.limits.partition_throughput;
+    options_.link = &link_;
+    for (const char* name : {"a", "b"}) start(name);
+    own("a");
+    database_ = at("a").create_database({kFace, "db"}, std::nullopt).value()->number;
+  }
+  ~NodesTest() override {
+    for (auto& [name, node] : nodes_) node.engine.reset();
+  }
+
+  void start(const std::string& name) {
+    Node& node = nodes_[name];
+    node.name = name;
+    node.volume = volume::open_object_volume(store_, {.node_name = name}).value();
+    EngineOptions options = options_;
+    options.node = name;
+    node.engine = Engine::open(*node.volume, clock_, options).value();
+    node.engine->set_coordinator([this, name]() -> std::optional<std::string> {
+      return coordinator_ == name ? std::nullopt : std::optional(coordinator_);
+    });
+  }
+  void own(const std::string& name) {
+    coordinator_ = name;
+    auto owned = at(name).seat()->own_catalog();
+    ASSERT_TRUE(owned) << owned.error().message;
+  }
+  Engine& at(const std::string& name) { return *nodes_.at(name).engine; }
+
+  // What coordination does all the time.
+  void tell_news() {
+    for (auto& [name, node] : nodes_) {
+      if (name == coordinator_) continue;
+      auto news = at(coordinator_).seat()->news(node.engine->seat()->catalog_lsn());
+      ASSERT_TRUE(news) << news.error().message;
+      auto applied = node.engine->seat()->apply(*news);
+      ASSERT_TRUE(applied) << applied.error().message;
+    }
+  }
+  // Ranges in the order of the map, each with its node.
+  void plan(const RoutingPtr& routing, const std::vector<std::string>& owners) {
+    auto plan = std::make_shared<nodes::Plan>();
+    plan->term = 1;
+    plan->version = ++plans_;
+    for (const auto& [name, node] : nodes_) {
+      plan->members.push_back({.name = name, .address = name, .incarnation = name});
+    }
+    for (size_t i = 0; i < owners.size(); ++i) {
+      plan->owners[{routing->container->number, routing->slots[i]->range.id}] =
+          owners[i] == "a" ? 0 : 1;
+    }
+    for (auto& [name, node] : nodes_) node.engine->seat()->follow(plan);
+  }
+
+  RoutingPtr make(std::string_view name, uint32_t units) {
+    catalog::ContainerSpec spec;
+    spec.name = name;
+    spec.key = key_of();
+    auto made = at(coordinator_)
+                    .create_container(database_, spec, catalog::Throughput{.units = units});
+    EXPECT_TRUE(made) << made.error().message;
+    tell_news();
+    return made.value_or(nullptr);
+  }
+  RoutingPtr find(const std::string& node, std::string_view name) {
+    return at(node).find({kFace, "db"}, name);
+  }
+  std::optional<Error> write(const std::string& node, const RoutingPtr& routing,
+                             const std::string& key) {
+    return await<WriteReply>([&](auto done) {
+             at(node).write(routing,
+                            partition::one(write_of(*routing, partition::Verb::upsert, key, "r")),
+                            std::move(done));
+           })
+        ->error;
+  }
+  Result<ReadReply> read(const std::string& node, const RoutingPtr& routing,
+                         const std::string& key) {
+    return await<Result<ReadReply>>([&](auto done) {
+             at(node).read(routing, place(*routing, key), "r", {}, std::move(done));
+           })
+        .value();
+  }
+  // A key of the routing's i-th range.
+  static std::string key_in(const Routing& routing, size_t i) {
+    for (int n = 0;; ++n) {
+      std::string key = "k" + std::to_string(n);
+      if (routing.slot_of(place(routing, key)) == routing.slots[i]) return key;
+    }
+  }
+
+  partition::TemporaryDirectory directory_;
+  std::shared_ptr<volume::ObjectStore> store_ =
+      volume::open_directory_store(directory_.path() + "/objects").value();
+  ManualClock clock_;
+  EngineOptions options_;
+  DirectLink link_{*this};
+  std::map<std::string, Node> nodes_;
+  std::string coordinator_;
+  uint32_t database_ = 0;
+  uint64_t plans_ = 0;
+};
+
+TEST_F(NodesTest, EachServesWhatThePlanNamesItFor) {
+  const RoutingPtr routing = make("c", 20'000);
+  ASSERT_EQ(routing->slots.size(), 2U);
+  const std::string first = key_in(*routing, 0);
+  const std::string second = key_in(*routing, 1);
+  EXPECT_EQ(write("a", routing, first)->code, Code::elsewhere) << "there is no plan yet";
+  plan(routing, {"a", "b"});
+  const RoutingPtr there = find("b", "c");
+  ASSERT_TRUE(there);
+  EXPECT_FALSE(write("a", routing, first));
+  EXPECT_EQ(write("b", there, first)->code, Code::elsewhere);
+  EXPECT_EQ(at("b").placement()->address_of(*there->slots[0]), "a");
+  EXPECT_EQ(at("b").placement()->address_of(*there->slots[1]), std::nullopt);
+  EXPECT_FALSE(write("b", there, second));
+  EXPECT_EQ(read("a", routing, second).error().code, Code::elsewhere);
+  EXPECT_TRUE(read("b", there, second)->item);
+  EXPECT_TRUE(at("a").catalog().has_files(routing->slots[1]->range)) << "b told the owner";
+}
+
+TEST_F(NodesTest, APartitionMovesWithAllThatIsInIt) {
+  const RoutingPtr routing = make("c", 400);
+  plan(routing, {"a"});
+  EXPECT_FALSE(write("a", routing, "k"));
+  plan(routing, {"b"});
+  // b waits for a to let go.
+  EXPECT_TRUE(read("b", find("b", "c"), "k")->item);
+  EXPECT_EQ(read("a", routing, "k").error().code, Code::elsewhere);
+  EXPECT_TRUE(at("a").seat()->is_quiet());
+  EXPECT_FALSE(write("b", find("b", "c"), "more"));
+  plan(routing, {"a"});
+  EXPECT_TRUE(read("a", routing, "more")->item);
+}
+
+TEST_F(NodesTest, ANodeSplitsWhatItServesAndAllKnow) {
+  const RoutingPtr routing = make("c", 400);
+  plan(routing, {"b"});
+  for (int i = 0; i < 30; ++i) {
+    ASSERT_FALSE(write("b", find("b", "c"), "k" + std::to_string(i)));
+  }
+  // The coordinator asks b, which has the partition.
+  auto news = [&] { tell_news(); };
+  std::thread follower([&] {
+    for (int i = 0; i < 200 && find("b", "c")->slots.size() < 2; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    news();
+  });
+  auto split = at("a").split(routing->container->number, 0);
+  follower.join();
+  ASSERT_TRUE(split) << split.error().message;
+  EXPECT_EQ(find("a", "c")->slots.size(), 2U);
+  const RoutingPtr there = find("b", "c");
+  ASSERT_EQ(there->slots.size(), 2U);
+  EXPECT_TRUE(there->slots[0]->here) << "children stay where their parent was";
+  EXPECT_FALSE(find("a", "c")->slots[0]->here);
+  for (int i = 0; i < 30; ++i) {
+    EXPECT_TRUE(read("b", there, "k" + std::to_string(i))->item);
+    EXPECT_EQ(read("a", find("a", "c"), "k" + std::to_string(i)).error().code, Code::elsewhere);
+  }
+  // And one of them goes on to another node.
+  plan(there, {"a", "b"});
+  const RoutingPtr here = find("a", "c");
+  int at_a = 0;
+  for (int i = 0; i < 30; ++i) {
+    auto found = read("a", here, "k" + std::to_string(i));
+    if (!found) continue;
+    EXPECT_TRUE(found->item);
+    ++at_a;
+  }
+  EXPECT_GT(at_a, 0);
+}
+
+TEST_F(NodesTest, AnotherNodeTakesTheCatalogOver) {
+  const RoutingPtr routing = make("c", 400);
+  plan(routing, {"b"});
+  EXPECT_FALSE(write("b", find("b", "c"), "k"));
+  EXPECT_EQ(at("b").seat()->own_catalog().error().code, Code::moved) << "its owner lives";
+  at("a").seat()->disown_catalog();
+  own("b");
+  EXPECT_TRUE(read("b", find("b", "c"), "k")->item) << "its partitions stayed open";
+  make("more", 400);
+  ASSERT_TRUE(find("a", "more"));
+  EXPECT_EQ(at("a").create_database({kFace, "x"}, std::nullopt).error().code, Code::elsewhere);
+  EXPECT_EQ(at("a").seat()->news(0).error().code, Code::moved);
+}
+
+TEST_F(NodesTest, WhatIsDroppedAtTheOwnerIsGoneEverywhere) {
+  const RoutingPtr routing = make("c", 400);
+  plan(routing, {"b"});
+  const RoutingPtr there = find("b", "c");
+  EXPECT_FALSE(write("b", there, "k"));
+  ASSERT_TRUE(at("a").remove_container(routing->container->number));
+  tell_news();
+  EXPECT_FALSE(find("b", "c"));
+  EXPECT_EQ(read("b", there, "k").error().code, Code::not_found);
+}
+
+TEST_F(NodesTest, ANewNodeBringsTheCatalogUpToDateByItself) {
+  make("c", 400);
+  start("d");
+  EXPECT_FALSE(find("d", "c"));
+  tell_news();
+  EXPECT_TRUE(find("d", "c"));
+  EXPECT_EQ(at("d").seat()->ranges().size(), 1U);
+}
+
+}  // namespace
+}  // namespace orrery::cluster
