@@ -117,6 +117,7 @@ Status Catalog::commit(std::vector<partition::Write> writes) {
   persist("entering a change of the catalog", [&] { entered = enter(made.records); });
   lsn_.store(made.lsn, std::memory_order_release);
   remember(std::move(made));
+  if (on_commit_) on_commit_();
   return entered;
 }
 

@@ -82,6 +82,8 @@ class Catalog {
   Result<std::string> news(uint64_t since);
   // Takes the owner's news. Older ones than what is there change nothing.
   Status apply(std::string_view news);
+  // Called after each commit, under a lock: it must not call the catalog. Set before there is one.
+  void set_on_commit(std::function<void()> told) { on_commit_ = std::move(told); }
   // What changed since this was asked last, at the owner too: for routings to follow.
   struct Touched {
     std::set<uint32_t> databases = {};
@@ -214,6 +216,7 @@ class Catalog {
   const Clock& clock_;
   const std::shared_ptr<const partition::Schema> schema_;
   ChangeLink* const owner_;  // null: this is never a copy
+  std::function<void()> on_commit_;
 
   mutable Mutex change_mutex_;  // held through a whole change
   std::shared_ptr<partition::Partition> partition_ ORRERY_GUARDED_BY(change_mutex_);  // the owner's

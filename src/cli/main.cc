@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/limits.h"
+#include "cli/cluster_commands.h"
 #include "cli/faces.h"
 #include "cli/key_commands.h"
 #include "cli/partition_commands.h"
@@ -181,6 +182,8 @@ int main(int argc, char** argv) {
   add_server_options(*partitions, server);
 
   std::string key_name;
+  orrery::cli::ClusterCommands cluster_commands(app, add_server_options);
+
   CLI::App* keys = app.add_subcommand("keys", "Show the account's keys, or make a new one");
   keys->require_subcommand(1);
   CLI::App* list_keys = keys->add_subcommand("list", "Show the keys of a data folder");
@@ -194,6 +197,7 @@ int main(int argc, char** argv) {
 
   CLI11_PARSE(app, argc, argv);
   if (serve->parsed()) return orrery::cli::serve(serve_options);
+  if (auto exit_code = cluster_commands.run()) return *exit_code;
   if (split->parsed()) return orrery::cli::split(server, container, range);
   if (list_keys->parsed()) return orrery::cli::list_keys(server);
   if (regenerate_key->parsed()) return orrery::cli::regenerate_key(server, key_name);

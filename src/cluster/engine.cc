@@ -74,6 +74,10 @@ void Engine::set_coordinator(std::function<std::optional<std::string>()> address
   if (caller_) caller_->set_coordinator(std::move(address));
 }
 
+void Engine::set_on_catalog_change(std::function<void()> told) {
+  catalog_->set_on_commit(std::move(told));
+}
+
 void Engine::answer(std::string_view kind, std::string_view bytes, peer::Done done) {
   if (!parts_->seat) return done(fail(Code::unsupported, "this server is alone"));
   parts_->seat->answer(kind, bytes, std::move(done));

@@ -48,6 +48,9 @@ class Engine {
   const Placement* placement() const;
   // Where the catalog's owner is, as coordination knows it: nothing when this node is it.
   void set_coordinator(std::function<std::optional<std::string>()> address);
+  // Called after each change of the catalog that this node makes as its owner. It must not block.
+  // Set before there is one.
+  void set_on_catalog_change(std::function<void()> told);
   // Answers a call of another node's engine: of the kinds that begin with `engine.`.
   void answer(std::string_view kind, std::string_view bytes, peer::Done done);
 

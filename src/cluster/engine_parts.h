@@ -80,7 +80,7 @@ struct Engine::Parts {
         indexer(table, catalog, opener, stop_signal),
         upkeep(table, catalog, volume, options.limits, clock, remover, indexer, bell, stop_signal,
                !plan.is_alone()),
-        reports(table, opener),
+        reports(table, plan, opener),
         point_reads(table, clock, budgets, opener),
         writes(table, options.limits, budgets, opener, splits),
         feed(table, options.limits, budgets, opener),

@@ -106,6 +106,7 @@ struct SplitReport {
 
 struct PartitionStatus {
   catalog::PartitionRange range;
+  std::string node = {};  // of a cluster: which one is to serve it. What follows is known there
   bool open = false;
   partition::Usage usage;
   uint64_t lsn = 0;

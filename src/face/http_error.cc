@@ -57,6 +57,7 @@ int http_status(Code code) {
     case Code::corrupt:
     case Code::overloaded:
     case Code::would_wait:
+    case Code::elsewhere:  // no node could be asked
       return 503;
     case Code::unsupported:
       return 501;

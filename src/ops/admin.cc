@@ -57,15 +57,19 @@ void Pages::admin(PageRequestPtr call) {
                              Known{"/admin/partitions", "GET", &Pages::partitions},
                              Known{"/admin/containers", "GET", &Pages::containers},
                              Known{"/admin/history", "GET", &Pages::history},
-                             Known{"/admin/keys/regenerate", "POST", &Pages::regenerate_key}}) {
+                             Known{"/admin/keys/regenerate", "POST", &Pages::regenerate_key},
+                             Known{"/admin/cluster", "GET", &Pages::cluster},
+                             Known{"/admin/cluster/drain", "POST", &Pages::drain},
+                             Known{"/admin/cluster/move", "POST", &Pages::move_partition},
+                             Known{"/admin/cluster/rebalance", "POST", &Pages::rebalance}}) {
     if (call->path != known.path) continue;
     if (call->method != known.method) return call->method_not_allowed();
     return later(std::move(call), known.job);
   }
   call->fail({.code = Code::invalid,
               .message = fmt::format("there is no {} {}: there are GET /admin/containers, GET "
-                                     "/admin/partitions, GET /admin/history, POST /admin/split and "
-                                     "POST /admin/keys/regenerate",
+                                     "/admin/partitions, GET /admin/history, POST /admin/split, "
+                                     "POST /admin/keys/regenerate and /admin/cluster",
                                      call->method, call->path)});
 }
 

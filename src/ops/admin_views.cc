@@ -117,11 +117,12 @@ void Pages::partitions(PageRequestPtr call) {
     json += fmt::format(
         R"({{"id":{},"min":"{}","max":"{}","bytes":{},"items":{},"lsn":{},"reads":{},)"
         R"("writes":{},"throttled":{},"requestUnits":{:.2f},"indexed":{},"problem":{},)"
-        R"("parents":{},"share":{:.1f},"splitting":{}}})",
+        R"("parents":{},"share":{:.1f},"splitting":{},"node":{}}})",
         one.range.id, to_hex_upper(one.range.min), to_hex_upper(one.range.max), one.usage.bytes,
         one.usage.items, one.lsn, one.reads, one.writes, one.throttled, one.charge,
         one.indexed_percent, quoted(one.read_only_reason), numbers(one.range.parents),
-        is_there ? routing->budget(**slot).rate() : 0.0, is_there && (*slot)->split_wanted.load());
+        is_there ? routing->budget(**slot).rate() : 0.0, is_there && (*slot)->split_wanted.load(),
+        quoted(one.node));
   }
   json += "],\"keys\":" + keys_json(*keys);
   std::ranges::sort(*keys, std::greater<>(), [](const auto& one) { return one.key.usage.bytes; });

@@ -9,12 +9,17 @@
 //   GET  /admin/history           ?from=…&step=5|60: the server's figures over time
 //   POST /admin/split             {"database":…,"container":…,"range":n}; without range the largest
 //   POST /admin/keys/regenerate   {"key":"primary"}
+//   GET  /admin/cluster           the nodes, as this one knows them: cluster_pages.cc
+//   POST /admin/cluster/drain     {"node":NAME}; "draining":false lets it serve again
+//   POST /admin/cluster/move      {"database":…,"container":…,"range":n,"node":NAME}
+//   POST /admin/cluster/rebalance
 // Partitions and split with the face whose database it is, unless that is the main one's:
 // "face":NAME, &face=NAME. The first three are in admin_views.cc.
 //
 // Threading: handle() and refuse() on event-loop threads; what blocks goes through the lanes.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +37,10 @@
 #include "ops/metrics_sampler.h"
 #include "ops/page_request.h"
 
+namespace orrery::nodes {
+class Node;
+}
+
 namespace orrery::ops {
 
 class Pages {
@@ -46,6 +55,8 @@ class Pages {
     metrics_page_.set_server(server);
     sampler_.set_server(server);
   }
+  // Of a server among others; null: it is alone, or is stopping.
+  void set_node(nodes::Node* node) { node_ = node; }
   // Before the engine goes.
   void stop() { sampler_.stop(); }
 
@@ -65,6 +76,12 @@ class Pages {
   void containers(PageRequestPtr call);
   void history(PageRequestPtr call);
   void regenerate_key(PageRequestPtr call);
+  void cluster(PageRequestPtr call);
+  void drain(PageRequestPtr call);
+  void move_partition(PageRequestPtr call);
+  void rebalance(PageRequestPtr call);
+  // Null, and the call has failed, in a server alone.
+  nodes::Node* node_or_fail(PageRequest& call) const;
   // `face`: empty for the main one.
   cluster::RoutingPtr find(std::string_view face, std::string_view database,
                            std::string_view container) const;
@@ -74,6 +91,7 @@ class Pages {
   face::Lanes& lanes_;
   const Clock& clock_;
   const std::string main_face_;
+  std::atomic<nodes::Node*> node_{nullptr};
   AdminSignatures signatures_;
   face::RequestMetrics metrics_;
   MetricsPage metrics_page_;  // it tells of the others

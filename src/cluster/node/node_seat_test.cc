@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -64,7 +65,10 @@ class NodesTest : public testing::Test {
   void start(const std::string& name) {
     Node& node = nodes_[name];
     node.name = name;
-    node.volume = volume::open_object_volume(store_, {.node_name = name}).value();
+    node.volume = volume::open_object_volume(store_, {.node_name = name,
+                                                      .clock = [this] { return boot_us_.load(); },
+                                                      .lease_renews_itself = false})
+                      .value();
     EngineOptions options = options_;
     options.node = name;
     node.engine = Engine::open(*node.volume, clock_, options).value();
@@ -145,6 +149,7 @@ class NodesTest : public testing::Test {
   std::shared_ptr<volume::ObjectStore> store_ =
       volume::open_directory_store(directory_.path() + "/objects").value();
   ManualClock clock_;
+  std::atomic<int64_t> boot_us_{1'000'000};  // of leases: it stands still
   EngineOptions options_;
   DirectLink link_{*this};
   std::map<std::string, Node> nodes_;
@@ -248,6 +253,24 @@ TEST_F(NodesTest, WhatIsDroppedAtTheOwnerIsGoneEverywhere) {
   tell_news();
   EXPECT_FALSE(find("b", "c"));
   EXPECT_EQ(read("b", there, "k").error().code, Code::not_found);
+}
+
+TEST_F(NodesTest, WithoutAGoodLeaseNothingIsAnswered) {
+  const RoutingPtr routing = make("c", 400);
+  plan(routing, {"a"});
+  EXPECT_FALSE(write("a", routing, "k"));
+  EXPECT_TRUE(read("a", routing, "k")->item);
+  boot_us_ += 10'000'000;  // nobody renewed it
+  EXPECT_EQ(read("a", routing, "k").error().code, Code::overloaded);
+  EXPECT_EQ(at("a")
+                .read_in_memory(*routing, place(*routing, "k"), "r", {}, 1)
+                .value()
+                .error()
+                .code,
+            Code::overloaded);
+  EXPECT_EQ(at("a").feed(routing, "", "\xFF", nullptr, 10, {}).error().code, Code::overloaded);
+  EXPECT_EQ(at("a").changes(routing, "", "\xFF", {}, 10, {}).error().code, Code::overloaded);
+  EXPECT_EQ(at("a").seat()->news(0).error().code, Code::moved);
 }
 
 TEST_F(NodesTest, ANewNodeBringsTheCatalogUpToDateByItself) {

@@ -19,6 +19,10 @@ Result<std::vector<PartitionStatus>> PartitionReports::status(uint32_t container
     one.writes = slot->counters.writes;
     one.throttled = slot->counters.throttled;
     one.charge = slot->counters.charge;
+    if (const auto plan = plan_.current()) {
+      if (const auto* owner = ServingPlan::owner_of(*plan, *slot)) one.node = owner->name;
+    }
+    if (!slot->here) continue;
     auto opened = opener_.open_if_there(slot);
     if (!opened) {
       one.read_only_reason = opened.error().message;

@@ -18,7 +18,8 @@ namespace orrery::cluster {
 
 class PartitionReports {
  public:
-  PartitionReports(const RoutingTable& table, Opener& opener) : table_(table), opener_(opener) {}
+  PartitionReports(const RoutingTable& table, const ServingPlan& plan, Opener& opener)
+      : table_(table), plan_(plan), opener_(opener) {}
 
   // As the functions of the same names of Engine.
   Result<std::vector<PartitionStatus>> status(uint32_t container);
@@ -27,6 +28,7 @@ class PartitionReports {
 
  private:
   const RoutingTable& table_;
+  const ServingPlan& plan_;
   Opener& opener_;
 };
 

@@ -267,14 +267,7 @@ class ObjectVolume final : public Volume {
   bool reads_are_current() const override { return core_->lease->is_good(); }
 
   Result<std::string> owner(std::string_view name) const override {
-    auto id = store().entry(kIndexObject, named(name));
-    if (!id) return pass(id.error());
-    if (!*id) return std::string();
-    auto root = store().inspect(root_object(**id));
-    if (!root && root.error().code == Code::not_found) return std::string();
-    if (!root) return pass(root.error());
-    if (root->attribute(kState) != kOpen) return std::string();
-    return std::string(root->attribute(kOwner));
+    return owner_incarnation(store(), name);
   }
 
   bool exists(std::string_view name) const override {

@@ -1,0 +1,183 @@
+// See cluster_commands.h.
+#include "cli/cluster_commands.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <thread>
+
+#include "base/printable.h"
+#include "value/json.h"
+#include "value/json_quoted.h"
+
+namespace orrery::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kLookAgain{500};
+
+std::string printable(std::string_view text) {
+  std::string out;
+  append_printable(out, text);
+  return out;
+}
+
+int complain(std::string_view command, const Error& error) {
+  fmt::print(stderr, "orrery cluster {}: {}\n", command, printable(error.message));
+  return 1;
+}
+
+double number(const value::Node& object, std::string_view name) {
+  const value::Node* member = object.find(name);
+  return member == nullptr ? 0 : member->number;
+}
+
+std::string text(const value::Node& object, std::string_view name) {
+  const value::Node* member = object.find(name);
+  return member == nullptr ? "" : printable(member->text);
+}
+
+bool truth(const value::Node& object, std::string_view name) {
+  const value::Node* member = object.find(name);
+  return member != nullptr && member->boolean;
+}
+
+void print_member(const value::Node& one, std::string_view coordinator) {
+  std::string notes;
+  const auto note = [&](std::string_view more) {
+    if (!notes.empty()) notes += ", ";
+    notes += more;
+  };
+  if (text(one, "name") == coordinator) note("coordinator");
+  if (truth(one, "draining")) note("draining");
+  if (text(one, "state") != "live") note("its lease is " + text(one, "state"));
+  if (number(one, "silentS") > 1) note(fmt::format("silent for {:.1f} s", number(one, "silentS")));
+  if (!text(one, "cannotReach").empty()) note("cannot reach the coordinator");
+  fmt::print("{:<20}  {:<22}  {:>10}  {}\n", text(one, "name"), text(one, "address"),
+             number(one, "ranges"), notes);
+}
+
+// How many ranges the node is to serve, by the plan. Nothing when there is no such node.
+Result<std::optional<double>> ranges_of(const ServerAddress& server, const std::string& node) {
+  auto reply = call_admin(server, "GET", "/admin/cluster", "");
+  if (!reply) return pass(reply.error());
+  auto document = value::JsonDocument::parse(*reply);
+  if (!document) return pass(document.error());
+  const value::Node* members = document->root().find("members");
+  for (const value::Node* one = members == nullptr ? nullptr : members->first; one != nullptr;
+       one = one->next) {
+    if (text(*one, "name") == node) return number(*one, "ranges");
+  }
+  return std::nullopt;
+}
+
+int show_status(const ServerAddress& server, bool json) {
+  auto reply = call_admin(server, "GET", "/admin/cluster", "");
+  if (!reply) return complain("status", reply.error());
+  if (json) {
+    fmt::print("{}\n", *reply);
+    return 0;
+  }
+  auto document = value::JsonDocument::parse(*reply);
+  if (!document) return complain("status", document.error());
+  const value::Node& root = document->root();
+  const value::Node* members = root.find("members");
+  if (members == nullptr) {
+    return complain("status", {Code::internal, "the server's answer has no members"});
+  }
+  const std::string coordinator = text(root, "coordinator");
+  fmt::print("asked {}; the coordinator is {}; plan {}.{} with {} partitions\n", text(root, "node"),
+             coordinator.empty() ? "not known" : coordinator, number(root, "term"),
+             number(root, "plan"), number(root, "ranges"));
+  fmt::print("the catalog here is at {}, {:.1f} s old\n\n", number(root, "catalogLsn"),
+             number(root, "catalogAgeS"));
+  fmt::print("{:<20}  {:<22}  {:>10}\n", "node", "address", "partitions");
+  for (const value::Node* one = members->first; one != nullptr; one = one->next) {
+    print_member(*one, coordinator);
+  }
+  return 0;
+}
+
+int drain(const ServerAddress& server, const std::string& node, bool draining, bool wait) {
+  const std::string_view command = draining ? "drain" : "undrain";
+  auto asked =
+      call_admin(server, "POST", "/admin/cluster/drain",
+                 fmt::format(R"({{"node":{},"draining":{}}})", value::quoted(node), draining));
+  if (!asked) return complain(command, asked.error());
+  if (!draining) {
+    fmt::print("{} takes partitions again\n", printable(node));
+    return 0;
+  }
+  for (double last = -1; wait;) {
+    auto left = ranges_of(server, node);
+    if (!left) return complain(command, left.error());
+    if (!*left || **left == 0) break;
+    if (**left != last) fmt::print("{} has {} partitions left\n", printable(node), **left);
+    std::fflush(stdout);
+    last = **left;
+    std::this_thread::sleep_for(kLookAgain);
+  }
+  fmt::print("{} {}\n", printable(node),
+             wait ? "has no partitions left: it can be stopped" : "is being drained");
+  return 0;
+}
+
+int move_partition(const ServerAddress& server, const std::string& container, uint32_t range,
+                 const std::string& node) {
+  const size_t slash = container.find('/');
+  if (slash == 0 || slash == std::string::npos || slash + 1 == container.size()) {
+    return complain("move", {Code::invalid,
+                             fmt::format("'{}' is not of the form DB/CONTAINER", container)});
+  }
+  auto moved = call_admin(
+      server, "POST", "/admin/cluster/move",
+      fmt::format(R"({{"database":{},"container":{},"range":{},"node":{}}})",
+                  value::quoted(container.substr(0, slash)),
+                  value::quoted(container.substr(slash + 1)), range, value::quoted(node)));
+  if (!moved) return complain("move", moved.error());
+  fmt::print("range {} of {} goes to {}\n", range, printable(container), printable(node));
+  return 0;
+}
+
+int rebalance(const ServerAddress& server) {
+  auto asked = call_admin(server, "POST", "/admin/cluster/rebalance", "");
+  if (!asked) return complain("rebalance", asked.error());
+  fmt::print("partitions are being spread anew: see orrery cluster status\n");
+  return 0;
+}
+
+}  // namespace
+
+ClusterCommands::ClusterCommands(
+    CLI::App& app, const std::function<void(CLI::App&, ServerAddress&)>& add_server_options) {
+  CLI::App* cluster = app.add_subcommand("cluster", "Look at a cluster's nodes, and move partitions");
+  cluster->require_subcommand(1);
+  status_ = cluster->add_subcommand("status", "Show the nodes and what each serves");
+  status_->add_flag("--json", json_, "As the server says it");
+  drain_ = cluster->add_subcommand(
+      "drain", "Move all partitions of a node to others, so that it can be stopped");
+  drain_->add_option("node", node_, "Its name")->required();
+  drain_->add_flag("--no-wait", no_wait_, "Return at once, not when it has none left");
+  undrain_ = cluster->add_subcommand("undrain", "Let a drained node serve again");
+  undrain_->add_option("node", node_, "Its name")->required();
+  move_ = cluster->add_subcommand("move", "Move one partition to a node");
+  move_->add_option("container", container_, "DB/CONTAINER")->required();
+  move_->add_option("range", range_, "The partition key range")->required();
+  move_->add_option("node", node_, "The node that is to serve it")->required();
+  rebalance_ = cluster->add_subcommand("rebalance", "Spread partitions by load and size now");
+  for (CLI::App* command : {status_, drain_, undrain_, move_, rebalance_}) {
+    add_server_options(*command, server_);
+  }
+}
+
+std::optional<int> ClusterCommands::run() const {
+  if (status_->parsed()) return show_status(server_, json_);
+  if (drain_->parsed()) return drain(server_, node_, true, !no_wait_);
+  if (undrain_->parsed()) return drain(server_, node_, false, false);
+  if (move_->parsed()) return move_partition(server_, container_, range_, node_);
+  if (rebalance_->parsed()) return rebalance(server_);
+  return std::nullopt;
+}
+
+}  // namespace orrery::cli

@@ -1,0 +1,133 @@
+// What an operator of a cluster looks at and asks for. See pages.h.
+//
+// Each node answers by what it knows itself; what only the coordinator can do is passed on to it.
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "face/http_error.h"
+#include "nodes/node.h"
+#include "ops/pages.h"
+#include "value/json.h"
+
+namespace orrery::ops {
+namespace {
+
+using value::Type;
+
+constexpr std::array<std::string_view, 3> kLeaseStates = {"live", "revoked", "over"};
+
+std::string quoted(std::string_view text) {
+  std::string json;
+  face::append_message(json, text);
+  return json;
+}
+
+double seconds(int64_t microseconds) {
+  return static_cast<double>(microseconds) / 1e6;
+}
+
+std::string member_json(const nodes::MemberStatus& one) {
+  return fmt::format(
+      R"({{"name":{},"address":{},"incarnation":{},"state":"{}","draining":{},"ranges":{},"silentS":{:.3f},"unheardS":{:.3f},"catalogLsn":{},"hasPlan":{},"quiet":{},"cannotReach":{},"versions":[{},{}]}})",
+      quoted(one.member.name), quoted(one.member.address), quoted(one.member.incarnation),
+      kLeaseStates[static_cast<size_t>(one.state)], one.member.draining, one.ranges,
+      seconds(one.silent_us), seconds(one.unheard_us), one.catalog_lsn, one.has_plan, one.quiet,
+      quoted(one.cannot_reach), one.versions.oldest, one.versions.newest);
+}
+
+std::string status_json(const nodes::NodeStatus& status) {
+  std::string members;
+  for (const nodes::MemberStatus& one : status.members) {
+    if (!members.empty()) members += ',';
+    members += member_json(one);
+  }
+  return fmt::format(
+      R"({{"node":{},"coordinator":{},"isCoordinator":{},"leaseGood":{},"term":{},"plan":{},"ranges":{},"catalogLsn":{},"catalogAgeS":{:.3f},"members":[{}]}})",
+      quoted(status.self.name), quoted(status.coordinator), status.is_coordinator,
+      status.lease_good, status.term, status.plan_version, status.ranges, status.catalog_lsn,
+      status.catalog_age_us < 0 ? -1.0 : seconds(status.catalog_age_us), members);
+}
+
+// Answers the request with what came of the operation.
+peer::Done reply_when_done(PageRequestPtr call) {
+  return [call = std::move(call)](Result<std::string> outcome) {
+    if (!outcome) return call->fail(outcome.error());
+    call->reply_json("{}");
+  };
+}
+
+bool is_text(const value::Node* node) {
+  return node != nullptr && node->type == Type::string && !node->text.empty();
+}
+
+}  // namespace
+
+nodes::Node* Pages::node_or_fail(PageRequest& call) const {
+  nodes::Node* node = node_.load();
+  if (node == nullptr) {
+    call.fail({.code = Code::not_found,
+               .message = "this server is alone: it was started without --node"});
+  }
+  return node;
+}
+
+void Pages::cluster(PageRequestPtr call) {
+  const nodes::Node* node = node_or_fail(*call);
+  if (node != nullptr) call->reply_json(status_json(node->status()));
+}
+
+void Pages::drain(PageRequestPtr call) {
+  nodes::Node* node = node_or_fail(*call);
+  if (node == nullptr) return;
+  auto document = value::JsonDocument::parse(call->body);
+  if (!document) return call->fail(document.error());
+  const value::Node* name = document->root().find("node");
+  const value::Node* draining = document->root().find("draining");
+  if (!is_text(name) || (draining != nullptr && draining->type != Type::boolean)) {
+    return call->fail({.code = Code::invalid,
+                       .message = "the body is to be {\"node\":NAME} with, if wanted, "
+                                  "\"draining\":false to let it serve again"});
+  }
+  const std::string to(name->text);
+  const bool drains = draining == nullptr || draining->boolean;
+  node->drain(to, drains, reply_when_done(std::move(call)));
+}
+
+void Pages::move_partition(PageRequestPtr call) {
+  nodes::Node* node = node_or_fail(*call);
+  if (node == nullptr) return;
+  auto document = value::JsonDocument::parse(call->body);
+  if (!document) return call->fail(document.error());
+  const value::Node& root = document->root();
+  const value::Node* database = root.find("database");
+  const value::Node* container = root.find("container");
+  const value::Node* range = root.find("range");
+  const value::Node* face = root.find("face");
+  const value::Node* to = root.find("node");
+  if (!is_text(database) || !is_text(container) || !is_text(to) || range == nullptr ||
+      range->type != Type::number || range->number < 0 || range->number > UINT32_MAX ||
+      (face != nullptr && face->type != Type::string)) {
+    return call->fail({.code = Code::invalid,
+                       .message = "the body is to be {\"database\":NAME,\"container\":NAME,"
+                                  "\"range\":NUMBER,\"node\":NAME}"});
+  }
+  const cluster::RoutingPtr routing =
+      find(face == nullptr ? "" : face->text, database->text, container->text);
+  if (!routing) {
+    return call->fail({.code = Code::not_found,
+                       .message = fmt::format("there is no container '{}' in database '{}'",
+                                              container->text, database->text)});
+  }
+  const nodes::RangeRef ref{routing->container->number, static_cast<uint32_t>(range->number)};
+  const std::string name(to->text);
+  node->move(ref, name, reply_when_done(std::move(call)));
+}
+
+void Pages::rebalance(PageRequestPtr call) {
+  nodes::Node* node = node_or_fail(*call);
+  if (node != nullptr) node->rebalance(reply_when_done(std::move(call)));
+}
+
+}  // namespace orrery::ops
