@@ -31,6 +31,11 @@ class FaceListeners {
   void stop();
 
   ops::Pages& pages() { return *pages_; }
+  std::vector<face::Face*> faces() const {
+    std::vector<face::Face*> all;
+    for (const auto& one : faces_) all.push_back(one.get());
+    return all;
+  }
 
  private:
   // Nothing when the face is off.

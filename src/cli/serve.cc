@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/survive.h"
 #include "catalog/catalog.h"
+#include "cli/cluster_node.h"
 #include "cli/data_folder.h"
 #include "cli/descriptors.h"
 #include "cli/face_listeners.h"
@@ -34,8 +35,6 @@
 #include "net/certificate.h"
 #include "net/loopback.h"
 #include "net/server.h"
-#include "peer/node.h"
-#include "peer/switchboard.h"
 #include "prices/request_units.h"
 #include "script/host.h"
 
@@ -168,18 +167,6 @@ Result<std::unique_ptr<account::Account>> open_account(const ServeOptions& optio
   return account::Account::open(found->keys, std::move(found->secret), std::move(account_options));
 }
 
-// Calls of other nodes come to the switchboard from here on. Null for a server alone.
-Result<std::unique_ptr<peer::Node>> open_peer(const NodeOptions& options,
-                                              peer::Switchboard& switchboard) {
-  if (!options.is_node()) return nullptr;
-  return peer::open_node({.name = options.name,
-                          .address = options.address,
-                          .ca_file = options.ca,
-                          .certificate_file = options.certificate,
-                          .key_file = options.private_key},
-                         switchboard, switchboard);
-}
-
 // With the certificate, which is made when none is given.
 Result<net::ServerOptions> server_options_of(const ServeOptions& options, const Limits& limits) {
   net::ServerOptions made;
@@ -199,6 +186,14 @@ Result<net::ServerOptions> server_options_of(const ServeOptions& options, const 
   made.request_buffer_bytes = limits.request_buffer_bytes;
   made.response_buffer_bytes = limits.response_buffer_bytes;
   return made;
+}
+
+// Whether one of the signals, which are blocked, has come.
+bool is_pending(const sigset_t& signals) {
+  sigset_t pending;
+  sigpending(&pending);
+  return (sigismember(&signals, SIGTERM) == 1 && sigismember(&pending, SIGTERM) == 1) ||
+         (sigismember(&signals, SIGINT) == 1 && sigismember(&pending, SIGINT) == 1);
 }
 
 // A server that was killed on another machine seems to live until its lease has ended.
@@ -242,17 +237,21 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   if (!test_clock) return pass(test_clock.error());
   if (*test_clock) log::warn("ORRERY_TEST_CLOCK is set: a test has the clock in hand");
   const Clock& engine_clock = *test_clock ? static_cast<const Clock&>(**test_clock) : clock;
-  peer::Switchboard switchboard;
-  auto peers = open_peer(options.node, switchboard);
-  if (!peers) return pass(peers.error());
-  auto volume = open_volume(*store, options.node.name, options.data, limits);
+  auto node = ClusterNode::open(options.node);
+  if (!node) return pass(node.error());
+  settings.engine.node = options.node.name;
+  settings.engine.link = (*node)->link();
+  auto volume = open_volume(*store, options.node, options.data, limits);
   if (!volume) return pass(volume.error());
-  auto engine = open_engine(**volume, engine_clock, settings.engine);
+  auto engine = open_engine(*volume->volume, engine_clock, settings.engine);
   if (!engine) return pass(engine.error());
+  if (volume->lease) (*node)->join(**engine, **store, volume->lease);
+  const OnEnd node_stops([&] { (*node)->stop(); });  // whatever happens: before the engine goes
   script::Host scripts((*engine)->limits());
   face::Lanes lanes((*engine)->limits(), clock, scripts.workers_max());
   face::Context context{
       .engine = **engine, .scripts = scripts, .account = **account, .lanes = lanes, .clock = clock};
+  context.forwarder = (*node)->forwarder();
   auto test_hop = TestHop::from_environment(context, options);
   if (!test_hop) return pass(test_hop.error());
   if (*test_hop) context.forwarder = &(*test_hop)->forwarder();
@@ -260,6 +259,9 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   auto server = net::Server::create(*server_options);
   if (!server) return pass(server.error());
   if (auto made = faces.listen(**server, std::move(metrics_token)); !made) return made;
+  (*node)->serve(faces.faces());
+  faces.pages().set_node((*node)->node());
+  if (!(*node)->wait_until_ready([&] { return is_pending(stop_signals); })) return {};
   if (auto started = (*server)->start(); !started) return started;
   faces.pages().set_server(server->get());
   const std::vector<net::ListenerStatus> listeners = (*server)->listeners();
@@ -289,10 +291,11 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
       std::_Exit(130);
     }).detach();
   });
+  (*node)->leave(std::chrono::seconds(options.grace_s));
   (*server)->stop(std::chrono::seconds(options.grace_s));
   if (*test_hop) (*test_hop)->stop();
-  switchboard.clear();
-  if (*peers) (*peers)->stop(std::chrono::milliseconds(0));
+  faces.pages().set_node(nullptr);
+  (*node)->stop();
   lanes.stop();
   faces.stop();
   server->reset();

@@ -60,17 +60,29 @@ Result<std::shared_ptr<volume::ObjectStore>> open_store(const VolumeOptions& opt
                           kind));
 }
 
-Result<std::unique_ptr<volume::Volume>> open_volume(std::shared_ptr<volume::ObjectStore> store,
-                                                    const std::string& node_name,
-                                                    const std::string& data_folder,
-                                                    const Limits& limits) {
-  if (!store) return volume::open_local_volume(data_folder, limits.disk_reserve_bytes);
-  return volume::open_object_volume(std::move(store),
-                                    {.node_name = node_name.empty() ? host_name() : node_name,
-                                     .on_lease_lost = stop_serving,
-                                     .incarnation_file = data_folder + "/incarnation",
-                                     .cache_file = data_folder + "/cache",
-                                     .cache_bytes = limits.volume_cache_bytes});
+Result<OpenedVolume> open_volume(std::shared_ptr<volume::ObjectStore> store,
+                                 const NodeOptions& node, const std::string& data_folder,
+                                 const Limits& limits) {
+  OpenedVolume opened;
+  if (!store) {
+    auto local = volume::open_local_volume(data_folder, limits.disk_reserve_bytes);
+    if (!local) return pass(local.error());
+    opened.volume = std::move(*local);
+    return opened;
+  }
+  volume::ObjectVolumeOptions options{.node_name = node.is_node() ? node.name : host_name(),
+                                      .address = node.address,
+                                      .on_lease_lost = stop_serving,
+                                      .incarnation_file = data_folder + "/incarnation",
+                                      .cache_file = data_folder + "/cache",
+                                      .cache_bytes = limits.volume_cache_bytes};
+  auto lease = volume::take_lease(*store, options);
+  if (!lease) return pass(lease.error());
+  opened.lease = std::move(*lease);
+  auto shared = volume::open_object_volume(std::move(store), std::move(options), opened.lease);
+  if (!shared) return pass(shared.error());
+  opened.volume = std::move(*shared);
+  return opened;
 }
 
 }  // namespace orrery::cli

@@ -10,6 +10,8 @@
 
 #include "base/limits.h"
 #include "base/result.h"
+#include "cli/node_options.h"
+#include "volume/objects/lease.h"
 #include "volume/objects/object_store.h"
 #include "volume/volume.h"
 
@@ -24,10 +26,15 @@ struct VolumeOptions {
 // The store of objects that the volume is in. Null: it is a local one, which has none.
 Result<std::shared_ptr<volume::ObjectStore>> open_store(const VolumeOptions& options);
 
-// Whoever opens it holds the lock of the data folder. `node_name`: empty for that of the machine.
-Result<std::unique_ptr<volume::Volume>> open_volume(std::shared_ptr<volume::ObjectStore> store,
-                                                    const std::string& node_name,
-                                                    const std::string& data_folder,
-                                                    const Limits& limits);
+struct OpenedVolume {
+  std::unique_ptr<volume::Volume> volume;
+  std::shared_ptr<volume::Lease> lease;  // of one that several processes share; null otherwise
+};
+
+// Whoever opens it holds the lock of the data folder. `node` says who this is to others; of a
+// server alone it is empty.
+Result<OpenedVolume> open_volume(std::shared_ptr<volume::ObjectStore> store,
+                                 const NodeOptions& node, const std::string& data_folder,
+                                 const Limits& limits);
 
 }  // namespace orrery::cli

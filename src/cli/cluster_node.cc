@@ -1,0 +1,113 @@
+// See cluster_node.h.
+#include "cli/cluster_node.h"
+
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "base/log.h"
+#include "cluster/node/catalog_caller.h"
+#include "nodes/messages.h"
+
+namespace orrery::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kMoment{20};
+
+}  // namespace
+
+class ClusterNode::EngineCalls final : public peer::Answerer {
+ public:
+  explicit EngineCalls(cluster::Engine& engine) : engine_(engine) {}
+  void answer(std::string kind, std::string bytes, peer::Done done) override {
+    engine_.answer(kind, bytes, std::move(done));
+  }
+
+ private:
+  cluster::Engine& engine_;
+};
+
+ClusterNode::ClusterNode(NodeOptions options) : options_(std::move(options)) {}
+
+ClusterNode::~ClusterNode() {
+  stop();
+}
+
+Result<std::unique_ptr<ClusterNode>> ClusterNode::open(const NodeOptions& options) {
+  std::unique_ptr<ClusterNode> made(new ClusterNode(options));
+  if (!options.is_node()) return made;
+  auto peers = peer::open_node({.name = options.name,
+                                .address = options.address,
+                                .ca_file = options.ca,
+                                .certificate_file = options.certificate,
+                                .key_file = options.private_key},
+                               made->switchboard_, made->switchboard_);
+  if (!peers) return pass(peers.error());
+  made->peers_ = std::move(*peers);
+  return made;
+}
+
+void ClusterNode::join(cluster::Engine& engine, volume::ObjectStore& store,
+                       std::shared_ptr<volume::Lease> lease) {
+  if (!peers_) return;
+  lease_ = std::move(lease);
+  engine_calls_ = std::make_unique<EngineCalls>(engine);
+  switchboard_.add(std::string(cluster::kEngineCalls), *engine_calls_);
+  forwarder_ = std::make_unique<face::Forwarder>(*engine.placement());
+  forwarder_->set_link(*peers_);
+  engine.set_coordinator([this]() -> std::optional<std::string> {
+    const nodes::Node* node = ticking_.load();
+    if (node == nullptr) return "";
+    if (node->is_coordinator()) return std::nullopt;
+    const std::optional<nodes::Member> coordinator = node->coordinator();
+    return coordinator ? coordinator->address : "";
+  });
+  engine.set_on_catalog_change([this] {
+    if (nodes::Node* node = ticking_.load()) node->catalog_changed();
+  });
+  coordination_ = std::make_unique<nodes::NodeThread>(store, *lease_, *peers_, *engine.seat());
+  ticking_ = &coordination_->node();
+  switchboard_.add(std::string(nodes::kKindPrefix), coordination_->node());
+}
+
+void ClusterNode::serve(const std::vector<face::Face*>& faces) {
+  if (!peers_) return;
+  for (face::Face* face : faces) forwarder_->add_face(*face);
+  switchboard_.set_receiver(*forwarder_);
+}
+
+bool ClusterNode::wait_until_ready(const std::function<bool()>& stop) {
+  if (!coordination_) return true;
+  for (int moments = 0; !coordination_->node().is_ready(); ++moments) {
+    if (stop()) return false;
+    if (moments == 50) {
+      log::info("waiting for the cluster's coordinator, or to become it", {{"node", options_.name}});
+    }
+    std::this_thread::sleep_for(kMoment);
+  }
+  return true;
+}
+
+void ClusterNode::leave(std::chrono::seconds patience) {
+  if (!coordination_ || lease_->is_lost()) return;
+  nodes::Node& node = coordination_->node();
+  node.drain(options_.name, true, [](const Result<std::string>& asked) {
+    if (!asked) log::warn("cannot drain this node", {{"error", asked.error().message}});
+  });
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while (!node.is_drained() && std::chrono::steady_clock::now() < until && !lease_->is_lost()) {
+    std::this_thread::sleep_for(kMoment);
+  }
+}
+
+void ClusterNode::stop() {
+  if (!peers_) return;
+  ticking_ = nullptr;
+  switchboard_.clear();
+  if (forwarder_) forwarder_->stop();
+  peers_->stop(std::chrono::milliseconds(0));
+  coordination_.reset();
+}
+
+}  // namespace orrery::cli
