@@ -14,6 +14,9 @@ namespace orrery::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kMoment{20};
+constexpr std::chrono::milliseconds kInstant{5};
+// A node that died is known to be dead before that.
+constexpr std::chrono::seconds kBarrierMax{10};
 
 }  // namespace
 
@@ -66,9 +69,24 @@ void ClusterNode::join(cluster::Engine& engine, volume::ObjectStore& store,
   engine.set_on_catalog_change([this] {
     if (nodes::Node* node = ticking_.load()) node->catalog_changed();
   });
+  engine.set_barrier([this](uint64_t lsn) { return wait_until_all_have(lsn); });
   coordination_ = std::make_unique<nodes::NodeThread>(store, *lease_, *peers_, *engine.seat());
   ticking_ = &coordination_->node();
   switchboard_.add(std::string(nodes::kKindPrefix), coordination_->node());
+}
+
+Status ClusterNode::wait_until_all_have(uint64_t lsn) const {
+  const int64_t committed_us = volume::boot_time_us();
+  const auto until = std::chrono::steady_clock::now() + kBarrierMax;
+  for (;;) {
+    const nodes::Node* node = ticking_.load();
+    if (node != nullptr && node->everyone_has(lsn, committed_us)) return {};
+    if (node == nullptr || std::chrono::steady_clock::now() > until) {
+      return fail(Code::overloaded,
+                  "the change is made, but not every node is known to have it: ask again");
+    }
+    std::this_thread::sleep_for(kInstant);
+  }
 }
 
 void ClusterNode::serve(const std::vector<face::Face*>& faces) {

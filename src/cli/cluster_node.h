@@ -55,6 +55,7 @@ class ClusterNode {
   class EngineCalls;
 
   explicit ClusterNode(NodeOptions options);
+  Status wait_until_all_have(uint64_t lsn) const;
 
   const NodeOptions options_;
   peer::Switchboard switchboard_;

@@ -78,6 +78,15 @@ void Engine::set_on_catalog_change(std::function<void()> told) {
   catalog_->set_on_commit(std::move(told));
 }
 
+void Engine::set_barrier(std::function<Status(uint64_t lsn)> everyone_has) {
+  everyone_has_ = std::move(everyone_has);
+}
+
+Status Engine::known_to_all(Status changed) const {
+  if (!changed || !everyone_has_) return changed;
+  return everyone_has_(catalog_->lsn());
+}
+
 void Engine::answer(std::string_view kind, std::string_view bytes, peer::Done done) {
   if (!parts_->seat) return done(fail(Code::unsupported, "this server is alone"));
   parts_->seat->answer(kind, bytes, std::move(done));
@@ -99,7 +108,7 @@ Result<catalog::DatabasePtr> Engine::create_database(
 }
 
 Status Engine::remove_database(uint32_t number) {
-  return parts_->containers.remove_database(number);
+  return known_to_all(parts_->containers.remove_database(number));
 }
 
 Result<RoutingPtr> Engine::create_container(uint32_t database, catalog::ContainerSpec spec,
@@ -112,7 +121,7 @@ Result<RoutingPtr> Engine::replace_container(uint32_t number, catalog::Container
 }
 
 Status Engine::remove_container(uint32_t number) {
-  return parts_->containers.remove_container(number);
+  return known_to_all(parts_->containers.remove_container(number));
 }
 
 Status Engine::set_container_throughput(uint32_t number, const catalog::Throughput& throughput) {
@@ -141,7 +150,7 @@ Result<catalog::ResourcePtr> Engine::replace_resource(uint32_t number, std::stri
 }
 
 Status Engine::remove_resource(uint32_t number, std::optional<uint64_t> if_revision) {
-  return parts_->resources.remove(number, if_revision);
+  return known_to_all(parts_->resources.remove(number, if_revision));
 }
 
 // --- items --------------------------------------------------------------------------------------

@@ -51,6 +51,9 @@ class Engine {
   // Called after each change of the catalog that this node makes as its owner. It must not block.
   // Set before there is one.
   void set_on_catalog_change(std::function<void()> told);
+  // Waits until every node has the catalog as of this LSN, after a change that must not be missed by
+  // any: something was dropped, or a right taken away. Set before there is one.
+  void set_barrier(std::function<Status(uint64_t lsn)> everyone_has);
   // Answers a call of another node's engine: of the kinds that begin with `engine.`.
   void answer(std::string_view kind, std::string_view bytes, peer::Done done);
 
@@ -164,12 +167,15 @@ class Engine {
   Engine(volume::Volume& volume, const Clock& clock, const EngineOptions& options,
          std::unique_ptr<partition::Shared> shared, std::unique_ptr<CatalogCaller> caller,
          std::unique_ptr<catalog::Catalog> catalog);
+  // What came of a change, once every node has it.
+  Status known_to_all(Status changed) const;
   static Result<std::unique_ptr<Engine>> open_node(volume::Volume& volume, const Clock& clock,
                                                    const EngineOptions& options);
 
   const EngineOptions options_;
   const std::unique_ptr<partition::Shared> shared_;
   const std::unique_ptr<CatalogCaller> caller_;  // null: a server alone
+  std::function<Status(uint64_t)> everyone_has_;
   const std::unique_ptr<catalog::Catalog> catalog_;
   struct Parts;  // engine_parts.h
   const std::unique_ptr<Parts> parts_;

@@ -501,7 +501,11 @@ NodeStatus Node::status() const {
   status.plan_version = plan ? plan->version : 0;
   status.ranges = plan ? plan->owners.size() : 0;
   status.catalog_lsn = seat_.catalog_lsn();
-  if (const auto as_of_us = catalog_as_of_us()) status.catalog_age_us = now_us - *as_of_us;
+  if (coordinator) {
+    status.catalog_age_us = 0;  // it has the catalog itself
+  } else if (const auto as_of_us = catalog_as_of_us()) {
+    status.catalog_age_us = now_us - *as_of_us;
+  }
   std::map<std::string, uint64_t> ranges;
   if (plan) {
     for (const auto& [ref, owner] : plan->owners) ++ranges[plan->members[owner].incarnation];

@@ -1,0 +1,117 @@
+// A cluster of its own for a test: nodes over one volume, which is a directory that they share, or, with
+// ORRERY_TEST_CEPH, a name space of that Ceph.
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { freePort, start } from "../sdk/server.mjs";
+
+const conf = process.env.ORRERY_TEST_CEPH;
+// Every cluster names its own volume.
+delete process.env.ORRERY_TEST_CEPH_VOLUME;
+const certificates = fileURLToPath(new URL("../../tools/cluster_certificates.sh", import.meta.url));
+// Reached only by what is stuck, on a busy machine too.
+const within_ms = 90_000;
+
+export async function startCluster(names) {
+  const cluster = new Cluster(names);
+  await Promise.all(names.map((name) => cluster.add(name)));
+  return cluster;
+}
+
+// Looks again and again until `look` gives something that is true, and returns that.
+export async function until(what, look) {
+  for (const end = Date.now() + within_ms; ;) {
+    const found = await look();
+    if (found) return found;
+    assert.ok(Date.now() < end, `not within ${within_ms} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+class Cluster {
+  constructor(names) {
+    this.folder = mkdtempSync(join(tmpdir(), "orrery-cluster-"));
+    this.volume = conf
+      ? ["--volume", `rados:orrery/${randomUUID()}`, "--ceph-conf", conf]
+      : ["--volume", `directory:${join(this.folder, "store")}`];
+    this.nodes = new Map();
+    execFileSync(certificates, [this.folder, "127.0.0.1", ...names, "spare"]);
+  }
+
+  async add(name) {
+    const file = (suffix) => join(this.folder, `${name}.${suffix}`);
+    const node = await start({
+      args: [
+        ...this.volume, "--node", name, "--node-address", `127.0.0.1:${await freePort()}`,
+        "--cluster-ca", join(this.folder, "ca.pem"), "--cluster-cert", file("pem"), "--cluster-key", file("key"),
+      ],
+    });
+    this.nodes.set(name, node);
+    return node;
+  }
+
+  get names() {
+    return [...this.nodes.keys()];
+  }
+
+  container(name, database = "db", container = "c") {
+    return this.nodes.get(name).client().database(database).container(container);
+  }
+
+  // What a node knows of the cluster.
+  async status(name = this.names[0]) {
+    const node = this.nodes.get(name);
+    const { code, out } = await node.command("cluster", "status", "--json", "--data", node.data, "--port", String(node.port));
+    assert.equal(code, 0, out);
+    return JSON.parse(out);
+  }
+
+  command(name, ...args) {
+    const node = this.nodes.get(name);
+    return node.command("cluster", ...args, "--data", node.data, "--port", String(node.port));
+  }
+
+  async coordinator() {
+    return (await until("a coordinator", async () => {
+      const status = await this.status();
+      return status.coordinator && status;
+    })).coordinator;
+  }
+
+  // [{id, node, …}] of a container's ranges.
+  async partitions(database = "db", container = "c", name = this.names[0]) {
+    const node = this.nodes.get(name);
+    const reply = await node.rest()("GET", `/admin/partitions?database=${database}&container=${container}`);
+    assert.equal(reply.status, 200, reply.text);
+    return reply.body.partitions;
+  }
+
+  // Until every range is served by a node that is there.
+  async settled(database = "db", container = "c") {
+    return until("all partitions have a node", async () => {
+      const all = await this.partitions(database, container);
+      return all.every((one) => this.nodes.has(one.node)) && all;
+    });
+  }
+
+  async kill(name) {
+    await this.nodes.get(name).kill();
+    this.nodes.delete(name);
+  }
+
+  async close() {
+    try {
+      for (const node of this.nodes.values()) {
+        if (node.process) node.process.kill("SIGCONT");
+        await node.close();
+      }
+    } finally {
+      rmSync(this.folder, { recursive: true, force: true });
+    }
+  }
+}

@@ -1,0 +1,221 @@
+// Several nodes over one volume: any of them answers for all, and the end of one loses nothing.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { startCluster, until } from "./cluster.mjs";
+
+async function make(cluster, { throughput = 40_000, items = 0, name = cluster.names[0] } = {}) {
+  const client = cluster.nodes.get(name).client();
+  const { database } = await client.databases.createIfNotExists({ id: "db" });
+  const { container } = await database.containers.createIfNotExists({ id: "c", partitionKey: "/pk", throughput });
+  for (let i = 0; i < items; ++i) await container.items.create({ id: `i${i}`, pk: `k${i}`, n: i });
+}
+
+const upTo = (count) => Array.from({ length: count }, (_, i) => i);
+
+// Writers that go on until they are stopped, each with keys of its own. `acknowledged` has what each key had last.
+function writers(containers, count) {
+  const acknowledged = new Map();
+  const errors = [];
+  let stopped = false;
+  const all = upTo(count).map(async (writer) => {
+    for (let n = 0; !stopped; ++n) {
+      const id = `w${writer}`;
+      try {
+        await containers[n % containers.length].items.upsert({ id, pk: id, n });
+        acknowledged.set(id, n);
+      } catch (error) {
+        errors.push(error);
+        // Nobody knows whether it was written; the next one says.
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
+  });
+  return {
+    acknowledged, errors,
+    async stop() {
+      stopped = true;
+      await Promise.all(all);
+    },
+    // Until each has written so much more.
+    async more(writes) {
+      const from = new Map(acknowledged);
+      await until("the writers go on", () => upTo(count).every((one) => (acknowledged.get(`w${one}`) ?? -1) >= (from.get(`w${one}`) ?? -1) + writes));
+    },
+  };
+}
+
+async function expectAll(container, acknowledged) {
+  for (const [id, n] of acknowledged) {
+    const { resource } = await container.item(id, id).read();
+    assert.ok(resource && resource.n >= n, `${id}: ${n} was acknowledged and ${resource?.n} is there`);
+  }
+}
+
+describe("a cluster of three", () => {
+  test("any node takes any request", async () => {
+    const cluster = await startCluster(["n1", "n2", "n3"]);
+    try {
+      await make(cluster, { name: "n2" });
+      const at = cluster.names.map((name) => cluster.container(name));
+      for (const i of upTo(30)) await at[i % 3].items.create({ id: `i${i}`, pk: `k${i}`, n: i });
+      const served = new Set((await cluster.settled()).map((one) => one.node));
+      assert.equal(served.size, 3, "all of them serve");
+      for (const i of upTo(30)) {
+        const { resource } = await at[(i + 1) % 3].item(`i${i}`, `k${i}`).read();
+        assert.equal(resource.n, i);
+      }
+      for (const container of at) {
+        const numbers = async (text) => (await container.items.query(text).fetchAll()).resources;
+        assert.deepEqual((await numbers("SELECT VALUE c.n FROM c")).sort((a, b) => a - b), upTo(30));
+        assert.deepEqual(await numbers("SELECT VALUE c.n FROM c WHERE c.n > 20 ORDER BY c.n"), upTo(30).slice(21));
+        assert.deepEqual(await numbers("SELECT VALUE COUNT(1) FROM c"), [30]);
+        assert.equal((await container.items.readAll().fetchAll()).resources.length, 30);
+        const batch = await container.items.batch([
+          { operationType: "Upsert", resourceBody: { id: "b1", pk: "batch" } },
+          { operationType: "Upsert", resourceBody: { id: "b2", pk: "batch" } },
+        ], "batch");
+        assert.deepEqual(batch.result.map((one) => one.statusCode < 300), [true, true]);
+        assert.equal((await container.item("none", "none").read()).statusCode, 404);
+      }
+      await at[0].scripts.storedProcedures.create({
+        id: "sum", body: "function (a, b) { getContext().getResponse().setBody(a + b); }",
+      });
+      for (const container of at) {
+        assert.equal((await container.scripts.storedProcedure("sum").execute("k1", [1, 2])).resource, 3);
+      }
+    } finally {
+      await cluster.close();
+    }
+  });
+
+  test("what is made or dropped at one node is so at all of them at once", async () => {
+    const cluster = await startCluster(["n1", "n2", "n3"]);
+    try {
+      for (const i of upTo(6)) {
+        const here = cluster.nodes.get(cluster.names[i % 3]).client();
+        const there = cluster.nodes.get(cluster.names[(i + 1) % 3]).client();
+        const { database } = await here.databases.create({ id: `d${i}` });
+        await database.containers.create({ id: "c", partitionKey: "/pk" });
+        const container = there.database(`d${i}`).container("c");
+        await container.items.create({ id: "x", pk: "x" });
+        assert.equal((await container.item("x", "x").read()).statusCode, 200);
+        await there.database(`d${i}`).delete();
+        const gone = await here.database(`d${i}`).read().catch((error) => error);
+        assert.equal(gone.code, 404);
+      }
+    } finally {
+      await cluster.close();
+    }
+  });
+
+  for (const whom of ["an owner", "the coordinator"]) {
+    test(`${whom} is killed: nothing acknowledged is lost, and the others go on`, async () => {
+      const cluster = await startCluster(["n1", "n2", "n3"]);
+      try {
+        await make(cluster);
+        const coordinator = await cluster.coordinator();
+        const victim = whom === "the coordinator" ? coordinator : cluster.names.find((name) => name !== coordinator);
+        const others = cluster.names.filter((name) => name !== victim);
+        const load = writers(others.map((name) => cluster.container(name)), 12);
+        await load.more(3);
+        const before = (await cluster.partitions("db", "c", others[0])).filter((one) => one.node === victim);
+        assert.ok(before.length > 0, "the victim served something");
+        await cluster.kill(victim);
+        await load.more(3);
+        await load.stop();
+        const after = await cluster.settled();
+        assert.ok(after.every((one) => one.node !== victim));
+        for (const name of others) await expectAll(cluster.container(name), load.acknowledged);
+        // Changes of the catalog, too.
+        await cluster.nodes.get(others[1]).client().databases.create({ id: "later" });
+        assert.equal((await cluster.nodes.get(others[0]).client().database("later").read()).statusCode, 200);
+      } finally {
+        await cluster.close();
+      }
+    });
+  }
+
+  test("a node that hung and comes back answers nothing that is out of date", async () => {
+    const cluster = await startCluster(["n1", "n2", "n3"]);
+    try {
+      await make(cluster, { items: 12 });
+      const coordinator = await cluster.coordinator();
+      const victim = cluster.names.find((name) => name !== coordinator);
+      const others = cluster.names.filter((name) => name !== victim);
+      const hung = cluster.container(victim);
+      for (const i of upTo(12)) await hung.item(`i${i}`, `k${i}`).read();
+      const frozen = cluster.nodes.get(victim);
+      frozen.process.kill("SIGSTOP");
+      await until("the others serve what it had", async () =>
+        (await cluster.partitions("db", "c", others[0])).every((one) => one.node !== victim));
+      const container = cluster.container(others[0]);
+      for (const i of upTo(12)) await container.item(`i${i}`, `k${i}`).replace({ id: `i${i}`, pk: `k${i}`, n: 100 + i });
+      const reads = upTo(12).map((i) => hung.item(`i${i}`, `k${i}`).read().catch(() => undefined));
+      frozen.process.kill("SIGCONT");
+      for (const [i, read] of reads.entries()) {
+        const answer = await read;
+        if (answer?.statusCode === 200) assert.equal(answer.resource.n, 100 + i);
+      }
+      await frozen.exited;
+      await frozen.logged(/another server has this volume now|lease/);
+      frozen.process = undefined;
+    } finally {
+      await cluster.close();
+    }
+  });
+
+  test("a node is drained and stopped, and one joins, while no request fails", async () => {
+    const cluster = await startCluster(["n1", "n2", "n3"]);
+    try {
+      await make(cluster);
+      const coordinator = await cluster.coordinator();
+      const leaving = cluster.names.find((name) => name !== coordinator);
+      const others = cluster.names.filter((name) => name !== leaving);
+      const load = writers(others.map((name) => cluster.container(name)), 8);
+      await load.more(3);
+      const { code, out } = await cluster.command(others[0], "drain", leaving);
+      assert.equal(code, 0, out);
+      assert.ok((await cluster.partitions("db", "c", others[0])).every((one) => one.node !== leaving));
+      await load.more(3);
+      await cluster.nodes.get(leaving).close();
+      cluster.nodes.delete(leaving);
+      await cluster.add("spare");
+      assert.equal((await cluster.command(others[0], "rebalance")).code, 0);
+      await until("the new node serves something", async () =>
+        (await cluster.partitions("db", "c", others[0])).some((one) => one.node === "spare"));
+      await load.more(3);
+      await load.stop();
+      assert.deepEqual(load.errors.map((error) => `${error.code} ${error.message}`), []);
+      await expectAll(cluster.container("spare"), load.acknowledged);
+    } finally {
+      await cluster.close();
+    }
+  });
+
+  test("a partition is moved and split by command, and its items stay", async () => {
+    const cluster = await startCluster(["n1", "n2"]);
+    try {
+      await make(cluster, { throughput: 400, items: 20 });
+      const [range] = await cluster.settled();
+      const to = cluster.names.find((name) => name !== range.node);
+      const moved = await cluster.command(range.node, "move", "db/c", String(range.id), to);
+      assert.equal(moved.code, 0, moved.out);
+      await until("it has moved", async () => (await cluster.partitions())[0].node === to);
+      for (const name of cluster.names) {
+        const { resources } = await cluster.container(name).items.query("SELECT VALUE c.n FROM c").fetchAll();
+        assert.deepEqual(resources.sort((a, b) => a - b), upTo(20));
+      }
+      const coordinator = await cluster.coordinator();
+      const node = cluster.nodes.get(coordinator);
+      const split = await node.split(cluster.container(coordinator));
+      assert.equal(split.code, 0, split.out);
+      assert.equal((await cluster.partitions("db", "c", coordinator)).length, 2);
+      for (const name of cluster.names) {
+        for (const i of upTo(20)) assert.equal((await cluster.container(name).item(`i${i}`, `k${i}`).read()).resource.n, i);
+      }
+    } finally {
+      await cluster.close();
+    }
+  });
+});
