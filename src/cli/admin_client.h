@@ -10,17 +10,22 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "client/endpoint.h"
 
 namespace orrery::cli {
 
 // The address of the server and the key to use. What is not given is read from the data folder.
 struct ServerAddress {
   std::string data = "./orrery-data";
-  std::string host;   // empty: from the data folder
-  uint16_t port = 0;  // 0: from the data folder
-  std::string key;    // empty: from the data folder
-  std::string ca;     // PEM file of the certificates to trust; empty: as said above
+  std::string host;       // empty: from the data folder
+  uint16_t port = 0;      // 0: from the data folder
+  std::string key;        // empty: from the data folder
+  std::string ca;         // PEM file of the certificates to trust; empty: as said above
+  bool insecure = false;  // takes any certificate; only when a person asked for that
 };
+
+// Where that is, for a client.
+Result<client::Endpoint> find_endpoint(const ServerAddress& address);
 
 // Sends one signed request to /admin/… and returns the body of a 200. Any other answer is an error
 // with the server's message.

@@ -1,0 +1,142 @@
+// See feed.h.
+#include "client/feed.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "value/json_quoted.h"
+
+namespace orrery::client {
+namespace {
+
+constexpr std::string_view kNoItems = R"({"Documents":[]})";
+// In a row, of one range: a range that is still moving after that many looks is an error.
+constexpr size_t kMaxMoves = 100;
+
+const value::Node* documents_of(const value::JsonDocument& document) {
+  return document.root().find("Documents");
+}
+
+}  // namespace
+
+const value::Node* FeedPage::first() const {
+  const value::Node* items = documents_of(document);
+  return items == nullptr ? nullptr : items->first;
+}
+
+size_t FeedPage::count() const {
+  const value::Node* items = documents_of(document);
+  return items == nullptr ? 0 : items->count;
+}
+
+Request feed_request(const FeedSpec& spec, const FeedCursor& cursor) {
+  Request request =
+      container_request(spec.name, spec.kind == FeedKind::query ? "POST" : "GET", "docs");
+  auto& headers = request.headers;
+  headers.emplace_back("x-ms-documentdb-partitionkeyrangeid", cursor.range.id);
+  headers.emplace_back("x-ms-max-item-count", std::to_string(spec.items_max));
+  switch (spec.kind) {
+    case FeedKind::changes:
+      headers.emplace_back("A-IM", "Incremental Feed");
+      if (!cursor.continuation.empty()) headers.emplace_back("If-None-Match", cursor.continuation);
+      return request;
+    case FeedKind::query:
+      headers.emplace_back("content-type", "application/query+json");
+      headers.emplace_back("x-ms-documentdb-isquery", "True");
+      headers.emplace_back("x-ms-documentdb-query-enablecrosspartition", "True");
+      request.body =
+          fmt::format("{{\"query\":{},\"parameters\":{}}}", value::quoted(spec.query),
+                      spec.parameters_json.empty() ? std::string_view("[]") : spec.parameters_json);
+      break;
+    case FeedKind::items:
+      break;
+  }
+  if (!cursor.continuation.empty()) {
+    headers.emplace_back("x-ms-continuation", cursor.continuation);
+  }
+  return request;
+}
+
+Result<FeedPage> feed_page(const FeedSpec& spec, const FeedCursor& cursor, Result<Response> answer,
+                           const std::string& where) {
+  if (!answer) return pass(answer.error());
+  const bool is_changes = spec.kind == FeedKind::changes;
+  const bool nothing_new = is_changes && answer->status == 304;
+  if (!nothing_new) {
+    answer = succeeded(std::move(answer), where);
+    if (!answer) return pass(answer.error());
+  }
+  auto document = value::JsonDocument::parse(nothing_new ? kNoItems : answer->body);
+  if (!document || documents_of(*document) == nullptr) {
+    return fail(Code::internal,
+                fmt::format("the answer of {} is no page of {}: {}", where, spec.name.text(),
+                            document ? "it has no Documents" : document.error().message));
+  }
+  FeedPage page{
+      .document = std::move(*document),
+      .charge = answer->charge(),
+      .continuation = std::string(answer->header(is_changes ? "etag" : "x-ms-continuation")),
+      .is_end = false};
+  if (is_changes && page.continuation.empty()) page.continuation = cursor.continuation;
+  page.is_end = is_changes ? nothing_new : page.continuation.empty();
+  return page;
+}
+
+Result<std::vector<FeedCursor>> children_of(const FeedCursor& gone,
+                                            const std::vector<KeyRange>& ranges) {
+  std::vector<FeedCursor> children;
+  std::string covered = gone.range.min;
+  for (const KeyRange& range : ranges) {
+    if (range.max <= gone.range.min || range.min >= gone.range.max) continue;
+    if (range.min != covered) break;
+    covered = range.max;
+    children.push_back({.range = range, .continuation = gone.continuation});
+  }
+  if (covered != gone.range.max) {
+    return fail(Code::internal,
+                fmt::format("the partition key range {} is gone, and those that are there now do "
+                            "not make up for it",
+                            gone.range.id));
+  }
+  return children;
+}
+
+Result<FeedReader> FeedReader::open(Client& client, FeedSpec spec) {
+  auto ranges = read_ranges(client, spec.name);
+  if (!ranges) return pass(ranges.error());
+  std::vector<FeedCursor> cursors;
+  for (KeyRange& range : *ranges) {
+    cursors.push_back({.range = std::move(range), .continuation = {}});
+  }
+  std::ranges::reverse(cursors);
+  return FeedReader(client, std::move(spec), std::move(cursors));
+}
+
+Result<std::optional<FeedPage>> FeedReader::next() {
+  for (size_t moves = 0; !left_.empty();) {
+    const std::string where = client_->endpoint().where();
+    FeedCursor& cursor = left_.back();
+    auto page = feed_page(spec_, cursor, client_->call(feed_request(spec_, cursor)), where);
+    if (page) {
+      if (page->is_end) {
+        left_.pop_back();
+      } else {
+        cursor.continuation = page->continuation;
+      }
+      return std::optional(std::move(*page));
+    }
+    if (page.error().code != Code::moved || ++moves > kMaxMoves) return pass(page.error());
+    auto ranges = read_ranges(*client_, spec_.name);
+    if (!ranges) return pass(ranges.error());
+    auto children = children_of(cursor, *ranges);
+    if (!children) return pass(children.error());
+    left_.pop_back();
+    left_.insert(left_.end(), std::make_move_iterator(children->rbegin()),
+                 std::make_move_iterator(children->rend()));
+  }
+  return std::nullopt;
+}
+
+}  // namespace orrery::client
