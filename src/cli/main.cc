@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "cli/cluster_commands.h"
 #include "cli/faces.h"
+#include "cli/import_command.h"
 #include "cli/key_commands.h"
 #include "cli/partition_commands.h"
 #include "cli/serve.h"
@@ -195,7 +196,14 @@ int main(int argc, char** argv) {
       ->required();
   add_server_options(*regenerate_key, server);
 
+  orrery::cli::ImportOptions import_options;
+  CLI::App* import =
+      app.add_subcommand("import", "Write the records of files or of another account");
+  add_server_options(*import, import_options.common.server);
+  orrery::cli::add_import_options(*import, import_options);
+
   CLI11_PARSE(app, argc, argv);
+  if (import->parsed()) return orrery::cli::import_records(import_options);
   if (serve->parsed()) return orrery::cli::serve(serve_options);
   if (auto exit_code = cluster_commands.run()) return *exit_code;
   if (split->parsed()) return orrery::cli::split(server, container, range);

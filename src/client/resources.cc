@@ -171,14 +171,19 @@ Result<ContainerInfo> read_container(Client& client, const ContainerName& name) 
 }
 
 Result<std::vector<KeyRange>> read_ranges(Client& client, const ContainerName& name) {
-  auto response = ask(client, container_request(name, "GET", "pkranges"));
-  if (!response) return pass(response.error());
-  auto document = document_of(client, *response);
-  if (!document) return pass(document.error());
-  const Node* array = document->root().find("PartitionKeyRanges");
+  return ranges_of(client.call(container_request(name, "GET", "pkranges")),
+                   client.endpoint().where(), name);
+}
+
+Result<std::vector<KeyRange>> ranges_of(Result<Response> answer, const std::string& where,
+                                        const ContainerName& name) {
+  answer = succeeded(std::move(answer), where);
+  if (!answer) return pass(answer.error());
+  auto document = JsonDocument::parse(answer->body);
+  const Node* array = document ? document->root().find("PartitionKeyRanges") : nullptr;
   if (array == nullptr || array->count == 0 || array->count > kMaxRanges) {
-    return fail(Code::internal, fmt::format("{} names no partition key ranges of {}",
-                                            client.endpoint().where(), name.text()));
+    return fail(Code::internal,
+                fmt::format("{} names no partition key ranges of {}", where, name.text()));
   }
   std::vector<KeyRange> ranges;
   for (const Node* one = array->first; one != nullptr; one = one->next) {

@@ -52,6 +52,9 @@ Result<std::vector<std::string>> list_containers(Client& client, std::string_vie
 Result<ContainerInfo> read_container(Client& client, const ContainerName& name);
 // In the order of their bounds.
 Result<std::vector<KeyRange>> read_ranges(Client& client, const ContainerName& name);
+// The same of an answer to container_request(name, "GET", "pkranges"), for who submits that.
+Result<std::vector<KeyRange>> ranges_of(Result<Response> answer, const std::string& where,
+                                        const ContainerName& name);
 
 struct Throughput {
   uint64_t units = 0;      // of requests a second; 0: as the server decides

@@ -1,0 +1,247 @@
+// See transfer_place.h.
+#include "cli/transfer_place.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <utility>
+
+#include "base/printable.h"
+#include "transfer/progress.h"
+#include "transfer/stop_signals.h"
+#include "value/json_quoted.h"
+
+namespace orrery::cli {
+namespace {
+
+std::string printable(std::string_view text) {
+  std::string out;
+  append_printable(out, text);
+  return out;
+}
+
+std::string_view name_of(Exit exit) {
+  switch (exit) {
+    case Exit::complete:
+      return "complete";
+    case Exit::failed:
+      return "failed";
+    case Exit::rejected:
+      return "rejected";
+    case Exit::stopped:
+      return "stopped";
+    case Exit::different:
+      break;
+  }
+  return "different";
+}
+
+// The variable that has the key: ORRERY_FROM_KEY.
+std::string environment_of(std::string_view prefix) {
+  return prefix == "--from-" ? "ORRERY_FROM_KEY" : "ORRERY_TO_KEY";
+}
+
+}  // namespace
+
+void add_other_account(CLI::App& command, OtherAccount& account, std::string_view prefix) {
+  account.prefix = prefix;
+  command
+      .add_option(fmt::format("{}key", prefix), account.key,
+                  fmt::format("Key of the account that is named by its address; others on this "
+                              "machine can see it in a command line, so rather set {}",
+                              environment_of(prefix)))
+      ->envname(environment_of(prefix));
+  command.add_option(fmt::format("{}ca", prefix), account.ca,
+                     "File of the certificates to trust there (PEM) [the system's]");
+  command.add_option(fmt::format("{}data", prefix), account.data,
+                     "Data folder of the server there, which has its key and certificate");
+  command.add_flag(fmt::format("{}insecure", prefix), account.insecure,
+                   "Take any certificate there: whoever listens gets the key's signatures and the "
+                   "data");
+}
+
+std::string Place::text() const {
+  return fmt::format("https://{}/{}", endpoint.where(), name.text());
+}
+
+Result<Place> find_place(const std::string& text, const ServerAddress& local,
+                         const OtherAccount& other) {
+  if (!client::looks_like_account_url(text)) {
+    auto name = client::parse_container_name(text);
+    if (!name) return pass(name.error());
+    auto endpoint = find_endpoint(local);
+    if (!endpoint) return pass(endpoint.error());
+    return Place{.endpoint = std::move(*endpoint), .name = std::move(*name)};
+  }
+  auto url = client::parse_account_url(text);
+  if (!url) return pass(url.error());
+  if (url->database.empty() || url->container.empty()) {
+    return fail(Code::invalid, fmt::format("'{}' names no container: an account is written "
+                                           "https://HOST[:PORT]/DATABASE/CONTAINER",
+                                           text));
+  }
+  Place place{.endpoint = {}, .name = {.database = url->database, .container = url->container}};
+  if (!other.data.empty()) {
+    ServerAddress there;
+    there.data = other.data;
+    auto endpoint = find_endpoint(there);
+    if (!endpoint) return pass(endpoint.error());
+    place.endpoint = std::move(*endpoint);
+  }
+  place.endpoint.host = url->host;
+  place.endpoint.port = url->port;
+  place.endpoint.option_prefix = other.prefix;
+  if (!other.key.empty()) place.endpoint.key = other.key;
+  if (!other.ca.empty()) {
+    place.endpoint.ca = other.ca;
+    place.endpoint.certificate.clear();
+  }
+  place.endpoint.insecure = other.insecure;
+  return place;
+}
+
+Result<std::unique_ptr<client::Client>> connect(const Place& place, size_t connections) {
+  client::ClientOptions options;
+  options.connections = connections;
+  // A transfer waits for throughput as long as it takes.
+  options.throttled_ms = INT64_MAX;
+  options.away_ms = 120'000;
+  options.stopped = transfer::stop_was_asked;
+  return client::Client::open(place.endpoint, std::move(options));
+}
+
+void add_create_options(CLI::App& command, CreateOptions& options) {
+  auto* create = command.add_flag("--create", options.create,
+                                  "Make the database and the container where they are missing");
+  command
+      .add_option("--partition-key", options.partition_key,
+                  "With --create: the partition key, such as /city, or /tenant,/user for a "
+                  "hierarchical one [none: a fixed container]")
+      ->needs(create);
+  command
+      .add_option("--throughput", options.throughput,
+                  "With --create: request units a second, such as 1000, or auto:4000 [as the "
+                  "server decides]")
+      ->needs(create);
+}
+
+Result<client::ContainerInfo> target_container(client::Client& client,
+                                               const client::ContainerName& name,
+                                               const CreateOptions& options) {
+  if (options.create) {
+    client::NewContainer plan;
+    plan.name = name;
+    if (!options.partition_key.empty()) {
+      auto key = client::key_json_of(options.partition_key);
+      if (!key) return pass(key.error());
+      plan.key_json = std::move(*key);
+    }
+    if (!options.throughput.empty()) {
+      auto throughput = client::parse_throughput(options.throughput);
+      if (!throughput) return pass(throughput.error());
+      plan.throughput = *throughput;
+    }
+    auto made = client::ensure_container(client, plan);
+    if (!made) return pass(made.error());
+    auto info = client::read_container(client, name);
+    if (!info || *made || options.partition_key.empty()) return info;
+    std::string paths;
+    for (const value::Path& path : info->key.paths) {
+      paths += (paths.empty() ? "" : ",") + value::to_string(path);
+    }
+    if (paths == options.partition_key) return info;
+    return fail(Code::invalid,
+                fmt::format("the container {} is there already, with the partition key {}, and a "
+                            "partition key cannot be changed",
+                            name.text(), paths.empty() ? "none" : paths));
+  }
+  auto info = client::read_container(client, name);
+  if (!info && info.error().code == Code::not_found) {
+    return fail(Code::not_found, info.error().message +
+                                     ": --create makes it, with --partition-key and --throughput");
+  }
+  return info;
+}
+
+void add_transfer_options(CLI::App& command, TransferOptions& options, bool has_rejects) {
+  command.add_flag("--insecure", options.server.insecure,
+                   "Take any certificate of the server: whoever listens gets the key's signatures "
+                   "and the data");
+  command.add_option("--checkpoint", options.checkpoint,
+                     "Keep in this file how far it is, and go on from there if the file is there; "
+                     "it is removed at the end");
+  if (has_rejects) {
+    command.add_option("--rejects", options.rejects,
+                       "File for the records that are rejected, with the reasons "
+                       "[rejects-DB-CONTAINER-TIME.ndjson]");
+    command
+        .add_option("--in-flight", options.in_flight,
+                    "Requests under way at once, at most; fewer while the server throttles")
+        ->check(CLI::Range(1, 1'000))
+        ->capture_default_str();
+  }
+  command.add_flag("--json", options.json, "Print the result as JSON");
+  command.add_flag("--quiet", options.quiet, "Show no progress");
+}
+
+std::string rejects_path(const TransferOptions& options, const client::ContainerName& name) {
+  if (!options.rejects.empty()) return options.rejects;
+  std::string safe = fmt::format("rejects-{}-{}-{}", name.database, name.container,
+                                 static_cast<int64_t>(std::time(nullptr)));
+  for (char& c : safe) {
+    if (c == '/' || c == '\\' || static_cast<unsigned char>(c) < ' ') c = '_';
+  }
+  return safe + ".ndjson";
+}
+
+int finish(const Summary& summary, const TransferOptions& options) {
+  const transfer::TransferCounts& counts = summary.counts;
+  if (options.json) {
+    std::string json = fmt::format(
+        "{{\"command\":\"{}\",\"result\":\"{}\",\"read\":{},\"written\":{},\"present\":{},"
+        "\"rejected\":{},\"removed\":{},\"requestUnits\":{:.2f},\"throttled\":{},\"seconds\":{:."
+        "3f}",
+        summary.command, name_of(summary.exit), counts.read, counts.written, counts.present,
+        counts.rejected, counts.removed, summary.charge, summary.throttled, summary.seconds);
+    if (counts.rejected > 0) {
+      json += fmt::format(",\"rejects\":{}", value::quoted(summary.rejects));
+    }
+    if (!summary.checkpoint.empty()) {
+      json += fmt::format(",\"checkpoint\":{}", value::quoted(summary.checkpoint));
+    }
+    json += summary.more_json;
+    if (!summary.error.empty()) {
+      json += fmt::format(",\"error\":{}", value::quoted(printable(summary.error)));
+    }
+    fmt::print("{}}}\n", json);
+  }
+  if (!summary.error.empty()) {
+    fmt::print(stderr, "orrery {}: {}\n", summary.command, printable(summary.error));
+  }
+  if (!options.json && !options.quiet && !summary.text.empty()) {
+    const double rate =
+        summary.seconds > 0 ? static_cast<double>(counts.read) / summary.seconds : 0;
+    fmt::print(stderr, "{}; {} RU, {} in {} ({}/s)\n", printable(summary.text),
+               transfer::with_commas(static_cast<uint64_t>(summary.charge)),
+               summary.throttled == 0
+                   ? std::string("never throttled,")
+                   : fmt::format("{} throttled,", transfer::with_commas(summary.throttled)),
+               transfer::duration_text(static_cast<int64_t>(summary.seconds)),
+               transfer::with_commas(static_cast<uint64_t>(rate)));
+  }
+  if (!options.json && counts.rejected > 0) {
+    fmt::print(stderr, "orrery {}: {} records were rejected; see {}\n", summary.command,
+               transfer::with_commas(counts.rejected), printable(summary.rejects));
+  }
+  if (!options.json && summary.exit == Exit::stopped) {
+    fmt::print(stderr, "orrery {}: stopped{}\n", summary.command,
+               summary.checkpoint.empty()
+                   ? std::string("; without --checkpoint it cannot go on from here")
+                   : fmt::format("; the same command goes on from {}", summary.checkpoint));
+  }
+  return static_cast<int>(summary.exit);
+}
+
+}  // namespace orrery::cli

@@ -1,0 +1,401 @@
+// See bulk_writer.h.
+#include "transfer/bulk_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/bytes.h"
+#include "client/retry.h"
+#include "value/json.h"
+#include "value/json_quoted.h"
+
+namespace orrery::transfer {
+namespace {
+
+using value::JsonDocument;
+using value::Node;
+using value::Type;
+
+constexpr size_t kGroupOperations = 100;      // the protocol's limit
+constexpr size_t kGroupBytes = 200ULL << 10;  // the clients of the vendor send about as much
+constexpr size_t kBytesMax = 48ULL << 20;
+constexpr size_t kReadyMax = 32;
+constexpr double kFirstAllowed = 16;
+constexpr int64_t kSlowDownEveryMs = 100;
+constexpr int64_t kRangesAgainMs = 100;
+// Of one operation that a server is not able to do (503, 449): with waits of up to 5 s, minutes.
+constexpr uint32_t kMaxRepeats = 100;
+
+int64_t number(const Node& object, std::string_view name) {
+  const Node* found = object.find(name);
+  return found != nullptr && found->type == Type::number ? static_cast<int64_t>(found->number) : 0;
+}
+
+// Headers are ASCII: what is not is escaped.
+std::string ascii_json(std::string_view json) {
+  std::string out;
+  for (size_t at = 0; at < json.size();) {
+    const auto c = static_cast<unsigned char>(json[at]);
+    if (c < 0x80) {
+      out += json[at++];
+      continue;
+    }
+    const size_t size = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+    uint32_t point = c & (0xffU >> (size + 1));
+    for (size_t i = 1; i < size && at + i < json.size(); ++i) {
+      point = point << 6 | (static_cast<unsigned char>(json[at + i]) & 0x3fU);
+    }
+    at += size;
+    if (point >= 0x10000) {
+      point -= 0x10000;
+      out += fmt::format("\\u{:04x}\\u{:04x}", 0xd800 + (point >> 10), 0xdc00 + (point & 0x3ff));
+    } else {
+      out += fmt::format("\\u{:04x}", point);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<WriteMode> parse_write_mode(std::string_view text) {
+  if (text == "upsert") return WriteMode::upsert;
+  if (text == "create") return WriteMode::create;
+  if (text == "skip") return WriteMode::skip;
+  return fail(Code::invalid,
+              fmt::format("'{}' is no mode: there are upsert, create and skip", text));
+}
+
+BulkWriter::BulkWriter(client::Client& client, client::ContainerInfo container,
+                       std::vector<client::KeyRange> ranges, WriteMode mode, size_t requests_max,
+                       Done done)
+    : client_(client),
+      container_(std::move(container)),
+      mode_(mode),
+      requests_max_(requests_max),
+      done_(std::move(done)),
+      alive_(std::make_shared<BulkWriter*>(this)),
+      ranges_(std::move(ranges)),
+      allowed_(std::min(kFirstAllowed, static_cast<double>(requests_max))) {}
+
+BulkWriter::~BulkWriter() {
+  *alive_ = nullptr;
+}
+
+Result<std::unique_ptr<BulkWriter>> BulkWriter::open(client::Client& client,
+                                                     client::ContainerInfo container,
+                                                     WriteMode mode, size_t requests_max,
+                                                     Done done) {
+  auto ranges = client::read_ranges(client, container.name);
+  if (!ranges) return pass(ranges.error());
+  return std::unique_ptr<BulkWriter>(new BulkWriter(
+      client, std::move(container), std::move(*ranges), mode, requests_max, std::move(done)));
+}
+
+bool BulkWriter::has_room() const {
+  return !failed_ && bytes_ < kBytesMax && ready_.size() < kReadyMax && unrouted_.size() < 10'000;
+}
+
+void BulkWriter::put(PreparedItem item, uint64_t ticket) {
+  Operation operation;
+  operation.ticket = ticket;
+  operation.json =
+      fmt::format("{{\"operationType\":\"{}\"{}{},\"resourceBody\":",
+                  mode_ == WriteMode::upsert ? "Upsert" : "Create",
+                  item.key_json.empty() ? "" : ",\"partitionKey\":",
+                  item.key_json.empty() ? std::string() : value::quoted(item.key_json));
+  operation.body_at = operation.json.size();
+  operation.json += item.body;
+  operation.json += '}';
+  operation.id = std::move(item.id);
+  operation.key_json = std::move(item.key_json);
+  operation.key_hex = std::move(item.key_hex);
+  add(std::move(operation));
+}
+
+void BulkWriter::remove(std::string id, std::string key_json, std::string key_hex,
+                        uint64_t ticket) {
+  Operation operation;
+  operation.ticket = ticket;
+  operation.json = fmt::format("{{\"operationType\":\"Delete\",\"id\":{}{}{}}}", value::quoted(id),
+                               key_json.empty() ? "" : ",\"partitionKey\":",
+                               key_json.empty() ? std::string() : value::quoted(key_json));
+  operation.id = std::move(id);
+  operation.key_json = std::move(key_json);
+  operation.key_hex = std::move(key_hex);
+  add(std::move(operation));
+}
+
+void BulkWriter::add(Operation operation) {
+  ++operations_;
+  bytes_ += operation.bytes();
+  route(std::move(operation));
+}
+
+// Into the group of its range, which is sent when it is full.
+void BulkWriter::route(Operation operation) {
+  if (ranges_are_old_) {
+    unrouted_.push_back(std::move(operation));
+    return;
+  }
+  auto range = std::ranges::upper_bound(ranges_, operation.key_hex, {}, &client::KeyRange::min);
+  if (range != ranges_.begin()) --range;
+  const size_t bytes = operation.json.size() + 1;
+  if (operation.alone) {
+    Group single{.range = range->id, .operations = {}, .bytes = bytes};
+    single.operations.push_back(std::move(operation));
+    ready_.push_back(std::move(single));
+    return;
+  }
+  Group& group = gathering_[range->id];
+  if (!group.operations.empty() && group.bytes + bytes > kGroupBytes) {
+    ready_.push_back(std::exchange(group, {}));
+  }
+  group.range = range->id;
+  group.bytes += bytes;
+  group.operations.push_back(std::move(operation));
+  if (group.operations.size() == kGroupOperations || group.bytes >= kGroupBytes) {
+    ready_.push_back(std::exchange(group, {}));
+  }
+}
+
+void BulkWriter::flush() {
+  for (auto& [range, group] : gathering_) {
+    if (!group.operations.empty()) ready_.push_back(std::move(group));
+  }
+  gathering_.clear();
+}
+
+void BulkWriter::send_ready() {
+  size_t sent = 0;
+  while (sent < ready_.size() && static_cast<double>(sending_) < allowed_) {
+    send(std::move(ready_[sent++]));
+  }
+  ready_.erase(ready_.begin(), ready_.begin() + static_cast<long>(sent));
+}
+
+void BulkWriter::send(Group group) {
+  client::Request request = client::container_request(container_.name, "POST", "docs");
+  request.headers = {{"content-type", "application/json"},
+                     {"x-ms-cosmos-is-batch-request", "True"},
+                     {"x-ms-cosmos-batch-atomic", "False"},
+                     {"x-ms-cosmos-batch-continue-on-error", "True"},
+                     {"x-ms-documentdb-partitionkeyrangeid", group.range},
+                     {"prefer", "return=minimal"}};
+  request.body.reserve(group.bytes + 2);
+  request.body = "[";
+  for (const Operation& operation : group.operations) {
+    if (request.body.size() > 1) request.body += ',';
+    request.body += operation.json;
+  }
+  request.body += ']';
+  ++sending_;
+  ++counts_.requests;
+  client_.submit(std::move(request), [alive = alive_, group = std::move(group)](
+                                         Result<client::Response> response) mutable {
+    if (*alive != nullptr) (*alive)->answer(std::move(group), std::move(response));
+  });
+}
+
+void BulkWriter::answer(Group group, Result<client::Response> response) {
+  --sending_;
+  if (!response) return stop(response.error());
+  if (response->is_success()) return results(std::move(group), *response);
+  if (response->status == 410) return read_ranges_again(std::move(group.operations));
+  const bool may_be_one = response->status == 400 || response->status == 413;
+  if (may_be_one && group.operations.size() == 1) {
+    return finish(group.operations.front(), Outcome::rejected,
+                  fmt::format("the server refuses it: {}", response->message()));
+  }
+  if (may_be_one) {
+    // One of them is refused with all the others: each on its own tells which.
+    for (Operation& operation : group.operations) {
+      operation.alone = true;
+      route(std::move(operation));
+    }
+    return;
+  }
+  stop(client::succeeded(std::move(response), client_.endpoint().where()).error());
+}
+
+void BulkWriter::results(Group group, const client::Response& response) {
+  auto document = JsonDocument::parse(response.body);
+  if (!document || document->root().type != Type::array ||
+      document->root().count != group.operations.size()) {
+    return stop({Code::internal,
+                 fmt::format("the answer of {} to a bulk request has not one result for each "
+                             "operation",
+                             client_.endpoint().where())});
+  }
+  const uint64_t throttled_before = counts_.throttled;
+  size_t at = 0;
+  for (const Node* one = document->root().first; one != nullptr; one = one->next) {
+    const Node* message = one->find("message");
+    result(std::move(group.operations[at++]), static_cast<int>(number(*one, "statusCode")),
+           static_cast<int>(number(*one, "subStatusCode")), number(*one, "retryAfterMilliseconds"),
+           message == nullptr ? std::string() : std::string(message->text));
+  }
+  if (counts_.throttled > throttled_before) {
+    slow_down();
+  } else {
+    allowed_ = std::min(static_cast<double>(requests_max_), allowed_ + 1);
+  }
+}
+
+void BulkWriter::result(Operation operation, int status, int substatus, int64_t retry_ms,
+                        std::string message) {
+  if (status >= 200 && status < 300) return finish(operation, Outcome::written, {});
+  switch (status) {
+    case 404:
+      if (operation.is_removal()) return finish(operation, Outcome::written, {});
+      break;
+    case 409:
+      if (mode_ == WriteMode::skip) return finish(operation, Outcome::present, {});
+      if (mode_ == WriteMode::create) return compare(std::move(operation));
+      break;
+    case 410:
+      return read_ranges_again([&] {
+        std::vector<Operation> one;
+        one.push_back(std::move(operation));
+        return one;
+      }());
+    case 429:
+      ++counts_.throttled;
+      return repeat_later(std::move(operation), std::max<int64_t>(retry_ms, 5));
+    case 401:
+      return stop({Code::unauthorized, std::move(message)});
+    case 408:
+    case 424:
+    case 449:
+    case 500:
+    case 503: {
+      if (++operation.repeats > kMaxRepeats) {
+        return stop(
+            {Code::overloaded, fmt::format("{} answers {} to the same write again and again: {}",
+                                           client_.endpoint().where(), status, message)});
+      }
+      const int64_t wait = client::backoff_ms(operation.repeats, operation.ticket);
+      return repeat_later(std::move(operation), wait);
+    }
+    default:
+      break;
+  }
+  const std::string code =
+      substatus == 0 ? std::to_string(status) : fmt::format("{}/{}", status, substatus);
+  finish(
+      operation, Outcome::rejected,
+      fmt::format("the server refuses it with {}{}{}", code, message.empty() ? "" : ": ", message));
+}
+
+// Whether what has the id already says the same: then it was written before, by an attempt whose
+// answer was lost or by a run that did not get to its checkpoint.
+void BulkWriter::compare(Operation operation) {
+  client::Request request;
+  request.target =
+      fmt::format("{}/docs/{}", container_.name.target(), percent_encode(operation.id));
+  request.type = "docs";
+  request.link = fmt::format("{}/docs/{}", container_.name.link(), operation.id);
+  if (!operation.key_json.empty()) {
+    request.headers.emplace_back("x-ms-documentdb-partitionkey", ascii_json(operation.key_json));
+  }
+  client_.submit(std::move(request), [alive = alive_, operation = std::move(operation)](
+                                         Result<client::Response> response) mutable {
+    if (*alive == nullptr) return;
+    BulkWriter& self = **alive;
+    if (!response) return self.stop(response.error());
+    auto theirs = JsonDocument::parse(response->body);
+    auto ours = JsonDocument::parse(operation.body());
+    if (response->is_success() && theirs && ours &&
+        content_hash(theirs->root()) == content_hash(ours->root())) {
+      return self.finish(operation, Outcome::present, {});
+    }
+    self.finish(operation, Outcome::rejected,
+                response->is_success()
+                    ? "an item with this id and key is there already, and is another"
+                    : "an item with this id or a unique value of it is there already");
+  });
+}
+
+void BulkWriter::finish(const Operation& operation, Outcome outcome, std::string reason) {
+  --operations_;
+  bytes_ -= operation.bytes();
+  done_(operation.ticket, outcome, operation.body(), std::move(reason));
+}
+
+void BulkWriter::repeat_later(Operation operation, int64_t wait_ms) {
+  later_.emplace(now_ms() + wait_ms, std::move(operation));
+}
+
+void BulkWriter::take_due() {
+  const int64_t now = now_ms();
+  bool any = false;
+  while (!later_.empty() && later_.begin()->first <= now) {
+    route(std::move(later_.extract(later_.begin()).mapped()));
+    any = true;
+  }
+  // Those that wait are old: they are not held back for others to join them.
+  if (any && gathering_.size() == 1 && ready_.empty()) flush();
+}
+
+void BulkWriter::read_ranges_again(std::vector<Operation> unrouted) {
+  if (!ranges_are_old_) {
+    ranges_are_old_ = true;
+    ask_ranges_ms_ = now_ms() + kRangesAgainMs;
+    // What was gathered for ranges that may be gone is sorted anew.
+    for (auto& [range, group] : std::exchange(gathering_, {})) {
+      std::ranges::move(group.operations, std::back_inserter(unrouted_));
+    }
+    for (Group& group : std::exchange(ready_, {})) {
+      std::ranges::move(group.operations, std::back_inserter(unrouted_));
+    }
+  }
+  std::ranges::move(unrouted, std::back_inserter(unrouted_));
+}
+
+void BulkWriter::slow_down() {
+  const int64_t now = now_ms();
+  if (now - slowed_ms_ < kSlowDownEveryMs) return;
+  slowed_ms_ = now;
+  allowed_ = std::max(1.0, allowed_ * 2 / 3);
+}
+
+void BulkWriter::stop(Error error) {
+  if (!failed_) failed_ = std::move(error);
+}
+
+Status BulkWriter::turn(int wait_ms) {
+  if (failed_) return pass(*failed_);
+  if (ranges_are_old_ && !is_asking_ranges_ && now_ms() >= ask_ranges_ms_) {
+    is_asking_ranges_ = true;
+    client_.submit(client::container_request(container_.name, "GET", "pkranges"),
+                   [alive = alive_](Result<client::Response> response) {
+                     if (*alive == nullptr) return;
+                     BulkWriter& self = **alive;
+                     self.is_asking_ranges_ = false;
+                     auto ranges =
+                         client::ranges_of(std::move(response), self.client_.endpoint().where(),
+                                           self.container_.name);
+                     if (!ranges) return self.stop(ranges.error());
+                     self.ranges_ = std::move(*ranges);
+                     self.ranges_are_old_ = false;
+                     for (Operation& one : std::exchange(self.unrouted_, {})) {
+                       self.route(std::move(one));
+                     }
+                   });
+  }
+  take_due();
+  // Nothing is under way, and no group is full: rather less full ones than none.
+  if (sending_ == 0 && ready_.empty()) flush();
+  send_ready();
+  if (!later_.empty()) {
+    const int64_t until = std::max<int64_t>(0, later_.begin()->first - now_ms());
+    wait_ms = static_cast<int>(std::min<int64_t>(wait_ms, until));
+  }
+  client_.turn(wait_ms);
+  if (failed_) return pass(*failed_);
+  return {};
+}
+
+}  // namespace orrery::transfer
