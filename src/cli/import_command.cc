@@ -79,7 +79,7 @@ Result<Source> open_files(const ImportOptions& options, transfer::Progress& prog
 }
 
 Result<Source> open_source(const ImportOptions& options, transfer::Progress& progress) {
-  bool is_account = false;
+  bool is_account = options.source_is_container;
   for (const std::string& source : options.sources) {
     is_account = is_account || client::looks_like_account_url(source);
   }
@@ -97,7 +97,7 @@ Status import_into(const ImportOptions& options, transfer::Progress& progress, S
   const TransferOptions& common = options.common;
   auto mode = transfer::parse_write_mode(options.mode);
   if (!mode) return pass(mode.error());
-  auto place = find_place(options.container, common.server, {});
+  auto place = find_place(options.container, common.server, options.to);
   if (!place) return pass(place.error());
   auto client = connect(*place, common.in_flight + 2);
   if (!client) return pass(client.error());
@@ -107,7 +107,8 @@ Status import_into(const ImportOptions& options, transfer::Progress& progress, S
   if (!source) return pass(source.error());
 
   transfer::PumpOptions how;
-  how.what = fmt::format("import {} into {} by {}", source->text, place->name.text(), options.mode);
+  how.what = fmt::format("{} {} into {} by {}", options.command, source->text, place->text(),
+                         options.mode);
   how.checkpoint_path = common.checkpoint;
   how.rejects_path = rejects_path(common, place->name);
   how.mode = *mode;
@@ -215,7 +216,7 @@ int import_records(const ImportOptions& options) {
   transfer::install_stop_signals();
   transfer::Progress progress(transfer::Progress::mode_for(options.common.quiet));
   Summary summary;
-  summary.command = "import";
+  summary.command = options.command;
   summary.checkpoint = options.common.checkpoint;
   Status done = import_into(options, progress, summary);
   summary.seconds = progress.seconds();

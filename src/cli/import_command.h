@@ -22,10 +22,13 @@ struct FileFormatOptions {
 };
 
 struct ImportOptions {
+  std::string_view command = "import";
   TransferOptions common;
   std::string container;
   std::vector<std::string> sources;
+  bool source_is_container = false;  // of the server, though it is not written as an address
   OtherAccount from;
+  OtherAccount to;  // if the container is written as an address
   CreateOptions create;
   FileFormatOptions file;
   std::string query;

@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "cli/cluster_commands.h"
+#include "cli/export_command.h"
 #include "cli/faces.h"
 #include "cli/import_command.h"
 #include "cli/key_commands.h"
@@ -202,7 +203,14 @@ int main(int argc, char** argv) {
   add_server_options(*import, import_options.common.server);
   orrery::cli::add_import_options(*import, import_options);
 
+  orrery::cli::ExportOptions export_options;
+  CLI::App* export_command =
+      app.add_subcommand("export", "Write a container's items into files or another account");
+  add_server_options(*export_command, export_options.common.server);
+  orrery::cli::add_export_options(*export_command, export_options);
+
   CLI11_PARSE(app, argc, argv);
+  if (export_command->parsed()) return orrery::cli::export_records(export_options);
   if (import->parsed()) return orrery::cli::import_records(import_options);
   if (serve->parsed()) return orrery::cli::serve(serve_options);
   if (auto exit_code = cluster_commands.run()) return *exit_code;

@@ -215,7 +215,7 @@ int finish(const Summary& summary, const TransferOptions& options) {
     if (!summary.error.empty()) {
       json += fmt::format(",\"error\":{}", value::quoted(printable(summary.error)));
     }
-    fmt::print("{}}}\n", json);
+    fmt::print(summary.to_standard_error ? stderr : stdout, "{}}}\n", json);
   }
   if (!summary.error.empty()) {
     fmt::print(stderr, "orrery {}: {}\n", summary.command, printable(summary.error));

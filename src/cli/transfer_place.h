@@ -79,10 +79,11 @@ struct Summary {
   double charge = 0;
   uint64_t throttled = 0;
   double seconds = 0;
-  std::string rejects;     // the file, if it has any
-  std::string checkpoint;  // the file, if it goes on from there
-  std::string more_json;   // members of the command's own, with a comma before each
-  std::string text;        // what was done, for people
+  std::string rejects;             // the file, if it has any
+  std::string checkpoint;          // the file, if it goes on from there
+  std::string more_json;           // members of the command's own, with a comma before each
+  std::string text;                // what was done, for people
+  bool to_standard_error = false;  // standard output has the data
 };
 // Prints it (as JSON to standard output, or for people to standard error) and gives the exit code.
 int finish(const Summary& summary, const TransferOptions& options);

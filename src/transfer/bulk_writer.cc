@@ -18,13 +18,11 @@ using value::JsonDocument;
 using value::Node;
 using value::Type;
 
-constexpr size_t kGroupOperations = 100;      // the protocol's limit
 constexpr size_t kGroupBytes = 200ULL << 10;  // the clients of the vendor send about as much
 constexpr size_t kBytesMax = 48ULL << 20;
-constexpr size_t kReadyMax = 32;
-constexpr double kFirstAllowed = 16;
-constexpr int64_t kSlowDownEveryMs = 100;
+constexpr size_t kOperationsMax = 50'000;
 constexpr int64_t kRangesAgainMs = 100;
+constexpr int64_t kLeastWaitMs = 2;
 // Of one operation that a server is not able to do (503, 449): with waits of up to 5 s, minutes.
 constexpr uint32_t kMaxRepeats = 100;
 
@@ -77,8 +75,7 @@ BulkWriter::BulkWriter(client::Client& client, client::ContainerInfo container,
       requests_max_(requests_max),
       done_(std::move(done)),
       alive_(std::make_shared<BulkWriter*>(this)),
-      ranges_(std::move(ranges)),
-      allowed_(std::min(kFirstAllowed, static_cast<double>(requests_max))) {}
+      ranges_(std::move(ranges)) {}
 
 BulkWriter::~BulkWriter() {
   *alive_ = nullptr;
@@ -95,7 +92,7 @@ Result<std::unique_ptr<BulkWriter>> BulkWriter::open(client::Client& client,
 }
 
 bool BulkWriter::has_room() const {
-  return !failed_ && bytes_ < kBytesMax && ready_.size() < kReadyMax && unrouted_.size() < 10'000;
+  return !failed_ && bytes_ < kBytesMax && operations_ < kOperationsMax;
 }
 
 void BulkWriter::put(PreparedItem item, uint64_t ticket) {
@@ -134,7 +131,7 @@ void BulkWriter::add(Operation operation) {
   route(std::move(operation));
 }
 
-// Into the group of its range, which is sent when it is full.
+// Into the lane of its range.
 void BulkWriter::route(Operation operation) {
   if (ranges_are_old_) {
     unrouted_.push_back(std::move(operation));
@@ -142,38 +139,47 @@ void BulkWriter::route(Operation operation) {
   }
   auto range = std::ranges::upper_bound(ranges_, operation.key_hex, {}, &client::KeyRange::min);
   if (range != ranges_.begin()) --range;
-  const size_t bytes = operation.json.size() + 1;
-  if (operation.alone) {
-    Group single{.range = range->id, .operations = {}, .bytes = bytes};
-    single.operations.push_back(std::move(operation));
-    ready_.push_back(std::move(single));
-    return;
-  }
-  Group& group = gathering_[range->id];
-  if (!group.operations.empty() && group.bytes + bytes > kGroupBytes) {
-    ready_.push_back(std::exchange(group, {}));
-  }
-  group.range = range->id;
-  group.bytes += bytes;
-  group.operations.push_back(std::move(operation));
-  if (group.operations.size() == kGroupOperations || group.bytes >= kGroupBytes) {
-    ready_.push_back(std::exchange(group, {}));
-  }
+  Lane& lane = lanes_[range->id];
+  lane.bytes += operation.json.size() + 1;
+  const uint64_t ticket = operation.ticket;
+  lane.waiting.emplace(ticket, std::move(operation));
 }
 
 void BulkWriter::flush() {
-  for (auto& [range, group] : gathering_) {
-    if (!group.operations.empty()) ready_.push_back(std::move(group));
-  }
-  gathering_.clear();
+  flushes_ = true;
 }
 
-void BulkWriter::send_ready() {
-  size_t sent = 0;
-  while (sent < ready_.size() && static_cast<double>(sending_) < allowed_) {
-    send(std::move(ready_[sent++]));
+BulkWriter::Group BulkWriter::next_group(Lane& lane, const std::string& range) {
+  Group group{.range = range, .operations = {}};
+  size_t bytes = 0;
+  while (!lane.waiting.empty() && group.operations.size() < lane.operations_max) {
+    Operation& next = lane.waiting.begin()->second;
+    const size_t more = next.json.size() + 1;
+    if (!group.operations.empty() && (next.alone || bytes + more > kGroupBytes)) break;
+    bytes += more;
+    lane.bytes -= more;
+    const bool alone = next.alone;
+    group.operations.push_back(std::move(next));
+    lane.waiting.erase(lane.waiting.begin());
+    if (alone) break;
   }
-  ready_.erase(ready_.begin(), ready_.begin() + static_cast<long>(sent));
+  return group;
+}
+
+void BulkWriter::send_all() {
+  const int64_t now = now_ms();
+  for (auto& [range, lane] : lanes_) {
+    if (lane.not_before_ms > now) continue;
+    const double allowed = std::min(lane.allowed, static_cast<double>(requests_max_));
+    while (!lane.waiting.empty() && static_cast<double>(lane.sending) < allowed &&
+           sending_ < requests_max_) {
+      const bool is_full = lane.waiting.size() >= lane.operations_max || lane.bytes >= kGroupBytes;
+      // Rather one that is not full than none.
+      if (!is_full && !flushes_ && lane.sending > 0) break;
+      send(next_group(lane, range));
+    }
+  }
+  flushes_ = false;
 }
 
 void BulkWriter::send(Group group) {
@@ -184,7 +190,6 @@ void BulkWriter::send(Group group) {
                      {"x-ms-cosmos-batch-continue-on-error", "True"},
                      {"x-ms-documentdb-partitionkeyrangeid", group.range},
                      {"prefer", "return=minimal"}};
-  request.body.reserve(group.bytes + 2);
   request.body = "[";
   for (const Operation& operation : group.operations) {
     if (request.body.size() > 1) request.body += ',';
@@ -192,6 +197,7 @@ void BulkWriter::send(Group group) {
   }
   request.body += ']';
   ++sending_;
+  ++lanes_[group.range].sending;
   ++counts_.requests;
   client_.submit(std::move(request), [alive = alive_, group = std::move(group)](
                                          Result<client::Response> response) mutable {
@@ -201,6 +207,11 @@ void BulkWriter::send(Group group) {
 
 void BulkWriter::answer(Group group, Result<client::Response> response) {
   --sending_;
+  // The lane may be gone, if the range is.
+  if (const auto lane = lanes_.find(group.range);
+      lane != lanes_.end() && lane->second.sending > 0) {
+    --lane->second.sending;
+  }
   if (!response) return stop(response.error());
   if (response->is_success()) return results(std::move(group), *response);
   if (response->status == 410) return read_ranges_again(std::move(group.operations));
@@ -229,23 +240,34 @@ void BulkWriter::results(Group group, const client::Response& response) {
                              "operation",
                              client_.endpoint().where())});
   }
-  const uint64_t throttled_before = counts_.throttled;
   size_t at = 0;
+  size_t throttled = 0;
+  int64_t wait_ms = 0;
   for (const Node* one = document->root().first; one != nullptr; one = one->next) {
+    Operation& operation = group.operations[at++];
+    const int status = static_cast<int>(number(*one, "statusCode"));
+    if (status == 429) {
+      ++throttled;
+      wait_ms = std::max(wait_ms, number(*one, "retryAfterMilliseconds"));
+      route(std::move(operation));
+      continue;
+    }
     const Node* message = one->find("message");
-    result(std::move(group.operations[at++]), static_cast<int>(number(*one, "statusCode")),
-           static_cast<int>(number(*one, "subStatusCode")), number(*one, "retryAfterMilliseconds"),
+    result(std::move(operation), status, static_cast<int>(number(*one, "subStatusCode")),
            message == nullptr ? std::string() : std::string(message->text));
   }
-  if (counts_.throttled > throttled_before) {
-    slow_down();
+  counts_.throttled += throttled;
+  const auto lane = lanes_.find(group.range);
+  if (lane == lanes_.end()) return;
+  if (throttled > 0) {
+    slow_down(lane->second, at - throttled, std::max(wait_ms, kLeastWaitMs));
   } else {
-    allowed_ = std::min(static_cast<double>(requests_max_), allowed_ + 1);
+    lane->second.allowed = std::min(static_cast<double>(requests_max_), lane->second.allowed + 1);
+    lane->second.operations_max = std::min(kGroupOperations, lane->second.operations_max * 2);
   }
 }
 
-void BulkWriter::result(Operation operation, int status, int substatus, int64_t retry_ms,
-                        std::string message) {
+void BulkWriter::result(Operation operation, int status, int substatus, std::string message) {
   if (status >= 200 && status < 300) return finish(operation, Outcome::written, {});
   switch (status) {
     case 404:
@@ -261,9 +283,6 @@ void BulkWriter::result(Operation operation, int status, int substatus, int64_t 
         one.push_back(std::move(operation));
         return one;
       }());
-    case 429:
-      ++counts_.throttled;
-      return repeat_later(std::move(operation), std::max<int64_t>(retry_ms, 5));
     case 401:
       return stop({Code::unauthorized, std::move(message)});
     case 408:
@@ -330,35 +349,37 @@ void BulkWriter::repeat_later(Operation operation, int64_t wait_ms) {
 
 void BulkWriter::take_due() {
   const int64_t now = now_ms();
-  bool any = false;
   while (!later_.empty() && later_.begin()->first <= now) {
     route(std::move(later_.extract(later_.begin()).mapped()));
-    any = true;
   }
-  // Those that wait are old: they are not held back for others to join them.
-  if (any && gathering_.size() == 1 && ready_.empty()) flush();
 }
 
 void BulkWriter::read_ranges_again(std::vector<Operation> unrouted) {
   if (!ranges_are_old_) {
     ranges_are_old_ = true;
     ask_ranges_ms_ = now_ms() + kRangesAgainMs;
-    // What was gathered for ranges that may be gone is sorted anew.
-    for (auto& [range, group] : std::exchange(gathering_, {})) {
-      std::ranges::move(group.operations, std::back_inserter(unrouted_));
-    }
-    for (Group& group : std::exchange(ready_, {})) {
-      std::ranges::move(group.operations, std::back_inserter(unrouted_));
+    // What waits for ranges that may be gone is sorted anew.
+    for (auto& [range, lane] : std::exchange(lanes_, {})) {
+      for (auto& [ticket, operation] : lane.waiting) unrouted_.push_back(std::move(operation));
     }
   }
   std::ranges::move(unrouted, std::back_inserter(unrouted_));
 }
 
-void BulkWriter::slow_down() {
+void BulkWriter::slow_down(Lane& lane, size_t done, int64_t wait_ms) {
+  lane.not_before_ms = std::max(lane.not_before_ms, now_ms() + wait_ms);
+  lane.allowed = std::max(1.0, lane.allowed / 2);
+  lane.operations_max = std::clamp<size_t>(done, 1, kGroupOperations);
+}
+
+int BulkWriter::wait_until_due(int wait_ms) const {
   const int64_t now = now_ms();
-  if (now - slowed_ms_ < kSlowDownEveryMs) return;
-  slowed_ms_ = now;
-  allowed_ = std::max(1.0, allowed_ * 2 / 3);
+  int64_t due = now + wait_ms;
+  if (!later_.empty()) due = std::min(due, later_.begin()->first);
+  for (const auto& [range, lane] : lanes_) {
+    if (!lane.waiting.empty() && lane.not_before_ms > now) due = std::min(due, lane.not_before_ms);
+  }
+  return static_cast<int>(std::max<int64_t>(0, due - now));
 }
 
 void BulkWriter::stop(Error error) {
@@ -386,14 +407,8 @@ Status BulkWriter::turn(int wait_ms) {
                    });
   }
   take_due();
-  // Nothing is under way, and no group is full: rather less full ones than none.
-  if (sending_ == 0 && ready_.empty()) flush();
-  send_ready();
-  if (!later_.empty()) {
-    const int64_t until = std::max<int64_t>(0, later_.begin()->first - now_ms());
-    wait_ms = static_cast<int>(std::min<int64_t>(wait_ms, until));
-  }
-  client_.turn(wait_ms);
+  send_all();
+  client_.turn(wait_until_due(wait_ms));
   if (failed_) return pass(*failed_);
   return {};
 }

@@ -2,8 +2,9 @@
 //
 // Each operation is on its own. What the server asks to repeat is repeated: throttled operations
 // after the wait that it names, those of a range that was split after the ranges were read again.
-// How many requests are under way follows the server: one more after each that went well, fewer by
-// a third when operations are throttled.
+// Each range is sent what it takes: after a throttled request it is left alone for that long, has
+// half as many requests under way, and as many operations in one as were done; after others it has
+// more again. Of a range, the oldest operations are sent first.
 //
 // Memory: kBytesMax of operations, and one more.
 #pragma once
@@ -82,26 +83,39 @@ class BulkWriter {
   struct Group {
     std::string range;
     std::vector<Operation> operations;
-    size_t bytes = 0;
   };
+  // What waits to be sent to a range, and how it is sent.
+  struct Lane {
+    std::map<uint64_t, Operation> waiting;     // by ticket
+    size_t bytes = 0;                          // of those, as they are sent
+    size_t sending = 0;                        // requests
+    double allowed = kFirstRequests;           // of those
+    size_t operations_max = kGroupOperations;  // in one request
+    int64_t not_before_ms = 0;
+  };
+  static constexpr double kFirstRequests = 16;
+  static constexpr size_t kGroupOperations = 100;  // the protocol's limit
 
   BulkWriter(client::Client& client, client::ContainerInfo container,
              std::vector<client::KeyRange> ranges, WriteMode mode, size_t requests_max, Done done);
   void add(Operation operation);
   void route(Operation operation);
+  // As many of the oldest as fit into a request.
+  Group next_group(Lane& lane, const std::string& range);
   void send(Group group);
-  void send_ready();
+  void send_all();
+  // How long nothing can be sent, at most `wait_ms`.
+  int wait_until_due(int wait_ms) const;
   void answer(Group group, Result<client::Response> response);
   void results(Group group, const client::Response& response);
-  void result(Operation operation, int status, int substatus, int64_t retry_ms,
-              std::string message);
+  void result(Operation operation, int status, int substatus, std::string message);
   void compare(Operation operation);
   void finish(const Operation& operation, Outcome outcome, std::string reason);
   void repeat_later(Operation operation, int64_t wait_ms);
   void take_due();
   void read_ranges_again(std::vector<Operation> unrouted);
   void stop(Error error);
-  void slow_down();
+  void slow_down(Lane& lane, size_t done, int64_t wait_ms);
   int64_t now_ms() const { return clock_.steady_us() / 1000; }
 
   client::Client& client_;
@@ -117,14 +131,12 @@ class BulkWriter {
   bool is_asking_ranges_ = false;
   int64_t ask_ranges_ms_ = 0;
   std::vector<Operation> unrouted_;          // while the ranges are read
-  std::map<std::string, Group> gathering_;   // by range
-  std::vector<Group> ready_;                 // to be sent; the oldest first
+  std::map<std::string, Lane> lanes_;        // by range
   std::multimap<int64_t, Operation> later_;  // by when they are due
   size_t operations_ = 0;                    // all that are not done
   size_t bytes_ = 0;                         // of those
   size_t sending_ = 0;                       // requests
-  double allowed_;                           // of those
-  int64_t slowed_ms_ = 0;
+  bool flushes_ = false;                     // requests need not be full
   WriteCounts counts_;
   std::optional<Error> failed_;
 };

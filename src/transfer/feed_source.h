@@ -37,6 +37,7 @@ class FeedSource final : public RecordSource {
   std::string name_of(const Mark& mark) const override;
   std::optional<double> fraction() const override;
   double charge() const override { return client_.counts().charge; }
+  uint64_t throttled() const override { return client_.counts().throttled; }
 
   // Of changes: whether every range had nothing new when it was last asked.
   bool is_caught_up() const;

@@ -138,7 +138,7 @@ Status Pump::save_now_and_then() {
 }
 
 uint64_t Pump::throttled() const {
-  return writer_->counts().throttled + target_.counts().throttled;
+  return writer_->counts().throttled + target_.counts().throttled + source_.throttled();
 }
 
 void Pump::show() {

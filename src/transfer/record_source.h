@@ -39,6 +39,7 @@ class RecordSource {
   // How much of it was read, from 0 to 1; nothing when that is not known.
   virtual std::optional<double> fraction() const = 0;
   virtual double charge() const { return 0; }
+  virtual uint64_t throttled() const { return 0; }
 };
 
 }  // namespace orrery::transfer
