@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "cli/cluster_commands.h"
+#include "cli/copy_command.h"
 #include "cli/export_command.h"
 #include "cli/faces.h"
 #include "cli/import_command.h"
@@ -209,7 +210,15 @@ int main(int argc, char** argv) {
   add_server_options(*export_command, export_options.common.server);
   orrery::cli::add_export_options(*export_command, export_options);
 
+  orrery::cli::CopyOptions copy_options;
+  CLI::App* copy = app.add_subcommand(
+      "copy",
+      "Copy a container into another while it is written to, and check that both are equal");
+  add_server_options(*copy, copy_options.common.server);
+  orrery::cli::add_copy_options(*copy, copy_options);
+
   CLI11_PARSE(app, argc, argv);
+  if (copy->parsed()) return orrery::cli::copy_live(copy_options);
   if (export_command->parsed()) return orrery::cli::export_records(export_options);
   if (import->parsed()) return orrery::cli::import_records(import_options);
   if (serve->parsed()) return orrery::cli::serve(serve_options);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <memory>
@@ -219,6 +220,11 @@ int finish(const Summary& summary, const TransferOptions& options) {
   }
   if (!summary.error.empty()) {
     fmt::print(stderr, "orrery {}: {}\n", summary.command, printable(summary.error));
+    for (std::string_view rest = summary.details; !rest.empty();) {
+      const size_t end = std::min(rest.find('\n'), rest.size());
+      fmt::print(stderr, "{}\n", printable(rest.substr(0, end)));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
   }
   if (!options.json && !options.quiet && !summary.text.empty()) {
     const double rate =

@@ -75,6 +75,7 @@ struct Summary {
   std::string_view command;
   Exit exit = Exit::complete;
   std::string error;
+  std::string details;  // more lines about it
   transfer::TransferCounts counts;
   double charge = 0;
   uint64_t throttled = 0;
