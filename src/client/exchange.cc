@@ -76,7 +76,7 @@ Error error_of(CURLcode code, const Endpoint& endpoint, std::string_view detail)
     case CURLE_COULDNT_RESOLVE_HOST:
       return {Code::invalid, fmt::format("cannot find {}: {}", endpoint.host, detail)};
     case CURLE_COULDNT_CONNECT:
-      return {Code::not_found, fmt::format("no server answers on {} ({})", where, detail)};
+      return {Code::internal, fmt::format("no server answers on {} ({})", where, detail)};
     case CURLE_OPERATION_TIMEDOUT:
       return {Code::internal, fmt::format("{} did not answer in time ({})", where, detail)};
     case CURLE_WRITE_ERROR:

@@ -60,7 +60,8 @@ Result<std::vector<std::string>> find_columns(RecordSource& source, const Export
     auto found = columns_of(document->root(), settings.csv.nested);
     if (!found) continue;
     for (Column& column : *found) {
-      if (!is_kept(settings, column.name) || !seen.insert(column.name).second) continue;
+      if (column.name.empty() || !is_kept(settings, column.name)) continue;
+      if (!seen.insert(column.name).second) continue;
       if (columns.size() == kColumnsMax) {
         return fail(Code::invalid,
                     fmt::format("the items have more than {} columns: choose some with --columns, "
@@ -137,6 +138,8 @@ Result<std::string> Exporter::csv_line_of(const Node& object) const {
     const auto found = column_at_.find(column.name);
     if (found != column_at_.end()) {
       cells[found->second] = column.node;
+    } else if (column.name.empty() && !settings_.chosen_columns) {
+      return fail(Code::invalid, "it has a property without a name, which a column cannot be");
     } else if (!settings_.chosen_columns) {
       return fail(Code::invalid,
                   fmt::format("it has the property '{}', which no item had when the columns were "
