@@ -4,7 +4,7 @@
 //                      [--record] [NAME…]
 //
 // --loaded names a folder of data that `load_items` made before, as growth.mjs calls it (grown-ITEMS-CONTAINERS).
-// --largest leaves out sizes of more than N items, which take long to load.
+// --largest leaves out sizes of more than N items, which take long to load; an import has at most N.
 // With names, only those run and the results are only printed, or, with --record, take the place of
 // theirs in bench/RESULTS.md.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -17,6 +17,7 @@ import * as changes from "./changes.mjs";
 import * as manage from "./containers.mjs";
 import * as creates from "./durable_creates.mjs";
 import { containers, items } from "./growth.mjs";
+import * as imports from "./import.mjs";
 import * as reads from "./point_reads.mjs";
 import * as queries from "./queries.mjs";
 import { commit, machine } from "./report.mjs";
@@ -26,7 +27,7 @@ import * as start from "./start_up.mjs";
 import { samplePath } from "./load.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const benchmarks = { reads, creates, items, containers, start, splits, manage, queries, changes, scripts };
+const benchmarks = { reads, creates, items, containers, start, splits, manage, queries, changes, scripts, import: imports };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -102,7 +102,10 @@ Result<bool> Exporter::resume() {
   output_ = std::move(*output);
   auto saved = checkpoint_.read(settings_.what);
   if (!saved) return pass(saved.error());
-  if (!*saved) return false;
+  if (!*saved) {
+    if (Status is_new = rejects_.check_is_new(); !is_new) return pass(is_new.error());
+    return false;
+  }
   const Node* where = (*saved)->output;
   const Node* position = where == nullptr ? nullptr : where->find("position");
   if (position == nullptr) {

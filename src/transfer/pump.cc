@@ -62,7 +62,7 @@ Result<std::unique_ptr<Pump>> Pump::open(RecordSource& source, client::Client& t
 Status Pump::resume() {
   auto saved = checkpoint_.read(options_.what);
   if (!saved) return pass(saved.error());
-  if (!*saved) return {};
+  if (!*saved) return rejects_.check_is_new();
   const Checkpoint& found = (*saved)->checkpoint;
   if (Status resumed = source_.resume(*(*saved)->position); !resumed) {
     return fail(resumed.error().code, fmt::format("cannot go on from {}: {}", checkpoint_.path(),

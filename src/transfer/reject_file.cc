@@ -37,14 +37,20 @@ std::string reject_line(std::string_view source, uint64_t line, std::string_view
 }
 
 Status RejectFile::open(bool resumed) {
-  // A new run does not write over what an old one rejected.
   const int how = O_WRONLY | O_CREAT | O_CLOEXEC | (resumed ? 0 : O_EXCL);
   file_ = FileDescriptor(::open(path_.c_str(), how, 0600));
   if (file_) return {};
-  return fail(
-      Code::invalid,
-      fmt::format("cannot write the rejected records to {}: {}{}", path_, std::strerror(errno),
-                  errno == EEXIST ? "; move it away, or name another with --rejects" : ""));
+  return fail(Code::invalid, fmt::format("cannot write the rejected records to {}: {}", path_,
+                                         std::strerror(errno)));
+}
+
+Status RejectFile::check_is_new() const {
+  struct stat about{};
+  if (::stat(path_.c_str(), &about) != 0) return {};
+  return fail(Code::invalid,
+              fmt::format("cannot write the rejected records to {}: it is there already; move it "
+                          "away, or name another with --rejects",
+                          path_));
 }
 
 Status RejectFile::resume(uint64_t bytes) {

@@ -23,6 +23,8 @@ class RejectFile {
  public:
   explicit RejectFile(std::string path) : path_(std::move(path)) {}
 
+  // Code::invalid when a file of that name is there: what another run rejected stays.
+  Status check_is_new() const;
   // Goes on after the first `bytes` of what a run before this one wrote.
   Status resume(uint64_t bytes);
   Status add(std::string_view line);
