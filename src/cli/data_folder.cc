@@ -90,6 +90,14 @@ void keep_private(const std::string& folder) {
 
 }  // namespace
 
+std::string usual_data_folder() {
+  const char* const own = "./orrery-data";
+  std::error_code ignored;
+  return !fs::exists(own, ignored) && fs::exists(kInstalledDataFolder, ignored)
+             ? kInstalledDataFolder
+             : own;
+}
+
 Result<std::unique_ptr<FolderLock>> FolderLock::take(const std::string& folder) {
   std::error_code error;
   const bool made = fs::create_directories(folder, error);

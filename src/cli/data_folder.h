@@ -25,6 +25,13 @@ namespace orrery::cli {
 inline constexpr const char* kEmulatorKey =
     "C2y6yDjf5/R+ob0N8A7Cgv30VRDJIWEHLM+4QDU5DE2nQ9nDuVTqobD4b8mGGyPMbIZnqyMsEcaGQy67XIw/Jw==";
 
+// Where the package keeps the data of the server that it runs.
+inline constexpr const char* kInstalledDataFolder = "/var/lib/orrery";
+
+// The folder of a server whose folder nobody has named: ./orrery-data, or the installed one's where
+// that is not there.
+std::string usual_data_folder();
+
 // An exclusive lock on a data folder, held until destroyed.
 class FolderLock {
  public:

@@ -8,10 +8,14 @@
 #include "cli/cluster_commands.h"
 #include "cli/copy_command.h"
 #include "cli/export_command.h"
+#include "cli/command_tree.h"
+#include "cli/completion.h"
+#include "cli/data_folder.h"
 #include "cli/faces.h"
 #include "cli/import_command.h"
 #include "cli/key_commands.h"
 #include "cli/partition_commands.h"
+#include "cli/reference.h"
 #include "cli/serve.h"
 #include "script/worker.h"
 
@@ -50,6 +54,38 @@ class ServeConfig : public CLI::ConfigINI {
     return items;
   }
 };
+
+// What the values of serve's options are, for the help, the manual and shells.
+void name_values(CLI::App& serve) {
+  struct Value {
+    const char* option;
+    const char* value;
+  };
+  for (const auto& [option, value] : {
+           Value{"--data", "FOLDER"},
+           Value{"--port", "PORT"},
+           Value{"--ops-port", "PORT"},
+           Value{"--address", "ADDRESS"},
+           Value{"--limit", "NAME=VALUE"},
+           Value{"--cert", "FILE"},
+           Value{"--cert-key", "FILE"},
+           Value{"--throttling", "on|report"},
+           Value{"--volume", "WHERE"},
+           Value{"--ceph-conf", "FILE"},
+           Value{"--ceph-user", "NAME"},
+           Value{"--durability", "sync|relaxed"},
+           Value{"--consistency", "Strong|BoundedStaleness|Session|ConsistentPrefix|Eventual"},
+           Value{"--queries", "service|permissive"},
+           Value{"--account", "NAME"},
+           Value{"--region", "NAME"},
+           Value{"--threads", "N"},
+           Value{"--grace", "SECONDS"},
+           Value{"--log-level", "debug|info|warn|error|off"},
+           Value{"--log-format", "text|json"},
+       }) {
+    serve.get_option(option)->type_name(value);
+  }
+}
 
 void add_serve_options(CLI::App& command, ServeOptions& options) {
   command.add_option("--data", options.data, "Folder of the data; made when it is not there")
@@ -128,26 +164,46 @@ void add_serve_options(CLI::App& command, ServeOptions& options) {
   command.add_option("--log-level", options.log_level, "debug, info, warn, error or off")
       ->capture_default_str();
   command.add_option("--log-format", options.log_format, "text or json")->capture_default_str();
+  name_values(command);
   command.footer(limits_help());
 }
 
 void add_server_options(CLI::App& command, ServerAddress& address) {
-  command.add_option("--data", address.data, "Data folder of the running server")
-      ->capture_default_str();
-  command.add_option("--host", address.host,
-                     "Name or address of a server elsewhere, which must be in its certificate [the "
-                     "server of the data folder]");
-  command.add_option("--port", address.port, "Its port [found in the data folder]");
+  command
+      .add_option("--data", address.data,
+                  "Data folder of the running server [./orrery-data; where there is none, that of "
+                  "the installed server]")
+      ->type_name("FOLDER");
+  command
+      .add_option("--host", address.host,
+                  "Name or address of a server elsewhere, which must be in its certificate [the "
+                  "server of the data folder]")
+      ->type_name("NAME");
+  command.add_option("--port", address.port, "Its port [found in the data folder]")
+      ->type_name("PORT");
   command
       .add_option("--key", address.key,
                   "A read-write key; others on this machine can see it in a command line, so "
                   "rather set ORRERY_KEY [found in the data folder]")
-      ->envname("ORRERY_KEY");
-  command.add_option("--ca", address.ca,
-                     "File of the certificates to trust (PEM), such as the server's own cert.pem "
-                     "[the certificate in the data folder; with --host the system's]");
+      ->envname("ORRERY_KEY")
+      ->type_name("KEY");
+  command
+      .add_option("--ca", address.ca,
+                  "File of the certificates to trust (PEM), such as the server's own cert.pem "
+                  "[the certificate in the data folder; with --host the system's]")
+      ->type_name("FILE");
   command.footer(
       "It asks over https, and nothing before the server has shown a trusted certificate.");
+}
+
+// Prints a text that was made, or why it was not.
+int print_made(std::string_view command, const orrery::Result<std::string>& text) {
+  if (!text) {
+    fmt::print(stderr, "orrery {}: {}\n", command, text.error().message);
+    return 1;
+  }
+  std::fwrite(text->data(), 1, text->size(), stdout);
+  return std::fflush(stdout) == 0 ? 0 : 1;
 }
 
 }  // namespace
@@ -167,21 +223,26 @@ int main(int argc, char** argv) {
   add_serve_options(*serve, serve_options);
   // `orrery serve --config FILE` falls through to the program, which reads the file.
   serve->fallthrough();
-  app.set_config("--config", "", "For serve: a file of its settings, one NAME = VALUE a line");
+  app.set_config("--config", "", "For serve: a file of its settings, one NAME = VALUE a line")
+      ->type_name("FILE");
   app.config_formatter(std::make_shared<ServeConfig>());
   app.allow_config_extras(CLI::config_extras_mode::error);
 
   ServerAddress server;
+  server.data = orrery::cli::usual_data_folder();
   std::string container;
   std::optional<uint32_t> range;
   CLI::App* split = app.add_subcommand("split", "Split a physical partition of a container now");
-  split->add_option("container", container, "DB/CONTAINER")->required();
-  split->add_option("range", range, "The partition key range to split [the largest]");
+  split->add_option("container", container, "The container")->required()->type_name("DB/CONTAINER");
+  split->add_option("range", range, "The partition key range to split [the largest]")
+      ->type_name("RANGE");
   add_server_options(*split, server);
 
   CLI::App* partitions = app.add_subcommand(
       "partitions", "Show how a container's items are spread over its physical partitions");
-  partitions->add_option("container", container, "DB/CONTAINER")->required();
+  partitions->add_option("container", container, "The container")
+      ->required()
+      ->type_name("DB/CONTAINER");
   add_server_options(*partitions, server);
 
   std::string key_name;
@@ -190,12 +251,13 @@ int main(int argc, char** argv) {
   CLI::App* keys = app.add_subcommand("keys", "Show the account's keys, or make a new one");
   keys->require_subcommand(1);
   CLI::App* list_keys = keys->add_subcommand("list", "Show the keys of a data folder");
-  list_keys->add_option("--data", server.data, "Data folder of the server")->capture_default_str();
+  list_keys->add_option("--data", server.data, "Data folder of the server [as with other commands]")
+      ->type_name("FOLDER");
   CLI::App* regenerate_key = keys->add_subcommand(
       "regenerate", "Make a new key in the place of one; the running server takes it at once");
-  regenerate_key
-      ->add_option("key", key_name, "primary, secondary, primary-readonly or secondary-readonly")
-      ->required();
+  regenerate_key->add_option("key", key_name, "Which key")
+      ->required()
+      ->type_name("primary|secondary|primary-readonly|secondary-readonly");
   add_server_options(*regenerate_key, server);
 
   orrery::cli::ImportOptions import_options;
@@ -216,6 +278,17 @@ int main(int argc, char** argv) {
       "Copy a container into another while it is written to, and check that both are equal");
   add_server_options(*copy, copy_options.common.server);
   orrery::cli::add_copy_options(*copy, copy_options);
+  std::string shell;
+  CLI::App* completion =
+      app.add_subcommand("completion", "Print a script that completes command lines in a shell");
+  completion->add_option("shell", shell, "Which shell")->type_name("bash|zsh|fish")->required();
+
+  std::string reference_name;
+  CLI::App* reference = app.add_subcommand(
+      "reference", "Print a manual page, or a configuration file with every setting explained");
+  reference->add_option("file", reference_name, "Which file")
+      ->type_name("orrery.1|orrery.conf.5|orrery.conf")
+      ->required();
 
   CLI11_PARSE(app, argc, argv);
   if (copy->parsed()) return orrery::cli::copy_live(copy_options);
@@ -226,5 +299,13 @@ int main(int argc, char** argv) {
   if (split->parsed()) return orrery::cli::split(server, container, range);
   if (list_keys->parsed()) return orrery::cli::list_keys(server);
   if (regenerate_key->parsed()) return orrery::cli::regenerate_key(server, key_name);
+  if (completion->parsed()) {
+    return print_made("completion",
+                      orrery::cli::completion_script(orrery::cli::describe(app), shell));
+  }
+  if (reference->parsed()) {
+    return print_made("reference", orrery::cli::reference_file(orrery::cli::describe(app),
+                                                               reference_name, ORRERY_VERSION));
+  }
   return orrery::cli::partitions(server, container);
 }

@@ -27,6 +27,7 @@
 #include "cli/machine.h"
 #include "cli/node_options.h"
 #include "cli/shared_account.h"
+#include "cli/readiness.h"
 #include "cli/test_clock.h"
 #include "cli/test_hop.h"
 #include "cli/volumes.h"
@@ -211,7 +212,8 @@ Result<std::unique_ptr<cluster::Engine>> open_engine(volume::Volume& volume, con
   return cluster::Engine::open(volume, clock, options);
 }
 
-Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop_signals) {
+Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop_signals,
+           const Readiness& readiness) {
   auto lock = FolderLock::take(options.data);
   if (!lock) return pass(lock.error());
   fit_to_disk(disk_bytes(options.data), settings.engine.limits);
@@ -279,9 +281,11 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
     log::warn("durability is relaxed: writes acknowledged just before a crash may be lost");
   }
   say_ready(listeners);
+  readiness.ready();
 
   int signal = 0;
   sigwait(&stop_signals, &signal);
+  readiness.stopping();
   log::info("stopping: finishing what was accepted", {{"grace_s", options.grace_s}});
   // A second signal does not wait.
   survive("watching for a second signal", [&] {
@@ -323,6 +327,7 @@ int serve(const ServeOptions& options) {
     fmt::print(stderr, "orrery serve: {}\n", fitted.error().message);
     return 1;
   }
+  const Readiness readiness = Readiness::from_environment();
   // Blocked before any thread starts, so that only sigwait sees them.
   sigset_t stop_signals;
   sigemptyset(&stop_signals);
@@ -331,7 +336,7 @@ int serve(const ServeOptions& options) {
   pthread_sigmask(SIG_BLOCK, &stop_signals, nullptr);
   Status ran;
   try {
-    ran = run(options, *settings, stop_signals);
+    ran = run(options, *settings, stop_signals, readiness);
   } catch (const std::exception& error) {
     // No thread, or no memory, to start with.
     ran = fail(Code::overloaded, error.what());

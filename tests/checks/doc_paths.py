@@ -11,7 +11,7 @@ import re
 
 import tree
 
-ROOMS = ("src/", "tests/", "docs/", "bench/", "tools/", "console/")
+ROOMS = ("src/", "tests/", "docs/", "bench/", "tools/", "console/", "packaging/")
 COMMANDS = ("./run", "./test", "./dev")
 BACKTICKS = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
