@@ -10,13 +10,14 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "cli/data_folder.h"
 #include "client/endpoint.h"
 
 namespace orrery::cli {
 
 // The address of the server and the key to use. What is not given is read from the data folder.
 struct ServerAddress {
-  std::string data = "./orrery-data";
+  std::string data = usual_data_folder();
   std::string host;       // empty: from the data folder
   uint16_t port = 0;      // 0: from the data folder
   std::string key;        // empty: from the data folder

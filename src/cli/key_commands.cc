@@ -4,37 +4,53 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <utility>
+#include <vector>
 
 #include "cli/data_folder.h"
+#include "cli/terminal_text.h"
 #include "value/json.h"
+#include "value/json_quoted.h"
 
 namespace orrery::cli {
 namespace {
 
 int complain(const Error& error) {
-  fmt::print(stderr, "orrery keys: {}\n", error.message);
-  return 1;
+  return cli::complain("keys", error);
+}
+
+// By name, in the order given.
+void print_keys(const std::vector<std::pair<std::string, std::string>>& keys, bool json) {
+  std::string text;
+  for (const auto& [name, key] : keys) {
+    text += json ? fmt::format("{}{}:{}", text.empty() ? "{" : ",", value::quoted(name),
+                               value::quoted(key))
+                 : fmt::format("{:<20}{}\n", name, key);
+  }
+  fmt::print("{}{}", text, json ? "}\n" : "");
 }
 
 }  // namespace
 
-int list_keys(const ServerAddress& server) {
+int list_keys(const ServerAddress& server, bool json) {
   using enum account::KeyName;
   const auto running = read_running_server(server.data);
   if (running && running->dev) {
-    fmt::print("{:<20}{}\n", "primary", kEmulatorKey);
+    print_keys({{"primary", kEmulatorKey}}, json);
     fmt::print(stderr, "orrery keys: the server runs with --dev: this key is known to everybody\n");
     return 0;
   }
   auto keys = read_keys(server.data);
   if (!keys) return complain(keys.error());
+  std::vector<std::pair<std::string, std::string>> all;
   for (const account::KeyName name : {primary, secondary, primary_readonly, secondary_readonly}) {
-    fmt::print("{:<20}{}\n", to_string(name), account::key_of(*keys, name));
+    all.emplace_back(to_string(name), account::key_of(*keys, name));
   }
+  print_keys(all, json);
   return 0;
 }
 
-int regenerate_key(const ServerAddress& server, const std::string& name) {
+int regenerate_key(const ServerAddress& server, const std::string& name, bool json) {
   if (auto known = account::parse_key_name(name); !known) return complain(known.error());
   auto reply =
       call_admin(server, "POST", "/admin/keys/regenerate", fmt::format(R"({{"key":"{}"}})", name));
@@ -42,7 +58,7 @@ int regenerate_key(const ServerAddress& server, const std::string& name) {
   auto document = value::JsonDocument::parse(*reply);
   const value::Node* value = document ? document->root().find("value") : nullptr;
   if (value == nullptr) return complain({Code::internal, "the server's answer has no key"});
-  fmt::print("{:<20}{}\n", name, value->text);
+  print_keys({{name, std::string(value->text)}}, json);
   return 0;
 }
 

@@ -10,10 +10,10 @@
 #include "cli/export_command.h"
 #include "cli/command_tree.h"
 #include "cli/completion.h"
-#include "cli/data_folder.h"
 #include "cli/faces.h"
 #include "cli/import_command.h"
 #include "cli/key_commands.h"
+#include "cli/operator_commands.h"
 #include "cli/partition_commands.h"
 #include "cli/reference.h"
 #include "cli/serve.h"
@@ -229,13 +229,14 @@ int main(int argc, char** argv) {
   app.allow_config_extras(CLI::config_extras_mode::error);
 
   ServerAddress server;
-  server.data = orrery::cli::usual_data_folder();
   std::string container;
   std::optional<uint32_t> range;
+  bool json = false;
   CLI::App* split = app.add_subcommand("split", "Split a physical partition of a container now");
   split->add_option("container", container, "The container")->required()->type_name("DB/CONTAINER");
   split->add_option("range", range, "The partition key range to split [the largest]")
       ->type_name("RANGE");
+  split->add_flag("--json", json, "Print JSON");
   add_server_options(*split, server);
 
   CLI::App* partitions = app.add_subcommand(
@@ -243,6 +244,7 @@ int main(int argc, char** argv) {
   partitions->add_option("container", container, "The container")
       ->required()
       ->type_name("DB/CONTAINER");
+  partitions->add_flag("--json", json, "Print JSON");
   add_server_options(*partitions, server);
 
   std::string key_name;
@@ -253,11 +255,13 @@ int main(int argc, char** argv) {
   CLI::App* list_keys = keys->add_subcommand("list", "Show the keys of a data folder");
   list_keys->add_option("--data", server.data, "Data folder of the server [as with other commands]")
       ->type_name("FOLDER");
+  list_keys->add_flag("--json", json, "Print JSON");
   CLI::App* regenerate_key = keys->add_subcommand(
       "regenerate", "Make a new key in the place of one; the running server takes it at once");
   regenerate_key->add_option("key", key_name, "Which key")
       ->required()
       ->type_name("primary|secondary|primary-readonly|secondary-readonly");
+  regenerate_key->add_flag("--json", json, "Print JSON");
   add_server_options(*regenerate_key, server);
 
   orrery::cli::ImportOptions import_options;
@@ -278,6 +282,8 @@ int main(int argc, char** argv) {
       "Copy a container into another while it is written to, and check that both are equal");
   add_server_options(*copy, copy_options.common.server);
   orrery::cli::add_copy_options(*copy, copy_options);
+  orrery::cli::OperatorCommands operator_commands(app, add_server_options);
+
   std::string shell;
   CLI::App* completion =
       app.add_subcommand("completion", "Print a script that completes command lines in a shell");
@@ -299,6 +305,10 @@ int main(int argc, char** argv) {
   if (split->parsed()) return orrery::cli::split(server, container, range);
   if (list_keys->parsed()) return orrery::cli::list_keys(server);
   if (regenerate_key->parsed()) return orrery::cli::regenerate_key(server, key_name);
+  if (split->parsed()) return orrery::cli::split(server, container, range, json);
+  if (list_keys->parsed()) return orrery::cli::list_keys(server, json);
+  if (regenerate_key->parsed()) return orrery::cli::regenerate_key(server, key_name, json);
+  if (const auto code = operator_commands.run()) return *code;
   if (completion->parsed()) {
     return print_made("completion",
                       orrery::cli::completion_script(orrery::cli::describe(app), shell));
@@ -307,5 +317,5 @@ int main(int argc, char** argv) {
     return print_made("reference", orrery::cli::reference_file(orrery::cli::describe(app),
                                                                reference_name, ORRERY_VERSION));
   }
-  return orrery::cli::partitions(server, container);
+  return orrery::cli::partitions(server, container, json);
 }

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/bytes.h"
-#include "base/printable.h"
+#include "cli/terminal_text.h"
 #include "value/json.h"
 #include "value/json_quoted.h"
 
@@ -25,37 +25,10 @@ Result<std::pair<std::string, std::string>> split_name(const std::string& contai
   return std::pair(container.substr(0, slash), container.substr(slash + 1));
 }
 
-// Keys are client data: escapes control characters, so that they cannot control the terminal.
-std::string printable(std::string_view text) {
-  std::string out;
-  append_printable(out, text);
-  return out;
-}
-
-int complain(std::string_view command, const Error& error) {
-  fmt::print(stderr, "orrery {}: {}\n", command, printable(error.message));
-  return 1;
-}
-
-double number(const value::Node& object, std::string_view name) {
-  const value::Node* member = object.find(name);
-  return member == nullptr ? 0 : member->number;
-}
-
-std::string size_text(double bytes) {
-  constexpr const char* kUnits[] = {"B", "KB", "MB", "GB", "TB"};
-  size_t unit = 0;
-  while (bytes >= 1024 && unit + 1 < std::size(kUnits)) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return fmt::format("{:.{}f} {}", bytes, unit == 0 ? 0 : 1, kUnits[unit]);
-}
-
 }  // namespace
 
-int split(const ServerAddress& server, const std::string& container,
-          std::optional<uint32_t> range) {
+int split(const ServerAddress& server, const std::string& container, std::optional<uint32_t> range,
+          bool json) {
   auto name = split_name(container);
   if (!name) return complain("split", name.error());
   std::string body = fmt::format("{{\"database\":{},\"container\":{}", value::quoted(name->first),
@@ -64,6 +37,10 @@ int split(const ServerAddress& server, const std::string& container,
   body += "}";
   auto reply = call_admin(server, "POST", "/admin/split", body);
   if (!reply) return complain("split", reply.error());
+  if (json) {
+    fmt::print("{}\n", *reply);
+    return 0;
+  }
   auto document = value::JsonDocument::parse(*reply);
   if (!document) return complain("split", document.error());
   const value::Node& root = document->root();
@@ -72,12 +49,12 @@ int split(const ServerAddress& server, const std::string& container,
     return complain("split", {Code::internal, "the server's answer has no children"});
   }
   fmt::print("split range {} of {} into {} and {}: writes paused for {:.1f} ms, {:.1f} ms in all\n",
-             number(root, "parent"), container, children->first->number,
-             children->first->next->number, number(root, "pauseMs"), number(root, "totalMs"));
+             number_in(root, "parent"), container, children->first->number,
+             children->first->next->number, number_in(root, "pauseMs"), number_in(root, "totalMs"));
   return 0;
 }
 
-int partitions(const ServerAddress& server, const std::string& container) {
+int partitions(const ServerAddress& server, const std::string& container, bool json) {
   auto name = split_name(container);
   if (!name) return complain("partitions", name.error());
   auto reply = call_admin(server, "GET",
@@ -85,6 +62,10 @@ int partitions(const ServerAddress& server, const std::string& container) {
                                       percent_encode(name->first), percent_encode(name->second)),
                           "");
   if (!reply) return complain("partitions", reply.error());
+  if (json) {
+    fmt::print("{}\n", *reply);
+    return 0;
+  }
   auto document = value::JsonDocument::parse(*reply);
   if (!document) return complain("partitions", document.error());
   const value::Node* ranges = document->root().find("partitions");
@@ -94,18 +75,18 @@ int partitions(const ServerAddress& server, const std::string& container) {
   }
   double most = 1;
   for (const value::Node* one = ranges->first; one != nullptr; one = one->next) {
-    most = std::max(most, number(*one, "bytes"));
+    most = std::max(most, number_in(*one, "bytes"));
   }
   constexpr int kBarWidth = 30;
   fmt::print("{:>6}  {:>10}  {:>10}  {:<{}}  {:>12}\n", "range", "items", "stored", "", kBarWidth,
              "RU so far");
   for (const value::Node* one = ranges->first; one != nullptr; one = one->next) {
-    const double bytes = number(*one, "bytes");
+    const double bytes = number_in(*one, "bytes");
     const std::string bar(static_cast<size_t>(bytes / most * kBarWidth), '#');
-    fmt::print("{:>6}  {:>10}  {:>10}  {:<{}}  {:>12.0f}\n", number(*one, "id"),
-               number(*one, "items"), size_text(bytes), bar, kBarWidth,
-               number(*one, "requestUnits"));
-    const double indexed = number(*one, "indexed");
+    fmt::print("{:>6}  {:>10}  {:>10}  {:<{}}  {:>12.0f}\n", number_in(*one, "id"),
+               number_in(*one, "items"), size_text(bytes), bar, kBarWidth,
+               number_in(*one, "requestUnits"));
+    const double indexed = number_in(*one, "indexed");
     if (indexed < 100) fmt::print("        being re-indexed: {:.0f} %\n", indexed);
     const value::Node* problem = one->find("problem");
     if (problem != nullptr && !problem->text.empty()) {
@@ -115,8 +96,8 @@ int partitions(const ServerAddress& server, const std::string& container) {
   if (keys->count > 0) fmt::print("\nlargest partition keys\n");
   for (const value::Node* one = keys->first; one != nullptr; one = one->next) {
     const value::Node* key = one->find("key");
-    fmt::print("  {:>10}  {:>10} items  {}\n", size_text(number(*one, "bytes")),
-               number(*one, "items"), key == nullptr ? "" : printable(key->text));
+    fmt::print("  {:>10}  {:>10} items  {}\n", size_text(number_in(*one, "bytes")),
+               number_in(*one, "items"), key == nullptr ? "" : printable(key->text));
   }
   return 0;
 }

@@ -9,8 +9,10 @@
 
 namespace orrery::cli {
 
-// `container` is DB/CONTAINER. Both return the process's exit code.
-int split(const ServerAddress& server, const std::string& container, std::optional<uint32_t> range);
-int partitions(const ServerAddress& server, const std::string& container);
+// `container` is DB/CONTAINER; with `json` they print what the server answered. Both return the
+// process's exit code.
+int split(const ServerAddress& server, const std::string& container, std::optional<uint32_t> range,
+          bool json);
+int partitions(const ServerAddress& server, const std::string& container, bool json);
 
 }  // namespace orrery::cli

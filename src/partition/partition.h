@@ -46,6 +46,7 @@ namespace orrery::partition {
 
 class Store;
 class Writer;
+struct Verification;
 
 // Whether a read may wait for the disk.
 enum class Reach : uint8_t {
@@ -281,6 +282,10 @@ class Partition : public std::enable_shared_from_this<Partition> {
   Result<std::optional<ItemKey>> find_by_term(std::string_view term) const;
   // All index entries, for tests and tools: term and key.
   Result<std::vector<std::pair<std::string, ItemKey>>> all_terms() const;
+  // Whether items, index, sizes and changes agree (verify.h). Reads everything: for tools. Writes
+  // go on meanwhile.
+  Result<Verification> verify(const Schema& schema,
+                              const std::function<void(uint64_t items)>& progress) const;
   // The shape terms of the items that lack a path, among those whose terms are of this index
   // version. The path has no array step. To go with a snapshot, ask after taking it.
   ShapesWithout shapes_without(uint32_t index_version, std::string_view term_path) const;

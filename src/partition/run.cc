@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/fault.h"
 #include "partition/history_entry.h"
 #include "partition/precondition.h"
 #include "partition/prepared_terms.h"
@@ -411,6 +412,8 @@ Status Run::reindex(const Write& write, const std::string& key, const Item* befo
   added.reserve(come.terms().size());
   std::ranges::set_difference(gone.terms(), come.terms(), std::back_inserter(removed));
   std::ranges::set_difference(come.terms(), gone.terms(), std::back_inserter(added));
+  // For tests of what checks the index.
+  if (!added.empty() && !fault::point("partition.term")) added.pop_back();
   for (std::string_view term : removed) change_term(term, key, false);
   for (std::string_view term : added) change_term(term, key, true);
   written.terms_removed = chargeable(removed, schema);
@@ -472,6 +475,7 @@ Status Run::change_size(const Write& write, int64_t bytes, int64_t items, uint64
                     write.key_text, size->bytes, grown, limit));
   }
   size->bytes = grown;
+  if (!fault::point("partition.size")) ++size->bytes;  // for tests of what checks sizes
   size->items += static_cast<uint64_t>(items);
   if (!write.key_text.empty()) size->key_text = write.key_text;  // expiry does not know it
   if (size->items == 0) {
