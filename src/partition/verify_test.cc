@@ -74,8 +74,8 @@ TEST_F(VerifyTest, NothingIsWrongWithWhatWasWrittenChangedAndRemoved) {
   newer->index_version = 2;
   schema_ = newer;
   for (int i = 200; i < 210; ++i)
-    done(replace("k" + std::to_string(i % 7), std::to_string(i),
-                 "\"n\":" + std::to_string(10'000 + i)));
+    done(upsert("k" + std::to_string(i % 7), std::to_string(i),
+                "\"n\":" + std::to_string(10'000 + i)));
   uint64_t told = 0;
   auto found = partition_->verify(*schema_, [&](uint64_t items) { told = items; }).value();
   EXPECT_THAT(texts(found), IsEmpty());
