@@ -10,6 +10,7 @@
 #include "cli/export_command.h"
 #include "cli/command_tree.h"
 #include "cli/completion.h"
+#include "cli/advise_command.h"
 #include "cli/faces.h"
 #include "cli/import_command.h"
 #include "cli/key_commands.h"
@@ -247,6 +248,10 @@ int main(int argc, char** argv) {
   partitions->add_flag("--json", json, "Print JSON");
   add_server_options(*partitions, server);
 
+  orrery::cli::AdviseOptions advise_options;
+  CLI::App* advise = app.add_subcommand("advise", "Say which partition key a container should have");
+  add_advise_options(*advise, advise_options, server);
+
   std::string key_name;
   orrery::cli::ClusterCommands cluster_commands(app, add_server_options);
 
@@ -303,6 +308,7 @@ int main(int argc, char** argv) {
   if (serve->parsed()) return orrery::cli::serve(serve_options);
   if (auto exit_code = cluster_commands.run()) return *exit_code;
   if (split->parsed()) return orrery::cli::split(server, container, range);
+  if (advise->parsed()) return orrery::cli::advise(server, advise_options);
   if (list_keys->parsed()) return orrery::cli::list_keys(server);
   if (regenerate_key->parsed()) return orrery::cli::regenerate_key(server, key_name);
   if (split->parsed()) return orrery::cli::split(server, container, range, json);
