@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -47,12 +48,14 @@ std::vector<NamedPath> named_by_most(const Facts& facts) {
       named += request.weight;
       if (!body) asked_for += request.weight;
     }
-    if (all <= 0 || named < kMost * all || asked_for <= 0) continue;
+    // What only bodies name is in every item, and nobody's tenant.
+    if (all <= 0 || named < kMost * all || asked_for < 0.5 * asking || asking <= 0) continue;
     out.push_back({place, named / all, asked_for / asking});
   }
   sort_stable(out, [&](const NamedPath& a, const NamedPath& b) {
-    return std::tuple(-a.asked_for, facts.statistics[a.place].distinct.estimate()) <
-           std::tuple(-b.asked_for, facts.statistics[b.place].distinct.estimate());
+    return std::tuple(-std::round(10 * a.asked_for),
+                      facts.statistics[a.place].distinct.estimate()) <
+           std::tuple(-std::round(10 * b.asked_for), facts.statistics[b.place].distinct.estimate());
   });
   return out;
 }

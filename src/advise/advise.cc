@@ -43,7 +43,7 @@ double stays_first(const Facts& facts, const std::vector<Scored>& ranked) {
     for (size_t i = 0; i < finalists; ++i) {
       again.push_back(score_key(facts, ranked[i].key, rows));
     }
-    rank(again);
+    rank(facts, again);
     const auto mine = std::ranges::find(again, ranked.front().key, &Scored::key);
     const bool as_good = mine->disqualified() == again.front().disqualified() &&
                          mine->rank_score >= again.front().rank_score - kNearlyFirst;
@@ -148,7 +148,7 @@ Report advise(const Facts& facts) {
   for (const KeyExpression& key : make_candidates(facts)) {
     report.candidates.push_back(score_key(facts, key, rows));
   }
-  rank(report.candidates);
+  rank(facts, report.candidates);
   if (facts.present_key) {
     const auto present = std::ranges::find(report.candidates, *facts.present_key, &Scored::key);
     report.present = static_cast<size_t>(present - report.candidates.begin());

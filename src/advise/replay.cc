@@ -57,7 +57,8 @@ double throttled_share(const Facts& facts, const KeyExpression& key) {
   }
   const double rate = facts.peak_ru / (charged / weights);  // requests a second
   const size_t windows = std::clamp<size_t>(asked.size() / kLeastInWindow, 1, kMostWindows);
-  const double seconds = std::clamp(kMostEvents / rate, kLeastSeconds * static_cast<double>(windows), kMostSeconds);
+  const double seconds =
+      std::clamp(kMostEvents / rate, kLeastSeconds * static_cast<double>(windows), kMostSeconds);
   const double window_s = seconds / static_cast<double>(windows);
   const double events = std::min(kMostEvents, rate * seconds);
   // Fewer events than the rate asks for stand for several each.

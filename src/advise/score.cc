@@ -393,6 +393,7 @@ class Judge {
   double n_;
   Scored out_;
   bool by_time_ = false;
+  double proven_busiest_ru_ = 0;
   double demand_per_ru_ = 0;  // RU/s to plan for, for one RU of the sample
 };
 
@@ -453,7 +454,7 @@ void Judge::judge_requests() {
   out_.cost = std::min(1.0, out_.cost);
   judge_batches();
   // One value's need, whatever is bought.
-  if (out_.busiest_ru > kMostOfPartition * t) {
+  if (proven_busiest_ru_ > kMostOfPartition * t) {
     disqualify("hot_key", fmt::format("'{}' alone needs {} RU/s, and a partition serves {}: no "
                                       "throughput helps",
                                       out_.busiest_value, number(out_.busiest_ru), number(t)));
@@ -478,32 +479,44 @@ void Judge::judge_heat(const std::vector<Entry>& first_entries,
     return;
   }
   // The busiest value: of the whole key, or of the first level as far as that is one partition.
-  double busiest = first.lower_share(first.groups.front());
-  busiest = busiest / (facts_.cut_by_bytes ? partitions_filled(first.groups.front().hash) : 1);
-  if (!full.groups.empty()) busiest = std::max(busiest, full.lower_share(full.groups.front()));
-  const auto in_time = [&](const Spread& spread, const std::vector<Entry>& entries) {
+  // Twice: as far as the sample proves it, and as seen.
+  const double filled = facts_.cut_by_bytes ? partitions_filled(first.groups.front().hash) : 1;
+  double proven = std::max(first.lower_share(first.groups.front()) / filled,
+                           full.lower_share(full.groups.front()));
+  double busiest = std::max(first.largest_share() / filled, full.largest_share());
+  // `fills`: whether a value may lie in several partitions, as a first level does after splits.
+  const auto in_time = [&](const Spread& spread, const std::vector<Entry>& entries, bool fills) {
     if (spread.near <= 2 * spread.concentration) return;
     double mean_m = 0;
+    double mean_proven = 0;
     double mean_busiest = 0;
     const auto windows = windows_of(entries);
     for (const auto window : windows) {
       const Spread one = spread_of(window);
-      mean_m += (facts_.cut_by_bytes ? one.largest_share() : busiest_share(one, n_, place)) /
-                static_cast<double>(windows.size());
-      mean_busiest += (one.groups.empty() ? 0 : one.lower_share(one.groups.front())) /
-                      static_cast<double>(windows.size());
+      if (one.groups.empty()) continue;
+      const Group& front = one.groups.front();
+      const double part =
+          1 / static_cast<double>(windows.size()) / (fills ? partitions_filled(front.hash) : 1);
+      mean_proven += one.lower_share(front) * part;
+      mean_busiest += one.largest_share() * part;
+      mean_m +=
+          facts_.cut_by_bytes ? one.largest_share() * part : busiest_share(one, n_, place) * part;
     }
-    const double deviation =
-        std::sqrt(2 * std::log(n_)) * std::sqrt(spread.near * (1 - 1 / n_) / n_);
-    m = std::max({m, mean_m, std::min(1.0, 1 / n_ + deviation)});
+    m = std::max(m, mean_m);
+    if (!fills) {
+      const double deviation =
+          std::sqrt(2 * std::log(n_)) * std::sqrt(spread.near * (1 - 1 / n_) / n_);
+      m = std::max(m, std::min(1.0, 1 / n_ + deviation));
+    }
+    proven = std::max(proven, mean_proven);
     busiest = std::max(busiest, mean_busiest);
   };
-  in_time(full, full_entries);
-  // Where splits follow bytes a first level may be many partitions, and only whole keys are hot.
-  if (!facts_.cut_by_bytes && values_.levels() > 1) in_time(first, first_entries);
+  in_time(full, full_entries, false);
+  if (values_.levels() > 1) in_time(first, first_entries, facts_.cut_by_bytes);
   out_.request_skew = std::max(1.0, n_ * m);
   out_.busiest_share = busiest;
   out_.busiest_ru = busiest * out_.keyed_ru;
+  proven_busiest_ru_ = proven * out_.keyed_ru;
   out_.busiest_value =
       values_.text_of(facts_.requests[first.groups.front().row], first.groups.front().row, 1);
   if (full.hot_by_time() && !by_time_) {
@@ -564,18 +577,34 @@ Scored score_key(const Facts& facts, const KeyExpression& key, const Rows& rows)
   return Judge(facts, key, rows).judge();
 }
 
-void rank(std::vector<Scored>& candidates) {
+namespace {
+
+// Whether nobody asks by the key's property: all that it does is to spread, and so does the id.
+bool only_spreads_like(const Facts& facts, const KeyExpression& key, const KeyExpression& other) {
+  const auto place = facts.place_of(key.levels.front().parts.front().path);
+  return facts.has_workload && other == single_key(facts.tracked[facts.id].path) && place &&
+         key == single_key(facts.tracked[*place].path) && facts.tracked[*place].used_ru <= 0;
+}
+
+}  // namespace
+
+void rank(const Facts& facts, std::vector<Scored>& candidates) {
   constexpr double kWorthIt = 1.05;
   for (Scored& one : candidates) {
     one.rank_score = one.score;
   }
-  // The simplest first, so that what a key is compared with has its own rank already.
-  sort_stable(candidates, std::less(), [](const Scored& one) { return one.key.parts(); });
+  // The simplest first, and the id before other properties, so that what a key is compared with has
+  // its own rank already.
+  const KeyExpression id = single_key(facts.tracked[facts.id].path);
+  sort_stable(candidates, std::less(),
+              [&](const Scored& one) { return one.key == id ? size_t{0} : one.key.parts(); });
   for (size_t i = 0; i < candidates.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       const Scored& simpler = candidates[j];
       Scored& one = candidates[i];
-      if (simpler.disqualified() != one.disqualified() || !one.key.extends(simpler.key)) continue;
+      if (simpler.disqualified() != one.disqualified()) continue;
+      if (!one.key.extends(simpler.key) && !only_spreads_like(facts, one.key, simpler.key))
+        continue;
       if (one.score < kWorthIt * simpler.score) {
         one.rank_score = std::min(one.rank_score, simpler.rank_score - 0.001);
       }

@@ -13,15 +13,15 @@ class App;
 namespace orrery::cli {
 
 struct AdviseOptions {
-  std::string container;    // DB/CONTAINER, or empty:
-  std::string items;        // a file of items; -: standard input
-  std::string workload;     // a file of recorded requests
+  std::string container;  // DB/CONTAINER, or empty:
+  std::string items;      // a file of items; -: standard input
+  std::string workload;   // a file of recorded requests
   std::optional<double> throughput;
   std::string horizon = "365d";
   std::optional<double> growth_gb_per_month;
-  std::string known;        // paths with commas between them
+  std::string known;  // paths with commas between them
   std::string partition_key;
-  std::string key;          // a key to score besides
+  std::string key;  // a key to score besides
   bool json = false;
   std::string svg;
   bool check = false;

@@ -249,7 +249,8 @@ int main(int argc, char** argv) {
   add_server_options(*partitions, server);
 
   orrery::cli::AdviseOptions advise_options;
-  CLI::App* advise = app.add_subcommand("advise", "Say which partition key a container should have");
+  CLI::App* advise =
+      app.add_subcommand("advise", "Say which partition key a container should have");
   add_advise_options(*advise, advise_options, server);
 
   std::string key_name;
