@@ -11,6 +11,7 @@
 #include "advise/candidates.h"
 #include "advise/key_values.h"
 #include "advise/replay.h"
+#include "advise/sequences.h"
 #include "advise/sketches.h"
 #include "advise/words.h"
 
@@ -153,6 +154,9 @@ Report advise(const Facts& facts) {
     const auto present = std::ranges::find(report.candidates, *facts.present_key, &Scored::key);
     report.present = static_cast<size_t>(present - report.candidates.begin());
   }
+  for (size_t i = 0; i < report.candidates.size(); ++i) {
+    if (contains(facts.settings.keys, report.candidates[i].key)) report.asked_for.push_back(i);
+  }
   report.verdict = verdict_of(report);
   report.stays_first = stays_first(facts, report.candidates);
   report.confidence = report.verdict == Verdict::insufficient
@@ -161,7 +165,7 @@ Report advise(const Facts& facts) {
   if (report.candidates.empty()) return report;
 
   for (size_t i = 0; i < report.candidates.size(); ++i) {
-    if (i < kSimulated || report.present == i) {
+    if (i < kSimulated || report.present == i || contains(report.asked_for, i)) {
       report.candidates[i].throttled = throttled_share(facts, report.candidates[i].key);
     }
   }
@@ -174,7 +178,7 @@ Report advise(const Facts& facts) {
   }
   constexpr size_t kExplained = 3;
   for (size_t i = 0; i < report.candidates.size(); ++i) {
-    if (i < kExplained || report.present == i) {
+    if (i < kExplained || report.present == i || contains(report.asked_for, i)) {
       report.reasons.emplace_back(report.candidates[i].name,
                                   reasons_for(facts, report.candidates[i]));
     }

@@ -39,6 +39,7 @@ struct Report {
   std::vector<std::string> own_container;
   std::vector<Scored> candidates;  // ranked
   std::optional<size_t> present;   // the present key's place among them
+  std::vector<size_t> asked_for;   // places of the keys that were asked for
   std::vector<Bars> bars;          // the best, and the present one if it is another
   std::vector<std::pair<std::string, std::vector<std::string>>> reasons;  // by key
 
@@ -59,7 +60,7 @@ Report advise(const Facts& facts);
 std::vector<std::string> reasons_for(const Facts& facts, const Scored& one);
 
 std::string to_json(const Report& report);
-// For a terminal. `width`: of the bars.
+// For a terminal.
 std::string to_table(const Report& report);
 std::string to_svg(const Report& report);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "advise/advise.h"
+#include "advise/sequences.h"
 #include "advise/words.h"
 #include "base/printable.h"
 
@@ -102,7 +103,8 @@ std::string to_table(const Report& report) {
                      "429", "");
   for (size_t i = 0; i < report.candidates.size(); ++i) {
     const bool present = report.present == i;
-    if (i < kRows || present) add_row(out, i, report.candidates[i], present);
+    if (i < kRows || present || contains(report.asked_for, i))
+      add_row(out, i, report.candidates[i], present);
   }
   if (report.present) out += "  * the present key\n";
   for (const auto& [key, reasons] : report.reasons) {

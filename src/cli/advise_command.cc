@@ -7,11 +7,16 @@
 #include <charconv>
 #include <fstream>
 #include <functional>
-#include <iostream>
+#include <sstream>
 
 #include "advise/advise.h"
+#include "base/bytes.h"
 #include "base/limits.h"
 #include "base/printable.h"
+#include "cli/transfer_place.h"
+#include "client/resources.h"
+#include "transfer/feed_source.h"
+#include "transfer/file_source.h"
 #include "value/json.h"
 
 namespace orrery::cli {
@@ -22,7 +27,6 @@ constexpr int kBadInput = 2;
 constexpr int kInsufficient = 3;
 constexpr int kNoneGood = 4;
 constexpr int kChange = 5;
-constexpr size_t kMostLineBytes = 64 << 20;
 
 int complain(int code, std::string_view message) {
   std::string safe;
@@ -31,25 +35,24 @@ int complain(int code, std::string_view message) {
   return code;
 }
 
+using TakeLine = std::function<Status(std::string_view)>;
+
 // Calls `take` for each line that is not empty; an error is told with its line.
-Status each_line(const std::string& path, const std::function<Status(std::string_view)>& take) {
-  std::ifstream file;
-  if (path != "-") {
-    file.open(path, std::ios::binary);
-    if (!file) return fail(Code::not_found, fmt::format("{} cannot be opened", path));
-  }
-  std::istream& in = path == "-" ? std::cin : file;
+Status each_line(std::istream& in, std::string_view name, const TakeLine& take) {
   std::string line;
   for (size_t number = 1; std::getline(in, line); ++number) {
-    if (line.size() > kMostLineBytes) {
-      return fail(Code::invalid, fmt::format("{}:{}: the line is too long", path, number));
-    }
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     if (auto status = take(line); !status) {
-      return fail(Code::invalid, fmt::format("{}:{}: {}", path, number, status.error().message));
+      return fail(Code::invalid, fmt::format("{}:{}: {}", name, number, status.error().message));
     }
   }
   return {};
+}
+
+Status each_line(const std::string& path, const TakeLine& take) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(Code::not_found, fmt::format("{} cannot be opened", path));
+  return each_line(file, path, take);
 }
 
 // 365d, 12h, 6w.
@@ -110,16 +113,65 @@ Result<advise::Settings> make_settings(const AdviseOptions& options, advise::Pat
   return settings;
 }
 
-Status read_items(const AdviseOptions& options, advise::ItemReader& reader) {
-  return each_line(options.items, [&](std::string_view line) -> Status {
-    auto document = value::JsonDocument::parse(line);
-    if (!document) return pass(std::move(document.error()));
-    if (document->root().type != value::Type::object) {
-      return fail(Code::invalid, "an item must be a JSON object");
+// Gives the records of a source to the reader. A record that is no item is told with its line.
+Status read_items(transfer::RecordSource& source, advise::ItemReader& reader) {
+  constexpr int kWaitMs = 1'000;
+  transfer::Record record;
+  while (true) {
+    auto pulled = source.pull(record);
+    if (!pulled) return pass(std::move(pulled.error()));
+    if (*pulled == transfer::RecordSource::Pull::end) return {};
+    if (*pulled == transfer::RecordSource::Pull::wait) {
+      source.turn(kWaitMs);
+      continue;
     }
+    const auto wrong = [&](std::string_view why) {
+      return fail(Code::invalid,
+                  fmt::format("{}:{}: {}", source.name_of(record.mark), record.mark.line, why));
+    };
+    if (!record.reason.empty()) return wrong(record.reason);
+    auto document = value::JsonDocument::parse(record.text);
+    if (!document) return wrong(document.error().message);
+    if (document->root().type != value::Type::object) return wrong("an item must be an object");
     reader.add(document->root(), document->text().size());
-    return {};
-  });
+    source.passed(record.mark);
+  }
+}
+
+Status read_files(const AdviseOptions& options, advise::ItemReader& reader) {
+  auto how = file_options(options.file);
+  if (!how) return pass(std::move(how.error()));
+  std::vector<std::string> passed_over;
+  auto files = transfer::expand_paths({options.items}, *how, passed_over);
+  if (!files) return pass(std::move(files.error()));
+  transfer::FileSource source(std::move(*files), std::move(*how));
+  return read_items(source, reader);
+}
+
+Status read_container(const ServerAddress& server, const AdviseOptions& options,
+                      advise::ItemReader& reader) {
+  constexpr size_t kConnections = 8;
+  auto place = find_place(options.container, server, {});
+  if (!place) return pass(std::move(place.error()));
+  auto client = connect(*place, kConnections);
+  if (!client) return pass(std::move(client.error()));
+  client::FeedSpec spec{
+      .name = place->name, .kind = client::FeedKind::items, .query = {}, .parameters_json = {}};
+  auto source = transfer::FeedSource::open(**client, std::move(spec), std::nullopt);
+  if (!source) return pass(std::move(source.error()));
+  return read_items(**source, reader);
+}
+
+// What the server has recorded of the container, as a workload.
+Result<std::string> recorded(const ServerAddress& server, const AdviseOptions& options,
+                             bool with_key) {
+  auto name = client::parse_container_name(options.container);
+  if (!name) return pass(std::move(name.error()));
+  return call_admin(
+      server, "GET",
+      fmt::format("/admin/workload?database={}&container={}{}", percent_encode(name->database),
+                  percent_encode(name->container), with_key ? "&key=1" : ""),
+      "");
 }
 
 int exit_code(const advise::Report& report, bool check) {
@@ -142,7 +194,9 @@ int exit_code(const advise::Report& report, bool check) {
 void add_advise_options(CLI::App& command, AdviseOptions& options, ServerAddress& server) {
   command.add_option("container", options.container, "DB/CONTAINER of a running server");
   command.add_option("--items", options.items,
-                     "Instead: a file of items, one JSON object a line; - for standard input");
+                     "Instead: a file or folder of items as for import (NDJSON, a JSON array, CSV, "
+                     "compressed or not); - for standard input");
+  add_file_format_options(command, options.file);
   command.add_option("--workload", options.workload, "A file of recorded requests");
   command.add_option("--throughput", options.throughput,
                      "RU/s to judge with [the container's, else 400]");
@@ -163,36 +217,71 @@ void add_advise_options(CLI::App& command, AdviseOptions& options, ServerAddress
   command.footer(
       "Exit codes: 0; 1 usage or connection; 2 bad input; 3 too little is known; 4 no key is "
       "good; 5 with --check: change the key.");
-  (void)server;
+  command.add_option("--record-to", options.record_to,
+                     "Write what the server has recorded of the container's requests, and end");
+  command.add_flag("--with-key", options.with_key,
+                   "With --record-to: the secret of the marks, so that they can be compared with "
+                   "values of items");
+  command.add_option("--data", server.data, "Data folder of the running server")
+      ->capture_default_str();
+  command.add_option("--host", server.host, "Name or address of a server elsewhere");
+  command.add_option("--port", server.port, "Its port [found in the data folder]");
+  command.add_option("--account-key", server.key, "A read-write key; rather set ORRERY_KEY")
+      ->envname("ORRERY_KEY");
+  command.add_option("--ca", server.ca, "File of the certificates to trust (PEM)");
 }
 
-int advise(const ServerAddress& /*server*/, const AdviseOptions& options) {
+int record_to(const ServerAddress& server, const AdviseOptions& options) {
+  auto lines = recorded(server, options, options.with_key);
+  if (!lines) return complain(kUsage, lines.error().message);
+  std::ofstream file(options.record_to, std::ios::binary);
+  file << *lines;
+  if (!file.flush()) {
+    return complain(kUsage, fmt::format("{} cannot be written", options.record_to));
+  }
+  return 0;
+}
+
+int advise(const ServerAddress& server, const AdviseOptions& options) {
   if (options.container.empty() == options.items.empty()) {
     return complain(kUsage, "give either DB/CONTAINER or --items FILE");
+  }
+  if (!options.record_to.empty()) {
+    if (!options.items.empty()) return complain(kUsage, "--record-to is for DB/CONTAINER");
+    return record_to(server, options);
   }
   advise::PathTable paths;
   auto settings = make_settings(options, paths);
   if (!settings) return complain(kUsage, settings.error().message);
 
   advise::WorkloadReader workload_reader(paths);
+  const auto take = [&](std::string_view line) { return workload_reader.add_line(line); };
+  Status read;
   if (!options.workload.empty()) {
-    auto status = each_line(options.workload,
-                            [&](std::string_view line) { return workload_reader.add_line(line); });
-    if (!status) {
-      return complain(status.error().code == Code::not_found ? kUsage : kBadInput,
-                      status.error().message);
-    }
+    read = each_line(options.workload, take);
+  } else if (!options.container.empty()) {
+    auto lines = recorded(server, options, true);
+    if (!lines) return complain(kUsage, lines.error().message);
+    std::istringstream in(std::move(*lines));
+    read = each_line(in, "the server's recording", take);
+  }
+  if (!read) {
+    return complain(read.error().code == Code::not_found ? kUsage : kBadInput,
+                    read.error().message);
   }
   auto workload = workload_reader.finish();
   if (!workload) return complain(kBadInput, workload.error().message);
+  const bool has_workload = !workload->shapes.empty();
 
   advise::ItemReader item_reader(paths, advise::wanted_paths(*workload, *settings));
-  if (auto status = read_items(options, item_reader); !status) {
-    return complain(status.error().code == Code::not_found ? kUsage : kBadInput,
-                    status.error().message);
+  read = options.items.empty() ? read_container(server, options, item_reader)
+                               : read_files(options, item_reader);
+  if (!read) {
+    const bool bad_input = read.error().code == Code::invalid || read.error().code == Code::corrupt;
+    return complain(bad_input ? kBadInput : kUsage, read.error().message);
   }
   const advise::Facts facts = advise::make_facts(paths, *settings, item_reader.finish(),
-                                                 std::move(*workload), !options.workload.empty());
+                                                 std::move(*workload), has_workload);
   const advise::Report report = advise::advise(facts);
   fmt::print("{}", options.json ? to_json(report) : to_table(report));
   if (!options.svg.empty()) {

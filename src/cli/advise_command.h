@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/admin_client.h"
+#include "cli/import_command.h"
 
 namespace CLI {
 class App;
@@ -25,6 +26,9 @@ struct AdviseOptions {
   bool json = false;
   std::string svg;
   bool check = false;
+  std::string record_to;  // write what the server has recorded, and do nothing else
+  bool with_key = false;  // with the secret of its marks
+  FileFormatOptions file;
 };
 
 void add_advise_options(CLI::App& command, AdviseOptions& options, ServerAddress& server);

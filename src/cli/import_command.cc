@@ -16,24 +16,6 @@ namespace {
 
 constexpr size_t kReadingConnections = 16;
 
-Result<transfer::FileOptions> file_options(const FileFormatOptions& given) {
-  transfer::FileOptions options;
-  if (!given.format.empty()) {
-    auto format = transfer::parse_format(given.format);
-    if (!format) return pass(format.error());
-    options.format = *format;
-  }
-  if (!given.compression.empty()) {
-    auto compression = transfer::parse_compression(given.compression);
-    if (!compression) return pass(compression.error());
-    options.compression = *compression;
-  }
-  auto csv = csv_options(given);
-  if (!csv) return pass(csv.error());
-  options.csv = std::move(*csv);
-  return options;
-}
-
 // What is read, and the client that it is read with, if it is an account.
 struct Source {
   std::unique_ptr<client::Client> client;
@@ -141,6 +123,24 @@ Status import_into(const ImportOptions& options, transfer::Progress& progress, S
 }
 
 }  // namespace
+
+Result<transfer::FileOptions> file_options(const FileFormatOptions& given) {
+  transfer::FileOptions options;
+  if (!given.format.empty()) {
+    auto format = transfer::parse_format(given.format);
+    if (!format) return pass(format.error());
+    options.format = *format;
+  }
+  if (!given.compression.empty()) {
+    auto compression = transfer::parse_compression(given.compression);
+    if (!compression) return pass(compression.error());
+    options.compression = *compression;
+  }
+  auto csv = csv_options(given);
+  if (!csv) return pass(csv.error());
+  options.csv = std::move(*csv);
+  return options;
+}
 
 Result<transfer::CsvOptions> csv_options(const FileFormatOptions& given) {
   transfer::CsvOptions csv;

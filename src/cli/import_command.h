@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/transfer_place.h"
+#include "transfer/file_source.h"
 #include "transfer/format.h"
 
 namespace orrery::cli {
@@ -38,6 +39,7 @@ struct ImportOptions {
 };
 
 Result<transfer::CsvOptions> csv_options(const FileFormatOptions& given);
+Result<transfer::FileOptions> file_options(const FileFormatOptions& given);
 void add_file_format_options(CLI::App& command, FileFormatOptions& options);
 void add_import_options(CLI::App& command, ImportOptions& options);
 // The process's exit code.
