@@ -9,6 +9,7 @@ import { clock, short, span, units } from "./lib/format";
 import { keep, kept, Shared } from "./lib/live";
 import { go, link, useRoute } from "./lib/route";
 import { access, Button, Icon, Problem, readOnlyReason, Toasts, Wordmark, WriteButton } from "./parts/parts";
+import { Advisor } from "./screens/advisor";
 import { figures, nameOf, reloadTree, tree, useContainer, useFigures } from "./screens/context";
 import { CreateContainer, CreateDatabase } from "./screens/create";
 import { Items } from "./screens/items";
@@ -82,6 +83,7 @@ function ContainerPage({ db, id, tab }: { db: string; id: string; tab: string })
     scale: () => <Scale key={`${db}/${id}`} db={db} container={container} />,
     scripts: () => <Scripts key={`${db}/${id}`} db={db} container={container} />,
     policies: () => <Policies key={`${db}/${id}`} db={db} container={container} />,
+    advisor: () => <Advisor key={`${db}/${id}`} db={db} container={container} />,
   };
   return (
     <>
@@ -122,7 +124,7 @@ function Frame({ info, onSignOut }: { info: SessionInfo; onSignOut: () => void }
         setPopup("palette");
         return;
       }
-      if (event.altKey && id && /^[1-6]$/.test(event.key)) {
+      if (event.altKey && id && /^[1-7]$/.test(event.key)) {
         event.preventDefault();
         go(["data", db!, id, tabs[Number(event.key) - 1]![0]]);
         return;

@@ -1,3 +1,4 @@
+// The bounds of the sketches.
 #include "advise/sketches.h"
 
 #include <gtest/gtest.h>

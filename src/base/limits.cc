@@ -104,6 +104,8 @@ constexpr std::array kRows = {
         "what is free on the disk below which only reads and deletes are served; 0: always all"},
     Row{"volume-cache-bytes", &Limits::volume_cache_bytes, 0,
         "local disk for what was read of a volume in Ceph; 0: none"},
+    Row{"advise-requests", &Limits::advise_requests, 0,
+        "requests of a container that are kept an hour for orrery advise, without values; 0: none"},
 };
 
 Result<uint64_t> parse_size(std::string_view name, std::string_view text) {

@@ -72,6 +72,7 @@ struct Limits {
   // Disk
   uint64_t disk_reserve_bytes = 256ULL << 20;  // of a small disk, an eighth of it
   uint64_t volume_cache_bytes = 1ULL << 30;    // on the local disk, of a volume elsewhere
+  uint64_t advise_requests = 48;  // of a container, kept an hour for the advisor; 0: none
 
   // Sets one by name. The text is a whole number, optionally with K, M or G (powers of 1024).
   Status set(std::string_view name, std::string_view text);

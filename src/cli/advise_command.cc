@@ -140,10 +140,11 @@ Status read_items(transfer::RecordSource& source, advise::ItemReader& reader) {
 
 Status read_files(const AdviseOptions& options, advise::ItemReader& reader) {
   auto how = file_options(options.file);
-  if (!how) return pass(std::move(how.error()));
+  if (!how) return fail(Code::not_found, std::move(how.error().message));
   std::vector<std::string> passed_over;
   auto files = transfer::expand_paths({options.items}, *how, passed_over);
-  if (!files) return pass(std::move(files.error()));
+  // Not bad input, but none.
+  if (!files) return fail(Code::not_found, std::move(files.error().message));
   transfer::FileSource source(std::move(*files), std::move(*how));
   return read_items(source, reader);
 }

@@ -154,17 +154,17 @@ ClusterCommands::ClusterCommands(
   CLI::App* cluster = app.add_subcommand("cluster", "Look at a cluster's nodes, and move partitions");
   cluster->require_subcommand(1);
   status_ = cluster->add_subcommand("status", "Show the nodes and what each serves");
-  status_->add_flag("--json", json_, "As the server says it");
+  status_->add_flag("--json", json_, "Print JSON");
   drain_ = cluster->add_subcommand(
       "drain", "Move all partitions of a node to others, so that it can be stopped");
-  drain_->add_option("node", node_, "Its name")->required();
+  drain_->add_option("node", node_, "Its name")->required()->type_name("NODE");
   drain_->add_flag("--no-wait", no_wait_, "Return at once, not when it has none left");
   undrain_ = cluster->add_subcommand("undrain", "Let a drained node serve again");
-  undrain_->add_option("node", node_, "Its name")->required();
+  undrain_->add_option("node", node_, "Its name")->required()->type_name("NODE");
   move_ = cluster->add_subcommand("move", "Move one partition to a node");
-  move_->add_option("container", container_, "DB/CONTAINER")->required();
-  move_->add_option("range", range_, "The partition key range")->required();
-  move_->add_option("node", node_, "The node that is to serve it")->required();
+  move_->add_option("container", container_, "The container")->required()->type_name("DB/CONTAINER");
+  move_->add_option("range", range_, "The partition key range")->required()->type_name("RANGE");
+  move_->add_option("node", node_, "The node that is to serve it")->required()->type_name("NODE");
   rebalance_ = cluster->add_subcommand("rebalance", "Spread partitions by load and size now");
   for (CLI::App* command : {status_, drain_, undrain_, move_, rebalance_}) {
     add_server_options(*command, server_);

@@ -253,9 +253,9 @@ int main(int argc, char** argv) {
       app.add_subcommand("advise", "Say which partition key a container should have");
   add_advise_options(*advise, advise_options, server);
 
-  std::string key_name;
   orrery::cli::ClusterCommands cluster_commands(app, add_server_options);
 
+  std::string key_name;
   CLI::App* keys = app.add_subcommand("keys", "Show the account's keys, or make a new one");
   keys->require_subcommand(1);
   CLI::App* list_keys = keys->add_subcommand("list", "Show the keys of a data folder");
@@ -288,6 +288,7 @@ int main(int argc, char** argv) {
       "Copy a container into another while it is written to, and check that both are equal");
   add_server_options(*copy, copy_options.common.server);
   orrery::cli::add_copy_options(*copy, copy_options);
+
   orrery::cli::OperatorCommands operator_commands(app, add_server_options);
 
   std::string shell;
@@ -308,10 +309,7 @@ int main(int argc, char** argv) {
   if (import->parsed()) return orrery::cli::import_records(import_options);
   if (serve->parsed()) return orrery::cli::serve(serve_options);
   if (auto exit_code = cluster_commands.run()) return *exit_code;
-  if (split->parsed()) return orrery::cli::split(server, container, range);
   if (advise->parsed()) return orrery::cli::advise(server, advise_options);
-  if (list_keys->parsed()) return orrery::cli::list_keys(server);
-  if (regenerate_key->parsed()) return orrery::cli::regenerate_key(server, key_name);
   if (split->parsed()) return orrery::cli::split(server, container, range, json);
   if (list_keys->parsed()) return orrery::cli::list_keys(server, json);
   if (regenerate_key->parsed()) return orrery::cli::regenerate_key(server, key_name, json);

@@ -22,6 +22,10 @@
 #include "net/listener_spec.h"
 #include "script/host.h"
 
+namespace orrery::advise {
+class Recorder;
+}
+
 namespace orrery::face {
 
 // What the program lends to its faces. All of it outlives them.
@@ -54,6 +58,8 @@ class Face {
   }
   // Adds its metrics; called on the thread that renders the page.
   virtual void add_metrics(MetricFamilies& all) const = 0;
+  // What it has recorded of its containers' requests; null: it does not record.
+  virtual const advise::Recorder* recorder() const { return nullptr; }
   // Waits for work on its own threads to finish. No request comes after this.
   virtual void stop() {}
 };

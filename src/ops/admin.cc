@@ -61,15 +61,18 @@ void Pages::admin(PageRequestPtr call) {
                              Known{"/admin/cluster", "GET", &Pages::cluster},
                              Known{"/admin/cluster/drain", "POST", &Pages::drain},
                              Known{"/admin/cluster/move", "POST", &Pages::move_partition},
-                             Known{"/admin/cluster/rebalance", "POST", &Pages::rebalance}}) {
+                             Known{"/admin/cluster/rebalance", "POST", &Pages::rebalance},
+                             Known{"/admin/workload", "GET", &Pages::workload},
+                             Known{"/admin/advise", "GET", &Pages::advise}}) {
     if (call->path != known.path) continue;
     if (call->method != known.method) return call->method_not_allowed();
     return later(std::move(call), known.job);
   }
   call->fail({.code = Code::invalid,
               .message = fmt::format("there is no {} {}: there are GET /admin/containers, GET "
-                                     "/admin/partitions, GET /admin/history, POST /admin/split, "
-                                     "POST /admin/keys/regenerate and /admin/cluster",
+                                     "/admin/partitions, GET /admin/history, GET /admin/workload, "
+                                     "GET /admin/advise, POST /admin/split, POST "
+                                     "/admin/keys/regenerate and /admin/cluster",
                                      call->method, call->path)});
 }
 

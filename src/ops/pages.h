@@ -7,6 +7,10 @@
 //   GET  /admin/partitions        ?database=…&container=…: how storage and load are spread;
 //                                 &keys=n: so many of the largest keys of each partition
 //   GET  /admin/history           ?from=…&step=5|60: the server's figures over time
+//   GET  /admin/workload          ?database=…&container=…: what was recorded of its requests;
+//                                 &key=1: with the secret of its marks
+//   GET  /admin/advise            ?database=…&container=…: what the advisor says of its partition
+//                                 key; &key=EXPRESSION: of that one too
 //   POST /admin/split             {"database":…,"container":…,"range":n}; without range the largest
 //   POST /admin/keys/regenerate   {"key":"primary"}
 //   GET  /admin/cluster           the nodes, as this one knows them: cluster_pages.cc
@@ -14,7 +18,8 @@
 //   POST /admin/cluster/move      {"database":…,"container":…,"range":n,"node":NAME}
 //   POST /admin/cluster/rebalance
 // Partitions and split with the face whose database it is, unless that is the main one's:
-// "face":NAME, &face=NAME. The first three are in admin_views.cc.
+// "face":NAME, &face=NAME. The first three are in admin_views.cc, the advisor's in
+// advisor_pages.cc.
 //
 // Threading: handle() and refuse() on event-loop threads; what blocks goes through the lanes.
 #pragma once
@@ -82,6 +87,14 @@ class Pages {
   void rebalance(PageRequestPtr call);
   // Null, and the call has failed, in a server alone.
   nodes::Node* node_or_fail(PageRequest& call) const;
+  void workload(PageRequestPtr call);
+  void advise(PageRequestPtr call);
+  // The container that a request names, with its partitions, opened.
+  struct Watched {
+    cluster::RoutingPtr routing;
+    std::vector<cluster::PartitionStatus> partitions;
+  };
+  Result<Watched> watched(const PageRequest& call);
   // `face`: empty for the main one.
   cluster::RoutingPtr find(std::string_view face, std::string_view database,
                            std::string_view container) const;
@@ -92,6 +105,7 @@ class Pages {
   const Clock& clock_;
   const std::string main_face_;
   std::atomic<nodes::Node*> node_{nullptr};
+  const advise::Recorder* const recorder_;  // the main face's; null: it has none
   AdminSignatures signatures_;
   face::RequestMetrics metrics_;
   MetricsPage metrics_page_;  // it tells of the others

@@ -233,3 +233,39 @@ export const queryPlan = (db: string, c: string, text: string) =>
         "Aggregate,CompositeAggregate,CountIf,DCount,Distinct,GroupBy,HybridSearch,MultipleAggregates,MultipleOrderBy,NonStreamingOrderBy,NonValueAggregate,OffsetAndLimit,OrderBy,Top,WeightedRankFusion",
     },
   });
+
+// --- the advisor ---------------------------------------------------------------------------------
+export interface Finding { code: string; text: string }
+export interface AdvisedKey {
+  name: string;
+  score: number;
+  factors: Record<string, number>;
+  needed_ru: number;
+  fan_out: number;
+  busiest: { value: string; share: number; ru: number };
+  largest: { value: string; bytes: number; at_horizon: number; limit_day: string | null };
+  distinct: { estimate: number; low: number; high: number };
+  throttled: number | null;
+  hard: Finding[];
+  warn: Finding[];
+}
+export interface AdviseView {
+  verdict: "choose" | "keep" | "change" | "none_good" | "insufficient";
+  confidence: string;
+  notes: Finding[];
+  best: string;
+  present: string | null;
+  advice: Finding[];
+  N: number;
+  throughput: number;
+  peak_ru: number;
+  items: number;
+  bytes: number;
+  items_read: number;
+  requests_read: number;
+  candidates: AdvisedKey[];
+  reasons: { key: string; because: string[] }[];
+  bars: { key: string; bytes: number[]; ru: number[] }[];
+}
+export const advise = (db: string, container: string, key: string) =>
+  call<AdviseView>(`admin/advise?${named(db, container)}${key ? `&key=${encodeURIComponent(key)}` : ""}`);

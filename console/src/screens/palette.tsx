@@ -4,7 +4,7 @@ import { link } from "../lib/route";
 import { Dialog, Icon, type IconName } from "../parts/parts";
 import { tree } from "./context";
 
-export const tabs: [string, string][] = [["items", "Items"], ["query", "Query"], ["partitions", "Partitions"], ["scale", "Scale"], ["scripts", "Scripts"], ["policies", "Policies"]];
+export const tabs: [string, string][] = [["items", "Items"], ["query", "Query"], ["partitions", "Partitions"], ["scale", "Scale"], ["scripts", "Scripts"], ["policies", "Policies"], ["advisor", "Advisor"]];
 
 interface Target { text: string; detail: string; href: string; icon: IconName }
 
@@ -52,7 +52,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
 }
 
 const keys: [string, string][] = [
-  ["Ctrl K", "go to"], ["Alt 1 … 6", "tabs of a container"], ["/", "filter"], ["j k ↑ ↓", "rows"], ["Enter, e", "open, edit"], ["n", "new item"],
+  ["Ctrl K", "go to"], ["Alt 1 … 7", "tabs of a container"], ["/", "filter"], ["j k ↑ ↓", "rows"], ["Enter, e", "open, edit"], ["n", "new item"],
   ["Ctrl S", "save"], ["Ctrl ↵", "run the query"], ["Esc", "close; in an editor, leave it"], ["t", "light or dark"], ["?", "this list"],
 ];
 export const KeyHelp = ({ onClose }: { onClose: () => void }) => (

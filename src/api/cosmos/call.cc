@@ -10,8 +10,10 @@
 #include <cmath>
 #include <random>
 
+#include "advise/recorder.h"
 #include "api/cosmos/foreign/foreign_database.h"
 #include "api/cosmos/forward/hop.h"
+#include "api/cosmos/recording.h"
 #include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/rid.h"
 #include "api/cosmos/wire/session_token.h"
@@ -182,7 +184,13 @@ void Call::receipt(std::span<const cluster::Receipt> ranges, const cluster::Rout
                    would_throttle_ms);
   }
   // Each has two decimals; so has their sum.
-  charge(ranges.size() == 1 ? sum : std::round(sum * 100) / 100);
+  const double charged = ranges.size() == 1 ? sum : std::round(sum * 100) / 100;
+  charge(charged);
+  if (recorder == nullptr) return;
+  if (const uint32_t stands_for = recorder->take(); stands_for > 0) {
+    record_call(*recorder, *this, routing,
+                {.ru = charged, .ranges = ranges.size(), .stands_for = stands_for});
+  }
 }
 
 void Call::etag(std::string_view version_text) {

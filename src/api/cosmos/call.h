@@ -16,6 +16,10 @@
 #include "face/request_metrics.h"
 #include "net/http.h"
 
+namespace orrery::advise {
+class Recorder;
+}
+
 namespace orrery::cosmos {
 
 struct Hop;  // forward/hop.h
@@ -39,8 +43,9 @@ struct Call {
   ResourceAddress address;
   Operation operation = Operation::other;
   std::string activity_id;
-  net::Response response;    // filled in on the way
-  std::unique_ptr<Hop> hop;  // its way between nodes; null in a server alone
+  net::Response response;                // filled in on the way
+  std::unique_ptr<Hop> hop;              // its way between nodes; null in a server alone
+  advise::Recorder* recorder = nullptr;  // null: the call is not recorded for the advisor
 
   // The target without its query.
   std::string_view path() const { return target.substr(0, target.find('?')); }

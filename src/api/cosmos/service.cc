@@ -81,7 +81,9 @@ void run_call(const HandlerContext& context, CallPtr call) {
 }  // namespace
 
 Service::Service(const face::Context& lent, const ServiceOptions& options)
-    : context_(lent, options), metrics_(std::string(name()), kOperationNames) {}
+    : context_(lent, options),
+      metrics_(std::string(name()), kOperationNames),
+      recorder_(lent.engine.limits().advise_requests, lent.clock) {}
 
 void Service::handle(const net::Request& request, net::Responder responder) {
   begin(request, nullptr, std::move(responder));
@@ -99,6 +101,7 @@ void Service::begin(const net::Request& request, const face::Forwarded* forwarde
   if (context_.forwarder != nullptr) begin_hop(context_, *call, request, forwarded, run_call);
   call = pass_head(std::move(call));
   if (!call) return;
+  call->recorder = &recorder_;
   // The same answer; the connection leaves its body out.
   if (call->method == "HEAD") call->method = "GET";
   run_call(context_, std::move(call));

@@ -16,6 +16,7 @@
 #include <optional>
 #include <string_view>
 
+#include "advise/recorder.h"
 #include "api/cosmos/call.h"
 #include "api/cosmos/handler_context.h"
 #include "face/face.h"
@@ -31,6 +32,7 @@ class Service final : public face::Face, public net::Handler {
   std::string_view name() const override { return kFaceName; }
   net::Handler* http_handler() override { return this; }
   void add_metrics(face::MetricFamilies& all) const override { metrics_.collect(all); }
+  const advise::Recorder* recorder() const override { return &recorder_; }
 
   void handle(const net::Request& request, net::Responder responder) override;
   void handle_forwarded(const net::Request& request, const face::Forwarded& forwarded,
@@ -46,6 +48,7 @@ class Service final : public face::Face, public net::Handler {
 
   const HandlerContext context_;
   face::RequestMetrics metrics_;
+  advise::Recorder recorder_;
 };
 
 }  // namespace orrery::cosmos

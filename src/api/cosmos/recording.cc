@@ -1,0 +1,139 @@
+// See recording.h.
+#include "api/cosmos/recording.h"
+
+#include <optional>
+
+#include "api/cosmos/foreign/foreign_database.h"
+#include "base/survive.h"
+#include "value/json.h"
+
+namespace orrery::cosmos {
+namespace {
+
+using value::JsonDocument;
+using value::Node;
+using value::Type;
+
+// A larger body is not parsed a second time for this.
+constexpr size_t kMostBodyBytes = 64 * 1024;
+
+std::optional<advise::Operation> recorded_as(Operation operation) {
+  switch (operation) {
+    case Operation::item_create:
+      return advise::Operation::create;
+    case Operation::item_upsert:
+      return advise::Operation::upsert;
+    case Operation::item_read:
+      return advise::Operation::read;
+    case Operation::item_replace:
+      return advise::Operation::replace;
+    case Operation::item_delete:
+      return advise::Operation::remove;
+    case Operation::item_patch:
+      return advise::Operation::patch;
+    case Operation::item_batch:
+      return advise::Operation::batch;
+    case Operation::item_bulk:
+      return advise::Operation::create;
+    case Operation::item_query:
+      return advise::Operation::query;
+    default:
+      return std::nullopt;
+  }
+}
+
+// The id and the key of a point operation, as its path and its header name them.
+void describe_point(const Call& call, const cluster::Routing& routing, advise::Details& details) {
+  std::string id;
+  value::append_json_string(id, call.address.child());
+  if (const auto document = JsonDocument::parse(id)) {
+    details.add_known({.steps = {{.name = "id"}}}, document->root());
+  }
+  const auto key = JsonDocument::parse(call.headers.partition_key);
+  if (!key || key->root().type != Type::array) return;
+  const auto& paths = routing.container->spec.key.paths;
+  const Node* value = key->root().first;
+  for (size_t i = 0; i < paths.size() && value != nullptr; ++i, value = value->next) {
+    details.add_known(paths[i], *value);
+  }
+}
+
+void describe_patch(const Node& body, advise::Details& details) {
+  const Node* operations = body.type == Type::array ? &body : body.find("operations");
+  if (operations == nullptr || operations->type != Type::array) return;
+  for (const Node* one = operations->first; one != nullptr; one = one->next) {
+    const Node* path = one->find("path");
+    if (path == nullptr || path->type != Type::string) continue;
+    if (const auto parsed = value::parse_property_path(path->text)) details.add_changed(*parsed);
+  }
+}
+
+void describe_batch(const Node& body, advise::Details& details, bool first_only) {
+  for (const Node* one = body.first; one != nullptr; one = one->next) {
+    const Node* item = one->type == Type::object ? one->find("resourceBody") : nullptr;
+    if (item == nullptr || item->type != Type::object) continue;
+    if (first_only) return details.add_item(*item);
+    details.add_batch_item(*item);
+  }
+}
+
+void describe(const Call& call, const cluster::Routing& routing, advise::Operation operation,
+              advise::Details& details) {
+  const bool has_item = advise::has_body(operation);
+  if (!has_item) describe_point(call, routing, details);
+  if (!has_item && operation != advise::Operation::patch) return;
+  if (call.body.size() > kMostBodyBytes) return;
+  const auto document = JsonDocument::parse(call.body);
+  if (!document) return;
+  if (operation == advise::Operation::patch) {
+    describe_patch(document->root(), details);
+  } else if (document->root().type == Type::array) {
+    describe_batch(document->root(), details, call.operation == Operation::item_bulk);
+  } else {
+    details.add_item(document->root());
+  }
+}
+
+void record(advise::Recorder& recorder, const Call& call, const cluster::Routing& routing,
+            const Charged& charged, advise::Operation operation) {
+  advise::Observed observed{.container = routing.container->number,
+                            .operation = operation,
+                            .ru = charged.ru,
+                            .asked = static_cast<double>(charged.ranges),
+                            .weight = static_cast<double>(charged.stands_for),
+                            .query = {},
+                            .parameters = nullptr};
+  std::optional<JsonDocument> body;
+  if (operation == advise::Operation::query) {
+    if (call.body.size() > kMostBodyBytes) return;
+    auto parsed = JsonDocument::parse(call.body);
+    if (!parsed) return;
+    body.emplace(std::move(*parsed));
+    const Node* text = body->root().find("query");
+    if (text == nullptr || text->type != Type::string) return;
+    observed.query = text->text;
+    observed.parameters = body->root().find("parameters");
+    // A client that asks each range by itself makes one query of all of them.
+    if (!call.headers.partition_key_range.empty()) {
+      const auto ranges = static_cast<double>(routing.slots.size());
+      observed.weight /= ranges;
+      observed.ru *= ranges;
+      observed.asked = ranges;
+    }
+  }
+  recorder.record(observed,
+                  [&](advise::Details& details) { describe(call, routing, operation, details); });
+}
+
+}  // namespace
+
+void record_call(advise::Recorder& recorder, const Call& call, const cluster::Routing& routing,
+                 const Charged& charged) {
+  const auto operation = recorded_as(call.operation);
+  if (!operation || !is_own(*routing.database)) return;
+  // What is missing from a recording must not be missing from an answer.
+  survive("recording a request for the advisor",
+          [&] { record(recorder, call, routing, charged, *operation); });
+}
+
+}  // namespace orrery::cosmos
