@@ -103,8 +103,7 @@ class FolderExamination {
   void check_range(const catalog::Catalog& catalog, const catalog::PartitionRange& range,
                    const partition::Schema& schema, const std::string& where) {
     if (!volume_.exists(range.volume_name)) {
-      auto noted = catalog.has_files(range);
-      if (noted && *noted) {
+      if (catalog.has_files(range)) {
         note(
             where,
             fmt::format("its files are missing: they were in {}", volume_.place(range.volume_name)),
@@ -156,9 +155,11 @@ Result<Diagnosis> examine_folder(const std::string& folder, const VolumeOptions&
   const uint64_t descriptors = raise_descriptor_limit();
   if (auto fitted = fit_descriptors(descriptors, 1, 1, limits); !fitted)
     return pass(fitted.error());
-  auto volume = open_volume(volume_options, folder, limits);
-  if (!volume) return pass(volume.error());
-  return FolderExamination(**volume, limits, progress).run();
+  auto store = open_store(volume_options);
+  if (!store) return pass(store.error());
+  auto opened = open_volume(std::move(*store), {}, folder, limits);
+  if (!opened) return pass(opened.error());
+  return FolderExamination(*opened->volume, limits, progress).run();
 }
 
 }  // namespace orrery::cli
