@@ -128,7 +128,12 @@ void BulkWriter::remove(std::string id, std::string key_json, std::string key_he
 void BulkWriter::add(Operation operation) {
   ++operations_;
   bytes_ += operation.bytes();
-  route(std::move(operation));
+  const auto [item, is_new] = items_.try_emplace(operation.identity());
+  if (is_new) {
+    route(std::move(operation));
+  } else {
+    item->second.push_back(std::move(operation));
+  }
 }
 
 // Into the lane of its range.
@@ -340,6 +345,14 @@ void BulkWriter::compare(Operation operation) {
 void BulkWriter::finish(const Operation& operation, Outcome outcome, std::string reason) {
   --operations_;
   bytes_ -= operation.bytes();
+  const auto item = items_.find(operation.identity());
+  if (item->second.empty()) {
+    items_.erase(item);
+  } else {
+    Operation next = std::move(item->second.front());
+    item->second.pop_front();
+    route(std::move(next));
+  }
   done_(operation.ticket, outcome, operation.body(), std::move(reason));
 }
 

@@ -4,19 +4,22 @@
 // after the wait that it names, those of a range that was split after the ranges were read again.
 // Each range is sent what it takes: after a throttled request it is left alone for that long, has
 // half as many requests under way, and as many operations in one as were done; after others it has
-// more again. Of a range, the oldest operations are sent first.
+// more again. Of a range, the oldest operations are sent first. Writes of one item are done in the
+// order in which they were put, one after the other.
 //
 // Memory: kBytesMax of operations, and one more.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/clock.h"
@@ -78,7 +81,8 @@ class BulkWriter {
       if (is_removal()) return {};
       return std::string_view(json).substr(body_at, json.size() - body_at - 1);
     }
-    size_t bytes() const { return json.size() + id.size() + key_json.size() + 160; }
+    std::string identity() const { return key_json + "/" + id; }
+    size_t bytes() const { return json.size() + 2 * (id.size() + key_json.size()) + 240; }
   };
   struct Group {
     std::string range;
@@ -130,6 +134,8 @@ class BulkWriter {
   bool ranges_are_old_ = false;
   bool is_asking_ranges_ = false;
   int64_t ask_ranges_ms_ = 0;
+  // The items that are being written, and the writes of each that wait for the one under way.
+  std::unordered_map<std::string, std::deque<Operation>> items_;
   std::vector<Operation> unrouted_;          // while the ranges are read
   std::map<std::string, Lane> lanes_;        // by range
   std::multimap<int64_t, Operation> later_;  // by when they are due

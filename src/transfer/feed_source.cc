@@ -173,7 +173,6 @@ Result<RecordSource::Pull> FeedSource::pull(Record& record) {
       continue;
     }
     for (size_t at = 0; at < reading.pages.size(); ++at) {
-      if (at > 0 && is_changes()) break;
       Page& page = reading.pages[at];
       if (page.items.empty()) continue;
       record.text = std::move(page.items.front());

@@ -1,8 +1,8 @@
 // Records out of a container: its items, the rows of a query, or its changes, read from several
 // ranges at once and over splits.
 //
-// Of changes, a page of a range is given out only when the page before it is done: two changes of
-// one item are never under way at once. They have no end; the source waits for more until it is
+// Records of a range come in its order, and those of a range that was split before its children's:
+// so changes of one item come in theirs. Changes have no end; the source waits for more until it is
 // told to end(), and then reads each range until there is nothing new.
 //
 // Memory: kPagesMax pages are asked for or held at once.

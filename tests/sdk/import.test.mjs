@@ -187,6 +187,15 @@ describe("import", () => {
     assert.deepEqual(await itemsOf(container), items(3));
   });
 
+  it("of an item that comes several times, the last one stays", async () => {
+    const container = await at.container({ throughput: 18_000 });
+    const all = Array.from({ length: 3_000 }, (_, i) => ({ id: `i${i % 7}`, pk: `k${i % 7}`, n: i }));
+    writeFileSync(file("versions.ndjson"), ndjson(all));
+    const { code, stderr, result } = await into(container, "versions.ndjson");
+    assert.deepEqual([code, result.written], [0, 3_000], stderr);
+    assert.deepEqual(await itemsOf(container), byId(all.slice(-7)));
+  });
+
   it("items without an id get the same one each time", async () => {
     const container = await at.container();
     writeFileSync(file("noid.ndjson"), "{\"pk\":\"a\"}\n{\"pk\":\"b\"}\n{\"id\":\"own\",\"pk\":\"c\"}\n");
