@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A bare Debian with what a package depends on, and nothing else, as a tar file: for tests of the package.
+# A bare Debian with what a package depends on, systemd, and nothing else, as a tar file: for tests of the package.
 #
 #   tools/package_root.sh DEB TAR
 #
@@ -8,7 +8,7 @@
 set -euo pipefail
 
 deb=$1 tar=$2
-packages=$(dpkg-deb -f "$deb" Depends | tr ',' '\n' | sed -E 's/^ *([a-z0-9.+-]+).*/\1/' | sort | paste -sd,)
+packages=$(dpkg-deb -f "$deb" Depends | tr ',' '\n' | sed -E 's/^ *([a-z0-9.+-]+).*/\1/' | sort | paste -sd,),systemd,systemd-sysv,procps
 name="$packages $(date +%F)"
 if [[ -f $tar && $(cat "$tar.name" 2>/dev/null) == "$name" ]]; then exit 0; fi
 # Other vendors' sources may not be reachable, and are not needed.

@@ -160,10 +160,15 @@ run_package_tests() {
     not_run+=("installing the package: mmdebstrap cannot be installed (see $setup)")
   elif ! make_package; then
     step "package" 0 1 $((SECONDS - start))
-  elif ! timeout -k 10 150 tools/package_root.sh build/package/*.deb build/package-root.tar >"$setup" 2>&1; then
-    not_run+=("installing the package: no bare Debian could be made for it in 150 s (see $setup)")
+  elif ! timeout -k 10 170 tools/package_root.sh build/package/*.deb build/package-root.tar >"$setup" 2>&1; then
+    not_run+=("installing the package: no bare Debian could be made for it in 170 s (see $setup)")
   else
     files+=(tests/package/install.test.mjs)
+    if can_boot_systemd; then
+      files+=(tests/package/systemd.test.mjs)
+    else
+      not_run+=("the package under systemd: this machine lets nobody boot one in name spaces of its own")
+    fi
   fi
   timeout -k 10 170 node --test --test-concurrency=1 --test-reporter=tap "${files[@]}" >"$log" 2>&1 || status=$?
   ok=$(tap_count "$log" pass)
@@ -172,6 +177,13 @@ run_package_tests() {
   ((not_ok == 0)) || show_tap_failures "$log"
   while read -r reason; do not_run+=("$reason"); done < <(sed -nE 's/^ *ok [0-9]+ - (.*) # SKIP (.*)/\1: \2/p' "$log")
   step "package tests" "$ok" "$not_ok" $((SECONDS - start))
+}
+
+can_boot_systemd() {
+  local groups
+  groups=$(findmnt -t cgroup2 -n -o TARGET | head -n 1)
+  [[ -n $groups && -w $groups/cgroup.procs ]] &&
+    unshare --mount --pid --fork --cgroup --uts --ipc --net mount -t tmpfs tmpfs /mnt 2>/dev/null
 }
 
 # The linter of Dockerfiles, from PyPI.

@@ -8,11 +8,12 @@ import { join } from "node:path";
 const path = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 export class Root {
-  constructor(tar) {
+  // With `services`, installing a package may start what it brings.
+  constructor(tar, { services = false } = {}) {
     this.path = mkdtempSync(join(tmpdir(), "orrery-root-"));
     execFileSync("tar", ["-xf", tar, "-C", this.path], { stdio: "pipe" });
-    // No service is started in here: there is no init.
-    writeFileSync(join(this.path, "usr/sbin/policy-rc.d"), "#!/bin/sh\nexit 101\n", { mode: 0o755 });
+    // Nothing that could start a service runs in here otherwise.
+    if (!services) writeFileSync(join(this.path, "usr/sbin/policy-rc.d"), "#!/bin/sh\nexit 101\n", { mode: 0o755 });
   }
 
   file(path) {
