@@ -40,8 +40,8 @@ constexpr std::string_view kNotKept = "cache-control: no-store\r\n";
 
 // Pages of operators that the console has a use for. Making a new key is not one of them: its
 // answer is a key.
-constexpr std::array<std::string_view, 4> kAdminPages = {"split", "partitions", "containers",
-                                                         "history"};
+constexpr std::array<std::string_view, 5> kAdminPages = {"split", "partitions", "containers",
+                                                         "advise", "history"};
 
 constexpr size_t kHotKeysShown = 10;
 constexpr std::string_view kNoSession =

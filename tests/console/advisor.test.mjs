@@ -34,7 +34,7 @@ describe("the advisor in the console", () => {
     const { p } = at;
     await p.go("/data/shop/orders/advisor");
     // Few requests are said, and the list is tentative.
-    await p.says("Too little is known for a verdict; tentatively /customer", ".note");
+    await p.says("Too little is known for a verdict; tentatively /customer");
     await p.says("few requests");
     await p.says(/1\s*\/customer/, ".ranked");
     await p.says(/\/status\s*now/, ".ranked");

@@ -81,7 +81,7 @@ export function Advisor({ db, container }: { db: string; container: Container })
   const [chosen, setChosen] = useState("");
   const loaded = useLoaded(`advise/${db}/${container.id}/${asked}`, async () => (await advise(db, container.id, asked)).body);
   const view = loaded.data;
-  if (loaded.error instanceof ApiError && loaded.error.status === 404) {
+  if (loaded.error instanceof ApiError && loaded.error.status === 404 && loaded.error.message.includes("no items")) {
     return <div class="page"><div class="empty"><h2>No items yet</h2><p>The advisor judges partition keys by items and by requests. Write some items, use the container as it will be used, and look again; or ask about a file:</p><code>orrery advise --items sample.ndjson --workload requests.ndjson</code></div></div>;
   }
   if (!view) return <div class="page">{loaded.error ? <Problem error={loaded.error} retry={loaded.reload} /> : <div class="card" aria-busy="true">Reading a sample…</div>}</div>;
