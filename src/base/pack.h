@@ -1,4 +1,5 @@
-// Numbers and texts one after the other in a string: what processes of one cluster tell one another.
+// Numbers and texts one after the other in a string: what processes of one cluster tell one
+// another.
 //
 // Unpacker takes bytes from outside: whatever they are, it reads within them, and is_good() says at
 // the end whether all was there and nothing is left. What it gave before that may be empty.

@@ -106,8 +106,9 @@ Status Catalog::commit(std::vector<partition::Write> writes) {
     Record& record = made.records.emplace_back(write.placement, write.row, std::nullopt);
     if (write.verb != partition::Verb::remove) record.body = write.body;
   }
-  auto outcome = await<partition::Outcome>(
-      [&](auto done) ORRERY_HELD_BY_CALLER { partition_->submit(std::move(writes), std::move(done)); });
+  auto outcome = await<partition::Outcome>([&](auto done) ORRERY_HELD_BY_CALLER {
+    partition_->submit(std::move(writes), std::move(done));
+  });
   if (!outcome) return pass(outcome.error());
   if (outcome->error) return pass(std::move(*outcome->error));
   made.lsn = outcome->lsn;
@@ -156,8 +157,7 @@ partition::Write Catalog::remove(std::string_view kind, uint32_t number) const {
 uint32_t Catalog::take_number(std::vector<partition::Write>& writes) {
   std::unique_lock lock(lookup_mutex_);
   const uint32_t number = tables_.next_number++;
-  writes.push_back(
-      put(kAccount, std::string(kNextNumber), std::to_string(tables_.next_number)));
+  writes.push_back(put(kAccount, std::string(kNextNumber), std::to_string(tables_.next_number)));
   return number;
 }
 

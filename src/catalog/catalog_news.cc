@@ -286,10 +286,8 @@ Result<ContainerPtr> Catalog::note_indexed(uint32_t container, uint32_t index_ve
     const MutexLock change(change_mutex_);
     return note_indexed_here(container, index_version);
   }
-  return changed(container, ask_owner(begin(Change::indexed)
-                                          .number(container)
-                                          .number(index_version)
-                                          .take()));
+  return changed(container,
+                 ask_owner(begin(Change::indexed).number(container).number(index_version).take()));
 }
 
 Status Catalog::forget_removals(const std::vector<std::string>& volume_names) {

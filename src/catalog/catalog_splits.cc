@@ -86,8 +86,9 @@ Result<IntendedClones> Catalog::intend_split_here(uint32_t number, uint32_t rang
   after.map = std::move(map);
   std::vector<partition::Write> writes;
   for (const std::string& name : {clones.left_name, clones.right_name}) {
-    const Removal intended{.volume_name = name,
-                           .clone_of = Removal::Clone{.parent = parent->volume_name, .epoch = epoch}};
+    const Removal intended{
+        .volume_name = name,
+        .clone_of = Removal::Clone{.parent = parent->volume_name, .epoch = epoch}};
     writes.push_back(put(kRemovals, name, encode(intended)));
   }
   // Nobody sees a change by that: the revision stays.

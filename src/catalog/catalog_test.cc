@@ -404,8 +404,7 @@ TEST_F(CatalogTest, AnOwnerWithALaterEpochEndsTheSplitOfTheOneBefore) {
   auto container = make(make("d"), "c");
   const PartitionRange parent = container->map->ranges[0];
   ASSERT_TRUE(catalog_->note_opened(container->number, parent, 3));
-  const IntendedClones clones =
-      catalog_->intend_split(container->number, parent.id, 3, 1).value();
+  const IntendedClones clones = catalog_->intend_split(container->number, parent.id, 3, 1).value();
   ASSERT_TRUE(catalog_->note_opened(container->number, parent, 3)) << "the splitter itself";
   EXPECT_TRUE(catalog_->removals()[0].clone_of);
   ASSERT_TRUE(catalog_->note_opened(container->number, parent, 4));

@@ -67,8 +67,8 @@ Status Tables::enter(const Record& record) {
   }
   const auto number = number_of(record.row);
   if (!number) {
-    return fail(Code::corrupt, fmt::format("the catalog has a record '{}' of kind '{}'", record.row,
-                                           record.kind));
+    return fail(Code::corrupt,
+                fmt::format("the catalog has a record '{}' of kind '{}'", record.row, record.kind));
   }
   if (record.kind == kDatabases) return enter_database(*number, record.body);
   if (record.kind == kContainers) return enter_container(*number, record.body);

@@ -124,11 +124,11 @@ int drain(const ServerAddress& server, const std::string& node, bool draining, b
 }
 
 int move_partition(const ServerAddress& server, const std::string& container, uint32_t range,
-                 const std::string& node) {
+                   const std::string& node) {
   const size_t slash = container.find('/');
   if (slash == 0 || slash == std::string::npos || slash + 1 == container.size()) {
-    return complain("move", {Code::invalid,
-                             fmt::format("'{}' is not of the form DB/CONTAINER", container)});
+    return complain(
+        "move", {Code::invalid, fmt::format("'{}' is not of the form DB/CONTAINER", container)});
   }
   auto moved = call_admin(
       server, "POST", "/admin/cluster/move",
@@ -151,7 +151,8 @@ int rebalance(const ServerAddress& server) {
 
 ClusterCommands::ClusterCommands(
     CLI::App& app, const std::function<void(CLI::App&, ServerAddress&)>& add_server_options) {
-  CLI::App* cluster = app.add_subcommand("cluster", "Look at a cluster's nodes, and move partitions");
+  CLI::App* cluster =
+      app.add_subcommand("cluster", "Look at a cluster's nodes, and move partitions");
   cluster->require_subcommand(1);
   status_ = cluster->add_subcommand("status", "Show the nodes and what each serves");
   status_->add_flag("--json", json_, "Print JSON");
@@ -162,7 +163,9 @@ ClusterCommands::ClusterCommands(
   undrain_ = cluster->add_subcommand("undrain", "Let a drained node serve again");
   undrain_->add_option("node", node_, "Its name")->required()->type_name("NODE");
   move_ = cluster->add_subcommand("move", "Move one partition to a node");
-  move_->add_option("container", container_, "The container")->required()->type_name("DB/CONTAINER");
+  move_->add_option("container", container_, "The container")
+      ->required()
+      ->type_name("DB/CONTAINER");
   move_->add_option("range", range_, "The partition key range")->required()->type_name("RANGE");
   move_->add_option("node", node_, "The node that is to serve it")->required()->type_name("NODE");
   rebalance_ = cluster->add_subcommand("rebalance", "Spread partitions by load and size now");

@@ -1,5 +1,5 @@
-// orrery cluster …: what an operator looks at and asks for in a cluster. Each speaks to any node, as
-// the other commands speak to a server (admin_client.h).
+// orrery cluster …: what an operator looks at and asks for in a cluster. Each speaks to any node,
+// as the other commands speak to a server (admin_client.h).
 #pragma once
 
 #include <CLI/CLI.hpp>

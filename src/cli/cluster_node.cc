@@ -100,7 +100,8 @@ bool ClusterNode::wait_until_ready(const std::function<bool()>& stop) {
   for (int moments = 0; !coordination_->node().is_ready(); ++moments) {
     if (stop()) return false;
     if (moments == 50) {
-      log::info("waiting for the cluster's coordinator, or to become it", {{"node", options_.name}});
+      log::info("waiting for the cluster's coordinator, or to become it",
+                {{"node", options_.name}});
     }
     std::this_thread::sleep_for(kMoment);
   }

@@ -5,12 +5,12 @@
 #include <cstdio>
 
 #include "base/limits.h"
+#include "cli/advise_command.h"
 #include "cli/cluster_commands.h"
-#include "cli/copy_command.h"
-#include "cli/export_command.h"
 #include "cli/command_tree.h"
 #include "cli/completion.h"
-#include "cli/advise_command.h"
+#include "cli/copy_command.h"
+#include "cli/export_command.h"
 #include "cli/faces.h"
 #include "cli/import_command.h"
 #include "cli/key_commands.h"

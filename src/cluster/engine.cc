@@ -50,8 +50,8 @@ Result<std::unique_ptr<Engine>> Engine::open_node(volume::Volume& volume, const 
   auto shared = std::make_unique<partition::Shared>(options.limits, clock, options.sync_commits);
   auto caller = std::make_unique<CatalogCaller>(*options.link);
   auto catalog = catalog::Catalog::copy(clock, *caller);
-  std::unique_ptr<Engine> engine(new Engine(volume, clock, options, std::move(shared),
-                                            std::move(caller), std::move(catalog)));
+  std::unique_ptr<Engine> engine(
+      new Engine(volume, clock, options, std::move(shared), std::move(caller), std::move(catalog)));
   engine->parts_->upkeep.start();
   return engine;
 }

@@ -1,6 +1,6 @@
-// The engine of a server, or of one node among several: the interface of the faces to data, by container and placement key. It
-// routes operations to partitions, enforces throughput budgets, and splits partitions that are full
-// or must serve more throughput.
+// The engine of a server, or of one node among several: the interface of the faces to data, by
+// container and placement key. It routes operations to partitions, enforces throughput budgets, and
+// splits partitions that are full or must serve more throughput.
 //
 // Threading: any thread. If the partition is open, reads complete inline and writes on a writer's
 // thread. Otherwise the partition is opened on a thread of the engine's, and the operation
@@ -51,8 +51,8 @@ class Engine {
   // Called after each change of the catalog that this node makes as its owner. It must not block.
   // Set before there is one.
   void set_on_catalog_change(std::function<void()> told);
-  // Waits until every node has the catalog as of this LSN, after a change that must not be missed by
-  // any: something was dropped, or a right taken away. Set before there is one.
+  // Waits until every node has the catalog as of this LSN, after a change that must not be missed
+  // by any: something was dropped, or a right taken away. Set before there is one.
   void set_barrier(std::function<Status(uint64_t lsn)> everyone_has);
   // Answers a call of another node's engine: of the kinds that begin with `engine.`.
   void answer(std::string_view kind, std::string_view bytes, peer::Done done);

@@ -296,8 +296,7 @@ class OldIntentTest : public OldCatalogTest {
     partition::Shared shared(options_.limits, clock_);
     auto catalog = catalog::Catalog::open(shared, *volume_);
     ASSERT_TRUE(catalog) << catalog.error().message;
-    auto intended =
-        (*catalog)->intend_split(before->container->number, parent_.id, epoch, 1);
+    auto intended = (*catalog)->intend_split(before->container->number, parent_.id, epoch, 1);
     ASSERT_TRUE(intended) << intended.error().message;
     ASSERT_EQ(intended->left_name, clone);
   }

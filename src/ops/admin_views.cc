@@ -114,15 +114,15 @@ void Pages::partitions(PageRequestPtr call) {
     const auto slot = std::ranges::find_if(
         routing->slots, [&](const auto& other) { return other->range.id == one.range.id; });
     const bool is_there = slot != routing->slots.end();
-    json += fmt::format(
-        R"({{"id":{},"min":"{}","max":"{}","bytes":{},"items":{},"lsn":{},"reads":{},)"
-        R"("writes":{},"throttled":{},"requestUnits":{:.2f},"indexed":{},"problem":{},)"
-        R"("parents":{},"share":{:.1f},"splitting":{},"node":{}}})",
-        one.range.id, to_hex_upper(one.range.min), to_hex_upper(one.range.max), one.usage.bytes,
-        one.usage.items, one.lsn, one.reads, one.writes, one.throttled, one.charge,
-        one.indexed_percent, quoted(one.read_only_reason), numbers(one.range.parents),
-        is_there ? routing->budget(**slot).rate() : 0.0, is_there && (*slot)->split_wanted.load(),
-        quoted(one.node));
+    json +=
+        fmt::format(R"({{"id":{},"min":"{}","max":"{}","bytes":{},"items":{},"lsn":{},"reads":{},)"
+                    R"("writes":{},"throttled":{},"requestUnits":{:.2f},"indexed":{},"problem":{},)"
+                    R"("parents":{},"share":{:.1f},"splitting":{},"node":{}}})",
+                    one.range.id, to_hex_upper(one.range.min), to_hex_upper(one.range.max),
+                    one.usage.bytes, one.usage.items, one.lsn, one.reads, one.writes, one.throttled,
+                    one.charge, one.indexed_percent, quoted(one.read_only_reason),
+                    numbers(one.range.parents), is_there ? routing->budget(**slot).rate() : 0.0,
+                    is_there && (*slot)->split_wanted.load(), quoted(one.node));
   }
   json += "],\"keys\":" + keys_json(*keys);
   std::ranges::sort(*keys, std::greater<>(), [](const auto& one) { return one.key.usage.bytes; });

@@ -1,5 +1,5 @@
-// The engine of a node among others: what coordination asks of it (nodes::Seat), where its faces are
-// told to send requests (Placement), and what it answers to the engines of other nodes.
+// The engine of a node among others: what coordination asks of it (nodes::Seat), where its faces
+// are told to send requests (Placement), and what it answers to the engines of other nodes.
 //
 // Invariants
 //  - A slot that the plan names another node for is closed, and its claim released, before anything
@@ -74,8 +74,7 @@ class NodeSeat final : public nodes::Seat, public Placement, public RemoteSplitt
   // --- Placement ---------------------------------------------------------------------------------
   std::optional<std::string> address_of(const Slot& slot) const override;
   std::optional<std::string> coordinator_address() const override { return caller_.coordinator(); }
-  Status wait_for_catalog(uint64_t lsn,
-                          std::chrono::steady_clock::time_point deadline) override;
+  Status wait_for_catalog(uint64_t lsn, std::chrono::steady_clock::time_point deadline) override;
 
   // --- calls between engines ---------------------------------------------------------------------
   Result<SplitReport> split_elsewhere(const Slot& slot, partition::CutBy by) override;

@@ -112,8 +112,8 @@ class NodesTest : public testing::Test {
     catalog::ContainerSpec spec;
     spec.name = name;
     spec.key = key_of();
-    auto made = at(coordinator_)
-                    .create_container(database_, spec, catalog::Throughput{.units = units});
+    auto made =
+        at(coordinator_).create_container(database_, spec, catalog::Throughput{.units = units});
     EXPECT_TRUE(made) << made.error().message;
     tell_news();
     return made.value_or(nullptr);
@@ -262,11 +262,7 @@ TEST_F(NodesTest, WithoutAGoodLeaseNothingIsAnswered) {
   EXPECT_TRUE(read("a", routing, "k")->item);
   boot_us_ += 10'000'000;  // nobody renewed it
   EXPECT_EQ(read("a", routing, "k").error().code, Code::overloaded);
-  EXPECT_EQ(at("a")
-                .read_in_memory(*routing, place(*routing, "k"), "r", {}, 1)
-                .value()
-                .error()
-                .code,
+  EXPECT_EQ(at("a").read_in_memory(*routing, place(*routing, "k"), "r", {}, 1).value().error().code,
             Code::overloaded);
   EXPECT_EQ(at("a").feed(routing, "", "\xFF", nullptr, 10, {}).error().code, Code::overloaded);
   EXPECT_EQ(at("a").changes(routing, "", "\xFF", {}, 10, {}).error().code, Code::overloaded);

@@ -130,7 +130,8 @@ Opener::Opened Opener::open_if_there(const std::shared_ptr<Slot>& slot) {
   if (!volume_.exists(slot->range.volume_name)) {
     // Asked in this order: a slot is marked before its files are removed.
     if (slot->gone) return fail(Code::moved, "the partition is gone");
-    if (!catalog_.has_files(slot->range)) return nullptr;  // otherwise it was made just now, or lost: opening it tells
+    if (!catalog_.has_files(slot->range))
+      return nullptr;  // otherwise it was made just now, or lost: opening it tells
   }
   return this->open(slot);
 }

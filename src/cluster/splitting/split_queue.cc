@@ -47,11 +47,11 @@ void SplitQueue::post_asked(std::move_only_function<void(Result<SplitReport>)> d
               .retry_after_ms = 1000}));
   }
   OnEnd waited([this] { waiting_.fetch_sub(1); });
-  pool_.post([this, job = std::move(job), waited = std::move(waited),
-              done = std::move(done)]() mutable {
-    done(stop_.is_set() ? Result<SplitReport>(fail(Code::overloaded, "the server is stopping"))
-                        : job());
-  });
+  pool_.post(
+      [this, job = std::move(job), waited = std::move(waited), done = std::move(done)]() mutable {
+        done(stop_.is_set() ? Result<SplitReport>(fail(Code::overloaded, "the server is stopping"))
+                            : job());
+      });
 }
 
 void SplitQueue::split_later(SplitRequest request,

@@ -80,8 +80,8 @@ Result<partition::Cut> Splitter::begin(const Routing& routing, const Slot& slot,
   const std::string key =
       slot.load ? (by == CutBy::load ? slot.load->half() : slot.load->growth()) : "";
   if (by == CutBy::load && key.empty()) by = CutBy::bytes;
-  return parent.begin_split(
-      keys, value::middle_of(keys.placement, slot.range.min, slot.range.max), by, key);
+  return parent.begin_split(keys, value::middle_of(keys.placement, slot.range.min, slot.range.max),
+                            by, key);
 }
 
 // From here on the clones are to be removed, whatever happens, unless they are published.

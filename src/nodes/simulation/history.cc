@@ -14,6 +14,21 @@ void History::raise(Sequence& sequence, size_t floor) {
   sequence.floors.emplace_back(world_.now_us(), floor);
 }
 
+// Of its line: what an ancestor has it has too, and once a child has more, an ancestor may not
+// answer any more.
+size_t History::floor(RangeRef ref) {
+  size_t floor = of(ref).floor;
+  for (auto parent = of(ref).parent; parent; parent = of(*parent).parent) {
+    floor = std::max(floor, of(*parent).floor);
+  }
+  for (const auto& [other, sequence] : sequences_) {
+    for (auto parent = sequence.parent; parent; parent = of(*parent).parent) {
+      if (*parent == ref) floor = std::max(floor, sequence.floor);
+    }
+  }
+  return floor;
+}
+
 size_t History::floor_at(RangeRef ref, int64_t time_us) {
   size_t floor = 0;
   for (const auto& [since_us, value] : of(ref).floors) {
@@ -31,8 +46,22 @@ void History::seen(RangeRef ref, const std::vector<uint64_t>& writes) {
                             ref.range, writes[i], sequence.longest[i]));
     return;
   }
+  if (sequence.parent) {
+    // Which the parent cannot have more of any more.
+    const std::vector<uint64_t>& inherited = of(*sequence.parent).longest;
+    for (size_t i = 0; i < std::min(inherited.size(), writes.size()); ++i) {
+      if (writes[i] == inherited[i]) continue;
+      world_.fail(fmt::format("I3: write {} of partition {} is {}, and was {} in its parent {}", i,
+                              ref.range, writes[i], inherited[i], sequence.parent->range));
+      return;
+    }
+  }
   for (size_t i = common; i < writes.size(); ++i) {
-    if (sequence.failed.contains(writes[i])) {
+    bool is_failed = sequence.failed.contains(writes[i]);
+    for (auto parent = sequence.parent; parent; parent = of(*parent).parent) {
+      is_failed |= of(*parent).failed.contains(writes[i]);
+    }
+    if (is_failed) {
       world_.fail(fmt::format("I4: write {} of partition {} was told as failed and is there",
                               writes[i], ref.range));
     }
@@ -56,9 +85,9 @@ void History::told_failed(RangeRef ref, uint64_t value) {
 
 void History::opened(RangeRef ref, const std::vector<uint64_t>& writes, bool is_owner) {
   seen(ref, writes);
-  if (is_owner && writes.size() < of(ref).floor) {
+  if (is_owner && writes.size() < floor(ref)) {
     world_.fail(fmt::format("I3: partition {} was opened with {} writes, and {} were acknowledged",
-                            ref.range, writes.size(), of(ref).floor));
+                            ref.range, writes.size(), floor(ref)));
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,7 +25,9 @@ class History {
   explicit History(World& world) : world_(world) {}
 
   // How much a strong read that begins now must have.
-  size_t floor(RangeRef ref) { return of(ref).floor; }
+  size_t floor(RangeRef ref);
+  // A split makes one of the other: it begins with all that the parent has.
+  void made_from(RangeRef child, RangeRef parent) { of(child).parent = parent; }
   size_t floor_at(RangeRef ref, int64_t time_us);
   bool is_dropped(RangeRef ref) { return of(ref).dropped; }
 
@@ -45,6 +48,7 @@ class History {
     size_t floor = 0;
     std::vector<std::pair<int64_t, size_t>> floors;  // since when
     bool dropped = false;
+    std::optional<RangeRef> parent;
   };
   Sequence& of(RangeRef ref) { return sequences_[ref]; }
   void raise(Sequence& sequence, size_t floor);

@@ -12,6 +12,7 @@
 #include "nodes/simulation/history.h"
 #include "nodes/simulation/sim_network.h"
 #include "nodes/simulation/sim_store.h"
+#include "nodes/simulation/toy_catalog.h"
 #include "nodes/simulation/toy_seat.h"
 #include "volume/objects/lease.h"
 #include "volume/objects/object_volume.h"
@@ -22,7 +23,7 @@ namespace orrery::nodes::simulation {
 namespace {
 
 constexpr uint32_t kNodes = 3;
-constexpr uint32_t kRangesMax = 5;
+constexpr uint32_t kRangesMax = 5;  // made by clients; splits make more
 constexpr int64_t kRunUs = 14'000'000;
 constexpr int64_t kCalmUs = 10'000'000;  // from here on nothing new goes wrong
 constexpr int64_t kRecoveryUs = 15'000'000;
@@ -36,7 +37,15 @@ std::string name_of(uint32_t node) {
 }
 
 // One life of a node's process.
-struct Life {
+struct Life final : peer::Answerer {
+  void answer(std::string kind, std::string bytes, peer::Done done) override {
+    if (kind.starts_with(kKindPrefix)) {
+      node->answer(std::move(kind), std::move(bytes), std::move(done));
+    } else {
+      seat->answer(bytes, std::move(done));
+    }
+  }
+
   Process process;
   std::shared_ptr<SimStore> store;
   std::unique_ptr<SimLink> link;
@@ -152,14 +161,18 @@ class Cluster {
                              .volume = *life.volume,
                              .lease = *life.lease,
                              .sealed = sealed_});
-    life.seat = std::make_unique<ToySeat>(*life.room);
+    life.seat =
+        std::make_unique<ToySeat>(*life.room, *life.link, [&life]() -> std::optional<std::string> {
+          const auto coordinator = life.node->coordinator();
+          return coordinator ? std::optional(coordinator->address) : std::nullopt;
+        });
     life.node = std::make_unique<Node>(*life.store, *life.lease, *life.link, *life.seat, kTimes,
                                        [this, &life] {
                                          if (life.ticking) {
                                            world_.wake(*life.ticking, world_.now_us());
                                          }
                                        });
-    network_.listeners[name_of(process.node)] = {.process = &process, .answerer = life.node.get()};
+    network_.listeners[name_of(process.node)] = {.process = &process, .answerer = &life};
     world_.spawn(process, [this, &life] { renew(life); });
     world_.spawn(process, [this, &life] { tick(life); });
     world_.spawn(process, [&life] { life.seat->keep_to_plan(); });
@@ -194,35 +207,40 @@ class Cluster {
   void use_partitions(Life& life) {
     while (!life.process.dead) {
       world_.sleep(world_.between(20'000, 250'000));
-      const auto range = static_cast<uint32_t>(world_.between(1, kRangesMax));
-      life.seat->use({.container = 1, .range = range}, world_.new_number(), world_.happens(0.5),
-                     world_.happens(0.03));
+      if (life.process.dead) return;
+      const auto choice = static_cast<uint64_t>(world_.between(0, 1'000'000));
+      ToySeat::Use use = world_.happens(0.5) ? ToySeat::Use::write : ToySeat::Use::read;
+      if (world_.happens(0.02) && world_.now_us() < calm_us_) use = ToySeat::Use::split;
+      life.seat->use(choice, use, world_.happens(0.03));
     }
   }
 
   void change_catalog(Life& life) {
     while (!life.process.dead) {
-      world_.sleep(world_.between(50'000, 900'000));
-      if (!life.node->is_coordinator()) continue;
-      const uint32_t made = life.seat->ranges_made();
-      if (made < kRangesMax && (made < 2 || world_.happens(0.5))) {
-        life.seat->change_catalog(ToySeat::Change::create, made + 1);
+      world_.sleep(world_.between(20'000, 500'000));
+      if (life.process.dead || !life.node->is_coordinator()) continue;
+      const std::set<uint32_t>& ranges = life.seat->catalog().ranges();
+      if (ranges.size() < kRangesMax && (ranges.size() < 2 || world_.happens(0.5))) {
+        static_cast<void>(life.seat->change_here({.kind = CatalogChange::Kind::create}));
+        if (life.process.dead) return;
         life.node->catalog_changed();
-      } else if (world_.happens(0.15)) {
-        drop(life, static_cast<uint32_t>(world_.between(1, made)));
+      } else if (!ranges.empty() && world_.happens(0.15)) {
+        drop(life, *std::next(ranges.begin(),
+                              world_.between(0, static_cast<int64_t>(ranges.size()) - 1)));
       }
     }
   }
 
   // It is acknowledged once nobody serves by an older copy of the catalog.
   void drop(Life& life, uint32_t range) {
-    const auto lsn = life.seat->change_catalog(ToySeat::Change::drop, range);
-    if (!lsn) return;
+    const auto changed =
+        life.seat->change_here({.kind = CatalogChange::Kind::drop, .range = range});
+    if (!changed || life.process.dead) return;
     const int64_t committed_us = life.process.clock_us();
     life.node->catalog_changed();
     for (int i = 0; i < 60 && !life.process.dead; ++i) {
       world_.sleep(100'000);
-      if (life.process.dead || !life.node->everyone_has(*lsn, committed_us)) continue;
+      if (life.process.dead || !life.node->everyone_has(changed->lsn, committed_us)) continue;
       ++world_.counts.drops;
       history_.dropped({.container = 1, .range = range});
       return;
@@ -231,7 +249,7 @@ class Cluster {
 
   void operate(Life& life) {
     while (!life.process.dead) {
-      world_.sleep(world_.between(500'000, world_.now_us() < calm_us_ ? 4'000'000 : 1'000'000));
+      world_.sleep(world_.between(300'000, world_.now_us() < calm_us_ ? 2'500'000 : 1'000'000));
       if (life.process.dead) return;
       const std::string to = name_of(static_cast<uint32_t>(world_.between(0, kNodes - 1)));
       const auto told = [](const Result<std::string>&) {};
@@ -295,7 +313,14 @@ class Cluster {
   }
 
   void make_trouble() {
-    const auto node = static_cast<uint32_t>(world_.between(0, kNodes - 1));
+    auto node = static_cast<uint32_t>(world_.between(0, kNodes - 1));
+    // Of the coordinator more often: it is what others rely on.
+    for (const Life* life : current_) {
+      if (!life->process.dead && life->node && life->node->is_coordinator() &&
+          world_.happens(0.3)) {
+        node = life->process.node;
+      }
+    }
     Life& life = *current_[node];
     if (life.process.dead) return;
     const int64_t until_us = world_.now_us() + world_.between(50'000, 5'000'000);

@@ -81,6 +81,9 @@ bool ToyPartition::load() {
   }
   if (!begin_log()) return false;
   if (room_.process.dead) return false;
+  const bool is_noted = is_mutated(Mutation::serve_before_noting) || ref_ == kCatalogRef ||
+                        room_.note_opened(ref_, epoch_);
+  if (!is_noted || room_.process.dead) return false;
   const Objects::Object* root = room_.objects.find(volume::root_object(root_id()));
   const bool is_owner = root && root->attributes.at(volume::kEpoch) == std::to_string(epoch_);
   writes_ = std::move(writes);
@@ -183,6 +186,54 @@ std::optional<std::vector<uint64_t>> ToyPartition::read(const std::function<bool
   if (room_.process.dead || !may_answer_it || !is_there()) return std::nullopt;
   room_.history.read(ref_, writes, floor, was_dropped);
   return writes;
+}
+
+bool ToyPartition::clone(uint32_t child) {
+  rocksdb::FileSystem& files = *claim_->file_system();
+  const std::vector<uint64_t> writes = writes_;
+  auto target = claim_->clone_target(fmt::format("r{}", child));
+  if (!target) return false;
+  const std::string beside = *target + ".tmp";
+  std::unique_ptr<rocksdb::FSWritableFile> log;
+  if (!files.CreateDir(beside, {}, nullptr).ok() ||
+      !files.NewWritableFile(beside + "/000001.log", {}, &log, nullptr).ok()) {
+    return false;
+  }
+  const rocksdb::Slice bytes(reinterpret_cast<const char*>(writes.data()), writes.size() * 8);
+  return log->Append(bytes, {}, nullptr).ok() && log->Close({}, nullptr).ok() &&
+         files.RenameFile(beside, *target, {}, nullptr).ok();
+}
+
+std::optional<uint32_t> ToyPartition::split(const Split& split) {
+  ++users_;
+  const bool pauses = !is_mutated(Mutation::writes_while_cloning);
+  while (writing_ && !room_.process.dead) room_.world.sleep(2'000);
+  std::optional<uint32_t> published;
+  if (state_ == State::open && !room_.process.dead) {
+    if (pauses) writing_ = true;
+    const uint64_t epoch = epoch_;
+    const auto is_mine = [&] {
+      return !room_.process.dead && state_ == State::open && epoch_ == epoch;
+    };
+    const auto child = split.intend(epoch);
+    const bool is_first = is_mutated(Mutation::publish_first);
+    bool is_made = child && is_mine() && (is_first || (clone(*child) && clone(*child + 1)));
+    while (is_made && is_mine()) {
+      const auto is_done = split.publish(*child);
+      if (is_done && *is_done) published = child;
+      if (is_done || is_mutated(Mutation::resume_in_doubt)) break;
+      room_.world.sleep(100'000);
+    }
+    if (published && is_first && is_mine()) static_cast<void>(clone(*child) && clone(*child + 1));
+    if (published && is_mine()) {
+      state_ = State::opening;
+      drop_claim();
+      state_ = State::closed;
+    }
+    if (pauses) writing_ = false;
+  }
+  --users_;
+  return published;
 }
 
 void ToyPartition::close() {

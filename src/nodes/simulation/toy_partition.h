@@ -27,6 +27,8 @@ struct Room {
   volume::Volume& volume;
   volume::Lease& lease;
   std::map<std::string, uint64_t>& sealed;  // of each root, the newest epoch that has read it
+  // Tells the catalog, which ends the splits of earlier epochs. False: it may not be served.
+  std::function<bool(RangeRef, uint64_t epoch)> note_opened = {};
 };
 
 class ToyPartition {
@@ -53,12 +55,21 @@ class ToyPartition {
   });
   // Waits for what is under way, and releases it.
   void close();
+  // Makes two clones of it, while writes wait, and has them published. `intend` gives the number of
+  // the left one; `publish` tells what became of it, or nothing when nobody knows.
+  struct Split {
+    std::function<std::optional<uint32_t>(uint64_t epoch)> intend;
+    std::function<std::optional<bool>(uint32_t child)> publish;
+  };
+  // The left child's number if it was published. The partition is closed for good then.
+  std::optional<uint32_t> split(const Split& split);
   // Set by the plan: it is to be closed.
   bool unwanted = false;
 
  private:
   bool load();
   bool begin_log();
+  bool clone(uint32_t child);
   Told settle(uint64_t value);
   void drop_claim();
   bool may_answer(uint64_t epoch) const;

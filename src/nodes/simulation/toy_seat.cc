@@ -14,14 +14,26 @@
 namespace orrery::nodes::simulation {
 namespace {
 
-// A record: the range, whether it is dropped, and a number that makes no two alike.
-constexpr uint64_t kDropped = 1ULL << 32;
+constexpr std::chrono::milliseconds kChangeDeadline{800};
 
 std::string volume_name(RangeRef ref) {
   return fmt::format("r{}", ref.range);
 }
 
 }  // namespace
+
+ToySeat::ToySeat(Room& room, peer::Link& link,
+                 std::function<std::optional<std::string>()> coordinator)
+    : room_(room),
+      link_(link),
+      coordinator_(std::move(coordinator)),
+      catalog_(room, kCatalogName, kCatalogRef) {
+  room_.note_opened = [this](RangeRef ref, uint64_t epoch) {
+    return change_anywhere(
+               {.kind = CatalogChange::Kind::opened, .range = ref.range, .epoch = epoch})
+        .has_value();
+  };
+}
 
 Result<uint64_t> ToySeat::own_catalog() {
   if (!catalog_.open()) return fail(Code::moved, "the catalog cannot be claimed");
@@ -53,7 +65,9 @@ Result<News> ToySeat::news(uint64_t since) {
   const uint64_t from = std::min<uint64_t>(since, records->size());
   news.bytes.resize((records->size() - from + 1) * 8);
   std::memcpy(news.bytes.data(), &from, 8);
-  std::memcpy(news.bytes.data() + 8, records->data() + from, (records->size() - from) * 8);
+  for (uint64_t i = from; i < records->size(); ++i) {
+    std::memcpy(news.bytes.data() + (i - from + 1) * 8, &(*records)[i], 8);
+  }
   return news;
 }
 
@@ -70,18 +84,17 @@ Status ToySeat::apply(const News& news) {
   return {};
 }
 
-std::vector<RangeFacts> ToySeat::ranges() const {
-  std::set<uint32_t> there;
-  for (const uint64_t record : records()) {
-    const auto range = static_cast<uint32_t>(record);
-    if (record & kDropped) {
-      there.erase(range);
-    } else {
-      there.insert(range);
-    }
+const ToyCatalog& ToySeat::catalog() const {
+  if (tables_lsn_ != records().size()) {
+    tables_ = ToyCatalog(records());
+    tables_lsn_ = records().size();
   }
+  return tables_;
+}
+
+std::vector<RangeFacts> ToySeat::ranges() const {
   std::vector<RangeFacts> facts;
-  for (const uint32_t range : there) {
+  for (const uint32_t range : catalog().ranges()) {
     const RangeRef ref{.container = 1, .range = range};
     const auto found = partitions_.find(ref);
     const size_t writes = found == partitions_.end() ? 0 : found->second->writes().size();
@@ -91,20 +104,6 @@ std::vector<RangeFacts> ToySeat::ranges() const {
                      .load = static_cast<double>(writes)});
   }
   return facts;
-}
-
-bool ToySeat::has(RangeRef ref) const {
-  bool there = false;
-  for (const uint64_t record : records()) {
-    if (static_cast<uint32_t>(record) == ref.range) there = (record & kDropped) == 0;
-  }
-  return there;
-}
-
-uint32_t ToySeat::ranges_made() const {
-  uint32_t made = 0;
-  for (const uint64_t record : records()) made = std::max(made, static_cast<uint32_t>(record));
-  return made;
 }
 
 bool ToySeat::is_planned_here(RangeRef ref) const {
@@ -149,26 +148,83 @@ ToyPartition& ToySeat::partition(RangeRef ref) {
   return *slot;
 }
 
-std::optional<uint64_t> ToySeat::change_catalog(Change change, uint32_t range) {
-  if (!owns_catalog_ || !catalog_.open()) return std::nullopt;
-  const bool is_drop = change == Change::drop;
-  if (has({.container = 1, .range = range}) != is_drop) return std::nullopt;
-  const uint64_t record = range | (is_drop ? kDropped : 0) | room_.world.new_number() << 33;
-  if (catalog_.write(record) != ToyPartition::Told::done) return std::nullopt;
-  const auto at = std::ranges::find(catalog_.writes(), record);
-  return static_cast<uint64_t>(at - catalog_.writes().begin()) + 1;
+Result<ToySeat::Changed> ToySeat::change_here(CatalogChange change) {
+  while (is_changing_ && !room_.process.dead) room_.world.sleep(2'000);
+  if (room_.process.dead || !owns_catalog_) return fail(Code::moved, "not the owner");
+  is_changing_ = true;
+  Result<Changed> changed = fail(Code::internal, "nobody knows");
+  if (catalog_.open() && owns_catalog_) {
+    const ToyCatalog::Verdict verdict = catalog().judge(change);
+    if (verdict == ToyCatalog::Verdict::commit) {
+      const uint64_t record = encode(change, room_.world.new_number());
+      if (catalog_.write(record) == ToyPartition::Told::done) {
+        const auto at = std::ranges::find(catalog_.writes(), record);
+        changed = Changed{
+            .lsn = static_cast<uint64_t>(at - catalog_.writes().begin()) + 1,
+            .range = change.kind == CatalogChange::Kind::create ? change.range : change.child};
+      }
+    } else if (is_mutated(Mutation::change_without_lease) || catalog_.read()) {
+      // What is answered without a commit is a strong read.
+      if (verdict == ToyCatalog::Verdict::refused) {
+        changed = fail(Code::conflict, "refused");
+      } else {
+        changed = Changed{.lsn = catalog_lsn(), .range = change.child};
+      }
+    }
+  }
+  is_changing_ = false;
+  return changed;
 }
 
-void ToySeat::use(RangeRef ref, uint64_t value, bool writes, bool misrouted) {
-  if (!has(ref) || (!misrouted && !is_planned_here(ref))) return;
+void ToySeat::answer(const std::string& bytes, peer::Done done) {
+  uint64_t record = 0;
+  std::memcpy(&record, bytes.data(), 8);
+  auto changed = change_here(decode_change(record));
+  if (!changed) return done(pass(changed.error()));
+  done(fmt::format("{} {}", changed->lsn, changed->range));
+}
+
+Result<ToySeat::Changed> ToySeat::change_anywhere(CatalogChange change) {
+  if (owns_catalog_) return change_here(change);
+  const auto address = coordinator_();
+  if (!address || room_.process.dead) return fail(Code::internal, "no coordinator");
+  struct Answer {
+    std::optional<Result<std::string>> told;
+  };
+  const auto answer = std::make_shared<Answer>();
+  const uint64_t record = encode(change, 0);
+  const World::Waiting waiting = room_.world.begin_wait();
+  link_.call(*address, "toy.change", std::string(reinterpret_cast<const char*>(&record), 8),
+             kChangeDeadline, [this, answer, waiting](Result<std::string> told) {
+               answer->told = std::move(told);
+               room_.world.wake(waiting, room_.world.now_us());
+             });
+  room_.world.wait(waiting);
+  if (room_.process.dead || !answer->told) return fail(Code::internal, "no answer");
+  if (!*answer->told) return pass(answer->told->error());
+  Changed changed;
+  const std::string& text = **answer->told;
+  changed.lsn = std::stoull(text);
+  changed.range = static_cast<uint32_t>(std::stoul(text.substr(text.find(' '))));
+  return changed;
+}
+
+void ToySeat::use(uint64_t choice, Use use, bool misrouted) {
+  const std::set<uint32_t>& ranges = catalog().ranges();
+  if (ranges.empty()) return;
+  const RangeRef ref{
+      .container = 1,
+      .range = *std::next(ranges.begin(), static_cast<std::ptrdiff_t>(choice % ranges.size()))};
+  if (!misrouted && !is_planned_here(ref)) return;
   ToyPartition& used = partition(ref);
   const bool reads_anyway =
       is_mutated(Mutation::serve_while_releasing) && used.state() == ToyPartition::State::closing;
   if (misrouted && used.state() == ToyPartition::State::closed) used.unwanted = true;
   if (!reads_anyway && !used.open()) return;
   Counts& counts = room_.world.counts;
-  if (writes && !reads_anyway) {
-    switch (used.write(value)) {
+  if (use == Use::split && !reads_anyway) return split(ref, used);
+  if (use == Use::write && !reads_anyway) {
+    switch (used.write(room_.world.new_number())) {
       case ToyPartition::Told::done:
         ++counts.writes;
         break;
@@ -182,11 +238,36 @@ void ToySeat::use(RangeRef ref, uint64_t value, bool writes, bool misrouted) {
     return;
   }
   // A node serves only what its copy of the catalog names, when it answers.
-  if (used.read([&] { return has(ref); })) {
+  if (used.read([&] { return catalog().has(ref.range); })) {
     ++counts.reads;
   } else {
     ++counts.reads_refused;
   }
+}
+
+void ToySeat::split(RangeRef ref, ToyPartition& parent) {
+  const auto intend = [&](uint64_t epoch) -> std::optional<uint32_t> {
+    auto intended =
+        change_anywhere({.kind = CatalogChange::Kind::intend, .range = ref.range, .epoch = epoch});
+    if (!intended) return std::nullopt;
+    for (const uint32_t child : {intended->range, intended->range + 1}) {
+      room_.history.made_from({.container = 1, .range = child}, ref);
+    }
+    return intended->range;
+  };
+  const auto publish = [&](uint32_t child) -> std::optional<bool> {
+    auto published =
+        change_anywhere({.kind = CatalogChange::Kind::publish, .range = ref.range, .child = child});
+    if (published) return true;
+    if (published.error().code == Code::conflict) return false;
+    return std::nullopt;
+  };
+  const auto child = parent.split({.intend = intend, .publish = publish});
+  if (!child) return;
+  ++room_.world.counts.splits;
+  room_.world.tell(fmt::format("{} has split {} into {} and {}", room_.process.number, ref.range,
+                               *child, *child + 1));
+  children_.insert({*child, *child + 1});
 }
 
 void ToySeat::keep_to_plan() {
@@ -194,6 +275,16 @@ void ToySeat::keep_to_plan() {
     room_.world.sleep(20'000);
     for (const auto& [ref, partition] : partitions_) {
       if (partition->unwanted && partition->is_open()) partition->close();
+    }
+    // Their roots name this process, so it opens them, and releases what is planned elsewhere.
+    for (auto it = children_.begin(); it != children_.end() && !room_.process.dead;) {
+      const RangeRef ref{.container = 1, .range = *it};
+      if (catalog().has(ref.range) && partition(ref).open()) {
+        partition(ref).unwanted = !is_planned_here(ref);
+        it = children_.erase(it);
+      } else {
+        ++it;
+      }
     }
     if (turn % 50 == 49 && !room_.process.dead) volume::settle(room_.volume);
   }

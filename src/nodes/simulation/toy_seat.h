@@ -2,19 +2,25 @@
 // that the catalog names.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "nodes/seat.h"
+#include "nodes/simulation/toy_catalog.h"
 #include "nodes/simulation/toy_partition.h"
+#include "peer/link.h"
 
 namespace orrery::nodes::simulation {
 
 class ToySeat final : public Seat {
  public:
-  explicit ToySeat(Room& room) : room_(room), catalog_(room, kCatalogName, kCatalogRef) {}
+  // `coordinator`: the address of who has the catalog.
+  ToySeat(Room& room, peer::Link& link, std::function<std::optional<std::string>()> coordinator);
 
   Result<uint64_t> own_catalog() override;
   void disown_catalog() override;
@@ -27,27 +33,39 @@ class ToySeat final : public Seat {
   Result<std::string> owner_incarnation(const std::string& volume_name) override;
 
   // --- what clients do ---------------------------------------------------------------------------
-  enum class Change : uint8_t { create, drop };
-  // At the owner of the catalog: the LSN of the commit.
-  std::optional<uint64_t> change_catalog(Change change, uint32_t range);
-  uint32_t ranges_made() const;
-  // A write or a strong read, if the plan names this node, or `misrouted`.
-  void use(RangeRef ref, uint64_t value, bool writes, bool misrouted);
+  struct Changed {
+    uint64_t lsn = 0;
+    uint32_t range = 0;  // that was made, or the left one of two
+  };
+  // At the owner of the catalog. Code::conflict: refused. Otherwise nobody knows.
+  Result<Changed> change_here(CatalogChange change);
+  // The same at any node.
+  Result<Changed> change_anywhere(CatalogChange change);
+  void answer(const std::string& bytes, peer::Done done);
+  const ToyCatalog& catalog() const;
+  // A write, a strong read or a split of some range, if the plan names this node, or `misrouted`.
+  enum class Use : uint8_t { write, read, split };
+  void use(uint64_t choice, Use use, bool misrouted);
   // After a tick in which the catalog has not changed: the plan knows all of it.
   void check_plan() const;
   // A fiber of its own: closes and releases what the plan took away.
   void keep_to_plan();
 
  private:
-  bool is_owner() const { return owns_catalog_; }
   const std::vector<uint64_t>& records() const { return owns_catalog_ ? catalog_.writes() : copy_; }
-  bool has(RangeRef ref) const;
+  void split(RangeRef ref, ToyPartition& parent);
   bool is_planned_here(RangeRef ref) const;
   ToyPartition& partition(RangeRef ref);
 
   Room& room_;
+  peer::Link& link_;
+  const std::function<std::optional<std::string>()> coordinator_;
   ToyPartition catalog_;
   bool owns_catalog_ = false;
+  bool is_changing_ = false;
+  mutable ToyCatalog tables_;  // of as many records as
+  mutable size_t tables_lsn_ = 0;
+  std::set<uint32_t> children_;  // that this process has published, and not opened yet
   std::vector<uint64_t> copy_;
   std::shared_ptr<const Plan> plan_;
   std::map<RangeRef, std::unique_ptr<ToyPartition>> partitions_;

@@ -30,10 +30,17 @@ enum class Mutation : uint8_t {
   ack_unknown,            // an append without an answer is acknowledged
   fail_unknown,           // an append without an answer is told as failed
   // Following.
-  fresh_as_of_answer,  // a copy of the catalog counts as of the answer, not of the question
-  news_without_lease,  // the owner of the catalog answers without looking at its lease
-  no_barrier,          // what must be known everywhere is acknowledged at its commit
-  barrier_of_the_live  // nodes whose lease is revoked, and not over, are not waited for
+  fresh_as_of_answer,   // a copy of the catalog counts as of the answer, not of the question
+  news_without_lease,   // the owner of the catalog answers without looking at its lease
+  no_barrier,           // what must be known everywhere is acknowledged at its commit
+  barrier_of_the_live,  // nodes whose lease is revoked, and not over, are not waited for
+  // Splits, in the simulation's own catalog.
+  writes_while_cloning,  // the parent takes writes while its clones are made
+  publish_unintended,    // a split is published whose intent was ended by a later owner
+  publish_first,         // the map names clones that are made after
+  serve_before_noting,   // a partition is served before the catalog has ended earlier splits
+  resume_in_doubt,       // without an answer to its publishing, the parent goes on
+  change_without_lease   // the catalog's owner answers without a commit, nor a look at its lease
 };
 
 #ifdef ORRERY_MUTATIONS
