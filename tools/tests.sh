@@ -140,6 +140,22 @@ run_console_tests() {
   step "console tests" "$ok" "$not_ok" $((SECONDS - start))
 }
 
+# Clusters of real nodes over a directory that they share; run_ceph_tests has them over Ceph.
+run_cluster_tests() {
+  local start=$SECONDS log=$logs/cluster.log status=0 ok not_ok
+  mkdir -p "$logs"
+  if ! install_sdk; then
+    step "cluster tests" 0 1 $((SECONDS - start))
+    return 0
+  fi
+  timeout -k 10 900 node --test --test-concurrency=1 --test-reporter=tap tests/cluster/nodes.test.mjs >"$log" 2>&1 || status=$?
+  ok=$(tap_count "$log" pass)
+  not_ok=$(($(tap_count "$log" fail) + $(tap_count "$log" cancelled)))
+  ((status != 0 && not_ok == 0)) && not_ok=1
+  ((not_ok == 0)) || show_tap_failures "$log"
+  step "cluster tests" "$ok" "$not_ok" $((SECONDS - start))
+}
+
 # The Debian package, installed in a bare Debian that is made for it, and what else brings the server to other
 # machines. Where that cannot be made (no root, no mmdebstrap, no mirror) it says so.
 run_package_tests() {
@@ -170,7 +186,7 @@ run_package_tests() {
       not_run+=("the package under systemd: this machine lets nobody boot one in name spaces of its own")
     fi
   fi
-  timeout -k 10 170 node --test --test-concurrency=1 --test-reporter=tap "${files[@]}" >"$log" 2>&1 || status=$?
+  timeout -k 10 600 node --test --test-concurrency=1 --test-reporter=tap "${files[@]}" >"$log" 2>&1 || status=$?
   ok=$(tap_count "$log" pass)
   not_ok=$(($(tap_count "$log" fail) + $(tap_count "$log" cancelled)))
   ((status != 0 && not_ok == 0)) && not_ok=1
@@ -273,7 +289,7 @@ ceph_steps() {
   export ORRERY_TEST_CEPH=$1 ORRERY_TEST_CEPH_VOLUME=$1
   timeout -k 10 300 build/volume_rados_test &&
     install_sdk &&
-    timeout -k 10 300 node --test --test-reporter=tap tests/cluster/*.test.mjs tests/sdk/batch.test.mjs \
+    timeout -k 10 900 node --test --test-concurrency=1 --test-reporter=tap tests/cluster/*.test.mjs tests/sdk/batch.test.mjs \
       tests/sdk/items.test.mjs &&
     timeout -k 10 300 node tests/crash/run.mjs 6
 }
