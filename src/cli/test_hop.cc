@@ -53,7 +53,7 @@ Result<std::unique_ptr<TestHop>> TestHop::from_environment(const face::Context& 
   hop->elsewhere_ = std::make_unique<Elsewhere>(fmt::format("127.0.0.1:{}", hop->node_->port()));
   hop->here_ = std::make_unique<Elsewhere>(std::nullopt);
   hop->forwarder_ = std::make_unique<face::Forwarder>(*hop->elsewhere_);
-  hop->forwarder_->set_link(*hop->node_);
+  hop->forwarder_->set_link(*hop->node_, hop->node_.get());
   hop->receiver_ = std::make_unique<face::Forwarder>(*hop->here_);
   hop->receiver_->set_link(*hop->node_);
   face::Context received = context;
@@ -61,6 +61,8 @@ Result<std::unique_ptr<TestHop>> TestHop::from_environment(const face::Context& 
   hop->face_ = known_faces().front().make(received, options);
   hop->receiver_->add_face(*hop->face_);
   hop->switchboard_.set_receiver(*hop->receiver_);
+  hop->views_ = std::make_unique<cluster::ViewServer>(context.engine, context.clock);
+  hop->switchboard_.add(std::string(cluster::kViewsPrefix), *hop->views_);
   return hop;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "cli/serve.h"
+#include "cluster/query/view_server.h"
 #include "face/face.h"
 #include "face/forward.h"
 #include "peer/node.h"
@@ -40,6 +41,7 @@ class TestHop {
   std::unique_ptr<face::Forwarder> forwarder_;
   std::unique_ptr<face::Forwarder> receiver_;
   std::unique_ptr<face::Face> face_;
+  std::unique_ptr<cluster::ViewServer> views_;
   std::unique_ptr<peer::Node> node_;
 };
 

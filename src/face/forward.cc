@@ -19,6 +19,8 @@ constexpr size_t kThreads = 4;
 // For a copy of the catalog that is behind another node's; it is usually 0.2 s behind at most.
 constexpr milliseconds kCatalogWaitMax{2000};
 constexpr milliseconds kPauseFirst{5};
+// How soon it is noticed that a client has gone.
+constexpr milliseconds kUnwantedEvery{100};
 constexpr milliseconds kPauseMax{750};
 
 // A request that was received, kept until it is answered.
@@ -53,6 +55,9 @@ class Received final : public net::ResponseSink {
     answer.catalog_lsn = placement_.catalog_lsn();
     done_(std::move(answer));
   }
+  bool is_gone() const override {
+    return incoming_.is_cancelled && incoming_.is_cancelled->load(std::memory_order_relaxed);
+  }
   void abandon() noexcept override {
     done_ = nullptr;  // which tells the sender
   }
@@ -68,10 +73,7 @@ class Received final : public net::ResponseSink {
 }  // namespace
 
 Forwarder::Forwarder(cluster::Placement& placement)
-    : placement_(placement),
-      counts_(std::make_shared<Counts>()),
-      pool_("forwarder", kThreads),
-      timer_("forwarder timer", 1) {
+    : placement_(placement), pool_("forwarder", kThreads), timer_("forwarder timer", 1) {
   timer_.post([this] { run_timer(); });
 }
 
@@ -90,20 +92,33 @@ void Forwarder::stop() {
 }
 
 void Forwarder::send(const std::string& address, peer::OutgoingRequest request, TimePoint deadline,
-                     peer::ForwardDone done) {
+                     std::function<bool()> is_wanted, peer::ForwardDone done) {
   request.catalog_lsn = placement_.catalog_lsn();
   const auto left = std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now());
   if (left <= milliseconds(0)) {
     return done(fail(Code::overloaded,
                      fmt::format("the request's time was over before it was sent to {}", address)));
   }
+  UnderWay under_way{std::move(is_wanted), {}};
+  const std::stop_token stop = under_way.stop.get_token();
+  uint64_t number = 0;
+  {
+    MutexLock lock(mutex_);
+    number = ++last_sent_;
+    under_way_.emplace(number, std::move(under_way));
+    if (under_way_.size() == 1) wake_.notify_all();
+  }
   link_->forward(
-      address, request, left,
-      [counts = counts_, done = std::move(done)](Result<peer::ForwardAnswer> answer) mutable {
-        auto& count = answer ? (answer->moved ? counts->moved : counts->answered)
-                      : answer.error().code == Code::internal ? counts->unknown
-                                                              : counts->not_run;
+      address, request, left, stop,
+      [this, number, done = std::move(done)](Result<peer::ForwardAnswer> answer) mutable {
+        auto& count = answer ? (answer->moved ? counts_.moved : counts_.answered)
+                      : answer.error().code == Code::internal ? counts_.unknown
+                                                              : counts_.not_run;
         count.fetch_add(1, std::memory_order_relaxed);
+        {
+          MutexLock lock(mutex_);
+          under_way_.erase(number);
+        }
         done(std::move(answer));
       });
 }
@@ -140,16 +155,32 @@ void Forwarder::run_timer() {
       timed_.erase(timed_.begin());
     }
     if (stopping_) return;
-    if (timed_.empty()) {
-      wake_.wait(mutex_);
+    stop_unwanted();
+    if (!timed_.empty()) {
+      wake_.wait_for(mutex_,
+                     std::min<steady_clock::duration>(timed_.begin()->first - now, kUnwantedEvery));
+    } else if (!under_way_.empty()) {
+      wake_.wait_for(mutex_, kUnwantedEvery);
     } else {
-      wake_.wait_for(mutex_, timed_.begin()->first - now);
+      wake_.wait(mutex_);
     }
   }
 }
 
+// They are told without the lock: the end of a request takes it.
+void Forwarder::stop_unwanted() {
+  std::vector<std::stop_source> unwanted;
+  for (const auto& [number, one] : under_way_) {
+    if (!one.stop.stop_requested() && !one.is_wanted()) unwanted.push_back(one.stop);
+  }
+  if (unwanted.empty()) return;
+  mutex_.unlock();
+  for (std::stop_source& one : unwanted) one.request_stop();
+  mutex_.lock();
+}
+
 void Forwarder::receive(peer::IncomingRequest request, peer::ForwardDone done) {
-  counts_->received.fetch_add(1, std::memory_order_relaxed);
+  counts_.received.fetch_add(1, std::memory_order_relaxed);
   // The sender knows of something in the catalog that this node has not heard of yet.
   if (const uint64_t wanted = request.catalog_lsn; wanted > placement_.catalog_lsn()) {
     return later(milliseconds(0), wanted,
@@ -169,7 +200,7 @@ void Forwarder::dispatch(peer::IncomingRequest request, peer::ForwardDone done) 
                                  request.face)));
   }
   auto received = std::make_shared<Received>(std::move(request), std::move(done), placement_,
-                                             counts_->received_moved);
+                                             counts_.received_moved);
   const Forwarded forwarded = received->forwarded();
   const net::Request& shown = received->request();
   (*found)->handle_forwarded(shown, forwarded, net::Responder(std::move(received)));
@@ -182,19 +213,19 @@ void Forwarder::add_metrics(MetricFamilies& all) const {
   const auto add = [&](const char* outcome, const std::atomic<uint64_t>& count) {
     add_line(sent, {{"outcome", outcome}}, static_cast<double>(count.load()));
   };
-  add("answered", counts_->answered);
-  add("moved", counts_->moved);
-  add("not_run", counts_->not_run);
-  add("unknown", counts_->unknown);
+  add("answered", counts_.answered);
+  add("moved", counts_.moved);
+  add("not_run", counts_.not_run);
+  add("unknown", counts_.unknown);
   all.push_back(std::move(sent));
   auto received = family("orrery_forwarded_received_total", "Requests received from other nodes.",
                          MetricType::Counter);
-  add_line(received, {}, static_cast<double>(counts_->received.load()));
+  add_line(received, {}, static_cast<double>(counts_.received.load()));
   all.push_back(std::move(received));
   auto moved =
       family("orrery_forwarded_received_moved_total",
              "Of these, sent back: what they concern is not at this node.", MetricType::Counter);
-  add_line(moved, {}, static_cast<double>(counts_->received_moved.load()));
+  add_line(moved, {}, static_cast<double>(counts_.received_moved.load()));
   all.push_back(std::move(moved));
   const peer::NodeCounts peers = link_->counts();
   const auto one = [&](const char* name, const char* help, MetricType type, uint64_t count) {

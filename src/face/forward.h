@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +28,7 @@
 #include "face/metric_families.h"
 #include "net/http.h"
 #include "peer/forward.h"
+#include "peer/link.h"
 
 namespace orrery::face {
 
@@ -53,16 +56,22 @@ class Forwarder final : public peer::ForwardReceiver {
   explicit Forwarder(cluster::Placement& placement);
   ~Forwarder() override;
 
-  // Before the first request. Both outlive the requests.
-  void set_link(peer::ForwardLink& link) { link_ = &link; }
+  // Before faces are made. Both outlive the requests. `calls`: for what faces ask other nodes
+  // beside requests; null: nothing is asked.
+  void set_link(peer::ForwardLink& link, peer::Link* calls = nullptr) {
+    link_ = &link;
+    calls_ = calls;
+  }
+  peer::Link* calls() const { return calls_; }
   void add_face(Face& face) { faces_.push_back(&face); }
 
   cluster::Placement& placement() const { return placement_; }
 
   // Sends a request, which is told as of which catalog it comes. Errors are those of
-  // peer::ForwardLink.
+  // peer::ForwardLink. `is_wanted` is asked now and then, until `done` is called, whether anybody
+  // still wants the answer; it must not block.
   void send(const std::string& address, peer::OutgoingRequest request, TimePoint deadline,
-            peer::ForwardDone done);
+            std::function<bool()> is_wanted, peer::ForwardDone done);
   // Waits until this node's copy of the catalog is as of `catalog_lsn`, but not for long, and runs
   // the job after `pause`.
   void later(std::chrono::milliseconds pause, uint64_t catalog_lsn, WorkerPool::Job job);
@@ -72,15 +81,18 @@ class Forwarder final : public peer::ForwardReceiver {
   void receive(peer::IncomingRequest request, peer::ForwardDone done) override;
 
   void add_metrics(MetricFamilies& all) const;
-  // Runs what waits, without its pause. No request comes after this.
+  // Runs what waits, without its pause. After the link was stopped: nothing is received or
+  // answered any more.
   void stop();
 
  private:
   void dispatch(peer::IncomingRequest request, peer::ForwardDone done);
   void run_timer();
+  void stop_unwanted() ORRERY_REQUIRES(mutex_);
 
   cluster::Placement& placement_;
   peer::ForwardLink* link_ = nullptr;
+  peer::Link* calls_ = nullptr;
   std::vector<Face*> faces_;
   struct Counts {
     std::atomic<uint64_t> answered{0};
@@ -90,11 +102,17 @@ class Forwarder final : public peer::ForwardReceiver {
     std::atomic<uint64_t> received{0};
     std::atomic<uint64_t> received_moved{0};
   };
-  const std::shared_ptr<Counts> counts_;
+  Counts counts_;
 
   Mutex mutex_;
   CondVar wake_;
   bool stopping_ ORRERY_GUARDED_BY(mutex_) = false;
+  struct UnderWay {
+    std::function<bool()> is_wanted;
+    std::stop_source stop;
+  };
+  uint64_t last_sent_ ORRERY_GUARDED_BY(mutex_) = 0;
+  std::map<uint64_t, UnderWay> under_way_ ORRERY_GUARDED_BY(mutex_);
   std::multimap<TimePoint, WorkerPool::Job> timed_ ORRERY_GUARDED_BY(mutex_);
   WorkerPool pool_;   // for what may block
   WorkerPool timer_;  // last: its one job uses the rest

@@ -2,9 +2,12 @@
 // of the face that it is for.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +45,8 @@ struct IncomingRequest {
   std::string request_id;
   uint64_t catalog_lsn = 0;
   std::chrono::steady_clock::time_point deadline;
+  // Set when the sender wants no answer any more. Null: it does.
+  std::shared_ptr<const std::atomic<bool>> is_cancelled;
 };
 
 struct ForwardAnswer {
@@ -76,8 +81,10 @@ class ForwardLink {
   // `done` is called once, on any thread and perhaps before this returns; it must not block. Errors
   // are those of Link::call(): Code::overloaded, it was not run there; Code::internal, nobody
   // knows.
+  // `stop`: nobody wants the answer any more, and the receiver is told.
   virtual void forward(const std::string& address, const OutgoingRequest& request,
-                       std::chrono::milliseconds deadline, ForwardDone done) = 0;
+                       std::chrono::milliseconds deadline, std::stop_token stop,
+                       ForwardDone done) = 0;
   virtual NodeCounts counts() const { return {}; }
 };
 

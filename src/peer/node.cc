@@ -86,8 +86,9 @@ class LoadedNode final : public Node {
     inner_->call(address, std::move(kind), std::move(bytes), deadline, std::move(done));
   }
   void forward(const std::string& address, const OutgoingRequest& request,
-               std::chrono::milliseconds deadline, ForwardDone done) override {
-    inner_->forward(address, request, deadline, std::move(done));
+               std::chrono::milliseconds deadline, std::stop_token stop,
+               ForwardDone done) override {
+    inner_->forward(address, request, deadline, std::move(stop), std::move(done));
   }
   uint16_t port() const override { return inner_->port(); }
   NodeCounts counts() const override { return inner_->counts(); }

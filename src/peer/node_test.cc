@@ -40,6 +40,15 @@ class TestSide final : public Answerer, public ForwardReceiver {
       return done(std::move(answer));
     }
     if (request.target == "/drop") return;
+    if (request.target == "/wait") {
+      std::thread([this, answer, is_cancelled = request.is_cancelled,
+                   done = std::move(done)]() mutable {
+        waiting.set_value();
+        while (!is_cancelled->load()) std::this_thread::yield();
+        done(std::move(answer));
+      }).detach();
+      return;
+    }
     answer.status = 201;
     answer.headers = "x: " + request.headers.at(0).second + "\r\n";
     answer.body = request.face + " " + request.method + " " + request.target + " " + request.body +
@@ -47,6 +56,7 @@ class TestSide final : public Answerer, public ForwardReceiver {
                   (request.tls ? " tls" : "");
     done(std::move(answer));
   }
+  std::promise<void> waiting;  // a request is until it is cancelled
   void wait_for_kept(size_t count) {
     MutexLock lock(mutex_);
     while (kept_.size() < count) changed_.wait(mutex_);
@@ -86,7 +96,7 @@ class PeerNode : public testing::Test {
   static Result<ForwardAnswer> forward(Node& from, const std::string& address,
                                        const OutgoingRequest& request) {
     auto answer = await<Result<ForwardAnswer>>(
-        [&](auto done) { from.forward(address, request, seconds(60), std::move(done)); });
+        [&](auto done) { from.forward(address, request, seconds(60), {}, std::move(done)); });
     if (!answer) return pass(answer.error());
     return std::move(*answer);
   }
@@ -147,6 +157,25 @@ TEST_F(PeerNode, SendsWholeRequests) {
   answer = forward(*one, address_of(*other), request);
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, Code::internal);
+}
+
+TEST_F(PeerNode, TellsTheOtherWhenNobodyWantsTheAnswer) {
+  auto one = open(ca_.options("one"), side_);
+  auto other = open(ca_.options("other"), other_side_);
+  OutgoingRequest request;
+  request.face = "cosmos";
+  request.method = "GET";
+  request.target = "/wait";
+  request.headers = {{"x", "y"}};
+  std::stop_source stop;
+  auto answer = std::async(std::launch::async, [&] {
+    return *await<Result<ForwardAnswer>>([&](auto done) {
+      one->forward(address_of(*other), request, seconds(60), stop.get_token(), std::move(done));
+    });
+  });
+  other_side_.waiting.get_future().wait();
+  stop.request_stop();
+  EXPECT_EQ(answer.get().error().code, Code::internal);
 }
 
 TEST_F(PeerNode, SaysThatNothingWasSentToANodeThatIsNotThere) {

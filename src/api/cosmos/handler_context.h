@@ -23,7 +23,9 @@
 #include "base/clock.h"
 #include "cluster/engine.h"
 #include "cluster/query/query_helpers.h"
+#include "cluster/query/remote_views.h"
 #include "face/face.h"
+#include "face/forward.h"
 #include "face/lanes.h"
 #include "script/host.h"
 
@@ -37,6 +39,10 @@ struct ServiceOptions {
 };
 
 struct HandlerContext {
+  static std::unique_ptr<cluster::RemoteViews> remote_views_of(face::Forwarder* forwarder) {
+    if (forwarder == nullptr || forwarder->calls() == nullptr) return nullptr;
+    return std::make_unique<cluster::RemoteViews>(*forwarder->calls(), forwarder->placement());
+  }
   HandlerContext(const face::Context& lent, const ServiceOptions& options_in)
       : engine(lent.engine),
         scripts(lent.scripts),
@@ -44,6 +50,7 @@ struct HandlerContext {
         lanes(lent.lanes),
         clock(lent.clock),
         forwarder(lent.forwarder),
+        remote_views(remote_views_of(lent.forwarder)),
         continuations(account.secret()),
         tokens(account.secret()),
         options(options_in),
@@ -56,6 +63,8 @@ struct HandlerContext {
   face::Lanes& lanes;
   const Clock& clock;
   face::Forwarder* const forwarder;  // null in a server alone
+  // For queries over partitions of several nodes; null in a server alone.
+  const std::unique_ptr<cluster::RemoteViews> remote_views;
   const Continuations continuations;
   const ResourceTokens tokens;
   const ServiceOptions options;

@@ -12,8 +12,9 @@ namespace orrery::cluster {
 using query::PlacementRange;
 
 ContainerQuery::ContainerQuery(Engine& engine, RoutingPtr routing, const query::Query& query,
-                               const query::Parameters& parameters, const KeyBounds& bounds)
-    : engine_(engine), routing_(std::move(routing)), bounds_(bounds) {
+                               const query::Parameters& parameters, const KeyBounds& bounds,
+                               RemoteViews* remote)
+    : engine_(engine), remote_(remote), routing_(std::move(routing)), bounds_(bounds) {
   for (const PlacementRange& range :
        query::touched_ranges(query, routing_->container->spec.key, parameters)) {
     PlacementRange part{std::max(range.min, bounds.min), std::min(range.max, bounds.max)};
@@ -51,7 +52,7 @@ orrery::Result<ContainerQuery::Result> ContainerQuery::run(
   Result result;
   result.receipt.range = routing_->slot_of(start_)->range.id;
   result.receipt.would_throttle_ms = *admitted;
-  EngineSpace space(engine_, routing_, {ranges_, bounds_.only}, demand, result.receipt,
+  EngineSpace space(engine_, remote_, routing_, {ranges_, bounds_.only}, demand, result.receipt,
                     {.reach = reach, .stop = limits.stop});
   auto page = query::run_page(bound, space, from, limits, context);
   if (!page) return pass(page.error());

@@ -42,9 +42,11 @@ struct KeyBounds {
 
 class ContainerQuery {
  public:
-  // `bounds` outlives it.
+  // `bounds` outlives it, and so does `remote`, for partitions at other nodes (null in a server
+  // alone).
   ContainerQuery(Engine& engine, RoutingPtr routing, const query::Query& query,
-                 const query::Parameters& parameters, const KeyBounds& bounds);
+                 const query::Parameters& parameters, const KeyBounds& bounds,
+                 RemoteViews* remote = nullptr);
 
   // The ranges that it can touch within its bounds, sorted and disjoint.
   const std::vector<query::PlacementRange>& ranges() const { return ranges_; }
@@ -69,6 +71,7 @@ class ContainerQuery {
   std::string start_of(const query::Position* from) const;
 
   Engine& engine_;
+  RemoteViews* const remote_;
   const RoutingPtr routing_;
   const KeyBounds& bounds_;
   std::vector<query::PlacementRange> ranges_;

@@ -9,6 +9,8 @@
 
 #include "cluster/engine_fixture.h"
 #include "cluster/query/query_helpers.h"
+#include "cluster/query/remote_views.h"
+#include "cluster/query/view_server.h"
 #include "query/bind/bind.h"
 #include "query/parse/parser.h"
 
@@ -30,10 +32,39 @@ class EagerHelpers final : public query::Helpers {
   QueryHelpers helpers_{3};
 };
 
+// Every other partition is at another node, which has the same engine.
+class HalfElsewhere final : public Placement, public peer::Link {
+ public:
+  HalfElsewhere(Engine& engine, const Clock& clock) : server(engine, clock) {}
+
+  std::optional<std::string> address_of(const Slot& slot) const override {
+    if (slot.range.id % 2 == 0) return std::nullopt;
+    return "other:1";
+  }
+  std::optional<std::string> coordinator_address() const override { return std::nullopt; }
+  uint64_t catalog_lsn() const override { return 0; }
+  Status wait_for_catalog(uint64_t /*lsn*/,
+                          std::chrono::steady_clock::time_point /*deadline*/) override {
+    return {};
+  }
+  void call(const std::string& address, std::string kind, std::string bytes,
+            std::chrono::milliseconds /*deadline*/, peer::Done done) override {
+    EXPECT_EQ(address, "other:1");
+    ++calls;
+    if (fails) return done(fail(Code::internal, "no answer from other:1"));
+    server.answer(std::move(kind), std::move(bytes), std::move(done));
+  }
+
+  ViewServer server;
+  std::atomic<size_t> calls = 0;
+  std::atomic<bool> fails = false;
+};
+
 class ContainerQueryTest : public EngineTest {
  protected:
   struct Reader {
     query::Helpers* helpers = nullptr;
+    RemoteViews* remote = nullptr;
     std::optional<query::Position> at = std::nullopt;
     bool is_done = false;
     bool counts = true;     // what was read
@@ -57,7 +88,7 @@ class ContainerQueryTest : public EngineTest {
     auto bound = query::bind_query(*parsed, {});
     ASSERT_TRUE(bound) << text;
     const KeyBounds bounds;
-    ContainerQuery run(*engine_, routing, *parsed, {}, bounds);
+    ContainerQuery run(*engine_, routing, *parsed, {}, bounds, reader.remote);
     query::PageLimits limits;
     limits.rows = rows;
     limits.helpers = reader.helpers;
@@ -123,6 +154,74 @@ TEST_F(ContainerQueryTest, GivesTheSameWithHelpAsAlone) {
     }
   }
   EXPECT_GT(helpers_.posted, 0);
+}
+
+TEST_F(ContainerQueryTest, GivesTheSameOverPartitionsOfOtherNodes) {
+  open();
+  const RoutingPtr routing = make("c", 80'000);
+  fill(routing, 500);
+  HalfElsewhere elsewhere(*engine_, clock_);
+  RemoteViews remote(elsewhere, elsewhere);
+  for (const std::string_view text : kQueries) {
+    for (const size_t rows : {9, 1000}) {
+      Reader here;
+      Reader there{.remote = &remote};
+      Reader helped{.helpers = &helpers_, .remote = &remote};
+      read_rest(std::string(text), routing, rows, here);
+      read_rest(std::string(text), routing, rows, there);
+      read_rest(std::string(text), routing, rows, helped);
+      EXPECT_EQ(there.seen, here.seen) << text;
+      EXPECT_EQ(helped.seen, here.seen) << text;
+    }
+  }
+  EXPECT_GT(elsewhere.calls, 0);
+  EXPECT_EQ(elsewhere.server.open_views(), 0U);
+}
+
+TEST_F(ContainerQueryTest, IsToBeRunAgainWhenAnotherNodeDoesNotAnswer) {
+  open();
+  const RoutingPtr routing = make("c", 80'000);
+  fill(routing, 50);
+  HalfElsewhere elsewhere(*engine_, clock_);
+  RemoteViews remote(elsewhere, elsewhere);
+  auto parsed = query::parse_query("SELECT VALUE COUNT(1) FROM c");
+  auto bound = query::bind_query(*parsed, {});
+  const KeyBounds bounds;
+  ContainerQuery run(*engine_, routing, *parsed, {}, bounds, &remote);
+  query::Context context;
+  elsewhere.fails = true;
+  auto result = run.run(**bound, nullptr, {}, partition::Reach::files, {}, context);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::retry);
+  // Nor does one wait on a thread that must not.
+  elsewhere.fails = false;
+  result = run.run(**bound, nullptr, {}, partition::Reach::memory, {}, context);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::would_wait);
+}
+
+TEST_F(ContainerQueryTest, DropsViewsThatNobodyReads) {
+  open();
+  const RoutingPtr routing = make("c", 400);
+  fill(routing, 10);
+  ViewServer server(*engine_, clock_);
+  const auto ask = [&](const auto& question) {
+    Result<std::string> answer;
+    server.answer(std::string(question.kKind), encode_message(question),
+                  [&](Result<std::string> given) { answer = std::move(given); });
+    return answer;
+  };
+  OpenView open_view;
+  open_view.container = routing->container->number;
+  open_view.max = value::placement_max();
+  auto opened = decode_message<ViewOpened>(ask(open_view).value()).value();
+  EXPECT_EQ(opened.items_at_most, 10U);
+  ReadItems read;
+  read.view = opened.view;
+  EXPECT_TRUE(ask(read).has_value());
+  clock_.advance_ms(std::chrono::milliseconds(ViewServer::kViewIdle).count() + 1);
+  while (server.open_views() > 0) std::this_thread::yield();
+  EXPECT_EQ(ask(read).error().code, Code::not_found);
 }
 
 TEST_F(ContainerQueryTest, GivesTheSameWhenAPartitionIsSplitInTheMiddle) {

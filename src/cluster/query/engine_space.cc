@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cluster/query/remote_views.h"
 #include "partition/format.h"
 #include "partition/view.h"
 #include "query/run/page.h"
@@ -142,10 +143,10 @@ namespace {
 // A part of a space, with ranges and a receipt of its own.
 class EnginePart final : public query::ItemSpace {
  public:
-  EnginePart(Engine& engine, RoutingPtr routing, query::PlacementRange range,
+  EnginePart(Engine& engine, RemoteViews* remote, RoutingPtr routing, query::PlacementRange range,
              const value::LevelFilter& only, const LsnDemand& demand, std::function<bool()> stop)
       : ranges_({std::move(range)}),
-        space_(engine, std::move(routing), {ranges_, only}, demand, receipt_,
+        space_(engine, remote, std::move(routing), {ranges_, only}, demand, receipt_,
                {.reach = partition::Reach::files, .stop = std::move(stop)}) {}
 
   Result<std::unique_ptr<query::ItemView>> open(std::string_view from_placement,
@@ -179,9 +180,10 @@ std::vector<query::ItemSpace::Part> EngineSpace::divide(std::string_view from_pl
       query::PlacementRange part{std::max(range.min, slot.min), std::min(range.max, slot.max)};
       if (part.max <= from_placement || part.min >= part.max) continue;
       std::string start = part.min;
-      parts.push_back({.start = std::move(start),
-                       .space = std::make_unique<EnginePart>(engine_, routing_, std::move(part),
-                                                             keys_.only, demand_, stop)});
+      parts.push_back(
+          {.start = std::move(start),
+           .space = std::make_unique<EnginePart>(engine_, remote_, routing_, std::move(part),
+                                                 keys_.only, demand_, stop)});
     }
   }
   return parts;
@@ -199,13 +201,42 @@ Result<std::unique_ptr<query::ItemView>> EngineSpace::open(std::string_view from
   const auto range =
       std::ranges::upper_bound(keys_.ranges, from_placement, {}, &query::PlacementRange::max);
   if (range == keys_.ranges.end()) return nullptr;
-  auto reply = engine_.open_view(routing_, std::max(std::string_view(range->min), from_placement),
-                                 range->min, range->max, demand_, allowance_.reach);
+  const std::string_view placement = std::max(std::string_view(range->min), from_placement);
+  if (remote_ != nullptr) {
+    // The newest: a partition that was split is at the nodes of its children.
+    const RoutingPtr newest = engine_.find(routing_->container->number);
+    const Routing& now = newest ? *newest : *routing_;
+    if (remote_->is_elsewhere(*now.slot_of(placement))) {
+      return open_remote(now, placement, *range, end);
+    }
+  }
+  auto reply =
+      engine_.open_view(routing_, placement, range->min, range->max, demand_, allowance_.reach);
   if (!reply) return pass(reply.error());
   receipt_.range = reply->receipt.range;
   receipt_.lsn = reply->receipt.lsn;
   end = std::move(reply->max);
-  return std::make_unique<PartitionView>(std::move(reply->view), keys_.only, allowance_);
+  return view_for_queries(std::move(reply->view), keys_.only, allowance_);
+}
+
+Result<std::unique_ptr<query::ItemView>> EngineSpace::open_remote(
+    const Routing& routing, std::string_view placement, const query::PlacementRange& range,
+    std::string& end) {
+  if (allowance_.reach != partition::Reach::files) {
+    return fail(Code::would_wait, "the partition is at another node");
+  }
+  auto opened = remote_->open(routing, placement, range.min, range.max, keys_.only, demand_);
+  if (!opened) return pass(opened.error());
+  receipt_.range = opened->receipt.range;
+  receipt_.lsn = opened->receipt.lsn;
+  end = std::move(opened->max);
+  return std::move(opened->view);
+}
+
+std::unique_ptr<query::ItemView> view_for_queries(std::unique_ptr<partition::View> view,
+                                                  const value::LevelFilter& only,
+                                                  ReadAllowance& allowance) {
+  return std::make_unique<PartitionView>(std::move(view), only, allowance);
 }
 
 }  // namespace orrery::cluster

@@ -45,13 +45,21 @@ struct TouchedKeys {
   const value::LevelFilter& only;
 };
 
+// A view as queries read it, with what passes `only`. Both references outlive it.
+std::unique_ptr<query::ItemView> view_for_queries(std::unique_ptr<partition::View> view,
+                                                  const value::LevelFilter& only,
+                                                  ReadAllowance& allowance);
+
+class RemoteViews;
+
 class EngineSpace final : public query::ItemSpace {
  public:
   // What `keys` refers to outlives the space. `receipt` gets the partition that was read last, and
-  // its LSN.
-  EngineSpace(Engine& engine, RoutingPtr routing, const TouchedKeys& keys, const LsnDemand& demand,
-              Receipt& receipt, ReadAllowance allowance = {})
+  // its LSN. `remote`: of partitions at other nodes; null in a server alone.
+  EngineSpace(Engine& engine, RemoteViews* remote, RoutingPtr routing, const TouchedKeys& keys,
+              const LsnDemand& demand, Receipt& receipt, ReadAllowance allowance = {})
       : engine_(engine),
+        remote_(remote),
         routing_(std::move(routing)),
         keys_(keys),
         demand_(demand),
@@ -69,7 +77,13 @@ class EngineSpace final : public query::ItemSpace {
   const value::Codec& codec() const override { return *routing_->schema->codec; }
 
  private:
+  Result<std::unique_ptr<query::ItemView>> open_remote(const Routing& routing,
+                                                       std::string_view placement,
+                                                       const query::PlacementRange& range,
+                                                       std::string& end);
+
   Engine& engine_;
+  RemoteViews* const remote_;
   const RoutingPtr routing_;
   const TouchedKeys keys_;
   const LsnDemand& demand_;

@@ -64,8 +64,11 @@ class PeerClient::SendingCall final : public Sending {
 
 class PeerClient::SendingForward final : public Sending {
  public:
-  SendingForward(PeerClient& client, const OutgoingRequest& request, ForwardDone done)
-      : client_(client), done_(std::move(done)) {
+  SendingForward(PeerClient& client, const OutgoingRequest& request, std::stop_token stop,
+                 ForwardDone done)
+      : client_(client),
+        done_(std::move(done)),
+        cancel_on_stop_(std::move(stop), Cancel{&context}) {
     encode(request, request_);
   }
   void start(v1::Peer::Stub& stub) override {
@@ -82,6 +85,12 @@ class PeerClient::SendingForward final : public Sending {
   v1::ForwardRequest request_;
   v1::ForwardReply reply_;
   ForwardDone done_;
+  // gRPC lets a call be cancelled before it begins, and after it has ended.
+  struct Cancel {
+    grpc::ClientContext* context;
+    void operator()() const { context->TryCancel(); }
+  };
+  std::stop_callback<Cancel> cancel_on_stop_;
 };
 
 PeerClient::PeerClient(const NodeOptions& options,
@@ -105,8 +114,8 @@ void PeerClient::call(const std::string& address, std::string kind, std::string 
 }
 
 void PeerClient::forward(const std::string& address, const OutgoingRequest& request,
-                         milliseconds deadline, ForwardDone done) {
-  auto sending = std::make_unique<SendingForward>(*this, request, std::move(done));
+                         milliseconds deadline, std::stop_token stop, ForwardDone done) {
+  auto sending = std::make_unique<SendingForward>(*this, request, std::move(stop), std::move(done));
   sending->address = address;
   begin(std::move(sending), deadline);
 }

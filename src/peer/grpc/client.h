@@ -33,7 +33,7 @@ class PeerClient {
   void call(const std::string& address, std::string kind, std::string bytes,
             std::chrono::milliseconds deadline, Done done);
   void forward(const std::string& address, const OutgoingRequest& request,
-               std::chrono::milliseconds deadline, ForwardDone done);
+               std::chrono::milliseconds deadline, std::stop_token stop, ForwardDone done);
   // Cancels what is still under way after `grace`, and waits for it.
   void stop(std::chrono::milliseconds grace);
   void count(NodeCounts& into) const;

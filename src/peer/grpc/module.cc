@@ -95,8 +95,9 @@ class GrpcNode final : public Node {
     client_->call(address, std::move(kind), std::move(bytes), deadline, std::move(done));
   }
   void forward(const std::string& address, const OutgoingRequest& request,
-               std::chrono::milliseconds deadline, ForwardDone done) override {
-    client_->forward(address, request, deadline, std::move(done));
+               std::chrono::milliseconds deadline, std::stop_token stop,
+               ForwardDone done) override {
+    client_->forward(address, request, deadline, std::move(stop), std::move(done));
   }
   uint16_t port() const override { return static_cast<uint16_t>(port_); }
   NodeCounts counts() const override {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <memory>
@@ -11,6 +12,18 @@
 #include "peer/grpc/messages.h"
 
 namespace orrery::peer {
+
+// Of one call: knows whether whoever calls wants the answer still.
+class PeerService::Reactor final : public grpc::ServerUnaryReactor {
+ public:
+  void OnDone() override { delete this; }
+  void OnCancel() override { is_cancelled_->store(true, std::memory_order_relaxed); }
+  std::shared_ptr<const std::atomic<bool>> is_cancelled() const { return is_cancelled_; }
+
+ private:
+  const std::shared_ptr<std::atomic<bool>> is_cancelled_ =
+      std::make_shared<std::atomic<bool>>(false);
+};
 
 // An answer that a call is owed. It is given once; destroyed without, it is Code::internal.
 template <class Answer, class Reply>
@@ -51,9 +64,8 @@ class PeerService::Owed {
 };
 
 template <class Answer, class Reply, class Run>
-grpc::ServerUnaryReactor* PeerService::take(grpc::CallbackServerContext* context, Reply* reply,
-                                            Run run) {
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+grpc::ServerUnaryReactor* PeerService::take(Reply* reply, Run run) {
+  auto* reactor = new Reactor();  // until its OnDone
   received_.fetch_add(1, std::memory_order_relaxed);
   const uint64_t others = under_way_.fetch_add(1, std::memory_order_relaxed);
   Owed<Answer, Reply> owed(*this, reactor, reply);
@@ -66,16 +78,16 @@ grpc::ServerUnaryReactor* PeerService::take(grpc::CallbackServerContext* context
     return reactor;
   }
   try {
-    run(std::move(owed));
+    run(std::move(owed), reactor->is_cancelled());
   } catch (const std::exception&) {
     // What was owed has been answered on the way here.
   }
   return reactor;
 }
 
-grpc::ServerUnaryReactor* PeerService::Call(grpc::CallbackServerContext* context,
+grpc::ServerUnaryReactor* PeerService::Call(grpc::CallbackServerContext* /*context*/,
                                             const v1::CallRequest* request, v1::CallReply* reply) {
-  return take<std::string>(context, reply, [&](auto owed) {
+  return take<std::string>(reply, [&](auto owed, const auto& /*is_cancelled*/) {
     answerer_.answer(request->kind(), request->bytes(), Done(std::move(owed)));
   });
 }
@@ -83,11 +95,12 @@ grpc::ServerUnaryReactor* PeerService::Call(grpc::CallbackServerContext* context
 grpc::ServerUnaryReactor* PeerService::Forward(grpc::CallbackServerContext* context,
                                                const v1::ForwardRequest* request,
                                                v1::ForwardReply* reply) {
-  return take<ForwardAnswer>(context, reply, [&](auto owed) {
+  return take<ForwardAnswer>(reply, [&](auto owed, auto is_cancelled) {
     // The message is the call's alone; gRPC lends it as const so that it stays for all that share
     // it, and nobody does.
     auto incoming = decode(const_cast<v1::ForwardRequest&>(*request));
     if (!incoming) return owed(std::unexpected(incoming.error()));
+    incoming->is_cancelled = std::move(is_cancelled);
     const auto left = context->deadline() - std::chrono::system_clock::now();
     incoming->deadline = std::chrono::steady_clock::now() +
                          std::min<std::chrono::steady_clock::duration>(left, std::chrono::hours(1));

@@ -28,10 +28,11 @@ class PeerService final : public v1::Peer::CallbackService {
   void count(NodeCounts& into) const;
 
  private:
+  class Reactor;
   template <class Answer, class Reply>
   class Owed;
   template <class Answer, class Reply, class Run>
-  grpc::ServerUnaryReactor* take(grpc::CallbackServerContext* context, Reply* reply, Run run);
+  grpc::ServerUnaryReactor* take(Reply* reply, Run run);
 
   const NodeOptions& options_;
   Answerer& answerer_;

@@ -33,7 +33,8 @@ void send_back(CallPtr call) {
 void run_again(const HandlerContext& context, CallPtr call, uint64_t catalog_lsn, Error why) {
   Hop& hop = *call->hop;
   const auto pause = face::Forwarder::pause_before(hop.tries);
-  if (++hop.tries >= face::kForwardTriesMax || steady_clock::now() + pause >= hop.deadline) {
+  if (++hop.tries >= face::kForwardTriesMax || steady_clock::now() + pause >= hop.deadline ||
+      call->client_is_gone()) {
     why.code = Code::overloaded;
     why.retry_after_ms = kRetryMs;
     return call->fail(why);
@@ -103,12 +104,13 @@ void send(const HandlerContext& context, CallPtr call, const std::string& addres
   request.principal = hop.principal;
   request.request_id = hop.request_id;
   const auto deadline = hop.deadline;
-  context.forwarder->send(address, std::move(request), deadline,
-                          [&context, call = std::move(call), address,
-                           is_for_catalog](Result<peer::ForwardAnswer> answer) mutable {
-                            take_answer(context, std::move(call), address, is_for_catalog,
-                                        std::move(answer));
-                          });
+  const Call& sent = *call;
+  context.forwarder->send(
+      address, std::move(request), deadline, [&sent] { return !sent.client_is_gone(); },
+      [&context, call = std::move(call), address,
+       is_for_catalog](Result<peer::ForwardAnswer> answer) mutable {
+        take_answer(context, std::move(call), address, is_for_catalog, std::move(answer));
+      });
 }
 
 // Where it is to be run; nothing: here.

@@ -12,7 +12,9 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,8 @@ constexpr const char* kKey = "Zmlyc3QgZmlyc3QgZmlyc3QgZmlyc3Q=";
 
 class PromisedAnswer final : public net::ResponseSink {
  public:
+  bool is_gone() const override { return client_is_gone.load(); }
+  std::atomic<bool> client_is_gone{false};
   void send(net::Response&& response) noexcept override { promise_.set_value(std::move(response)); }
   void abandon() noexcept override {
     net::Response response;
@@ -74,7 +78,9 @@ class TestLink final : public peer::ForwardLink {
 
   explicit TestLink(face::Forwarder& other) : other_(other) {}
   void forward(const std::string& address, const peer::OutgoingRequest& request,
-               std::chrono::milliseconds deadline, peer::ForwardDone done) override {
+               std::chrono::milliseconds deadline, std::stop_token stop,
+               peer::ForwardDone done) override {
+    if (on_forward) return on_forward(std::move(stop), std::move(done));
     addresses.push_back(address);
     peer::IncomingRequest sent;
     sent.face = request.face;
@@ -97,6 +103,7 @@ class TestLink final : public peer::ForwardLink {
   }
 
   std::deque<Fate> fates;
+  std::function<void(std::stop_token, peer::ForwardDone)> on_forward;
   std::vector<std::string> addresses;
 
  private:
@@ -175,6 +182,7 @@ class ForwardTest : public cluster::EngineTest {
         {"x-ms-date", date}, {"authorization", signature}, {"x-ms-version", "2020-07-15"}};
     for (const auto& [name, value] : headers) request.headers.push_back({name, value});
     auto sink = std::make_shared<PromisedAnswer>();
+    sink->client_is_gone = client_is_gone_;
     auto answer = sink->future();
     service_->handle(request, net::Responder(std::move(sink)));
     return answer.get();
@@ -188,6 +196,7 @@ class ForwardTest : public cluster::EngineTest {
   }
 
   const Headers kOfA = {{"x-ms-documentdb-partitionkey", R"(["a"])"}};
+  bool client_is_gone_ = false;  // of the next request
   TestPlacement placement_;
   TestPlacement owner_;
   std::unique_ptr<script::Host> scripts_;
@@ -299,6 +308,18 @@ TEST_F(ForwardTest, GivesUpAfterSoManyTries) {
   EXPECT_EQ(refused.status, 503);
   EXPECT_THAT(refused.body, HasSubstr("owner:1"));
   EXPECT_EQ(link_->addresses.size(), static_cast<size_t>(face::kForwardTriesMax));
+}
+
+TEST_F(ForwardTest, TellsTheOwnerThatTheClientHasGone) {
+  link_->on_forward = [](const std::stop_token& stop, peer::ForwardDone done) {
+    // A stop callback would do; the network has one.
+    std::thread([stop, done = std::move(done)]() mutable {
+      while (!stop.stop_requested()) std::this_thread::yield();
+      done(fail(Code::internal, "cancelled"));
+    }).detach();
+  };
+  client_is_gone_ = true;
+  EXPECT_EQ(create("1").status, 408);
 }
 
 TEST_F(ForwardTest, ANodeThatIsNotTheOwnerSendsBack) {

@@ -98,7 +98,7 @@ std::expected<void, Refusal> ItemQuery::prepare() {
   const QueryRequest& request = prepared_.request();
   if (is_own(*routing_->database)) {
     query_.emplace(std::in_place_type<cluster::ContainerQuery>, context_.engine, routing_,
-                   *request.parsed, request.parameters, asked_.bounds);
+                   *request.parsed, request.parameters, asked_.bounds, context_.remote_views.get());
   } else {
     query_.emplace(std::in_place_type<ForeignQuery>, context_.engine, routing_, *request.parsed,
                    asked_.bounds);

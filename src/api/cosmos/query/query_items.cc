@@ -1,6 +1,8 @@
 // See query_items.h.
 #include "api/cosmos/query/query_items.h"
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "api/cosmos/later.h"
@@ -13,6 +15,9 @@ namespace orrery::cosmos {
 namespace {
 
 constexpr size_t kTrialBodyMax = 4096;
+// Three seconds in all.
+constexpr int kTriesMax = 8;
+constexpr std::chrono::milliseconds kPause{12};
 
 void read_query_plan(const HandlerContext& context, CallPtr call) {
   cluster::RoutingPtr routing = container_of(context, call);
@@ -32,10 +37,19 @@ void read_query_plan(const HandlerContext& context, CallPtr call) {
 }
 
 void query_patiently(const HandlerContext& context, CallPtr call) {
-  cluster::RoutingPtr routing = container_of(context, call);
-  if (!routing) return;
-  ItemQuery query(context, *call, routing, partition::Reach::files);
-  if (auto answered = query.answer(); !answered) call->fail(answered.error());
+  for (int tries = 1;; ++tries) {
+    cluster::RoutingPtr routing = container_of(context, call);
+    if (!routing) return;
+    ItemQuery query(context, *call, routing, partition::Reach::files);
+    auto answered = query.answer();
+    if (answered) return;
+    // A partition that it reads at another node is at a third one now, or soon.
+    if (answered.error().error.code == Code::retry && tries < kTriesMax) {
+      std::this_thread::sleep_for(kPause * (1 << tries));
+      continue;
+    }
+    return call->fail(answered.error());
+  }
 }
 
 void try_query(const HandlerContext& context, CallPtr call) {
