@@ -39,7 +39,14 @@ class FolderExamination {
         "sizes of partition keys and of partitions against their items"};
     auto names = volume_.list();
     if (!names) return pass(names.error());
-    if (names->empty()) return std::move(found_);  // nothing was ever made
+    if (names->empty()) {
+      found_.findings.push_back(
+          {.where = "volume",
+           .what = "there is nothing in it: nothing was ever made, or the data are elsewhere",
+           .advice = "name the place with --volume, as for serve, if they are",
+           .is_warning = true});
+      return std::move(found_);
+    }
     if (!volume_.exists(catalog::kCatalogVolumeName)) {
       note("catalog", "its files are missing, though there are files of partitions", kRestore);
       return std::move(found_);

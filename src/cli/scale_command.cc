@@ -20,7 +20,6 @@ namespace orrery::cli {
 namespace {
 
 using client::Throughput;
-using value::JsonDocument;
 using value::Node;
 
 struct Offer {

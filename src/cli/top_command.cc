@@ -25,7 +25,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using value::Node;
-using value::Type;
 
 constexpr size_t kContainersMax = 20;
 constexpr size_t kContainersWithKeys = 5;

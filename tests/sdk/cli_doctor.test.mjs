@@ -117,7 +117,9 @@ describe("doctor", () => {
     const empty = mkdtempSync(join(tmpdir(), "orrery-empty-"));
     after(() => rmSync(empty, { recursive: true, force: true }));
     mkdirSync(join(empty, "partitions"));
-    assert.deepEqual([(await doctor(empty)).code], [0]);
+    const { code: well, findings } = await doctor(empty);
+    assert.deepEqual([well, findings.length, findings[0].warning], [0, 1, true]);
+    assert.match(findings[0].what, /there is nothing in it/);
   });
 
   it("A13: a running server is asked, and says which keys are nearly full", async () => {
@@ -135,6 +137,15 @@ describe("doctor", () => {
     assert.match(findings[0].what, /partition key \["full"\] has 18\.\d KB of the 19\.5 KB/);
     const remote = await doctor("/nonexistent", "--host", "localhost", "--port", String(server.port), "--key", server.key, "--ca", join(server.data, "cert.pem"));
     assert.equal(remote.code, 0);
+  });
+
+  it("A13: data in a volume elsewhere are read there", async () => {
+    const objects = mkdtempSync(join(tmpdir(), "orrery-objects-"));
+    after(() => rmSync(objects, { recursive: true, force: true }));
+    const volume = ["--volume", `directory:${objects}`];
+    const data = await folderOf(fill, { args: volume });
+    const { code, items, findings } = await doctor(data, ...volume);
+    assert.deepEqual([code, items, findings], [0, 35, []]);
   });
 
   it("A13: the folder of a server that was killed is read itself", async () => {
