@@ -51,14 +51,16 @@ Result<std::unique_ptr<ClusterNode>> ClusterNode::open(const NodeOptions& option
   return made;
 }
 
-void ClusterNode::join(cluster::Engine& engine, volume::ObjectStore& store,
+void ClusterNode::join(cluster::Engine& engine, const Clock& clock, volume::ObjectStore& store,
                        std::shared_ptr<volume::Lease> lease) {
   if (!peers_) return;
   lease_ = std::move(lease);
   engine_calls_ = std::make_unique<EngineCalls>(engine);
   switchboard_.add(std::string(cluster::kEngineCalls), *engine_calls_);
+  views_ = std::make_unique<cluster::ViewServer>(engine, clock);
+  switchboard_.add(std::string(cluster::kViewsPrefix), *views_);
   forwarder_ = std::make_unique<face::Forwarder>(*engine.placement());
-  forwarder_->set_link(*peers_);
+  forwarder_->set_link(*peers_, peers_.get());
   engine.set_coordinator([this]() -> std::optional<std::string> {
     const nodes::Node* node = ticking_.load();
     if (node == nullptr) return "";
@@ -127,6 +129,7 @@ void ClusterNode::stop() {
   if (forwarder_) forwarder_->stop();
   peers_->stop(std::chrono::milliseconds(0));
   coordination_.reset();
+  views_.reset();  // it holds views of the engine's partitions
 }
 
 }  // namespace orrery::cli

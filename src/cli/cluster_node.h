@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "cli/node_options.h"
 #include "cluster/engine.h"
+#include "cluster/query/view_server.h"
 #include "face/face.h"
 #include "face/forward.h"
 #include "nodes/node_thread.h"
@@ -39,7 +40,7 @@ class ClusterNode {
   face::Forwarder* forwarder() { return forwarder_.get(); }
   nodes::Node* node() { return coordination_ ? &coordination_->node() : nullptr; }
 
-  void join(cluster::Engine& engine, volume::ObjectStore& store,
+  void join(cluster::Engine& engine, const Clock& clock, volume::ObjectStore& store,
             std::shared_ptr<volume::Lease> lease);
   void serve(const std::vector<face::Face*>& faces);
   // Waits until the node knows the catalog. False: `stop` said so before.
@@ -62,6 +63,7 @@ class ClusterNode {
   std::unique_ptr<peer::Node> peers_;
   std::shared_ptr<volume::Lease> lease_;
   std::unique_ptr<EngineCalls> engine_calls_;
+  std::unique_ptr<cluster::ViewServer> views_;
   std::unique_ptr<face::Forwarder> forwarder_;
   std::atomic<nodes::Node*> ticking_{nullptr};  // once it is there
   std::unique_ptr<nodes::NodeThread> coordination_;

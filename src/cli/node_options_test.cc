@@ -1,3 +1,4 @@
+// The flags of a node: which go together, and what is said of those that do not.
 #include "cli/node_options.h"
 
 #include <gmock/gmock.h>

@@ -247,7 +247,7 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   if (!volume) return pass(volume.error());
   auto engine = open_engine(*volume->volume, engine_clock, settings.engine);
   if (!engine) return pass(engine.error());
-  if (volume->lease) (*node)->join(**engine, **store, volume->lease);
+  if (volume->lease) (*node)->join(**engine, clock, **store, volume->lease);
   const OnEnd node_stops([&] { (*node)->stop(); });  // whatever happens: before the engine goes
   script::Host scripts((*engine)->limits());
   face::Lanes lanes((*engine)->limits(), clock, scripts.workers_max());

@@ -1,3 +1,5 @@
+// The account that the nodes of a cluster share: made once, the same for all, one key changed at a
+// time.
 #include "cli/shared_account.h"
 
 #include <gtest/gtest.h>
