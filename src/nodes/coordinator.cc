@@ -254,16 +254,15 @@ std::map<std::string, FollowerFacts> Coordinator::followers() const {
   return all;
 }
 
-std::set<std::string> Coordinator::unheard(const Members& members, int64_t now_us) const {
-  std::set<std::string> unheard;
+std::vector<Member> Coordinator::unheard(const Members& members, int64_t now_us,
+                                         int64_t for_us) const {
+  std::vector<Member> unheard;
   MutexLock lock(mutex_);
   for (const Member& member : members.live()) {
     if (member.incarnation == incarnation_) continue;
     const auto follower = followers_.find(member.incarnation);
     if (follower == followers_.end()) continue;
-    if (now_us - follower->second.facts.heard_us >= times_.unheard_us) {
-      unheard.insert(member.incarnation);
-    }
+    if (now_us - follower->second.facts.heard_us >= for_us) unheard.push_back(member);
   }
   const size_t heard = members.live().size() - unheard.size();
   if (heard * 2 <= members.live().size()) unheard.clear();

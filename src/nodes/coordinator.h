@@ -63,9 +63,8 @@ class Coordinator {
   void rebalance();
 
   std::map<std::string, FollowerFacts> followers() const;
-  // Members that have not followed for too long, if more than half of all have: those cannot reach
-  // this node, and their partitions are of no use there.
-  std::set<std::string> unheard(const Members& members, int64_t now_us) const;
+  // Members that have not followed for so long, if more than half of all have.
+  std::vector<Member> unheard(const Members& members, int64_t now_us, int64_t for_us) const;
   uint64_t plans_made() const;
 
  private:

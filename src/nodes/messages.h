@@ -16,6 +16,7 @@ namespace orrery::nodes {
 // Kinds of calls. All of them begin with kKindPrefix, by which a node knows whose they are.
 inline constexpr std::string_view kKindPrefix = "nodes.";
 inline constexpr const char* kFollowKind = "nodes.follow";  // to the coordinator
+inline constexpr const char* kPingKind = "nodes.ping";      // with the other's incarnation
 inline constexpr const char* kDrainKind = "nodes.drain";    // to the node that is to be drained
 inline constexpr const char* kMoveKind = "nodes.move";      // to the coordinator
 inline constexpr const char* kRebalanceKind = "nodes.rebalance";  // to the coordinator, no bytes

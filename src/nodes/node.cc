@@ -18,7 +18,8 @@ Node::Node(volume::ObjectStore& store, volume::Lease& lease, peer::Link& link, S
       times_(times),
       clock_(lease.options().clock),
       wake_(wake ? std::move(wake) : [] {}),
-      members_(store, lease) {
+      members_(store, lease),
+      probes_(link, clock_, times) {
   MutexLock lock(mailbox_->mutex);
   mailbox_->wake = wake_;
 }
@@ -73,8 +74,20 @@ void Node::poll(int64_t now_us) {
 }
 
 // Those whose leases are ended though they renew them.
-std::set<std::string> Node::doubted(int64_t now_us) const {
-  if (const auto coordinator = coordinating()) return coordinator->unheard(members_, now_us);
+std::set<std::string> Node::doubted(int64_t now_us) {
+  std::set<std::string> doubted;
+  if (const auto coordinator = coordinating()) {
+    const auto unheard = coordinator->unheard(members_, now_us, times_.unheard_us);
+    probes_.keep_only(unheard);
+    for (const Member& member : unheard) {
+      probes_.send(member);
+      if (probes_.is_unreachable(member.incarnation)) doubted.insert(member.incarnation);
+    }
+    for (const Member& member : coordinator->unheard(members_, now_us, times_.deaf_us)) {
+      doubted.insert(member.incarnation);
+    }
+    return doubted;
+  }
   // The coordinator, once more than half of all nodes cannot reach it.
   size_t doubters = 0;
   for (const auto& [incarnation, seen] : members_.rows()) {
@@ -83,8 +96,8 @@ std::set<std::string> Node::doubted(int64_t now_us) const {
       ++doubters;
     }
   }
-  if (doubters * 2 <= members_.live().size()) return {};
-  return {owner_};
+  if (doubters * 2 > members_.live().size()) doubted.insert(owner_);
+  return doubted;
 }
 
 void Node::find_coordinator(int64_t now_us) {
@@ -136,7 +149,7 @@ void Node::claim_catalog(int64_t now_us) {
   log::info("this node is the coordinator", {{"term", std::to_string(*term)}});
   newest_term_ = std::max(newest_term_, *term);
   vacant_since_us_.reset();
-  unreached_since_us_.reset();
+  is_reached_ = true;
   lease_.set_cannot_reach("");
   owner_ = lease_.incarnation();
   const Member* self = members_.find(owner_);
@@ -177,13 +190,18 @@ void Node::coordinate(int64_t now_us) {
 }
 
 void Node::ask_coordinator(int64_t now_us) {
+  // It may be reached, and be waiting for the store.
+  const Member* owner = members_.find(owner_);
+  if (!is_reached_ && owner) {
+    probes_.send(*owner);
+    lease_.set_cannot_reach(probes_.is_unreachable(owner_) ? owner_ : "");
+  }
   if (is_asking_ && now_us - asked_us_ > 2 * times_.follow_deadline_us) {
     // The network owes an answer or an error, and gives neither.
     is_asking_ = false;
     follow_failed({});
   }
   if (is_asking_ || now_us < next_question_us_) return;
-  const Member* owner = members_.find(owner_);
   if (!owner) return;
   FollowRequest request{.incarnation = lease_.incarnation(),
                         .catalog_lsn = seat_.catalog_lsn(),
@@ -205,7 +223,6 @@ void Node::ask_coordinator(int64_t now_us) {
     }
   }
   is_asking_ = true;
-  asked_owner_ = owner_;
   asked_us_ = clock_();
   ++question_;
   {
@@ -243,14 +260,12 @@ void Node::follow_failed(const Error& /*error*/) {
     MutexLock lock(mutex_);
     ++counters_.questions_failed;
   }
-  if (!unreached_since_us_) unreached_since_us_ = asked_us_;
-  if (now_us - *unreached_since_us_ >= times_.unreachable_us) {
-    lease_.set_cannot_reach(asked_owner_);
-  }
+  is_reached_ = false;
 }
 
 void Node::follow_answered(FollowAnswer answer) {
-  unreached_since_us_.reset();
+  is_reached_ = true;
+  probes_.keep_only({});
   lease_.set_cannot_reach("");
   // It was the coordinator once, and has not noticed its end.
   if (answer.term < newest_term_) return;

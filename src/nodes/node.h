@@ -32,6 +32,7 @@
 #include "nodes/coordinator.h"
 #include "nodes/members.h"
 #include "nodes/messages.h"
+#include "nodes/probes.h"
 #include "nodes/seat.h"
 #include "nodes/status.h"
 #include "nodes/times.h"
@@ -101,7 +102,7 @@ class Node final : public peer::Answerer {
   void follow_answered(FollowAnswer answer);
   void follow_failed(const Error& error);
   void poll(int64_t now_us);
-  std::set<std::string> doubted(int64_t now_us) const;
+  std::set<std::string> doubted(int64_t now_us);
   void find_coordinator(int64_t now_us);
   void claim_catalog(int64_t now_us);
   bool may_claim(int64_t now_us) const;
@@ -132,6 +133,7 @@ class Node final : public peer::Answerer {
 
   // Of the ticking thread alone.
   Members members_;
+  Probes probes_;
   std::string owner_;  // of the catalog, as its root said last; empty: nobody
   bool owner_known_ = false;
   std::optional<int64_t> vacant_since_us_;
@@ -140,9 +142,8 @@ class Node final : public peer::Answerer {
   uint64_t question_ = 0;
   bool is_asking_ = false;
   int64_t asked_us_ = 0;
-  std::string asked_owner_;
   int64_t next_question_us_ = INT64_MIN;
-  std::optional<int64_t> unreached_since_us_;
+  bool is_reached_ = true;  // the newest question to the coordinator was answered
   int64_t told_loads_us_ = INT64_MIN;
   uint64_t newest_term_ = 0;
 

@@ -30,6 +30,10 @@ std::shared_ptr<Coordinator> Node::coordinating() const {
 
 void Node::answer(std::string kind, std::string bytes, peer::Done done) {
   if (kind == kFollowKind) return answer_follow(bytes, std::move(done));
+  if (kind == kPingKind) {
+    if (bytes == lease_.incarnation()) return done(std::string());
+    return done(fail(Code::not_found, "the node was restarted"));
+  }
   if (kind == kDrainKind) return answer_drain(bytes, std::move(done));
   if (kind != kMoveKind && kind != kRebalanceKind) {
     return done(fail(Code::unsupported, fmt::format("nodes know no call '{}'", kind)));

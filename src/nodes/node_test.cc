@@ -159,6 +159,7 @@ class NodeTest : public testing::Test {
     std::unique_ptr<CutLink> link;
     std::unique_ptr<Node> node;
     bool is_stopped = false;  // as by SIGSTOP
+    bool is_stuck = false;    // it does not tick, and does everything else
   };
 
   NodeTest() {
@@ -192,7 +193,7 @@ class NodeTest : public testing::Test {
       for (const auto& [name, life] : lives_) {
         if (life->is_stopped) continue;
         if (now_us_ % 400'000 == 0 && !life->lease->is_lost()) life->lease->renew();
-        life->node->tick();
+        if (!life->is_stuck) life->node->tick();
       }
     }
   }
@@ -325,9 +326,28 @@ TEST_F(NodeTest, ANodeThatReachesNobodyIsRevoked) {
   for (const char* name : {"a", "b", "c"}) start(name);
   pass(1'000);
   lives_["c"]->link->is_cut = true;
-  pass(3'000);
+  network_.listen("c", nullptr);
+  pass(3'500);
   EXPECT_TRUE(lives_["c"]->lease->is_lost());
   EXPECT_THAT(coordinators(), ElementsAre("a"));
+}
+
+TEST_F(NodeTest, ANodeThatIsReachedAndDoesNotFollowIsLeftAloneForLonger) {
+  for (const char* name : {"a", "b", "c"}) start(name);
+  pass(1'000);
+  lives_["c"]->is_stuck = true;  // as when the store does not answer
+  pass(8'000);
+  EXPECT_FALSE(lives_["c"]->lease->is_lost());
+  pass(9'000);
+  EXPECT_TRUE(lives_["c"]->lease->is_lost());
+}
+
+TEST_F(NodeTest, ACoordinatorThatIsReachedAndDoesNotAnswerIsLeftAlone) {
+  for (const char* name : {"a", "b", "c"}) start(name);
+  pass(1'000);
+  lives_["a"]->is_stuck = true;
+  pass(10'000);
+  EXPECT_FALSE(lives_["a"]->lease->is_lost());
 }
 
 TEST_F(NodeTest, ACoordinatorThatMostCannotReachIsRevoked) {

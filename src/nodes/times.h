@@ -13,10 +13,12 @@ struct NodeTimes {
   // For how long an answer to a follower waits for news, and how long a follower waits for it.
   int64_t news_wait_us = 200'000;
   int64_t follow_deadline_us = 1'200'000;
-  // A coordinator that was not reached for this long is said to be unreachable in the row.
+  // A node that answers no probe for this long cannot be reached.
   int64_t unreachable_us = 800'000;
-  // A node that has not followed for this long is revoked, if more than half of all have.
-  int64_t unheard_us = 2'000'000;
+  // A node that has not followed for so long is probed; after deaf_us it is of no use, reached or
+  // not. It is revoked if more than half of all have followed.
+  int64_t unheard_us = 1'500'000;
+  int64_t deaf_us = 15'000'000;
   int64_t loads_us = 2'000'000;     // a follower tells its loads
   int64_t balance_us = 10'000'000;  // between two plans for balance
 };

@@ -93,10 +93,10 @@ describe("a cluster of three", () => {
       }
       for (const container of at) {
         const numbers = async (text) => (await container.items.query(text).fetchAll()).resources;
-        assert.deepEqual((await numbers("SELECT VALUE c.n FROM c")).sort((a, b) => a - b), upTo(30));
+        assert.deepEqual((await numbers("SELECT VALUE c.n FROM c WHERE IS_DEFINED(c.n)")).sort((a, b) => a - b), upTo(30));
         assert.deepEqual(await numbers("SELECT VALUE c.n FROM c WHERE c.n > 20 ORDER BY c.n"), upTo(30).slice(21));
-        assert.deepEqual(await numbers("SELECT VALUE COUNT(1) FROM c"), [30]);
-        assert.equal((await container.items.readAll().fetchAll()).resources.length, 30);
+        assert.deepEqual(await numbers("SELECT VALUE COUNT(c.n) FROM c"), [30]);
+        assert.equal((await container.items.readAll().fetchAll()).resources.filter((one) => one.n >= 0).length, 30);
         const batch = await container.items.batch([
           { operationType: "Upsert", resourceBody: { id: "b1", pk: "batch" } },
           { operationType: "Upsert", resourceBody: { id: "b2", pk: "batch" } },

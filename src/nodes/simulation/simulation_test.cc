@@ -175,7 +175,7 @@ constexpr Broken kBroken[] = {
     {Mutation::ack_unknown, "AckUnknown"},
     {Mutation::fail_unknown, "FailUnknown"},
     {Mutation::fresh_as_of_answer, "FreshAsOfAnswer"},
-    {Mutation::news_without_lease, "NewsWithoutLease"},
+    {Mutation::news_without_lease, "NewsWithoutLease", 4'800},
     {Mutation::no_barrier, "NoBarrier"},
     {Mutation::barrier_of_the_live, "BarrierOfTheLive"},
     {Mutation::writes_while_cloning, "WritesWhileCloning"},
@@ -183,7 +183,7 @@ constexpr Broken kBroken[] = {
     {Mutation::publish_first, "PublishFirst"},
     {Mutation::serve_before_noting, "ServeBeforeNoting"},
     {Mutation::resume_in_doubt, "ResumeInDoubt"},
-    {Mutation::change_without_lease, "ChangeWithoutLease"},
+    {Mutation::change_without_lease, "ChangeWithoutLease", 5'200},
 };
 INSTANTIATE_TEST_SUITE_P(Each, BrokenRule, testing::ValuesIn(kBroken),
                          [](const auto& info) { return std::string(info.param.name); });
