@@ -81,6 +81,11 @@ void name_values(CLI::App& serve) {
            Value{"--region", "NAME"},
            Value{"--threads", "N"},
            Value{"--grace", "SECONDS"},
+           Value{"--node", "NAME"},
+           Value{"--node-address", "HOST:PORT"},
+           Value{"--cluster-ca", "FILE"},
+           Value{"--cluster-cert", "FILE"},
+           Value{"--cluster-key", "FILE"},
            Value{"--log-level", "debug|info|warn|error|off"},
            Value{"--log-format", "text|json"},
        }) {

@@ -100,6 +100,8 @@ void Pages::partitions(PageRequestPtr call) {
                                               container, database)});
   }
   const uint32_t number = routing->container->number;
+  // Asked first: partitions that are counted after the last split are all there.
+  const bool is_scaling = engine_.is_scaling(number);
   auto statuses = engine_.status(number);  // opens what has files
   if (!statuses) return call->fail(statuses.error());
   routing = engine_.find(number);
@@ -139,7 +141,7 @@ void Pages::partitions(PageRequestPtr call) {
       R"(],"placement":"{}","throughput":{},"scaling":{},"at":{},"limits":{{"partitionBytes":{},)"
       R"("keyBytes":{},"partitionUnits":{},"containerUnitsMax":{}}}}})",
       placement_name(routing->container->spec.key.placement), throughput_json(*routing),
-      engine_.is_scaling(number), clock_.now_ms(), limits.physical_partition_bytes,
+      is_scaling, clock_.now_ms(), limits.physical_partition_bytes,
       limits.logical_partition_bytes, limits.partition_throughput, limits.container_throughput_max);
   call->reply_json(std::move(json));
 }
