@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "advise/key_values.h"
@@ -17,99 +15,11 @@
 namespace orrery::advise {
 namespace {
 
-constexpr double kPageRu = 2;        // a query's page costs so much in each partition
-constexpr double kIdLookupRu = 0.1;  // finding an item by its id alone
-constexpr double kMostUse = 0.7;     // of a partition's throughput that one plans with
+constexpr double kMostUse = 0.7;  // of a partition's throughput that one plans with
 constexpr double kLeastThroughput = 400;
 constexpr double kMostOfPartition = 0.8;
 constexpr double kEvenEnough = 1.5;
 constexpr double kSplitUnevenness = 1.33;  // partitions after splits hold 2/3 to 4/3 of the mean
-
-// What of the bytes each value of the key has, by number of levels.
-class Holdings {
- public:
-  Holdings(const Facts& facts, const KeyValues& values, const Rows& rows) {
-    for (const uint32_t row : rows.items) {
-      const LevelHashes hashes = values.of_item(facts.items[row]);
-      first_.push_back({hashes[0], facts.items[row].bytes, row});
-      full_.push_back({hashes[values.levels() - 1], facts.items[row].bytes, row});
-      total_ += facts.items[row].bytes;
-      for (size_t level = 0; level + 1 < values.levels(); ++level) {
-        prefixes_[level][hashes[level]] += facts.items[row].bytes;
-      }
-    }
-  }
-  const std::vector<Entry>& first() const { return first_; }
-  const std::vector<Entry>& full() const { return full_; }
-  // The share of the bytes that a prefix of `levels` levels has.
-  double share(size_t levels, uint64_t hash) const {
-    const auto found = prefixes_[levels - 1].find(hash);
-    return found == prefixes_[levels - 1].end() || total_ <= 0 ? 0 : found->second / total_;
-  }
-
- private:
-  std::vector<Entry> first_;
-  std::vector<Entry> full_;
-  std::array<std::unordered_map<uint64_t, double>, value::kMaxKeyLevels> prefixes_;
-  double total_ = 0;
-};
-
-// Partitions that m values are in, when these are N and chance decides.
-double partitions_of_values(double values, double partitions) {
-  if (values <= 1) return 1;
-  return partitions * (1 - std::pow(1 - 1 / partitions, values));
-}
-
-Asked ask(const Facts& facts, const KeyValues& values, const Holdings& holdings, uint32_t row) {
-  const FactRequest& request = facts.requests[row];
-  const Shape& shape = facts.shapes[request.shape];
-  const double n = facts.partitions;
-  const RequestKey key = values.of_request(request, row);
-  Asked asked;
-  asked.keyed = key.levels > 0;
-  if (key.levels == values.levels()) {
-    asked.partitions = partitions_of_values(key.values, n);
-    asked.full = key.hashes[key.levels - 1];
-  } else if (key.levels > 0) {
-    const double bytes = holdings.share(key.levels, key.hashes[key.levels - 1]) *
-                         facts.container_bytes * facts.growth;
-    const double held = std::max(1.0, bytes / facts.settings.physical_limit_bytes);
-    asked.partitions = std::min(n, held * key.values);
-  } else {
-    asked.partitions = n;
-  }
-  asked.first = key.hashes[0];
-  const bool whole = key.levels == values.levels() && key.values <= 1;
-  switch (shape.operation) {
-    case Operation::query: {
-      const double work = std::max(0.0, request.ru - kPageRu * shape.asked * shape.pages);
-      asked.cost = work + kPageRu * asked.partitions;
-      break;
-    }
-    case Operation::read:
-      asked.cost = whole ? request.ru : kPageRu * asked.partitions + kIdLookupRu;
-      break;
-    case Operation::patch:
-    case Operation::remove:
-      asked.cost = request.ru + (whole ? 0 : kPageRu * asked.partitions + kIdLookupRu);
-      break;
-    case Operation::create:
-    case Operation::upsert:
-    case Operation::replace:
-    case Operation::batch:
-      asked.cost = request.ru;
-      asked.partitions = 1;
-      break;
-  }
-  return asked;
-}
-
-// What a request costs with a key that it names in full.
-double ideal_cost(const Facts& facts, const FactRequest& request) {
-  const Shape& shape = facts.shapes[request.shape];
-  if (shape.operation != Operation::query) return request.ru;
-  return std::max(0.0, request.ru - kPageRu * shape.asked * shape.pages) + kPageRu;
-}
 
 class Judge {
  public:
@@ -305,6 +215,7 @@ class Judge {
                        : then >= limit && per_s > 0 ? facts_.now + (limit - now) / per_s
                                                     : 0;
     }
+    largest = std::max(largest, largest_of_all_read(largest));
     // All together prove what no single one does.
     const double mean_at_least = facts_.container_bytes / std::max(1.0, out_.distinct_high);
     const double r = std::max(largest, mean_at_least) / limit;
@@ -340,6 +251,27 @@ class Judge {
                        "to one partition",
                        percent(bytes_.near)));
     }
+  }
+
+  // Of a property, when more items were read than the sample has: what the sketch of all of them
+  // proves, if it is more than `sampled` bytes at the horizon.
+  double largest_of_all_read(double sampled) {
+    const KeyPart& part = out_.key.levels.front().parts.front();
+    const auto place = facts_.place_of(part.path);
+    const bool read_more = facts_.items_seen > static_cast<double>(facts_.items.size());
+    if (!place || out_.key != single_key(part.path) || !read_more) return sampled;
+    const SpaceSaving& sketch = facts_.statistics[*place].heaviest;
+    const auto heaviest = sketch.heaviest();
+    if (heaviest.empty() || sketch.total() <= 0) return sampled;
+    const auto& first = *std::ranges::max_element(
+        heaviest, {}, [](const SpaceSaving::Counter& one) { return one.lower_bound(); });
+    const double now = first.lower_bound() / sketch.total() * facts_.container_bytes;
+    const double then = now * (facts_.tracked[*place].is_time ? 1 : facts_.growth);
+    if (then <= sampled) return sampled;
+    out_.largest_value = value_text(first.value);
+    out_.largest_bytes = now;
+    out_.largest_at_horizon = then;
+    return then;
   }
 
   std::string when_text() const {
@@ -553,69 +485,8 @@ bool Scored::has(std::string_view code) const {
   return contains(hard, code, &Finding::code) || contains(warnings, code, &Finding::code);
 }
 
-std::vector<Asked> requests_with(const Facts& facts, const KeyExpression& key,
-                                 std::span<const uint32_t> rows) {
-  const KeyValues values(facts, key);
-  Rows all = all_rows(facts);
-  const Holdings holdings(facts, values, all);
-  std::vector<Asked> out;
-  out.reserve(rows.size());
-  for (const uint32_t row : rows) out.push_back(ask(facts, values, holdings, row));
-  return out;
-}
-
-Rows all_rows(const Facts& facts) {
-  Rows rows;
-  rows.items.resize(facts.items.size());
-  rows.requests.resize(facts.requests.size());
-  std::iota(rows.items.begin(), rows.items.end(), 0);
-  std::iota(rows.requests.begin(), rows.requests.end(), 0);
-  return rows;
-}
-
 Scored score_key(const Facts& facts, const KeyExpression& key, const Rows& rows) {
   return Judge(facts, key, rows).judge();
-}
-
-namespace {
-
-// Whether nobody asks by the key's property: all that it does is to spread, and so does the id.
-bool only_spreads_like(const Facts& facts, const KeyExpression& key, const KeyExpression& other) {
-  const auto place = facts.place_of(key.levels.front().parts.front().path);
-  return facts.has_workload && other == single_key(facts.tracked[facts.id].path) && place &&
-         key == single_key(facts.tracked[*place].path) && facts.tracked[*place].used_ru <= 0;
-}
-
-}  // namespace
-
-void rank(const Facts& facts, std::vector<Scored>& candidates) {
-  constexpr double kWorthIt = 1.05;
-  for (Scored& one : candidates) {
-    one.rank_score = one.score;
-  }
-  // The simplest first, and the id before other properties, so that what a key is compared with has
-  // its own rank already.
-  const KeyExpression id = single_key(facts.tracked[facts.id].path);
-  sort_stable(candidates, std::less(),
-              [&](const Scored& one) { return one.key == id ? size_t{0} : one.key.parts(); });
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      const Scored& simpler = candidates[j];
-      Scored& one = candidates[i];
-      if (simpler.disqualified() != one.disqualified()) continue;
-      if (!one.key.extends(simpler.key) && !only_spreads_like(facts, one.key, simpler.key))
-        continue;
-      if (one.score < kWorthIt * simpler.score) {
-        one.rank_score = std::min(one.rank_score, simpler.rank_score - 0.001);
-      }
-    }
-  }
-  sort_stable(candidates, [](const Scored& a, const Scored& b) {
-    if (a.disqualified() != b.disqualified()) return b.disqualified();
-    if (a.rank_score != b.rank_score) return a.rank_score > b.rank_score;
-    if (a.warnings.size() != b.warnings.size()) return a.warnings.size() < b.warnings.size();
-    return false;
-  });
 }
 
 }  // namespace orrery::advise

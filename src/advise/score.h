@@ -19,6 +19,7 @@
 
 #include "advise/facts.h"
 #include "advise/key_expression.h"
+#include "advise/request_cost.h"
 
 namespace orrery::advise {
 
@@ -72,24 +73,6 @@ struct Scored {
   bool disqualified() const { return !hard.empty(); }
   bool has(std::string_view code) const;
 };
-
-// What one request would be and cost with a key.
-struct Asked {
-  uint64_t first = 0;  // the first level's value
-  uint64_t full = 0;   // the whole key's value; 0: not known
-  double partitions = 1;
-  double cost = 0;
-  bool keyed = false;  // it goes to values that are known
-};
-std::vector<Asked> requests_with(const Facts& facts, const KeyExpression& key,
-                                 std::span<const uint32_t> rows);
-
-// Which items and requests to judge by: all, or a half of them.
-struct Rows {
-  std::vector<uint32_t> items;
-  std::vector<uint32_t> requests;
-};
-Rows all_rows(const Facts& facts);
 
 Scored score_key(const Facts& facts, const KeyExpression& key, const Rows& rows);
 

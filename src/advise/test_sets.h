@@ -85,8 +85,8 @@ struct TestSet {
   std::vector<std::string> times = {};         // paths that tell the time
   std::map<std::string, double> changes = {};  // share of updates, by path
   std::vector<TestOperation> operations = {};  // empty: no workload
-  size_t sampled_items = 6'000;
-  size_t sampled_requests = 6'000;
+  size_t sampled_items = 4'000;
+  size_t sampled_requests = 4'000;
 };
 
 class SetMaker {
