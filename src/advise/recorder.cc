@@ -24,6 +24,7 @@ constexpr int64_t kHourS = 3'600;
 constexpr int64_t kIdleS = 24 * kHourS;
 constexpr uint32_t kLongestPeriod = 1'024;
 constexpr uint32_t kTakenBetweenChecks = 64;
+constexpr int64_t kCheckUs = 1'000'000;
 // Of one thread: enough for the hours' samples, and far from what recording would be felt at.
 constexpr double kMostTakenPerS = 200;
 constexpr double kFewTakenPerS = 50;
@@ -142,12 +143,15 @@ Recorder::Recorder(uint64_t per_hour, const Clock& clock)
 
 uint32_t Recorder::next(Pace& pace) const {
   const uint32_t stands_for = pace.period;
-  if (++pace.taken >= kTakenBetweenChecks) {
-    const int64_t now_us = clock_.steady_us();
-    const double seconds = static_cast<double>(std::max<int64_t>(1, now_us - pace.since_us)) / 1e6;
-    const double rate = pace.taken / seconds;
+  const int64_t now_us = clock_.steady_us();
+  const int64_t took_us = now_us - pace.since_us;
+  if (++pace.taken >= kTakenBetweenChecks || took_us >= kCheckUs) {
+    const double rate = pace.taken * 1e6 / static_cast<double>(std::max<int64_t>(1, took_us));
     if (rate > kMostTakenPerS) pace.period = std::min(kLongestPeriod, 2 * pace.period);
-    if (rate < kFewTakenPerS) pace.period = std::max(1U, pace.period / 2);
+    // At once, since the next one that is taken may be long in coming.
+    if (rate < kFewTakenPerS) {
+      pace.period = std::max(1U, static_cast<uint32_t>(pace.period * rate / kFewTakenPerS));
+    }
     pace.taken = 0;
     pace.since_us = now_us;
   }
