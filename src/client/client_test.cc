@@ -69,7 +69,7 @@ TEST(ClientTest, GivesUpWhenPatienceEndsAndSaysWhatTheServerSaid) {
 TEST(ClientTest, ManyRequestsAreUnderWayAtOnceAndAllEnd) {
   TestAccount account([](const SeenRequest& request) { return reply(200, request.target); });
   ClientOptions options;
-  options.connections = 20;
+  options.connections = 8;
   auto client = Client::open(account.endpoint(), options);
   ASSERT_TRUE(client);
   size_t done = 0;

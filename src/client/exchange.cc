@@ -14,7 +14,7 @@
 namespace orrery::client {
 namespace {
 
-constexpr long kConnectMs = 10'000;
+constexpr long kConnectMs = 30'000;  // many TLS handshakes at once with a busy server take seconds
 constexpr size_t kMaxHeaders = 200;
 constexpr const char* kVersion = "2020-07-15";
 
