@@ -54,7 +54,8 @@ double stays_first(const Facts& facts, const std::vector<Scored>& ranked) {
 }
 
 Confidence confidence_of(const Facts& facts, double stays) {
-  if (stays >= 0.9 && facts.items_seen >= 3'000 && facts.sampled_requests >= 2'000) {
+  if (!facts.marks_only && stays >= 0.9 && facts.items_seen >= 3'000 &&
+      facts.sampled_requests >= 2'000) {
     return Confidence::high;
   }
   return stays >= 0.7 ? Confidence::medium : Confidence::low;

@@ -29,10 +29,9 @@ Settings settings() {
   return settings;
 }
 
-Report report_on(const TestSet& set, bool plain = false, PathTable* names = nullptr) {
-  PathTable own;
-  PathTable& paths = names == nullptr ? own : *names;
-  test::SetMaker maker(set, plain);
+Report report_on(const TestSet& set, bool plain = false, bool with_secret = true) {
+  PathTable paths;
+  test::SetMaker maker(set, plain, with_secret);
   WorkloadReader workload_reader(paths);
   const auto lines = maker.workload();
   for (const std::string& line : lines) {
@@ -397,6 +396,15 @@ TEST(AdviseSets, MarksAndPlainValuesGiveTheSameBestAndTheSameInputTheSameBytes) 
     EXPECT_EQ(to_json(hashed), to_json(again)) << set.name;
     EXPECT_EQ(to_table(hashed), to_table(again)) << set.name;
     EXPECT_EQ(to_svg(hashed), to_svg(again)) << set.name;
+  }
+}
+
+TEST(AdviseSets, MarksWithoutTheirSecretGiveTheSameBestAndLessConfidence) {
+  for (const TestSet& set : {readings(200, 1'500, 90), tenants({0.33, 0.12, 0.06}, 600)}) {
+    const Report report = report_on(set, false, false);
+    EXPECT_EQ(best(report), best(report_on(set))) << set.name;
+    EXPECT_TRUE(says(report.notes, "marks_only"));
+    EXPECT_LT(report.confidence, Confidence::high);
   }
 }
 

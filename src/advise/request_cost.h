@@ -1,6 +1,7 @@
 // What requests cost with a key: how many partitions each asks, and which value it goes to.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -41,6 +42,12 @@ class Holdings {
   double share(size_t levels, uint64_t hash) const {
     const auto found = prefixes_[levels - 1].find(hash);
     return found == prefixes_[levels - 1].end() || total_ <= 0 ? 0 : found->second / total_;
+  }
+  // That of the largest value of the first level, of several.
+  double largest_share() const {
+    double most = 0;
+    for (const auto& [hash, bytes] : prefixes_[0]) most = std::max(most, bytes);
+    return total_ > 0 ? most / total_ : 0;
   }
 
  private:

@@ -290,15 +290,20 @@ class Judge {
       return spread.count == 0 ? 0 : std::max(0.0, f - std::sqrt(f / spread.count));
     };
     if (!first.groups.empty()) {
-      m = std::max(m, sober(first) / partitions_filled(first.groups.front().hash));
+      m = std::max(
+          m, sober(first) / partitions_filled(first.groups.front().hash, first.largest_share()));
     }
     return std::max({m, sober(full), full_share});
   }
 
-  // Partitions that a value of the first level fills, when splits made most of them.
-  double partitions_filled(uint64_t first) const {
+  // Partitions that a value of the first level fills, when splits made most of them. `share`: its
+  // share of the requests.
+  double partitions_filled(uint64_t first, double share) const {
     if (values_.levels() < 2) return 1;
-    return std::max(1.0, holdings_.share(1, first) * n_);
+    // Marks that cannot be compared with items: what is asked for the most is taken to be large.
+    const double held =
+        facts_.marks_only ? std::min(share, holdings_.largest_share()) : holdings_.share(1, first);
+    return std::max(1.0, held * n_);
   }
 
   void judge_requests();
@@ -412,7 +417,8 @@ void Judge::judge_heat(const std::vector<Entry>& first_entries,
   }
   // The busiest value: of the whole key, or of the first level as far as that is one partition.
   // Twice: as far as the sample proves it, and as seen.
-  const double filled = facts_.cut_by_bytes ? partitions_filled(first.groups.front().hash) : 1;
+  const double filled =
+      facts_.cut_by_bytes ? partitions_filled(first.groups.front().hash, first.largest_share()) : 1;
   double proven = std::max(first.lower_share(first.groups.front()) / filled,
                            full.lower_share(full.groups.front()));
   double busiest = std::max(first.largest_share() / filled, full.largest_share());
@@ -427,8 +433,8 @@ void Judge::judge_heat(const std::vector<Entry>& first_entries,
       const Spread one = spread_of(window);
       if (one.groups.empty()) continue;
       const Group& front = one.groups.front();
-      const double part =
-          1 / static_cast<double>(windows.size()) / (fills ? partitions_filled(front.hash) : 1);
+      const double part = 1 / static_cast<double>(windows.size()) /
+                          (fills ? partitions_filled(front.hash, one.largest_share()) : 1);
       mean_proven += one.lower_share(front) * part;
       mean_busiest += one.largest_share() * part;
       mean_m +=

@@ -91,8 +91,12 @@ struct TestSet {
 
 class SetMaker {
  public:
-  SetMaker(const TestSet& set, bool plain)
-      : set_(set), plain_(plain), marker_(*Marker::create("secret of tests")) {}
+  // `with_secret`: of a workload with marks.
+  SetMaker(const TestSet& set, bool plain, bool with_secret = true)
+      : set_(set),
+        plain_(plain),
+        with_secret_(with_secret),
+        marker_(*Marker::create("secret of tests")) {}
 
   std::vector<std::string> items() {
     Dice dice(11);
@@ -145,7 +149,7 @@ class SetMaker {
         set_.name, set_.throughput, set_.partition_key, set_.items, set_.gigabytes * (1 << 30),
         set_.ttl_s > 0 ? fmt::format("{}", set_.ttl_s) : "null", end() - kWindow, end(),
         plain_ ? "none" : "hmac-sha256-64",
-        plain_ ? "null" : "\"736563726574206f66207465737473\""));
+        plain_ || !with_secret_ ? "null" : "\"736563726574206f66207465737473\""));
     for (size_t i = 0; i < set_.operations.size(); ++i) {
       const TestOperation& one = set_.operations[i];
       std::vector<std::string> in;
@@ -258,6 +262,7 @@ class SetMaker {
 
   const TestSet& set_;
   bool plain_;
+  bool with_secret_;
   Marker marker_;
 };
 
