@@ -206,7 +206,8 @@ Status Exporter::finish_file() {
 }
 
 Status Exporter::save() {
-  if (!checkpoint_.is_used()) return {};
+  // Between two pages alone: what is read of one is read again by whoever goes on.
+  if (!checkpoint_.is_used() || !source_.is_settled()) return {};
   saved_us_ = clock_.steady_us();
   auto position = output_->cut();
   if (!position) return pass(position.error());
@@ -236,7 +237,8 @@ Result<Ending> Exporter::run() {
   };
   if (Status saved = save(); !saved) return pass(saved.error());
   while (true) {
-    if (settings_.stopped && settings_.stopped()) {
+    if (settings_.stopped && settings_.stopped() &&
+        (source_.is_settled() || !checkpoint_.is_used())) {
       if (!checkpoint_.is_used()) output_->discard();
       if (Status saved = save(); !saved) return pass(saved.error());
       return Ending::stopped;

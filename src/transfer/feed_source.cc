@@ -196,7 +196,9 @@ void FeedSource::turn(int wait_ms) {
 
 void FeedSource::passed(const Mark& mark) {
   Reading& reading = readings_[mark.part];
-  --reading.pages[mark.at - reading.first_page].left;
+  Page& page = reading.pages[mark.at - reading.first_page];
+  --page.left;
+  is_settled_ = page.left == 0;
   drop_passed(reading);
 }
 

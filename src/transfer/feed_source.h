@@ -32,6 +32,7 @@ class FeedSource final : public RecordSource {
   Result<Pull> pull(Record& record) override;
   void turn(int wait_ms) override;
   void passed(const Mark& mark) override;
+  bool is_settled() const override { return is_settled_; }
   std::string position_json() const override;
   Status resume(const value::Node& position) override;
   std::string name_of(const Mark& mark) const override;
@@ -88,6 +89,7 @@ class FeedSource final : public RecordSource {
   size_t next_ask_ = 0;  // ranges take turns
   size_t next_pull_ = 0;
   uint64_t given_ = 0;
+  bool is_settled_ = true;
   bool ends_ = false;
   std::optional<Error> failed_;
 };

@@ -24,13 +24,17 @@ Pump::Pump(RecordSource& source, client::Client& target, PumpOptions options, Pr
       options_(std::move(options)),
       progress_(progress),
       ledger_([this](const Mark& mark, Outcome outcome, const std::string& line) {
+        const bool was_settled = source_.is_settled();
         source_.passed(mark);
         ++counts_.read;
         if (outcome == Outcome::written) ++counts_.written;
         if (outcome == Outcome::present) ++counts_.present;
-        if (outcome != Outcome::rejected) return;
-        ++counts_.rejected;
-        if (Status added = rejects_.add(line); !added && !failed_) failed_ = added.error();
+        if (outcome == Outcome::rejected) {
+          ++counts_.rejected;
+          if (Status added = rejects_.add(line); !added && !failed_) failed_ = added.error();
+        }
+        // The end of a page: the last place to go on from, until the next one ends.
+        if (!was_settled && source_.is_settled()) note_position();
         if (options_.rejects_max && counts_.rejected > *options_.rejects_max && !failed_) {
           failed_ = Error{Code::invalid,
                           fmt::format("more than {} records are rejected (--max-rejects): see {}",
@@ -120,16 +124,22 @@ Status Pump::drain() {
   return {};
 }
 
+void Pump::note_position() {
+  if (!checkpoint_.is_used()) return;
+  noted_ = {.what = options_.what,
+            .position_json = source_.position_json(),
+            .counts = counts_,
+            .rejects_path = rejects_.path(),
+            .rejects_bytes = rejects_.bytes(),
+            .output_json = {}};
+}
+
 Status Pump::save() {
   if (!checkpoint_.is_used()) return {};
   if (Status synced = rejects_.sync(); !synced) return synced;
   saved_us_ = clock_.steady_us();
-  return checkpoint_.write({.what = options_.what,
-                            .position_json = source_.position_json(),
-                            .counts = counts_,
-                            .rejects_path = rejects_.path(),
-                            .rejects_bytes = rejects_.bytes(),
-                            .output_json = {}});
+  if (source_.is_settled()) note_position();
+  return checkpoint_.write(noted_);
 }
 
 Status Pump::save_now_and_then() {

@@ -61,6 +61,8 @@ class Pump {
   void take(Record record);
   void reject(uint64_t ticket, std::string_view record, std::string_view reason);
   Status drain();
+  // Keeps what a checkpoint says, while the source is settled.
+  void note_position();
   Status save();
   Status save_now_and_then();
   void show();
@@ -75,6 +77,7 @@ class Pump {
   std::unique_ptr<BulkWriter> writer_;
   TransferCounts counts_;  // of all that was passed: what the checkpoint says
   bool ended_ = false;     // the source
+  Checkpoint noted_;
   int64_t saved_us_ = 0;
   RealClock clock_;
   std::optional<Error> failed_;

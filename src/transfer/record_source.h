@@ -29,6 +29,11 @@ class RecordSource {
   // The record with this mark, and all before it, are done.
   virtual void passed(const Mark& mark) = 0;
 
+  // Whether position_json() covers all that was passed, and nothing else. A source that is read in
+  // pages can go on only between two of them; records of one page come and pass one after the
+  // other.
+  virtual bool is_settled() const { return true; }
+
   // How far was passed, as JSON, and going on from there. resume() comes before the first pull().
   virtual std::string position_json() const = 0;
   virtual Status resume(const value::Node& position) = 0;
