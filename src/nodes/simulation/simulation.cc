@@ -30,7 +30,7 @@ constexpr int64_t kRecoveryUs = 15'000'000;
 constexpr int64_t kServedUs = 8'000'000;
 
 // Polls are rarer than in production, to run more seeds.
-constexpr NodeTimes kTimes{.tick_us = 100'000, .poll_us = 300'000, .balance_us = 3'000'000};
+constexpr NodeTimes kUsualTimes{.tick_us = 100'000, .poll_us = 300'000, .balance_us = 3'000'000};
 
 std::string name_of(uint32_t node) {
   return fmt::format("n{}", node);
@@ -77,6 +77,8 @@ class Cluster {
 
   RunResult run() {
     draw_troubles();
+    // Nodes that look rarely know for longer what is no more.
+    if (world_.happens(0.25)) times_.poll_us = 1'500'000;
     for (uint32_t node = 0; node < kNodes; ++node) start(node);
     if (world_.troubles.node_every_us > 0) plan_trouble();
     const int64_t start_us = world_.now_us();
@@ -166,7 +168,7 @@ class Cluster {
           const auto coordinator = life.node->coordinator();
           return coordinator ? std::optional(coordinator->address) : std::nullopt;
         });
-    life.node = std::make_unique<Node>(*life.store, *life.lease, *life.link, *life.seat, kTimes,
+    life.node = std::make_unique<Node>(*life.store, *life.lease, *life.link, *life.seat, times_,
                                        [this, &life] {
                                          if (life.ticking) {
                                            world_.wake(*life.ticking, world_.now_us());
@@ -192,7 +194,7 @@ class Cluster {
   void tick(Life& life) {
     while (!life.process.dead) {
       life.ticking = world_.begin_wait();
-      world_.wake(*life.ticking, world_.now_us() + kTimes.tick_us);
+      world_.wake(*life.ticking, world_.now_us() + times_.tick_us);
       world_.wait(*life.ticking);
       life.ticking.reset();
       if (life.process.dead) return;
@@ -467,6 +469,7 @@ class Cluster {
     }
   }
 
+  NodeTimes times_ = kUsualTimes;
   World world_;
   Objects objects_;
   Network network_;
