@@ -140,9 +140,9 @@ void Pages::partitions(PageRequestPtr call) {
   json += fmt::format(
       R"(],"placement":"{}","throughput":{},"scaling":{},"at":{},"limits":{{"partitionBytes":{},)"
       R"("keyBytes":{},"partitionUnits":{},"containerUnitsMax":{}}}}})",
-      placement_name(routing->container->spec.key.placement), throughput_json(*routing),
-      is_scaling, clock_.now_ms(), limits.physical_partition_bytes,
-      limits.logical_partition_bytes, limits.partition_throughput, limits.container_throughput_max);
+      placement_name(routing->container->spec.key.placement), throughput_json(*routing), is_scaling,
+      clock_.now_ms(), limits.physical_partition_bytes, limits.logical_partition_bytes,
+      limits.partition_throughput, limits.container_throughput_max);
   call->reply_json(std::move(json));
 }
 
