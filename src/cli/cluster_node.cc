@@ -126,10 +126,10 @@ void ClusterNode::stop() {
   if (!peers_) return;
   ticking_ = nullptr;
   switchboard_.clear();
-  if (forwarder_) forwarder_->stop();
   peers_->stop(std::chrono::milliseconds(0));
+  if (forwarder_) forwarder_->stop();
+  views_.reset();  // before the partitions that it reads are closed
   coordination_.reset();
-  views_.reset();  // it holds views of the engine's partitions
 }
 
 }  // namespace orrery::cli

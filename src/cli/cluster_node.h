@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "cli/node_options.h"
 #include "cluster/engine.h"

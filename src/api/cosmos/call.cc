@@ -260,7 +260,10 @@ void Call::reply_empty(int status) {
 }
 
 void Call::fail(const Error& error, uint32_t substatus) {
-  if (hop && error.code == Code::moved && hop->take_if_elsewhere(*this)) return;
+  if (hop && (error.code == Code::moved || error.code == Code::elsewhere) &&
+      hop->take_if_elsewhere(*this, error.code)) {
+    return;
+  }
   ErrorReply reply = error_reply(error, activity_id, substatus);
   if (reply.substatus != 0) {
     fmt::format_to(std::back_inserter(response.headers), "x-ms-substatus: {}\r\n", reply.substatus);

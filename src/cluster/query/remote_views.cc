@@ -47,6 +47,7 @@ class Connection {
   static Error as_seen_here(Error error) {
     switch (error.code) {
       case Code::moved:
+      case Code::elsewhere:
       case Code::overloaded:
       case Code::internal:
       case Code::not_found:

@@ -118,6 +118,8 @@ Result<std::string> ViewServer::within(std::string_view bytes, Read read) {
   MutexLock lock((*kept)->mutex);
   auto answer = read(*(*kept)->view, *question);
   if (!answer) return pass(answer.error());
+  // Another node may have the partition by now: what was read is not the newest then.
+  if (auto current = engine_.check_current(); !current) return pass(current.error());
   return encode_message(*answer);
 }
 

@@ -137,8 +137,10 @@ void begin_hop(const HandlerContext& context, Call& call, const net::Request& re
     hop.request_id = call.activity_id;
   }
   hop.run = [&context, run](CallPtr again) { run(context, std::move(again)); };
-  hop.take_if_elsewhere = [&context](Call& failed) {
-    if (!elsewhere(context, concern_of(context, failed))) return false;
+  hop.take_if_elsewhere = [&context](Call& failed, Code code) {
+    // A range that is gone is the client's to know of. A partition that the engine does not have
+    // is somewhere: the plan is about to say where.
+    if (code == Code::moved && !elsewhere(context, concern_of(context, failed))) return false;
     CallPtr call_over = failed.take_over();
     if (call_over->hop->is_forwarded) {
       send_back(std::move(call_over));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "net/http.h"
 
 namespace orrery::cosmos {
@@ -26,9 +27,10 @@ struct Hop {
   std::vector<net::Header> headers;
   // Runs the call from the beginning.
   std::function<void(CallPtr)> run;
-  // Asked when a part of the engine finds that the partition is not here (any more). True: the call
-  // was taken over, to be answered elsewhere.
-  std::function<bool(Call&)> take_if_elsewhere;
+  // Asked when the engine has done nothing, since the partition is not here (Code::elsewhere) or
+  // the map has changed (Code::moved). True: the call was taken over, to be answered elsewhere or
+  // later.
+  std::function<bool(Call&, Code)> take_if_elsewhere;
 };
 
 }  // namespace orrery::cosmos

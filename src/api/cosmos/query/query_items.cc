@@ -44,7 +44,9 @@ void query_patiently(const HandlerContext& context, CallPtr call) {
     auto answered = query.answer();
     if (answered) return;
     // A partition that it reads at another node is at a third one now, or soon.
-    if (answered.error().error.code == Code::retry && tries < kTriesMax) {
+    const Code code = answered.error().error.code;
+    if ((code == Code::retry || code == Code::elsewhere) && tries < kTriesMax &&
+        context.remote_views) {
       std::this_thread::sleep_for(kPause * (1 << tries));
       continue;
     }
