@@ -1,6 +1,6 @@
 // Throughput: what is set, and what a change would do before it is made.
-import { useEffect, useState } from "preact/hooks";
-import { type Container, offers, partitions, type PartitionsView, setOffer } from "../lib/api";
+import { useState } from "preact/hooks";
+import { type Container, type Offer, offers, partitions, type PartitionsView, setOffer } from "../lib/api";
 import { count, plural } from "../lib/format";
 import { useLoaded } from "../lib/live";
 import { access, Field, Note, Problem, Segmented, toast, WriteButton } from "../parts/parts";
@@ -9,22 +9,29 @@ import { reloadFigures } from "./context";
 // How many partitions a throughput needs: each serves so much at most.
 const needed = (units: number, view: PartitionsView) => Math.max(1, Math.ceil(units / view.limits.partitionUnits));
 
-export function ThroughputForm({ rid, name, view, onDone }: { rid: string; name: string; view?: PartitionsView; onDone?: () => void }) {
-  const offer = useLoaded(`offer/${rid}`, async () => (await offers()).find((one) => one.offerResourceId === rid) ?? null);
-  const content = offer.data?.content;
-  const autoscaleNow = content?.offerAutopilotSettings !== undefined;
-  const unitsNow = content?.offerAutopilotSettings?.maxThroughput ?? content?.offerThroughput ?? 0;
-  const [kind, setKind] = useState<"manual" | "autoscale">("manual");
-  const [units, setUnits] = useState(0);
+interface ThroughputProps { rid: string; name: string; view?: PartitionsView; onDone?: () => void }
+
+export function ThroughputForm(props: ThroughputProps) {
+  const offer = useLoaded(`offer/${props.rid}`, async () => (await offers()).find((one) => one.offerResourceId === props.rid) ?? null);
+  if (offer.error) return <Problem error={offer.error} retry={offer.reload} />;
+  // Nothing can be typed before it is known what is set: it would be lost.
+  if (offer.data === undefined) return <p class="dim" aria-busy="true">Reading the throughput of {props.name}</p>;
+  if (offer.data === null) return <p class="dim">{props.name} has no throughput of its own. It is given when it is created.</p>;
+  const { offerAutopilotSettings, offerThroughput } = offer.data.content;
+  const unitsNow = offerAutopilotSettings?.maxThroughput ?? offerThroughput ?? 0;
+  const autoscaleNow = offerAutopilotSettings !== undefined;
+  return <OfferForm key={`${unitsNow}/${autoscaleNow}`} {...props} offer={offer.data} reload={offer.reload} unitsNow={unitsNow} autoscaleNow={autoscaleNow} />;
+}
+
+// What is typed begins with what is set.
+function OfferForm({ name, view, onDone, offer, reload, unitsNow, autoscaleNow }: ThroughputProps & {
+  offer: Offer; reload: () => void; unitsNow: number; autoscaleNow: boolean;
+}) {
+  const [kind, setKind] = useState<"manual" | "autoscale">(autoscaleNow ? "autoscale" : "manual");
+  const [units, setUnits] = useState(unitsNow);
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const mayWrite = access.use() === "read-write";
-  useEffect(() => {
-    setKind(autoscaleNow ? "autoscale" : "manual");
-    setUnits(unitsNow);
-  }, [unitsNow, autoscaleNow]);
-  if (offer.error) return <Problem error={offer.error} retry={offer.reload} />;
-  if (offer.data === null) return <p class="dim">{name} has no throughput of its own. It is given when it is created.</p>;
   const step = kind === "autoscale" ? 1000 : 100;
   const least = kind === "autoscale" ? 1000 : 400;
   const wrong = units < least ? `at least ${count(least)}` : units % step !== 0 ? `a multiple of ${count(step)}` : "";
@@ -32,13 +39,13 @@ export function ThroughputForm({ rid, name, view, onDone }: { rid: string; name:
   return (
     <form class="stack" onSubmit={async (event) => {
       event.preventDefault();
-      if (!offer.data || !changed || wrong) return;
+      if (!changed || wrong) return;
       setBusy(true);
       setError(undefined);
       try {
-        await setOffer(offer.data, { units, autoscale: kind === "autoscale" });
+        await setOffer(offer, { units, autoscale: kind === "autoscale" });
         toast(`${name}: ${count(units)} RU/s${kind === "autoscale" ? " at most" : ""}`);
-        offer.reload();
+        reload();
         await reloadFigures();
         onDone?.();
       } catch (caught) {

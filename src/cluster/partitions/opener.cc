@@ -116,6 +116,8 @@ Opener::Opened Opener::claim_files(const Slot& slot) {
 Status Opener::note_opened(const Slot& slot, const Partition& partition, bool was_noted) {
   Status told = was_noted ? Status() : fault::point("files.made");
   if (told) told = catalog_.note_opened(slot.container, slot.range, partition.epoch());
+  // The catalog's owner may have told this without a commit, by what it had: asked after that.
+  if (told && is_node_) told = check_current();
   if (told || is_node_ || told.error().code == Code::moved) return told;
   // Whoever has been writing here without a note can go on: it is no worse off than before.
   if (partition.lsn() == 0) return told;
