@@ -120,8 +120,20 @@ class GrpcNode final : public Node {
   std::unique_ptr<PeerClient> client_;
 };
 
+// gRPC's threads for callbacks end with the last server or channel, and in version 1.51 that
+// sometimes aborts the process. A server that listens nowhere and is never destroyed keeps them.
+void keep_callback_threads() {
+  static const grpc::Server* const keeper = [] {
+    grpc::ServerBuilder builder;
+    builder.RegisterService(new v1::Peer::CallbackService);
+    return builder.BuildAndStart().release();
+  }();
+  static_cast<void>(keeper);
+}
+
 Result<std::unique_ptr<Node>> open_grpc_node(const NodeOptions& options, Answerer& answerer,
                                              ForwardReceiver& receiver) {
+  keep_callback_threads();
   auto node = std::make_unique<GrpcNode>(options, answerer, receiver);
   if (auto opened = node->open(); !opened) return pass(opened.error());
   return node;
