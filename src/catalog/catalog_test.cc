@@ -387,6 +387,26 @@ TEST_F(CatalogTest, AnIntentToSplitEndsWithTheMapThatNamesItsClones) {
   EXPECT_TRUE(catalog_->removals().empty());
 }
 
+TEST_F(CatalogTest, ASplitWasPublishedAlsoWhenItsChildrenWereSplitSince) {
+  auto container = make(make("d"), "c");
+  const auto number = container->number;
+  const PartitionRange parent = container->map->ranges[0];
+  const IntendedClones first = catalog_->intend_split(number, parent.id, 1, 1).value();
+  ASSERT_TRUE(catalog_->publish_split(number, parent.id, "m", first));
+  for (const auto& [child, cut] : {std::pair(first.left, "f"), std::pair(first.right, "t")}) {
+    const IntendedClones clones = catalog_->intend_split(number, child, 3, 1).value();
+    ASSERT_TRUE(catalog_->publish_split(number, child, cut, clones));
+    // Whoever made the first one had no answer, and asks again.
+    auto again = catalog_->publish_split(number, parent.id, "m", first);
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ((*again)->revision, catalog_->container(number)->revision) << "nothing changed";
+  }
+  EXPECT_EQ(catalog_->container(number)->map->ranges.size(), 4U);
+  // One that never was is still refused.
+  EXPECT_EQ(catalog_->publish_split(number, parent.id, "m", {77, 78, "l", "r"}).error().code,
+            Code::not_found);
+}
+
 TEST_F(CatalogTest, TwoSplitsAtATimeKeepEachOthersRanges) {
   auto container = make(make("d"), "c", {"m"});
   const auto number = container->number;

@@ -206,9 +206,10 @@ Result<Splitter::Split> Splitter::split(uint32_t container, uint32_t range, CutB
     trimmer_.trim_later(slot);  // it gave way to this split
     return pass(report.error());
   }
-  // Stopped before it was known which map is stored: all files stay for the next start.
+  // Stopped before it was known which map is stored, or so late to know it that others, who took
+  // the children over, have split them: all files stay, for the next start or for them.
   if (done.children.empty()) {
-    return fail(Code::read_only, "the server stopped before the split was recorded");
+    return fail(Code::read_only, "the server stopped before it knew that the split was recorded");
   }
   remover_.retire(std::move(parent), slot->range.volume_name);
   for (const auto& child : done.children) trimmer_.trim_later(child);
@@ -223,7 +224,8 @@ Result<Splitter::Split> Splitter::split(uint32_t container, uint32_t range, CutB
   return done;
 }
 
-// The children are empty when the server stopped before it was known which map is stored.
+// The children are empty when the server stopped before it was known which map is stored, or when
+// that has neither of them any more.
 Result<SplitReport> Splitter::split_files(const Routing& routing, const Slot& slot,
                                           Partition& parent, CutBy by, Children& children) {
   auto cut = begin(routing, slot, parent, by);
