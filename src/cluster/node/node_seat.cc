@@ -198,7 +198,8 @@ void NodeSeat::answer(std::string_view kind, std::string_view bytes, peer::Done 
   if (kind == kChangeCall) {
     auto answer = catalog_.perform(bytes);
     refresh();
-    if (answer && !volume_.reads_are_current()) {
+    // A refusal too is told by what this node has: who is to publish a split gives it up for that.
+    if (!volume_.reads_are_current()) {
       return done(fail(Code::elsewhere, "this node may own the catalog no more"));
     }
     return done(std::move(answer));

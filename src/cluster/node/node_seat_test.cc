@@ -13,6 +13,7 @@
 #include "base/await.h"
 #include "cluster/engine.h"
 #include "cluster/engine_fixture.h"
+#include "cluster/node/catalog_caller.h"
 #include "nodes/seat.h"
 #include "peer/link.h"
 #include "volume/objects/directory_store.h"
@@ -267,6 +268,18 @@ TEST_F(NodesTest, WithoutAGoodLeaseNothingIsAnswered) {
   EXPECT_EQ(at("a").feed(routing, "", "\xFF", nullptr, 10, {}).error().code, Code::overloaded);
   EXPECT_EQ(at("a").changes(routing, "", "\xFF", {}, 10, {}).error().code, Code::overloaded);
   EXPECT_EQ(at("a").seat()->news(0).error().code, Code::moved);
+}
+
+TEST_F(NodesTest, WithoutAGoodLeaseTheCatalogsOwnerRefusesNothing) {
+  const auto ask = [&] {
+    auto answer = await<Result<std::string>>([&](auto done) {
+      at("a").answer(kChangeCall, "no change that could be made", std::move(done));
+    });
+    return answer->error().code;
+  };
+  EXPECT_EQ(ask(), Code::invalid);
+  boot_us_ += 10'000'000;  // another may own it by now, and make such a change
+  EXPECT_EQ(ask(), Code::elsewhere);
 }
 
 TEST_F(NodesTest, ANewNodeBringsTheCatalogUpToDateByItself) {
