@@ -182,6 +182,7 @@ constexpr Broken kBroken[] = {
     {Mutation::publish_unintended, "PublishUnintended"},
     {Mutation::publish_first, "PublishFirst"},
     {Mutation::serve_before_noting, "ServeBeforeNoting"},
+    {Mutation::forget_published, "ForgetPublished", 1'000'200},
     {Mutation::resume_in_doubt, "ResumeInDoubt"},
     {Mutation::change_without_lease, "ChangeWithoutLease", 800},
 };

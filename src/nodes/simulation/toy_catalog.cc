@@ -43,6 +43,7 @@ ToyCatalog::ToyCatalog(const std::vector<uint64_t>& records) {
         ranges_.erase(change.range);
         ranges_.insert({change.child, change.child + 1});
         intents_.erase(change.child);
+        published_.insert(change.child);
         break;
       case CatalogChange::Kind::opened:
         std::erase_if(intents_, [&](const auto& intent) {
@@ -64,7 +65,11 @@ ToyCatalog::Verdict ToyCatalog::judge(CatalogChange& change) const {
       change.child = next_;
       return has(change.range) && next_ + 1 < kRangesMax ? Verdict::commit : Verdict::refused;
     case CatalogChange::Kind::publish: {
-      if (has(change.child)) return Verdict::nothing_to_do;  // the answer got lost
+      // The answer got lost. The children may have been dropped or split since.
+      const bool is_published = is_mutated(Mutation::forget_published)
+                                    ? has(change.child)
+                                    : published_.contains(change.child);
+      if (is_published) return Verdict::nothing_to_do;
       const auto intent = intents_.find(change.child);
       const bool is_intended = intent != intents_.end() && intent->second.parent == change.range;
       if (!has(change.range)) return Verdict::refused;

@@ -45,6 +45,7 @@ class ToyCatalog {
   };
   std::set<uint32_t> ranges_;
   std::map<uint32_t, Intent> intents_;  // by the left child
+  std::set<uint32_t> published_;        // left children, also those that are gone again
   uint32_t next_ = 1;
 };
 

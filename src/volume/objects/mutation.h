@@ -39,6 +39,7 @@ enum class Mutation : uint8_t {
   publish_unintended,    // a split is published whose intent was ended by a later owner
   publish_first,         // the map names clones that are made after
   serve_before_noting,   // a partition is served before the catalog has ended earlier splits
+  forget_published,      // a split counts as published only while its left child is there
   resume_in_doubt,       // without an answer to its publishing, the parent goes on
   change_without_lease   // the catalog's owner answers without a commit, nor a look at its lease
 };
