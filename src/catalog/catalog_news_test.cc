@@ -142,7 +142,7 @@ TEST_F(CatalogNewsTest, ACopyTakesTheCatalogOver) {
   const ContainerPtr container = make_container("c");
   EXPECT_EQ(copy_->own(shared_, *volume_).error().code, Code::moved) << "its owner lives";
   owner_->disown();
-  auto owned = copy_->own(shared_, *volume_);
+  auto owned = partition::once_free([&] { return copy_->own(shared_, *volume_); });
   ASSERT_TRUE(owned) << owned.error().message;
   EXPECT_TRUE(copy_->container(container->number));
   EXPECT_THAT(copy_->take_touched().containers, testing::ElementsAre(container->number));
