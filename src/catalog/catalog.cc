@@ -55,6 +55,7 @@ void Catalog::disown() {
   is_owner_.store(false, std::memory_order_release);
   partition_.reset();
   recent_.clear();
+  recent_bytes_ = 0;
 }
 
 Status Catalog::load(partition::Partition& partition) {
@@ -74,6 +75,7 @@ Status Catalog::load(partition::Partition& partition) {
   replace_tables(std::move(read));
   lsn_.store(partition.lsn(), std::memory_order_release);
   recent_.clear();
+  recent_bytes_ = 0;
   recent_since_ = partition.lsn();
   return {};
 }

@@ -80,7 +80,8 @@ class Catalog {
   // --- between the owner and copies: catalog_news.cc -------------------------------------------
   // What is new since a copy had `since`: for apply() there. Code::elsewhere at a copy.
   Result<std::string> news(uint64_t since);
-  // Takes the owner's news. Older ones than what is there change nothing.
+  // Takes the owner's news. Older ones than what is there change nothing. When they begin too late
+  // for this copy, it asks the owner for everything.
   Status apply(std::string_view news);
   // Called after each commit, under a lock: it must not call the catalog. Set before there is one.
   void set_on_commit(std::function<void()> told) { on_commit_ = std::move(told); }
@@ -206,10 +207,20 @@ class Catalog {
       ORRERY_REQUIRES(change_mutex_);
   Status forget_removals_here(const std::vector<std::string>& volume_names)
       ORRERY_REQUIRES(change_mutex_);
-  // Asks the owner; gives what the change results in, and has the news that came with it.
-  Result<std::string> ask_owner(std::string request);
+  // Asks the owner; gives what the change results in, once this copy has it.
+  Result<std::string> ask_owner(const std::string& request);
+  struct OwnersAnswer {
+    uint64_t lsn = 0;  // of the owner, after the change
+    std::string outcome;
+    std::string news;
+  };
+  Result<OwnersAnswer> ask_for_news(uint64_t since, const std::string& request);
+  // Makes this copy anew from all that the owner has.
+  Status copy_all();
+  Result<uint64_t> read_all(Tables& into);
   Result<std::string> perform_here(std::string_view request) ORRERY_REQUIRES(change_mutex_);
   Result<std::string> news_since(uint64_t since) ORRERY_REQUIRES(change_mutex_);
+  Result<std::string> page_after(const Record& after) ORRERY_REQUIRES(change_mutex_);
   // The container after a change that the owner made.
   Result<ContainerPtr> changed(uint32_t container, const Result<std::string>& answer) const;
 
@@ -230,6 +241,7 @@ class Catalog {
   void touch(const std::vector<Record>& records) ORRERY_REQUIRES(change_mutex_);
   void remember(Commit made) ORRERY_REQUIRES(change_mutex_);
   std::deque<Commit> recent_ ORRERY_GUARDED_BY(change_mutex_);
+  size_t recent_bytes_ ORRERY_GUARDED_BY(change_mutex_) = 0;
   // Everything up to this LSN is older than what `recent_` has.
   uint64_t recent_since_ ORRERY_GUARDED_BY(change_mutex_) = 0;
   Touched touched_ ORRERY_GUARDED_BY(change_mutex_);

@@ -1,12 +1,15 @@
 // The owner of the catalog and the copies of it at other nodes. See catalog.h.
 //
-// News are the records that were committed since the LSN that a copy has, or, when that is too long
-// ago, all of them. A copy that has applied them has what the owner had when it gave them.
+// News are the records that were committed since the LSN that a copy has, so many bytes at a time.
+// When that is too long ago they only say so, and the copy reads all records, page by page, and
+// then what was committed since the first page: with that they are what the owner had at one
+// moment.
 //
 // A change that a copy asks for travels as a number and its arguments; the answer has what came of
-// it, and the news. So whoever asked has the change in its own copy before it goes on.
+// it, and news. Whoever asked has the change in its own copy before it goes on.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <mutex>
 #include <utility>
@@ -21,8 +24,21 @@ namespace {
 // What the owner keeps of its newest commits. A copy that asks several times a second never needs
 // more.
 constexpr size_t kRecentMax = 1024;
+constexpr size_t kRecentBytesMax = 32U << 20;
+// Of one message. A single commit may be more: as much as one change of the catalog is.
+constexpr size_t kNewsBytesMax = 4U << 20;
+// How often a copy begins anew, when the owner makes more commits meanwhile than it keeps.
+constexpr int kWholeCopiesMax = 5;
 
-enum class Change : uint8_t { opened, intend_split, publish_split, indexed, forget_removals };
+enum class Change : uint8_t {
+  opened,
+  intend_split,
+  publish_split,
+  indexed,
+  forget_removals,
+  none,  // only for the news
+  page   // of all records, after a place
+};
 
 Packer begin(Change change) {
   Packer packer;
@@ -48,6 +64,41 @@ Record unpack_record(Unpacker& from) {
 
 void pack(Packer& into, const IntendedClones& clones) {
   into.number(clones.left).number(clones.right).text(clones.left_name).text(clones.right_name);
+}
+
+size_t bytes_of(const std::vector<Record>& records) {
+  size_t bytes = 0;
+  for (const Record& record : records) {
+    bytes += sizeof(Record) + record.row.size() + (record.body ? record.body->size() : 0);
+  }
+  return bytes;
+}
+
+// What news are made of. `since`: the copy has to have that much already.
+struct News {
+  uint64_t lsn = 0;
+  bool is_whole = false;  // too long ago: all has to be read
+  uint64_t since = 0;
+  std::vector<Record> records = {};
+};
+
+std::string pack(const News& news) {
+  Packer packer;
+  packer.number(news.lsn).number(news.is_whole ? 1 : 0).number(news.since);
+  packer.number(news.records.size());
+  for (const Record& record : news.records) pack(packer, record);
+  return packer.take();
+}
+
+std::optional<News> unpack_news(std::string_view bytes) {
+  Unpacker from(bytes);
+  News news;
+  news.lsn = from.number();
+  news.is_whole = from.number() != 0;
+  news.since = from.number();
+  news.records.resize(from.count(kPackedRecordLeast));
+  for (Record& record : news.records) record = unpack_record(from);
+  return from.is_good() ? std::optional(std::move(news)) : std::nullopt;
 }
 
 IntendedClones unpack_clones(Unpacker& from) {
@@ -77,10 +128,13 @@ void Catalog::touch(const std::vector<Record>& records) {
 
 void Catalog::remember(Commit made) {
   if (owner_ == nullptr) return;  // there are no copies
+  recent_bytes_ += bytes_of(made.records);
   recent_.push_back(std::move(made));
-  if (recent_.size() <= kRecentMax) return;
-  recent_since_ = recent_.front().lsn;
-  recent_.pop_front();
+  while (recent_.size() > kRecentMax || recent_bytes_ > kRecentBytesMax) {
+    recent_since_ = recent_.front().lsn;
+    recent_bytes_ -= bytes_of(recent_.front().records);
+    recent_.pop_front();
+  }
 }
 
 Result<std::string> Catalog::news(uint64_t since) {
@@ -90,56 +144,98 @@ Result<std::string> Catalog::news(uint64_t since) {
 
 Result<std::string> Catalog::news_since(uint64_t since) {
   if (auto checked = check_owner(); !checked) return pass(checked.error());
-  const bool is_whole = since < recent_since_ || since > lsn();
-  std::vector<Record> records;
-  if (is_whole) {
-    std::optional<partition::ItemKey> after;
-    for (bool more = true; more;) {
-      auto page = partition_->scan(value::placement_min(), value::placement_max(),
-                                   after ? &*after : nullptr, 1000, SIZE_MAX, *schema_);
-      if (!page) return pass(page.error());
-      for (auto& [key, item] : page->items) {
-        records.emplace_back(key.placement, key.row, std::string(item.body));
-      }
-      more = page->more;
-      if (!page->items.empty()) after = page->items.back().first;
-    }
-  } else {
-    for (const Commit& one : recent_) {
-      if (one.lsn > since) records.insert(records.end(), one.records.begin(), one.records.end());
-    }
+  News news{.lsn = lsn(), .since = since};
+  news.is_whole = since < recent_since_ || since > lsn();
+  size_t bytes = 0;
+  for (const Commit& one : recent_) {
+    if (news.is_whole || one.lsn <= since) continue;
+    // The rest is for the next time.
+    if (bytes > kNewsBytesMax) break;
+    bytes += bytes_of(one.records);
+    news.lsn = one.lsn;
+    news.records.insert(news.records.end(), one.records.begin(), one.records.end());
   }
-  Packer packer;
-  packer.number(lsn()).number(is_whole ? 1 : 0).number(since).number(records.size());
-  for (const Record& record : records) pack(packer, record);
-  return packer.take();
+  return pack(news);
 }
 
-Status Catalog::apply(std::string_view news) {
-  Unpacker from(news);
-  const uint64_t lsn = from.number();
-  const bool is_whole = from.number() != 0;
-  const uint64_t since = from.number();
-  std::vector<Record> records(from.count(kPackedRecordLeast));
-  for (Record& record : records) record = unpack_record(from);
-  if (!from.is_good()) return unreadable("the news of the catalog");
+// As of this moment, up to so many bytes: whoever has them is told in `since` of which LSN they
+// are.
+Result<std::string> Catalog::page_after(const Record& after) {
+  News page{.lsn = lsn(), .is_whole = false, .since = lsn()};
+  const partition::ItemKey key{.placement = after.kind, .row = after.row};
+  auto read = partition_->scan(value::placement_min(), value::placement_max(),
+                               after.kind.empty() ? nullptr : &key, 1000, kNewsBytesMax, *schema_);
+  if (!read) return pass(read.error());
+  page.is_whole = !read->more;  // of a page: it is the last one
+  for (auto& [found, item] : read->items) {
+    page.records.emplace_back(found.placement, found.row, std::string(item.body));
+  }
+  return pack(page);
+}
+
+Status Catalog::apply(std::string_view bytes) {
+  auto news = unpack_news(bytes);
+  if (!news) return unreadable("the news of the catalog");
+  if (news->is_whole) return copy_all();
   const MutexLock change(change_mutex_);
   if (partition_) return {};  // the owner has it from the source
-  if (lsn <= this->lsn()) return {};
-  if (is_whole) {
-    Tables all;
-    for (const Record& record : records) {
-      if (auto entered = all.enter(record); !entered) return entered;
-    }
-    replace_tables(std::move(all));
-  } else {
-    // What came in between was not told here: the next news begin where this copy is.
-    if (since > this->lsn()) return {};
-    touch(records);
-    if (auto entered = enter(records); !entered) return entered;
-  }
-  lsn_.store(lsn, std::memory_order_release);
+  // What came in between was not told here: the next news begin where this copy is.
+  if (news->lsn <= lsn() || news->since > lsn()) return {};
+  touch(news->records);
+  if (auto entered = enter(news->records); !entered) return entered;
+  lsn_.store(news->lsn, std::memory_order_release);
   return {};
+}
+
+Status Catalog::copy_all() {
+  for (int attempt = 0; attempt < kWholeCopiesMax; ++attempt) {
+    Tables all;
+    auto begun = read_all(all);
+    if (!begun) return pass(begun.error());
+    // What was committed since the first page, until there is nothing more.
+    uint64_t at = *begun;
+    bool is_covered = true;
+    for (bool more = true; more && is_covered;) {
+      auto answer = ask_for_news(at, begin(Change::none).take());
+      if (!answer) return pass(answer.error());
+      auto news = unpack_news(answer->news);
+      if (!news) return unreadable("the news of the catalog");
+      is_covered = !news->is_whole;
+      for (const Record& record : news->records) {
+        if (auto entered = all.enter(record); !entered) return entered;
+      }
+      at = std::max(at, news->lsn);
+      more = at < answer->lsn;
+    }
+    if (!is_covered) continue;
+    if (auto checked = all.check(); !checked) return checked;
+    const MutexLock change(change_mutex_);
+    if (partition_ || at <= lsn()) return {};
+    replace_tables(std::move(all));
+    lsn_.store(at, std::memory_order_release);
+    return {};
+  }
+  return fail(Code::overloaded, "the catalog changes faster than a copy of it is made: try again");
+}
+
+// Enters all records; gives the LSN that the first page was of.
+Result<uint64_t> Catalog::read_all(Tables& into) {
+  std::optional<uint64_t> lsn;
+  Record after;
+  for (bool more = true; more;) {
+    auto answer =
+        ask_for_news(UINT64_MAX, begin(Change::page).text(after.kind).text(after.row).take());
+    if (!answer) return pass(answer.error());
+    auto page = unpack_news(answer->outcome);
+    if (!page) return unreadable("a page of the catalog");
+    if (!lsn) lsn = page->lsn;
+    for (const Record& record : page->records) {
+      if (auto entered = into.enter(record); !entered) return pass(entered.error());
+    }
+    more = !page->is_whole && !page->records.empty();
+    if (more) after = std::move(page->records.back());
+  }
+  return *lsn;
 }
 
 Catalog::Touched Catalog::take_touched() {
@@ -160,7 +256,7 @@ Result<std::string> Catalog::perform(std::string_view request) {
   if (!outcome) return outcome;
   auto news = news_since(since);
   if (!news) return news;
-  return Packer().text(*outcome).text(*news).take();
+  return Packer().number(lsn()).text(*outcome).text(*news).take();
 }
 
 Result<std::string> Catalog::perform_here(std::string_view request) {
@@ -206,6 +302,16 @@ Result<std::string> Catalog::perform_here(std::string_view request) {
       if (from.is_good()) return done(note_indexed_here(container, version));
       break;
     }
+    case Change::none:
+      if (from.is_good()) return std::string();
+      break;
+    case Change::page: {
+      Record after;
+      after.kind = from.text();
+      after.row = from.text();
+      if (from.is_good()) return page_after(after);
+      break;
+    }
     case Change::forget_removals: {
       std::vector<std::string> names(from.count(8));
       for (std::string& name : names) name = from.text();
@@ -216,15 +322,31 @@ Result<std::string> Catalog::perform_here(std::string_view request) {
   return unreadable("a change of the catalog");
 }
 
-Result<std::string> Catalog::ask_owner(std::string request) {
+Result<Catalog::OwnersAnswer> Catalog::ask_for_news(uint64_t since, const std::string& request) {
   if (owner_ == nullptr) return fail(Code::elsewhere, "the catalog is closed");
-  auto answer = owner_->change(Packer().number(lsn()).text(request).take());
-  if (!answer) return answer;
-  Unpacker from(*answer);
-  std::string outcome(from.text());
-  const std::string_view news = from.text();
-  if (!from.is_good()) return unreadable("the answer of the catalog's owner");
-  if (auto applied = apply(news); !applied) return pass(applied.error());
+  auto bytes = owner_->change(Packer().number(since).text(request).take());
+  if (!bytes) return pass(bytes.error());
+  Unpacker from(*bytes);
+  OwnersAnswer answer;
+  answer.lsn = from.number();
+  answer.outcome = from.text();
+  answer.news = from.text();
+  // Nobody knows what came of it.
+  if (!from.is_good()) return fail(Code::internal, "cannot read the answer of the catalog's owner");
+  return answer;
+}
+
+Result<std::string> Catalog::ask_owner(const std::string& request) {
+  auto answer = ask_for_news(lsn(), request);
+  if (!answer) return pass(answer.error());
+  const uint64_t has_it = answer->lsn;
+  std::string outcome = std::move(answer->outcome);
+  if (auto applied = apply(answer->news); !applied) return pass(applied.error());
+  while (lsn() < has_it && !is_owner()) {
+    auto more = ask_for_news(lsn(), begin(Change::none).take());
+    if (!more) return pass(more.error());
+    if (auto applied = apply(more->news); !applied) return pass(applied.error());
+  }
   return outcome;
 }
 

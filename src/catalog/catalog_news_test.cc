@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "catalog/catalog.h"
 #include "partition/partition_fixture.h"
 #include "volume/local/local_volume.h"
@@ -22,6 +24,8 @@ class CatalogNewsTest : public testing::Test, public ChangeLink {
   }
 
   Result<std::string> change(std::string request) override {
+    ++asked_;
+    if (meanwhile_) meanwhile_();
     auto answer = owner_->perform(request);
     if (lose_answer_) return fail(Code::internal, "no answer");
     return answer;
@@ -50,6 +54,8 @@ class CatalogNewsTest : public testing::Test, public ChangeLink {
   std::unique_ptr<Catalog> owner_;
   std::unique_ptr<Catalog> copy_;
   bool lose_answer_ = false;
+  int asked_ = 0;
+  std::function<void()> meanwhile_;  // before each question is answered
 };
 
 TEST_F(CatalogNewsTest, ACopyHasWhatTheOwnerHas) {
@@ -80,6 +86,51 @@ TEST_F(CatalogNewsTest, ACopyThatIsFarBehindIsToldEverything) {
   follow();
   EXPECT_FALSE(copy_->container(first->number)) << "what is gone goes by a whole copy too";
   EXPECT_THAT(copy_->take_touched().containers, testing::Contains(first->number));
+}
+
+TEST_F(CatalogNewsTest, ALargeCatalogIsCopiedPageByPageWhileItsOwnerGoesOn) {
+  const ContainerPtr container = make_container("c");
+  const std::string script(400'000, 'x');
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(owner_->create_resource(1, container->number, std::to_string(i), script));
+  }
+  int changes = 0;
+  meanwhile_ = [&] {
+    // One goes and one comes between any two pages, on either side of where they are read.
+    const int n = changes++;
+    if (n >= 20) return;
+    ASSERT_TRUE(owner_->remove_resource(
+        owner_->resource(1, container->number, std::to_string(n))->number, {}));
+    ASSERT_TRUE(owner_->create_resource(1, container->number, "new" + std::to_string(n), "{}"));
+  };
+  auto applied = copy_->apply(owner_->news(copy_->lsn()).value());
+  ASSERT_TRUE(applied) << applied.error().message;
+  EXPECT_GT(asked_, 9) << "40 MB are more than one message";
+  meanwhile_ = nullptr;
+  EXPECT_EQ(copy_->lsn(), owner_->lsn());
+  auto names = [&](const Catalog& catalog) {
+    std::vector<std::string> all;
+    for (const ResourcePtr& one : catalog.resources(1, container->number)) all.push_back(one->name);
+    return all;
+  };
+  EXPECT_EQ(names(*copy_), names(*owner_));
+  EXPECT_EQ(copy_->resource_totals().bytes, owner_->resource_totals().bytes);
+}
+
+TEST_F(CatalogNewsTest, NewsAreGivenSoManyBytesAtATime) {
+  const ContainerPtr container = make_container("c");
+  follow();
+  for (int i = 0; i < 30; ++i) {
+    ASSERT_TRUE(owner_->create_resource(1, container->number, std::to_string(i),
+                                        std::string(400'000, 'x')));
+  }
+  ASSERT_LT(owner_->news(copy_->lsn())->size(), 6U << 20);
+  ASSERT_TRUE(copy_->apply(owner_->news(copy_->lsn()).value()));
+  EXPECT_LT(copy_->lsn(), owner_->lsn());
+  // A change that a copy asks for brings all that was before it, however much that is.
+  ASSERT_TRUE(copy_->note_opened(container->number, container->map->ranges[0], 2));
+  EXPECT_EQ(copy_->lsn(), owner_->lsn());
+  EXPECT_EQ(copy_->resources(1, container->number).size(), 30U);
 }
 
 TEST_F(CatalogNewsTest, LateAndRepeatedNewsChangeNothing) {
