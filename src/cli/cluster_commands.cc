@@ -8,7 +8,8 @@
 #include <optional>
 #include <thread>
 
-#include "base/printable.h"
+#include "cli/terminal_text.h"
+#include "client/resources.h"
 #include "value/json.h"
 #include "value/json_quoted.h"
 
@@ -16,27 +17,6 @@ namespace orrery::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kLookAgain{500};
-
-std::string printable(std::string_view text) {
-  std::string out;
-  append_printable(out, text);
-  return out;
-}
-
-int complain(std::string_view command, const Error& error) {
-  fmt::print(stderr, "orrery cluster {}: {}\n", command, printable(error.message));
-  return 1;
-}
-
-double number(const value::Node& object, std::string_view name) {
-  const value::Node* member = object.find(name);
-  return member == nullptr ? 0 : member->number;
-}
-
-std::string text(const value::Node& object, std::string_view name) {
-  const value::Node* member = object.find(name);
-  return member == nullptr ? "" : printable(member->text);
-}
 
 bool truth(const value::Node& object, std::string_view name) {
   const value::Node* member = object.find(name);
@@ -49,13 +29,14 @@ void print_member(const value::Node& one, std::string_view coordinator) {
     if (!notes.empty()) notes += ", ";
     notes += more;
   };
-  if (text(one, "name") == coordinator) note("coordinator");
+  if (text_in(one, "name") == coordinator) note("coordinator");
   if (truth(one, "draining")) note("draining");
-  if (text(one, "state") != "live") note("its lease is " + text(one, "state"));
-  if (number(one, "silentS") > 1) note(fmt::format("silent for {:.1f} s", number(one, "silentS")));
-  if (!text(one, "cannotReach").empty()) note("cannot reach the coordinator");
-  fmt::print("{:<20}  {:<22}  {:>10}  {}\n", text(one, "name"), text(one, "address"),
-             number(one, "ranges"), notes);
+  if (text_in(one, "state") != "live") note("its lease is " + text_in(one, "state"));
+  if (number_in(one, "silentS") > 1)
+    note(fmt::format("silent for {:.1f} s", number_in(one, "silentS")));
+  if (!text_in(one, "cannotReach").empty()) note("cannot reach the coordinator");
+  fmt::print("{:<20}  {:<22}  {:>10}  {}\n", text_in(one, "name"), text_in(one, "address"),
+             number_in(one, "ranges"), notes);
 }
 
 // How many ranges the node is to serve, by the plan. Nothing when there is no such node.
@@ -67,31 +48,31 @@ Result<std::optional<double>> ranges_of(const ServerAddress& server, const std::
   const value::Node* members = document->root().find("members");
   for (const value::Node* one = members == nullptr ? nullptr : members->first; one != nullptr;
        one = one->next) {
-    if (text(*one, "name") == node) return number(*one, "ranges");
+    if (text_in(*one, "name") == node) return number_in(*one, "ranges");
   }
   return std::nullopt;
 }
 
 int show_status(const ServerAddress& server, bool json) {
   auto reply = call_admin(server, "GET", "/admin/cluster", "");
-  if (!reply) return complain("status", reply.error());
+  if (!reply) return complain("cluster status", reply.error());
   if (json) {
     fmt::print("{}\n", *reply);
     return 0;
   }
   auto document = value::JsonDocument::parse(*reply);
-  if (!document) return complain("status", document.error());
+  if (!document) return complain("cluster status", document.error());
   const value::Node& root = document->root();
   const value::Node* members = root.find("members");
   if (members == nullptr) {
-    return complain("status", {Code::internal, "the server's answer has no members"});
+    return complain("cluster status", {Code::internal, "the server's answer has no members"});
   }
-  const std::string coordinator = text(root, "coordinator");
-  fmt::print("asked {}; the coordinator is {}; plan {}.{} with {} partitions\n", text(root, "node"),
-             coordinator.empty() ? "not known" : coordinator, number(root, "term"),
-             number(root, "plan"), number(root, "ranges"));
-  fmt::print("the catalog here is at {}, {:.1f} s old\n\n", number(root, "catalogLsn"),
-             number(root, "catalogAgeS"));
+  const std::string coordinator = text_in(root, "coordinator");
+  fmt::print("asked {}; the coordinator is {}; plan {}.{} with {} partitions\n",
+             text_in(root, "node"), coordinator.empty() ? "not known" : coordinator,
+             number_in(root, "term"), number_in(root, "plan"), number_in(root, "ranges"));
+  fmt::print("the catalog here is at {}, {:.1f} s old\n\n", number_in(root, "catalogLsn"),
+             number_in(root, "catalogAgeS"));
   fmt::print("{:<20}  {:<22}  {:>10}\n", "node", "address", "partitions");
   for (const value::Node* one = members->first; one != nullptr; one = one->next) {
     print_member(*one, coordinator);
@@ -100,7 +81,7 @@ int show_status(const ServerAddress& server, bool json) {
 }
 
 int drain(const ServerAddress& server, const std::string& node, bool draining, bool wait) {
-  const std::string_view command = draining ? "drain" : "undrain";
+  const std::string_view command = draining ? "cluster drain" : "cluster undrain";
   auto asked =
       call_admin(server, "POST", "/admin/cluster/drain",
                  fmt::format(R"({{"node":{},"draining":{}}})", value::quoted(node), draining));
@@ -125,24 +106,20 @@ int drain(const ServerAddress& server, const std::string& node, bool draining, b
 
 int move_partition(const ServerAddress& server, const std::string& container, uint32_t range,
                    const std::string& node) {
-  const size_t slash = container.find('/');
-  if (slash == 0 || slash == std::string::npos || slash + 1 == container.size()) {
-    return complain(
-        "move", {Code::invalid, fmt::format("'{}' is not of the form DB/CONTAINER", container)});
-  }
-  auto moved = call_admin(
-      server, "POST", "/admin/cluster/move",
-      fmt::format(R"({{"database":{},"container":{},"range":{},"node":{}}})",
-                  value::quoted(container.substr(0, slash)),
-                  value::quoted(container.substr(slash + 1)), range, value::quoted(node)));
-  if (!moved) return complain("move", moved.error());
+  auto name = client::parse_container_name(container);
+  if (!name) return complain("cluster move", name.error());
+  auto moved = call_admin(server, "POST", "/admin/cluster/move",
+                          fmt::format(R"({{"database":{},"container":{},"range":{},"node":{}}})",
+                                      value::quoted(name->database), value::quoted(name->container),
+                                      range, value::quoted(node)));
+  if (!moved) return complain("cluster move", moved.error());
   fmt::print("range {} of {} goes to {}\n", range, printable(container), printable(node));
   return 0;
 }
 
 int rebalance(const ServerAddress& server) {
   auto asked = call_admin(server, "POST", "/admin/cluster/rebalance", "");
-  if (!asked) return complain("rebalance", asked.error());
+  if (!asked) return complain("cluster rebalance", asked.error());
   fmt::print("partitions are being spread anew: see orrery cluster status\n");
   return 0;
 }

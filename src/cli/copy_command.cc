@@ -156,19 +156,11 @@ void add_copy_options(CLI::App& command, CopyOptions& options) {
 }
 
 int copy_live(const CopyOptions& options) {
-  transfer::install_stop_signals();
-  transfer::Progress progress(transfer::Progress::mode_for(options.common.quiet));
   Summary summary;
   summary.command = "copy";
-  summary.checkpoint = options.common.checkpoint;
-  Status done = copy_between(options, progress, summary);
-  summary.seconds = progress.seconds();
-  if (!done) {
-    summary.exit = transfer::stop_was_asked() ? Exit::stopped : Exit::failed;
-    if (summary.exit == Exit::failed) summary.error = done.error().message;
-  }
-  progress.finish();
-  return finish(summary, options.common);
+  return run_transfer(summary, options.common, [&](transfer::Progress& progress, Summary& told) {
+    return copy_between(options, progress, told);
+  });
 }
 
 }  // namespace orrery::cli

@@ -162,20 +162,12 @@ int export_records(const ExportOptions& options) {
     between.mode = options.mode;
     return import_records(between);
   }
-  transfer::install_stop_signals();
-  transfer::Progress progress(transfer::Progress::mode_for(options.common.quiet));
   Summary summary;
   summary.command = "export";
-  summary.checkpoint = options.common.checkpoint;
   summary.to_standard_error = options.target == "-";
-  Status done = export_to_files(options, progress, summary);
-  summary.seconds = progress.seconds();
-  if (!done) {
-    summary.exit = transfer::stop_was_asked() ? Exit::stopped : Exit::failed;
-    if (summary.exit == Exit::failed) summary.error = done.error().message;
-  }
-  progress.finish();
-  return finish(summary, options.common);
+  return run_transfer(summary, options.common, [&](transfer::Progress& progress, Summary& told) {
+    return export_to_files(options, progress, told);
+  });
 }
 
 }  // namespace orrery::cli

@@ -213,19 +213,11 @@ void add_import_options(CLI::App& command, ImportOptions& options) {
 }
 
 int import_records(const ImportOptions& options) {
-  transfer::install_stop_signals();
-  transfer::Progress progress(transfer::Progress::mode_for(options.common.quiet));
   Summary summary;
   summary.command = options.command;
-  summary.checkpoint = options.common.checkpoint;
-  Status done = import_into(options, progress, summary);
-  summary.seconds = progress.seconds();
-  if (!done) {
-    summary.exit = transfer::stop_was_asked() ? Exit::stopped : Exit::failed;
-    if (summary.exit == Exit::failed) summary.error = done.error().message;
-  }
-  progress.finish();
-  return finish(summary, options.common);
+  return run_transfer(summary, options.common, [&](transfer::Progress& progress, Summary& told) {
+    return import_into(options, progress, told);
+  });
 }
 
 }  // namespace orrery::cli

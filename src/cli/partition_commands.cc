@@ -9,30 +9,17 @@
 
 #include "base/bytes.h"
 #include "cli/terminal_text.h"
+#include "client/resources.h"
 #include "value/json.h"
 #include "value/json_quoted.h"
 
 namespace orrery::cli {
-namespace {
-
-Result<std::pair<std::string, std::string>> split_name(const std::string& container) {
-  const size_t slash = container.find('/');
-  if (slash == 0 || slash == std::string::npos || slash + 1 == container.size()) {
-    return fail(
-        Code::invalid,
-        fmt::format("'{}' is not of the form DB/CONTAINER, such as shop/orders", container));
-  }
-  return std::pair(container.substr(0, slash), container.substr(slash + 1));
-}
-
-}  // namespace
-
 int split(const ServerAddress& server, const std::string& container, std::optional<uint32_t> range,
           bool json) {
-  auto name = split_name(container);
+  auto name = client::parse_container_name(container);
   if (!name) return complain("split", name.error());
-  std::string body = fmt::format("{{\"database\":{},\"container\":{}", value::quoted(name->first),
-                                 value::quoted(name->second));
+  std::string body = fmt::format("{{\"database\":{},\"container\":{}",
+                                 value::quoted(name->database), value::quoted(name->container));
   if (range) body += fmt::format(",\"range\":{}", *range);
   body += "}";
   auto reply = call_admin(server, "POST", "/admin/split", body);
@@ -55,12 +42,13 @@ int split(const ServerAddress& server, const std::string& container, std::option
 }
 
 int partitions(const ServerAddress& server, const std::string& container, bool json) {
-  auto name = split_name(container);
+  auto name = client::parse_container_name(container);
   if (!name) return complain("partitions", name.error());
-  auto reply = call_admin(server, "GET",
-                          fmt::format("/admin/partitions?database={}&container={}",
-                                      percent_encode(name->first), percent_encode(name->second)),
-                          "");
+  auto reply =
+      call_admin(server, "GET",
+                 fmt::format("/admin/partitions?database={}&container={}",
+                             percent_encode(name->database), percent_encode(name->container)),
+                 "");
   if (!reply) return complain("partitions", reply.error());
   if (json) {
     fmt::print("{}\n", *reply);

@@ -9,19 +9,13 @@
 #include <memory>
 #include <utility>
 
-#include "base/printable.h"
+#include "cli/terminal_text.h"
 #include "transfer/progress.h"
 #include "transfer/stop_signals.h"
 #include "value/json_quoted.h"
 
 namespace orrery::cli {
 namespace {
-
-std::string printable(std::string_view text) {
-  std::string out;
-  append_printable(out, text);
-  return out;
-}
 
 std::string_view name_of(Exit exit) {
   switch (exit) {
@@ -248,6 +242,21 @@ int finish(const Summary& summary, const TransferOptions& options) {
                    : fmt::format("; the same command goes on from {}", summary.checkpoint));
   }
   return static_cast<int>(summary.exit);
+}
+
+int run_transfer(Summary summary, const TransferOptions& options,
+                 const std::function<Status(transfer::Progress&, Summary&)>& transfer) {
+  transfer::install_stop_signals();
+  transfer::Progress progress(transfer::Progress::mode_for(options.quiet));
+  summary.checkpoint = options.checkpoint;
+  const Status done = transfer(progress, summary);
+  summary.seconds = progress.seconds();
+  if (!done) {
+    summary.exit = transfer::stop_was_asked() ? Exit::stopped : Exit::failed;
+    if (summary.exit == Exit::failed) summary.error = done.error().message;
+  }
+  progress.finish();
+  return finish(summary, options);
 }
 
 }  // namespace orrery::cli

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "client/client.h"
 #include "client/resources.h"
 #include "transfer/checkpoint.h"
+#include "transfer/progress.h"
 
 namespace orrery::cli {
 
@@ -88,5 +90,8 @@ struct Summary {
 };
 // Prints it (as JSON to standard output, or for people to standard error) and gives the exit code.
 int finish(const Summary& summary, const TransferOptions& options);
+// A whole command: with progress, until it is done, failed or stopped by a signal.
+int run_transfer(Summary summary, const TransferOptions& options,
+                 const std::function<Status(transfer::Progress&, Summary&)>& transfer);
 
 }  // namespace orrery::cli

@@ -13,12 +13,6 @@ namespace {
 using value::Node;
 using value::Type;
 
-std::string quoted(std::string_view text) {
-  std::string json;
-  face::append_message(json, text);
-  return json;
-}
-
 Error no_such_container(std::string_view database, std::string_view container) {
   return Error{
       .code = Code::not_found,

@@ -6,7 +6,6 @@
 #include <charconv>
 
 #include "base/bytes.h"
-#include "face/http_error.h"
 #include "ops/pages.h"
 
 namespace orrery::ops {
@@ -14,12 +13,6 @@ namespace {
 
 constexpr int64_t kKeysMax = 20;    // of one partition
 constexpr size_t kPointsMax = 720;  // of one answer about the history
-
-std::string quoted(std::string_view text) {
-  std::string json;
-  face::append_message(json, text);
-  return json;
-}
 
 // A parameter that is a whole number.
 int64_t number_of(const PageRequest& call, std::string_view name, int64_t otherwise) {

@@ -6,7 +6,6 @@
 #include <array>
 #include <utility>
 
-#include "face/http_error.h"
 #include "nodes/node.h"
 #include "ops/pages.h"
 #include "value/json.h"
@@ -17,12 +16,6 @@ namespace {
 using value::Type;
 
 constexpr std::array<std::string_view, 3> kLeaseStates = {"live", "revoked", "over"};
-
-std::string quoted(std::string_view text) {
-  std::string json;
-  face::append_message(json, text);
-  return json;
-}
 
 double seconds(int64_t microseconds) {
   return static_cast<double>(microseconds) / 1e6;

@@ -95,4 +95,10 @@ void PageRequest::method_not_allowed() {
   fail_with(405, fmt::format("{} is not possible on {}", method, path));
 }
 
+std::string quoted(std::string_view text) {
+  std::string json;
+  face::append_message(json, text);
+  return json;
+}
+
 }  // namespace orrery::ops

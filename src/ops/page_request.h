@@ -54,4 +54,8 @@ class PageRequest {
 };
 using PageRequestPtr = std::unique_ptr<PageRequest>;
 
+// A text as a JSON string, for the pages that are put together from parts. Bytes that are no UTF-8
+// are replaced.
+std::string quoted(std::string_view text);
+
 }  // namespace orrery::ops
