@@ -96,13 +96,14 @@ function ContainerPage({ db, id, tab }: { db: string; id: string; tab: string })
 }
 
 function LostBar() {
-  const [, redraw] = useState(0);
+  const [lost, setLost] = useState(lostAt());
   useEffect(() => {
-    const off = onReach(() => redraw((n) => n + 1));
+    const off = onReach(() => setLost(lostAt()));
+    setLost(lostAt()); // it may have changed before this effect ran
     return () => void off();
   }, []);
-  if (!lostAt()) return null;
-  return <div class="lost" role="alert">No answer since {clock(lostAt() / 1000, true)}. Trying every 2 s.</div>;
+  if (!lost) return null;
+  return <div class="lost" role="alert">No answer since {clock(lost / 1000, true)}. Trying every 2 s.</div>;
 }
 
 function Frame({ info, onSignOut }: { info: SessionInfo; onSignOut: () => void }) {

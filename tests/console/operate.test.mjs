@@ -29,6 +29,24 @@ describe("a console with --dev", () => {
   });
   after(() => at.server?.close());
 
+  it("an address that changes before the first picture is painted is followed", async () => {
+    const page = await at.page(at.server, { context: at.p.context });
+    await page.page.evaluateOnNewDocument(() => {
+      const watch = new MutationObserver(() => {
+        if (!document.querySelector(".brand")) return;
+        watch.disconnect();
+        location.hash = "/metrics";
+      });
+      watch.observe(document, { childList: true, subtree: true });
+    });
+    try {
+      await page.open();
+      await page.page.waitForSelector('a[href="#/metrics"][aria-current="page"]');
+    } finally {
+      await page.page.close(); // the other page is looked at again
+    }
+  });
+
   it("a split is started and watched", async () => {
     const { p } = at;
     await p.go("/data/shop/orders/partitions");

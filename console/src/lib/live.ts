@@ -53,10 +53,11 @@ export class Shared<T> {
     for (const listener of this.listeners) listener();
   };
   use(): T {
-    const [, redraw] = useState(0);
+    const [shown, show] = useState({ value: this.value });
     useEffect(() => {
-      const listener = () => redraw((n) => n + 1);
+      const listener = () => show({ value: this.value });
       this.listeners.add(listener);
+      if (shown.value !== this.value) listener(); // set between drawing and this effect
       return () => void this.listeners.delete(listener);
     }, []);
     return this.value;

@@ -37,6 +37,7 @@ export function useRoute(): Route {
   useEffect(() => {
     const changed = () => setHash(location.hash);
     addEventListener("hashchange", changed);
+    changed(); // an effect runs after painting: the address may have changed since the first look
     return () => removeEventListener("hashchange", changed);
   }, []);
   return parse(hash);
