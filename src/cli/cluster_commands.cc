@@ -71,8 +71,9 @@ int show_status(const ServerAddress& server, bool json) {
   fmt::print("asked {}; the coordinator is {}; plan {}.{} with {} partitions\n",
              text_in(root, "node"), coordinator.empty() ? "not known" : coordinator,
              number_in(root, "term"), number_in(root, "plan"), number_in(root, "ranges"));
-  fmt::print("the catalog here is at {}, {:.1f} s old\n\n", number_in(root, "catalogLsn"),
-             number_in(root, "catalogAgeS"));
+  fmt::print("the catalog here is at {}, {:.1f} s old; version {} is written\n\n",
+             number_in(root, "catalogLsn"), number_in(root, "catalogAgeS"),
+             number_in(root, "writtenVersion"));
   fmt::print("{:<20}  {:<22}  {:>10}\n", "node", "address", "partitions");
   for (const value::Node* one = members->first; one != nullptr; one = one->next) {
     print_member(*one, coordinator);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -13,6 +14,8 @@
 #include "volume/local/local_volume.h"
 #include "volume/objects/directory_store.h"
 #include "volume/objects/object_volume.h"
+#include "volume/objects/text_number.h"
+#include "volume/objects/written_version.h"
 #include "volume/rados/rados_store.h"
 
 namespace orrery::cli {
@@ -31,6 +34,16 @@ std::string host_name() {
 void stop_serving() {
   log::error("another server has this volume now: stopping");
   ::kill(::getpid(), SIGTERM);
+}
+
+// What this program can read. Tests say that it is a later one.
+volume::SpokenVersions spoken_versions() {
+  volume::SpokenVersions versions;
+  const char* newest = std::getenv("ORRERY_TEST_NEWEST_VERSION");  // NOLINT(concurrency-mt-unsafe)
+  if (newest == nullptr) return versions;
+  versions.newest = volume::number_of<uint32_t>(newest).value_or(versions.newest);
+  log::warn("ORRERY_TEST_NEWEST_VERSION is set: this program says that it reads more than it does");
+  return versions;
 }
 
 }  // namespace
@@ -72,6 +85,7 @@ Result<OpenedVolume> open_volume(std::shared_ptr<volume::ObjectStore> store,
   }
   volume::ObjectVolumeOptions options{.node_name = node.is_node() ? node.name : host_name(),
                                       .address = node.address,
+                                      .versions = spoken_versions(),
                                       .on_lease_lost = stop_serving,
                                       .incarnation_file = data_folder + "/incarnation",
                                       .cache_file = data_folder + "/cache",
@@ -79,6 +93,11 @@ Result<OpenedVolume> open_volume(std::shared_ptr<volume::ObjectStore> store,
   auto lease = volume::take_lease(*store, options);
   if (!lease) return pass(lease.error());
   opened.lease = std::move(*lease);
+  if (!node.is_node()) {
+    // Of several nodes the coordinator does it.
+    auto raised = volume::raise_written_version(*store, options.versions.newest);
+    if (!raised && raised.error().code != Code::retry) return pass(raised.error());
+  }
   auto shared = volume::open_object_volume(std::move(store), std::move(options), opened.lease);
   if (!shared) return pass(shared.error());
   opened.volume = std::move(*shared);

@@ -2,6 +2,7 @@
 #include "nodes/members.h"
 
 #include <algorithm>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -100,6 +101,13 @@ void Members::list_live() {
   }
   std::ranges::sort(live_, {},
                     [](const Member& member) { return std::tie(member.name, member.incarnation); });
+}
+
+uint32_t Members::readable_by_all() const {
+  if (rows_.empty()) return 0;
+  return std::ranges::min(
+      rows_ | std::views::values |
+      std::views::transform([](const SeenRow& seen) { return seen.row.versions.newest; }));
 }
 
 const Member* Members::find(const std::string& incarnation) const {

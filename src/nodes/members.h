@@ -46,6 +46,8 @@ class Members {
   // When the newest reading of all rows began. What was over by then is not among them.
   int64_t read_us() const { return read_us_; }
   uint64_t leases_ended() const { return leases_ended_; }
+  // The newest version that all of them can read. 0: no row was read yet.
+  uint32_t readable_by_all() const;
 
  private:
   bool is_watcher(const std::string& coordinator) const;

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "volume/objects/mutation.h"
+#include "volume/objects/written_version.h"
 
 namespace orrery::nodes {
 
@@ -64,12 +65,28 @@ void Node::poll(int64_t now_us) {
     rows_read_us_ = members_.read_us();
     counters_.leases_ended = members_.leases_ended();
   }
+  look_at_version();
   find_coordinator(now_us);
   if (const auto coordinator = coordinating()) {
     // Somebody took it over, and this process has not noticed anything yet.
     if (owner_known_ && owner_ != lease_.incarnation()) step_down(false);
   } else if (vacant_since_us_) {
     claim_catalog(clock_());
+  }
+}
+
+// Only while there is something to raise: a coordinator raises it, the others wait for that.
+void Node::look_at_version() {
+  const uint32_t readable = members_.readable_by_all();
+  if (written_version() >= readable) return;
+  if (coordinating()) {
+    auto raised = volume::raise_written_version(store_, readable);
+    if (!raised && raised.error().code != Code::retry) {
+      log::warn("cannot raise the version that is written", {{"error", raised.error().message}});
+    }
+  }
+  if (auto version = volume::read_written_version(store_)) {
+    written_version_.store(version->written, std::memory_order_release);
   }
 }
 

@@ -79,6 +79,8 @@ class Node final : public peer::Answerer {
   // At the coordinator, for what must be known everywhere before it is acknowledged: whether all
   // nodes that had a row after `committed_us`, by this node's clock, have the catalog as of `lsn`.
   bool everyone_has(uint64_t lsn, int64_t committed_us) const;
+  // What this node and the others may write (written_version.h). 0: not known yet.
+  uint32_t written_version() const { return written_version_.load(std::memory_order_acquire); }
   NodeStatus status() const;
 
  private:
@@ -102,6 +104,7 @@ class Node final : public peer::Answerer {
   void follow_answered(FollowAnswer answer);
   void follow_failed(const Error& error);
   void poll(int64_t now_us);
+  void look_at_version();
   std::set<std::string> doubted(int64_t now_us);
   void find_coordinator(int64_t now_us);
   void claim_catalog(int64_t now_us);
@@ -146,6 +149,8 @@ class Node final : public peer::Answerer {
   bool is_reached_ = true;  // the newest question to the coordinator was answered
   int64_t told_loads_us_ = INT64_MIN;
   uint64_t newest_term_ = 0;
+
+  std::atomic<uint32_t> written_version_{0};
 
   mutable Mutex mutex_;
   std::shared_ptr<Coordinator> coordinator_ ORRERY_GUARDED_BY(mutex_);  // null: a follower

@@ -207,6 +207,7 @@ NodeStatus Node::status() const {
   status.term = plan ? plan->term : 0;
   status.plan_version = plan ? plan->version : 0;
   status.ranges = plan ? plan->owners.size() : 0;
+  status.written_version = written_version();
   status.catalog_lsn = seat_.catalog_lsn();
   if (coordinator) {
     status.catalog_age_us = 0;  // it has the catalog itself

@@ -43,6 +43,7 @@ struct NodeStatus {
   uint64_t term = 0;        // of the plan
   uint64_t plan_version = 0;
   uint64_t ranges = 0;
+  uint32_t written_version = 0;  // 0: not known yet
   uint64_t catalog_lsn = 0;
   int64_t catalog_age_us = -1;  // below 0: there is no copy
   std::vector<MemberStatus> members;

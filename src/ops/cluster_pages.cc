@@ -37,10 +37,11 @@ std::string status_json(const nodes::NodeStatus& status) {
     members += member_json(one);
   }
   return fmt::format(
-      R"({{"node":{},"coordinator":{},"isCoordinator":{},"leaseGood":{},"term":{},"plan":{},"ranges":{},"catalogLsn":{},"catalogAgeS":{:.3f},"members":[{}]}})",
+      R"({{"node":{},"coordinator":{},"isCoordinator":{},"leaseGood":{},"term":{},"plan":{},"ranges":{},"writtenVersion":{},"catalogLsn":{},"catalogAgeS":{:.3f},"members":[{}]}})",
       quoted(status.self.name), quoted(status.coordinator), status.is_coordinator,
-      status.lease_good, status.term, status.plan_version, status.ranges, status.catalog_lsn,
-      status.catalog_age_us < 0 ? -1.0 : seconds(status.catalog_age_us), members);
+      status.lease_good, status.term, status.plan_version, status.ranges, status.written_version,
+      status.catalog_lsn, status.catalog_age_us < 0 ? -1.0 : seconds(status.catalog_age_us),
+      members);
 }
 
 // Answers the request with what came of the operation.

@@ -43,9 +43,10 @@ class Cluster {
     execFileSync(certificates, [this.folder, "127.0.0.1", ...names, "spare"]);
   }
 
-  async add(name) {
+  async add(name, { env } = {}) {
     const file = (suffix) => join(this.folder, `${name}.${suffix}`);
     const node = await start({
+      env,
       args: [
         ...this.volume, "--node", name, "--node-address", `127.0.0.1:${await freePort()}`,
         "--cluster-ca", join(this.folder, "ca.pem"), "--cluster-cert", file("pem"), "--cluster-key", file("key"),

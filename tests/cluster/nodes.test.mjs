@@ -196,6 +196,32 @@ describe("a cluster of three", () => {
     }
   });
 
+  test("nodes are upgraded one by one, and a new version is written when all can read it", async () => {
+    const cluster = await startCluster(["n1", "n2"]);
+    const written = (name) => until("the version is known", async () => (await cluster.status(name)).writtenVersion);
+    const upgrade = (name) => cluster.nodes.get(name).restart({ env: { ORRERY_TEST_NEWEST_VERSION: "2" } });
+    try {
+      await make(cluster, { throughput: 400, items: 20 });
+      assert.equal(await written("n1"), 1);
+      await upgrade("n1");
+      await until("both nodes know of the newer program", async () => {
+        const members = (await cluster.status("n2")).members.filter((one) => one.state === "live");
+        return members.length === 2 && members.some((one) => one.versions[1] === 2);
+      });
+      assert.equal(await written("n1"), 1, "n2 cannot read more");
+      await upgrade("n2");
+      for (const name of cluster.names) await until("version 2 is written", async () => (await written(name)) === 2);
+      for (const name of cluster.names) {
+        const { resources } = await cluster.container(name).items.query("SELECT VALUE c.n FROM c").fetchAll();
+        assert.deepEqual(resources.sort((a, b) => a - b), upTo(20));
+      }
+      // An old program does not come back.
+      await assert.rejects(cluster.add("spare"), /version 2 since all nodes could read it/);
+    } finally {
+      await cluster.close();
+    }
+  });
+
   test("a partition is moved and split by command, and its items stay", async () => {
     const cluster = await startCluster(["n1", "n2"]);
     try {

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "volume/objects/written_version.h"
+
 namespace orrery::nodes::simulation {
 
 using volume::Applied;
@@ -57,8 +59,9 @@ Outcome Objects::apply(const std::string& name, const ObjectChange& change) {
   for (const auto& [key, value] : change.entries_equal) {
     if (!is(now.entries, key, value)) return {.applied = Applied::differs};
   }
-  const bool is_watched = on_change && (name.starts_with("lease.") || name.starts_with("root.") ||
-                                        name.starts_with("file."));
+  const bool is_watched =
+      on_change && (name.starts_with("lease.") || name.starts_with("root.") ||
+                    name.starts_with("file.") || name == volume::kVersionObject);
   // Of a log only the name counts to who watches: its bytes are not copied.
   Object before;
   if (is_watched && there && !name.starts_with("file.")) before.attributes = now.attributes;

@@ -18,12 +18,14 @@
 #include "volume/objects/object_volume.h"
 #include "volume/objects/root.h"
 #include "volume/objects/text_number.h"
+#include "volume/objects/written_version.h"
 
 namespace orrery::nodes::simulation {
 namespace {
 
 constexpr uint32_t kNodes = 3;
-constexpr uint32_t kRangesMax = 5;  // made by clients; splits make more
+constexpr uint32_t kNewVersion = 2;  // which some of the programs can read
+constexpr uint32_t kRangesMax = 5;   // made by clients; splits make more
 constexpr int64_t kRunUs = 14'000'000;
 constexpr int64_t kCalmUs = 10'000'000;  // from here on nothing new goes wrong
 constexpr int64_t kRecoveryUs = 15'000'000;
@@ -146,14 +148,19 @@ class Cluster {
         .clock = [&process] { return process.clock_us(); },
         .random = [this](std::span<char> into) { return world_.random_bytes(into); },
         .lease_renews_itself = false};
+    if (world_.happens(0.5)) options.versions.newest = kNewVersion;
     while (!process.dead && !life.lease) {
-      if (auto lease = volume::take_lease(*life.store, options)) {
+      auto lease = volume::take_lease(*life.store, options);
+      if (lease) {
         life.lease = std::move(*lease);
       } else {
+        // Its operator takes a newer program.
+        if (lease.error().code == Code::unsupported) options.versions.newest = kNewVersion;
         world_.sleep(100'000);
       }
     }
     if (process.dead) return;
+    check_readable(life);
     life.volume = volume::open_object_volume(life.store, options, life.lease).value();
     life.room.reset(new Room{.world = world_,
                              .process = process,
@@ -376,6 +383,11 @@ class Cluster {
                     const Objects::Object* after) {
     if (name.starts_with("lease.")) return check_row(name.substr(6), before, after);
     if (name.starts_with("root.")) return check_root(name, before, after);
+    if (name == volume::kVersionObject) {
+      ++world_.counts.versions_changed;
+      for (const auto& life : lives_) check_readable(*life);
+      return;
+    }
     // file.ROOT.EPOCH.N.K, which was appended to.
     const size_t root_end = name.find('.', 5);
     const size_t epoch_end = name.find('.', root_end + 1);
@@ -408,6 +420,20 @@ class Cluster {
       life->is_revoked = true;
       life->is_over = is->state == State::over;
     }
+  }
+
+  // Nothing is written that somebody who may use the volume cannot read.
+  void check_readable(const Life& life) {
+    const Objects::Object* object = objects_.find(volume::kVersionObject);
+    if (!object || !life.lease) return;
+    const Objects::Object* lease = objects_.find("lease." + life.lease->incarnation());
+    const auto row = lease ? volume::decode_lease_row(lease->attributes.at("row")) : std::nullopt;
+    if (!row || row->state == volume::LeaseRow::State::over) return;
+    const auto version = volume::decode_written_version(object->attributes.at("state"));
+    if (!version) return world_.fail("the written version cannot be read");
+    if (version->written <= life.lease->options().versions.newest) return;
+    world_.fail(fmt::format("I12: version {} is written, and process {} uses the volume",
+                            version->written, life.process.number));
   }
 
   void check_root(const std::string& name, const Objects::Object* before,

@@ -106,6 +106,7 @@ TEST_F(Simulation, EveryInvariantHoldsForEverySeed) {
   EXPECT_GT(all.drops, 0U);
   EXPECT_GT(all.splits, 0U);
   EXPECT_GT(all.two_coordinators, 0U);
+  EXPECT_GT(all.versions_changed, 0U);
   // And clients got somewhere all the same.
   EXPECT_GT(all.writes, count * 10);
   EXPECT_GT(all.reads, count * 10);
@@ -162,6 +163,7 @@ constexpr Broken kBroken[] = {
     {Mutation::no_drift_margin, "NoDriftMargin", 4400},
     {Mutation::revoke_uncompared, "RevokeUncompared"},
     {Mutation::wait_not_own, "WaitNotOwn"},
+    {Mutation::raise_unannounced, "RaiseUnannounced", 780},
     {Mutation::claim_without_over, "ClaimWithoutOver"},
     {Mutation::claim_uncompared, "ClaimUncompared"},
     {Mutation::no_append_guard, "NoAppendGuard"},

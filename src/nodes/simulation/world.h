@@ -38,7 +38,7 @@ struct Counts {
   uint64_t crashes = 0, pauses = 0, cuts_of_network = 0, cuts_of_store = 0;
   uint64_t leases_ended = 0, claims = 0, catalogs_claimed = 0, plans = 0, releases = 0;
   uint64_t writes = 0, writes_failed = 0, writes_unknown = 0, reads = 0, reads_refused = 0;
-  uint64_t drops = 0, drains = 0, splits = 0, two_coordinators = 0;
+  uint64_t drops = 0, drains = 0, splits = 0, two_coordinators = 0, versions_changed = 0;
 
   void add(const Counts& other);
 };

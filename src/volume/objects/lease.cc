@@ -54,10 +54,11 @@ bool system_random(std::span<char> into) {
 }
 
 std::string encode(const LeaseRow& row) {
-  return fmt::format("{} {} name={} address={} versions={}-{} draining={} cannot_reach={}",
+  return fmt::format("{} {} name={} address={} versions={}-{} draining={} cannot_reach={}{}{}",
                      kStates[static_cast<size_t>(row.state)], row.counter, percent_encode(row.name),
                      percent_encode(row.address), row.versions.oldest, row.versions.newest,
-                     row.draining ? 1 : 0, percent_encode(row.cannot_reach));
+                     row.draining ? 1 : 0, percent_encode(row.cannot_reach),
+                     row.rest.empty() ? "" : " ", row.rest);
 }
 
 std::optional<LeaseRow> decode_lease_row(std::string_view text) {
@@ -88,6 +89,7 @@ std::optional<LeaseRow> decode_lease_row(std::string_view text) {
   row.address = std::move(*address);
   row.versions = {.oldest = *oldest, .newest = *newest};
   row.cannot_reach = std::move(*cannot_reach);
+  row.rest = text;
   // Changes compare the row as it is written: a row with another spelling is none.
   if (encode(row) != whole) return std::nullopt;
   return row;

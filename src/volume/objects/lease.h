@@ -70,6 +70,7 @@ struct LeaseRow {
   SpokenVersions versions = {};
   bool draining = false;          // it is to serve nothing any more
   std::string cannot_reach = {};  // the incarnation of a coordinator that does not answer it
+  std::string rest = {};          // what a newer program says in it besides, kept as it is
 
   bool operator==(const LeaseRow&) const = default;
 };

@@ -53,6 +53,12 @@ TEST_F(LeaseTest, ARowIsReadAsItWasWritten) {
        {"", "live", "live 1", "live x name=a", "gone 1 name=a address= versions=1-1"}) {
     EXPECT_FALSE(decode_lease_row(text)) << text;
   }
+  // A newer program may say more.
+  const auto newer = decode_lease_row(encode(row) + " rack=7 room=2");
+  ASSERT_TRUE(newer);
+  EXPECT_EQ(newer->rest, "rack=7 room=2");
+  EXPECT_EQ(newer->name, row.name);
+  EXPECT_EQ(encode(*newer), encode(row) + " rack=7 room=2");
   // Another spelling of the same row would never be equal to what is compared.
   EXPECT_FALSE(decode_lease_row(encode(row) + " "));
   EXPECT_FALSE(decode_lease_row("live 01 name= address= versions=1-1 draining=0 cannot_reach="));

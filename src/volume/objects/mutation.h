@@ -15,6 +15,7 @@ enum class Mutation : uint8_t {
   no_drift_margin,    // who ends a lease waits no longer than the lease, whatever the clocks
   revoke_uncompared,  // revoking does not compare the row that was seen
   wait_not_own,       // a row that another revoked is ended without a wait of one's own
+  raise_unannounced,  // a version is written after reading the rows, without announcing it first
   // Claims.
   claim_without_over,  // the owner's lease is not looked at
   claim_uncompared,    // the epoch is raised without comparing it

@@ -20,6 +20,7 @@
 #include "volume/objects/root.h"
 #include "volume/objects/sweeper.h"
 #include "volume/objects/text_number.h"
+#include "volume/objects/written_version.h"
 
 namespace orrery::volume {
 namespace {
@@ -559,6 +560,7 @@ Result<std::shared_ptr<Lease>> take_lease(ObjectStore& store, const ObjectVolume
                                    .on_lost = options.on_lease_lost,
                                    .renews_itself = options.lease_renews_itself});
   if (!lease) return pass(lease.error());
+  if (auto admitted = admit(store, options.versions); !admitted) return pass(admitted.error());
   // Should the process end before this, its lease is ended by others, some seconds later.
   if (!file.empty()) {
     if (auto noted = note_incarnation(file, (*lease)->incarnation()); !noted) {

@@ -5,6 +5,7 @@
 //   file.ID.E.N.K     stripe or extent K of a file that the owner with epoch E of root ID made
 //   lease.INCARNATION a process that uses the volume (lease.h)
 //   leases            entries: the incarnations of those that are not known to be over
+//   version           which version of all this is written (written_version.h)
 //
 // Fencing: an owner's changes of its root, and its appends to logs, compare the epoch in the same
 // operation. A new owner raises the root's epoch first; then it reads which logs there are, and
