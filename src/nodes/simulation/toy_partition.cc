@@ -112,7 +112,8 @@ ToyPartition::Told ToyPartition::write(uint64_t value) {
     writing_ = true;
     rocksdb::IOStatus status;
     bool is_sent = true;
-    if (in_log_ == kWritesInALog && !begin_log()) {
+    // A root's lock is held while a clone is made: two fibers must not both want it (fiber.h).
+    if (in_log_ >= kWritesInALog && !is_cloning_ && !begin_log()) {
       is_sent = false;
       status = rocksdb::IOStatus::IOError("no log");
     } else {
@@ -217,7 +218,9 @@ std::optional<uint32_t> ToyPartition::split(const Split& split) {
     };
     const auto child = split.intend(epoch);
     const bool is_first = is_mutated(Mutation::publish_first);
+    is_cloning_ = true;
     bool is_made = child && is_mine() && (is_first || (clone(*child) && clone(*child + 1)));
+    is_cloning_ = false;
     while (is_made && is_mine()) {
       const auto is_done = split.publish(*child);
       if (is_done && *is_done) published = child;

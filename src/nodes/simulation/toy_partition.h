@@ -87,6 +87,7 @@ class ToyPartition {
   uint32_t in_log_ = 0;
   uint32_t users_ = 0;
   bool writing_ = false;
+  bool is_cloning_ = false;
 };
 
 }  // namespace orrery::nodes::simulation
