@@ -2,6 +2,7 @@
 //
 //   ORRERY_SEED=17        one seed alone, step by step on standard error
 //   ORRERY_SEEDS=100000   so many instead of the usual number
+//   ORRERY_FROM=20001     beginning with this one
 //   ORRERY_MUTATION=3     with the rule of this number broken (mutation.h)
 //   ORRERY_RECOVERS=1     until all should be well again
 #include "nodes/simulation/simulation.h"
@@ -42,7 +43,7 @@ class Simulation : public testing::Test {
 TEST_F(Simulation, EveryInvariantHoldsForEverySeed) {
   const auto one = number_from("ORRERY_SEED");
   const auto mutation = static_cast<Mutation>(number_from("ORRERY_MUTATION").value_or(0));
-  const uint64_t first = one.value_or(1);
+  const uint64_t first = one ? *one : number_from("ORRERY_FROM").value_or(1);
   const uint64_t count = one ? 1 : number_from("ORRERY_SEEDS").value_or(kIsSlow ? 300 : 10'000);
   Counts all;
   for (uint64_t seed = first; seed < first + count; ++seed) {
@@ -186,7 +187,7 @@ constexpr Broken kBroken[] = {
     {Mutation::serve_before_noting, "ServeBeforeNoting"},
     {Mutation::forget_published, "ForgetPublished", 1'002'200},
     {Mutation::resume_in_doubt, "ResumeInDoubt"},
-    {Mutation::change_without_lease, "ChangeWithoutLease", 800},
+    {Mutation::change_without_lease, "ChangeWithoutLease", 15500},
 };
 INSTANTIATE_TEST_SUITE_P(Each, BrokenRule, testing::ValuesIn(kBroken),
                          [](const auto& info) { return std::string(info.param.name); });
