@@ -6,6 +6,8 @@
 #include <array>
 
 #include "api/cosmos/service.h"
+#include "api/table/entities/entity_codec.h"
+#include "api/table/service.h"
 
 namespace orrery::cli {
 namespace {
@@ -37,15 +39,43 @@ std::unique_ptr<face::Face> make_cosmos(const face::Context& context, const Serv
   return std::make_unique<cosmos::Service>(context, *cosmos_options(options));
 }
 
+Result<table::ServiceOptions> table_options(const ServeOptions& options) {
+  table::ServiceOptions service;
+  service.in_development = options.dev;
+  if (options.table_flavour != "storage" && options.table_flavour != "cosmos") {
+    return fail(Code::invalid, fmt::format("--table-flavour '{}' is not one of storage, cosmos",
+                                           options.table_flavour));
+  }
+  service.flavour =
+      options.table_flavour == "cosmos" ? table::Flavour::cosmos : table::Flavour::storage;
+  return service;
+}
+
+Status check_table(const ServeOptions& options) {
+  auto parsed = table_options(options);
+  if (!parsed) return pass(parsed.error());
+  return {};
+}
+
+std::unique_ptr<face::Face> make_table(const face::Context& context, const ServeOptions& options) {
+  return std::make_unique<table::Service>(context, *table_options(options));
+}
+
 constexpr std::array kFaces = {
     KnownFace{"cosmos", 8081, "Port for http and https; 0: any free one", check_cosmos,
               make_cosmos},
+    KnownFace{"table", 10002, "Port of Table storage, for http and https; 0: any free one",
+              check_table, make_table},
 };
 
 }  // namespace
 
 std::span<const KnownFace> known_faces() {
   return kFaces;
+}
+
+Codecs face_codecs() {
+  return {{std::string(table::kEntityEncoding), table::entity_codec()}};
 }
 
 }  // namespace orrery::cli

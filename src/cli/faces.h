@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "cli/serve.h"
+#include "cluster/engine_options.h"
 #include "face/face.h"
 
 namespace orrery::cli {
@@ -23,5 +24,10 @@ struct KnownFace {
 
 // The first is the one on the main port, --port, and always there.
 std::span<const KnownFace> known_faces();
+
+// How faces store items that are not JSON, by the names that their containers have for it. All of
+// them are known whichever faces are on: the main one shows what others have.
+using Codecs = decltype(cluster::EngineOptions::codecs);
+Codecs face_codecs();
 
 }  // namespace orrery::cli

@@ -77,6 +77,7 @@ void name_values(CLI::App& serve) {
            Value{"--durability", "sync|relaxed"},
            Value{"--consistency", "Strong|BoundedStaleness|Session|ConsistentPrefix|Eventual"},
            Value{"--queries", "service|permissive"},
+           Value{"--table-flavour", "storage|cosmos"},
            Value{"--account", "NAME"},
            Value{"--region", "NAME"},
            Value{"--threads", "N"},
@@ -158,6 +159,11 @@ void add_serve_options(CLI::App& command, ServeOptions& options) {
       .add_option("--queries", options.queries,
                   "service: refuse the queries that the vendor's service refuses; permissive: run "
                   "all that can be run")
+      ->capture_default_str();
+  command
+      .add_option("--table-flavour", options.table_flavour,
+                  "What new tables are like: storage (entities in the order of their keys) or "
+                  "cosmos (placed by hash; 429 over budget)")
       ->capture_default_str();
   command.add_option("--account", options.account, "The account's name")->capture_default_str();
   command.add_option("--region", options.region, "The name of the region")->capture_default_str();

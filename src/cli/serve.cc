@@ -60,6 +60,7 @@ Result<Settings> settings_of(const ServeOptions& options) {
   Settings settings;
   const uint64_t memory_bytes = usable_memory_bytes();
   settings.engine.prices = &prices::kRequestUnits;
+  settings.engine.codecs = face_codecs();
   Limits& defaults = settings.engine.limits;
   defaults.block_cache_bytes = default_cache_bytes(memory_bytes);
   defaults.request_buffer_bytes = default_buffer_bytes(memory_bytes);

@@ -30,8 +30,9 @@ struct ServeOptions {
   std::vector<std::string> limits;  // NAME=VALUE
   std::string certificate;
   std::string private_key;
-  std::string throttling;           // on, report; empty: on, or report with dev
-  std::string queries = "service";  // service, permissive
+  std::string throttling;                 // on, report; empty: on, or report with dev
+  std::string queries = "service";        // service, permissive
+  std::string table_flavour = "storage";  // storage, cosmos
   std::string durability = "sync";
   std::string consistency = "Session";
   std::string account = "orrery";

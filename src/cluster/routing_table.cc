@@ -76,6 +76,7 @@ std::shared_ptr<const partition::Schema> RoutingTable::make_schema(
     schema->codec =
         codec != options_.codecs.end() ? codec->second : value::unknown_codec(spec.encoding);
   }
+  schema->indexed = spec.indexed || !spec.always_indexed.empty();
   schema->index = value::IndexPolicy(catalog::index_definition(spec));
   schema->index_version = container.index_version;
   for (const value::Path& path : spec.always_indexed) {

@@ -1,0 +1,217 @@
+// See call.h.
+#include "api/table/call.h"
+
+#include <array>
+#include <random>
+#include <utility>
+
+#include "api/table/service/cors.h"
+#include "api/table/wire/ticks.h"
+#include "base/bytes.h"
+#include "base/survive.h"
+#include "value/json.h"
+
+namespace orrery::table {
+namespace {
+
+constexpr uint32_t kRetryMs = 100;
+constexpr std::string_view kUsualVersion = "2019-02-02";
+constexpr Ticks kTicksInMs = 10'000;
+
+// What goes back in a header must not be able to make another.
+void append_safe(std::string& out, std::string_view text) {
+  for (const char c : text.substr(0, 1024)) {
+    out += static_cast<uint8_t>(c) < 0x20 || c == 0x7F ? ' ' : c;
+  }
+}
+
+}  // namespace
+
+std::string make_request_id() {
+  thread_local std::mt19937_64 generator{std::random_device{}()};
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::array<char, 36> text{};
+  uint64_t bits = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (i % 16 == 0) bits = generator();
+    text[i] = i == 8 || i == 13 || i == 18 || i == 23 ? '-' : kDigits[bits & 0xF];
+    bits >>= 4;
+  }
+  text[14] = '4';
+  return {text.data(), text.size()};
+}
+
+RequestHeaders RequestHeaders::of(const std::vector<net::Header>& all) {
+  RequestHeaders headers;
+  struct Known {
+    std::string_view name;
+    std::string_view RequestHeaders::* to;
+  };
+  static constexpr Known kKnown[] = {
+      {"host", &RequestHeaders::host},
+      {"accept", &RequestHeaders::accept},
+      {"authorization", &RequestHeaders::authorization},
+      {"content-md5", &RequestHeaders::content_md5},
+      {"content-type", &RequestHeaders::content_type},
+      {"date", &RequestHeaders::date},
+      {"x-ms-date", &RequestHeaders::x_ms_date},
+      {"x-ms-version", &RequestHeaders::x_ms_version},
+      {"x-ms-client-request-id", &RequestHeaders::client_request_id},
+      {"if-match", &RequestHeaders::if_match},
+      {"prefer", &RequestHeaders::prefer},
+      {"x-http-method", &RequestHeaders::x_http_method},
+      {"x-ms-offer-throughput", &RequestHeaders::offer_throughput},
+      {"x-ms-cosmos-offer-autopilot-settings", &RequestHeaders::autoscale},
+      {"origin", &RequestHeaders::origin},
+      {"access-control-request-method", &RequestHeaders::cors_method},
+      {"access-control-request-headers", &RequestHeaders::cors_headers},
+  };
+  for (const net::Header& header : all) {
+    for (const Known& known : kKnown) {
+      if (header.name.size() != known.name.size() || !equals_ignore_case(header.name, known.name)) {
+        continue;
+      }
+      if ((headers.*known.to).empty()) headers.*known.to = header.value;
+      break;
+    }
+  }
+  return headers;
+}
+
+Call::Call(const net::Request& request, net::Responder responder_in,
+           face::RequestMetrics& metrics_in, const Clock& clock_in)
+    : method(request.method),
+      sent_method(request.method),
+      target(request.target),
+      body(request.body),
+      tls(request.tls),
+      peer(request.peer),
+      headers(RequestHeaders::of(request.headers)),
+      grant(Grant::of_key(false, true)),
+      request_id(make_request_id()),
+      responder_(std::move(responder_in)),
+      metrics_(metrics_in),
+      clock_(clock_in),
+      started_us_(clock_in.steady_us()) {
+  response.headers.reserve(512);
+}
+
+Call::~Call() {
+  if (answered_) return;
+  survive("answering a request", [&] {
+    response = {};
+    fail(Error{.code = Code::overloaded,
+               .message = "The server ran out of memory or threads while it was at this request, "
+                          "which may be done or not: look, or try again.",
+               .retry_after_ms = kRetryMs});
+  });
+}
+
+std::string Call::base() const {
+  std::string out = tls ? "https://" : "http://";
+  append_safe(out, headers.host);
+  if (address.in_path) {
+    out += '/';
+    out += address.account;
+  }
+  return out;
+}
+
+std::string_view Call::query() const {
+  const size_t mark = target.find('?');
+  return mark == std::string_view::npos ? std::string_view() : target.substr(mark + 1);
+}
+
+void Call::receipt(const cluster::Receipt& receipt) {
+  if (receipt.would_throttle_ms > 0) {
+    response.add("x-orrery-would-throttle-ms", std::to_string(receipt.would_throttle_ms));
+  }
+  charge(receipt.charge);
+}
+
+void Call::charge(double request_units) {
+  response.headers += "x-ms-request-charge: ";
+  value::append_json_number(response.headers, request_units);
+  response.headers += "\r\n";
+  metrics_.charge(metric, request_units);
+}
+
+void Call::finish(int status) {
+  std::string& out = response.headers;
+  out += "cache-control: no-cache\r\nx-content-type-options: nosniff\r\nx-ms-request-id: ";
+  out += request_id;
+  out += "\r\nx-ms-version: ";
+  append_safe(out, headers.x_ms_version.empty() ? kUsualVersion : headers.x_ms_version);
+  if (!headers.client_request_id.empty()) {
+    out += "\r\nx-ms-client-request-id: ";
+    append_safe(out, headers.client_request_id);
+  }
+  out += "\r\n";
+  if (!cors_rules.empty()) {
+    out += cors_headers(cors_rules, {headers.origin, sent_method, headers.cors_headers}, out);
+  }
+  response.status = status;
+  metrics_.done(metric, status, clock_.steady_us() - started_us_);
+  answered_ = true;
+  responder_.send(std::move(response));
+}
+
+void Call::reply_with(int status, std::string_view content_type, std::string text) {
+  response.headers += "content-type: ";
+  response.headers += content_type;
+  response.headers += "\r\n";
+  response.body = std::move(text);
+  finish(status);
+}
+
+void Call::reply_json(int status, Metadata level, std::string json) {
+  reply_with(status, content_type_of(level), std::move(json));
+}
+
+void Call::reply_xml(int status, std::string xml) {
+  reply_with(status, "application/xml", std::move(xml));
+}
+
+void Call::reply_empty(int status) {
+  response.body.clear();
+  finish(status);
+}
+
+bool Call::wants_json() const {
+  const bool is_xml_resource = address.resource == Resource::service || !parameters.comp.empty();
+  if (is_xml_resource) return false;
+  const std::string_view asked =
+      parameters.format.empty() ? headers.accept : std::string_view(parameters.format);
+  return asked.find("xml") == std::string_view::npos;
+}
+
+std::string Call::error_text(const TableError& error, bool as_json) const {
+  const std::string time = time_text(clock_.now_ms() * kTicksInMs);
+  const ErrorBody around{.request_id = request_id, .time = time};
+  return as_json ? error_json(error, around) : error_xml(error, around);
+}
+
+void Call::fail(const TableError& error) {
+  const bool as_json = wants_json();
+  response.add("x-ms-error-code", error.name());
+  if (error.retry_after_ms > 0) {
+    response.add("x-ms-retry-after-ms", std::to_string(error.retry_after_ms));
+    response.add("retry-after", std::to_string((error.retry_after_ms + 999) / 1000));
+  }
+  reply_with(error.status(),
+             as_json ? "application/json;odata=minimalmetadata;streaming=true;charset=utf-8"
+                     : "application/xml",
+             error_text(error, as_json));
+}
+
+void Call::fail(const Error& error) {
+  fail(from_engine(error, cosmos_flavour));
+}
+
+void Call::method_not_allowed() {
+  fail(table_error(
+      ErrorCode::method_not_allowed,
+      "The method " + std::string(method.substr(0, 20)) + " is not possible on this resource."));
+}
+
+}  // namespace orrery::table

@@ -1,0 +1,49 @@
+// One page of a query over a table: reads the stretches that the filter leaves, in order, and asks
+// the filter of each entity in them.
+//
+// A page ends with its entities, its bytes or its time. Where the next one begins is told by the
+// two keys of the first entity that was not looked at, so that a partition may be split in between.
+//
+// Threading: blocks, unless it may read memory only.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "api/table/entities/entity_json.h"
+#include "api/table/query/filter.h"
+#include "api/table/query/key_ranges.h"
+#include "cluster/engine.h"
+
+namespace orrery::table {
+
+struct NextKeys {
+  std::string partition_key;
+  std::string row_key;
+};
+
+struct PageRequest {
+  const Filter& filter;
+  const KeyRange& granted;
+  size_t entities_max = 1000;
+  std::optional<NextKeys> from = {};
+  EntityShape shape;
+  int64_t until_us = 0;  // steady time
+  std::function<bool()> is_wanted = nullptr;
+};
+
+struct EntityPage {
+  std::string entities;  // JSON objects, separated by commas
+  size_t count = 0;
+  std::optional<NextKeys> next;
+  cluster::Receipt receipt;
+  uint64_t stretches_read = 0;  // for tests
+  uint64_t entities_read = 0;
+};
+
+// Code::would_wait with Reach::memory when more has to be read.
+Result<EntityPage> read_page(cluster::Engine& engine, const Clock& clock,
+                             cluster::RoutingPtr routing, const PageRequest& request,
+                             partition::Reach reach);
+
+}  // namespace orrery::table
