@@ -27,18 +27,18 @@ inline constexpr int64_t kMaxClockSkewS = 15 * 60;
 
 // All as sent; empty when not there.
 struct RequestFacts {
-  std::string_view method;
-  std::string_view path;     // before the '?', percent-encoded, with the account in path style
-  std::string_view query;    // after it, percent-encoded
-  std::string_view account;  // that the address names, without "-secondary"
-  bool secondary = false;    // the address is that of the secondary
-  std::string_view table;    // that the address names, decoded; empty: none ($batch, Tables)
-  std::string_view authorization;
-  std::string_view x_ms_date;
-  std::string_view date;
-  std::string_view content_md5;
-  std::string_view content_type;
-  std::string_view peer;  // the client's address, perhaps with its port
+  std::string_view method = {};
+  std::string_view path = {};     // before the '?', percent-encoded, with the account in path style
+  std::string_view query = {};    // after it, percent-encoded
+  std::string_view account = {};  // that the address names, without "-secondary"
+  bool secondary = false;         // the address is that of the secondary
+  std::string_view table = {};    // that the address names, decoded; empty: none ($batch, Tables)
+  std::string_view authorization = {};
+  std::string_view x_ms_date = {};
+  std::string_view date = {};
+  std::string_view content_md5 = {};
+  std::string_view content_type = {};
+  std::string_view peer = {};  // the client's address, perhaps with its port
   bool tls = false;
   int64_t now_s = 0;  // Unix time
 };

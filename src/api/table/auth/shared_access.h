@@ -24,23 +24,23 @@
 
 namespace orrery::table {
 
-struct SharedAccess {            // decoded; empty when not there
-  std::string version;           // sv
-  std::string services;          // ss
-  std::string resource_types;    // srt
-  std::string permissions;       // sp
-  std::string start;             // st
-  std::string expiry;            // se
-  std::string addresses;         // sip
-  std::string protocols;         // spr
-  std::string encryption_scope;  // ses
-  std::string table;             // tn
-  std::string identifier;        // si
-  std::string first_partition;   // spk
-  std::string first_row;         // srk
-  std::string last_partition;    // epk
-  std::string last_row;          // erk
-  std::string signature;         // sig
+struct SharedAccess {                 // decoded; empty when not there
+  std::string version = {};           // sv
+  std::string services = {};          // ss
+  std::string resource_types = {};    // srt
+  std::string permissions = {};       // sp
+  std::string start = {};             // st
+  std::string expiry = {};            // se
+  std::string addresses = {};         // sip
+  std::string protocols = {};         // spr
+  std::string encryption_scope = {};  // ses
+  std::string table = {};             // tn
+  std::string identifier = {};        // si
+  std::string first_partition = {};   // spk
+  std::string first_row = {};         // srk
+  std::string last_partition = {};    // epk
+  std::string last_row = {};          // erk
+  std::string signature = {};         // sig
 
   bool for_account() const { return !services.empty() || !resource_types.empty(); }
 };

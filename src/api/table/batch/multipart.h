@@ -58,9 +58,9 @@ TableResult<Batch> parse_batch(std::string_view content_type, std::string_view b
 
 struct BatchAnswer {
   int status = 204;
-  std::string headers;  // complete lines, each ended by CR LF; Content-Type among them if any
-  std::string body;
-  std::string_view content_id;
+  std::string headers = {};  // complete lines, each ended by CR LF; Content-Type among them if any
+  std::string body = {};
+  std::string_view content_id = {};
 };
 
 struct WrittenBatch {

@@ -14,9 +14,9 @@
 namespace orrery::table {
 
 struct CorsRequest {
-  std::string_view origin;  // Origin
-  std::string_view method;  // of the request; of a preflight, Access-Control-Request-Method
-  std::string_view request_headers;  // Access-Control-Request-Headers: of a preflight
+  std::string_view origin = {};  // Origin
+  std::string_view method = {};  // of the request; of a preflight, Access-Control-Request-Method
+  std::string_view request_headers = {};  // Access-Control-Request-Headers: of a preflight
 };
 
 // The header lines of the answer to an OPTIONS request, each ended by CR LF; the status is 200.
