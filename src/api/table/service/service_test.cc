@@ -133,7 +133,8 @@ TEST(TableAccessPolicies, RefusesWhatIsWrong) {
         list(policy("1", "") + policy("1", "")), list(policy("", "")),
         list(policy(std::string(kMaxPolicyIdBytes + 1, 'i'), "")),
         list(policy("1", "<Permission>rw</Permission>")),
-        list(policy("1", "<Expiry>tomorrow</Expiry>")), std::string("{}")}) {
+        list(policy("1", "<Expiry>tomorrow</Expiry>")), list(policy("a\x16", "")),
+        list(policy("a&#22;", "")), list(policy("\xFF", "")), std::string("{}")}) {
     EXPECT_FALSE(parse_access_policies(xml)) << xml.substr(0, 200);
   }
 }

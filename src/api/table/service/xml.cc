@@ -15,6 +15,22 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
+// Finds text that XML cannot have: control characters, by number too, and bytes that are no UTF-8.
+class TextCheck final : public pugi::xml_tree_walker {
+ public:
+  bool good = true;
+
+  bool for_each(pugi::xml_node& node) override {
+    const std::string_view text = node.value();
+    std::string well_formed;
+    face::append_well_formed(well_formed, text);
+    good = well_formed == text && std::ranges::none_of(text, [](char c) {
+             return static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\n' && c != '\r';
+           });
+    return good;
+  }
+};
+
 }  // namespace
 
 TableResult<pugi::xml_node> load_xml(pugi::xml_document& document, std::string_view xml,
@@ -35,6 +51,12 @@ TableResult<pugi::xml_node> load_xml(pugi::xml_document& document, std::string_v
         return node.type() == pugi::node_doctype;
       })) {
     return refuse(ErrorCode::invalid_xml_document, "The XML may not have a document type.");
+  }
+  TextCheck check;
+  document.traverse(check);
+  if (!check.good) {
+    return refuse(ErrorCode::invalid_xml_document,
+                  "The XML has control characters, or text that is no UTF-8.");
   }
   const pugi::xml_node element = document.document_element();
   if (std::string_view(element.name()) != root) {

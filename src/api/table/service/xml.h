@@ -14,7 +14,8 @@ namespace orrery::table {
 
 inline constexpr size_t kMaxServiceXmlBytes = 64U << 10;
 
-// The root element of `xml`, which must have this name. It lives as long as `document`.
+// The root element of `xml`, which must have this name. All text in it is UTF-8 without control
+// characters. It lives as long as `document`.
 TableResult<pugi::xml_node> load_xml(pugi::xml_document& document, std::string_view xml,
                                      const char* root);
 
