@@ -124,13 +124,13 @@ TableResult<ParsedBatch> parse_changes(const Call& call, const Batch& batch) {
 // An update has no link in its answer alone; in a batch clients find the row by it.
 void add_link(std::string& headers, const Call& call, std::string_view table,
               const EntityChange& named) {
-  if (headers.find("dataserviceid") != std::string::npos) return;
+  if (headers.find("DataServiceId") != std::string::npos) return;
   std::string link = call.base() + "/";
   link += table;
   link += '(';
   append_key_predicate(link, named.partition_key, named.row_key);
   link += ')';
-  headers += "dataserviceid: " + link + "\r\n";
+  headers += "DataServiceId: " + link + "\r\n";
 }
 
 void reply_applied(Call& call, const Applied& applied, const std::vector<PartAnswer>& parts,

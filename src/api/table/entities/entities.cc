@@ -126,7 +126,7 @@ TableResult<ChangeAnswer> answer_of(const EntityChange& change, std::string_view
                                     std::string_view table) {
   ChangeAnswer answer;
   if (change.change == Change::remove) return answer;
-  answer.headers += "etag: ";
+  answer.headers += "ETag: ";  // in this case: some clients read it so in a batch
   append_etag(answer.headers, timestamp_of(stored));
   answer.headers += "\r\n";
   if (change.change != Change::insert) return answer;
@@ -136,12 +136,12 @@ TableResult<ChangeAnswer> answer_of(const EntityChange& change, std::string_view
   link += '(';
   append_key_predicate(link, change.partition_key, change.row_key);
   link += ')';
-  answer.headers += "location: " + link + "\r\ndataserviceid: " + link + "\r\n";
+  answer.headers += "Location: " + link + "\r\nDataServiceId: " + link + "\r\n";
   if (prefer == Prefer::no_content) {
-    answer.headers += "preference-applied: return-no-content\r\n";
+    answer.headers += "Preference-Applied: return-no-content\r\n";
     return answer;
   }
-  if (prefer == Prefer::content) answer.headers += "preference-applied: return-content\r\n";
+  if (prefer == Prefer::content) answer.headers += "Preference-Applied: return-content\r\n";
   answer.status = 201;
   const EntityShape shape{.level = level, .select = {}, .base = base, .table = table};
   if (auto shown = append_entity_json(answer.body, stored, shape, true); !shown) {
