@@ -106,8 +106,15 @@ std::optional<account::Access> who_signed(const account::KeyRing& keys,
                                           const Credential& credential,
                                           const RequestFacts& request) {
   const auto by = [&](std::string_view account, std::string_view path) {
-    return keys.who_signed(string_to_sign(credential.scheme, request, account, path),
-                           credential.signature);
+    auto access = keys.who_signed(string_to_sign(credential.scheme, request, account, path),
+                                  credential.signature);
+    // Some clients sign "/account/table" and send "/account/table/".
+    if (!access && path.size() > 1 && path.ends_with('/')) {
+      path.remove_suffix(1);
+      access = keys.who_signed(string_to_sign(credential.scheme, request, account, path),
+                               credential.signature);
+    }
+    return access;
   };
   auto access = by(request.account, request.path);
   if (access || !request.secondary) return access;

@@ -112,6 +112,17 @@ TEST(TableAuthorize, TheSecondaryIsSignedWithOrWithoutItsName) {
   }
 }
 
+TEST(TableAuthorize, ASlashAtTheEndOfThePathNeedNotBeSigned) {
+  const TestAccounts accounts;
+  RequestFacts facts = request("POST", "/devstoreaccount1/$batch");
+  const std::string header = sign(accounts.keys(), Scheme::shared_key_lite, facts);
+  facts.authorization = header;
+  facts.path = "/devstoreaccount1/$batch/";
+  EXPECT_TRUE(authorize(facts, accounts));
+  facts.path = "/devstoreaccount1/$batch//";
+  EXPECT_FALSE(authorize(facts, accounts));
+}
+
 TEST(TableAuthorize, AReadOnlyKeyReads) {
   TestAccounts accounts;
   auto read_only = account::KeyRing::create(
