@@ -100,12 +100,14 @@ void add_serve_options(CLI::App& command, ServeOptions& options) {
   command.add_option("--port", options.port, "Port for http and https; 0: any free one")
       ->capture_default_str();
   for (const KnownFace& face : known_faces().subspan(1)) {
-    command.add_option_function<uint16_t>(
-        fmt::format("--{}-port", face.name),
-        [&options, name = std::string(face.name)](uint16_t port) {
-          options.face_ports[name] = port;
-        },
-        fmt::format("{} [off; {} with --all-faces]", face.help, face.usual_port));
+    command
+        .add_option_function<uint16_t>(
+            fmt::format("--{}-port", face.name),
+            [&options, name = std::string(face.name)](uint16_t port) {
+              options.face_ports[name] = port;
+            },
+            fmt::format("{} [off; {} with --all-faces]", face.help, face.usual_port))
+        ->type_name("PORT");
   }
   command.add_flag("--all-faces", options.all_faces,
                    "Every face at its usual port; one whose port is taken is left out");

@@ -11,7 +11,6 @@
 #include "api/table/operation.h"
 #include "base/ascii_case.h"
 #include "base/bytes.h"
-#include "value/json.h"
 #include "value/path.h"
 
 namespace orrery::table {
@@ -23,6 +22,8 @@ constexpr size_t kNameMax = 63;
 constexpr uint8_t kAccessPolicies = 1;
 constexpr uint8_t kServiceProperties = 2;
 constexpr std::string_view kTheOnly = "current";
+constexpr std::string_view kNameBegins = "{\"name\":\"";
+constexpr std::string_view kNameEnds = "\"}";
 // What a table of the storage flavour is given: about the 2,000 entities a second that the service
 // publishes for a partition.
 constexpr uint32_t kStorageUnits = 10'000;
@@ -77,9 +78,12 @@ cluster::RoutingPtr find_table(const cluster::Engine& engine, std::string_view n
 }
 
 std::string shown_name(const catalog::Container& table) {
-  auto known = value::JsonDocument::parse(table.spec.face_json);
-  const value::Node* name = known ? known->root().find("name") : nullptr;
-  return name != nullptr ? std::string(name->text) : table.spec.name;
+  // Names have nothing that JSON escapes, so this is all that it can be.
+  std::string_view known = table.spec.face_json;
+  if (!known.starts_with(kNameBegins) || !known.ends_with(kNameEnds)) return table.spec.name;
+  known.remove_prefix(kNameBegins.size());
+  known.remove_suffix(kNameEnds.size());
+  return std::string(known);
 }
 
 Result<cluster::RoutingPtr> create_table(cluster::Engine& engine, const NewTable& table) {
@@ -94,9 +98,7 @@ Result<cluster::RoutingPtr> create_table(cluster::Engine& engine, const NewTable
   spec.encoding = kEntityEncoding;
   spec.value_order = value::ValueOrder::typed;
   spec.indexed = false;
-  spec.face_json = "{\"name\":";
-  value::append_json_string(spec.face_json, table.name);
-  spec.face_json += '}';
+  spec.face_json.append(kNameBegins).append(table.name).append(kNameEnds);
   auto throughput = table.throughput;
   if (!throughput && !table.by_hash) throughput = catalog::Throughput{.units = kStorageUnits};
   return engine.create_container((*database)->number, std::move(spec), throughput);
