@@ -17,8 +17,9 @@ const certificates = fileURLToPath(new URL("../../tools/cluster_certificates.sh"
 // Reached only by what is stuck, on a busy machine too.
 const within_ms = 90_000;
 
-export async function startCluster(names) {
-  const cluster = new Cluster(names);
+// `more(name)` gives further arguments of a node.
+export async function startCluster(names, { more = async () => [] } = {}) {
+  const cluster = new Cluster(names, more);
   await Promise.all(names.map((name) => cluster.add(name)));
   return cluster;
 }
@@ -34,7 +35,8 @@ export async function until(what, look) {
 }
 
 class Cluster {
-  constructor(names) {
+  constructor(names, more) {
+    this.more = more;
     this.folder = mkdtempSync(join(tmpdir(), "orrery-cluster-"));
     this.volume = conf
       ? ["--volume", `rados:orrery/${randomUUID()}`, "--ceph-conf", conf]
@@ -50,6 +52,7 @@ class Cluster {
       args: [
         ...this.volume, "--node", name, "--node-address", `127.0.0.1:${await freePort()}`,
         "--cluster-ca", join(this.folder, "ca.pem"), "--cluster-cert", file("pem"), "--cluster-key", file("key"),
+        ...(await this.more(name)),
       ],
     });
     this.nodes.set(name, node);

@@ -5,10 +5,12 @@
 #include <random>
 #include <utility>
 
+#include "api/table/forward/hop.h"
 #include "api/table/service/cors.h"
 #include "api/table/wire/ticks.h"
 #include "base/bytes.h"
 #include "base/survive.h"
+#include "face/forward.h"
 #include "value/json.h"
 
 namespace orrery::table {
@@ -96,6 +98,32 @@ Call::Call(const net::Request& request, net::Responder responder_in,
   response.headers.reserve(512);
 }
 
+Call::Call(Call& taken)
+    : method(taken.method),
+      sent_method(taken.sent_method),
+      target(taken.target),
+      body(taken.body),
+      tls(taken.tls),
+      peer(taken.peer),
+      headers(taken.headers),
+      address(taken.address),
+      parameters(taken.parameters),
+      grant(taken.grant),
+      request_id(taken.request_id),
+      cors_rules(taken.cors_rules),
+      hop(std::move(taken.hop)),
+      responder_(std::move(taken.responder_)),
+      metrics_(taken.metrics_),
+      clock_(taken.clock_),
+      started_us_(taken.started_us_) {
+  taken.answered_ = true;
+  response.headers.reserve(512);
+}
+
+CallPtr Call::take_over() {
+  return CallPtr(new Call(*this));
+}
+
 Call::~Call() {
   if (answered_) return;
   survive("answering a request", [&] {
@@ -150,6 +178,10 @@ void Call::finish(int status) {
   if (!cors_rules.empty()) {
     out += cors_headers(cors_rules, {headers.origin, sent_method, headers.cors_headers}, out);
   }
+  send(status);
+}
+
+void Call::send(int status) {
   response.status = status;
   metrics_.done(metric, status, clock_.steady_us() - started_us_);
   answered_ = true;
@@ -191,7 +223,26 @@ std::string Call::error_text(const TableError& error, bool as_json) const {
   return as_json ? error_json(error, around) : error_xml(error, around);
 }
 
+TableError Call::engine_error(const Error& error) {
+  if (error.code == Code::elsewhere || error.code == Code::moved) elsewhere_ = error.code;
+  return from_engine(error, cosmos_flavour);
+}
+
+void Call::reply_forwarded(int status, std::string headers_in, std::string body_in) {
+  response.headers = std::move(headers_in);
+  response.body = std::move(body_in);
+  send(status);
+}
+
+void Call::reply_moved() {
+  response = {};
+  response.status = face::kMovedStatus;
+  answered_ = true;
+  responder_.send(std::move(response));
+}
+
 void Call::fail(const TableError& error) {
+  if (hop && elsewhere_ && hop->take_if_elsewhere(*this, *elsewhere_)) return;
   const bool as_json = wants_json();
   response.add("x-ms-error-code", error.name());
   if (error.retry_after_ms > 0) {
@@ -205,7 +256,7 @@ void Call::fail(const TableError& error) {
 }
 
 void Call::fail(const Error& error) {
-  fail(from_engine(error, cosmos_flavour));
+  fail(engine_error(error));
 }
 
 void Call::method_not_allowed() {

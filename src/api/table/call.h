@@ -21,6 +21,8 @@
 
 namespace orrery::table {
 
+struct Hop;  // forward/hop.h
+
 // As sent; empty when not there.
 struct RequestHeaders {
   static RequestHeaders of(const std::vector<net::Header>& all);
@@ -69,6 +71,7 @@ struct Call {
   std::string request_id;
   std::vector<CorsRule> cors_rules;  // for a request that has an Origin
   net::Response response;            // filled in on the way
+  std::unique_ptr<Hop> hop;          // its way between nodes; null in a server alone
 
   // http://host/account
   std::string base() const;
@@ -85,9 +88,20 @@ struct Call {
   void reply_xml(int status, std::string xml);
   void reply_with(int status, std::string_view content_type, std::string body);
   void reply_empty(int status);
+  // When the engine has said that what it concerns is at another node, that one is asked.
   void fail(const TableError& error);
   void fail(const Error& error);
   void method_not_allowed();
+  // What an engine's error is called here. That it is of another node is remembered for fail().
+  TableError engine_error(const Error& error);
+  bool is_elsewhere() const { return elsewhere_.has_value(); }
+  // As another node has answered it: complete, with its headers.
+  void reply_forwarded(int status, std::string headers, std::string body);
+  // To the node that sent it: what it concerns is not here.
+  void reply_moved();
+  // The same call, not answered and as if nothing had been done for it; this one counts as
+  // answered.
+  std::unique_ptr<Call> take_over();
   // It is not to be answered here: only its head was looked at.
   void forget() { answered_ = true; }
   // How an error is written for this request.
@@ -95,13 +109,16 @@ struct Call {
   bool wants_json() const;
 
  private:
+  explicit Call(Call& taken);
   void finish(int status);
+  void send(int status);
 
   net::Responder responder_;
   face::RequestMetrics& metrics_;
   const Clock& clock_;
   const int64_t started_us_;
   bool answered_ = false;
+  std::optional<Code> elsewhere_;
 };
 using CallPtr = std::unique_ptr<Call>;
 

@@ -35,6 +35,7 @@ struct HandlerContext {
       : engine(lent.engine),
         lanes(lent.lanes),
         clock(lent.clock),
+        forwarder(lent.forwarder),
         options(options_in),
         accounts(lent.account, lent.engine, options_in.in_development),
         timestamps(std::make_shared<const Timestamps>(lent.clock)) {}
@@ -42,6 +43,7 @@ struct HandlerContext {
   cluster::Engine& engine;
   face::Lanes& lanes;
   const Clock& clock;
+  face::Forwarder* const forwarder;  // null in a server alone
   const ServiceOptions options;
   const AccountBook accounts;
   const std::shared_ptr<const Timestamps> timestamps;

@@ -9,6 +9,7 @@
 #include "api/table/auth/authorize.h"
 #include "api/table/batch/entity_batch.h"
 #include "api/table/entities/entities.h"
+#include "api/table/forward/forward.h"
 #include "api/table/tables/service_resources.h"
 #include "api/table/tables/tables.h"
 #include "base/bytes.h"
@@ -53,7 +54,9 @@ RequestFacts facts_of(const Call& call, const Clock& clock) {
   return facts;
 }
 
-void run(const HandlerContext& context, CallPtr call) {
+}  // namespace
+
+void run_here(const HandlerContext& context, CallPtr call) {
   switch (call->address.resource) {
     case Resource::service:
       return handle_service(context, std::move(call));
@@ -71,16 +74,25 @@ void run(const HandlerContext& context, CallPtr call) {
   }
 }
 
-}  // namespace
-
 Service::Service(const face::Context& lent, const ServiceOptions& options)
     : context_(lent, options), metrics_(std::string(name()), kMetricNames) {}
 
 void Service::handle(const net::Request& request, net::Responder responder) {
+  begin(request, nullptr, std::move(responder));
+}
+
+void Service::handle_forwarded(const net::Request& request, const face::Forwarded& forwarded,
+                               net::Responder responder) {
+  begin(request, &forwarded, std::move(responder));
+}
+
+void Service::begin(const net::Request& request, const face::Forwarded* forwarded,
+                    net::Responder responder) {
   auto call = std::make_unique<Call>(request, std::move(responder), metrics_, context_.clock);
+  begin_hop(context_, *call, request, forwarded);
   call = pass_head(std::move(call));
   if (!call) return;
-  run(context_, std::move(call));
+  run_call(context_, std::move(call));
 }
 
 std::optional<net::Response> Service::refuse(const net::Request& head) {

@@ -6,6 +6,7 @@
 //   entities/  one entity at a time, and the stored form of all
 //   query/     $filter, and pages of entities
 //   batch/     entity group transactions
+// Among several nodes, forward/ sends a request to the one that has what it concerns.
 #pragma once
 
 #include <optional>
@@ -28,10 +29,14 @@ class Service final : public face::Face, public net::Handler {
   void add_metrics(face::MetricFamilies& all) const override { metrics_.collect(all); }
 
   void handle(const net::Request& request, net::Responder responder) override;
+  void handle_forwarded(const net::Request& request, const face::Forwarded& forwarded,
+                        net::Responder responder) override;
   // Authorizes a request with a large body before the body is read into memory.
   std::optional<net::Response> refuse(const net::Request& head) override;
 
  private:
+  void begin(const net::Request& request, const face::Forwarded* forwarded,
+             net::Responder responder);
   // Checks the request's head. Null: the call was refused and answered.
   CallPtr pass_head(CallPtr call) const;
 

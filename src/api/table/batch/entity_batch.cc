@@ -10,6 +10,7 @@
 #include "api/table/entities/apply_changes.h"
 #include "api/table/entities/entities.h"
 #include "api/table/entities/entity_json.h"
+#include "api/table/forward/forward.h"
 #include "api/table/query/query_entities.h"
 #include "api/table/tables/table_store.h"
 #include "base/ascii_case.h"
@@ -139,7 +140,7 @@ void reply_applied(Call& call, const Applied& applied, const std::vector<PartAns
   if (applied.error) {
     const TableError& error = *applied.error;
     // Of no operation in particular: over budget, say. Then it is not a batch that is answered.
-    if (!applied.failed) return call.fail(error);
+    if (!applied.failed || call.is_elsewhere()) return call.fail(error);
     return reply_failure(call, at_index(*applied.failed, error), true);
   }
   std::vector<BatchAnswer> answers;
@@ -196,7 +197,10 @@ void run_lone_query(const HandlerContext& context, CallPtr call) {
   auto answer = is_point
                     ? answer_point(context, *call, *address, *parameters, part.header("accept"))
                     : answer_query(context, *call, *address, *parameters, part.header("accept"));
-  if (!answer) return reply_failure(*call, answer.error(), false);
+  if (!answer) {
+    if (call->is_elsewhere()) return call->fail(answer.error());
+    return reply_failure(*call, answer.error(), false);
+  }
   BatchAnswer shown;
   shown.status = 200;
   shown.headers = std::move(answer->headers);
@@ -225,6 +229,7 @@ void handle_batch(const HandlerContext& context, CallPtr call) {
   if (!parsed) return reply_failure(*call, parsed.error(), true);
   const cluster::RoutingPtr routing = find_table(context.engine, parsed->table);
   if (!routing) {
+    if (ask_catalog_owner(context, call)) return;
     return reply_failure(*call, at_index(0, table_error(ErrorCode::table_not_found)), true);
   }
   call->cosmos_flavour = routing->container->spec.key.placement != value::Placement::range;

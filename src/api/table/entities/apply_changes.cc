@@ -63,10 +63,10 @@ void take_reply(AttemptPtr attempt, cluster::WriteReply reply) {
     return run_later(std::move(attempt));
   }
   if (reply.failed_write || attempt->changes.size() == 1) {
-    applied.error = change_error(failed, *reply.error, attempt->call->cosmos_flavour);
+    applied.error = change_error(failed, *reply.error, *attempt->call);
     applied.failed = index;
   } else {
-    applied.error = from_engine(*reply.error, attempt->call->cosmos_flavour);
+    applied.error = attempt->call->engine_error(*reply.error);
   }
   attempt->finish(std::move(applied));
 }
@@ -91,7 +91,7 @@ void run(AttemptPtr attempt, Wait wait) {
                       : Result<cluster::ReadReply>(std::unexpected(waited.error()));
       }
       if (!*read) {
-        return attempt->refuse_at(i, from_engine(read->error(), attempt->call->cosmos_flavour));
+        return attempt->refuse_at(i, attempt->call->engine_error(read->error()));
       }
       current = std::move((*read)->item);
     }

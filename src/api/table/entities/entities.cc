@@ -5,6 +5,7 @@
 
 #include "api/table/entities/apply_changes.h"
 #include "api/table/entities/entity_json.h"
+#include "api/table/forward/forward.h"
 #include "api/table/query/key_ranges.h"
 #include "api/table/query/query_entities.h"
 #include "api/table/tables/table_store.h"
@@ -113,6 +114,7 @@ void change_entity(const HandlerContext& context, CallPtr call) {
 cluster::RoutingPtr table_of(const HandlerContext& context, CallPtr& call) {
   cluster::RoutingPtr routing = find_table(context.engine, call->address.table);
   if (!routing) {
+    if (ask_catalog_owner(context, call)) return nullptr;
     call->fail(table_error(ErrorCode::table_not_found));
     call.reset();
     return nullptr;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/table/call.h"
 #include "api/table/entities/entity.h"
 #include "api/table/entities/entity_json.h"
 #include "api/table/query/key_ranges.h"
@@ -173,7 +174,7 @@ TableResult<partition::Write> make_write(const EntityChange& change,
   return write;
 }
 
-TableError change_error(const EntityChange& change, const Error& error, bool cosmos_flavour) {
+TableError change_error(const EntityChange& change, const Error& error, Call& call) {
   switch (error.code) {
     case Code::conflict:
       return table_error(ErrorCode::entity_already_exists);
@@ -191,7 +192,7 @@ TableError change_error(const EntityChange& change, const Error& error, bool cos
     default:
       break;
   }
-  return from_engine(error, cosmos_flavour);
+  return call.engine_error(error);
 }
 
 bool lost_race(const EntityChange& change, const Error& error) {

@@ -26,6 +26,8 @@
 
 namespace orrery::table {
 
+struct Call;
+
 // Stamps each write with a time that no other write of this process has: etags are made of it.
 class Timestamps final : public partition::Finisher {
  public:
@@ -82,7 +84,7 @@ TableResult<partition::Write> make_write(const EntityChange& change,
                                          const partition::Item* current);
 
 // What the engine's refusal of a change is called here.
-TableError change_error(const EntityChange& change, const Error& error, bool cosmos_flavour);
+TableError change_error(const EntityChange& change, const Error& error, Call& call);
 
 // Whether a refusal means that the entity came or went since it was looked for: try again.
 bool lost_race(const EntityChange& change, const Error& error);

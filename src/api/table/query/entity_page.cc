@@ -23,7 +23,7 @@ Result<NextKeys> keys_of(std::string_view stored) {
   if (!reader->next(partition_key) || !reader->next(row_key)) {
     return fail(Code::corrupt, "a stored entity has no keys");
   }
-  return NextKeys{std::string(partition_key.value.bytes), std::string(row_key.value.bytes)};
+  return NextKeys{std::string(partition_key.value.bytes), std::string(row_key.value.bytes), {}};
 }
 
 class PageReader {
@@ -42,8 +42,11 @@ class PageReader {
     std::string start;
     std::string start_placement;
     if (request_.from) {
-      start_placement = place_partition(key, request_.from->partition_key);
-      start = partition::item_key(start_placement, request_.from->row_key);
+      const NextKeys& from = *request_.from;
+      start_placement =
+          from.placement.empty() ? place_partition(key, from.partition_key) : from.placement;
+      start = from.placement.empty() ? partition::item_key(start_placement, from.row_key)
+                                     : partition::items_from(start_placement);
     }
     const std::string first =
         stretches.empty() ? start_placement : std::max(start_placement, stretches.front().min);
@@ -80,8 +83,13 @@ class PageReader {
           routing_ = std::move(now);
           continue;
         }
+        if (code == Code::elsewhere && is_begun_) {
+          page_.next = NextKeys{.partition_key = {}, .row_key = {}, .placement = placement};
+          return false;
+        }
         return orrery::pass(view.error());
       }
+      is_begun_ = true;
       page_.receipt.range = view->receipt.range;
       page_.receipt.lsn = view->receipt.lsn;
       auto done = read_view(*view->view, stretch, from);
@@ -157,6 +165,7 @@ class PageReader {
   EntityPage page_;
   uint64_t bytes_read_ = 0;
   size_t steps_ = 0;
+  bool is_begun_ = false;  // some partition was read
 };
 
 }  // namespace

@@ -2,7 +2,8 @@
 // the filter of each entity in them.
 //
 // A page ends with its entities, its bytes or its time. Where the next one begins is told by the
-// two keys of the first entity that was not looked at, so that a partition may be split in between.
+// two keys of the first entity that was not looked at, so that a partition may be split in between;
+// or by a placement key, where another node has what comes next.
 //
 // Threading: blocks, unless it may read memory only.
 #pragma once
@@ -20,6 +21,7 @@ namespace orrery::table {
 struct NextKeys {
   std::string partition_key;
   std::string row_key;
+  std::string placement = {};  // set in place of both: from the first entity at or after it on
 };
 
 struct PageRequest {

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "api/table/forward/forward.h"
 #include "api/table/query/entity_page.h"
 #include "api/table/tables/table_store.h"
 #include "base/await.h"
@@ -15,6 +16,9 @@ constexpr size_t kPageMax = 1000;
 
 TableResult<std::optional<NextKeys>> start_of(const QueryParameters& parameters) {
   if (!parameters.next_partition || parameters.next_partition->empty()) return std::nullopt;
+  if (auto placement = parse_placement_continuation(*parameters.next_partition)) {
+    return NextKeys{.partition_key = {}, .row_key = {}, .placement = std::move(*placement)};
+  }
   auto partition_key = parse_continuation(*parameters.next_partition);
   std::optional<std::string> row_key = std::string();
   if (parameters.next_row && !parameters.next_row->empty()) {
@@ -24,7 +28,7 @@ TableResult<std::optional<NextKeys>> start_of(const QueryParameters& parameters)
     return refuse(ErrorCode::invalid_input,
                   "NextPartitionKey and NextRowKey are not as this service gave them.");
   }
-  return NextKeys{std::move(*partition_key), std::move(*row_key)};
+  return NextKeys{std::move(*partition_key), std::move(*row_key), {}};
 }
 
 // Code::would_wait, as an engine's error, when the page cannot be read without waiting.
@@ -59,7 +63,7 @@ std::expected<QueryAnswer, TableError> query(const HandlerContext& context, Call
   auto page = read_page(context.engine, context.clock, routing, request, reach);
   if (!page) {
     would_wait = page.error().code == Code::would_wait;
-    return std::unexpected(from_engine(page.error(), call.cosmos_flavour));
+    return std::unexpected(call.engine_error(page.error()));
   }
   QueryAnswer answer;
   answer.level = *level;
@@ -74,7 +78,9 @@ std::expected<QueryAnswer, TableError> query(const HandlerContext& context, Call
   answer.body += "]}";
   if (page->next) {
     answer.headers +=
-        "x-ms-continuation-NextPartitionKey: " + continuation_text(page->next->partition_key) +
+        "x-ms-continuation-NextPartitionKey: " +
+        (page->next->placement.empty() ? continuation_text(page->next->partition_key)
+                                       : placement_continuation_text(page->next->placement)) +
         "\r\nx-ms-continuation-NextRowKey: " + continuation_text(page->next->row_key) + "\r\n";
   }
   call.receipt(page->receipt);
@@ -92,12 +98,31 @@ void run_query(const HandlerContext& context, CallPtr call, partition::Reach rea
       run_query(context, std::move(running), partition::Reach::files);
     });
   }
-  if (!answer) return call->fail(answer.error());
+  if (!answer) {
+    if (answer.error().code == ErrorCode::table_not_found && ask_catalog_owner(context, call)) {
+      return;
+    }
+    return call->fail(answer.error());
+  }
   call->response.headers += answer->headers;
   call->reply_json(200, answer->level, std::move(answer->body));
 }
 
 }  // namespace
+
+std::optional<std::string> place_of_page(const QueryParameters& parameters, const KeyRange& granted,
+                                         const value::KeyDefinition& key) {
+  auto from = start_of(parameters);
+  if (!from) return std::nullopt;
+  if (*from) {
+    return (*from)->placement.empty() ? place_partition(key, (*from)->partition_key)
+                                      : (*from)->placement;
+  }
+  auto filter = parse_filter(parameters.filter);
+  if (!filter) return std::nullopt;
+  const auto stretches = stretches_of(*filter, granted, key);
+  return stretches.empty() ? std::nullopt : std::optional(stretches.front().min);
+}
 
 void handle_query(const HandlerContext& context, CallPtr call) {
   call->set_operation(Operation::query_entities);
@@ -129,8 +154,8 @@ TableResult<QueryAnswer> answer_point(const HandlerContext& context, Call& call,
                         place_partition(routing->container->spec.key, address.partition_key),
                         address.row_key, {}, std::move(done));
   });
-  if (!read) return std::unexpected(from_engine(read.error(), call.cosmos_flavour));
-  if (!*read) return std::unexpected(from_engine(read->error(), call.cosmos_flavour));
+  if (!read) return std::unexpected(call.engine_error(read.error()));
+  if (!*read) return std::unexpected(call.engine_error(read->error()));
   call.receipt((*read)->receipt);
   if (!(*read)->item) return refuse(ErrorCode::resource_not_found);
   const std::vector<std::string> select = parse_select(parameters.select);

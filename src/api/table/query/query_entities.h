@@ -5,6 +5,11 @@
 
 namespace orrery::table {
 
+// Where a page begins: the placement key of the first entity that it can have. Nothing when the
+// parameters are wrong, or nothing can match.
+std::optional<std::string> place_of_page(const QueryParameters& parameters, const KeyRange& granted,
+                                         const value::KeyDefinition& key);
+
 void handle_query(const HandlerContext& context, CallPtr call);
 
 // The answer to a query that stands alone in a batch, by the batch's grant. Blocks.

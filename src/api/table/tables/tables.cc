@@ -7,6 +7,7 @@
 #include <charconv>
 #include <utility>
 
+#include "api/table/forward/forward.h"
 #include "api/table/query/filter.h"
 #include "api/table/tables/table_store.h"
 #include "base/ascii_case.h"
@@ -155,7 +156,10 @@ void run_read(const HandlerContext& context, CallPtr call) {
   auto level = metadata_of(call->parameters.format, call->headers.accept);
   if (!level) return call->fail(level.error());
   const auto routing = find_table(context.engine, call->address.table);
-  if (!routing) return call->fail(table_error(ErrorCode::resource_not_found));
+  if (!routing) {
+    if (ask_catalog_owner(context, call)) return;
+    return call->fail(table_error(ErrorCode::resource_not_found));
+  }
   std::string json;
   append_table(json, *call, shown_name(*routing->container), *level, true);
   call->reply_json(200, *level, std::move(json));

@@ -11,8 +11,24 @@
 namespace orrery::table {
 namespace {
 
-// A token's first character says how it was made, should that ever change.
-constexpr char kTokenMark = '1';
+// A token's first character says what it is of.
+constexpr char kKeyMark = '1';
+constexpr char kPlacementMark = '2';
+
+std::string token_of(char mark, std::string_view bytes) {
+  std::string text = mark + to_base64(bytes);
+  for (char& c : text) c = c == '+' ? '-' : c == '/' ? '_' : c == '=' ? '.' : c;
+  return text;
+}
+
+std::optional<std::string> parse_token(char mark, std::string_view text) {
+  if (!text.starts_with(mark)) return std::nullopt;
+  std::string base64(text.substr(1));
+  for (char& c : base64) c = c == '-' ? '+' : c == '_' ? '/' : c == '.' ? '=' : c;
+  auto bytes = from_base64(base64);
+  if (!bytes) return std::nullopt;
+  return std::move(*bytes);
+}
 
 TableResult<std::string> decode_parameter(std::string_view text) {
   std::string spaced(text);
@@ -124,18 +140,19 @@ Prefer parse_prefer(std::string_view prefer) {
 }
 
 std::string continuation_text(std::string_view key) {
-  std::string text = kTokenMark + to_base64(key);
-  for (char& c : text) c = c == '+' ? '-' : c == '/' ? '_' : c == '=' ? '.' : c;
-  return text;
+  return token_of(kKeyMark, key);
 }
 
 std::optional<std::string> parse_continuation(std::string_view text) {
-  if (!text.starts_with(kTokenMark)) return std::nullopt;
-  std::string base64(text.substr(1));
-  for (char& c : base64) c = c == '-' ? '+' : c == '_' ? '/' : c == '.' ? '=' : c;
-  auto key = from_base64(base64);
-  if (!key) return std::nullopt;
-  return std::move(*key);
+  return parse_token(kKeyMark, text);
+}
+
+std::string placement_continuation_text(std::string_view placement) {
+  return token_of(kPlacementMark, placement);
+}
+
+std::optional<std::string> parse_placement_continuation(std::string_view text) {
+  return parse_token(kPlacementMark, text);
 }
 
 }  // namespace orrery::table

@@ -47,5 +47,8 @@ Prefer parse_prefer(std::string_view prefer);
 // Keys as they travel in continuation headers: never empty, and only letters, digits and - _ .
 std::string continuation_text(std::string_view key);
 std::optional<std::string> parse_continuation(std::string_view text);
+// A placement key in the place of a PartitionKey: the two are told apart.
+std::string placement_continuation_text(std::string_view placement);
+std::optional<std::string> parse_placement_continuation(std::string_view text);
 
 }  // namespace orrery::table
