@@ -49,6 +49,9 @@ class Accounts {
   virtual ~Accounts() = default;
   // Null when there is no account of this name. Stays valid for as long as the request.
   virtual const account::KeyRing* keys_of(std::string_view account) const = 0;
+  // Whether everybody knows the account's key, as the emulator's. A date in what is signed proves
+  // nothing then, and clients of the emulator leave it out.
+  virtual bool has_published_key(std::string_view /*account*/) const { return false; }
   // Nothing when there is no such table, or no such identifier in it. The name compares without
   // case.
   virtual std::optional<AccessPolicy> policy_of(std::string_view account, std::string_view table,

@@ -91,6 +91,22 @@ TEST(TableAuthorize, ReadsTheDateOfXmsDateOrDate) {
   }
 }
 
+TEST(TableAuthorize, APublishedKeyNeedsNoDate) {
+  TestAccounts accounts;
+  RequestFacts facts = request("GET", "/devstoreaccount1/Tables");
+  facts.x_ms_date = {};
+  const std::string header = sign(accounts.keys(), Scheme::shared_key_lite, facts);
+  facts.authorization = header;
+  EXPECT_EQ(refused(authorize(facts, accounts)), ErrorCode::authentication_failed);
+  accounts.published = true;
+  EXPECT_TRUE(authorize(facts, accounts));
+  // One that is there is checked.
+  facts.date = "Mon, 16 Nov 2026 10:00:00 GMT";
+  const std::string dated = sign(accounts.keys(), Scheme::shared_key_lite, facts);
+  facts.authorization = dated;
+  EXPECT_FALSE(authorize(facts, accounts));
+}
+
 TEST(TableAuthorize, TheSecondaryIsSignedWithOrWithoutItsName) {
   const TestAccounts accounts;
   for (const std::string_view path :

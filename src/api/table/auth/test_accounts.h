@@ -21,6 +21,7 @@ class TestAccounts final : public Accounts {
   const account::KeyRing* keys_of(std::string_view account) const override {
     return account == kTestAccount ? &keys_ : nullptr;
   }
+  bool has_published_key(std::string_view /*account*/) const override { return published; }
   std::optional<AccessPolicy> policy_of(std::string_view /*account*/, std::string_view table,
                                         std::string_view id) const override {
     if (table != "orders") return std::nullopt;
@@ -29,6 +30,7 @@ class TestAccounts final : public Accounts {
   }
 
   const account::KeyRing& keys() const { return keys_; }
+  bool published = false;
   std::map<std::string, AccessPolicy, std::less<>> policies;
 
  private:
