@@ -35,7 +35,7 @@ Status FaceListeners::listen(net::Server& server, std::string metrics_token) {
   spec.name = "ops";
   spec.port = *options_.ops_port;
   spec.port_option = "--ops-port";
-  spec.sessions = http_sessions(front(pages_.get(), nullptr, true));
+  spec.sessions = http_sessions(front(pages_.get(), nullptr, true), nullptr);
   return listen_at(server, std::move(spec));
 }
 
@@ -59,10 +59,12 @@ net::Handler& FaceListeners::front(ops::Pages* pages, net::Handler* face, bool i
   return *fronts_.back();
 }
 
-net::SessionFactory FaceListeners::http_sessions(net::Handler& handler) const {
+net::SessionFactory FaceListeners::http_sessions(net::Handler& handler,
+                                                 const KnownFace* known) const {
   return net::http_sessions(
       handler, {.header_bytes_max = static_cast<uint32_t>(limits_.request_header_bytes),
-                .body_bytes_max = limits_.request_body_bytes});
+                .body_bytes_max = limits_.request_body_bytes,
+                .error_body = known != nullptr ? known->http_error : nullptr});
 }
 
 Status FaceListeners::listen_at(net::Server& server, const KnownFace& known, face::Face& one) {
@@ -79,7 +81,7 @@ Status FaceListeners::listen_at(net::Server& server, const KnownFace& known, fac
       console_ = std::move(*made);
       handler = console_.get();
     }
-    spec.sessions = http_sessions(*handler);
+    spec.sessions = http_sessions(*handler, &known);
   }
   if (is_main(known)) return listen_at(server, std::move(spec));
   spec.port_option = fmt::format("--{}-port", known.name);

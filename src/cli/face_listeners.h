@@ -41,7 +41,7 @@ class FaceListeners {
   // Nothing when the face is off.
   std::optional<uint16_t> port_of(const KnownFace& known) const;
   net::Handler& front(ops::Pages* pages, net::Handler* face, bool is_own_port);
-  net::SessionFactory http_sessions(net::Handler& handler) const;
+  net::SessionFactory http_sessions(net::Handler& handler, const KnownFace* known) const;
   Status listen_at(net::Server& server, const KnownFace& known, face::Face& one);
   Status listen_at(net::Server& server, net::ListenerSpec spec);
 

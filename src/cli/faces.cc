@@ -8,6 +8,7 @@
 #include "api/cosmos/service.h"
 #include "api/table/entities/entity_codec.h"
 #include "api/table/service.h"
+#include "api/table/wire/http_error.h"
 
 namespace orrery::cli {
 namespace {
@@ -65,7 +66,7 @@ constexpr std::array kFaces = {
     KnownFace{"cosmos", 8081, "Port for http and https; 0: any free one", check_cosmos,
               make_cosmos},
     KnownFace{"table", 10002, "Port of Table storage, for http and https; 0: any free one",
-              check_table, make_table},
+              check_table, make_table, table::http_error_json},
 };
 
 }  // namespace

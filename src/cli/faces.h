@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -20,6 +21,8 @@ struct KnownFace {
   // Checks the face's own options. Code::invalid when one has a value that the face does not know.
   Status (*check)(const ServeOptions& options);
   std::unique_ptr<face::Face> (*make)(const face::Context& context, const ServeOptions& options);
+  // How a request that HTTP itself refuses is answered: net::HttpLimits has it. Null: as usual.
+  std::string (*http_error)(int status, std::string_view message) = nullptr;
 };
 
 // The first is the one on the main port, --port, and always there.

@@ -31,7 +31,10 @@ SessionFactory http_sessions(Handler& handler, HttpLimits limits) {
 }
 
 HttpSession::HttpSession(Stream& stream, Handler& handler, const HttpLimits& limits)
-    : Session(stream), handler_(handler), parser_(limits.header_bytes_max, limits.body_bytes_max) {
+    : Session(stream),
+      handler_(handler),
+      error_body_(limits.error_body != nullptr ? limits.error_body : error_body),
+      parser_(limits.header_bytes_max, limits.body_bytes_max) {
   request_.peer = stream.peer();
 }
 
@@ -131,7 +134,7 @@ void HttpSession::next_request() {
 
 void HttpSession::reject(int status, std::string_view message, std::string_view headers) {
   if (!stream_.refused()) LoopCounters::count(stream_.counters().bad_requests);
-  const std::string body = error_body(status, message);
+  const std::string body = error_body_(status, message);
   std::string& text = stream_.output().text();
   append_head(text, {.status = status,
                      .headers = std::string("Content-Type: application/json\r\n").append(headers),

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "net/http.h"
@@ -23,6 +24,9 @@ namespace orrery::net {
 struct HttpLimits {
   uint32_t header_bytes_max = 64 * 1024;
   uint64_t body_bytes_max = 4 * 1024 * 1024;
+  // The body (JSON) of an answer to what is refused before the handler sees it; null: error_body()
+  // of response_head.h.
+  std::string (*error_body)(int status, std::string_view message) = nullptr;
 };
 
 // Sessions for a listener. `handler` must outlive the server.
@@ -58,6 +62,7 @@ class HttpSession final : public Session, public ResponseSink {
   void switch_protocols(Response& response);
 
   Handler& handler_;
+  std::string (*const error_body_)(int status, std::string_view message);
   RequestParser parser_;
   Request request_;
 

@@ -17,7 +17,8 @@ namespace orrery::table {
 namespace {
 
 constexpr uint32_t kRetryMs = 100;
-constexpr std::string_view kUsualVersion = "2019-02-02";
+// The newest version of the API that this face knows. Every version is taken for it.
+constexpr std::string_view kVersion = "2026-06-06";
 constexpr Ticks kTicksInMs = 10'000;
 
 // What goes back in a header must not be able to make another.
@@ -57,7 +58,7 @@ RequestHeaders RequestHeaders::of(const std::vector<net::Header>& all) {
       {"content-type", &RequestHeaders::content_type},
       {"date", &RequestHeaders::date},
       {"x-ms-date", &RequestHeaders::x_ms_date},
-      {"x-ms-version", &RequestHeaders::x_ms_version},
+      {"connection", &RequestHeaders::connection},
       {"x-ms-client-request-id", &RequestHeaders::client_request_id},
       {"if-match", &RequestHeaders::if_match},
       {"prefer", &RequestHeaders::prefer},
@@ -169,12 +170,14 @@ void Call::finish(int status) {
   out += "cache-control: no-cache\r\nx-content-type-options: nosniff\r\nx-ms-request-id: ";
   out += request_id;
   out += "\r\nx-ms-version: ";
-  append_safe(out, headers.x_ms_version.empty() ? kUsualVersion : headers.x_ms_version);
+  out += kVersion;
   if (!headers.client_request_id.empty()) {
     out += "\r\nx-ms-client-request-id: ";
     append_safe(out, headers.client_request_id);
   }
   out += "\r\n";
+  // What is promised at least; the listener keeps connections for longer.
+  if (equals_ignore_case(headers.connection, "keep-alive")) out += "keep-alive: timeout=5\r\n";
   if (!cors_rules.empty()) {
     out += cors_headers(cors_rules, {headers.origin, sent_method, headers.cors_headers}, out);
   }

@@ -224,11 +224,16 @@ TableResult<std::string> key_of(const Node& root, std::string_view name,
 
 TableStatus add_member(EntityWriter& writer, const Node& root, const Node* before,
                        const Node& member) {
-  if (member.type == Type::null) return {};
+  const Node* const stated = type_of(root, before, member);
+  // Null is a property that is not there. But JavaScript writes null for an invalid date and for an
+  // infinite number, too, and then it states the type: that is refused, and not lost.
+  if (member.type == Type::null && (stated == nullptr || stated->text == name_of(Edm::string))) {
+    return {};
+  }
   if (auto checked = check_name(member.name); !checked) return checked;
   EdmValue value;
   std::string owned;
-  if (const Node* stated = type_of(root, before, member)) {
+  if (stated != nullptr) {
     const auto type = parse_edm(stated->type == Type::string ? stated->text : std::string_view());
     if (!type) {
       return refuse(ErrorCode::invalid_input,

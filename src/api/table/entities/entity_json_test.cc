@@ -76,6 +76,7 @@ TEST(EntityJson, Refusals) {
   EXPECT_EQ(refusal(with(R"("i":3000000000,"i@odata.type":"Edm.Int32")")),
             ErrorCode::invalid_input);
   EXPECT_EQ(refusal(with(R"("x":1,"x@odata.type":"Edm.Stream")")), ErrorCode::invalid_input);
+  EXPECT_EQ(refusal(with(R"("d":null,"d@odata.type":"Edm.DateTime")")), ErrorCode::invalid_input);
   EXPECT_EQ(refusal(with(R"("g":"123","g@odata.type":"Edm.Guid")")), ErrorCode::invalid_input);
 }
 

@@ -135,7 +135,8 @@ std::string etag_text(Ticks ticks) {
 
 std::optional<EtagCondition> parse_if_match(std::string_view text) {
   if (text == "*") return EtagCondition{.any = true, .ticks = {}};
-  if (!text.starts_with("W/\"") || !text.ends_with('"') || text.size() < 4) return std::nullopt;
+  const bool is_weak = text.starts_with("W/\"") || text.starts_with("w/\"");
+  if (!is_weak || !text.ends_with('"') || text.size() < 4) return std::nullopt;
   EtagCondition condition;
   std::string_view inside = text.substr(3, text.size() - 4);
   constexpr std::string_view kMark = "datetime'";

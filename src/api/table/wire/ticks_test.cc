@@ -36,6 +36,7 @@ TEST(Ticks, IfMatchIsAnyOrAWeakEtag) {
   EXPECT_EQ(parse_if_match(etag_text(12345))->ticks, 12345);
   // Weak, and none that was ever given: it matches nothing.
   EXPECT_FALSE(parse_if_match("W/\"odd\"")->ticks);
+  EXPECT_FALSE(parse_if_match("w/\"odd\"")->ticks);
   EXPECT_FALSE(parse_if_match("W/\"datetime'\"")->ticks);
   for (const char* text : {"", "odd", "\"strong\"", "W/\"", "W/x"}) {
     EXPECT_FALSE(parse_if_match(text)) << text;
