@@ -286,6 +286,7 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
 
   int signal = 0;
   sigwait(&stop_signals, &signal);
+  const bool is_deposed = volume->lease && volume->lease->is_lost();
   readiness.stopping();
   log::info("stopping: finishing what was accepted", {{"grace_s", options.grace_s}});
   // A second signal does not wait.
@@ -307,7 +308,9 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   engine->reset();
   remove_running_server(options.data);
   log::info("stopped");
-  return {};
+  if (!is_deposed) return {};
+  // No success, so that a service manager starts it again: it comes back as a new node.
+  return fail(Code::moved, "another server has this volume now: start this one again");
 }
 
 }  // namespace

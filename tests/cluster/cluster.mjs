@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,10 +17,13 @@ const certificates = fileURLToPath(new URL("../../tools/cluster_certificates.sh"
 // Reached only by what is stuck, on a busy machine too.
 const within_ms = 90_000;
 
-// `more(name)` gives further arguments of a node.
-export async function startCluster(names, { more = async () => [] } = {}) {
-  const cluster = new Cluster(names, more);
-  await Promise.all(names.map((name) => cluster.add(name)));
+// `args` are for every node, or a function that gives those of one by its name; `nodes` has more
+// options of server.mjs's start() for some: {n2: {env: …}}. The first is started before the others
+// and, being alone, is the coordinator.
+export async function startCluster(names, options = {}) {
+  const cluster = new Cluster(names, options);
+  await cluster.add(names[0]);
+  await Promise.all(names.slice(1).map((name) => cluster.add(name)));
   return cluster;
 }
 
@@ -35,8 +38,9 @@ export async function until(what, look) {
 }
 
 class Cluster {
-  constructor(names, more) {
-    this.more = more;
+  constructor(names, { args = [], nodes = {} } = {}) {
+    this.args = args;
+    this.options = nodes;
     this.folder = mkdtempSync(join(tmpdir(), "orrery-cluster-"));
     this.volume = conf
       ? ["--volume", `rados:orrery/${randomUUID()}`, "--ceph-conf", conf]
@@ -45,15 +49,16 @@ class Cluster {
     execFileSync(certificates, [this.folder, "127.0.0.1", ...names, "spare"]);
   }
 
-  async add(name, { env } = {}) {
+  async add(name, options = {}) {
     const file = (suffix) => join(this.folder, `${name}.${suffix}`);
     const node = await start({
-      env,
       args: [
         ...this.volume, "--node", name, "--node-address", `127.0.0.1:${await freePort()}`,
         "--cluster-ca", join(this.folder, "ca.pem"), "--cluster-cert", file("pem"), "--cluster-key", file("key"),
-        ...(await this.more(name)),
+        ...(typeof this.args === "function" ? await this.args(name) : this.args),
       ],
+      ...this.options[name],
+      ...options,
     });
     this.nodes.set(name, node);
     return node;
@@ -108,6 +113,20 @@ class Cluster {
     this.nodes.delete(name);
   }
 
+  // Stops a node as a hung machine would, with SIGSTOP. Not in the middle of a change of a directory that the nodes share:
+  // it would keep that object's lock, and all others would wait for it. Ceph has no such locks.
+  async freeze(name) {
+    const { process } = this.nodes.get(name);
+    await until(`${name} is stopped outside of a change`, () => {
+      process.kill("SIGSTOP");
+      // Sent, and soon done.
+      while (!/^State:\s+T/m.test(readFileSync(`/proc/${process.pid}/status`, "utf8"))) ;
+      if (!openFiles(process.pid).some((path) => path.includes("/store/.locks/"))) return true;
+      process.kill("SIGCONT");
+      return false;
+    });
+  }
+
   async close() {
     try {
       for (const node of this.nodes.values()) {
@@ -118,4 +137,15 @@ class Cluster {
       rmSync(this.folder, { recursive: true, force: true });
     }
   }
+}
+
+function openFiles(pid) {
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder).map((one) => {
+    try {
+      return readlinkSync(join(folder, one));
+    } catch {
+      return "";  // closed since
+    }
+  });
 }

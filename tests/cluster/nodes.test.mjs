@@ -149,7 +149,7 @@ describe("a cluster of three", () => {
       const hung = cluster.container(victim);
       for (const i of upTo(12)) await hung.item(`i${i}`, `k${i}`).read();
       const frozen = cluster.nodes.get(victim);
-      frozen.process.kill("SIGSTOP");
+      await cluster.freeze(victim);
       await until("the others serve what it had", async () =>
         (await cluster.partitions("db", "c", others[0])).every((one) => one.node !== victim));
       const container = cluster.container(others[0]);

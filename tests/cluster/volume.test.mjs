@@ -85,7 +85,7 @@ describe("a volume in Ceph", { skip: conf ? false : "no Ceph cluster: set ORRERY
       }).catch((error) => error);
       first.process.kill("SIGCONT");
       assert.notEqual((await late).status, 201);
-      await first.exited;
+      assert.equal((await first.exited).code, 1);
       assert.match(first.log, /another server has this volume now/);
       assert.deepEqual(await numbers(second), [0, 1, 2, 3, 4, 5]);
     } finally {

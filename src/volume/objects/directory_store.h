@@ -8,7 +8,8 @@
 //
 // Bytes are appended in place before the new size is renamed into place. So a process that ends at
 // any moment leaves the object as it was before its change, or as it is after. A power cut may lose
-// changes, unless `sync` asks for what it costs.
+// changes, unless `sync` asks for what it costs. A process that is stopped (SIGSTOP) in the middle
+// of a change keeps its lock, and the others wait until it goes on or ends.
 #pragma once
 
 #include <memory>

@@ -1,0 +1,86 @@
+// Nodes that die, hang and lose their place in time under a load whose history is checked: load.mjs. Each test shows that
+// its fault happened, waits until all that the node had is served by others, and prints how long that took (the goal is
+// 5 s). About 15 s each.
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { startCluster, until } from "./cluster.mjs";
+import { Load } from "./load.mjs";
+
+const strong = { args: ["--consistency", "Strong"] };
+const three = ["n1", "n2", "n3"];
+
+// A container with partitions at every node.
+export async function makeContainer(cluster, throughput = 40_000) {
+  const client = cluster.nodes.get(cluster.names[0]).client();
+  const { database } = await client.databases.createIfNotExists({ id: "db" });
+  await database.containers.createIfNotExists({ id: "c", partitionKey: "/pk", throughput });
+}
+
+// Runs `body` with a load on a cluster of three, and checks the history at the end.
+async function underLoad(options, body) {
+  const cluster = await startCluster(three, { ...strong, ...options });
+  let load;
+  try {
+    await makeContainer(cluster);
+    load = new Load(cluster);
+    await load.isServedBy(cluster.names);
+    await body(cluster, load);
+    const { operations, unknown } = await load.finish();
+    console.log(`# ${operations} operations, ${unknown} of unknown outcome`);
+  } finally {
+    await load?.stop();
+    await cluster.close();
+  }
+}
+
+async function roles(cluster) {
+  const coordinator = await cluster.coordinator();
+  return { coordinator, other: cluster.names.find((name) => name !== coordinator) };
+}
+
+async function served(cluster, name) {
+  const asked = cluster.names.find((one) => one !== name);
+  return (await cluster.partitions("db", "c", asked)).filter((one) => one.node === name).length;
+}
+
+function killed(whom) {
+  return () => underLoad({}, async (cluster, load) => {
+    const { coordinator, other } = await roles(cluster);
+    const victim = whom === "coordinator" ? coordinator : other;
+    assert.ok(await served(cluster, victim) > 0, "it served something");
+    const since = performance.now();
+    await cluster.kill(victim);
+    const took = await load.isServedBy(cluster.names, since);
+    console.log(`# kill -9 of the ${whom}: all served elsewhere after ${took} ms`);
+  });
+}
+
+function hung(whom) {
+  return () => underLoad({}, async (cluster, load) => {
+    const { coordinator, other } = await roles(cluster);
+    const victim = whom === "coordinator" ? coordinator : other;
+    const others = cluster.names.filter((name) => name !== victim);
+    const node = cluster.nodes.get(victim);
+    await cluster.freeze(victim);
+    const since = performance.now();
+    const took = await load.isServedBy(others, since);
+    console.log(`# SIGSTOP of the ${whom}: all served elsewhere after ${took} ms`);
+    const resumed = performance.now();
+    node.process.kill("SIGCONT");
+    // Others have what it had: it ends with a failure, for which a service manager starts it again.
+    assert.deepEqual(await node.exited, { code: 1, signal: null });
+    await node.logged(/another server has this volume now/);
+    console.log(`# it ended after ${Math.round(performance.now() - resumed)} ms`);
+    node.process = undefined;
+    cluster.nodes.delete(victim);
+    await load.isServedBy(others);
+  });
+}
+
+describe("under a load whose history is checked", () => {
+  test("an owner is killed", killed("owner"));
+  test("the coordinator is killed", killed("coordinator"));
+  test("an owner hangs, and comes back", hung("owner"));
+  test("the coordinator hangs, and comes back", hung("coordinator"));
+});
