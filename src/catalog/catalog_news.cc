@@ -14,6 +14,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/fault.h"
 #include "base/pack.h"
 #include "catalog/catalog.h"
 #include "value/placement.h"
@@ -293,8 +294,11 @@ Result<std::string> Catalog::perform_here(std::string_view request) {
       const auto range = static_cast<uint32_t>(from.number());
       const std::string cut(from.text());
       const IntendedClones clones = unpack_clones(from);
-      if (from.is_good()) return done(publish_split_here(container, range, cut, clones));
-      break;
+      if (!from.is_good()) break;
+      auto published = publish_split_here(container, range, cut, clones);
+      // A crash here leaves the splitter without an answer.
+      if (published) static_cast<void>(fault::point("split.committed"));
+      return done(std::move(published));
     }
     case Change::indexed: {
       const auto container = static_cast<uint32_t>(from.number());

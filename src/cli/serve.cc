@@ -264,7 +264,12 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   if (auto made = faces.listen(**server, std::move(metrics_token)); !made) return made;
   (*node)->serve(faces.faces());
   faces.pages().set_node((*node)->node());
-  if (!(*node)->wait_until_ready([&] { return is_pending(stop_signals); })) return {};
+  const auto end_of_run = [&volume]() -> Status {
+    if (!volume->lease || !volume->lease->is_lost()) return {};
+    // No success, so that a service manager starts it again: it comes back as a new node.
+    return fail(Code::moved, "another server has this volume now: start this one again");
+  };
+  if (!(*node)->wait_until_ready([&] { return is_pending(stop_signals); })) return end_of_run();
   if (auto started = (*server)->start(); !started) return started;
   faces.pages().set_server(server->get());
   const std::vector<net::ListenerStatus> listeners = (*server)->listeners();
@@ -286,7 +291,7 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
 
   int signal = 0;
   sigwait(&stop_signals, &signal);
-  const bool is_deposed = volume->lease && volume->lease->is_lost();
+  Status ended = end_of_run();  // before the lease is given back
   readiness.stopping();
   log::info("stopping: finishing what was accepted", {{"grace_s", options.grace_s}});
   // A second signal does not wait.
@@ -308,9 +313,7 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   engine->reset();
   remove_running_server(options.data);
   log::info("stopped");
-  if (!is_deposed) return {};
-  // No success, so that a service manager starts it again: it comes back as a new node.
-  return fail(Code::moved, "another server has this volume now: start this one again");
+  return ended;
 }
 
 }  // namespace

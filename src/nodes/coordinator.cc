@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/fault.h"
 #include "base/log.h"
 
 namespace orrery::nodes {
@@ -52,7 +53,7 @@ std::shared_ptr<const Plan> Coordinator::update(const Members& members, int64_t 
   before_.reset();
 
   MutexLock lock(mutex_);
-  is_asked_ = false;
+  const bool is_asked = std::exchange(is_asked_, false);
   Placing wanted = placing(members, std::move(ranges));
   if (is_first) wanted.holders = std::move(holders);
   if (is_due && wanted.balance == Placing::Balance::no) {
@@ -69,6 +70,7 @@ std::shared_ptr<const Plan> Coordinator::update(const Members& members, int64_t 
   }
   plan_ = std::move(plan);
   ++plans_made_;
+  if (is_asked) static_cast<void>(fault::point("move.placed"));  // and nobody was told
   return plan_;
 }
 
@@ -237,6 +239,7 @@ Status Coordinator::move(RangeRef range, const std::string& to) {
   }
   pinned_[range] = to;
   is_asked_ = true;
+  static_cast<void>(fault::point("move.asked"));  // only a crash means something here
   return {};
 }
 

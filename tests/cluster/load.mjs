@@ -69,13 +69,12 @@ export class Load {
     await this.stop();
     for (const name of this.cluster.names) {
       for (const item of this.items) {
-        await until(`${item} can be read at ${name}`, () => this.#read("last", name, item));
+        await until(`${item} can be read at ${name}`, () => !this.cluster.nodes.has(name) || this.#read("last", name, item));
       }
     }
     for (const { item, versions } of this.owned) {
-      const name = this.cluster.names[0];
-      const found = await until(`${item} can be read at ${name}`, async () => {
-        const answer = await this.#ask(name, "GET", `${docs}/${item}`, { headers: keyHeader(item) });
+      const found = await until(`${item} can be read`, async () => {
+        const answer = await this.#ask(this.cluster.names[0], "GET", `${docs}/${item}`, { headers: keyHeader(item) });
         return answer && [200, 404].includes(answer.status) && { version: answer.body?.version ?? 0 };
       });
       const least = versions.acknowledged;

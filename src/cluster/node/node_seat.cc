@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/await.h"
+#include "base/fault.h"
 #include "base/log.h"
 #include "base/pack.h"
 #include "base/survive.h"
@@ -30,11 +31,13 @@ Result<uint64_t> NodeSeat::own_catalog() {
   if (auto checked = check_catalog_is_there(volume_); !checked) return pass(checked.error());
   auto epoch = catalog_.own(shared_, volume_);
   if (!epoch) return epoch;
+  static_cast<void>(fault::point("catalog.claimed"));  // only crashes mean something here
   refresh();
   if (auto settled = remover_.settle_among_nodes(); !settled) {
     catalog_.disown();
     return pass(settled.error());
   }
+  static_cast<void>(fault::point("catalog.settled"));
   log::info("this node owns the catalog", {{"epoch", *epoch}});
   // Scaling that the owner before did not finish.
   for (const catalog::ContainerPtr& container : catalog_.all_containers()) {

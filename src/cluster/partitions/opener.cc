@@ -86,7 +86,10 @@ Opener::Opened Opener::open_files(const Slot& slot) {
   }
   auto partition = claim_files(slot);
   if (!partition) return partition;
+  // Only crashes mean something here, of a node that gets what another had.
+  if (noted && is_node_) static_cast<void>(fault::point("taken.opened"));
   if (auto told = note_opened(slot, **partition, noted); !told) return pass(told.error());
+  if (noted && is_node_) static_cast<void>(fault::point("taken.told"));
   // Asked for after opening: rules that are stored now are no older than those of any write in it.
   const catalog::ContainerPtr record = catalog_.container(slot.container);
   if (record && (*partition)->index_version() > record->index_version) {
@@ -177,7 +180,12 @@ void Opener::release(const std::shared_ptr<Slot>& slot) {
     const MutexLock lock(slot->mutex);
     closing = std::exchange(slot->partition, nullptr);
   }
-  while (closing != nullptr && closing.use_count() > 1) std::this_thread::sleep_for(kInstant);
+  if (closing == nullptr) return;
+  static_cast<void>(fault::point("move.parked"));  // only crashes mean something here
+  while (closing.use_count() > 1) std::this_thread::sleep_for(kInstant);
+  static_cast<void>(fault::point("move.answered"));
+  closing.reset();
+  static_cast<void>(fault::point("move.released"));
 }
 
 bool Opener::close_one_unused() {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/fault.h"
 #include "base/log.h"
 #include "base/thread_annotations.h"
 #include "volume/objects/file_tokens.h"
@@ -377,6 +378,19 @@ class ObjectVolume final : public Volume {
 
   ObjectStore& store() const { return *core_->store; }
 
+  // Where a test may end the process (base/fault.h) while it claims from another: one that died, or
+  // one that released it. Null for a first claim, and for one from itself.
+  struct CrashPoints {
+    const char* claimed = nullptr;  // the epoch is raised
+    const char* sealed = nullptr;   // and the logs are sealed
+  };
+  CrashPoints crash_points_of(const ObjectState& root) const {
+    const std::string_view owner = root.attribute(kOwner);
+    if (owner == core_->lease->incarnation() || root.attribute(kEpoch) == "0") return {};
+    if (owner.empty()) return {.claimed = "move.claimed", .sealed = "move.sealed"};
+    return {.claimed = "takeover.claimed", .sealed = "takeover.sealed"};
+  }
+
   std::unexpected<Error> no_root(std::string_view name) const {
     return fail(Code::corrupt,
                 fmt::format("the root of {} is lost or damaged: restore this partition from a copy",
@@ -457,11 +471,13 @@ class ObjectVolume final : public Volume {
     if (is_mutated(Mutation::claim_uncompared)) raise.attributes_equal.clear();
     const Outcome taken = store().apply(root_object(id), raise);
     is_raised |= taken.is_done() || taken.applied == Applied::unknown;
+    const CrashPoints points = crash_points_of(*root);
+    if (taken.is_done() && points.claimed) static_cast<void>(fault::point(points.claimed));
     switch (taken.applied) {
       case Applied::done:
         if (is_mutated(Mutation::list_before_claim))
-          return open_listed(name, id, *epoch + 1, *root);
-        return open_claimed(name, id, *epoch + 1);
+          return open_listed(name, id, *epoch + 1, *root, points);
+        return open_claimed(name, id, *epoch + 1, points);
       case Applied::differs:
       case Applied::absent:
       case Applied::unknown:  // whoever the root names when it is read again may claim it
@@ -473,14 +489,15 @@ class ObjectVolume final : public Volume {
 
   // The epoch is raised. Only now may the logs be listed: the old owner cannot enter new ones.
   Result<std::unique_ptr<Claim>> open_claimed(std::string_view name, const std::string& id,
-                                              uint64_t epoch) {
+                                              uint64_t epoch, CrashPoints points) {
     auto root = store().inspect(root_object(id));
     if (!root) return pass(root.error());
-    return open_listed(name, id, epoch, std::move(*root));
+    return open_listed(name, id, epoch, std::move(*root), points);
   }
   Result<std::unique_ptr<Claim>> open_listed(std::string_view name, const std::string& id,
-                                             uint64_t epoch, ObjectState root) {
+                                             uint64_t epoch, ObjectState root, CrashPoints points) {
     if (auto sealed = seal_logs(store(), root); !sealed) return pass(sealed.error());
+    if (points.sealed) static_cast<void>(fault::point(points.sealed));
     const uint64_t lsn = number_of<uint64_t>(root.attribute(kLsn)).value_or(0);
     return std::make_unique<ObjectClaim>(
         core_, std::string(name), std::make_shared<Root>(store(), id, epoch, std::move(root)), lsn);
