@@ -41,6 +41,7 @@
 #include "catalog/model.h"
 #include "catalog/resource_index.h"
 #include "catalog/tables.h"
+#include "partition/export.h"
 #include "partition/partition.h"
 
 namespace orrery::catalog {
@@ -53,6 +54,22 @@ struct IntendedClones {
   uint32_t right = 0;
   std::string left_name;
   std::string right_name;
+};
+
+// A range as the exported catalog has it.
+struct ExportedRange {
+  uint32_t container = 0;
+  uint32_t range = 0;
+  std::string volume_name;
+  bool has_files = false;
+  // Of the container: a copy of the range's files that was begun by other ones does not go with
+  // this catalog.
+  uint32_t index_version = 0;
+  uint32_t indexed_version = 0;
+};
+struct CatalogExport {
+  std::unique_ptr<partition::Export> files;
+  std::vector<ExportedRange> ranges;
 };
 
 // How a copy of the catalog asks the owner for a change: `request` is for Catalog::perform() there,
@@ -128,6 +145,10 @@ class Catalog {
   // of it that an earlier owner began is given up. Before anything is read from it or written to
   // it. Code::moved when the map does not have the range any more.
   Status note_opened(uint32_t container, const PartitionRange& range, uint64_t epoch);
+
+  // The catalog's own files, to be copied, and which partitions they name. No change comes between
+  // the two. Code::elsewhere at a copy. Blocks.
+  Result<CatalogExport> begin_export();
 
   // --- splits: catalog_splits.cc ---------------------------------------------------------------
   // Replaces a range without files by its halves. Code::conflict when it has some by now.

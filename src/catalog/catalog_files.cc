@@ -34,6 +34,25 @@ bool Catalog::has_files(const PartitionRange& range) const {
   return tables_.files.contains(range.volume_name);
 }
 
+Result<CatalogExport> Catalog::begin_export() {
+  const MutexLock change(change_mutex_);
+  if (auto checked = check_owner(); !checked) return pass(checked.error());
+  auto files = partition_->begin_export();
+  if (!files) return pass(files.error());
+  CatalogExport made{.files = std::move(*files), .ranges = {}};
+  for (const ContainerPtr& one : all_containers()) {
+    for (const PartitionRange& range : one->map->ranges) {
+      made.ranges.push_back({.container = one->number,
+                             .range = range.id,
+                             .volume_name = range.volume_name,
+                             .has_files = has_files(range),
+                             .index_version = one->index_version,
+                             .indexed_version = one->indexed_version});
+    }
+  }
+  return made;
+}
+
 Status Catalog::note_opened_here(uint32_t number, const PartitionRange& range, uint64_t epoch) {
   const ContainerPtr owner = container(number);
   if (!owner || !has_range(*owner->map, range.id)) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/limits.h"
 #include "base/result.h"
 #include "cli/admin_client.h"
 #include "cli/volumes.h"
@@ -37,6 +38,8 @@ struct Diagnosis {
   std::vector<Finding> findings;
 };
 
+// Of a volume that nobody serves.
+Result<Diagnosis> examine_volume(volume::Volume& volume, const Limits& limits, bool progress);
 Result<Diagnosis> examine_folder(const std::string& folder, const VolumeOptions& volume,
                                  bool progress);
 Result<Diagnosis> examine_server(const ServerAddress& server);

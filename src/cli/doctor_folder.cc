@@ -147,6 +147,10 @@ class FolderExamination {
 
 }  // namespace
 
+Result<Diagnosis> examine_volume(volume::Volume& volume, const Limits& limits, bool progress) {
+  return FolderExamination(volume, limits, progress).run();
+}
+
 Result<Diagnosis> examine_folder(const std::string& folder, const VolumeOptions& volume_options,
                                  bool progress) {
   // Its lock would make the folder.
@@ -166,7 +170,7 @@ Result<Diagnosis> examine_folder(const std::string& folder, const VolumeOptions&
   if (!store) return pass(store.error());
   auto opened = open_volume(std::move(*store), {}, folder, limits);
   if (!opened) return pass(opened.error());
-  return FolderExamination(*opened->volume, limits, progress).run();
+  return examine_volume(*opened->volume, limits, progress);
 }
 
 }  // namespace orrery::cli

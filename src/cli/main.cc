@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "cli/advise_command.h"
+#include "cli/backup_commands.h"
 #include "cli/cluster_commands.h"
 #include "cli/command_tree.h"
 #include "cli/completion.h"
@@ -304,6 +305,8 @@ int main(int argc, char** argv) {
 
   orrery::cli::OperatorCommands operator_commands(app, add_server_options);
 
+  orrery::cli::BackupCommands backup_commands(app, ORRERY_VERSION, add_server_options);
+
   std::string shell;
   CLI::App* completion =
       app.add_subcommand("completion", "Print a script that completes command lines in a shell");
@@ -327,6 +330,7 @@ int main(int argc, char** argv) {
   if (list_keys->parsed()) return orrery::cli::list_keys(server, json);
   if (regenerate_key->parsed()) return orrery::cli::regenerate_key(server, key_name, json);
   if (const auto code = operator_commands.run()) return *code;
+  if (const auto code = backup_commands.run()) return *code;
   if (completion->parsed()) {
     return print_made("completion",
                       orrery::cli::completion_script(orrery::cli::describe(app), shell));

@@ -89,7 +89,12 @@ Status Engine::known_to_all(Status changed) const {
 
 void Engine::answer(std::string_view kind, std::string_view bytes, peer::Done done) {
   if (!parts_->seat) return done(fail(Code::unsupported, "this server is alone"));
+  if (kind == kExportCall) return done(parts_->exports.serve_here(bytes));
   parts_->seat->answer(kind, bytes, std::move(done));
+}
+
+Result<std::string> Engine::export_files(std::string_view request) {
+  return parts_->exports.serve(request);
 }
 
 // --- containers ---------------------------------------------------------------------------------

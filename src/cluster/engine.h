@@ -157,6 +157,8 @@ class Engine {
   Result<std::vector<PartitionStatus>> status(uint32_t container);
   Result<std::vector<partition::Partition::LogicalPartition>> largest(uint32_t container,
                                                                       size_t count);
+  // For backups: answers a request of exporting/export_messages.h. Blocks.
+  Result<std::string> export_files(std::string_view request);
   // For metrics: jobs that exceptions ended, by pool.
   std::vector<std::pair<std::string_view, uint64_t>> failed_jobs() const;
   // For metrics: what is open now, without opening anything.

@@ -7,6 +7,7 @@
 //   upkeep/file_remover  files that are to go
 //   partitions/          opener, trimmer, indexer, reports
 //   node/                among other nodes: what they ask, and where requests are to go
+//   exporting/           partitions whose files somebody copies
 //   splitting/           how one partition is split, and which ones are, when
 //   upkeep/              what is done once a second
 //   items/               what is done with items: writes, point reads, feed, change feed, views
@@ -38,6 +39,7 @@
 #include "cluster/containers/containers.h"
 #include "cluster/containers/resources.h"
 #include "cluster/engine.h"
+#include "cluster/exporting/exports.h"
 #include "cluster/items/change_feed.h"
 #include "cluster/items/feed.h"
 #include "cluster/items/point_reads.h"
@@ -75,11 +77,12 @@ struct Engine::Parts {
                  ? nullptr
                  : std::make_unique<NodeSeat>(plan, table, catalog, volume, shared, opener, remover,
                                               *caller, *options.link, stop_signal)),
+        exports(table, catalog, opener, clock, seat.get(), options.link),
         splitter(table, catalog, volume, clock, opener, trimmer, remover, stop_signal),
         splits(table, options.limits, clock, opener, splitter, seat.get(), stop_signal),
         indexer(table, catalog, opener, stop_signal),
-        upkeep(table, catalog, volume, options.limits, clock, remover, indexer, bell, stop_signal,
-               !plan.is_alone()),
+        upkeep(table, catalog, volume, options.limits, clock, remover, indexer, exports, bell,
+               stop_signal, !plan.is_alone()),
         reports(table, plan, opener),
         point_reads(table, clock, budgets, opener),
         writes(table, options.limits, budgets, opener, splits),
@@ -117,6 +120,7 @@ struct Engine::Parts {
   Trimmer trimmer;
   Opener opener;
   const std::unique_ptr<NodeSeat> seat;  // null: a server alone
+  Exports exports;
   Splitter splitter;
   SplitQueue splits;
   Indexer indexer;

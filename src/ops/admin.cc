@@ -52,6 +52,7 @@ void Pages::admin(PageRequestPtr call) {
                              Known{"/admin/containers", "GET", &Pages::containers},
                              Known{"/admin/history", "GET", &Pages::history},
                              Known{"/admin/keys/regenerate", "POST", &Pages::regenerate_key},
+                             Known{"/admin/export", "POST", &Pages::export_files},
                              Known{"/admin/cluster", "GET", &Pages::cluster},
                              Known{"/admin/cluster/drain", "POST", &Pages::drain},
                              Known{"/admin/cluster/move", "POST", &Pages::move_partition},
@@ -62,12 +63,13 @@ void Pages::admin(PageRequestPtr call) {
     if (call->method != known.method) return call->method_not_allowed();
     return later(std::move(call), known.job);
   }
-  call->fail({.code = Code::invalid,
-              .message = fmt::format("there is no {} {}: there are GET /admin/containers, GET "
-                                     "/admin/partitions, GET /admin/history, GET /admin/workload, "
-                                     "GET /admin/advise, POST /admin/split, POST "
-                                     "/admin/keys/regenerate and /admin/cluster",
-                                     call->method, call->path)});
+  call->fail(
+      {.code = Code::invalid,
+       .message = fmt::format("there is no {} {}: there are GET /admin/containers, GET "
+                              "/admin/partitions, GET /admin/history, GET /admin/workload, "
+                              "GET /admin/advise, POST /admin/split, POST /admin/export, POST "
+                              "/admin/keys/regenerate and /admin/cluster",
+                              call->method, call->path)});
 }
 
 void Pages::later(PageRequestPtr call, Job job) {
@@ -93,6 +95,13 @@ void Pages::regenerate_key(PageRequestPtr call) {
   if (!made) return call->fail(made.error());
   call->reply_json(
       fmt::format(R"({{"key":{},"value":{}}})", quoted(to_string(*name)), quoted(*made)));
+}
+
+// The files have everything that is in the account, but its keys.
+void Pages::export_files(PageRequestPtr call) {
+  auto answer = engine_.export_files(call->body);
+  if (!answer) return call->fail(answer.error());
+  call->reply(200, "application/octet-stream", std::move(*answer));
 }
 
 void Pages::split(PageRequestPtr call) {

@@ -13,6 +13,8 @@
 //                                 key; &key=EXPRESSION: of that one too
 //   POST /admin/split             {"database":…,"container":…,"range":n}; without range the largest
 //   POST /admin/keys/regenerate   {"key":"primary"}
+//   POST /admin/export            copies of partitions' files, for backups: the bytes of
+//                                 cluster/exporting/export_messages.h
 //   GET  /admin/cluster           the nodes, as this one knows them: cluster_pages.cc
 //   POST /admin/cluster/drain     {"node":NAME}; "draining":false lets it serve again
 //   POST /admin/cluster/move      {"database":…,"container":…,"range":n,"node":NAME}
@@ -81,6 +83,7 @@ class Pages {
   void containers(PageRequestPtr call);
   void history(PageRequestPtr call);
   void regenerate_key(PageRequestPtr call);
+  void export_files(PageRequestPtr call);
   void cluster(PageRequestPtr call);
   void drain(PageRequestPtr call);
   void move_partition(PageRequestPtr call);

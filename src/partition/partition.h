@@ -44,6 +44,7 @@
 
 namespace orrery::partition {
 
+class Export;
 class Store;
 class Writer;
 struct Verification;
@@ -351,6 +352,9 @@ class Partition : public std::enable_shared_from_this<Partition> {
   //    fails it must be called again.
   Status trim();
 
+  // The files of its newest state, to be copied while it serves: export.h. Blocks.
+  Result<std::unique_ptr<Export>> begin_export();
+
   // Releases the cached snapshots and iterators of views: they keep old files from being deleted.
   void release_readings() const;
   // On a nearly full disk: flushes tombstones, so that compactions free their space.
@@ -361,6 +365,7 @@ class Partition : public std::enable_shared_from_this<Partition> {
   Status settle() const;
 
  private:
+  friend class Export;
   friend class Writer;
   friend class Transaction;
   friend class View;

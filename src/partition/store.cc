@@ -373,6 +373,11 @@ const rocksdb::Snapshot* Store::find(const SnapshotId& id) const {
   return id.generation == generation_ ? id.snapshot : nullptr;
 }
 
+uint64_t Store::generation() const {
+  MutexLock lock(snapshots_mutex_);
+  return generation_;
+}
+
 void Store::release(const SnapshotId& id) {
   Use use(*this);
   MutexLock lock(snapshots_mutex_);

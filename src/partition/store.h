@@ -151,6 +151,9 @@ class Store {
   void release(const SnapshotId& id);  // not inside a Use
   const rocksdb::Snapshot* find(const SnapshotId& id) const;
 
+  // Which opening of the database this is: files that are held (export.h) are held by one.
+  uint64_t generation() const;
+
   Status flush();
   // Starts a flush of memtables with tombstones, so that compactions find these and free their
   // space. Does nothing when there are none, or no room for the flush. Inside a Use.

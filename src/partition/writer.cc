@@ -97,7 +97,7 @@ Result<bool> Writer::enqueue(std::vector<Write>& transaction, Completion& done) 
 }
 
 bool Writer::take_turn() {
-  if (running_ || paused_ || queue_.empty()) return false;
+  if (running_ || moved_ || pauses_ > 0 || queue_.empty()) return false;
   running_ = true;
   return true;
 }
@@ -332,14 +332,14 @@ void Writer::fail_all(std::vector<Entry>& entries, const Error& error) {
 
 void Writer::pause() {
   MutexLock lock(mutex_);
-  paused_ = true;
+  ++pauses_;
   while (running_) idle_.wait(mutex_);
 }
 
 void Writer::resume() {
   {
     MutexLock lock(mutex_);
-    paused_ = false;
+    --pauses_;
     if (!take_turn()) {
       idle_.notify_all();
       return;
@@ -350,12 +350,15 @@ void Writer::resume() {
 
 void Writer::mark_moved() {
   const Error moved = moved_error();
+  {
+    MutexLock lock(mutex_);
+    moved_ = true;
+    --pauses_;
+  }
   for (;;) {
     Entry entry;
     {
       MutexLock lock(mutex_);
-      moved_ = true;
-      paused_ = false;
       if (queue_.empty()) return;
       entry = std::move(queue_.front());
       queue_.pop_front();
@@ -366,7 +369,7 @@ void Writer::mark_moved() {
 
 void Writer::drain() {
   MutexLock lock(mutex_);
-  while (running_ || (!queue_.empty() && !paused_)) idle_.wait(mutex_);
+  while (running_ || (!queue_.empty() && pauses_ == 0)) idle_.wait(mutex_);
 }
 
 Status Writer::mark_trimmed() {

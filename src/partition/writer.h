@@ -27,7 +27,8 @@ class Writer {
 
   void submit(std::vector<Write> transaction, Completion done);
 
-  // Waits for the run at work to end and keeps further ones from starting.
+  // Waits for the run at work to end and keeps further ones from starting, until it was resumed as
+  // often as it was paused.
   void pause();
   void resume();
   class Paused {
@@ -105,7 +106,7 @@ class Writer {
   CondVar idle_;
   std::deque<Entry> queue_ ORRERY_GUARDED_BY(mutex_);
   bool running_ ORRERY_GUARDED_BY(mutex_) = false;
-  bool paused_ ORRERY_GUARDED_BY(mutex_) = false;
+  uint32_t pauses_ ORRERY_GUARDED_BY(mutex_) = 0;
   bool moved_ ORRERY_GUARDED_BY(mutex_) = false;
   PartitionRecord record_ ORRERY_GUARDED_BY(mutex_);  // of the newest commit
   std::atomic<uint64_t> lsn_;                         // record_.lsn, for readers

@@ -32,6 +32,7 @@ void Upkeep::loop() {
       if (round % kRoundsBetweenForgetting == 0) forget_history();
       if (round % kRoundsBetweenGivingBack == 0) unused.give_back();
       release_readings();
+      exports_.end_idle();
       if (!volume_.room()) flush_removals();
     });
   }

@@ -5,6 +5,7 @@
 //  - truncates history beyond its retention time (less often);
 //  - returns free memory to the operating system;
 //  - releases the pooled snapshots of views;
+//  - ends copies of files that nobody reads any more;
 //  - flushes tombstones on a nearly full disk.
 //
 // Threading: one thread of its own, with one job, from start() until stop().
@@ -15,6 +16,7 @@
 #include "base/worker_pool.h"
 #include "catalog/catalog.h"
 #include "cluster/budgets/purge_shares.h"
+#include "cluster/exporting/exports.h"
 #include "cluster/partitions/indexer.h"
 #include "cluster/routing_table.h"
 #include "cluster/stop_signal.h"
@@ -28,13 +30,14 @@ class Upkeep {
  public:
   Upkeep(const RoutingTable& table, const catalog::Catalog& catalog, volume::Volume& volume,
          const Limits& limits, const Clock& clock, FileRemover& remover, Indexer& indexer,
-         UpkeepBell& bell, const StopSignal& stop, bool is_node)
+         Exports& exports, UpkeepBell& bell, const StopSignal& stop, bool is_node)
       : table_(table),
         catalog_(catalog),
         volume_(volume),
         clock_(clock),
         remover_(remover),
         indexer_(indexer),
+        exports_(exports),
         bell_(bell),
         stop_(stop),
         is_node_(is_node),
@@ -67,6 +70,7 @@ class Upkeep {
   const Clock& clock_;
   FileRemover& remover_;
   Indexer& indexer_;
+  Exports& exports_;
   UpkeepBell& bell_;
   const StopSignal& stop_;
   const bool is_node_;

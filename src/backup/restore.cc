@@ -1,0 +1,133 @@
+// See restore.h.
+#include "backup/restore.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "partition/import.h"
+
+namespace orrery::backup {
+namespace {
+
+std::unexpected<Error> was_stopped() {
+  return fail(Code::would_wait, "stopped");
+}
+
+Status put_file(const Folder& folder, const BackedUpFile& file, partition::Import& import,
+                const RestoreOptions& options) {
+  const std::string path = folder.path_of(file.sha256);
+  if (options.link_tables && !file.mark.empty()) {
+    std::error_code error;
+    std::filesystem::create_hard_link(path, import.directory() + "/" + file.name, error);
+    if (!error) return {};  // otherwise it is copied
+  }
+  auto reader = CheckedReader::open(path, file);
+  if (!reader) return pass(reader.error());
+  return import.put(file.name, [&]() -> Result<std::string> {
+    if (options.stopped()) return was_stopped();
+    return (*reader)->next();
+  });
+}
+
+Status restore_partition(const Folder& folder, const BackedUpPartition& one, volume::Volume& volume,
+                         const partition::Shared& shared, const RestoreOptions& options,
+                         RestoreStanding& standing) {
+  auto import = partition::Import::begin(volume, one.volume_name);
+  if (!import) return pass(import.error());
+  // Data first and CURRENT last: without it, but with data, the files are not opened by anybody.
+  std::vector<const BackedUpFile*> files;
+  for (const BackedUpFile& file : one.files) files.push_back(&file);
+  std::ranges::sort(files, {}, [](const BackedUpFile* file) {
+    const bool is_data = file->name.ends_with(".sst") || file->name.ends_with(".log");
+    const int rank = is_data ? 0 : file->name == "CURRENT" ? 2 : 1;
+    return std::pair<int, std::string_view>(rank, file->name);
+  });
+  for (const BackedUpFile* file : files) {
+    if (options.stopped()) return was_stopped();
+    if (auto put = put_file(folder, *file, *import, options); !put) return put;
+    standing.bytes_done += file->size;
+    options.progress(standing);
+  }
+  auto lsn = import->finish(shared);
+  if (!lsn) {
+    return fail(lsn.error().code, fmt::format("partition {} of the backup: {}", one.volume_name,
+                                              lsn.error().message));
+  }
+  if (*lsn != one.lsn) {
+    return fail(Code::corrupt, fmt::format("partition {} of the backup should have commits up to "
+                                           "{} and has them up to {}",
+                                           one.volume_name, one.lsn, *lsn));
+  }
+  ++standing.done;
+  options.progress(standing);
+  return {};
+}
+
+}  // namespace
+
+Status restore(const Folder& folder, const Manifest& manifest, volume::Volume& volume,
+               const partition::Shared& shared, const RestoreOptions& options) {
+  auto names = volume.list();
+  if (!names) return pass(names.error());
+  for (const std::string& name : *names) {
+    if (!volume.exists(name)) continue;
+    return fail(Code::conflict,
+                fmt::format("there are data already, in {}: a backup is restored into a new "
+                            "folder or volume. If they are what a restore that was broken off "
+                            "left, remove them",
+                            volume.place(name)));
+  }
+  RestoreStanding standing;
+  standing.partitions = manifest.partitions.size() + 1;
+  standing.bytes = manifest.file_bytes();
+  for (const BackedUpPartition& one : manifest.partitions) {
+    if (auto done = restore_partition(folder, one, volume, shared, options, standing); !done) {
+      return done;
+    }
+  }
+  return restore_partition(folder, manifest.catalog, volume, shared, options, standing);
+}
+
+Status check_files(const Folder& folder, const Manifest& manifest, const RestoreOptions& options,
+                   const std::function<void(const std::string& what)>& bad) {
+  RestoreStanding standing;
+  standing.partitions = manifest.partitions.size() + 1;
+  standing.bytes = manifest.file_bytes();
+  std::set<std::string> checked;  // partitions share files
+  const auto check = [&](const BackedUpPartition& one) -> Status {
+    for (const BackedUpFile& file : one.files) {
+      if (checked.insert(file.sha256).second) {
+        auto reader = CheckedReader::open(folder.path_of(file.sha256), file);
+        Status good = reader ? Status() : pass(reader.error());
+        while (good) {
+          if (options.stopped()) return was_stopped();
+          auto piece = (*reader)->next();
+          if (!piece) good = pass(piece.error());
+          if (!piece || piece->empty()) break;
+        }
+        if (!good && good.error().code != Code::corrupt) return good;
+        if (!good) {
+          bad(fmt::format("{}: {}, which is {} of partition {}", manifest.name,
+                          good.error().message, file.name, one.volume_name));
+        }
+      }
+      standing.bytes_done += file.size;
+      options.progress(standing);
+    }
+    ++standing.done;
+    return {};
+  };
+  for (const BackedUpPartition& one : manifest.partitions) {
+    if (auto done = check(one); !done) return done;
+  }
+  return check(manifest.catalog);
+}
+
+}  // namespace orrery::backup

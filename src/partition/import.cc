@@ -1,0 +1,76 @@
+// See import.h.
+#include "partition/import.h"
+
+#include <fmt/format.h>
+#include <rocksdb/file_system.h>
+
+#include <utility>
+
+namespace orrery::partition {
+namespace {
+
+Status told(const rocksdb::IOStatus& status, std::string_view doing, std::string_view where) {
+  if (status.ok()) return {};
+  const bool is_full =
+      status.IsNoSpace() || status.subcode() == rocksdb::IOStatus::SubCode::kNoSpace;
+  return fail(is_full ? Code::read_only : Code::internal,
+              fmt::format("{} {}: {}", doing, where, status.ToString()));
+}
+
+}  // namespace
+
+Import::Import(volume::Volume& volume, std::string_view volume_name,
+               std::unique_ptr<volume::Claim> claim)
+    : volume_(volume), volume_name_(volume_name), claim_(std::move(claim)) {}
+
+Import::Import(Import&&) noexcept = default;
+
+Import::~Import() = default;
+
+Result<Import> Import::begin(volume::Volume& volume, std::string_view volume_name) {
+  if (volume.exists(volume_name)) {
+    return fail(Code::conflict,
+                fmt::format("there are files in {} already", volume.place(volume_name)));
+  }
+  auto claim = volume.claim(volume_name);
+  if (!claim) return pass(claim.error());
+  const rocksdb::IOStatus made = (*claim)->file_system()->CreateDirIfMissing(
+      (*claim)->directory(), rocksdb::IOOptions(), nullptr);
+  if (auto ok = told(made, "making", (*claim)->directory()); !ok) return pass(ok.error());
+  return Import(volume, volume_name, std::move(*claim));
+}
+
+const std::string& Import::directory() const {
+  return claim_->directory();
+}
+
+Status Import::put(std::string_view file, const std::function<Result<std::string>()>& next) {
+  const std::string path = fmt::format("{}/{}", claim_->directory(), file);
+  std::unique_ptr<rocksdb::FSWritableFile> writing;
+  const rocksdb::IOOptions options;
+  rocksdb::IOStatus status =
+      claim_->file_system()->NewWritableFile(path, rocksdb::FileOptions(), &writing, nullptr);
+  while (status.ok()) {
+    auto piece = next();
+    if (!piece) return pass(piece.error());
+    if (piece->empty()) break;
+    status = writing->Append(*piece, options, nullptr);
+  }
+  if (status.ok()) status = writing->Sync(options, nullptr);
+  if (status.ok()) status = writing->Close(options, nullptr);
+  return told(status, "writing", path);
+}
+
+Result<uint64_t> Import::finish(const Shared& shared) {
+  std::unique_ptr<rocksdb::FSDirectory> directory;
+  rocksdb::IOStatus status = claim_->file_system()->NewDirectory(
+      claim_->directory(), rocksdb::IOOptions(), &directory, nullptr);
+  if (status.ok()) status = directory->Fsync(rocksdb::IOOptions(), nullptr);
+  if (auto synced = told(status, "syncing", claim_->directory()); !synced) {
+    return pass(synced.error());
+  }
+  claim_.reset();
+  return Partition::stored_lsn(shared, volume_, volume_name_);
+}
+
+}  // namespace orrery::partition
