@@ -76,6 +76,14 @@ void add_notes(const Facts& facts, Report& report) {
         {"few_requests", fmt::format("{} requests are in the sample: record at least 300",
                                      number(facts.sampled_requests))});
   }
+  constexpr double kManyRefused = 0.01;
+  if (facts.refused_share > kManyRefused) {
+    report.notes.push_back(
+        {"throttled",
+         fmt::format("{} of the requests were refused with 429 while they were recorded: "
+                     "more was wanted than is judged here",
+                     percent(facts.refused_share))});
+  }
   if (facts.marks_only && facts.has_workload) {
     report.notes.push_back({"marks_only",
                             "the workload has marks instead of values and not the secret they were "

@@ -371,6 +371,13 @@ TEST(AdviseSets, TooFewSamplesAreSaidAndNotHidden) {
     EXPECT_TRUE(says(report.notes, "few_items")) << set.name;
     EXPECT_TRUE(says(report.notes, "few_requests")) << set.name;
   }
+  TestSet throttled = user_profiles();
+  EXPECT_FALSE(says(report_on(throttled).notes, "throttled"));
+  throttled.refused = 0.25;
+  const Report refusing = report_on(throttled);
+  EXPECT_TRUE(says(refusing.notes, "throttled"));
+  EXPECT_THAT(refusing.notes.front().text, StartsWith("20"));
+  EXPECT_EQ(refusing.verdict, Verdict::choose);
   TestSet unasked = user_profiles();
   unasked.operations.clear();
   const Report report = report_on(unasked);

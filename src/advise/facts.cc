@@ -131,6 +131,16 @@ void add_requests(Facts& facts, const Workload& workload) {
 }
 
 // The 95th percentile of the buckets, in RU/s; without buckets from the totals.
+double refused_share_of(const Workload& workload) {
+  double answered = 0;
+  double refused = 0;
+  for (const auto& bucket : workload.buckets) {
+    answered += bucket.requests;
+    refused += bucket.throttled;
+  }
+  return refused > 0 ? refused / (answered + refused) : 0;
+}
+
 double peak_of(const Workload& workload) {
   std::vector<double> rates;
   for (const Bucket& bucket : workload.buckets) rates.push_back(bucket.ru / bucket.s);
@@ -218,6 +228,7 @@ Facts make_facts(const PathTable& paths, const Settings& settings, ItemSample sa
   set_sizes(facts, sample, workload);
   set_partitions(facts);
   facts.peak_ru = peak_of(workload);
+  facts.refused_share = refused_share_of(workload);
 
   const auto used = used_ru(workload);
   const value::Path id{.steps = {{.name = "id"}}};

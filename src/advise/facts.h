@@ -81,6 +81,7 @@ struct Facts {
   double container_items = 0;  // at least items_seen
   double container_bytes = 0;
   double sampled_requests = 0;  // single requests that were recorded
+  double refused_share = 0;     // of all that were sent: over the throughput that there was
   bool has_workload = false;
   bool marks_only = false;  // marks of the requests cannot be compared with items
   bool has_times = false;

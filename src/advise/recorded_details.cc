@@ -34,6 +34,40 @@ void add_member(std::string& out, const value::Path& path, std::string_view json
   out += json;
 }
 
+// Calls `take` with the path and the value of each property that could be a key, of the first
+// kTracked.
+template <class Take>
+class PropertyWalk {
+ public:
+  explicit PropertyWalk(const Take& take) : take_(take) {}
+
+  void walk(const Node& object) {
+    if (object.count > ItemReader::kMaxNames) return;
+    for (const Node* member = object.first; member != nullptr; member = member->next) {
+      if (taken_ >= ItemReader::kTracked) return;
+      if (path_.steps.empty() && contains(kOwnNames, member->name)) continue;
+      path_.steps.push_back({.name = std::string(member->name)});
+      if (member->type == Type::object) {
+        if (path_.steps.size() < ItemReader::kMaxDepth) walk(*member);
+      } else if (can_be_key(*member)) {
+        ++taken_;
+        take_(path_, *member);
+      }
+      path_.steps.pop_back();
+    }
+  }
+
+ private:
+  const Take& take_;
+  value::Path path_;
+  size_t taken_ = 0;
+};
+
+template <class Take>
+void each_property(const Node& item, const Take& take) {
+  PropertyWalk<Take>(take).walk(item);
+}
+
 }  // namespace
 
 std::string Details::mark(const Node& value) const {
@@ -71,39 +105,37 @@ void Details::add_range(const value::Path& path, const Node* from, const Node* t
                          std::round(std::max(0.0, newest - begin->s))));
 }
 
-void Details::add_properties(const Node& object, value::Path& prefix, std::string& out) {
-  if (object.count > ItemReader::kMaxNames) return;
-  for (const Node* member = object.first; member != nullptr; member = member->next) {
-    if (paths_ >= ItemReader::kTracked) return;
-    if (prefix.steps.empty() && contains(kOwnNames, member->name)) continue;
-    prefix.steps.push_back({.name = std::string(member->name)});
-    if (member->type == Type::object) {
-      if (prefix.steps.size() < ItemReader::kMaxDepth) add_properties(*member, prefix, out);
-    } else if (can_be_key(*member)) {
-      ++paths_;
-      add_member(out, prefix, mark(*member));
-      if (items_.empty()) add_time(prefix, *member);
-    }
-    prefix.steps.pop_back();
-  }
+void Details::add_properties(const Node& item, std::string& out) {
+  each_property(item, [&](const value::Path& path, const Node& value) {
+    add_member(out, path, mark(value));
+    if (items_.empty()) add_time(path, value);
+  });
 }
 
 void Details::add_item(const Node& item) {
-  value::Path prefix;
-  add_properties(item, prefix, known_);
+  add_properties(item, known_);
 }
 
 void Details::add_batch_item(const Node& item) {
   if (std::ranges::count(items_, '{') >= static_cast<ptrdiff_t>(kMaxBatchItems)) return;
-  value::Path prefix;
   std::string values;
-  paths_ = 0;
-  add_properties(item, prefix, values);
+  add_properties(item, values);
   items_ += (items_.empty() ? "{" : ",{") + values + "}";
 }
 
-void Details::add_changed(const value::Path& path) {
-  changed_.push_back(to_string(path));
+UpdatedProperties updated_properties(const Node& before, const Node& after) {
+  UpdatedProperties updated;
+  std::map<std::string, std::string> values;
+  each_property(before, [&](const value::Path& path, const Node& value) {
+    values.emplace(to_string(path), placement_bytes(value));
+  });
+  each_property(after, [&](const value::Path& path, const Node& value) {
+    auto was = values.extract(to_string(path));
+    updated.emplace(to_string(path), was.empty() || was.mapped() != placement_bytes(value));
+  });
+  // Those that it has no more.
+  for (const auto& [path, value] : values) updated.emplace(path, true);
+  return updated;
 }
 
 std::string Details::json() const {

@@ -213,6 +213,24 @@ uint32_t Recorder::shape_of(Recording& recording, const Observed& observed) {
   return number;
 }
 
+Recorder::Sums& Recorder::sums_of(Recording& recording, int64_t now_s) {
+  Sums& sums = recording.buckets[now_s / kBucketS * kBucketS];
+  while (recording.buckets.begin()->first < now_s - kHours * kHourS) {
+    recording.buckets.erase(recording.buckets.begin());
+  }
+  return sums;
+}
+
+void Recorder::record_throttled(uint32_t container, double requests) {
+  if (per_hour_ == 0) return;
+  const int64_t now_s = clock_.now_s();
+  const MutexLock lock(mutex_);
+  Recording* recording = recording_of(container, now_s);
+  if (recording == nullptr) return;
+  recording->last_s = now_s;
+  sums_of(*recording, now_s).throttled += requests;
+}
+
 void Recorder::record(const Observed& observed, const Describe& describe) {
   if (per_hour_ == 0) return;
   const int64_t now_s = clock_.now_s();
@@ -226,15 +244,19 @@ void Recorder::record(const Observed& observed, const Describe& describe) {
   shape.count += observed.weight;
   shape.ru += observed.weight * observed.ru;
   shape.asked += observed.weight * observed.asked;
-  Sums& sums = recording->buckets[now_s / kBucketS * kBucketS];
+  Sums& sums = sums_of(*recording, now_s);
   sums.requests += observed.weight;
   sums.ru += observed.weight * observed.ru;
-  const int64_t oldest = now_s - kHours * kHourS;
-  while (recording->buckets.begin()->first < oldest) {
-    recording->buckets.erase(recording->buckets.begin());
+  for (const auto& [path, changed] : observed.updated) {
+    if (recording->updates.size() >= kMaxUpdatedPaths && !recording->updates.contains(path)) {
+      continue;
+    }
+    Updates& updates = recording->updates[path];
+    updates.seen += 1;
+    updates.changed += changed ? 1 : 0;
   }
   Hour& hour = recording->hours[now_s / kHourS];
-  while (recording->hours.begin()->first < oldest / kHourS) {
+  while (recording->hours.begin()->first < now_s / kHourS - kHours) {
     recording->hours.erase(recording->hours.begin());
   }
   hour.seen += observed.weight;
@@ -248,14 +270,6 @@ void Recorder::record(const Observed& observed, const Describe& describe) {
     describe_query(observed, details);
   } else if (describe) {
     describe(details);
-  }
-  if (observed.operation == Operation::patch) {
-    recording->patches += 1;
-    for (const std::string& path : details.changed()) {
-      if (recording->changed.size() < ItemReader::kTracked || recording->changed.contains(path)) {
-        recording->changed[path] += 1;
-      }
-    }
   }
   Kept kept{.t = now_s, .shape = number, .ru = observed.ru, .members = details.json()};
   if (kept.members.size() > kMaxRequestBytes) kept.members.clear();
@@ -294,12 +308,13 @@ std::string Recorder::lines(uint32_t container, const RecordedContainer& about,
   }
   for (const auto& [t, sums] : recording.buckets) {
     out += fmt::format(
-        "{{\"k\":\"time\",\"t\":{},\"s\":{},\"requests\":{:.0f},\"ru\":{:.2f},\"throttled\":0}}\n",
-        t, kBucketS, sums.requests, sums.ru);
+        "{{\"k\":\"time\",\"t\":{},\"s\":{},\"requests\":{:.0f},\"ru\":{:.2f},"
+        "\"throttled\":{:.0f}}}\n",
+        t, kBucketS, sums.requests, sums.ru, sums.throttled);
   }
-  for (const auto& [path, changed] : recording.changed) {
+  for (const auto& [path, updates] : recording.updates) {
     out += fmt::format("{{\"k\":\"change\",\"path\":{},\"replaced\":{},\"changed\":{}}}\n",
-                       quoted(path), recording.patches, changed);
+                       quoted(path), updates.seen, updates.changed);
   }
   for (const auto& [at, hour] : recording.hours) {
     for (const Kept& kept : hour.requests) {

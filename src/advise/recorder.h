@@ -32,6 +32,10 @@
 
 namespace orrery::advise {
 
+// Properties of an item that was updated, and whether their values have changed.
+using UpdatedProperties = std::map<std::string, bool>;
+UpdatedProperties updated_properties(const value::Node& before, const value::Node& after);
+
 // One request, as the face saw it.
 struct Observed {
   uint32_t container = 0;
@@ -41,6 +45,7 @@ struct Observed {
   double weight = 1;                        // requests that it stands for
   std::string_view query;                   // of a query: its text
   const value::Node* parameters = nullptr;  // [{"name":"@a","value":…}, …], or null
+  UpdatedProperties updated = {};           // of a write to an item that was there
 };
 
 // What a request that is kept has of its items: as JSON, with marks for values.
@@ -55,26 +60,21 @@ class Details {
   // All properties of an item: of a write, or as one of a batch.
   void add_item(const value::Node& item);
   void add_batch_item(const value::Node& item);
-  // A patch changes this one.
-  void add_changed(const value::Path& path);
 
   // Members of a record of the workload, each with a comma before it.
   std::string json() const;
-  const std::vector<std::string>& changed() const { return changed_; }
 
  private:
-  void add_properties(const value::Node& object, value::Path& prefix, std::string& out);
+  void add_properties(const value::Node& item, std::string& out);
   void add_time(const value::Path& path, const value::Node& value);
   std::string mark(const value::Node& value) const;
 
   const Marker& marker_;
   double now_s_;
-  size_t paths_ = 0;
   std::string known_;
   std::string lists_;
   std::string times_;
   std::string items_;
-  std::vector<std::string> changed_;
 };
 
 // What the head of a recording says besides.
@@ -95,6 +95,7 @@ class Recorder {
   static constexpr int64_t kHours = 7 * 24;
   static constexpr int64_t kBucketS = 300;
   static constexpr size_t kMaxRequestBytes = 4'096;  // of one that is kept
+  static constexpr size_t kMaxUpdatedPaths = 256;
 
   // `per_hour`: requests of a container that are kept; 0: nothing is recorded.
   Recorder(uint64_t per_hour, const Clock& clock);
@@ -114,6 +115,10 @@ class Recorder {
   using Describe = std::function<void(Details&)>;
   // `describe` is called if the request is kept. For queries it is not needed.
   void record(const Observed& observed, const Describe& describe = {});
+
+  // Requests that were refused for want of throughput. They count nowhere else: a client sends them
+  // again.
+  void record_throttled(uint32_t container, double requests);
 
   // The recording as a workload (docs/formats/workload.md). `with_secret`: with that of its marks.
   std::string lines(uint32_t container, const RecordedContainer& about, bool with_secret) const;
@@ -149,21 +154,27 @@ class Recorder {
   struct Sums {
     double requests = 0;
     double ru = 0;
+    double throttled = 0;
+  };
+  struct Updates {
+    double seen = 0;
+    double changed = 0;
   };
   struct Recording {
     int64_t from_s = 0;
     int64_t last_s = 0;
     double requests = 0;
-    double patches = 0;
     std::vector<Shape> shapes;
     KeyedMap<std::string, uint32_t> by_text;  // operation and text as sent
     std::map<int64_t, Hour> hours;
     std::map<int64_t, Sums> buckets;
-    std::map<std::string, double> changed;  // of the patches, by path
+    std::map<std::string, Updates> updates;  // of items, by path
   };
 
   uint32_t next(Pace& pace) const;
   Recording* recording_of(uint32_t container, int64_t now_s) ORRERY_REQUIRES(mutex_);
+  // Of the bucket that now is in; those that are too old go.
+  static Sums& sums_of(Recording& recording, int64_t now_s);
   uint32_t shape_of(Recording& recording, const Observed& observed) ORRERY_REQUIRES(mutex_);
 
   static thread_local Pace pace_;

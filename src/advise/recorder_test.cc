@@ -116,6 +116,53 @@ TEST(Recorder, CountsShapesAndTimesAndKeepsDistances) {
   EXPECT_EQ(workload.buckets[0].requests, 4);
 }
 
+TEST(Recorder, KnowsWhatUpdatesChange) {
+  ManualClock clock;
+  Recorder recorder(1, clock);
+  const auto before = value::JsonDocument::parse(
+      R"({"id":"a","owner":"o","state":"new","place":{"city":"x","zip":1},"gone":1,"_ts":1})");
+  const auto after = value::JsonDocument::parse(
+      R"({"id":"a","owner":"o","state":"done","place":{"city":"x","zip":"1"},"come":1,"_ts":2})");
+  // More than are kept.
+  for (int i = 0; i < 40; ++i) {
+    Observed replace = observed(Operation::replace);
+    replace.updated = updated_properties(before->root(), after->root());
+    recorder.record(replace);
+  }
+  PathTable paths;
+  const Workload workload = read_back(recorder.lines(kContainer, about(), true), paths);
+  std::map<std::string, double> changed;
+  for (const PathChange& change : workload.changes) {
+    EXPECT_EQ(change.replaced, 40);
+    changed[paths.name(change.path)] = change.changed;
+  }
+  const std::map<std::string, double> expected = {
+      {"/id", 0},         {"/owner", 0}, {"/state", 40}, {"/place/city", 0},
+      {"/place/zip", 40}, {"/gone", 40}, {"/come", 40}};
+  EXPECT_EQ(changed, expected);
+  // Of any number of properties, so many are counted.
+  for (size_t i = 0; i < 2 * Recorder::kMaxUpdatedPaths; ++i) {
+    Observed replace = observed(Operation::replace);
+    replace.updated = {{"/p" + std::to_string(i), true}};
+    recorder.record(replace);
+  }
+  EXPECT_EQ(count_of(recorder.lines(kContainer, about(), false), "\"k\":\"change\""),
+            Recorder::kMaxUpdatedPaths);
+}
+
+TEST(Recorder, CountsRefusalsBesidesRequests) {
+  ManualClock clock;
+  Recorder recorder(48, clock);
+  recorder.record(observed(Operation::read));
+  recorder.record_throttled(kContainer, 3);
+  recorder.record_throttled(kContainer, 2);
+  PathTable paths;
+  const Workload workload = read_back(recorder.lines(kContainer, about(), true), paths);
+  ASSERT_EQ(workload.buckets.size(), 1U);
+  EXPECT_EQ(workload.buckets[0].throttled, 5);
+  EXPECT_EQ(workload.buckets[0].requests, 1);
+}
+
 TEST(Recorder, IsBounded) {
   ManualClock clock;
   constexpr size_t kPerHour = 5;

@@ -85,6 +85,7 @@ struct TestSet {
   std::vector<std::string> times = {};         // paths that tell the time
   std::map<std::string, double> changes = {};  // share of updates, by path
   std::vector<TestOperation> operations = {};  // empty: no workload
+  double refused = 0;                          // requests, for one that was answered
   size_t sampled_items = 4'000;
   size_t sampled_requests = 4'000;
 };
@@ -164,10 +165,10 @@ class SetMaker {
           by_shape[i].first * scale, by_shape[i].second * scale, one.op == "query" ? asked() : 1));
     }
     for (const auto& [t, sums] : hours) {
-      lines.push_back(
-          fmt::format("{{\"k\":\"time\",\"t\":{:.0f},\"s\":3600,\"requests\":{:.0f},"
-                      "\"ru\":{:.0f},\"throttled\":0}}",
-                      t, sums.first * scale, sums.second * scale));
+      lines.push_back(fmt::format(
+          "{{\"k\":\"time\",\"t\":{:.0f},\"s\":3600,\"requests\":{:.0f},"
+          "\"ru\":{:.0f},\"throttled\":{:.0f}}}",
+          t, sums.first * scale, sums.second * scale, sums.first * scale * set_.refused));
     }
     for (const auto& [path, share] : set_.changes) {
       lines.push_back(

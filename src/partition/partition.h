@@ -123,6 +123,7 @@ struct Write {
   std::optional<Version> if_version;  // it must be in this state
   bool if_absent = false;             // it must not be there (an upsert too)
   bool needs_room = true;             // false: written on a full disk too, so that it can be freed
+  bool wants_before = false;          // the answer is to have the body that was there
   std::optional<uint64_t>
       seen_lsn;            // a transaction read it at this LSN (0: saw that it was not there)
   uint64_t purge_lsn = 0;  // for purged: of which purge
@@ -136,7 +137,8 @@ struct Write {
 // What a write did, or what a read found.
 struct Written {
   Version version;
-  Item item;  // as stored; empty body after a removal
+  Item item;           // as stored; empty body after a removal
+  std::string before;  // the body that was there, if it was wanted and the item was live
   bool replaced = false;
   uint64_t old_bytes = 0;  // of the item that was there
   uint64_t new_bytes = 0;

@@ -184,6 +184,7 @@ Result<Written> Run::apply_to_item(const Write& write) {
   Written written;
   written.replaced = live;
   written.old_bytes = current ? weight(write, current->body) : 0;
+  if (write.wants_before && live) written.before = current->body;
   if (write.verb == Verb::expire && (!current || live)) {
     written.version = current ? current->version : Version{};
     return written;
@@ -280,6 +281,7 @@ Result<Written> Run::apply_renaming(const Write& write) {
   leave.key_text = write.key_text;
   leave.if_version = write.if_version;
   leave.schema = write.schema;
+  leave.wants_before = write.wants_before;
   auto left = apply_one(leave);
   if (!left) return left;
 
@@ -292,6 +294,7 @@ Result<Written> Run::apply_renaming(const Write& write) {
   renamed_origin_.reset();
   if (!written) return written;
   written->replaced = true;
+  written->before = std::move(left->before);
   written->old_bytes = left->old_bytes;
   written->terms_removed = left->terms_removed;
   return written;

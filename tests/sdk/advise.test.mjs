@@ -129,6 +129,50 @@ describe("orrery advise", () => {
     answers(await at.rest("GET", `/admin/advise?database=db&container=${orders.id}&key=nonsense`), 400);
   });
 
+  it("A36: what updates change and what is refused with 429 is recorded", async () => {
+    const server = await start({ args: ["--throttling", "on"], clock: true });
+    try {
+      const { database } = await server.client().databases.create({ id: "db" });
+      const rest = server.rest();
+      const partitionKey = { paths: ["/owner"], version: 2 };
+      const { container } = await database.containers.create({ id: "updated", partitionKey }, { offerThroughput: 10_000 });
+      const item = (i, step) => ({ id: `i${i}`, owner: `o${i % 3}`, state: `s${step}`, place: { city: "x", at: step } });
+      const recorded = async (name) => {
+        const file_ = join(folder, `${name}.ndjson`);
+        const { code, stderr } = await run(`db/${name}`, "--record-to", file_, "--data", server.data);
+        assert.equal(code, 0, stderr);
+        return readFileSync(file_, "utf8").trim().split("\n").map((line) => JSON.parse(line));
+      };
+      for (let i = 0; i < 5; ++i) {
+        await container.items.create(item(i, 0));
+        await container.item(`i${i}`, `o${i % 3}`).replace(item(i, 1));
+        await container.items.upsert(item(i, 2));
+        await container.item(`i${i}`, `o${i % 3}`).patch([{ op: "set", path: "/state", value: "s3" }, { op: "set", path: "/place/city", value: "x" }]);
+        await container.items.upsert(item(i + 100, 0)); // nothing was there
+      }
+      const changes = Object.fromEntries((await recorded("updated")).filter(({ k }) => k === "change").map((one) => [one.path, [one.changed, one.replaced]]));
+      assert.deepEqual(changes, { "/id": [0, 15], "/owner": [0, 15], "/state": [15, 15], "/place/city": [0, 15], "/place/at": [10, 15] });
+
+      await database.containers.create({ id: "refused", partitionKey }, { offerThroughput: 400 });
+      const counts = { 200: 0, 201: 0, 429: 0 };
+      server.clock.stop(); // no budget comes back
+      for (let i = 0; i < 1_000 && counts[429] < 20; ++i) {
+        const { status } = await rest("POST", "/dbs/db/colls/refused/docs", { body: { id: `${i}`, owner: "a" }, headers: { "x-ms-documentdb-partitionkey": '["a"]' } });
+        ++counts[status];
+      }
+      for (let i = 0; i < 7; ++i) ++counts[(await rest("GET", "/dbs/db/colls/refused/docs/0", { headers: { "x-ms-documentdb-partitionkey": '["a"]' } })).status];
+      server.clock.resume();
+      assert.equal(counts[429], 27);
+      const times = (await recorded("refused")).filter(({ k }) => k === "time");
+      const sum = (name) => times.reduce((total, one) => total + one[name], 0);
+      // Each that is taken stands for some others when there are many: to within these.
+      assert.ok(Math.abs(sum("throttled") - counts[429]) <= 4, `${sum("throttled")} of ${counts[429]}`);
+      assert.ok(Math.abs(sum("requests") - counts[201]) <= 4, `${sum("requests")} of ${counts[201]}`);
+    } finally {
+      await server.close();
+    }
+  });
+
   it("--limit advise-requests=0 records nothing", async () => {
     const server = await start({ limits: { "advise-requests": 0 } });
     try {

@@ -149,7 +149,21 @@ void Call::charge(double request_units) {
   metrics_.charge(static_cast<size_t>(operation), request_units);
 }
 
-void Call::receipt(std::span<const cluster::Receipt> ranges, const cluster::Routing& routing) {
+bool Call::is_to_be_recorded() {
+  if (recorder == nullptr) return false;
+  if (!stands_for_) stands_for_ = recorder->take();
+  return *stands_for_ > 0;
+}
+
+void Call::record_throttled(size_t operations) {
+  if (container == 0 || operations == 0 || !is_to_be_recorded()) return;
+  const double stand_for = static_cast<double>(operations) * *stands_for_;
+  survive("recording a refusal for the advisor",
+          [&] { recorder->record_throttled(container, stand_for); });
+}
+
+void Call::receipt(std::span<const cluster::Receipt> ranges, const cluster::Routing& routing,
+                   const ItemUpdate& update) {
   const cluster::Receipt& first = ranges.front();
   std::string& out = response.headers;
   double sum = 0;
@@ -186,11 +200,11 @@ void Call::receipt(std::span<const cluster::Receipt> ranges, const cluster::Rout
   // Each has two decimals; so has their sum.
   const double charged = ranges.size() == 1 ? sum : std::round(sum * 100) / 100;
   charge(charged);
-  if (recorder == nullptr) return;
-  if (const uint32_t stands_for = recorder->take(); stands_for > 0) {
-    record_call(*recorder, *this, routing,
-                {.ru = charged, .ranges = ranges.size(), .stands_for = stands_for});
-  }
+  // What costs nothing was refused: it comes again, or was wrong.
+  if (charged == 0 || !is_to_be_recorded()) return;
+  record_call(
+      *recorder, *this, routing,
+      {.ru = charged, .ranges = ranges.size(), .stands_for = *stands_for_, .update = update});
 }
 
 void Call::etag(std::string_view version_text) {
@@ -264,6 +278,7 @@ void Call::fail(const Error& error, uint32_t substatus) {
       hop->take_if_elsewhere(*this, error.code)) {
     return;
   }
+  if (error.code == Code::throttled) record_throttled(1);
   ErrorReply reply = error_reply(error, activity_id, substatus);
   if (reply.substatus != 0) {
     fmt::format_to(std::back_inserter(response.headers), "x-ms-substatus: {}\r\n", reply.substatus);

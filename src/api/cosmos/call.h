@@ -24,6 +24,12 @@ namespace orrery::cosmos {
 
 struct Hop;  // forward/hop.h
 
+// An item before and after a write; empty: it was not there, or is not known.
+struct ItemUpdate {
+  std::string_view before;
+  std::string_view after;
+};
+
 struct Call {
   Call(const net::Request& request, net::Responder responder_in, face::RequestMetrics& metrics_in,
        int64_t started_us_in);
@@ -46,6 +52,7 @@ struct Call {
   net::Response response;                // filled in on the way
   std::unique_ptr<Hop> hop;              // its way between nodes; null in a server alone
   advise::Recorder* recorder = nullptr;  // null: the call is not recorded for the advisor
+  uint32_t container = 0;                // that it was found to concern
 
   // The target without its query.
   std::string_view path() const { return target.substr(0, target.find('?')); }
@@ -56,12 +63,19 @@ struct Call {
   bool is_write() const { return method != "GET" && method != "HEAD" && !is_query(); }
 
   void charge(double request_units);
-  // x-ms-session-token and what goes with it.
-  void receipt(const cluster::Receipt& receipt, const cluster::Routing& routing) {
-    this->receipt(std::span(&receipt, 1), routing);
+  // Whether it will be recorded for the advisor. Asked before its work is done by those that have
+  // to prepare for it; for others that is decided with the receipt.
+  bool is_to_be_recorded();
+  // Operations of it were refused for want of throughput.
+  void record_throttled(size_t operations);
+  // x-ms-session-token and what goes with it. `update`: if it is to be recorded.
+  void receipt(const cluster::Receipt& receipt, const cluster::Routing& routing,
+               const ItemUpdate& update = {}) {
+    this->receipt(std::span(&receipt, 1), routing, update);
   }
   // Of work in several ranges; at least one.
-  void receipt(std::span<const cluster::Receipt> ranges, const cluster::Routing& routing);
+  void receipt(std::span<const cluster::Receipt> ranges, const cluster::Routing& routing,
+               const ItemUpdate& update = {});
   void etag(std::string_view version_text);
   void etag(const partition::Version& version);
 
@@ -94,6 +108,7 @@ struct Call {
   net::Responder responder_;
   face::RequestMetrics& metrics_;
   int64_t started_us_;
+  std::optional<uint32_t> stands_for_;  // requests, in the recording; 0: it is not recorded
   bool answered_ = false;
 };
 using CallPtr = std::unique_ptr<Call>;

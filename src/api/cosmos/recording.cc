@@ -58,14 +58,13 @@ void describe_point(const Call& call, const cluster::Routing& routing, advise::D
   }
 }
 
-void describe_patch(const Node& body, advise::Details& details) {
-  const Node* operations = body.type == Type::array ? &body : body.find("operations");
-  if (operations == nullptr || operations->type != Type::array) return;
-  for (const Node* one = operations->first; one != nullptr; one = one->next) {
-    const Node* path = one->find("path");
-    if (path == nullptr || path->type != Type::string) continue;
-    if (const auto parsed = value::parse_property_path(path->text)) details.add_changed(*parsed);
-  }
+advise::UpdatedProperties updated_by(const ItemUpdate& update) {
+  if (update.before.empty() || update.before.size() > kMostBodyBytes) return {};
+  if (update.after.empty() || update.after.size() > kMostBodyBytes) return {};
+  const auto before = JsonDocument::parse(update.before);
+  const auto after = JsonDocument::parse(update.after);
+  if (!before || !after) return {};
+  return advise::updated_properties(before->root(), after->root());
 }
 
 void describe_batch(const Node& body, advise::Details& details, bool first_only) {
@@ -79,15 +78,11 @@ void describe_batch(const Node& body, advise::Details& details, bool first_only)
 
 void describe(const Call& call, const cluster::Routing& routing, advise::Operation operation,
               advise::Details& details) {
-  const bool has_item = advise::has_body(operation);
-  if (!has_item) describe_point(call, routing, details);
-  if (!has_item && operation != advise::Operation::patch) return;
+  if (!advise::has_body(operation)) return describe_point(call, routing, details);
   if (call.body.size() > kMostBodyBytes) return;
   const auto document = JsonDocument::parse(call.body);
   if (!document) return;
-  if (operation == advise::Operation::patch) {
-    describe_patch(document->root(), details);
-  } else if (document->root().type == Type::array) {
+  if (document->root().type == Type::array) {
     describe_batch(document->root(), details, call.operation == Operation::item_bulk);
   } else {
     details.add_item(document->root());
@@ -102,7 +97,8 @@ void record(advise::Recorder& recorder, const Call& call, const cluster::Routing
                             .asked = static_cast<double>(charged.ranges),
                             .weight = static_cast<double>(charged.stands_for),
                             .query = {},
-                            .parameters = nullptr};
+                            .parameters = nullptr,
+                            .updated = updated_by(charged.update)};
   std::optional<JsonDocument> body;
   if (operation == advise::Operation::query) {
     if (call.body.size() > kMostBodyBytes) return;

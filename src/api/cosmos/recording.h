@@ -14,6 +14,7 @@ struct Charged {
   double ru = 0;
   size_t ranges = 1;        // that were asked
   uint32_t stands_for = 1;  // requests, this one included
+  ItemUpdate update = {};
 };
 
 // Of a call that is about to be answered: its body is still there.

@@ -156,6 +156,9 @@ void Bulk::answer() {
   } else {
     call_->receipt(ranges, *routing_);
   }
+  constexpr int kThrottled = 429;
+  call_->record_throttled(
+      static_cast<size_t>(std::ranges::count(results_, kThrottled, &BatchResult::status)));
   answer_results(*call_, results_);
 }
 

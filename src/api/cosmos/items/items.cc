@@ -130,13 +130,20 @@ void write_item(const HandlerContext& context, CallPtr call, ItemVerb verb) {
       return call->fail(allowed.error());
     }
   }
+  const bool may_update =
+      verb == ItemVerb::replace || verb == ItemVerb::upsert || verb == ItemVerb::patch;
+  write->wants_before = may_update && call->is_to_be_recorded();
   std::vector<partition::Write> transaction;
   transaction.push_back(std::move(*write));
   context.engine.write(routing, std::move(transaction),
                        [call = std::move(call), routing, verb](cluster::WriteReply reply) mutable {
-                         call->receipt(reply.receipt, *routing);
-                         if (reply.error) return call->fail(*reply.error);
+                         if (reply.error) {
+                           call->receipt(reply.receipt, *routing);
+                           return call->fail(*reply.error);
+                         }
                          partition::Written& written = reply.written.front();
+                         call->receipt(reply.receipt, *routing,
+                                       {.before = written.before, .after = written.item.body});
                          const int status = success_status(verb, written.replaced);
                          if (verb == ItemVerb::remove) return call->reply_empty(status);
                          call->etag(written.version);

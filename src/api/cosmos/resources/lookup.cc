@@ -83,7 +83,10 @@ cluster::RoutingPtr container_of(const HandlerContext& context, CallPtr& call) {
     call = nullptr;
     return nullptr;
   }
-  if (routing) return routing;
+  if (routing) {
+    if (is_own(*routing->database)) call->container = routing->container->number;
+    return routing;
+  }
   if (ask_catalog_owner(context, call)) return nullptr;
   const std::string message =
       find_any_database(context.engine.catalog(), address.database()) || address.by_rid
