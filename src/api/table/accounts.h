@@ -24,6 +24,9 @@ class AccountBook final : public Accounts {
   AccountBook(const account::Account& account, const cluster::Engine& engine, bool in_development);
 
   const account::KeyRing* keys_of(std::string_view account) const override;
+  bool has_published_key(std::string_view account) const override {
+    return account == kDevelopmentAccount;
+  }
   std::optional<AccessPolicy> policy_of(std::string_view account, std::string_view table,
                                         std::string_view id) const override;
 

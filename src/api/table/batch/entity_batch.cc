@@ -199,7 +199,7 @@ void run_lone_query(const HandlerContext& context, CallPtr call) {
                     : answer_query(context, *call, *address, *parameters, part.header("accept"));
   if (!answer) {
     if (call->is_elsewhere()) return call->fail(answer.error());
-    return reply_failure(*call, answer.error(), false);
+    return reply_failure(*call, at_index(0, answer.error()), false);
   }
   BatchAnswer shown;
   shown.status = 200;

@@ -129,6 +129,7 @@ TableResult<Address> parse_address(std::string_view target, std::string_view hos
     take_account(address, host.substr(0, host.find('.')));
   }
   while (path.starts_with('/')) path.remove_prefix(1);
+  while (path.ends_with('/')) path.remove_suffix(1);
   auto decoded = percent_decode(path);
   if (!decoded) return refuse(ErrorCode::invalid_uri, decoded.error().message);
   if (auto taken = take_resource(*decoded, address); !taken) return pass(taken.error());

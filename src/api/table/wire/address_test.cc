@@ -17,6 +17,7 @@ Address at(std::string_view target, std::string_view host = kHost) {
 TEST(Address, NamesEveryResource) {
   EXPECT_EQ(at("/acct/Tables").resource, Resource::tables);
   EXPECT_EQ(at("/acct/Tables()").resource, Resource::tables);
+  EXPECT_EQ(at("/acct/Tables/?x=1").resource, Resource::tables);
   EXPECT_EQ(at("/acct/Tables('abc')").resource, Resource::table);
   EXPECT_EQ(at("/acct/Tables('abc')").table, "abc");
   EXPECT_EQ(at("/acct/abc?$top=1").resource, Resource::entities);
