@@ -24,10 +24,11 @@ import { commit, machine } from "./report.mjs";
 import * as scripts from "./scripts.mjs";
 import * as splits from "./splits.mjs";
 import * as start from "./start_up.mjs";
+import * as tables from "./table.mjs";
 import { samplePath } from "./load.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const benchmarks = { reads, creates, items, containers, start, splits, manage, queries, changes, scripts, import: imports };
+const benchmarks = { reads, creates, items, containers, start, splits, manage, queries, changes, scripts, import: imports, table: tables };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

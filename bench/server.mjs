@@ -63,7 +63,7 @@ function launch(program, args, ready, port) {
       const failure = `${program} ended (${code ?? signal})\n${log}`;
       // Until it is ready somebody waits for it; afterwards nobody does, so it is said here.
       reject(new Error(failure));
-      if (code !== 0) process.stderr.write(failure);
+      if (code !== 0 && signal !== "SIGTERM") process.stderr.write(failure);
     });
   });
 }
@@ -88,6 +88,14 @@ export async function startServer(programs, data, ...flags) {
 export async function startResponder(programs, reply) {
   const port = await freePort();
   return launch(programs.responder, ["--port", String(port), "--threads", "2", ...reply], "ready", port);
+}
+
+// The vendor's emulator of Table storage, from npm, installed into `folder`.
+export async function startAzurite(folder) {
+  await output("npm", "install", "--prefix", folder, "--no-audit", "--no-fund", "--no-save", "--silent", "azurite@3.35.0");
+  const port = await freePort();
+  return launch("node", [`${folder}/node_modules/azurite/dist/src/table/main.js`, "--location", folder,
+    "--tableHost", "127.0.0.1", "--tablePort", String(port), "--silent", "--disableTelemetry"], "successfully started", port);
 }
 
 export function freePort() {
