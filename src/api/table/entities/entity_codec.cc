@@ -21,8 +21,9 @@ using value::Value;
 constexpr Ticks kTicksInMs = value::kTicksInMs;
 
 Date date_of(Ticks ticks) {
-  const Ticks ms = ticks / kTicksInMs - (ticks % kTicksInMs < 0 ? 1 : 0);
-  return {ms, static_cast<uint32_t>(ticks - ms * kTicksInMs)};
+  const Ticks rest = ticks % kTicksInMs;
+  return {ticks / kTicksInMs - (rest < 0 ? 1 : 0),
+          static_cast<uint32_t>(rest < 0 ? rest + kTicksInMs : rest)};
 }
 
 Ticks ticks_of(Date date) {

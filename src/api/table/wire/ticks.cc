@@ -1,6 +1,7 @@
 // See ticks.h.
 #include "api/table/wire/ticks.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -8,6 +9,10 @@
 
 namespace orrery::table {
 namespace {
+
+// The first and the last tick of the years 1 to 9999. Only damaged bytes have others.
+constexpr Ticks kFirst = -62'135'596'800 * kTicksInSecond;
+constexpr Ticks kLast = 253'402'300'800 * kTicksInSecond - 1;
 
 // Takes a number of exactly `digits` digits off the front.
 bool take_number(std::string_view& in, size_t digits, int& out) {
@@ -62,9 +67,10 @@ void append_digits(std::string& out, int64_t number, size_t digits) {
 
 void append_time_with(std::string& out, Ticks ticks, std::string_view colon) {
   using namespace std::chrono;
+  ticks = std::clamp(ticks, kFirst, kLast);
   const Ticks day_ticks = 86'400 * kTicksInSecond;
   const Ticks day = ticks / day_ticks - (ticks % day_ticks < 0 ? 1 : 0);
-  Ticks rest = ticks - day * day_ticks;
+  const Ticks rest = ticks - day * day_ticks;
   const year_month_day date{sys_days{days{day}}};
   append_digits(out, static_cast<int>(date.year()), 4);
   out += '-';
@@ -108,7 +114,9 @@ std::optional<Ticks> parse_time(std::string_view in) {
   }
   const int64_t day_count = sys_days{date}.time_since_epoch().count();
   const int64_t seconds = day_count * 86'400 + hour * 3600 + (minute - minutes_east) * 60 + second;
-  return seconds * kTicksInSecond + fraction;
+  const Ticks ticks = seconds * kTicksInSecond + fraction;
+  if (ticks < kFirst || ticks > kLast) return std::nullopt;  // by its zone
+  return ticks;
 }
 
 void append_time(std::string& out, Ticks ticks) {

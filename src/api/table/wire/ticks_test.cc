@@ -18,15 +18,19 @@ TEST(Ticks, ATimeKeepsSevenDigits) {
   EXPECT_EQ(parse_time("2026-11-15T17:13:05.1979943"), ticks);
   EXPECT_EQ(parse_time("1970-01-01T00:00Z"), 0);
   EXPECT_EQ(parse_time("1970-01-01"), 0);
+  // Beyond the years that can be written: the nearest that can.
+  EXPECT_EQ(time_text(INT64_MIN), "0001-01-01T00:00:00.0000000Z");
+  EXPECT_EQ(time_text(INT64_MAX), "9999-12-31T23:59:59.9999999Z");
   EXPECT_EQ(time_text(-1), "1969-12-31T23:59:59.9999999Z");
   EXPECT_EQ(time_text(*parse_time("0001-01-01T00:00:00Z")), "0001-01-01T00:00:00.0000000Z");
   EXPECT_EQ(time_text(*parse_time("9999-12-31T23:59:59.9999999Z")), "9999-12-31T23:59:59.9999999Z");
 }
 
 TEST(Ticks, WhatIsNoTime) {
-  for (const char* text : {"", "yesterday", "2026-13-01T00:00:00Z", "2026-02-29T00:00:00Z",
-                           "2026-01-01T24:00:00Z", "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00X",
-                           "2026-01-01T00:00:00ZZ", "0000-01-01T00:00:00Z"}) {
+  for (const char* text :
+       {"", "yesterday", "2026-13-01T00:00:00Z", "2026-02-29T00:00:00Z", "2026-01-01T24:00:00Z",
+        "2026-01-01T00:00:00.Z", "2026-01-01T00:00:00X", "2026-01-01T00:00:00ZZ",
+        "0000-01-01T00:00:00Z", "0001-01-01T00:00:00+01:00"}) {
     EXPECT_FALSE(parse_time(text)) << text;
   }
 }
