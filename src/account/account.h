@@ -36,6 +36,7 @@ class Account {
 
   // The current keys. They stay valid for as long as the account does.
   const KeyRing& keys() const { return *newest_.load(std::memory_order_acquire); }
+  bool can_regenerate() const { return options_.regenerate != nullptr; }
   // The old key is refused from now on. Code::invalid when the keys are fixed.
   Result<std::string> regenerate(KeyName name);
 

@@ -45,6 +45,7 @@ std::string& key_of(Keys& keys, KeyName name) {
 
 Result<KeyRing> KeyRing::create(const Keys& keys) {
   KeyRing ring;
+  ring.texts_ = keys;
   struct Given {
     std::string_view name;
     const std::string& text;

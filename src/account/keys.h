@@ -26,8 +26,14 @@ enum class KeyName : uint8_t { primary, secondary, primary_readonly, secondary_r
 Result<KeyName> parse_key_name(std::string_view text);
 std::string_view to_string(KeyName name);
 std::string& key_of(Keys& keys, KeyName name);
+inline constexpr KeyName kAllKeys[] = {KeyName::primary, KeyName::secondary,
+                                       KeyName::primary_readonly, KeyName::secondary_readonly};
 
 enum class Access : uint8_t { read_only, read_write };
+constexpr Access access_of(KeyName name) {
+  return name == KeyName::primary || name == KeyName::secondary ? Access::read_write
+                                                                : Access::read_only;
+}
 
 // A snapshot of the keys, ready for use. Immutable; any thread may call. On the path of every
 // request.
@@ -42,12 +48,15 @@ class KeyRing {
   // The signature of `payload`, in base64, by the first key with exactly this access: the primary
   // one unless that is said. Empty when there is none.
   std::string signature_of(std::string_view payload, Access access = Access::read_write) const;
+  // The keys themselves, for whoever may be shown one.
+  const Keys& texts() const { return texts_; }
 
  private:
   struct Key {
     HmacKey hmac;
     Access access;
   };
+  Keys texts_;
   std::vector<Key> keys_;
 };
 

@@ -152,7 +152,8 @@ class Catalog {
 
   // --- splits: catalog_splits.cc ---------------------------------------------------------------
   // Replaces a range without files by its halves. Code::conflict when it has some by now.
-  Result<ContainerPtr> split_empty(uint32_t container, uint32_t range, const std::string& cut);
+  Result<ContainerPtr> split_empty(uint32_t container, uint32_t range, const std::string& cut,
+                                   const SplitReason& why = {});
   // An intent to split, before the clones are made: their files are to be removed unless
   // publish_split() names them, which ends the intent. `attempt` counts those at this epoch.
   Result<IntendedClones> intend_split(uint32_t container, uint32_t range, uint64_t epoch,
@@ -160,7 +161,7 @@ class Catalog {
   // Replaces a range by its clones. Code::conflict when the split was given up meanwhile. It may be
   // repeated when its outcome is not known.
   Result<ContainerPtr> publish_split(uint32_t container, uint32_t range, const std::string& cut,
-                                     const IntendedClones& clones);
+                                     const IntendedClones& clones, const SplitReason& why = {});
 
   // --- files that are to go: catalog_removals.cc -----------------------------------------------
   std::vector<Removal> removals() const;
@@ -222,8 +223,8 @@ class Catalog {
   Result<IntendedClones> intend_split_here(uint32_t container, uint32_t range, uint64_t epoch,
                                            uint64_t attempt) ORRERY_REQUIRES(change_mutex_);
   Result<ContainerPtr> publish_split_here(uint32_t container, uint32_t range,
-                                          const std::string& cut, const IntendedClones& clones)
-      ORRERY_REQUIRES(change_mutex_);
+                                          const std::string& cut, const IntendedClones& clones,
+                                          const SplitReason& why) ORRERY_REQUIRES(change_mutex_);
   Result<ContainerPtr> note_indexed_here(uint32_t number, uint32_t index_version)
       ORRERY_REQUIRES(change_mutex_);
   Status forget_removals_here(const std::vector<std::string>& volume_names)

@@ -111,6 +111,14 @@ IntendedClones unpack_clones(Unpacker& from) {
   return clones;
 }
 
+SplitReason unpack_reason(Unpacker& from) {
+  SplitReason why{.at_s = static_cast<int64_t>(from.number())};
+  // A newer node may know more causes.
+  const uint64_t cause = from.number();
+  if (cause <= static_cast<uint64_t>(SplitCause::load)) why.cause = static_cast<SplitCause>(cause);
+  return why;
+}
+
 std::unexpected<Error> unreadable(std::string_view what) {
   return fail(Code::invalid, fmt::format("cannot read {}: is another version of the program at "
                                          "work?",
@@ -294,8 +302,9 @@ Result<std::string> Catalog::perform_here(std::string_view request) {
       const auto range = static_cast<uint32_t>(from.number());
       const std::string cut(from.text());
       const IntendedClones clones = unpack_clones(from);
+      const SplitReason why = unpack_reason(from);
       if (!from.is_good()) break;
-      auto published = publish_split_here(container, range, cut, clones);
+      auto published = publish_split_here(container, range, cut, clones, why);
       // A crash here leaves the splitter without an answer.
       if (published) static_cast<void>(fault::point("split.committed"));
       return done(std::move(published));
@@ -396,14 +405,16 @@ Result<IntendedClones> Catalog::intend_split(uint32_t container, uint32_t range,
 }
 
 Result<ContainerPtr> Catalog::publish_split(uint32_t container, uint32_t range,
-                                            const std::string& cut, const IntendedClones& clones) {
+                                            const std::string& cut, const IntendedClones& clones,
+                                            const SplitReason& why) {
   if (is_owner()) {
     const MutexLock change(change_mutex_);
-    return publish_split_here(container, range, cut, clones);
+    return publish_split_here(container, range, cut, clones, why);
   }
   Packer request = begin(Change::publish_split);
   request.number(container).number(range).text(cut);
   pack(request, clones);
+  request.number(static_cast<uint64_t>(why.at_s)).number(static_cast<uint64_t>(why.cause));
   return changed(container, ask_owner(request.take()));
 }
 

@@ -170,13 +170,17 @@ TEST_F(CatalogNewsTest, WhatACopyAsksForIsDoneByTheOwnerAndKnownToTheCopy) {
   EXPECT_EQ(copy_->removals().size(), 2U);
   // The answer to the first is lost: nobody knows what came of it, and asking again tells.
   lose_answer_ = true;
-  EXPECT_EQ(copy_->publish_split(container->number, parent.id, "m", clones).error().code,
+  const SplitReason why{.at_s = 1'790'000'000, .cause = SplitCause::load};
+  EXPECT_EQ(copy_->publish_split(container->number, parent.id, "m", clones, why).error().code,
             Code::internal);
   lose_answer_ = false;
-  auto published = copy_->publish_split(container->number, parent.id, "m", clones);
+  auto published = copy_->publish_split(container->number, parent.id, "m", clones, why);
   ASSERT_TRUE(published) << published.error().message;
   EXPECT_EQ((*published)->map->ranges.size(), 2U);
   EXPECT_EQ(owner_->container(container->number)->map->ranges.size(), 2U);
+  ASSERT_EQ((*published)->map->splits.size(), 1U);
+  EXPECT_EQ((*published)->map->splits[0].why.at_s, why.at_s);
+  EXPECT_EQ((*published)->map->splits[0].why.cause, why.cause);
   EXPECT_EQ(copy_->note_opened(container->number, parent, 3).error().code, Code::moved);
   ASSERT_TRUE(copy_->forget_removals({parent.volume_name}));
   EXPECT_TRUE(owner_->removals().empty());

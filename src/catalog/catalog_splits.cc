@@ -30,8 +30,11 @@ bool has_or_had(const PartitionMap& map, uint32_t id) {
 
 // Replaces a range by its two halves.
 void divide(PartitionMap& map, Ranges::iterator parent, const std::string& cut,
-            const IntendedClones& clones) {
+            const IntendedClones& clones, const SplitReason& why) {
   ++map.version;
+  map.splits.push_back(
+      {.why = why, .parent = parent->id, .left = clones.left, .right = clones.right});
+  if (map.splits.size() > PartitionMap::kSplitsMax) map.splits.erase(map.splits.begin());
   PartitionRange left = *parent;
   left.parents.push_back(parent->id);
   PartitionRange right = left;
@@ -66,7 +69,8 @@ Result<ContainerPtr> Catalog::replace_map(const Container& before, PartitionMap 
   return update(before, change, std::move(writes));
 }
 
-Result<ContainerPtr> Catalog::split_empty(uint32_t number, uint32_t range, const std::string& cut) {
+Result<ContainerPtr> Catalog::split_empty(uint32_t number, uint32_t range, const std::string& cut,
+                                          const SplitReason& why) {
   const MutexLock change(change_mutex_);
   const ContainerPtr before = container(number);
   if (!before) return fail(Code::not_found, "the container is not there");
@@ -77,7 +81,7 @@ Result<ContainerPtr> Catalog::split_empty(uint32_t number, uint32_t range, const
     return fail(Code::conflict, fmt::format("range {} is not empty any more", range));
   }
   const IntendedClones halves = next_clones(*before, map, "");
-  divide(map, parent, cut, halves);
+  divide(map, parent, cut, halves, why);
   return replace_map(*before, std::move(map), {});
 }
 
@@ -105,7 +109,8 @@ Result<IntendedClones> Catalog::intend_split_here(uint32_t number, uint32_t rang
 
 Result<ContainerPtr> Catalog::publish_split_here(uint32_t number, uint32_t range,
                                                  const std::string& cut,
-                                                 const IntendedClones& clones) {
+                                                 const IntendedClones& clones,
+                                                 const SplitReason& why) {
   const ContainerPtr before = container(number);
   if (!before) return fail(Code::not_found, "the container is not there");
   PartitionMap map = *before->map;
@@ -124,7 +129,7 @@ Result<ContainerPtr> Catalog::publish_split_here(uint32_t number, uint32_t range
     writes.push_back(put(kFiles, name, "{}"));
     writes.push_back(remove(kRemovals, name));
   }
-  divide(map, parent, cut, clones);
+  divide(map, parent, cut, clones, why);
   return replace_map(*before, std::move(map), std::move(writes));
 }
 

@@ -407,6 +407,36 @@ TEST_F(CatalogTest, ASplitWasPublishedAlsoWhenItsChildrenWereSplitSince) {
             Code::not_found);
 }
 
+TEST_F(CatalogTest, AMapRemembersItsLastSplitsAndWhyTheyWere) {
+  auto container = make(make("d"), "c");
+  const auto number = container->number;
+  const IntendedClones first = catalog_->intend_split(number, 0, 1, 1).value();
+  const SplitReason full{.at_s = 1'790'000'000, .cause = SplitCause::storage};
+  ASSERT_TRUE(catalog_->publish_split(number, 0, "m", first, full));
+  open();
+  ASSERT_EQ(catalog_->container(number)->map->splits.size(), 1U);
+  const PastSplit split = catalog_->container(number)->map->splits[0];
+  EXPECT_EQ(split.why.at_s, full.at_s);
+  EXPECT_EQ(split.why.cause, full.cause);
+  EXPECT_EQ(split.parent, 0U);
+  EXPECT_EQ(split.left, first.left);
+  EXPECT_EQ(split.right, first.right);
+  // Of any number, so many.
+  std::string cut = "m";
+  uint32_t right = catalog_->container(number)->map->ranges.back().id;
+  for (size_t i = 0; i < PartitionMap::kSplitsMax; ++i) {
+    cut += 'm';
+    const SplitReason why{.at_s = static_cast<int64_t>(i), .cause = SplitCause::throughput};
+    const IntendedClones clones = catalog_->intend_split(number, right, 1, 1).value();
+    ASSERT_TRUE(catalog_->publish_split(number, right, cut, clones, why));
+    right = clones.right;
+  }
+  const auto& splits = catalog_->container(number)->map->splits;
+  ASSERT_EQ(splits.size(), PartitionMap::kSplitsMax);
+  EXPECT_EQ(splits.front().why.at_s, 0) << "the first of all is forgotten";
+  EXPECT_EQ(splits.back().right, right);
+}
+
 TEST_F(CatalogTest, TwoSplitsAtATimeKeepEachOthersRanges) {
   auto container = make(make("d"), "c", {"m"});
   const auto number = container->number;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/bytes.h"
@@ -86,6 +87,16 @@ std::string encode(const PartitionMap& map) {
                                          array_of(range.parents,
                                                   [](uint32_t id) { return std::to_string(id); }))
                                     .text("volume", range.volume_name)
+                                    .done();
+                              }))
+      .raw("splits", array_of(map.splits,
+                              [](const PastSplit& split) {
+                                return ObjectWriter()
+                                    .number("at", split.why.at_s)
+                                    .text("cause", to_text(split.why.cause))
+                                    .number("parent", split.parent)
+                                    .number("left", split.left)
+                                    .number("right", split.right)
                                     .done();
                               }))
       .done();
@@ -217,6 +228,21 @@ void read_map(ObjectReader& in, PartitionMap& map) {
     if (range.id >= map.next_id) one.wrong("id");
     reader.adopt(one);
   });
+  const auto read_split = [&](const Node& element) {
+    ObjectReader one(element);
+    PastSplit& split = map.splits.emplace_back();
+    split.why.at_s = one.number("at");
+    const std::string name = one.text("cause");
+    const auto cause =
+        std::ranges::find(kSplitCauses, name, [](SplitCause known) { return to_text(known); });
+    if (cause == std::end(kSplitCauses)) return reader.wrong("cause");
+    split.why.cause = *cause;
+    split.parent = one.number32("parent");
+    split.left = one.number32("left");
+    split.right = one.number32("right");
+    reader.adopt(one);
+  };
+  if (reader.optional("splits") != nullptr) reader.array("splits", read_split);
   in.adopt(reader);
 }
 

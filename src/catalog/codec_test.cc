@@ -59,6 +59,14 @@ Container full_container() {
                   .max = "\xFF",
                   .parents = {0, 2},
                   .volume_name = "c4000000000-p8"}};
+  map->splits = {{.why = {.at_s = 1'790'000'000, .cause = SplitCause::storage},
+                  .parent = 0,
+                  .left = 1,
+                  .right = 2},
+                 {.why = {.at_s = 1'790'000'100, .cause = SplitCause::throughput},
+                  .parent = 2,
+                  .left = 7,
+                  .right = 8}};
   container.map = std::move(map);
   return container;
 }
@@ -95,6 +103,14 @@ void expect_same(const Container& a, const Container& b) {
     EXPECT_EQ(a.map->ranges[i].max, b.map->ranges[i].max);
     EXPECT_EQ(a.map->ranges[i].parents, b.map->ranges[i].parents);
     EXPECT_EQ(a.map->ranges[i].volume_name, b.map->ranges[i].volume_name);
+  }
+  ASSERT_EQ(a.map->splits.size(), b.map->splits.size());
+  for (size_t i = 0; i < a.map->splits.size(); ++i) {
+    EXPECT_EQ(a.map->splits[i].why.at_s, b.map->splits[i].why.at_s);
+    EXPECT_EQ(a.map->splits[i].why.cause, b.map->splits[i].why.cause);
+    EXPECT_EQ(a.map->splits[i].parent, b.map->splits[i].parent);
+    EXPECT_EQ(a.map->splits[i].left, b.map->splits[i].left);
+    EXPECT_EQ(a.map->splits[i].right, b.map->splits[i].right);
   }
 }
 

@@ -34,11 +34,50 @@ struct PartitionRange {
   std::string volume_name;        // its name in the volume
 };
 
+// Why a partition was split.
+enum class SplitCause : uint8_t {
+  asked,       // by somebody
+  storage,     // it was full
+  throughput,  // the container was given more than its partitions can serve
+  load,        // the same where keys are in order: this one was asked most
+};
+
+inline constexpr SplitCause kSplitCauses[] = {SplitCause::asked, SplitCause::storage,
+                                              SplitCause::throughput, SplitCause::load};
+constexpr std::string_view to_text(SplitCause cause) {
+  switch (cause) {
+    case SplitCause::asked:
+      return "asked";
+    case SplitCause::storage:
+      return "storage";
+    case SplitCause::throughput:
+      return "throughput";
+    case SplitCause::load:
+      break;
+  }
+  return "load";
+}
+
+// When and why a range was split.
+struct SplitReason {
+  int64_t at_s = 0;
+  SplitCause cause = SplitCause::asked;
+};
+struct PastSplit {
+  SplitReason why;
+  uint32_t parent = 0;
+  uint32_t left = 0;
+  uint32_t right = 0;
+};
+
 // Ranges in order, without gap or overlap, from placement_min() to placement_max().
 struct PartitionMap {
+  static constexpr size_t kSplitsMax = 128;
+
   uint64_t version = 1;  // grows with every change of this container's map
   uint32_t next_id = 0;
   std::vector<PartitionRange> ranges;
+  std::vector<PastSplit> splits;  // the newest kSplitsMax, the oldest first
 };
 
 // What a face decides about a container. `face_json` is the face's own: kept, not interpreted.

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/log.h"
 #include "base/survive.h"
 #include "console/assets.h"
 #include "console/inner_request.h"
@@ -22,9 +24,12 @@ constexpr std::string_view kRoot = "/console/";
 constexpr std::string_view kApi = "/console/api/";
 constexpr std::string_view kSession = "/console/api/session";
 constexpr std::string_view kHot = "/console/api/hot";
+constexpr std::string_view kKeys = "/console/api/keys";
 constexpr std::string_view kData = "/console/api/data/";
 constexpr std::string_view kAdmin = "/console/api/admin/";
 constexpr std::string_view kKeyHeader = "x-ms-documentdb-partitionkey";
+constexpr std::string_view kChargeHeader = "x-ms-request-charge: ";
+constexpr int kThrottled = 429;
 constexpr std::string_view kOwnHeader = "x-orrery-console";
 
 // Nothing is loaded from elsewhere, run inline, framed, or kept.
@@ -38,10 +43,11 @@ constexpr std::string_view kPageHeaders =
     "cross-origin-resource-policy: same-origin\r\n";
 constexpr std::string_view kNotKept = "cache-control: no-store\r\n";
 
-// Pages of operators that the console has a use for. Making a new key is not one of them: its
-// answer is a key.
-constexpr std::array<std::string_view, 5> kAdminPages = {"split", "partitions", "containers",
-                                                         "advise", "history"};
+// Pages of operators that the console has a use for.
+constexpr std::string_view kNewKey = "keys/regenerate";
+constexpr std::array<std::string_view, 10> kAdminPages = {
+    "split",         "partitions",   "containers",        "advise", "history", "cluster",
+    "cluster/drain", "cluster/move", "cluster/rebalance", kNewKey};
 
 constexpr size_t kHotKeysShown = 10;
 constexpr std::string_view kNoSession =
@@ -160,6 +166,48 @@ class PassedOn final : public net::ResponseSink {
   const std::string headers_;
 };
 
+// Looks at the answer of a sampled request on its way. The request stays in place until then.
+class Watched final : public net::ResponseSink {
+ public:
+  Watched(const net::Request& request, net::Responder responder, std::shared_ptr<HotKeys> keys,
+          const Clock& clock)
+      : target_(request.target),
+        key_(request.header(kKeyHeader)),
+        responder_(std::move(responder)),
+        keys_(std::move(keys)),
+        now_ms_(clock.now_ms()) {}
+
+  void send(net::Response&& response) noexcept override {
+    survive("noting which key was asked for", [&] {
+      const bool is_refused = response.status == kThrottled;
+      const auto charge = is_refused ? std::nullopt : charge_of(response.headers);
+      if (is_refused || charge) keys_->note(target_, key_, charge, now_ms_);
+    });
+    responder_.send(std::move(response));
+  }
+  // The Responder answers when it is destroyed.
+  void abandon() noexcept override {}
+  bool is_gone() const override { return responder_.is_gone(); }
+
+ private:
+  static std::optional<double> charge_of(std::string_view headers) {
+    const size_t at = headers.find(kChargeHeader);
+    if (at == std::string_view::npos) return std::nullopt;
+    headers.remove_prefix(at + kChargeHeader.size());
+    double charge = 0;
+    const auto [end, error] =
+        std::from_chars(headers.data(), headers.data() + headers.size(), charge);
+    // Nothing is charged for what was wrong.
+    return error == std::errc() && charge > 0 ? std::optional(charge) : std::nullopt;
+  }
+
+  const std::string_view target_;
+  const std::string_view key_;
+  net::Responder responder_;
+  const std::shared_ptr<HotKeys> keys_;
+  const int64_t now_ms_;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<Gate>> Gate::create(const account::Account& account, const Clock& clock,
@@ -178,8 +226,9 @@ void Gate::handle(const net::Request& request, net::Responder responder) {
   }
   if (path == "/console") return responder.send(redirect(kRoot));
   if (!path.starts_with(kRoot)) {
-    if (HotKeys::is_sampled()) {
-      hot_keys_.note(request.target, request.header(kKeyHeader), clock_.now_ms());
+    if (HotKeys::is_sampled() && !request.header(kKeyHeader).empty()) {
+      return behind_.handle(request, net::Responder(std::make_shared<Watched>(
+                                         request, std::move(responder), hot_keys_, clock_)));
     }
     return behind_.handle(request, std::move(responder));
   }
@@ -189,11 +238,15 @@ void Gate::handle(const net::Request& request, net::Responder responder) {
   if (auto refused = check_origin(request)) return responder.send(std::move(*refused));
   if (path == kSession) return responder.send(session(request));
   if (path == kHot) return responder.send(hot(request));
+  if (path == kKeys) return responder.send(keys(request));
   if (is_for_face(path)) {
     return pass_on(request, request.target.substr(kData.size() - 1), std::move(responder));
   }
   const std::string_view page_name = path.substr(std::min(path.size(), kAdmin.size()));
   if (path.starts_with(kAdmin) && std::ranges::find(kAdminPages, page_name) != kAdminPages.end()) {
+    if (page_name == kNewKey) {
+      if (auto refused = refuse_key(request)) return responder.send(std::move(*refused));
+    }
     return pass_on(request,
                    request.target.substr(kAdmin.size() - std::string_view("/admin/").size()),
                    std::move(responder));
@@ -318,17 +371,73 @@ net::Response Gate::sign_in(const net::Request& request) {
 
 net::Response Gate::hot(const net::Request& request) {
   if (!session_of(request)) return failure(401, kNoSession);
-  const HotKeyList list = hot_keys_.of(parameter(request.target, "database"),
-                                       parameter(request.target, "container"), clock_.now_ms());
+  const HotKeyList list = hot_keys_->of(parameter(request.target, "database"),
+                                        parameter(request.target, "container"), clock_.now_ms());
   std::string json = fmt::format(R"({{"sampled":{:.0f},"keys":[)", list.sampled);
   for (size_t i = 0; i < std::min(list.keys.size(), kHotKeysShown); ++i) {
     if (i > 0) json += ',';
     json += "{\"key\":";
     face::append_message(json, list.keys[i].key);
-    json += fmt::format(",\"part\":{:.4f}}}", list.keys[i].part);
+    json += fmt::format(R"(,"part":{:.4f},"unitsPerSecond":{:.2f}}})", list.keys[i].part,
+                        list.keys[i].units_per_s);
   }
   json += "]}";
   return json_response(200, std::move(json));
+}
+
+std::optional<net::Response> Gate::refuse_key(const net::Request& request) const {
+  const auto session = session_of(request);
+  if (!session) return failure(401, kNoSession);
+  if (!request.tls && !net::is_loopback(request.peer)) {
+    return failure(403,
+                   "the answer is a key, and http would show it to everybody on the way: open the "
+                   "console by https");
+  }
+  if (clock_.now_s() - session->opened_s > kFreshS) {
+    return failure(403,
+                   fmt::format("this session was opened more than {} minutes ago: sign out and "
+                               "in again to see keys and to make new ones",
+                               kFreshS / 60));
+  }
+  return std::nullopt;
+}
+
+net::Response Gate::keys(const net::Request& request) {
+  const auto session = session_of(request);
+  if (!session) return failure(401, kNoSession);
+  account::Keys texts = account_.keys().texts();
+  const auto may_see = [&](account::KeyName name) {
+    return session->access == account::Access::read_write ||
+           account::access_of(name) == account::Access::read_only;
+  };
+  if (request.method == "GET") {
+    std::string json = fmt::format(R"({{"fixed":{},"keys":[)", !account_.can_regenerate());
+    for (const account::KeyName name : account::kAllKeys) {
+      if (key_of(texts, name).empty()) continue;
+      if (json.back() != '[') json += ',';
+      json += fmt::format(
+          R"({{"key":"{}","access":"{}","maySee":{}}})", to_string(name),
+          account::access_of(name) == account::Access::read_write ? "read-write" : "read-only",
+          may_see(name));
+    }
+    return json_response(200, json + "]}");
+  }
+  if (request.method != "POST") return failure(405, "keys can be listed (GET) and shown (POST)");
+  if (auto refused = refuse_key(request)) return std::move(*refused);
+  auto document = value::JsonDocument::parse(request.body);
+  const value::Node* key = document ? document->root().find("key") : nullptr;
+  auto name = account::parse_key_name(
+      key != nullptr && key->type == value::Type::string ? key->text : std::string_view());
+  if (!name) return failure(name.error());
+  if (!may_see(*name)) {
+    return failure(403, "this session was opened by a read-only key, and may see those alone");
+  }
+  const std::string& text = key_of(texts, *name);
+  if (text.empty()) return failure(404, "this key is not in use");
+  log::info("a key was shown in the console", {{"key", to_string(*name)}, {"peer", request.peer}});
+  std::string json = fmt::format(R"({{"key":"{}","value":)", to_string(*name));
+  face::append_message(json, text);
+  return json_response(200, json + "}");
 }
 
 void Gate::pass_on(const net::Request& request, std::string_view target, net::Responder responder) {

@@ -7,6 +7,8 @@
 //   POST   /console/api/session   {"key":…} opens one; {} does with --dev, on this machine
 //   DELETE /console/api/session   ends it
 //   GET    /console/api/hot       ?database=…&container=…: the keys asked for most (hot_keys.h)
+//   GET    /console/api/keys      which keys there are, and which of them the session may see
+//   POST   /console/api/keys      {"key":"primary"}: that key
 //   …      /console/api/data/…    to the main face, as /…
 //   …      /console/api/admin/…   to the pages of operators that are for the page, as /admin/…
 //
@@ -15,7 +17,9 @@
 // same-origin, and Origin, if there is one, names the host that was called. The cookie is HttpOnly
 // and SameSite=Strict, and is named after the port, as browsers do not keep ports apart.
 //
-// No key is ever logged, stored or answered with.
+// No key is ever logged or stored. The page gets one when a person asks for it, by a session that
+// was opened lately (kFreshS), and that can do what the key can: what is left open for hours gives
+// no key away. The same goes for making a new one.
 //
 // Threading: event-loop threads.
 #pragma once
@@ -41,6 +45,9 @@ namespace orrery::console {
 inline constexpr uint32_t kTriesMax = 10;
 // Addresses whose tries are counted at a time.
 inline constexpr size_t kTriersMax = 1'024;
+
+// How long after signing in keys are shown and made.
+inline constexpr int64_t kFreshS = 15 * 60;
 
 struct GateOptions {
   bool dev = false;  // one may sign in without a key, from this machine
@@ -75,6 +82,9 @@ class Gate final : public net::Handler {
   net::Response session_json(const net::Request& request,
                              const std::optional<Session>& session) const;
   net::Response hot(const net::Request& request);
+  net::Response keys(const net::Request& request);
+  // Why this request may not have a key for its answer; nothing if it may.
+  std::optional<net::Response> refuse_key(const net::Request& request) const;
   void pass_on(const net::Request& request, std::string_view target, net::Responder responder);
   // Whether this address may try another key now, and the count of one that failed.
   bool may_try(std::string_view peer);
@@ -85,7 +95,8 @@ class Gate final : public net::Handler {
   net::Handler& behind_;
   const GateOptions options_;
   const std::unique_ptr<Sessions> sessions_;
-  HotKeys hot_keys_;
+  // Also held by requests on their way.
+  const std::shared_ptr<HotKeys> hot_keys_ = std::make_shared<HotKeys>();
 
   struct Tries {
     int64_t since_s = 0;

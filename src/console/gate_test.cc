@@ -35,6 +35,7 @@ struct Behind final : net::Handler {
     cookie = request.header("cookie");
     net::Response response;
     response.body = seen;
+    response.headers = "x-ms-request-charge: 2\r\n";
     responder.send(std::move(response));
   }
   std::optional<net::Response> refuse(const net::Request&) override { return std::nullopt; }
@@ -170,13 +171,48 @@ TEST_F(GateTest, TheCookieIsForThisSiteAloneAndNotForScripts) {
 TEST_F(GateTest, ASessionReachesTheFaceAndSomePagesAndNothingElse) {
   const std::string cookie = sign_in();
   for (const char* target :
-       {"/console/api/data/admin/keys/regenerate", "/console/api/admin/keys/regenerate",
+       {"/console/api/data/admin/keys/regenerate", "/console/api/admin/keys/",
         "/console/api/data/metrics", "/console/api/data//admin/split", "/console/api/data/console/",
         "/console/api/", "/console/api/admin/", "/console/api/nothing"}) {
     EXPECT_EQ(status_of({.method = "POST", .target = target, .headers = {{"cookie", cookie}}}), 404)
         << target;
     EXPECT_EQ(behind_.seen, "");
   }
+}
+
+TEST_F(GateTest, ShowsAKeyToWhoHasLatelyProvedToHaveItsRights) {
+  const auto shown = [&](const std::string& cookie, std::string_view name,
+                         const std::string& peer = "127.0.0.1") {
+    return ask({.method = "POST",
+                .target = "/console/api/keys",
+                .headers = {{"cookie", cookie}},
+                .body = fmt::format(R"({{"key":"{}"}})", name),
+                .peer = peer});
+  };
+  const std::string writer = sign_in();
+  const std::string reader = sign_in(kReadOnly);
+  EXPECT_EQ(ask({.target = "/console/api/keys", .headers = {{"cookie", reader}}}).body,
+            R"({"fixed":true,"keys":[{"key":"primary","access":"read-write","maySee":false},)"
+            R"({"key":"primary-readonly","access":"read-only","maySee":true}]})");
+  EXPECT_EQ(shown(writer, "primary").body,
+            fmt::format(R"({{"key":"primary","value":"{}"}})", kPrimary));
+  EXPECT_EQ(shown(reader, "primary-readonly").status, 200);
+  EXPECT_EQ(shown(reader, "primary").status, 403);
+  EXPECT_EQ(shown("", "primary").status, 401);
+  EXPECT_EQ(shown(writer, "primary", "10.0.0.7").status, 403) << "over http, from elsewhere";
+  EXPECT_EQ(shown(writer, "secondary").status, 404) << "it is not in use";
+  EXPECT_EQ(shown(writer, "all").status, 400);
+  const Asked new_key{.method = "POST",
+                      .target = "/console/api/admin/keys/regenerate",
+                      .headers = {{"cookie", writer}},
+                      .body = R"({"key":"primary"})"};
+  EXPECT_EQ(ask(new_key).status, 200);
+  EXPECT_EQ(behind_.seen, "POST /admin/keys/regenerate");
+  clock_.advance_ms((kFreshS + 1) * 1000);
+  EXPECT_EQ(shown(writer, "primary").status, 403) << "nobody may have been there since";
+  EXPECT_EQ(status_of(new_key), 403);
+  EXPECT_EQ(behind_.seen, "");
+  EXPECT_EQ(shown(sign_in(), "primary").status, 200);
 }
 
 TEST_F(GateTest, TellsWhichKeysAreAskedForMost) {
@@ -188,7 +224,7 @@ TEST_F(GateTest, TellsWhichKeysAreAskedForMost) {
   const std::string target = "/console/api/hot?container=c&database=a%20b";
   EXPECT_EQ(status_of({.target = target}), 401);
   EXPECT_EQ(ask({.target = target, .headers = {{"cookie", cookie}}}).body,
-            R"({"sampled":40,"keys":[{"key":"[\"US\"]","part":1.0000}]})");
+            R"({"sampled":40,"keys":[{"key":"[\"US\"]","part":1.0000,"unitsPerSecond":640.00}]})");
   EXPECT_EQ(ask({.target = "/console/api/hot", .headers = {{"cookie", cookie}}}).body,
             R"({"sampled":0,"keys":[]})");
 }

@@ -43,12 +43,17 @@ void HotKeys::Counts::decay(int64_t now_ms) {
   if (halvings <= 0) return;
   halved_ms += halvings * kHalfLifeMs;
   const double left = halvings > 30 ? 0 : 1.0 / static_cast<double>(1ULL << halvings);
-  for (Counter& one : counters) one.count *= left;
-  total *= left;
-  std::erase_if(counters, [](const Counter& one) { return one.count < 0.25; });
+  for (Counter& one : counters) one.units *= left;
+  for (double* sum : {&requests, &served, &charged, &units}) *sum *= left;
+  // So many seconds would have given the counts that are left at the rate that there was.
+  for (int64_t i = 0; i < std::min<int64_t>(halvings, 30); ++i) {
+    watched_s = (watched_s + kHalfLifeMs / 1000.0) / 2;
+  }
+  std::erase_if(counters, [](const Counter& one) { return one.units < 0.25; });
 }
 
-void HotKeys::note(std::string_view target, std::string_view key, int64_t now_ms) {
+void HotKeys::note(std::string_view target, std::string_view key, std::optional<double> charge,
+                   int64_t now_ms) {
   if (key.empty() || key.size() > kKeyBytesMax) return;
   auto name = container_of(target);
   if (!name) return;
@@ -58,26 +63,31 @@ void HotKeys::note(std::string_view target, std::string_view key, int64_t now_ms
     if (containers_.size() >= kContainersMax) {
       for (auto& one : containers_) one.second.decay(now_ms);
       containers_.erase(std::ranges::min_element(containers_, {},
-                                                 [](const auto& one) { return one.second.total; }));
+                                                 [](const auto& one) { return one.second.units; }));
     }
-    found = containers_
-                .emplace(std::move(*name), Counts{.counters = {}, .total = 0, .halved_ms = now_ms})
-                .first;
+    found = containers_.emplace(std::move(*name), Counts()).first;
+    found->second.halved_ms = now_ms;
   }
   Counts& counts = found->second;
   counts.decay(now_ms);
-  counts.total += 1;
+  counts.requests += 1;
+  if (charge) {
+    counts.served += 1;
+    counts.charged += *charge;
+  }
+  const double units = charge ? *charge : counts.served > 0 ? counts.charged / counts.served : 1;
+  counts.units += units;
   auto counter = std::ranges::find(counts.counters, key, &Counter::key);
   if (counter == counts.counters.end()) {
     if (counts.counters.size() < kKeys) {
-      counts.counters.push_back({.key = std::string(key), .count = 0});
+      counts.counters.push_back({.key = std::string(key), .units = 0});
       counter = counts.counters.end() - 1;
     } else {
-      counter = std::ranges::min_element(counts.counters, {}, &Counter::count);
+      counter = std::ranges::min_element(counts.counters, {}, &Counter::units);
       counter->key = key;
     }
   }
-  counter->count += 1;
+  counter->units += units;
 }
 
 HotKeyList HotKeys::of(std::string_view database, std::string_view container, int64_t now_ms) {
@@ -87,10 +97,14 @@ HotKeyList HotKeys::of(std::string_view database, std::string_view container, in
   if (found == containers_.end()) return list;
   Counts& counts = found->second;
   counts.decay(now_ms);
-  list.sampled = counts.total;
-  if (counts.total <= 0) return list;
+  list.sampled = counts.requests;
+  if (counts.units <= 0) return list;
+  const double seconds =
+      std::max(1.0, counts.watched_s + static_cast<double>(now_ms - counts.halved_ms) / 1000);
   for (const Counter& one : counts.counters) {
-    list.keys.push_back({.key = one.key, .part = one.count / counts.total});
+    list.keys.push_back({.key = one.key,
+                         .part = one.units / counts.units,
+                         .units_per_s = one.units * kSampled / seconds});
   }
   std::ranges::sort(list.keys, std::greater<>(), &HotKey::part);
   return list;

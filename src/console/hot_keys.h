@@ -1,17 +1,18 @@
 // Which partition keys are asked for most, by a sample of the requests that come to the port. The
 // engine counts by partition; this tells which key of a hot partition it is.
 //
-// Every kSampled-th request of a thread is looked at, for the container in its path and the key in
-// its header. Requests are counted as they are asked, whether they are answered or refused, and
-// before anybody has checked who asks. For each container there are kKeys counters (Space-Saving:
-// a key that is not counted takes over the least counter, so what is asked for most is always among
-// them), halved every kHalfLifeMs. The least busy of kContainersMax containers makes room for
-// another.
+// Every kSampled-th request of a thread is looked at when it is answered: for the container in its
+// path, the key in its header, and what it was charged. One that was refused for want of throughput
+// counts as much as the container's requests cost on average. For each container there are kKeys
+// counters of units (Space-Saving: a key that is not counted takes over the least counter, so what
+// is asked for most is always among them), halved every kHalfLifeMs. The least busy of
+// kContainersMax containers makes room for another.
 //
 // Threading: any thread. A request that is not sampled costs an increment of its thread's counter.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,10 +24,11 @@ namespace orrery::console {
 
 struct HotKey {
   std::string key;  // as the client wrote it: a JSON array
-  double part = 0;  // of the container's sampled requests that name a key
+  double part = 0;  // of the units that the container's requests with a key ask for
+  double units_per_s = 0;
 };
 struct HotKeyList {
-  double sampled = 0;  // how many requests it is about
+  double sampled = 0;  // how many requests it is about, with a key and a charge
   std::vector<HotKey> keys;
 };
 
@@ -43,19 +45,25 @@ class HotKeys {
     thread_local uint32_t turn = 0;
     return ++turn % kSampled == 0;
   }
-  // `target` as sent; what is not about items of a container is passed over.
-  void note(std::string_view target, std::string_view key, int64_t now_ms);
+  // `target` as sent; what is not about items of a container is passed over. `charge`: nothing of
+  // one that was refused for want of throughput.
+  void note(std::string_view target, std::string_view key, std::optional<double> charge,
+            int64_t now_ms);
   // The most asked for first.
   HotKeyList of(std::string_view database, std::string_view container, int64_t now_ms);
 
  private:
   struct Counter {
     std::string key;
-    double count = 0;
+    double units = 0;
   };
   struct Counts {
     std::vector<Counter> counters;
-    double total = 0;
+    double requests = 0;
+    double served = 0;  // of them
+    double charged = 0;
+    double units = 0;      // asked for: what was charged, and what the refused would have been
+    double watched_s = 0;  // how long, up to halved_ms; fades as the counts do
     int64_t halved_ms = 0;
     void decay(int64_t now_ms);
   };

@@ -11,9 +11,9 @@ constexpr std::string_view kItems = "/dbs/shop/colls/orders/docs";
 
 TEST(HotKeys, TellsThePartOfEachKey) {
   HotKeys keys;
-  for (int i = 0; i < 60; ++i) keys.note(kItems, R"(["US"])", 0);
-  for (int i = 0; i < 40; ++i) keys.note("/dbs/shop/colls/orders/docs/x?y", R"(["DE"])", 0);
-  keys.note("/dbs/shop/colls/other/docs", R"(["US"])", 0);
+  for (int i = 0; i < 60; ++i) keys.note(kItems, R"(["US"])", 1.0, 0);
+  for (int i = 0; i < 40; ++i) keys.note("/dbs/shop/colls/orders/docs/x?y", R"(["DE"])", 1.0, 0);
+  keys.note("/dbs/shop/colls/other/docs", R"(["US"])", 1.0, 0);
   const HotKeyList list = keys.of("shop", "orders", 0);
   ASSERT_EQ(list.keys.size(), 2);
   EXPECT_EQ(list.sampled, 100);
@@ -23,10 +23,34 @@ TEST(HotKeys, TellsThePartOfEachKey) {
   EXPECT_TRUE(keys.of("shop", "nothing", 0).keys.empty());
 }
 
+TEST(HotKeys, CountsWhatIsChargedAndWhatRefusedRequestsWouldBe) {
+  HotKeys keys;
+  constexpr int64_t kBegan = 1'000'000;
+  for (int i = 0; i < 90; ++i) keys.note(kItems, R"(["many"])", 1.0, kBegan);
+  for (int i = 0; i < 10; ++i) keys.note(kItems, R"(["dear"])", 31.0, kBegan);
+  // 4 each, as the 100 that were served.
+  for (int i = 0; i < 50; ++i) keys.note(kItems, R"(["many"])", std::nullopt, kBegan);
+  const HotKeyList list = keys.of("shop", "orders", kBegan + 5'000);
+  EXPECT_EQ(list.sampled, 150);
+  ASSERT_EQ(list.keys.size(), 2U);
+  EXPECT_EQ(list.keys[0].key, R"(["dear"])") << "310 of 600, with a fifteenth of the requests";
+  EXPECT_NEAR(list.keys[0].part, 310.0 / 600, 1e-9);
+  EXPECT_NEAR(list.keys[0].units_per_s, 310 * HotKeys::kSampled / 5.0, 1e-6);
+}
+
+TEST(HotKeys, RatesAreTheSameHoweverLongItWatches) {
+  for (const int64_t long_ms : {5'000, 10'000, 19'000, 95'000}) {
+    HotKeys keys;
+    for (int64_t ms = 0; ms < long_ms; ms += 100) keys.note(kItems, "[1]", 2.0, ms);
+    EXPECT_NEAR(keys.of("shop", "orders", long_ms).keys[0].units_per_s, 20 * HotKeys::kSampled, 1)
+        << long_ms;
+  }
+}
+
 TEST(HotKeys, AHotOneIsFoundAmongAnyNumberOfOthers) {
   HotKeys keys;
   for (int i = 0; i < 20'000; ++i) {
-    keys.note(kItems, i % 5 == 0 ? std::string("[\"hot\"]") : fmt::format("[\"{}\"]", i), 0);
+    keys.note(kItems, i % 5 == 0 ? std::string("[\"hot\"]") : fmt::format("[\"{}\"]", i), 1.0, 0);
   }
   const HotKeyList list = keys.of("shop", "orders", 0);
   EXPECT_LE(list.keys.size(), HotKeys::kKeys);
@@ -36,18 +60,18 @@ TEST(HotKeys, AHotOneIsFoundAmongAnyNumberOfOthers) {
 
 TEST(HotKeys, ForgetsWhatIsNotAskedForAnyMore) {
   HotKeys keys;
-  for (int i = 0; i < 100; ++i) keys.note(kItems, "[1]", 0);
+  for (int i = 0; i < 100; ++i) keys.note(kItems, "[1]", 1.0, 0);
   EXPECT_EQ(keys.of("shop", "orders", HotKeys::kHalfLifeMs).sampled, 50);
-  for (int i = 0; i < 100; ++i) keys.note(kItems, "[2]", 3 * HotKeys::kHalfLifeMs);
+  for (int i = 0; i < 100; ++i) keys.note(kItems, "[2]", 1.0, 3 * HotKeys::kHalfLifeMs);
   EXPECT_EQ(keys.of("shop", "orders", 3 * HotKeys::kHalfLifeMs).keys[0].key, "[2]");
   EXPECT_TRUE(keys.of("shop", "orders", 1'000 * HotKeys::kHalfLifeMs).keys.empty());
 }
 
 TEST(HotKeys, ContainersAreBoundedAndTheBusyOnesStay) {
   HotKeys keys;
-  for (int i = 0; i < 10; ++i) keys.note(kItems, "[1]", 0);
+  for (int i = 0; i < 10; ++i) keys.note(kItems, "[1]", 1.0, 0);
   for (size_t i = 0; i < 4 * HotKeys::kContainersMax; ++i) {
-    keys.note(fmt::format("/dbs/d/colls/c{}/docs", i), "[1]", 0);
+    keys.note(fmt::format("/dbs/d/colls/c{}/docs", i), "[1]", 1.0, 0);
   }
   EXPECT_EQ(keys.of("shop", "orders", 0).sampled, 10);
   // Of containers that are equally busy, any may go.
@@ -63,12 +87,12 @@ TEST(HotKeys, PassesOverWhatIsNoItemOrNoKey) {
   for (const char* target : {"/", "", "/dbs", "/dbs/shop", "/dbs/shop/colls/orders",
                              "/dbs/shop/colls/orders/sprocs/x", "/dbs/%zz/colls/orders/docs",
                              "//////", "/dbs//colls//docs", "/colls/orders/dbs/shop/docs"}) {
-    keys.note(target, "[1]", 0);
+    keys.note(target, "[1]", 1.0, 0);
   }
-  keys.note(kItems, "", 0);
-  keys.note(kItems, std::string(HotKeys::kKeyBytesMax + 1, 'x'), 0);
+  keys.note(kItems, "", 1.0, 0);
+  keys.note(kItems, std::string(HotKeys::kKeyBytesMax + 1, 'x'), 1.0, 0);
   EXPECT_TRUE(keys.of("shop", "orders", 0).keys.empty());
-  keys.note("/dbs/a%20b/colls/%C3%A9/docs/1", "[1]", 0);
+  keys.note("/dbs/a%20b/colls/%C3%A9/docs/1", "[1]", 1.0, 0);
   EXPECT_EQ(keys.of("a b", "\xC3\xA9", 0).sampled, 1);
 }
 

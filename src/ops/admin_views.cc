@@ -124,10 +124,10 @@ void Pages::partitions(PageRequestPtr call) {
   if (keys->size() > kLargestKeys) keys->resize(kLargestKeys);
   json += ",\"largestKeys\":" + keys_json(*keys);
   json += ",\"splits\":[";
-  for (const SplitSeen& one : sampler_.splits(number)) {
+  for (const catalog::PastSplit& one : routing->container->map->splits) {
     if (json.back() != '[') json += ',';
-    json += fmt::format(R"({{"at":{},"parent":{},"children":{}}})", one.at_s, one.parent,
-                        numbers(one.children));
+    json += fmt::format(R"({{"at":{},"cause":"{}","parent":{},"children":[{},{}]}})", one.why.at_s,
+                        to_text(one.why.cause), one.parent, one.left, one.right);
   }
   const Limits& limits = engine_.limits();
   json += fmt::format(

@@ -1,18 +1,11 @@
 // See metrics_sampler.h.
 #include "ops/metrics_sampler.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <sstream>
 #include <string_view>
 
-#include "base/log.h"
-#include "base/private_file.h"
 #include "base/survive.h"
-#include "value/json.h"
 
 namespace orrery::ops {
 namespace {
@@ -31,10 +24,6 @@ size_t kind_of(std::string_view operation) {
 
 std::string history_file(const std::string& folder) {
   return folder.empty() ? folder : folder + "/metrics-history";
-}
-
-std::string splits_file(const std::string& folder) {
-  return folder + "/split-history";
 }
 
 // A counter starts again at 0 when what it belongs to was replaced.
@@ -111,7 +100,6 @@ Sample figures_between(const Totals& before, const Totals& now) {
 
 MetricsSampler::MetricsSampler(Sources sources)
     : sources_(std::move(sources)), history_(history_file(sources_.folder)) {
-  load_splits();
   last_fine_ = last_coarse_ = totals();
   thread_.post([this] { run(); });
 }
@@ -164,7 +152,6 @@ void MetricsSampler::sample() {
     last_coarse_ = now;
   }
   last_fine_ = std::move(now);
-  note_splits(now_s);
 }
 
 Totals MetricsSampler::totals() const {
@@ -189,85 +176,6 @@ Totals MetricsSampler::totals() const {
   if (server_ != nullptr)
     now.connections = static_cast<double>(server_->counters().connections_open);
   return now;
-}
-
-// A range that was not there at the last look, and whose parent was, is a half of it.
-void MetricsSampler::note_splits(int64_t now_s) {
-  std::map<uint32_t, std::set<uint32_t>> ranges;
-  std::vector<SplitSeen> seen;
-  for (const catalog::ContainerPtr& container : sources_.engine.catalog().all_containers()) {
-    std::set<uint32_t>& now = ranges[container->number];
-    const auto before = ranges_.find(container->number);
-    std::map<uint32_t, std::vector<uint32_t>> children;
-    for (const catalog::PartitionRange& range : container->map->ranges) {
-      now.insert(range.id);
-      const bool is_new = before != ranges_.end() && !before->second.contains(range.id);
-      if (is_new && !range.parents.empty()) children[range.parents.back()].push_back(range.id);
-    }
-    for (auto& [parent, ids] : children) {
-      seen.push_back({.at_s = now_s,
-                      .container = container->number,
-                      .parent = parent,
-                      .children = std::move(ids)});
-    }
-  }
-  ranges_ = std::move(ranges);
-  if (seen.empty()) return;
-  const MutexLock lock(splits_mutex_);
-  for (SplitSeen& one : seen) splits_.push_back(std::move(one));
-  while (splits_.size() > kSplitsMax) splits_.pop_front();
-  save_splits();
-}
-
-std::vector<SplitSeen> MetricsSampler::splits(uint32_t container) const {
-  const MutexLock lock(splits_mutex_);
-  std::vector<SplitSeen> found;
-  for (const SplitSeen& one : splits_) {
-    if (one.container == container) found.push_back(one);
-  }
-  return found;
-}
-
-// [[time, container, parent, child, …], …]
-void MetricsSampler::save_splits() const {
-  if (sources_.folder.empty()) return;
-  std::string json = "[";
-  for (const SplitSeen& one : splits_) {
-    if (json.size() > 1) json += ",\n";
-    json += fmt::format("[{},{},{}", one.at_s, one.container, one.parent);
-    for (const uint32_t child : one.children) json += fmt::format(",{}", child);
-    json += ']';
-  }
-  json += "]\n";
-  if (auto written = write_private_file(splits_file(sources_.folder), json); !written) {
-    log::warn("cannot keep the history of splits", {{"error", written.error().message}});
-  }
-}
-
-void MetricsSampler::load_splits() {
-  if (sources_.folder.empty()) return;
-  std::ifstream file(splits_file(sources_.folder));
-  std::stringstream text;
-  text << file.rdbuf();
-  const std::string json = text.str();
-  auto document = value::JsonDocument::parse(json);
-  if (!document || document->root().type != value::Type::array) return;
-  const MutexLock lock(splits_mutex_);
-  for (const value::Node* one = document->root().first; one != nullptr; one = one->next) {
-    std::vector<int64_t> numbers;
-    for (const value::Node* part = one->first; part != nullptr; part = part->next) {
-      if (part->type == value::Type::number) numbers.push_back(static_cast<int64_t>(part->number));
-    }
-    if (numbers.size() < 4 || splits_.size() >= kSplitsMax) continue;
-    SplitSeen seen{.at_s = numbers[0],
-                   .container = static_cast<uint32_t>(numbers[1]),
-                   .parent = static_cast<uint32_t>(numbers[2]),
-                   .children = {}};
-    for (size_t i = 3; i < numbers.size(); ++i) {
-      seen.children.push_back(static_cast<uint32_t>(numbers[i]));
-    }
-    splits_.push_back(std::move(seen));
-  }
 }
 
 }  // namespace orrery::ops

@@ -1,14 +1,11 @@
 // Watches the server's figures: takes a sample for the history (metrics_history.h) every few
-// seconds, and notes when a partition was split.
+// seconds.
 //
 // Threading: a thread of its own; the functions may be called from any.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <deque>
-#include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,17 +41,8 @@ Sample figures_between(const Totals& before, const Totals& now);
 // The latency that this part of the answers had at most, in ms; 0 without answers.
 double percentile_ms(const Totals& before, const Totals& now, double part);
 
-struct SplitSeen {
-  int64_t at_s = 0;  // to within a sample's step
-  uint32_t container = 0;
-  uint32_t parent = 0;
-  std::vector<uint32_t> children;
-};
-
 class MetricsSampler {
  public:
-  static constexpr size_t kSplitsMax = 512;
-
   struct Sources {
     cluster::Engine& engine;
     const Clock& clock;
@@ -68,8 +56,6 @@ class MetricsSampler {
   void set_server(const net::Server* server);
 
   const MetricsHistory& history() const { return history_; }
-  // Of one container, the oldest first.
-  std::vector<SplitSeen> splits(uint32_t container) const;
   // Takes a sample now: the thread does this by itself.
   void sample();
   // Before the engine goes.
@@ -78,9 +64,6 @@ class MetricsSampler {
  private:
   void run();
   Totals totals() const;
-  void note_splits(int64_t now_s);
-  void load_splits();
-  void save_splits() const ORRERY_REQUIRES(splits_mutex_);
 
   const Sources sources_;
   MetricsHistory history_;
@@ -89,10 +72,6 @@ class MetricsSampler {
 
   mutable Mutex server_mutex_;
   const net::Server* server_ ORRERY_GUARDED_BY(server_mutex_) = nullptr;
-
-  mutable Mutex splits_mutex_;
-  std::deque<SplitSeen> splits_ ORRERY_GUARDED_BY(splits_mutex_);
-  std::map<uint32_t, std::set<uint32_t>> ranges_;  // of each container, at the last sample
 
   Mutex mutex_;
   CondVar wake_;

@@ -89,6 +89,9 @@ describe("administration", () => {
     assert.equal((await partitions("&keys=nonsense")).keys.length, 5);
     await at.server.split(container);
     const after = await partitions("");
+    assert.deepEqual(after.splits.map(({ cause, parent, children }) => ({ cause, parent, children })),
+      [{ cause: "asked", parent: before.partitions[0].id, children: after.partitions.map((one) => one.id) }]);
+    assert.ok(Math.abs(after.splits[0].at - Date.now() / 1000) < 3600);
     assert.deepEqual(after.partitions.map((one) => one.parents), [[before.partitions[0].id], [before.partitions[0].id]]);
     const { body } = await at.rest("GET", "/admin/containers");
     const own = body.containers.find((one) => one.container === container.id);

@@ -20,6 +20,8 @@ describe("splitting by storage", () => {
       return now.length >= 2 && now;
     }, { what: "a split of 2.8 MB" });
     for (const range of list) assert.ok(list.length === 1 || range.parents.length >= 1);
+    const { body } = await at.rest("GET", `/admin/partitions?database=db&container=${container.id}`);
+    assert.deepEqual([...new Set(body.splits.map((one) => one.cause))], ["storage"]);
 
     await together(16, ids.map((id, i) => async () => {
       const answer = await at.rest("GET", `/dbs/db/colls/${container.id}/docs/${id}`, {

@@ -9,6 +9,7 @@ export class ApiError extends Error {
     readonly activityId = "",
     readonly substatus = 0,
     readonly what = "",
+    readonly retryAfter_ms = 0,
   ) {
     super(message);
   }
@@ -87,7 +88,8 @@ export async function call<T>(path: string, request: Request = {}): Promise<Answ
       (said?.message ?? response.statusText).split("\r\nActivityId")[0]!,
       response.headers.get("x-ms-activity-id") ?? "",
       Number(response.headers.get("x-ms-substatus") ?? 0),
-      `${method} ${path.replace(/^data/, "")}`);
+      `${method} ${path.replace(/^data/, "")}`,
+      Number(response.headers.get("x-ms-retry-after-ms") ?? 0));
   }
   return {
     body: parsed as T,
@@ -120,12 +122,13 @@ export interface ContainerFigures {
 export interface PartitionFigures {
   id: number; min: string; max: string; bytes: number; items: number; lsn: number; reads: number; writes: number;
   throttled: number; requestUnits: number; indexed: number; problem: string; parents: number[]; share: number;
-  splitting: boolean;
+  splitting: boolean; node: string;
 }
+export type SplitCause = "asked" | "storage" | "throughput" | "load";
 export interface KeyFigures { key: string; range: number; bytes: number; items: number }
 export interface PartitionsView {
   partitions: PartitionFigures[]; keys: KeyFigures[]; largestKeys: KeyFigures[];
-  splits: { at: number; parent: number; children: number[] }[];
+  splits: { at: number; cause: SplitCause; parent: number; children: number[] }[];
   placement: string; throughput: Throughput | null; scaling: boolean; at: number;
   limits: { partitionBytes: number; keyBytes: number; partitionUnits: number; containerUnitsMax: number };
 }
@@ -135,13 +138,34 @@ const named = (db: string, c: string) => `database=${encodeURIComponent(db)}&con
 export const containerFigures = () => call<{ containers: ContainerFigures[]; at: number }>("admin/containers");
 export const partitions = (db: string, c: string, keys: number) =>
   call<PartitionsView>(`admin/partitions?${named(db, c)}&keys=${keys}`);
-export interface HotKeys { sampled: number; keys: { key: string; part: number }[] }
+export interface HotKeys { sampled: number; keys: { key: string; part: number; unitsPerSecond: number }[] }
 export const hotKeys = (db: string, c: string) => call<HotKeys>(`hot?${named(db, c)}`);
 export const history = (step: number, from: number) => call<HistoryView>(`admin/history?step=${step}&from=${Math.floor(from)}`);
 export const split = (database: string, container: string, range?: number) =>
   call<{ parent: number; children: [number, number]; pauseMs: number; totalMs: number }>("admin/split", {
     method: "POST", body: { database, container, ...(range === undefined ? {} : { range }) },
   });
+
+// --- keys ----------------------------------------------------------------------------------------
+export interface KeyInfo { key: string; access: "read-write" | "read-only"; maySee: boolean }
+export const keyList = () => call<{ fixed: boolean; keys: KeyInfo[] }>("keys");
+export const showKey = (key: string) => call<{ value: string }>("keys", { method: "POST", body: { key } });
+export const newKey = (key: string) => call("admin/keys/regenerate", { method: "POST", body: { key } });
+
+// --- the nodes of a cluster ----------------------------------------------------------------------
+export interface MemberView {
+  name: string; address: string; incarnation: string; state: "live" | "revoked" | "over"; draining: boolean; ranges: number; silentS: number;
+  unheardS: number; catalogLsn: number; hasPlan: boolean; quiet: boolean; cannotReach: string;
+}
+export interface ClusterView {
+  node: string; coordinator: string; isCoordinator: boolean; leaseGood: boolean; term: number; plan: number; ranges: number; catalogLsn: number;
+  catalogAgeS: number; members: MemberView[];
+}
+export const clusterView = () => call<ClusterView>("admin/cluster");
+export const drainNode = (node: string, draining: boolean) => call("admin/cluster/drain", { method: "POST", body: { node, draining } });
+export const moveRange = (database: string, container: string, range: number, node: string) =>
+  call("admin/cluster/move", { method: "POST", body: { database, container, range, node } });
+export const rebalanceCluster = () => call("admin/cluster/rebalance", { method: "POST", body: {} });
 
 // --- data ----------------------------------------------------------------------------------------
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };

@@ -1,7 +1,7 @@
 // Where every key lives: the physical partitions of a container with what they store and serve, the
 // keys that fill them, the ring of hashes, and how it came to be. A split can be started and watched.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, type Container, hotKeys, type PartitionFigures, partitions, type PartitionsView, split } from "../lib/api";
+import { ApiError, type Container, hotKeys, type PartitionFigures, partitions, type PartitionsView, split, type SplitCause } from "../lib/api";
 import { bytes, count, dateTime, ms, percent, plural, short } from "../lib/format";
 import { pathParts } from "../lib/json";
 import { useLoaded } from "../lib/live";
@@ -63,6 +63,8 @@ function useLive(db: string, id: string): Live {
   }, [db, id]);
   return { ...state, look };
 }
+
+const causes: Record<SplitCause, string> = { asked: "somebody asked", storage: "it was full", throughput: "of the throughput", load: "of its load" };
 
 type Order = "hash" | "size" | "load";
 
@@ -192,10 +194,10 @@ function Picture({ db, container, live: { view, loads, error, look } }: { db: st
             {family.splits.length > 0 && (
               <section>
                 <h2>Splits</h2>
-                <table class="keys"><thead><tr><th scope="col">range</th><th scope="col">became</th><th scope="col">seen at</th></tr></thead>
+                <table class="keys"><thead><tr><th scope="col">range</th><th scope="col">became</th><th scope="col">because</th><th scope="col">at</th></tr></thead>
                   <tbody>{[...family.splits].reverse().slice(0, 8).map((one) => {
-                    const seen = view.splits.find((other) => other.parent === one.parent);
-                    return <tr key={one.parent}><td class="code">{one.parent}</td><td class="code">{one.children.join(", ")}</td><td class="dim">{seen ? dateTime(seen.at) : "–"}</td></tr>;
+                    const past = view.splits.find((other) => other.parent === one.parent);
+                    return <tr key={one.parent}><td class="code">{one.parent}</td><td class="code">{one.children.join(", ")}</td><td>{past ? causes[past.cause] : "–"}</td><td class="dim">{past ? dateTime(past.at) : "–"}</td></tr>;
                   })}</tbody></table>
               </section>
             )}
@@ -205,7 +207,7 @@ function Picture({ db, container, live: { view, loads, error, look } }: { db: st
   );
 }
 
-// A sample of the requests, so it says how many it is about.
+// A sample of the requests, what was refused at the price of the others. It says how many it is about.
 function HotKeyTable({ db, container }: { db: string; container: Container }) {
   const hot = useLoaded(`hot/${db}/${container.id}`, async () => (await hotKeys(db, container.id)).body, 3000);
   const shown = (hot.data?.keys ?? []).filter((one) => one.part >= 0.005).slice(0, 6);
@@ -213,12 +215,12 @@ function HotKeyTable({ db, container }: { db: string; container: Container }) {
   return (
     <section>
       <h2>Hottest keys <span class="dim small">{isEnough ? `of about ${count(Math.round(hot.data!.sampled))} requests looked at` : ""}</span></h2>
-      {!isEnough ? <p class="dim small">Too few requests lately to tell.</p> : shown.length === 0 ? <p class="dim small">No key has more than 0.5 % of the requests.</p> : (
-        <table class="keys"><thead><tr><th scope="col">key</th><th scope="col" style={{ width: "45%" }}>part of the requests</th><th scope="col" class="num">in percent</th></tr></thead>
+      {!isEnough ? <p class="dim small">Too few requests lately to tell.</p> : shown.length === 0 ? <p class="dim small">No key has more than 0.5 % of the RU.</p> : (
+        <table class="keys"><thead><tr><th scope="col">key</th><th scope="col" style={{ width: "40%" }}>part of the RU asked for</th><th scope="col" class="num">in percent</th><th scope="col" class="num">RU/s</th></tr></thead>
           <tbody>{shown.map((one) => {
             const filter = filterOf(container, one.key);
             return <tr key={one.key}><td class="tight" style={{ maxWidth: "180px" }}>{filter ? <a class="code" href={link(["data", db, container.id, "items"], { where: filter })}>{keyLabel(one.key)}</a> : <code>{keyLabel(one.key)}</code>}</td>
-              <td><div class="heat" style={{ width: `${Math.max(1, one.part * 100)}%` }} /></td><td class="num">{percent(one.part)}</td></tr>;
+              <td><div class="heat" style={{ width: `${Math.max(1, one.part * 100)}%` }} /></td><td class="num">{percent(one.part)}</td><td class="num">{short(one.unitsPerSecond)}</td></tr>;
           })}</tbody></table>
       )}
     </section>

@@ -164,7 +164,7 @@ Status NodeSeat::wait_for_catalog(uint64_t lsn, std::chrono::steady_clock::time_
 
 // --- calls between engines ----------------------------------------------------------------------
 
-Result<SplitReport> NodeSeat::split_elsewhere(const Slot& slot, partition::CutBy by) {
+Result<SplitReport> NodeSeat::split_elsewhere(const Slot& slot, catalog::SplitCause cause) {
   // Otherwise two nodes could wait for one another, each with its one thread for splits.
   if (!catalog_.is_owner()) return pass(is_elsewhere());
   const std::optional<std::string> address = address_of(slot);
@@ -174,7 +174,7 @@ Result<SplitReport> NodeSeat::split_elsewhere(const Slot& slot, partition::CutBy
                Packer()
                    .number(slot.container)
                    .number(slot.range.id)
-                   .number(static_cast<uint64_t>(by))
+                   .number(static_cast<uint64_t>(cause))
                    .take(),
                kSplitDeadline, std::move(done));
   });
@@ -215,11 +215,11 @@ void NodeSeat::answer_split(std::string_view bytes, peer::Done done) {
   Unpacker from(bytes);
   const auto container = static_cast<uint32_t>(from.number());
   const auto range = static_cast<uint32_t>(from.number());
-  const uint64_t by = from.number();
-  if (!from.is_good() || by > static_cast<uint64_t>(partition::CutBy::load)) {
+  const uint64_t cause = from.number();
+  if (!from.is_good() || cause > static_cast<uint64_t>(catalog::SplitCause::load)) {
     return done(fail(Code::invalid, "cannot read which partition is to be split"));
   }
-  splits_->split_here(container, range, static_cast<partition::CutBy>(by),
+  splits_->split_here(container, range, static_cast<catalog::SplitCause>(cause),
                       [this, done = std::move(done)](Result<SplitReport> report) mutable {
                         if (!report) return done(pass(report.error()));
                         done(Packer()

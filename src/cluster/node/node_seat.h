@@ -77,7 +77,7 @@ class NodeSeat final : public nodes::Seat, public Placement, public RemoteSplitt
   Status wait_for_catalog(uint64_t lsn, std::chrono::steady_clock::time_point deadline) override;
 
   // --- calls between engines ---------------------------------------------------------------------
-  Result<SplitReport> split_elsewhere(const Slot& slot, partition::CutBy by) override;
+  Result<SplitReport> split_elsewhere(const Slot& slot, catalog::SplitCause cause) override;
   // Of the kinds that begin with kEngineCalls.
   void answer(std::string_view kind, std::string_view bytes, peer::Done done);
 

@@ -14,7 +14,7 @@
 namespace orrery::cluster {
 namespace {
 
-using partition::CutBy;
+using catalog::SplitCause;
 
 constexpr int64_t kSplitAgainUs = 1'000'000;
 constexpr int64_t kScaleAgainUs = 10'000'000;
@@ -60,11 +60,11 @@ void SplitQueue::split_later(SplitRequest request,
              [this, request = std::move(request)] { return split_as_asked(request); });
 }
 
-void SplitQueue::split_here(uint32_t container, uint32_t range, CutBy by,
+void SplitQueue::split_here(uint32_t container, uint32_t range, SplitCause cause,
                             std::move_only_function<void(Result<SplitReport>)> done) {
-  post_asked(std::move(done), [this, container, range, by]() -> Result<SplitReport> {
+  post_asked(std::move(done), [this, container, range, cause]() -> Result<SplitReport> {
     if (slot_elsewhere(container, range)) return pass(is_elsewhere());
-    return split(container, range, by);
+    return split(container, range, cause);
   });
 }
 
@@ -75,7 +75,7 @@ Result<SplitReport> SplitQueue::split_as_asked(const SplitRequest& request) {
   std::optional<uint32_t> range = request.range;
   const RoutingPtr routing = table_.find(request.container);
   if (!range && routing) range = largest_range(*routing, opener_);
-  return split(request.container, range.value_or(0), CutBy::bytes);
+  return split(request.container, range.value_or(0), SplitCause::asked);
 }
 
 std::shared_ptr<Slot> SplitQueue::slot_elsewhere(uint32_t container, uint32_t range) const {
@@ -87,14 +87,14 @@ std::shared_ptr<Slot> SplitQueue::slot_elsewhere(uint32_t container, uint32_t ra
   return nullptr;
 }
 
-Result<SplitReport> SplitQueue::split(uint32_t container, uint32_t range, CutBy by) {
+Result<SplitReport> SplitQueue::split(uint32_t container, uint32_t range, SplitCause cause) {
   if (const auto slot = slot_elsewhere(container, range)) {
     // One without files is split here, if this is the catalog's owner: only the map changes.
-    auto empty = splitter_.split_if_empty(container, range);
+    auto empty = splitter_.split_if_empty(container, range, cause);
     if (!empty || *empty) return empty ? Result<SplitReport>(**empty) : pass(empty.error());
-    return remote_->split_elsewhere(*slot, by);
+    return remote_->split_elsewhere(*slot, cause);
   }
-  auto done = splitter_.split(container, range, by);
+  auto done = splitter_.split(container, range, cause);
   if (!done) return pass(done.error());
   // The parent may have been far over the limit.
   if (const RoutingPtr routing = table_.find(container)) {
@@ -115,7 +115,7 @@ void SplitQueue::split_if_full(const Routing& routing, const std::shared_ptr<Slo
   });
   pool_.post(
       [this, number = routing.container->number, slot, failed = std::move(failed)]() mutable {
-        if (stop_.is_set() || split(number, slot->range.id, CutBy::bytes)) failed.release();
+        if (stop_.is_set() || split(number, slot->range.id, SplitCause::storage)) failed.release();
       });
 }
 
@@ -175,7 +175,7 @@ bool SplitQueue::split_one_more(const Routing& routing) {
   std::ranges::sort(candidates);
   const uint32_t number = routing.container->number;
   for (const auto& [rank, range] : candidates) {
-    auto report = split(number, range, in_order ? CutBy::load : CutBy::middle);
+    auto report = split(number, range, in_order ? SplitCause::load : SplitCause::throughput);
     if (report) return true;
     log::warn("cannot split towards the throughput asked for",
               {{"container", number}, {"range", range}, {"error", report.error().message}});

@@ -33,7 +33,7 @@ namespace orrery::cluster {
 class RemoteSplitter {
  public:
   virtual ~RemoteSplitter() = default;
-  virtual Result<SplitReport> split_elsewhere(const Slot& slot, partition::CutBy by) = 0;
+  virtual Result<SplitReport> split_elsewhere(const Slot& slot, catalog::SplitCause cause) = 0;
 };
 
 class SplitQueue {
@@ -53,7 +53,7 @@ class SplitQueue {
   // Code::overloaded when too many wait.
   void split_later(SplitRequest request, std::move_only_function<void(Result<SplitReport>)> done);
   // The same for another node, of a partition that is to be here: Code::elsewhere when it is not.
-  void split_here(uint32_t container, uint32_t range, partition::CutBy by,
+  void split_here(uint32_t container, uint32_t range, catalog::SplitCause cause,
                   std::move_only_function<void(Result<SplitReport>)> done);
   // After a write: when the partition is over its size.
   void split_if_full(const Routing& routing, const std::shared_ptr<Slot>& slot);
@@ -70,7 +70,7 @@ class SplitQueue {
   const WorkerPool& pool() const { return pool_; }
 
  private:
-  Result<SplitReport> split(uint32_t container, uint32_t range, partition::CutBy by);
+  Result<SplitReport> split(uint32_t container, uint32_t range, catalog::SplitCause cause);
   // The slot, when another node serves it and it has files.
   std::shared_ptr<Slot> slot_elsewhere(uint32_t container, uint32_t range) const;
   // Does it on the queue's thread, unless too many wait.

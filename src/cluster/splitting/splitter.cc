@@ -14,6 +14,7 @@
 namespace orrery::cluster {
 namespace {
 
+using catalog::SplitCause;
 using partition::CutBy;
 using partition::Partition;
 
@@ -27,6 +28,12 @@ void adopt_load(const Routing& before, Slot& child) {
 bool leaves_doubt(Code code) {
   return code == Code::read_only || code == Code::corrupt || code == Code::overloaded ||
          code == Code::elsewhere || code == Code::internal;
+}
+
+// For throughput, which is given to ranges, in the middle: ranges stay even.
+CutBy cut_for(SplitCause cause) {
+  if (cause == SplitCause::throughput) return CutBy::middle;
+  return cause == SplitCause::load ? CutBy::load : CutBy::bytes;
 }
 
 // The slot of a range that can be split.
@@ -46,7 +53,8 @@ Result<std::shared_ptr<Slot>> slot_to_split(const Routing& routing, uint32_t ran
 }  // namespace
 
 // A partition that was never written to has no files: only the map changes.
-Result<std::optional<SplitReport>> Splitter::split_empty(const Routing& routing, Slot& slot) {
+Result<std::optional<SplitReport>> Splitter::split_empty(const Routing& routing, Slot& slot,
+                                                         SplitCause cause) {
   MutexLock change(table_.change_mutex);
   MutexLock opening(slot.open_mutex);
   // A copy of the catalog changes no map: what is split there has files, or gets some.
@@ -62,7 +70,7 @@ Result<std::optional<SplitReport>> Splitter::split_empty(const Routing& routing,
                                     : "the partition's range is too small to be split");
   }
   const uint32_t number = routing.container->number;
-  auto updated = catalog_.split_empty(number, slot.range.id, cut);
+  auto updated = catalog_.split_empty(number, slot.range.id, cut, {clock_.now_s(), cause});
   if (!updated) return pass(updated.error());
   table_.rebuild(number);
   slot.gone = true;  // after the new map is there to be found; until then it cannot be opened
@@ -75,7 +83,8 @@ Result<std::optional<SplitReport>> Splitter::split_empty(const Routing& routing,
 }
 
 Result<partition::Cut> Splitter::begin(const Routing& routing, const Slot& slot, Partition& parent,
-                                       CutBy by) {
+                                       SplitCause cause) {
+  CutBy by = cut_for(cause);
   const value::KeyDefinition& keys = routing.container->spec.key;
   const std::string key =
       slot.load ? (by == CutBy::load ? slot.load->half() : slot.load->growth()) : "";
@@ -123,13 +132,14 @@ void Splitter::remove_clones(const catalog::IntendedClones& clones) {
 // place for whichever map is there at the next start.
 Result<Splitter::Children> Splitter::publish(const Slot& slot, const std::string& cut,
                                              const catalog::IntendedClones& clones,
-                                             const Partition::Children& made) {
+                                             const Partition::Children& made,
+                                             const catalog::SplitReason& why) {
   for (bool first = true;; first = false) {
     Result<Children> children;
     // Memory that runs out in the middle leaves the same doubt.
     const bool known = survive("storing a partition map", [&] {
       MutexLock change(table_.change_mutex);
-      auto updated = catalog_.publish_split(slot.container, slot.range.id, cut, clones);
+      auto updated = catalog_.publish_split(slot.container, slot.range.id, cut, clones, why);
       if (!updated) {
         children = pass(updated.error());
         return;
@@ -179,29 +189,30 @@ Splitter::Children Splitter::route_to_children(const catalog::ContainerPtr& cont
   return children;
 }
 
-Result<std::optional<SplitReport>> Splitter::split_if_empty(uint32_t container, uint32_t range) {
+Result<std::optional<SplitReport>> Splitter::split_if_empty(uint32_t container, uint32_t range,
+                                                            SplitCause cause) {
   const RoutingPtr routing = table_.find(container);
   if (!routing) return fail(Code::not_found, "the container is not there");
   auto slot = slot_to_split(*routing, range);
   if (!slot) return pass(slot.error());
-  return split_empty(*routing, **slot);
+  return split_empty(*routing, **slot, cause);
 }
 
-Result<Splitter::Split> Splitter::split(uint32_t container, uint32_t range, CutBy by) {
+Result<Splitter::Split> Splitter::split(uint32_t container, uint32_t range, SplitCause cause) {
   const int64_t started_us = clock_.steady_us();
   const RoutingPtr routing = table_.find(container);
   if (!routing) return fail(Code::not_found, "the container is not there");
   auto found = slot_to_split(*routing, range);
   if (!found) return pass(found.error());
   const std::shared_ptr<Slot> slot = std::move(*found);
-  auto empty = split_empty(*routing, *slot);
+  auto empty = split_empty(*routing, *slot, cause);
   if (!empty) return pass(empty.error());
   if (*empty) return Split{.report = **empty, .children = {}};
   auto opened = opener_.open(slot);
   if (!opened) return pass(opened.error());
   std::shared_ptr<Partition> parent = std::move(*opened);
   Split done;
-  auto report = split_files(*routing, *slot, *parent, by, done.children);
+  auto report = split_files(*routing, *slot, *parent, cause, done.children);
   if (!report) {
     trimmer_.trim_later(slot);  // it gave way to this split
     return pass(report.error());
@@ -216,6 +227,7 @@ Result<Splitter::Split> Splitter::split(uint32_t container, uint32_t range, CutB
   done.report = *report;
   done.report.total_us = clock_.steady_us() - started_us;
   log::info("split a partition", {{"container", routing->container->spec.name},
+                                  {"cause", to_text(cause)},
                                   {"range", done.report.parent},
                                   {"left", done.report.left},
                                   {"right", done.report.right},
@@ -227,8 +239,8 @@ Result<Splitter::Split> Splitter::split(uint32_t container, uint32_t range, CutB
 // The children are empty when the server stopped before it was known which map is stored, or when
 // that has neither of them any more.
 Result<SplitReport> Splitter::split_files(const Routing& routing, const Slot& slot,
-                                          Partition& parent, CutBy by, Children& children) {
-  auto cut = begin(routing, slot, parent, by);
+                                          Partition& parent, SplitCause cause, Children& children) {
+  auto cut = begin(routing, slot, parent, cause);
   if (!cut) return pass(cut.error());
   auto clones = intend(slot, parent);
   if (!clones) {
@@ -236,7 +248,7 @@ Result<SplitReport> Splitter::split_files(const Routing& routing, const Slot& sl
     return pass(clones.error());
   }
   auto publish_made = [&](const Partition::Children& made) -> Status {
-    auto published = publish(slot, cut->at, *clones, made);
+    auto published = publish(slot, cut->at, *clones, made, {clock_.now_s(), cause});
     if (!published) return pass(published.error());
     children = std::move(*published);
     return {};

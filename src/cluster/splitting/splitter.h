@@ -51,26 +51,29 @@ class Splitter {
     SplitReport report;
     std::vector<std::shared_ptr<Slot>> children;  // none of a partition without files
   };
-  Result<Split> split(uint32_t container, uint32_t range, partition::CutBy by);
+  Result<Split> split(uint32_t container, uint32_t range, catalog::SplitCause cause);
   // Only if it has no files, whichever node is to serve it: nothing otherwise.
-  Result<std::optional<SplitReport>> split_if_empty(uint32_t container, uint32_t range);
+  Result<std::optional<SplitReport>> split_if_empty(uint32_t container, uint32_t range,
+                                                    catalog::SplitCause cause);
 
  private:
   using Children = std::vector<std::shared_ptr<Slot>>;
 
   // Nothing when the partition has files by now.
-  Result<std::optional<SplitReport>> split_empty(const Routing& routing, Slot& slot);
+  Result<std::optional<SplitReport>> split_empty(const Routing& routing, Slot& slot,
+                                                 catalog::SplitCause cause);
   // The steps from the cut to the new routing; see the head of this file.
   Result<SplitReport> split_files(const Routing& routing, const Slot& slot,
-                                  partition::Partition& parent, partition::CutBy by,
+                                  partition::Partition& parent, catalog::SplitCause cause,
                                   Children& children);
   // Begins the split in the parent; on error it is not begun.
   static Result<partition::Cut> begin(const Routing& routing, const Slot& slot,
-                                      partition::Partition& parent, partition::CutBy by);
+                                      partition::Partition& parent, catalog::SplitCause cause);
   Result<catalog::IntendedClones> intend(const Slot& slot, partition::Partition& parent);
   Result<Children> publish(const Slot& slot, const std::string& cut,
                            const catalog::IntendedClones& clones,
-                           const partition::Partition::Children& made);
+                           const partition::Partition::Children& made,
+                           const catalog::SplitReason& why);
   Children route_to_children(const catalog::ContainerPtr& container,
                              const partition::Partition::Children& made)
       ORRERY_REQUIRES(table_.change_mutex);
