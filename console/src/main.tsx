@@ -5,14 +5,18 @@ import "./style/screens.css";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { lostAt, onReach, onSignedOut, session, type SessionInfo, signOut } from "./lib/api";
-import { clock, short, span, units } from "./lib/format";
+import { clock, count, short, span, units } from "./lib/format";
+import { job as importJob } from "./lib/importer";
 import { keep, kept, Shared } from "./lib/live";
 import { go, link, useRoute } from "./lib/route";
 import { access, Button, Icon, Problem, readOnlyReason, Toasts, Wordmark, WriteButton } from "./parts/parts";
 import { Advisor } from "./screens/advisor";
 import { figures, nameOf, reloadTree, tree, useContainer, useFigures } from "./screens/context";
+import { Cluster, cluster, lookForNodes } from "./screens/cluster";
 import { CreateContainer, CreateDatabase } from "./screens/create";
+import { Import } from "./screens/import";
 import { Items } from "./screens/items";
+import { Keys } from "./screens/keys";
 import { Metrics } from "./screens/metrics";
 import { DatabasePage, Overview } from "./screens/overview";
 import { KeyHelp, Palette, tabs } from "./screens/palette";
@@ -34,6 +38,8 @@ const turnTheme = () => {
   keep("theme", value);
   setTheme(value);
 };
+
+const titles: Record<string, string> = { metrics: "Metrics", import: "Import", keys: "Keys", cluster: "Cluster" };
 
 function Tree({ onGo }: { onGo: () => void }) {
   const all = tree.use();
@@ -112,11 +118,16 @@ function Frame({ info, onSignOut }: { info: SessionInfo; onSignOut: () => void }
   const [showTree, setShowTree] = useState(false);
   const now = figures.use();
   const dark = theme.use() === "dark";
+  const job = importJob.use();
+  const importing = job?.state === "running" || job?.state === "paused" ? `: ${count(job.written)}` : "";
   useFigures();
+  const hasNodes = cluster.use() != null;
   useEffect(() => void reloadTree(), []);
+  // Without an answer it looks as in a server alone.
+  useEffect(() => void lookForNodes().catch(() => {}), []);
   const [db, id, tab = "items"] = parts[0] === "data" ? parts.slice(1) : [];
   useEffect(() => {
-    document.title = id ? `${id} · ${db} · Orrery` : parts[0] === "metrics" ? "Metrics · Orrery" : db ? `${db} · Orrery` : "Orrery";
+    document.title = id ? `${id} · ${db} · Orrery` : titles[parts[0] ?? ""] ? `${titles[parts[0]!]} · Orrery` : db ? `${db} · Orrery` : "Orrery";
   }, [db, id, parts[0]]);
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
@@ -163,6 +174,9 @@ function Frame({ info, onSignOut }: { info: SessionInfo; onSignOut: () => void }
         <nav aria-label="Console">
           <a href="#/" aria-current={parts.length === 0 ? "page" : undefined} onClick={leave}><Icon name="home" />Overview</a>
           <a href="#/metrics" aria-current={parts[0] === "metrics" ? "page" : undefined} onClick={leave}><Icon name="chart" />Metrics</a>
+          <a href="#/import" aria-current={parts[0] === "import" ? "page" : undefined} onClick={leave}><Icon name="up" />Import{importing}</a>
+          <a href="#/keys" aria-current={parts[0] === "keys" ? "page" : undefined} onClick={leave}><Icon name="key" />Keys</a>
+          {hasNodes && <a href="#/cluster" aria-current={parts[0] === "cluster" ? "page" : undefined} onClick={leave}><Icon name="nodes" />Cluster</a>}
         </nav>
         <Tree onGo={leave} />
         <div class="side-foot"><span>{location.host}</span><span>{info.version}</span></div>
@@ -170,7 +184,7 @@ function Frame({ info, onSignOut }: { info: SessionInfo; onSignOut: () => void }
       <main class="main" id="main" tabIndex={-1}>
         <LostBar />
         {id && <h1 class="hidden">{db} / {id}</h1>}
-        {parts[0] === "metrics" ? <Metrics /> : id ? <ContainerPage db={db!} id={id} tab={tab} /> : db ? <DatabasePage key={db} db={db} /> : <Overview />}
+        {parts[0] === "metrics" ? <Metrics /> : parts[0] === "import" ? <Import /> : parts[0] === "keys" ? <Keys /> : parts[0] === "cluster" ? <Cluster /> : id ? <ContainerPage db={db!} id={id} tab={tab} /> : db ? <DatabasePage key={db} db={db} /> : <Overview />}
       </main>
       <nav class="bottom" aria-label="Screens">
         <a href="#/" aria-current={parts.length === 0 && !showTree ? "page" : undefined} onClick={leave}><Icon name="home" />Overview</a>

@@ -247,7 +247,7 @@ describe("a console with --dev", () => {
       await p.signIn();
       for (const [hash, says] of [["/", "orders"], ["/data/shop", "Shared throughput"], ["/data/shop/orders/items?id=o1&key=%5B%22c1%22%5D", "Save"], ["/data/shop/bad/items", "no items yet"],
         ["/data/shop/orders/query", "Ask orders something"], ["/data/shop/orders/partitions", "Fullest keys"], ["/data/shop/orders/scale", "One key can get"],
-        ["/data/shop/orders/scripts", "Scripts run where"], ["/data/shop/orders/policies", "Indexed paths"], ["/metrics", "Latency"]]) {
+        ["/data/shop/orders/scripts", "Scripts run where"], ["/data/shop/orders/policies", "Indexed paths"], ["/metrics", "Latency"], ["/import", "Where it goes"], ["/keys", "Connect"]]) {
         await p.go(hash);
         await p.says(says);
         await look(hash);

@@ -1,8 +1,11 @@
 // Makes the pictures of the documents, docs/images/console-*.png, from a server with made-up data:
 //   node tests/console/screenshots.mjs [FOLDER]
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { startCluster } from "../cluster/cluster.mjs";
 import { start } from "../sdk/server.mjs";
 import { launch, WatchedPage } from "./browser.mjs";
 
@@ -24,6 +27,8 @@ const server = await start({
   args: ["--throttling", "on"],
   limits: { "physical-partition-bytes": "8M", "logical-partition-bytes": "2M", "partition-throughput": 1000, "initial-partition-throughput": 1000, "partitioned-throughput-min": 400 },
 });
+const keyed = await start({ dev: false });
+const scratch = mkdtempSync(join(tmpdir(), "orrery-screenshots-"));
 const browser = await launch();
 let isOver = false;
 try {
@@ -54,12 +59,12 @@ try {
   };
   const loads = [...Array.from({ length: 8 }, () => load("orders", "customerId")), ...Array.from({ length: 20 }, () => load("orders-by-country", "country"))];
 
-  const shoot = async (name, hash, { wait = 0, act, says, ...options } = {}) => {
+  const shoot = async (name, hash, { wait = 0, act, says, of = server, key, ...options } = {}) => {
     const context = await browser.createBrowserContext();
-    const p = await new WatchedPage(await context.newPage(), server, context).start(options);
+    const p = await new WatchedPage(await context.newPage(), of, context).start(options);
     await p.open(hash);
     if (hash !== undefined) {
-      await p.signIn();
+      await p.signIn(key);
       await p.page.waitForSelector(".frame");
     }
     if (says) await p.says(says);
@@ -109,6 +114,29 @@ try {
     metrics: () => shoot("metrics", "/metrics", { says: "Request units", wait: 6_000 }),
     "phone-items": () => shoot("phone-items", "/data/shop/orders/items", { phone: true, width: 390, height: 844, dark: true, says: "ord-", wait: 500 }),
     "phone-partitions": () => shoot("phone-partitions", "/data/shop/orders-by-country/partitions", { phone: true, width: 390, height: 844, says: "range", wait: 9_000 }),
+    import: () => shoot("import", "/import", {
+      height: 1000, says: "Choose a file", wait: 400, act: async (p) => {
+        const file = join(scratch, "returns.csv");
+        const rows = Array.from({ length: 40 }, (_, i) => `ret-${7000 + i},cust-${1000 + Math.floor(random() * 900)},${pick(["torn", "late", "wrong size"])},0${1000 + i},${(random() * 90).toFixed(2)}`);
+        rows[3] = `,${rows[3].split(",").slice(1).join(",")}`;
+        writeFileSync(file, `id,customerId,reason,zip,refund\n${rows.join("\n")}\n`);
+        await (await p.page.waitForSelector("input[type=file]")).uploadFile(file);
+        await p.says("ret-7005", ".preview-rows");
+        await p.page.evaluate(() => document.querySelector(".drop").scrollIntoView());
+      },
+    }),
+    keys: () => shoot("keys", "/keys", { says: "AccountEndpoint", wait: 300, of: keyed, key: keyed.key }),
+    cluster: async () => {
+      const cluster = await startCluster(["north", "south", "west"]);
+      try {
+        const { database } = await cluster.nodes.get("north").client().databases.create({ id: "db" });
+        await database.containers.create({ id: "c", partitionKey: "/pk", throughput: 60_000 });
+        await cluster.settled();
+        await shoot("cluster", "/cluster", { dark: true, says: "All nodes are well", wait: 3_000, of: cluster.nodes.get("north") });
+      } finally {
+        await cluster.close();
+      }
+    },
     empty: () => shoot("empty", "/data/telemetry/readings/items", { says: "no items yet", wait: 300 }),
   };
   for (const [name, make] of Object.entries(shots)) {
@@ -121,5 +149,7 @@ try {
   isOver = true;
   await browser.close();
   rmSync(browser.folder, { recursive: true, force: true });
+  rmSync(scratch, { recursive: true, force: true });
   await server.close();
+  await keyed.close();
 }

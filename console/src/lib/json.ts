@@ -50,7 +50,7 @@ export interface Difference {
   by: "mine" | "theirs" | "both";
 }
 
-const isObject = (value: Json | undefined): value is { [name: string]: Json } =>
+export const isObject = (value: Json | undefined): value is { [name: string]: Json } =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
 // Every place where a version differs from what both began with. Objects are looked into, arrays

@@ -24,3 +24,17 @@ items, _ := client.NewContainer("${database}", "${container}")
 items.CreateItem(ctx, azcosmos.NewPartitionKeyString("a"), []byte(\`{"id":"1"${with_((name) => `"${name}":"a"`).replaceAll(", ", ",")}}\`), nil)` },
   ];
 }
+
+// How a program connects, for each SDK language.
+export function connections(key: string): Snippet[] {
+  const at = location.origin;
+  const text = `AccountEndpoint=${at}/;AccountKey=${key};`;
+  return [
+    { language: "Connection string", text },
+    { language: "JavaScript", text: `const client = new CosmosClient({ endpoint: "${at}", key: "${key}" });` },
+    { language: "Python", text: `client = CosmosClient("${at}", "${key}")` },
+    { language: "Java", text: `var client = new CosmosClientBuilder().endpoint("${at}").key("${key}").gatewayMode().buildClient();` },
+    { language: ".NET", text: `var client = new CosmosClient("${text}", new() { ConnectionMode = ConnectionMode.Gateway });` },
+    { language: "Go", text: `client, err := azcosmos.NewClientFromConnectionString("${text}", nil)` },
+  ];
+}

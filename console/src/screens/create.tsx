@@ -6,8 +6,8 @@ import { Editor } from "../parts/editor";
 import { Dialog, Field, Segmented, toast } from "../parts/parts";
 import { reloadFigures, reloadTree } from "./context";
 
-type Kind = "manual" | "autoscale" | "none";
-function ThroughputFields({ kind, setKind, units, setUnits, none }: {
+export type Kind = "manual" | "autoscale" | "none";
+export function ThroughputFields({ kind, setKind, units, setUnits, none }: {
   kind: Kind; setKind: (kind: Kind) => void; units: number; setUnits: (units: number) => void; none: string;
 }) {
   return (

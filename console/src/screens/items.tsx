@@ -4,7 +4,8 @@ import { type Container, type Item, type Json, query } from "../lib/api";
 import { count, ms, units } from "../lib/format";
 import { keyValues, pathParts, systemNames, valueAt } from "../lib/json";
 import { keep, kept } from "../lib/live";
-import { go, useRoute } from "../lib/route";
+import { go, link, useRoute } from "../lib/route";
+import { ColumnHead, useWidths } from "../parts/columns";
 import { Button, Icon, Problem, Snippets, WriteButton } from "../parts/parts";
 import { ItemEditor } from "./item_editor";
 
@@ -43,6 +44,7 @@ export function Items({ db, container }: { db: string; container: Container }) {
   const [choosing, setChoosing] = useState(false);
   const storeName = `columns.${db}/${container.id}`;
   const [chosen, setChosen] = useState<string[] | null>(kept<string[] | null>(storeName, null));
+  const widths = useWidths(`items.${db}/${container.id}`);
   const turn = useRef(0);
   const body = useRef<HTMLTableSectionElement>(null);
   const keys = (container.partitionKey?.paths ?? []).map((path) => pathParts(path));
@@ -108,7 +110,8 @@ export function Items({ db, container }: { db: string; container: Container }) {
           <h2>{container.id} has no items yet</h2>
           <p>Make one here, or with a program: this is all it takes.</p>
           <Snippets database={db} container={container.id} keys={container.partitionKey?.paths ?? []} />
-          <WriteButton kind="primary" icon="plus" onClick={() => at({ new: "1" })}>New item</WriteButton>
+          <div class="row"><WriteButton kind="primary" icon="plus" onClick={() => at({ new: "1" })}>New item</WriteButton>
+            <a class="btn" href={link(["import"], { to: `${db}/${container.id}` })}>Import a file</a></div>
         </div>
       </div>
     );
@@ -143,18 +146,18 @@ export function Items({ db, container }: { db: string; container: Container }) {
             <table aria-label={`Items of ${container.id}`}>
               <thead>
                 <tr>
-                  <th scope="col">id</th>
-                  {keyNames.filter((name) => name !== "id").map((name) => <th scope="col" key={name}><Icon name="key" class="key-icon" />{name}</th>)}
-                  {columns.map((name) => <th scope="col" key={name} class={items.some((item) => typeof item[name] === "number") ? "num" : ""}>{name}</th>)}
+                  <ColumnHead name="id" widths={widths} />
+                  {keyNames.filter((name) => name !== "id").map((name) => <ColumnHead key={name} name={name} widths={widths}><Icon name="key" class="key-icon" />{name}</ColumnHead>)}
+                  {columns.map((name) => <ColumnHead key={name} name={name} widths={widths} class={items.some((item) => typeof item[name] === "number") ? "num" : ""} />)}
                 </tr>
               </thead>
               <tbody ref={body}>
                 {items.map((item, i) => (
                   <tr key={item._rid} tabIndex={i === 0 || isOpen(item) ? 0 : -1} aria-selected={isOpen(item)}
                     onClick={() => open(item)} onKeyDown={(event) => step(event, item)}>
-                    <td class="mono">{item.id}</td>
-                    {keys.filter((parts) => parts.join(".") !== "id").map((parts) => <td class="mono" key={parts.join(".")}><Cell value={valueAt(item as Json, parts)} /></td>)}
-                    {columns.map((name) => <td key={name} class={typeof item[name] === "number" ? "num" : ""}><Cell value={item[name]} /></td>)}
+                    <td class="mono" style={widths.style("id")}>{item.id}</td>
+                    {keys.filter((parts) => parts.join(".") !== "id").map((parts) => <td class="mono" key={parts.join(".")} style={widths.style(parts.join("."))}><Cell value={valueAt(item as Json, parts)} /></td>)}
+                    {columns.map((name) => <td key={name} class={typeof item[name] === "number" ? "num" : ""} style={widths.style(name)}><Cell value={item[name]} /></td>)}
                   </tr>
                 ))}
                 {state === "ready" && items.length === 0 && <tr><td colSpan={1 + keys.length + columns.length} class="dim">No item matches <code>{filter}</code>.</td></tr>}

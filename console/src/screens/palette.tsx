@@ -2,6 +2,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { link } from "../lib/route";
 import { Dialog, Icon, type IconName } from "../parts/parts";
+import { cluster } from "./cluster";
 import { tree } from "./context";
 
 export const tabs: [string, string][] = [["items", "Items"], ["query", "Query"], ["partitions", "Partitions"], ["scale", "Scale"], ["scripts", "Scripts"], ["policies", "Policies"], ["advisor", "Advisor"]];
@@ -16,6 +17,9 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const all: Target[] = [
     { text: "Overview", detail: "", href: "#/", icon: "home" },
     { text: "Metrics", detail: "", href: "#/metrics", icon: "chart" },
+    { text: "Import", detail: "a file", href: "#/import", icon: "up" },
+    { text: "Keys", detail: "connect", href: "#/keys", icon: "key" },
+    ...(cluster.get() ? [{ text: "Cluster", detail: "nodes", href: "#/cluster", icon: "nodes" } as Target] : []),
     ...(tree.get() ?? []).flatMap((db): Target[] => [
       { text: db.id, detail: "database", href: link(["data", db.id]), icon: "data" },
       ...db.containers.flatMap((one) => tabs.map(([tab, title]): Target => ({ text: `${db.id} / ${one.id}`, detail: title, href: link(["data", db.id, one.id, tab]), icon: "data" }))),

@@ -6,6 +6,7 @@ import { csv, download, systemNames } from "../lib/json";
 import { useLoaded } from "../lib/live";
 import { useRoute } from "../lib/route";
 import { type Property, propertiesOf } from "../lib/sql";
+import { ColumnHead, useWidths } from "../parts/columns";
 import { Editor } from "../parts/editor";
 import { Button, Problem, Segmented } from "../parts/parts";
 import { Cell } from "./items";
@@ -50,6 +51,7 @@ export function Query({ db, container }: { db: string; container: Container }) {
   const [view, setView] = useState<"table" | "json">("table");
   const [showPast, setShowPast] = useState(false);
   const [fetching, setFetching] = useState<{ rows: number; charge: number }>();
+  const widths = useWidths(`query.${name}`);
   const properties = useRef<Property[]>([]);
   const isMounted = useRef(true);
   const now = pages.at(-1);
@@ -184,12 +186,12 @@ export function Query({ db, container }: { db: string; container: Container }) {
             {view === "json" ? <div class="rows-json"><Editor flat readOnly language="json" label="Rows" value={JSON.stringify(now.rows, null, 2)} class="grow" /></div> : (
               <div class={`grid plain ${running ? "busy" : ""}`} tabIndex={0} role="region" aria-label="Rows">
                 <table>
-                  <thead><tr>{columns.map((one) => <th scope="col" key={one}>{one}</th>)}</tr></thead>
+                  <thead><tr>{columns.map((one) => <ColumnHead key={one} name={one} widths={widths} />)}</tr></thead>
                   <tbody>
                     {now.rows.map((row, i) => (
                       <tr key={i}>{columns.map((one) => {
                         const value = row !== null && typeof row === "object" && !Array.isArray(row) ? row[one] : row;
-                        return <td key={one} class={typeof value === "number" ? "num" : typeof value === "string" ? "" : "mono"}><Cell value={value} /></td>;
+                        return <td key={one} class={typeof value === "number" ? "num" : typeof value === "string" ? "" : "mono"} style={widths.style(one)}><Cell value={value} /></td>;
                       })}</tr>
                     ))}
                     {now.rows.length === 0 && <tr><td class="dim">No rows{now.next ? " on this page; there may be more" : ""}.</td></tr>}
