@@ -245,6 +245,24 @@ TEST(TableSharedAccess, AnAccountSignatureIsForItsServicesAndResources) {
             ErrorCode::authorization_permission_mismatch);
 }
 
+TEST(TableSharedAccess, AnUpsertNeedsAddAndUpdate) {
+  const TestAccounts accounts;
+  for (const bool for_account : {false, true}) {
+    for (const char* permissions : {"a", "u", "au"}) {
+      SharedAccess terms = table_terms();
+      terms.permissions = permissions;
+      if (for_account) terms.services = "t";
+      if (for_account) terms.resource_types = "o";
+      const std::string query = query_of(terms, accounts.keys());
+      const auto grant = authorize(request(query), accounts);
+      ASSERT_TRUE(grant);
+      EXPECT_EQ(grant->allows(Operation::upsert_entity, "orders").has_value(),
+                terms.permissions == "au")
+          << permissions;
+    }
+  }
+}
+
 TEST(TableSharedAccess, ARowBoundNeedsItsPartition) {
   const TestAccounts accounts;
   SharedAccess terms = table_terms();
