@@ -99,6 +99,8 @@ describe("a console with --dev", () => {
     await p.go("/data/shop/orders/partitions");
     await p.says("4 partitions", ".card");
     await p.says("4,000 RU/s", ".card");
+    // The history says why: the newest first.
+    await p.says(/of the throughput[^]*of the throughput[^]*somebody asked/, ".halves");
   });
 
   it("policies are changed as a form and as JSON", async () => {
