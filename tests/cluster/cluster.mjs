@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 
 import { freePort, start } from "../sdk/server.mjs";
 
-const conf = process.env.ORRERY_TEST_CEPH;
+const sharedConf = process.env.ORRERY_TEST_CEPH;
 // Every cluster names its own volume.
 delete process.env.ORRERY_TEST_CEPH_VOLUME;
 const certificates = fileURLToPath(new URL("../../tools/cluster_certificates.sh", import.meta.url));
@@ -18,6 +18,8 @@ const deposed = /another server has this volume now/;
 // Reached only by what is stuck, on a busy machine too.
 const within_ms = 120_000;
 
+// `network` (network.mjs) gives every node a name space of its own, and `conf` is the ceph.conf of a
+// Ceph of the test's own.
 // `args` are for every node, or a function that gives those of one by its name; `nodes` has more
 // options of server.mjs's start() for some: {n2: {env: …}}. The first is started before the others
 // and, being alone, is the coordinator.
@@ -46,8 +48,9 @@ export async function until(what, look) {
 }
 
 class Cluster {
-  constructor(names, { args = [], nodes = {} } = {}) {
+  constructor(names, { args = [], nodes = {}, network, conf = sharedConf } = {}) {
     this.args = args;
+    this.network = network;
     this.options = nodes;
     this.folder = mkdtempSync(join(tmpdir(), "orrery-cluster-"));
     this.volume = conf
@@ -56,17 +59,20 @@ class Cluster {
     this.nodes = new Map();
     this.ended = [];
     this.broken = [];
-    execFileSync(certificates, [this.folder, "127.0.0.1", ...names, "spare"]);
+    // The certificate of a node is for its address.
+    if (network) for (const name of names) execFileSync(certificates, [this.folder, network.address("peers", name), name]);
+    else execFileSync(certificates, [this.folder, "127.0.0.1", ...names, "spare"]);
   }
 
   async add(name, more = {}) {
     const file = (suffix) => join(this.folder, `${name}.${suffix}`);
     const options = {
       args: [
-        ...this.volume, "--node", name, "--node-address", `127.0.0.1:${await freePort()}`,
+        ...this.volume, ...(this.network ? ["--address", "0.0.0.0", "--throttling", "report"] : []), "--node", name, "--node-address", `${this.network?.address("peers", name) ?? "127.0.0.1"}:${await freePort()}`,
         "--cluster-ca", join(this.folder, "ca.pem"), "--cluster-cert", file("pem"), "--cluster-key", file("key"),
         ...(typeof this.args === "function" ? await this.args(name) : this.args),
       ],
+      ...this.network?.options(name),
       ...this.options[name],
       ...more,
     };
@@ -166,8 +172,9 @@ class Cluster {
 
   async close() {
     try {
-      for (const node of [...this.nodes.values()]) {
-        node.mayEnd = true;
+      const left = [...this.nodes.values()];
+      this.nodes.clear();  // their end is no surprise from here on
+      for (const node of left) {
         node.process?.kill("SIGCONT");
         // One whose lease was ended just now ends by itself, with a failure.
         await node.close().catch((error) => {

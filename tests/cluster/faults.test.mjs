@@ -74,4 +74,19 @@ describe("under a load whose history is checked", () => {
   test("the coordinator is killed", killed("coordinator"));
   test("an owner hangs, and comes back", hung("owner"));
   test("the coordinator hangs, and comes back", hung("coordinator"));
+
+  test("the clocks of an owner and of the coordinator jump", () =>
+    underLoad({ nodes: Object.fromEntries(three.map((name) => [name, { clock: true }])) }, async (cluster, load) => {
+      const { coordinator, other } = await roles(cluster);
+      const day_s = 86_400;
+      for (const [name, by_s] of [[other, day_s], [coordinator, -day_s], [other, -2 * day_s], [coordinator, 2 * day_s]]) {
+        cluster.nodes.get(name).clock.move(by_s);
+        await load.isServedBy(cluster.names);
+      }
+      // It happened: what these two write has times of yesterday and of tomorrow.
+      const { resources } = await cluster.container(other).items.query("SELECT VALUE c._ts FROM c").fetchAll();
+      const now_s = Date.now() / 1000;
+      assert.ok(resources.some((ts) => ts > now_s + day_s / 2), "one was written tomorrow");
+      assert.ok(resources.some((ts) => ts < now_s - day_s / 2), "one was written yesterday");
+    }));
 });

@@ -49,7 +49,7 @@ export function restOf(server, defaults = {}) {
   return (method, path, options = {}) => {
     const {
       over = "http", key = server.key, date = new Date(), version = "2020-07-15", rid = false,
-      host = "127.0.0.1", headers = {}, body, port = server.port, within = 30_000,
+      host = server.host ?? "127.0.0.1", headers = {}, body, port = server.port, within = 30_000,
     } = { ...defaults, ...options };
     const stamp = date.toUTCString();
     const all = { "x-ms-date": stamp, "x-ms-version": version, accept: "application/json" };

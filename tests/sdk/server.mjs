@@ -36,7 +36,8 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
 }
 
 // { dev, limits: {name: value}, args: [...], env: {...}, data: FOLDER, descriptors: how many it may have,
-//   clock: true for one that the test has in hand, as server.clock }
+//   clock: true for one that the test has in hand, as server.clock,
+//   host: the address at which it is reached, through: a command that it and its commands are run by }
 export async function start(options = {}) {
   const server = new Server(options);
   running.add(server);
@@ -52,13 +53,15 @@ function volumeArguments(data) {
 }
 
 class Server {
-  constructor({ dev = true, limits = {}, args = [], env = {}, data, descriptors, clock = false }) {
+  constructor({ dev = true, limits = {}, args = [], env = {}, data, descriptors, clock = false, host = "127.0.0.1", through = [] }) {
     this.dev = dev;
     this.limits = limits;
     this.args = args;
     this.env = env;
     this.data = data ?? mkdtempSync(join(tmpdir(), "orrery-test-"));
     this.descriptors = descriptors;
+    this.host = host;
+    this.through = through;
     if (clock) this.clock = new TestClock(`${this.data}.clock`);
     this.port = undefined;
     this.process = undefined;
@@ -71,11 +74,11 @@ class Server {
   }
 
   get url() {
-    return `http://127.0.0.1:${this.port}`;
+    return `http://${this.host}:${this.port}`;
   }
 
   get httpsUrl() {
-    return `https://127.0.0.1:${this.port}`;
+    return `https://${this.host}:${this.port}`;
   }
 
   // {primary, secondary, primaryReadonly, secondaryReadonly}
@@ -113,7 +116,7 @@ class Server {
   spawnOnce() {
     this.log = "";
     const limited = this.descriptors ? ["prlimit", `--nofile=${this.descriptors}`] : [];
-    const child = spawn("setpriv", ["--pdeathsig", "KILL", ...limited, program, ...this.commandLine()], {
+    const child = spawn("setpriv", ["--pdeathsig", "KILL", ...limited, ...this.through, program, ...this.commandLine()], {
       stdio: ["ignore", "pipe", "pipe"],
       env: { ...process.env, ...this.env, ...this.clock?.environment },
     });
@@ -173,7 +176,7 @@ class Server {
 
   // Runs another orrery command to its end: {code, out}.
   command(...args) {
-    return runProgram(args);
+    return runProgram(args, { through: this.through });
   }
 
   // Waits for a line of the log: it comes by another pipe than the line that says ready, and later than
@@ -237,10 +240,11 @@ class Server {
   }
 }
 
-export function runProgram(args, { timeout_ms = 60_000, env = {} } = {}) {
+export function runProgram(args, { timeout_ms = 60_000, env = {}, through = [] } = {}) {
   return new Promise((resolve) => {
+    const [file, ...all] = [...through, program, ...args];
     // SIGKILL, since a server that should not have started ends with 0 when asked politely.
-    execFile(program, args, { timeout: timeout_ms, killSignal: "SIGKILL", env: { ...process.env, ...env } }, (error, stdout, stderr) =>
+    execFile(file, all, { timeout: timeout_ms, killSignal: "SIGKILL", env: { ...process.env, ...env } }, (error, stdout, stderr) =>
       resolve({ code: error ? (error.code ?? error.signal) : 0, out: stdout + stderr }),
     );
   });
