@@ -26,6 +26,8 @@ endforeach()
 add_custom_target(reference DEPENDS ${reference_files} ${zipped})
 
 install(TARGETS orrery RUNTIME DESTINATION /usr/bin)
+# What only a node of a cluster loads (src/peer/node.cc looks here).
+install(TARGETS orrery_peer_module LIBRARY DESTINATION /usr/lib/orrery)
 install(FILES packaging/debian/orrery.service DESTINATION /lib/systemd/system)
 install(FILES ${reference}/orrery.conf DESTINATION /etc/orrery)
 install(FILES ${reference}/orrery.1.gz DESTINATION /usr/share/man/man1)
@@ -43,7 +45,8 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "elastic, partitioned document database")
 set(CPACK_PACKAGE_DESCRIPTION "Orrery stores JSON documents in containers that are divided into partitions by
 a key, splits partitions as they fill, and speaks the protocol of Azure Cosmos
 DB: the vendor's client libraries work with it unchanged. It has a web console
-and metrics for Prometheus. The package runs one server as a system service.")
+and metrics for Prometheus. The package runs one server as a system service,
+alone or as a node of a cluster.")
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_OUTPUT_FILE_PREFIX ${CMAKE_BINARY_DIR}/package)

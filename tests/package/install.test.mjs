@@ -159,6 +159,34 @@ describe("package", { timeout: 180_000 }, () => {
     assert.equal(statSync(root.file("var/lib/orrery/keys.json")).mode & 0o777, 0o600);
   });
 
+  it("what is installed can be a node of a cluster", async () => {
+    assert.doesNotMatch(root.run("ldd", "/usr/lib/orrery/liborrery_peer.so"), /not found/);
+    const home = root.file("var/lib/orrery/node");
+    execFileSync(fileURLToPath(new URL("../../tools/cluster_certificates.sh", import.meta.url)), [home, "127.0.0.1", "n1"]);
+    execFileSync("chown", ["-R", "--reference", root.file("var/lib/orrery"), home]);
+    const at = "/var/lib/orrery/node";
+    const nodePort = await freePort();
+    const child = root.start("orrery", ["orrery", "serve", "--data", `${at}/data`, "--port", String(nodePort),
+      "--volume", `directory:${at}/store`, "--node", "n1", "--node-address", `127.0.0.1:${await freePort()}`,
+      "--cluster-ca", `${at}/ca.pem`, "--cluster-cert", `${at}/n1.pem`, "--cluster-key", `${at}/n1.key`]);
+    let log = "";
+    child.stderr.on("data", (text) => (log += text));
+    const ended = new Promise((resolve) => child.on("close", (code) => resolve(code)));
+    try {
+      const ready = new Promise((resolve) => createInterface({ input: child.stdout }).on("line", (line) => {
+        if (line.startsWith("orrery ready on ")) resolve("ready");
+      }));
+      assert.equal(await Promise.race([ready, ended]), "ready", log);
+      const status = JSON.parse(root.run("orrery", "cluster", "status", "--json", "--data", `${at}/data`));
+      assert.equal(status.coordinator, "n1");
+      child.kill("SIGTERM");
+      assert.equal(await ended, 0, log);
+    } finally {
+      child.kill("SIGKILL");
+      rmSync(home, { recursive: true, force: true });
+    }
+  });
+
   it("an upgrade keeps data and edited settings, and serves them", async () => {
     const work = mkdtempSync(join(tmpdir(), "orrery-upgrade-"));
     try {
