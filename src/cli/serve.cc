@@ -9,8 +9,12 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <optional>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "account/account.h"
 #include "base/clock.h"
@@ -32,6 +36,7 @@
 #include "cli/test_hop.h"
 #include "cli/volumes.h"
 #include "cluster/engine.h"
+#include "cluster/replicas/replica_reader.h"
 #include "face/face.h"
 #include "net/certificate.h"
 #include "net/loopback.h"
@@ -213,6 +218,20 @@ Result<std::unique_ptr<cluster::Engine>> open_engine(volume::Volume& volume, con
   return cluster::Engine::open(volume, clock, options);
 }
 
+void set_replicas(const ServeOptions& options, cluster::Engine& engine) {
+  cluster::ReplicaReader* replicas = cluster::replicas_of(engine.placement());
+  if (replicas == nullptr) return;
+  cluster::ReplicaSettings settings{.replicas = options.read_replicas,
+                                    .staleness_max_us = 1'000LL * options.replica_staleness_ms};
+  // Never in a normal start: while this file is there, no replica is opened or catches up.
+  const char* file = std::getenv("ORRERY_TEST_HOLD_REPLICAS");  // NOLINT(concurrency-mt-unsafe)
+  if (file != nullptr) {
+    log::warn("ORRERY_TEST_HOLD_REPLICAS is set: a test has the replicas in hand");
+    settings.is_held = [path = std::string(file)] { return std::filesystem::exists(path); };
+  }
+  replicas->set_replicas(std::move(settings));
+}
+
 Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop_signals,
            const Readiness& readiness) {
   auto lock = FolderLock::take(options.data);
@@ -248,6 +267,7 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   if (!volume) return pass(volume.error());
   auto engine = open_engine(*volume->volume, engine_clock, settings.engine);
   if (!engine) return pass(engine.error());
+  set_replicas(options, **engine);
   if (volume->lease) (*node)->join(**engine, clock, **store, volume->lease);
   const OnEnd node_stops([&] { (*node)->stop(); });  // whatever happens: before the engine goes
   script::Host scripts((*engine)->limits());

@@ -35,6 +35,8 @@ struct ServeOptions {
   std::string table_flavour = "storage";  // storage, cosmos
   std::string durability = "sync";
   std::string consistency = "Session";
+  uint32_t read_replicas = 0;  // of each range, at other nodes
+  uint32_t replica_staleness_ms = 5000;
   std::string account = "orrery";
   std::string region = "Local";
   std::string log_level = "info";

@@ -5,6 +5,7 @@
 //   routing_table        which partition has a key; makes routings from the catalog
 //   budgets/             who may start, and what it pays
 //   upkeep/file_remover  files that are to go
+//   replicas/            read replicas of what other nodes own
 //   partitions/          opener, trimmer, indexer, reports
 //   node/                among other nodes: what they ask, and where requests are to go
 //   exporting/           partitions whose files somebody copies
@@ -50,6 +51,7 @@
 #include "cluster/partitions/opener.h"
 #include "cluster/partitions/partition_reports.h"
 #include "cluster/partitions/trimmer.h"
+#include "cluster/replicas/replicas.h"
 #include "cluster/routing_table.h"
 #include "cluster/serving_plan.h"
 #include "cluster/splitting/split_queue.h"
@@ -72,11 +74,12 @@ struct Engine::Parts {
         budgets(clock, options.throttling),
         remover(catalog, volume, shared, bell, stop_signal),
         trimmer(stop_signal),
-        opener(table, catalog, volume, shared, trimmer, stop_signal, !plan.is_alone()),
+        replicas(table, plan, volume, shared, options.link),
+        opener(table, catalog, volume, shared, replicas, trimmer, stop_signal, !plan.is_alone()),
         seat(caller == nullptr
                  ? nullptr
                  : std::make_unique<NodeSeat>(plan, table, catalog, volume, shared, opener, remover,
-                                              *caller, *options.link, stop_signal)),
+                                              replicas, *caller, *options.link, stop_signal)),
         exports(table, catalog, opener, clock, seat.get(), options.link),
         splitter(table, catalog, volume, clock, opener, trimmer, remover, stop_signal),
         splits(table, options.limits, clock, opener, splitter, seat.get(), stop_signal),
@@ -104,6 +107,7 @@ struct Engine::Parts {
     trimmer.stop();
     indexer.stop();
     if (seat) seat->stop();
+    replicas.stop();
     opener.stop();
     shared.writers.stop();
     opener.close_all();
@@ -118,6 +122,7 @@ struct Engine::Parts {
   const Budgets budgets;
   FileRemover remover;
   Trimmer trimmer;
+  Replicas replicas;
   Opener opener;
   const std::unique_ptr<NodeSeat> seat;  // null: a server alone
   Exports exports;

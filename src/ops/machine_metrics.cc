@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "cluster/replicas/replica_reader.h"
+
 namespace orrery::ops {
 
 using face::add_line;
@@ -102,6 +104,37 @@ auto partition_columns() {
   };
 }
 
+void add_replicas(const cluster::Engine& engine, const cluster::ReplicaReader& replicas,
+                  face::MetricFamilies& all) {
+  auto staleness =
+      family("orrery_replica_staleness_seconds",
+             "For how long a read replica is not known to have been fresh", MetricType::Gauge);
+  auto behind = family("orrery_replica_lsns_behind",
+                       "Log sequence numbers that a read replica is behind its owner, as it was "
+                       "asked last",
+                       MetricType::Gauge);
+  auto lsn = family("orrery_replica_lsn", "Newest log sequence number of a read replica",
+                    MetricType::Gauge);
+  auto reads = family("orrery_replica_reads_total", "Reads that a read replica answered",
+                      MetricType::Counter);
+  replicas.each_replica([&](const cluster::ReplicaStatus& one) {
+    const cluster::RoutingPtr routing = engine.find(one.container);
+    if (!routing) return;
+    const auto add = [&](prometheus::MetricFamily& to, double figure) {
+      add_line(to,
+               {{"database", routing->database->name},
+                {"container", routing->container->spec.name},
+                {"range", std::to_string(one.range)}},
+               figure);
+    };
+    if (one.staleness_us >= 0) add(staleness, static_cast<double>(one.staleness_us) / 1e6);
+    add(behind, static_cast<double>(one.lsns_behind));
+    add(lsn, static_cast<double>(one.lsn));
+    add(reads, static_cast<double>(one.reads));
+  });
+  for (auto* one : {&staleness, &behind, &lsn, &reads}) all.push_back(std::move(*one));
+}
+
 }  // namespace
 
 void add_metrics(const cluster::Engine& engine, face::MetricFamilies& all) {
@@ -125,6 +158,9 @@ void add_metrics(const cluster::Engine& engine, face::MetricFamilies& all) {
         }
       });
   for (Column& column : columns) all.push_back(std::move(column.family));
+  if (const auto* replicas = cluster::replicas_of(engine.placement())) {
+    add_replicas(engine, *replicas, all);
+  }
 }
 
 }  // namespace orrery::ops

@@ -31,9 +31,9 @@ Result<ChangePage> Partition::changes(const ChangeQuery& query, const Schema& sc
   ChangePage page;
   page.lsn = std::max(query.after, visible);
   // One snapshot, so that an entry and its item are of the same moment.
-  rocksdb::ManagedSnapshot snapshot(&store_->db());
+  const Store::Moment moment(*store_);
   rocksdb::ReadOptions options = read_options();
-  options.snapshot = snapshot.snapshot();
+  options.snapshot = moment.snapshot();
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->changes()));
   size_t bytes = 0;
   size_t passed_over = 0;
@@ -55,7 +55,7 @@ Result<ChangePage> Partition::changes(const ChangeQuery& query, const Schema& sc
       ++passed_over;
       continue;
     }
-    auto stored = store_->get(store_->items(), stored_key, snapshot.snapshot());
+    auto stored = store_->get(store_->items(), stored_key, moment.snapshot());
     if (!stored) return pass(stored.error());
     if (!*stored) {
       return fail(Code::corrupt, fmt::format("change {} names an item that is not there", *lsn));
@@ -80,16 +80,16 @@ Result<uint64_t> Partition::position_at(int64_t time_s) const {
   if (auto ok = use.ok(); !ok) return pass(ok.error());
   const KeyRange wanted = keys_between(identity_, value::placement_min(), value::placement_max());
   const PartitionRecord record = writer_->record();  // before the snapshot, which shows all of it
-  rocksdb::ManagedSnapshot snapshot(&store_->db());
+  const Store::Moment moment(*store_);
   rocksdb::ReadOptions options = read_options();
-  options.snapshot = snapshot.snapshot();
+  options.snapshot = moment.snapshot();
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->changes()));
   const auto first_after = [&](uint64_t lsn) -> Result<std::optional<TimedWrite>> {
     it->Seek(change_key(lsn + 1));
     while (it->Valid() && !wanted.has(it->value().ToStringView())) it->Next();
     if (!it->status().ok()) return pass(store_->translate(it->status(), "reading changes"));
     if (!it->Valid()) return std::nullopt;
-    auto stored = store_->get(store_->items(), it->value().ToStringView(), snapshot.snapshot());
+    auto stored = store_->get(store_->items(), it->value().ToStringView(), moment.snapshot());
     if (!stored) return pass(stored.error());
     if (!*stored) return fail(Code::corrupt, "a change names an item that is not there");
     auto item = decode_item(**stored);

@@ -15,7 +15,6 @@
 #include "value/ordered.h"
 
 namespace orrery::partition {
-
 Result<std::shared_ptr<Partition>> Partition::open(Shared& shared, volume::Volume& volume,
                                                    std::string_view volume_name,
                                                    const Identity& identity, Opening opening) {
@@ -121,20 +120,24 @@ Result<std::optional<Item>> Partition::read(std::string_view placement, std::str
     return fail(Code::moved, "the key belongs to another partition");
   }
   const std::string key = item_key(placement, row);
+  const bool is_follower = store_->is_follower();
   // Whether it has expired is the caller's to say.
-  const Visibility visibility{std::nullopt, 0, store_->purges().now()};
+  Visibility visibility{std::nullopt, 0, store_->purges().now()};
   ItemCache::Ticket ticket;
-  if (auto cached = shared_.caches->items.find(cache_owner_, key, ticket)) {
-    return visibility.sees(key, *cached) ? std::optional(*cached) : std::nullopt;
+  if (!is_follower) {
+    if (auto cached = shared_.caches->items.find(cache_owner_, key, ticket)) {
+      return visibility.sees(key, *cached) ? std::optional(*cached) : std::nullopt;
+    }
   }
   std::optional<Store::Use> use;
-  if (reach == Reach::files) {
+  if (reach == Reach::files && !is_follower) {
     use.emplace(*store_);
   } else {
     use.emplace(*store_, Store::Use::NoWaiting{});
-    if (!use->entered()) return pass(Store::would_wait());
+    if (!use->entered() && !is_follower) return pass(Store::would_wait());
   }
   if (auto ok = use->ok(); !ok) return pass(ok.error());
+  if (is_follower) visibility = {std::nullopt, 0, store_->purges().now()};  // may have caught up
   rocksdb::PinnableSlice stored;
   auto found =
       store_->get(rocksdb::ReadOptions(), store_->items(), key, stored, reach, "reading an item");
@@ -142,7 +145,10 @@ Result<std::optional<Item>> Partition::read(std::string_view placement, std::str
   if (!*found) return std::nullopt;
   auto item = decode_item(stored.ToStringView());
   if (!item) return pass(item.error());
-  shared_.caches->items.put(cache_owner_, key, std::make_shared<const Item>(*item), ticket);
+  // Nobody tells the cache what changes under a follower.
+  if (!is_follower) {
+    shared_.caches->items.put(cache_owner_, key, std::make_shared<const Item>(*item), ticket);
+  }
   if (!visibility.sees(key, *item)) return std::nullopt;
   return std::move(*item);
 }

@@ -24,7 +24,12 @@ void EntryIterator::bound(std::string_view new_lower, std::string_view new_upper
 }
 
 Reading::Reading(const Store& store)
-    : store_(store), managed_(&store.db()), snapshot_(managed_.snapshot()) {}
+    : store_(store),
+      managed_(store.is_follower()
+                   ? std::nullopt
+                   : std::optional<rocksdb::ManagedSnapshot>(std::in_place, &store.db())),
+      snapshot_(managed_ ? managed_->snapshot() : nullptr),
+      sequence_(managed_ ? snapshot_->GetSequenceNumber() : store.db().GetLatestSequenceNumber()) {}
 
 Result<std::unique_ptr<Reading>> Reading::make(const Store& store, Reach reach) {
   std::unique_ptr<Reading> reading(new Reading(store));
@@ -38,7 +43,7 @@ Result<std::unique_ptr<Reading>> Reading::make(const Store& store, Reach reach) 
 }
 
 bool Reading::is_newest() const {
-  return snapshot()->GetSequenceNumber() == store_.db().GetLatestSequenceNumber();
+  return sequence_ == store_.db().GetLatestSequenceNumber();
 }
 
 rocksdb::ReadOptions Reading::options(Reach reach) const {

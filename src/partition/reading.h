@@ -15,6 +15,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,7 +54,8 @@ class Reading {
   static Result<std::unique_ptr<Reading>> make(const Store& store, Reach reach);
 
   const PartitionRecord& record() const { return record_; }
-  const rocksdb::Snapshot* snapshot() const { return snapshot_; }
+  const rocksdb::Snapshot* snapshot() const { return snapshot_; }  // null: a follower's
+  uint64_t sequence() const { return sequence_; }
   // Whether nothing was written since it was made.
   bool is_newest() const;
   rocksdb::ReadOptions options(Reach reach) const;
@@ -66,8 +68,9 @@ class Reading {
   explicit Reading(const Store& store);
 
   const Store& store_;
-  rocksdb::ManagedSnapshot managed_;
+  std::optional<rocksdb::ManagedSnapshot> managed_;  // unset: a follower's
   const rocksdb::Snapshot* const snapshot_;
+  const uint64_t sequence_;
   PartitionRecord record_;
   std::vector<std::unique_ptr<EntryIterator>> idle_;
 };

@@ -155,9 +155,12 @@ rocksdb::Status Store::open_in(Mode mode) {
   std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
   const rocksdb::Status opened =
-      mode == Mode::read_only
-          ? rocksdb::DB::OpenForReadOnly(options, claim_->directory(), families, &handles, &db)
-          : rocksdb::DB::Open(options, claim_->directory(), families, &handles, &db);
+      mode == Mode::follow
+          // The second directory would be for RocksDB's own log, which is the program's.
+          ? rocksdb::DB::OpenAsSecondary(options, directory(), "/none", families, &handles, &db)
+          : mode == Mode::read_only
+                ? rocksdb::DB::OpenForReadOnly(options, directory(), families, &handles, &db)
+                : rocksdb::DB::Open(options, directory(), families, &handles, &db);
   if (!opened.ok()) return opened;
   db_.reset(db);
   db->DestroyColumnFamilyHandle(handles[0]);  // DefaultColumnFamily() serves for it
@@ -236,12 +239,12 @@ Store::~Store() {
   // this fail, the log is there.
   constexpr uint64_t kWorthFlushing = 1ULL << 20;
   uint64_t unflushed = 0;
-  if (db_ &&
+  if (db_ && claim_ &&
       db_->GetAggregatedIntProperty(rocksdb::DB::Properties::kCurSizeAllMemTables, &unflushed) &&
       unflushed > kWorthFlushing) {
     static_cast<void>(flush());
   }
-  if (db_ && opened_ && (shared_.sync_commits || db_->SyncWAL().ok())) {
+  if (db_ && opened_ && claim_ && (shared_.sync_commits || db_->SyncWAL().ok())) {
     note(committed_lsn_, volume::Claim::NoteIs::synced);
   }
   close_database();
@@ -250,14 +253,24 @@ Store::~Store() {
 
 Status Store::Use::ok() const {
   if (shard_) return store_.is_open();
+  if (store_.is_follower()) {
+    return fail(Code::elsewhere, "the replica is catching up: its owner is asked instead");
+  }
   return std::unexpected(Error{.code = Code::overloaded,
                                .message = "the partition's files are being opened again after the "
                                           "disk reported errors: try again",
                                .retry_after_ms = 100});
 }
 
+const std::string& Store::directory() const {
+  static const std::string nowhere = "?";
+  if (claim_) return claim_->directory();
+  return followed_ ? followed_->directory() : nowhere;
+}
+
 Status Store::is_open() const {
   if (db_) return {};
+  if (is_follower()) return fail(Code::elsewhere, "the replica is closed: ask the owner");
   return fail(Code::read_only, "the partition's files cannot be opened: the disk reports errors");
 }
 
@@ -442,10 +455,15 @@ Error Store::translate(const rocksdb::Status& status, std::string_view doing) co
     code = Code::read_only;
     advice = "the disk reports errors: check it; writes are tried again by themselves";
   }
+  if (is_follower()) {
+    // The owner has deleted files that this one still knew. Who owns them can answer.
+    note_lost_files();
+    code = Code::elsewhere;
+    advice = "the partition's owner is asked instead";
+  }
   return Error{
       .code = code,
-      .message = fmt::format("{} in {}: {} ({})", doing, claim_ ? claim_->directory() : "?",
-                             status.ToString(), advice)};
+      .message = fmt::format("{} in {}: {} ({})", doing, directory(), status.ToString(), advice)};
 }
 
 }  // namespace orrery::partition

@@ -4,14 +4,17 @@
 
 #include <rocksdb/cache.h>
 #include <rocksdb/db.h>
+#include <rocksdb/snapshot.h>
 #include <rocksdb/write_buffer_manager.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "base/thread_annotations.h"
@@ -26,6 +29,7 @@
 #include "partition/range_filter.h"
 #include "partition/reading.h"
 #include "partition/term_cache.h"
+#include "volume/followed_files.h"
 #include "volume/volume.h"
 
 namespace orrery::partition {
@@ -54,8 +58,9 @@ class Store {
   // How it was opened, by what the disk allowed.
   enum class Mode : uint8_t {
     write,
-    sparing,   // nothing is written but the log: no flushes, no compactions
-    read_only  // nothing at all
+    sparing,    // nothing is written but the log: no flushes, no compactions
+    read_only,  // nothing at all
+    follow      // nothing: another process writes
   };
 
   // Opens the database of a claim, or makes it with `fresh` as its record. While the volume has no
@@ -63,7 +68,20 @@ class Store {
   static Result<std::unique_ptr<Store>> open(const Shared& shared, volume::Volume& volume,
                                              std::unique_ptr<volume::Claim> claim,
                                              const PartitionRecord& fresh);
+  // Opens a database that another process writes, to be read; see follower.cc.
+  static Result<std::unique_ptr<Store>> follow(const Shared& shared, volume::Volume& volume,
+                                               std::unique_ptr<volume::FollowedFiles> files);
   ~Store();
+  bool is_follower() const { return followed_ != nullptr; }
+  const std::string& directory() const;
+  // Of a follower: reads what its owner has written since. Readers are kept out meanwhile, and find
+  // one state before and one after; `has_caught_up` is called before they do. On failure it is as
+  // it was, or closed. One thread at a time.
+  Status catch_up(const std::function<void()>& has_caught_up);
+  // Of a follower: a read has failed, as files were deleted by the owner. The next catch_up() opens
+  // the database again.
+  void note_lost_files() const { lost_files_.store(true); }
+  bool has_lost_files() const { return lost_files_.load(std::memory_order_relaxed); }
 
   // Keeps the database open. Every reader takes a Use for the length of one call. The writer needs
   // none, since it alone reopens. Nor does maintenance, which holds a lock that excludes reopening.
@@ -101,7 +119,21 @@ class Store {
   const PurgeBoard& purges() const { return purges_; }
   const IndexLedger& index_ledger() const { return index_ledger_; }
 
-  volume::Claim& claim() const { return *claim_; }
+  volume::Claim& claim() const { return *claim_; }  // not of a follower
+
+  // What a reader looks at: all that it reads with this is of one moment. A follower has no
+  // snapshots, and needs none: inside a Use it does not change.
+  class Moment {
+   public:
+    explicit Moment(const Store& store);
+    Moment(const Moment&) = delete;
+    Moment& operator=(const Moment&) = delete;
+    const rocksdb::Snapshot* snapshot() const { return snapshot_; }  // null: a follower's
+
+   private:
+    std::optional<rocksdb::ManagedSnapshot> managed_;
+    const rocksdb::Snapshot* snapshot_ = nullptr;
+  };
 
   // Held while files are cloned or trimmed: neither at the same time as the other, nor as
   // reopening.
@@ -178,6 +210,10 @@ class Store {
   Status probe();
   void note(uint64_t lsn, volume::Claim::NoteIs note);
   Status check_not_behind(const std::optional<PartitionRecord>& found) const;
+  // Of a follower: which files decide what it reads, as they are now.
+  Result<std::vector<std::string>> shape() const;
+  Status open_followed();
+  Status catch_up_closed();
 
   const Shared& shared_;
   volume::Volume& volume_;
@@ -188,7 +224,10 @@ class Store {
   uint64_t generation_ ORRERY_GUARDED_BY(snapshots_mutex_) = 0;
 
   // Destroyed in reverse: the database before what it stands on.
-  std::unique_ptr<volume::Claim> claim_;
+  std::unique_ptr<volume::Claim> claim_;             // null: a follower's
+  std::unique_ptr<volume::FollowedFiles> followed_;  // null: an owner's
+  mutable std::atomic<bool> lost_files_{false};
+  std::vector<std::string> shape_;  // of a follower, as of the newest reading
   std::unique_ptr<CompactionGuard> compactions_;
   std::unique_ptr<LogWatch> logs_;
   std::unique_ptr<rocksdb::Env> env_;

@@ -102,6 +102,10 @@ rocksdb::DBOptions database_options(const Shared& shared, Store::Mode mode, rock
     // What is in the log stays there and in memory; it is no more than max_total_wal_size below.
     options.avoid_flush_during_recovery = true;
     options.max_total_wal_size = kNeverFlushed;
+  } else if (mode == Store::Mode::follow) {
+    // What its owner has in memtables it has too. It cannot flush them to make room for others.
+    options.create_if_missing = false;
+    options.create_missing_column_families = false;
   } else {
     options.write_buffer_manager = shared.caches->write_buffers;
     options.max_total_wal_size = std::min<uint64_t>(128ULL << 20, shared.limits.write_buffer_bytes);

@@ -123,7 +123,7 @@ struct View::State {
   // Entries with terms in a range, whichever stretch they are of. If they are fewer than `most`,
   // they are kept for who reads them next.
   Result<uint64_t> count_up_to(std::string_view from, std::string_view to, uint64_t most) {
-    const bool is_kept = is_whole && is_one_term(from, to);
+    const bool is_kept = is_whole && !store.is_follower() && is_one_term(from, to);
     if (is_kept) {
       auto known = partition->shared_.caches->terms.find(partition->term_owner_, from, moment());
       if (known) return keep_counted(from, to, std::move(*known));
@@ -152,7 +152,7 @@ struct View::State {
     }
     return count;
   }
-  uint64_t moment() const { return reading->snapshot()->GetSequenceNumber(); }
+  uint64_t moment() const { return reading->sequence(); }
   struct CountedRange {
     std::string from;
     std::string to;
@@ -318,11 +318,13 @@ Result<std::vector<std::string_view>> View::fetch(std::span<const std::string> k
   state_->cached.clear();
   ItemCache& cache = state_->partition->shared_.caches->items;
   const uint64_t owner = state_->partition->cache_owner_;
+  const bool is_follower = state_->store.is_follower();
   std::vector<ItemCache::Ticket> tickets;
   std::vector<size_t> missing;
   for (const size_t i : order) {
     ItemCache::Ticket ticket;
-    auto item = cache.find(owner, keys[i], ticket);
+    // Nobody tells the cache what changed under a follower.
+    auto item = is_follower ? nullptr : cache.find(owner, keys[i], ticket);
     // The cache has the newest state; one that is not newer than the view is the view's.
     if (!item || item->version.lsn > state_->record().lsn) {
       missing.push_back(i);

@@ -83,6 +83,9 @@ void Writer::submit(std::vector<Write> transaction, Completion done) {
 }
 
 Result<bool> Writer::enqueue(std::vector<Write>& transaction, Completion& done) {
+  if (store_.is_follower()) {
+    return fail(Code::elsewhere, "this is a replica: the partition's owner takes the writes");
+  }
   MutexLock lock(mutex_);
   if (moved_) return pass(moved_error());
   if (queue_.size() >= shared_.limits.write_queue) {

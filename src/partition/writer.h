@@ -50,6 +50,14 @@ class Writer {
   // Drops what the history has up to this LSN.
   Status forget_history(uint64_t lsn);
 
+  // Of a partition that another process writes (follower.h): this writer takes no writes, and tells
+  // what was read of it.
+  static std::shared_ptr<Partition> make_follower(Shared& shared, volume::Volume& volume,
+                                                  const Partition::Identity& identity,
+                                                  std::unique_ptr<Store> store);
+  static Writer& of(const Partition& partition) { return *partition.writer_; }
+  Status catch_up();
+  bool is_whole() const;
   PartitionRecord record() const;
   // Parts of it that every read and write asks for, without copying the rest.
   uint64_t lsn() const { return lsn_.load(std::memory_order_acquire); }

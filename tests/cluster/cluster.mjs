@@ -20,7 +20,7 @@ const within_ms = 120_000;
 
 // `network` (network.mjs) gives every node a name space of its own, and `conf` is the ceph.conf of a
 // Ceph of the test's own.
-// `args` are for every node, or a function that gives those of one by its name; `nodes` has more
+// `env` and `args` are for every node; `args` may be a function that gives those of one by its name. `nodes` has more
 // options of server.mjs's start() for some: {n2: {env: …}}. The first is started before the others
 // and, being alone, is the coordinator.
 export async function startCluster(names, options = {}) {
@@ -48,8 +48,9 @@ export async function until(what, look) {
 }
 
 class Cluster {
-  constructor(names, { args = [], nodes = {}, network, conf = sharedConf } = {}) {
+  constructor(names, { args = [], env = {}, nodes = {}, network, conf = sharedConf } = {}) {
     this.args = args;
+    this.env = env;
     this.network = network;
     this.options = nodes;
     this.folder = mkdtempSync(join(tmpdir(), "orrery-cluster-"));
@@ -67,6 +68,7 @@ class Cluster {
   async add(name, more = {}) {
     const file = (suffix) => join(this.folder, `${name}.${suffix}`);
     const options = {
+      env: this.env,
       args: [
         ...this.volume, ...(this.network ? ["--address", "0.0.0.0", "--throttling", "report"] : []), "--node", name, "--node-address", `${this.network?.address("peers", name) ?? "127.0.0.1"}:${await freePort()}`,
         "--cluster-ca", join(this.folder, "ca.pem"), "--cluster-cert", file("pem"), "--cluster-key", file("key"),

@@ -11,6 +11,12 @@ Result<ChangeFeed::Source> ChangeFeed::enter(RoutingPtr routing, std::string_vie
                                              std::string_view max, uint64_t position,
                                              const LsnDemand& demand) {
   Source source;
+  // A replica has to have the position, too.
+  const ReaderDemand of_replica(
+      [&](const catalog::PartitionRange& range) {
+        return std::max(std::optional(position), demand ? demand(range) : std::nullopt);
+      },
+      ReaderDemand::freshness_of(demand));
   for (;;) {
     const auto [begin, end] = routing->slots_of(min, std::max(min, max));
     if (end > begin + 1) {
@@ -21,7 +27,7 @@ Result<ChangeFeed::Source> ChangeFeed::enter(RoutingPtr routing, std::string_vie
     auto admitted = budgets_.admit(*routing, *source.slot);
     if (!admitted) return pass(admitted.error());
     source.receipt.would_throttle_ms = *admitted;
-    auto opened = opener_.open_if_there(source.slot);
+    auto opened = opener_.open_to_read(source.slot, of_replica);
     if (opened) {
       source.partition = std::move(*opened);
       break;

@@ -49,7 +49,7 @@ Status Feed::read_slot(const Routing& routing, const std::shared_ptr<Slot>& slot
   auto admitted = budgets_.admit(routing, *slot);
   if (!admitted) return pass(admitted.error());
   reply.receipt.would_throttle_ms = std::max(reply.receipt.would_throttle_ms, *admitted);
-  auto opened = opener_.open_if_there(slot);
+  auto opened = opener_.open_to_read(slot, wanted.demand);
   if (!opened) return pass(opened.error());
   const uint64_t lsn = *opened ? (*opened)->lsn() : 0;
   if (auto checked = check_demand(wanted.demand, slot->range, lsn); !checked) return checked;
@@ -61,7 +61,8 @@ Status Feed::read_slot(const Routing& routing, const std::shared_ptr<Slot>& slot
   }
   if (auto current = opener_.check_current(); !current) return pass(current.error());
   reply.page.lsn = lsn;
-  reply.receipt.lsn = lsn;
+  // Taken after reading: whoever saw this is shown no older state by any replica.
+  reply.receipt.lsn = *opened ? (*opened)->lsn() : 0;
   slot->counters.reads.fetch_add(1, std::memory_order_relaxed);
   return {};
 }
@@ -69,7 +70,7 @@ Status Feed::read_slot(const Routing& routing, const std::shared_ptr<Slot>& slot
 Result<bool> Feed::has_items(const Routing& routing, size_t from, size_t end,
                              const Wanted& wanted) {
   for (size_t i = from; i < end; ++i) {
-    auto opened = opener_.open_if_there(routing.slots[i]);
+    auto opened = opener_.open_to_read(routing.slots[i], wanted.demand);
     if (!opened) return pass(opened.error());
     if (!*opened) continue;
     auto page = (*opened)->scan(wanted.min, wanted.max, nullptr, 1, 1, *routing.schema);

@@ -13,7 +13,7 @@ std::optional<Result<ReadReply>> PointReads::read_in_memory(const Routing& routi
                                                             const LsnDemand& demand,
                                                             double charge_factor) {
   Slot& slot = *routing.slot_of(placement);
-  const std::shared_ptr<Partition> partition = slot.opened();
+  const std::shared_ptr<Partition> partition = opener_.opened_to_read(slot, demand);
   if (!partition) return std::nullopt;
   auto admitted = budgets_.ask(routing, slot);
   if (!admitted) return pass(admitted.error());
@@ -51,6 +51,7 @@ void PointReads::read(RoutingPtr routing, std::string placement, std::string row
     if (reply) reply->receipt.would_throttle_ms = would_throttle_ms;
     done(std::move(reply));
   };
+  if (auto open = opener_.opened_to_read(*slot, demand)) return go_on(std::move(open));
   opener_.with_partition(slot, IfNoFiles::leave, std::move(go_on));
 }
 
@@ -68,6 +69,8 @@ Result<ReadReply> PointReads::read_here(const Routing& routing, Slot& slot,
   if (partition != nullptr) {
     auto found = partition->read(placement, row, reach);
     if (!found) return pass(found.error());
+    // Taken after reading: whoever saw this is shown no older state by any replica.
+    reply.receipt.lsn = partition->lsn();
     const std::optional<int64_t> life_ms = routing.schema->default_life_ms;
     if (*found && !(life_ms && partition::is_expired(**found, life_ms, clock_.now_ms()))) {
       reply.item = std::move(*found);

@@ -6,9 +6,10 @@
 
 namespace orrery::cluster {
 
-Opener::Opened Views::open(const std::shared_ptr<Slot>& slot, partition::Reach reach) {
-  if (reach == partition::Reach::files) return opener_.open_if_there(slot);
-  if (auto open = slot->opened()) return open;
+Opener::Opened Views::open(const std::shared_ptr<Slot>& slot, const LsnDemand& demand,
+                           partition::Reach reach) {
+  if (reach == partition::Reach::files) return opener_.open_to_read(slot, demand);
+  if (auto open = opener_.opened_to_read(*slot, demand)) return open;
   return fail(Code::would_wait, "the partition's files are not open");
 }
 
@@ -17,7 +18,7 @@ Result<ViewReply> Views::open_view(const RoutingPtr& routing, std::string_view p
                                    const LsnDemand& demand, partition::Reach reach) {
   return table_.follow(routing, [&](const Routing& now) -> Result<ViewReply> {
     const std::shared_ptr<Slot>& slot = now.slot_of(placement);
-    auto opened = open(slot, reach);
+    auto opened = open(slot, demand, reach);
     if (!opened) return pass(opened.error());
     slot->note_use(clock_.steady_us());
     ViewReply reply;

@@ -35,7 +35,8 @@ class Views {
                                                          std::string_view term);
 
  private:
-  Opener::Opened open(const std::shared_ptr<Slot>& slot, partition::Reach reach);
+  Opener::Opened open(const std::shared_ptr<Slot>& slot, const LsnDemand& demand,
+                      partition::Reach reach);
 
   const RoutingTable& table_;
   const Clock& clock_;

@@ -207,6 +207,7 @@ void NodeSeat::answer(std::string_view kind, std::string_view bytes, peer::Done 
     }
     return done(std::move(answer));
   }
+  if (kind == kLsnsCall) return replicas_.answer_lsns(bytes, std::move(done));
   if (kind == kSplitCall) return answer_split(bytes, std::move(done));
   done(fail(Code::unsupported, fmt::format("this node does not know calls of kind {}", kind)));
 }

@@ -13,9 +13,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -25,6 +27,7 @@
 #include "cluster/node/catalog_caller.h"
 #include "cluster/partitions/opener.h"
 #include "cluster/placement.h"
+#include "cluster/replicas/replicas.h"
 #include "cluster/routing_table.h"
 #include "cluster/serving_plan.h"
 #include "cluster/splitting/split_queue.h"
@@ -37,11 +40,14 @@
 
 namespace orrery::cluster {
 
-class NodeSeat final : public nodes::Seat, public Placement, public RemoteSplitter {
+class NodeSeat final : public nodes::Seat,
+                       public Placement,
+                       public RemoteSplitter,
+                       public ReplicaReader {
  public:
   NodeSeat(ServingPlan& plan, RoutingTable& table, catalog::Catalog& catalog,
            volume::Volume& volume, partition::Shared& shared, Opener& opener, FileRemover& remover,
-           CatalogCaller& caller, peer::Link& link, const StopSignal& stop)
+           Replicas& replicas, CatalogCaller& caller, peer::Link& link, const StopSignal& stop)
       : plan_(plan),
         table_(table),
         catalog_(catalog),
@@ -49,6 +55,7 @@ class NodeSeat final : public nodes::Seat, public Placement, public RemoteSplitt
         shared_(shared),
         opener_(opener),
         remover_(remover),
+        replicas_(replicas),
         caller_(caller),
         link_(link),
         stop_(stop),
@@ -76,6 +83,15 @@ class NodeSeat final : public nodes::Seat, public Placement, public RemoteSplitt
   std::optional<std::string> coordinator_address() const override { return caller_.coordinator(); }
   Status wait_for_catalog(uint64_t lsn, std::chrono::steady_clock::time_point deadline) override;
 
+  // --- ReplicaReader -----------------------------------------------------------------------------
+  void set_replicas(ReplicaSettings settings) override { replicas_.set(std::move(settings)); }
+  bool has_replica(const Slot& slot, const LsnDemand& demand) const override {
+    return !slot.here && replicas_.for_reader(slot, demand) != nullptr;
+  }
+  void each_replica(const std::function<void(const ReplicaStatus&)>& visit) const override {
+    replicas_.each(visit);
+  }
+
   // --- calls between engines ---------------------------------------------------------------------
   Result<SplitReport> split_elsewhere(const Slot& slot, catalog::SplitCause cause) override;
   // Of the kinds that begin with kEngineCalls.
@@ -95,6 +111,7 @@ class NodeSeat final : public nodes::Seat, public Placement, public RemoteSplitt
   partition::Shared& shared_;
   Opener& opener_;
   FileRemover& remover_;
+  Replicas& replicas_;
   CatalogCaller& caller_;
   peer::Link& link_;
   const StopSignal& stop_;

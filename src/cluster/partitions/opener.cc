@@ -141,6 +141,20 @@ Opener::Opened Opener::open_if_there(const std::shared_ptr<Slot>& slot) {
   return this->open(slot);
 }
 
+std::shared_ptr<Partition> Opener::opened_to_read(const Slot& slot, const LsnDemand& demand) const {
+  if (auto open = slot.opened()) return open;
+  if (slot.here) return nullptr;
+  const std::shared_ptr<Replica> replica = replicas_.for_reader(slot, demand);
+  if (!replica) return nullptr;
+  replica->reads.fetch_add(1, std::memory_order_relaxed);
+  return replica->partition;
+}
+
+Opener::Opened Opener::open_to_read(const std::shared_ptr<Slot>& slot, const LsnDemand& demand) {
+  if (auto open = opened_to_read(*slot, demand)) return open;
+  return open_if_there(slot);
+}
+
 Result<Opener::Place> Opener::take_place() {
   const size_t most = std::max<size_t>(shared_.limits.open_partitions, 1);
   for (int moments = 0;;) {

@@ -24,6 +24,7 @@
 #include "base/worker_pool.h"
 #include "catalog/catalog.h"
 #include "cluster/partitions/trimmer.h"
+#include "cluster/replicas/replicas.h"
 #include "cluster/routing_table.h"
 #include "cluster/stop_signal.h"
 #include "partition/partition.h"
@@ -39,11 +40,13 @@ class Opener {
   using Opened = Result<std::shared_ptr<partition::Partition>>;
 
   Opener(const RoutingTable& table, catalog::Catalog& catalog, volume::Volume& volume,
-         partition::Shared& shared, Trimmer& trimmer, const StopSignal& stop, bool is_node)
+         partition::Shared& shared, const Replicas& replicas, Trimmer& trimmer,
+         const StopSignal& stop, bool is_node)
       : table_(table),
         catalog_(catalog),
         volume_(volume),
         shared_(shared),
+        replicas_(replicas),
         trimmer_(trimmer),
         stop_(stop),
         is_node_(is_node),
@@ -53,6 +56,11 @@ class Opener {
   Opened open(const std::shared_ptr<Slot>& slot);
   // The same, but null when there are no files.
   Opened open_if_there(const std::shared_ptr<Slot>& slot);
+  // For readers: the same, or a replica of another node's partition that may answer them.
+  Opened open_to_read(const std::shared_ptr<Slot>& slot, const LsnDemand& demand);
+  // What can be read without opening anything; null: nothing can.
+  std::shared_ptr<partition::Partition> opened_to_read(const Slot& slot,
+                                                       const LsnDemand& demand) const;
   // Gives the partition to the job, which takes what the two above return: here when it is open,
   // and otherwise on a thread of the opener's.
   template <class Job>
@@ -96,6 +104,7 @@ class Opener {
   catalog::Catalog& catalog_;
   volume::Volume& volume_;
   partition::Shared& shared_;
+  const Replicas& replicas_;
   Trimmer& trimmer_;
   const StopSignal& stop_;
   const bool is_node_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cluster/query/remote_views.h"
+#include "cluster/replicas/replica_reader.h"
 #include "partition/format.h"
 #include "partition/view.h"
 #include "query/run/page.h"
@@ -206,12 +207,26 @@ Result<std::unique_ptr<query::ItemView>> EngineSpace::open(std::string_view from
     // The newest: a partition that was split is at the nodes of its children.
     const RoutingPtr newest = engine_.find(routing_->container->number);
     const Routing& now = newest ? *newest : *routing_;
-    if (remote_->is_elsewhere(*now.slot_of(placement))) {
+    const Slot& slot = *now.slot_of(placement);
+    if (remote_->is_elsewhere(slot)) {
+      const ReplicaReader* replicas = replicas_of(engine_.placement());
+      if (replicas == nullptr || !replicas->has_replica(slot, demand_)) {
+        return open_remote(now, placement, *range, end);
+      }
+      auto view = open_here(placement, *range, end);
+      // The replica is catching up, or has lost a file.
+      if (view || view.error().code != Code::elsewhere) return view;
       return open_remote(now, placement, *range, end);
     }
   }
+  return open_here(placement, *range, end);
+}
+
+Result<std::unique_ptr<query::ItemView>> EngineSpace::open_here(std::string_view placement,
+                                                                const query::PlacementRange& range,
+                                                                std::string& end) {
   auto reply =
-      engine_.open_view(routing_, placement, range->min, range->max, demand_, allowance_.reach);
+      engine_.open_view(routing_, placement, range.min, range.max, demand_, allowance_.reach);
   if (!reply) return pass(reply.error());
   receipt_.range = reply->receipt.range;
   receipt_.lsn = reply->receipt.lsn;

@@ -77,6 +77,10 @@ class EngineSpace final : public query::ItemSpace {
   const value::Codec& codec() const override { return *routing_->schema->codec; }
 
  private:
+  // Of a partition of this node's, or a replica.
+  Result<std::unique_ptr<query::ItemView>> open_here(std::string_view placement,
+                                                     const query::PlacementRange& range,
+                                                     std::string& end);
   Result<std::unique_ptr<query::ItemView>> open_remote(const Routing& routing,
                                                        std::string_view placement,
                                                        const query::PlacementRange& range,

@@ -82,7 +82,13 @@ class ObjectFileSystem final : public rocksdb::FileSystem {
                              IODebugContext*) override {
     auto reader = open_reader(path);
     if (!reader) return to_io_status(reader.error());
-    *result = std::make_unique<ObjectSequentialFile>(std::move(*reader));
+    // A log that another process writes is read on as it grows.
+    ObjectSequentialFile::Reopen reopen;
+    const auto at = locate(path);
+    if (is_log(path) && at && at->root->standing() != Standing::owner) {
+      reopen = [this, path] { return open_reader(path); };
+    }
+    *result = std::make_unique<ObjectSequentialFile>(std::move(*reader), std::move(reopen));
     return IOStatus::OK();
   }
 
@@ -383,7 +389,7 @@ class ObjectFileSystem final : public rocksdb::FileSystem {
     if (!at) return std::nullopt;
     auto entry = at->root->find(at->path);
     if (entry || at->root->standing() == Standing::owner) return entry;
-    at->root->reload();
+    (void)at->root->reload();
     return at->root->find(at->path);
   }
 

@@ -333,6 +333,12 @@ Result<std::shared_ptr<FileReader>> FileReader::open(ObjectStore& store, FileEnt
   return reader;
 }
 
+bool FileReader::continues(const FileReader& before) const {
+  return entry_.kind == before.entry_.kind && entry_.file == before.entry_.file &&
+         size_ >= before.size_ && starts_.size() >= before.starts_.size() &&
+         std::equal(before.starts_.begin(), before.starts_.end(), starts_.begin());
+}
+
 Result<size_t> FileReader::read(uint64_t offset, std::span<char> into) const {
   if (offset >= size_) return 0;
   into = into.first(std::min<uint64_t>(into.size(), size_ - offset));

@@ -60,6 +60,8 @@ class FileReader {
                                                   std::shared_ptr<BlockCache> cache = nullptr);
 
   uint64_t size() const { return size_; }
+  // Whether this is a log that `before` is a beginning of.
+  bool continues(const FileReader& before) const;
   // How many bytes there were from this offset on, up to as many as fit.
   Result<size_t> read(uint64_t offset, std::span<char> into) const;
 

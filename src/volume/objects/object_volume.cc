@@ -214,6 +214,36 @@ class ObjectClaim final : public Claim {
   std::atomic<uint64_t> kept_lsn_;
 };
 
+// Another owner's partition, as a reader sees it: its root is never changed through this.
+class ObjectFollowedFiles final : public FollowedFiles {
+ public:
+  ObjectFollowedFiles(std::shared_ptr<Core> core, const std::string& name,
+                      std::shared_ptr<Root> root)
+      : core_(std::move(core)),
+        index_entry_(named(name)),
+        root_(std::move(root)),
+        directory_(fmt::format("/{}/db", name)),
+        file_system_(as_file_system(make_object_file_system(name, root_, core_->cache))) {}
+
+  const std::shared_ptr<rocksdb::FileSystem>& file_system() const override { return file_system_; }
+  const std::string& directory() const override { return directory_; }
+  Status refresh() override {
+    auto id = core_->store->entry(kIndexObject, index_entry_);
+    if (!id) return pass(id.error());
+    if (!*id || **id != root_->id()) {
+      return fail(Code::not_found, fmt::format("{} was removed", directory_));
+    }
+    return root_->reload();
+  }
+
+ private:
+  const std::shared_ptr<Core> core_;
+  const std::string index_entry_;
+  const std::shared_ptr<Root> root_;
+  const std::string directory_;
+  const std::shared_ptr<rocksdb::FileSystem> file_system_;
+};
+
 class ObjectVolume final : public Volume {
  public:
   explicit ObjectVolume(std::shared_ptr<Core> core)
@@ -282,6 +312,18 @@ class ObjectVolume final : public Volume {
       if (path == "db/CURRENT" || path.ends_with(".sst") || path.ends_with(".log")) return true;
     }
     return false;
+  }
+
+  Result<std::unique_ptr<FollowedFiles>> follow(std::string_view name) {
+    if (!is_valid_name(name)) return bad_name(name);
+    auto id = store().entry(kIndexObject, named(name));
+    if (!id) return pass(id.error());
+    if (!*id) return fail(Code::not_found, fmt::format("there is no {}", place(name)));
+    auto state = store().inspect(root_object(**id));
+    if (!state) return pass(state.error());
+    auto root = std::make_shared<Root>(store(), **id, 0, std::move(*state));
+    root->refused(Applied::differs);  // it is another's
+    return std::make_unique<ObjectFollowedFiles>(core_, std::string(name), std::move(root));
   }
 
   std::string place(std::string_view name) const override {
@@ -611,6 +653,11 @@ Result<std::unique_ptr<Volume>> open_object_volume(std::shared_ptr<ObjectStore> 
 
 void settle(Volume& volume) {
   static_cast<ObjectVolume&>(volume).settle();
+}
+
+Result<std::unique_ptr<FollowedFiles>> follow(Volume& volume, std::string_view name) {
+  if (auto* objects = dynamic_cast<ObjectVolume*>(&volume)) return objects->follow(name);
+  return fail(Code::unsupported, "this volume is for one process alone: nobody can follow it");
 }
 
 Result<std::string> owner_incarnation(ObjectStore& store, std::string_view name) {

@@ -26,7 +26,9 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
+#include "volume/followed_files.h"
 #include "volume/objects/lease.h"
 #include "volume/objects/object_store.h"
 #include "volume/volume.h"
@@ -72,6 +74,9 @@ Result<std::unique_ptr<Volume>> open_object_volume(std::shared_ptr<ObjectStore> 
 // Claims and releases what the process may own in name only, since an operation had no answer. A
 // volume that sweeps does so by itself, each second. The volume is one of open_object_volume()'s.
 void settle(Volume& volume);
+// To read a partition that another process owns, or nobody does. Code::not_found when there is
+// none, Code::unsupported when the volume is not one of open_object_volume()'s.
+Result<std::unique_ptr<FollowedFiles>> follow(Volume& volume, std::string_view name);
 // Who has the partition of this name, as its root says: an incarnation. Empty: nobody.
 Result<std::string> owner_incarnation(ObjectStore& store, std::string_view name);
 

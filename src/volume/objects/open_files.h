@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -55,7 +56,11 @@ class ObjectWritableFile final : public rocksdb::FSWritableFile {
 
 class ObjectSequentialFile final : public rocksdb::FSSequentialFile {
  public:
-  explicit ObjectSequentialFile(std::shared_ptr<FileReader> reader) : reader_(std::move(reader)) {}
+  // At the end of the file, gives it as it is now. Unset: it does not grow.
+  using Reopen = std::function<Result<std::shared_ptr<FileReader>>()>;
+
+  ObjectSequentialFile(std::shared_ptr<FileReader> reader, Reopen reopen)
+      : reader_(std::move(reader)), reopen_(std::move(reopen)) {}
 
   rocksdb::IOStatus Read(size_t count, const rocksdb::IOOptions&, rocksdb::Slice* result,
                          char* scratch, rocksdb::IODebugContext*) override {
@@ -70,7 +75,12 @@ class ObjectSequentialFile final : public rocksdb::FSSequentialFile {
         }
         ahead_.resize(*got);
         ahead_start_ = position_;
-        if (*got == 0) break;
+        if (*got == 0) {
+          auto more = has_grown();
+          if (!more) return to_io_status(more.error());
+          if (*more) continue;
+          break;
+        }
       }
       const size_t at = position_ - ahead_start_;
       const size_t piece = std::min(count - done, ahead_.size() - at);
@@ -87,7 +97,20 @@ class ObjectSequentialFile final : public rocksdb::FSSequentialFile {
   }
 
  private:
-  const std::shared_ptr<FileReader> reader_;
+  // Asked at the end of what is known of it.
+  Result<bool> has_grown() {
+    if (!reopen_) return false;
+    auto now = reopen_();
+    if (!now) return pass(now.error());
+    if (!(*now)->continues(*reader_)) {
+      return fail(Code::internal, "the log was cut by its owner since it was read");
+    }
+    reader_ = std::move(*now);
+    return reader_->size() > position_;
+  }
+
+  std::shared_ptr<FileReader> reader_;
+  const Reopen reopen_;
   uint64_t position_ = 0;
   uint64_t ahead_start_ = 0;
   std::string ahead_;

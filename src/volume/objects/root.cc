@@ -168,11 +168,12 @@ Outcome Root::write(const Changes& changes) {
   return outcome;
 }
 
-void Root::reload() {
+Status Root::reload() {
   auto state = store_.inspect(root_object(id_));
-  if (!state) return;
+  if (!state) return pass(state.error());
   MutexLock lock(mutex_);
   entries_ = {state->entries.begin(), state->entries.end()};
+  return {};
 }
 
 }  // namespace orrery::volume

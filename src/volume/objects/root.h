@@ -25,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "base/thread_annotations.h"
 #include "volume/objects/file_entry.h"
 #include "volume/objects/object_store.h"
@@ -97,7 +98,7 @@ class Root {
   Outcome check();
 
   // For readers that are no longer the owner: what the object says now.
-  void reload();
+  Status reload();
 
  private:
   using Changes = std::map<std::string, std::optional<std::string>>;  // unset: erased

@@ -10,7 +10,9 @@
 
 #include "api/cosmos/forward/concern.h"
 #include "api/cosmos/forward/hop.h"
+#include "api/cosmos/items/read_terms.h"
 #include "cluster/placement.h"
+#include "cluster/replicas/replica_reader.h"
 #include "face/http_error.h"
 
 namespace orrery::cosmos {
@@ -120,6 +122,19 @@ std::optional<std::string> elsewhere(const HandlerContext& context, const Concer
   return concern.slot ? placement.address_of(*concern.slot) : std::nullopt;
 }
 
+// Whether a replica of this node's may answer. One that then could not is not asked again.
+bool can_read_here(const HandlerContext& context, const Call& call, const Concern& concern) {
+  if (!concern.slot || call.is_write() || call.hop->is_forwarded || call.hop->tries > 0) {
+    return false;
+  }
+  const auto* replicas = cluster::replicas_of(&context.forwarder->placement());
+  if (replicas == nullptr) return false;
+  auto terms = read_terms_of(call.headers, context.options.consistency);
+  if (!terms) return false;
+  allow_replicas(*terms, call.headers, context.options.consistency);
+  return replicas->has_replica(*concern.slot, terms->demand);
+}
+
 }  // namespace
 
 void begin_hop(const HandlerContext& context, Call& call, const net::Request& request,
@@ -156,6 +171,8 @@ bool forward_elsewhere(const HandlerContext& context, CallPtr& call) {
   const Concern concern = concern_of(context, *call);
   const std::optional<std::string> address = elsewhere(context, concern);
   if (!address) return false;
+  call->hop->reads_replica = can_read_here(context, *call, concern);
+  if (call->hop->reads_replica) return false;
   if (call->hop->is_forwarded) {
     send_back(std::move(call));
   } else {

@@ -23,6 +23,8 @@ struct Hop {
   std::string request_id;
   std::chrono::steady_clock::time_point deadline;
   int tries = 0;
+  // A replica of this node's may answer it, though another node has the partition.
+  bool reads_replica = false;
   // As they came; views as those of the call.
   std::vector<net::Header> headers;
   // Runs the call from the beginning.

@@ -17,6 +17,7 @@ std::expected<FeedRequest, Refusal> feed_request_of(const HandlerContext& contex
   if (!items_max) return std::unexpected(Refusal{items_max.error()});
   auto terms = read_terms_of(headers, context.options.consistency);
   if (!terms) return std::unexpected(Refusal{terms.error()});
+  if (context.forwarder != nullptr) allow_replicas(*terms, headers, context.options.consistency);
   auto bounds = bounds_of(headers, container, limits, gone);
   if (!bounds) return std::unexpected(std::move(bounds.error()));
   return FeedRequest{*items_max, std::move(*terms), std::move(*bounds)};

@@ -9,6 +9,7 @@
 #include "api/cosmos/auth/authorize.h"
 #include "api/cosmos/foreign/foreign_database.h"
 #include "api/cosmos/foreign/foreign_item.h"
+#include "api/cosmos/forward/hop.h"
 #include "api/cosmos/items/batch.h"
 #include "api/cosmos/items/change_feed.h"
 #include "api/cosmos/items/item_address.h"
@@ -45,22 +46,29 @@ void answer_read(Call& call, const cluster::Routing& routing, Result<cluster::Re
 }
 
 void read_from_files(const HandlerContext& context, CallPtr call,
-                     const cluster::RoutingPtr& routing, ItemAddress address, double factor) {
-  auto demand = demand_of(call->headers.session_token);
-  if (!demand) return call->fail(demand.error());
+                     const cluster::RoutingPtr& routing, ItemAddress address,
+                     const cluster::ReadTerms& terms) {
   context.engine.read(
-      routing, std::move(address.placement), std::move(address.row), *demand,
+      routing, std::move(address.placement), std::move(address.row), terms.demand,
       [call = std::move(call), routing](Result<cluster::ReadReply> reply) mutable {
         answer_read(*call, *routing, std::move(reply));
       },
-      factor);
+      terms.charge_factor);
+}
+
+Result<cluster::ReadTerms> terms_of(const HandlerContext& context, const Call& call) {
+  auto terms = read_terms_of(call.headers, context.options.consistency);
+  if (terms && call.hop && call.hop->reads_replica) {
+    allow_replicas(*terms, call.headers, context.options.consistency);
+  }
+  return terms;
 }
 
 // As this face shows it. Blocks.
 void read_foreign_item(const HandlerContext& context, CallPtr call) {
   cluster::RoutingPtr routing = container_of(context, call);
   if (!routing) return;
-  auto terms = read_terms_of(call->headers, context.options.consistency);
+  auto terms = terms_of(context, *call);
   if (!terms) return call->fail(terms.error());
   auto address = find_item(context, *call, routing);
   if (!address) return call->fail(address.error());
@@ -83,20 +91,20 @@ void read_item(const HandlerContext& context, CallPtr call) {
   if (!is_own(*routing->database)) {
     return later_in_container(context, std::move(call), Lane::queries, read_foreign_item);
   }
-  auto terms = read_terms_of(call->headers, context.options.consistency);
+  auto terms = terms_of(context, *call);
   if (!terms) return call->fail(terms.error());
   auto address = find_item(context, *call, routing);
   if (!address) return call->fail(address.error());
-  const double factor = terms->charge_factor;
   if (auto reply = context.engine.read_in_memory(*routing, address->placement, address->row,
-                                                 terms->demand, factor)) {
+                                                 terms->demand, terms->charge_factor)) {
     return answer_read(*call, *routing, std::move(*reply));
   }
   // It is in files. Where the partition is not open either, the engine opens it on a thread of its
   // own and reads there; the lane is left at once.
   const uint32_t container = routing->container->number;
-  auto read = [&context, routing, address = std::move(*address), factor](CallPtr running) mutable {
-    read_from_files(context, std::move(running), routing, std::move(address), factor);
+  auto read = [&context, routing, address = std::move(*address),
+               terms = std::move(*terms)](CallPtr running) mutable {
+    read_from_files(context, std::move(running), routing, std::move(address), terms);
   };
   context.lanes.submit(Lane::reads, container,
                        std::make_unique<face::WaitingCall<Call>>(std::move(call), std::move(read)));

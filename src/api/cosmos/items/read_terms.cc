@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/cosmos/wire/session_token.h"
+#include "cluster/replicas/replica_reader.h"
 
 namespace orrery::cosmos {
 
@@ -23,6 +24,15 @@ Result<cluster::ReadTerms> read_terms_of(const RequestHeaders& headers, Consiste
   auto factor = consistency_factor(headers.consistency, account_level);
   if (!factor) return pass(factor.error());
   return cluster::ReadTerms{std::move(*demand), *factor};
+}
+
+void allow_replicas(cluster::ReadTerms& terms, const RequestHeaders& headers,
+                    Consistency account_level) {
+  const Consistency level = parse_consistency(headers.consistency).value_or(account_level);
+  if (level == Consistency::strong) return;
+  terms.demand = cluster::ReaderDemand(
+      std::move(terms.demand), level == Consistency::bounded_staleness ? cluster::Freshness::bounded
+                                                                       : cluster::Freshness::any);
 }
 
 }  // namespace orrery::cosmos

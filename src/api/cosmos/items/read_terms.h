@@ -1,5 +1,5 @@
 // What a request demands of the reads that answer it: how new the data must be (its session token),
-// and what its consistency level costs.
+// what its consistency level costs, and whether replicas may answer it.
 //
 // Pure; any thread may call.
 #pragma once
@@ -18,5 +18,10 @@ namespace orrery::cosmos {
 Result<cluster::LsnDemand> demand_of(std::string_view session_token);
 
 Result<cluster::ReadTerms> read_terms_of(const RequestHeaders& headers, Consistency account_level);
+// Lets read replicas answer, if the consistency level of the request allows that: not for strong.
+// For bounded staleness only those that are behind by little; for session any that has what the
+// token asks for; for the weaker levels any.
+void allow_replicas(cluster::ReadTerms& terms, const RequestHeaders& headers,
+                    Consistency account_level);
 
 }  // namespace orrery::cosmos
