@@ -31,6 +31,20 @@ TEST(ClientTest, SignsByNameAndDate) {
   EXPECT_THAT(seen[0].header("x-ms-date"), HasSubstr("GMT"));
 }
 
+TEST(ClientTest, SendsTheTargetAsItIs) {
+  TestAccount account([](const SeenRequest&) { return reply(200, "{}"); });
+  auto client = Client::open(account.endpoint());
+  ASSERT_TRUE(client);
+  Request request;
+  request.method = "GET";
+  request.target = "/a/../%C3%A9?database=table%3Atables&x=%e2%82%AC";
+  ASSERT_TRUE((*client)->call(request));
+  ASSERT_EQ(account.seen().size(), 1U);
+  EXPECT_EQ(account.seen()[0].target, request.target);
+  request.target = "/a b";
+  EXPECT_FALSE((*client)->call(request));
+}
+
 TEST(ClientTest, WaitsAndSendsAgainWhatIsThrottledOrNotServedNow) {
   int asked = 0;
   TestAccount account([&](const SeenRequest&) {

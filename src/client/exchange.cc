@@ -23,27 +23,22 @@ bool set(CURL* curl, CURLoption option, T value) {
   return curl_easy_setopt(curl, option, value) == CURLE_OK;
 }
 
-// Set part by part: no host or target can become another part of the address.
-Result<Url> url_of(const Endpoint& endpoint, std::string_view target) {
+// Set part by part: no host can become another part of the address. The target is not among them:
+// libcurl would write %3A as %3a, and signatures cover the target as it is.
+Result<Url> url_of(const Endpoint& endpoint) {
   Url url(curl_url());
   if (!url) return no_curl();
-  const size_t question = target.find('?');
-  const std::string path(target.substr(0, question));
   const std::string host =
       endpoint.host.find(':') == std::string::npos ? endpoint.host : "[" + endpoint.host + "]";
   if (curl_url_set(url.get(), CURLUPART_HOST, host.c_str(), 0) != CURLUE_OK) {
     return fail(Code::invalid, fmt::format("{}host '{}' is not a host name or an address",
                                            endpoint.option_prefix, endpoint.host));
   }
-  bool done = curl_url_set(url.get(), CURLUPART_SCHEME, "https", 0) == CURLUE_OK &&
-              curl_url_set(url.get(), CURLUPART_PORT, std::to_string(endpoint.port).c_str(), 0) ==
-                  CURLUE_OK &&
-              curl_url_set(url.get(), CURLUPART_PATH, path.c_str(), 0) == CURLUE_OK;
-  if (question != std::string_view::npos) {
-    const std::string query(target.substr(question + 1));
-    done = done && curl_url_set(url.get(), CURLUPART_QUERY, query.c_str(), 0) == CURLUE_OK;
+  if (curl_url_set(url.get(), CURLUPART_SCHEME, "https", 0) != CURLUE_OK ||
+      curl_url_set(url.get(), CURLUPART_PORT, std::to_string(endpoint.port).c_str(), 0) !=
+          CURLUE_OK) {
+    return no_curl();
   }
-  if (!done) return no_curl();
   return url;
 }
 
@@ -165,7 +160,10 @@ Status Exchange::prepare(Curl curl, const Endpoint& endpoint, const account::Key
   curl_ = std::move(curl);
   if (!curl_) return no_curl();
   curl_easy_reset(curl_.get());
-  auto url = url_of(endpoint, request.target);
+  if (std::ranges::any_of(request.target, [](unsigned char c) { return c <= ' ' || c == 0x7f; })) {
+    return fail(Code::internal, fmt::format("'{}' is not the target of a request", request.target));
+  }
+  auto url = url_of(endpoint);
   if (!url) return pass(url.error());
   url_ = std::move(*url);
   bool done = true;
@@ -183,8 +181,9 @@ Status Exchange::prepare(Curl curl, const Endpoint& endpoint, const account::Key
   done = done && append(lines_, "Expect:");
   CURL* const handle = curl_.get();
   done = done && set_trust(handle, endpoint) && set(handle, CURLOPT_CURLU, url_.get()) &&
+         set(handle, CURLOPT_REQUEST_TARGET, request.target.c_str()) &&
          set(handle, CURLOPT_PROTOCOLS_STR, "https") && set(handle, CURLOPT_PROXY, "") &&
-         set(handle, CURLOPT_FOLLOWLOCATION, 0L) && set(handle, CURLOPT_PATH_AS_IS, 1L) &&
+         set(handle, CURLOPT_FOLLOWLOCATION, 0L) &&
          set(handle, CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_1_1}) &&
          set(handle, CURLOPT_CONNECTTIMEOUT_MS, kConnectMs) &&
          set(handle, CURLOPT_TIMEOUT_MS, limits.answer_ms) && set(handle, CURLOPT_NOSIGNAL, 1L) &&

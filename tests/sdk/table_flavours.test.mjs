@@ -49,6 +49,8 @@ describe("table flavours", () => {
     const told = await at.server.rest()("GET", "/metrics", { key: null });
     assert.match(told.text, /orrery_requests_total\{[^}]*face="table"[^}]*operation="insert_entity"[^}]*\} [1-9]/);
     assert.match(told.text, /orrery_[a-z_]+\{[^}]*watched/);
+    const { code, out } = await at.server.command("partitions", "table:tables/watched", "--data", at.server.data, "--port", String(at.server.port));
+    assert.equal(code, 0, out);
   });
 
   it("UseDevelopmentStorage=true finds ./run's server", async () => {
