@@ -219,7 +219,8 @@ Result<std::unique_ptr<cluster::Engine>> open_engine(volume::Volume& volume, con
 }
 
 void set_replicas(const ServeOptions& options, cluster::Engine& engine) {
-  cluster::ReplicaReader* replicas = cluster::replicas_of(engine.placement());
+  if (engine.placement() == nullptr) return;  // a server alone
+  cluster::ReplicaReader* replicas = engine.placement()->replicas();
   if (replicas == nullptr) return;
   cluster::ReplicaSettings settings{.replicas = options.read_replicas,
                                     .staleness_max_us = 1'000LL * options.replica_staleness_ms};
@@ -229,7 +230,7 @@ void set_replicas(const ServeOptions& options, cluster::Engine& engine) {
     log::warn("ORRERY_TEST_HOLD_REPLICAS is set: a test has the replicas in hand");
     settings.is_held = [path = std::string(file)] { return std::filesystem::exists(path); };
   }
-  replicas->set_replicas(std::move(settings));
+  replicas->set(std::move(settings));
 }
 
 Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop_signals,

@@ -280,11 +280,11 @@ TEST_F(SplitTest, SessionsStayValid) {
   const auto seen = upsert(routing, "k1", "1").receipt;
   ASSERT_TRUE(engine_->split(routing->container->number, {}));
   int asked = 0;
-  auto demand = [&](const catalog::PartitionRange& range) -> std::optional<uint64_t> {
+  const LsnDemand demand([&](const catalog::PartitionRange& range) -> std::optional<uint64_t> {
     ++asked;
     EXPECT_THAT(range.parents, testing::Contains(seen.range));
     return seen.lsn;
-  };
+  });
   for (int i = 0; i < 20; ++i) {
     EXPECT_TRUE(read(find("c"), "k" + std::to_string(i), std::to_string(i), demand));
   }

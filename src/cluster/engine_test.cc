@@ -94,7 +94,7 @@ TEST_F(EngineTest, ASessionDemandsWhatItHasSeen) {
   auto routing = make("c");
   const uint64_t lsn = upsert(routing, "a", "1").receipt.lsn;
   auto demand = [](uint64_t wanted) {
-    return [wanted](const catalog::PartitionRange&) { return std::optional(wanted); };
+    return LsnDemand([wanted](const catalog::PartitionRange&) { return std::optional(wanted); });
   };
   EXPECT_TRUE(read(routing, "a", "1", demand(lsn)));
   EXPECT_EQ(read(routing, "a", "1", demand(lsn + 1)).error().code, Code::behind);

@@ -68,7 +68,7 @@ TEST_F(EngineTransactionsTest, GoOnAcrossASplit) {
 TEST_F(EngineTransactionsTest, HoldTheSessionToItsToken) {
   open();
   auto routing = make("c");
-  const LsnDemand ahead = [](const catalog::PartitionRange&) { return std::optional<uint64_t>(9); };
+  const LsnDemand ahead([](const catalog::PartitionRange&) { return std::optional<uint64_t>(9); });
   auto begun = engine_->begin_transaction(routing, place(*routing, "k"), ahead, kBytes);
   ASSERT_FALSE(begun);
   EXPECT_EQ(begun.error().code, Code::behind);

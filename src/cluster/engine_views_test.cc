@@ -59,8 +59,8 @@ TEST_F(EngineViewsTest, HoldTheSessionToItsToken) {
   open();
   auto routing = make("c");
   load(routing, 0, 3);
-  const auto asks_for = [](uint64_t lsn) -> LsnDemand {
-    return [lsn](const catalog::PartitionRange&) { return std::optional(lsn); };
+  const auto asks_for = [](uint64_t lsn) {
+    return LsnDemand([lsn](const catalog::PartitionRange&) { return std::optional(lsn); });
   };
   EXPECT_TRUE(view(routing, "", "", value::placement_max(), asks_for(3)));
   auto behind = view(routing, "", "", value::placement_max(), asks_for(4));
@@ -90,7 +90,7 @@ TEST_F(EngineViewsTest, OfAClosedPartitionWouldWait) {
   open();
   auto routing = make("c");
   const auto in_memory = [&] {
-    return engine_->open_view(routing, "", "", value::placement_max(), nullptr,
+    return engine_->open_view(routing, "", "", value::placement_max(), {},
                               partition::Reach::memory);
   };
   auto closed = in_memory();

@@ -13,6 +13,7 @@
 
 namespace orrery::cluster {
 
+class ReplicaReader;
 struct Slot;
 
 class Placement {
@@ -24,6 +25,9 @@ class Placement {
   virtual std::optional<std::string> address_of(const Slot& slot) const = 0;
   // Of the catalog's owner. Nothing: this node is. Empty: it is not known now.
   virtual std::optional<std::string> coordinator_address() const = 0;
+
+  // The read replicas of this node; null: it can have none.
+  virtual ReplicaReader* replicas() const { return nullptr; }
 
   // As of which LSN this node's copy of the catalog is.
   virtual uint64_t catalog_lsn() const = 0;

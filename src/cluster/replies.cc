@@ -8,8 +8,7 @@
 namespace orrery::cluster {
 
 Status check_demand(const LsnDemand& demand, const catalog::PartitionRange& range, uint64_t lsn) {
-  if (!demand) return {};
-  auto needed = demand(range);
+  auto needed = demand.needed(range);
   if (!needed || *needed <= lsn) return {};
   return fail(Code::behind, fmt::format("the request asks for LSN {} of range {}, which is at {}",
                                         *needed, range.id, lsn));

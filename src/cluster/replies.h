@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -74,9 +75,33 @@ struct HistoryReply {
   Receipt receipt;
 };
 
+// Who may answer a reader.
+enum class Freshness : uint8_t {
+  newest,   // the partition's owner
+  bounded,  // also a replica that is behind by little (replicas/replica_reader.h)
+  any,      // also every replica that is not staler than replicas may be
+};
+
 // A consistency demand of a reader: for a range, the LSN that its partition must have reached, if
-// any.
-using LsnDemand = std::function<std::optional<uint64_t>(const catalog::PartitionRange&)>;
+// any; and who may answer. The default asks for nothing but the owner.
+class LsnDemand {
+ public:
+  using Needed = std::function<std::optional<uint64_t>(const catalog::PartitionRange&)>;
+
+  LsnDemand() = default;
+  explicit LsnDemand(Needed needed, Freshness freshness = Freshness::newest)
+      : needed_(std::move(needed)), freshness_(freshness) {}
+
+  std::optional<uint64_t> needed(const catalog::PartitionRange& range) const {
+    return needed_ ? needed_(range) : std::nullopt;
+  }
+  Freshness freshness() const { return freshness_; }
+  void set_freshness(Freshness freshness) { freshness_ = freshness; }
+
+ private:
+  Needed needed_;
+  Freshness freshness_ = Freshness::newest;
+};
 // Code::behind when the partition has not got that far.
 Status check_demand(const LsnDemand& demand, const catalog::PartitionRange& range, uint64_t lsn);
 

@@ -117,7 +117,7 @@ void add_replicas(const cluster::Engine& engine, const cluster::ReplicaReader& r
                     MetricType::Gauge);
   auto reads = family("orrery_replica_reads_total", "Reads that a read replica answered",
                       MetricType::Counter);
-  replicas.each_replica([&](const cluster::ReplicaStatus& one) {
+  replicas.each([&](const cluster::ReplicaStatus& one) {
     const cluster::RoutingPtr routing = engine.find(one.container);
     if (!routing) return;
     const auto add = [&](prometheus::MetricFamily& to, double figure) {
@@ -158,7 +158,8 @@ void add_metrics(const cluster::Engine& engine, face::MetricFamilies& all) {
         }
       });
   for (Column& column : columns) all.push_back(std::move(column.family));
-  if (const auto* replicas = cluster::replicas_of(engine.placement())) {
+  if (const cluster::Placement* placement = engine.placement();
+      const cluster::ReplicaReader* replicas = placement ? placement->replicas() : nullptr) {
     add_replicas(engine, *replicas, all);
   }
 }

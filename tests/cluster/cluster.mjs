@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 
 import { freePort, start } from "../sdk/server.mjs";
 
-const sharedConf = process.env.ORRERY_TEST_CEPH;
+const conf = process.env.ORRERY_TEST_CEPH;
 // Every cluster names its own volume.
 delete process.env.ORRERY_TEST_CEPH_VOLUME;
 const certificates = fileURLToPath(new URL("../../tools/cluster_certificates.sh", import.meta.url));
@@ -18,8 +18,6 @@ const deposed = /another server has this volume now/;
 // Reached only by what is stuck, on a busy machine too.
 const within_ms = 120_000;
 
-// `network` (network.mjs) gives every node a name space of its own, and `conf` is the ceph.conf of a
-// Ceph of the test's own.
 // `env` and `args` are for every node; `args` may be a function that gives those of one by its name. `nodes` has more
 // options of server.mjs's start() for some: {n2: {env: …}}. The first is started before the others
 // and, being alone, is the coordinator.
@@ -48,10 +46,9 @@ export async function until(what, look) {
 }
 
 class Cluster {
-  constructor(names, { args = [], env = {}, nodes = {}, network, conf = sharedConf } = {}) {
+  constructor(names, { args = [], env = {}, nodes = {} } = {}) {
     this.args = args;
     this.env = env;
-    this.network = network;
     this.options = nodes;
     this.folder = mkdtempSync(join(tmpdir(), "orrery-cluster-"));
     this.volume = conf
@@ -60,9 +57,7 @@ class Cluster {
     this.nodes = new Map();
     this.ended = [];
     this.broken = [];
-    // The certificate of a node is for its address.
-    if (network) for (const name of names) execFileSync(certificates, [this.folder, network.address("peers", name), name]);
-    else execFileSync(certificates, [this.folder, "127.0.0.1", ...names, "spare"]);
+    execFileSync(certificates, [this.folder, "127.0.0.1", ...names, "spare"]);
   }
 
   async add(name, more = {}) {
@@ -70,11 +65,10 @@ class Cluster {
     const options = {
       env: this.env,
       args: [
-        ...this.volume, ...(this.network ? ["--address", "0.0.0.0", "--throttling", "report"] : []), "--node", name, "--node-address", `${this.network?.address("peers", name) ?? "127.0.0.1"}:${await freePort()}`,
+        ...this.volume, "--node", name, "--node-address", `127.0.0.1:${await freePort()}`,
         "--cluster-ca", join(this.folder, "ca.pem"), "--cluster-cert", file("pem"), "--cluster-key", file("key"),
         ...(typeof this.args === "function" ? await this.args(name) : this.args),
       ],
-      ...this.network?.options(name),
       ...this.options[name],
       ...more,
     };

@@ -12,11 +12,11 @@ Result<ChangeFeed::Source> ChangeFeed::enter(RoutingPtr routing, std::string_vie
                                              const LsnDemand& demand) {
   Source source;
   // A replica has to have the position, too.
-  const ReaderDemand of_replica(
+  const LsnDemand of_replica(
       [&](const catalog::PartitionRange& range) {
-        return std::max(std::optional(position), demand ? demand(range) : std::nullopt);
+        return std::max(std::optional(position), demand.needed(range));
       },
-      ReaderDemand::freshness_of(demand));
+      demand.freshness());
   for (;;) {
     const auto [begin, end] = routing->slots_of(min, std::max(min, max));
     if (end > begin + 1) {

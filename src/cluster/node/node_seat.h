@@ -13,11 +13,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -40,10 +38,7 @@
 
 namespace orrery::cluster {
 
-class NodeSeat final : public nodes::Seat,
-                       public Placement,
-                       public RemoteSplitter,
-                       public ReplicaReader {
+class NodeSeat final : public nodes::Seat, public Placement, public RemoteSplitter {
  public:
   NodeSeat(ServingPlan& plan, RoutingTable& table, catalog::Catalog& catalog,
            volume::Volume& volume, partition::Shared& shared, Opener& opener, FileRemover& remover,
@@ -83,14 +78,7 @@ class NodeSeat final : public nodes::Seat,
   std::optional<std::string> coordinator_address() const override { return caller_.coordinator(); }
   Status wait_for_catalog(uint64_t lsn, std::chrono::steady_clock::time_point deadline) override;
 
-  // --- ReplicaReader -----------------------------------------------------------------------------
-  void set_replicas(ReplicaSettings settings) override { replicas_.set(std::move(settings)); }
-  bool has_replica(const Slot& slot, const LsnDemand& demand) const override {
-    return !slot.here && replicas_.for_reader(slot, demand) != nullptr;
-  }
-  void each_replica(const std::function<void(const ReplicaStatus&)>& visit) const override {
-    replicas_.each(visit);
-  }
+  ReplicaReader* replicas() const override { return &replicas_; }
 
   // --- calls between engines ---------------------------------------------------------------------
   Result<SplitReport> split_elsewhere(const Slot& slot, catalog::SplitCause cause) override;

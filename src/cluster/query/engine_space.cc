@@ -209,7 +209,8 @@ Result<std::unique_ptr<query::ItemView>> EngineSpace::open(std::string_view from
     const Routing& now = newest ? *newest : *routing_;
     const Slot& slot = *now.slot_of(placement);
     if (remote_->is_elsewhere(slot)) {
-      const ReplicaReader* replicas = replicas_of(engine_.placement());
+      const Placement* placements = engine_.placement();
+      const ReplicaReader* replicas = placements ? placements->replicas() : nullptr;
       if (replicas == nullptr || !replicas->has_replica(slot, demand_)) {
         return open_remote(now, placement, *range, end);
       }

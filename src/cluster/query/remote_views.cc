@@ -238,7 +238,7 @@ Result<RemoteViews::Opened> RemoteViews::open(const Routing& routing, std::strin
   question.max = max;
   question.identity_at = only.identity_at;
   question.levels = only.levels;
-  if (demand) question.lsn = demand(slot.range);
+  question.lsn = demand.needed(slot.range);
   Connection connection(link_, *address);
   auto opened = connection.ask<ViewOpened>(question);
   if (!opened) return pass(opened.error());

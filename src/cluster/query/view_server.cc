@@ -164,7 +164,7 @@ Result<ViewOpened> ViewServer::open(const OpenView& question) {
   if (!routing) {
     return fail(Code::moved, fmt::format("there is no container {}", question.container));
   }
-  const auto demand = [&](const catalog::PartitionRange&) { return question.lsn; };
+  const LsnDemand demand([&](const catalog::PartitionRange&) { return question.lsn; });
   auto reply = engine_.open_view(routing, question.placement, question.min, question.max, demand);
   if (!reply) return pass(reply.error());
   auto kept = std::make_shared<Kept>();

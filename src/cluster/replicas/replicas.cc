@@ -24,7 +24,7 @@ constexpr size_t kThreads = 4;
 
 bool may_answer(const Replica& replica, const LsnDemand& demand, int64_t now_us,
                 int64_t staleness_max_us) {
-  const Freshness freshness = ReaderDemand::freshness_of(demand);
+  const Freshness freshness = demand.freshness();
   if (freshness == Freshness::newest || !partition::is_whole(*replica.partition)) return false;
   const int64_t age_us = now_us - replica.fresh_as_of_us.load(std::memory_order_relaxed);
   const uint64_t owner_lsn = replica.owner_lsn.load(std::memory_order_relaxed);
@@ -73,7 +73,7 @@ void Replicas::stop() {
 
 std::shared_ptr<Replica> Replicas::for_reader(const Slot& slot, const LsnDemand& demand) const {
   const uint32_t count = count_.load(std::memory_order_relaxed);
-  if (count == 0 || ReaderDemand::freshness_of(demand) == Freshness::newest) return nullptr;
+  if (count == 0 || demand.freshness() == Freshness::newest) return nullptr;
   const nodes::RangeRef ref{.container = slot.container, .range = slot.range.id};
   const int64_t now_us = shared_.clock.steady_us();
   std::shared_ptr<Replica> replica;

@@ -58,22 +58,26 @@ struct Replica {
 bool may_answer(const Replica& replica, const LsnDemand& demand, int64_t now_us,
                 int64_t staleness_max_us);
 
-class Replicas {
+class Replicas final : public ReplicaReader {
  public:
   // All outlive it. `link`: null in a server alone, where it does nothing.
   Replicas(const RoutingTable& table, const ServingPlan& plan, volume::Volume& volume,
            partition::Shared& shared, peer::Link* link);
-  ~Replicas();
+  ~Replicas() override;
   Replicas(const Replicas&) = delete;
   Replicas& operator=(const Replicas&) = delete;
-  void set(ReplicaSettings settings);
   void stop();
+
+  void set(ReplicaSettings settings) override;
+  bool has_replica(const Slot& slot, const LsnDemand& demand) const override {
+    return !slot.here && for_reader(slot, demand) != nullptr;
+  }
+  void each(const std::function<void(const ReplicaStatus&)>& visit) const override;
 
   // The replica that may answer; null: the owner is to. The slot is another node's.
   std::shared_ptr<Replica> for_reader(const Slot& slot, const LsnDemand& demand) const;
   // At the owner: how far the partitions are that it serves, told as a strong read.
   void answer_lsns(std::string_view bytes, peer::Done done) const;
-  void each(const std::function<void(const ReplicaStatus&)>& visit) const;
 
  private:
   // A range that readers came for.

@@ -127,7 +127,7 @@ bool can_read_here(const HandlerContext& context, const Call& call, const Concer
   if (!concern.slot || call.is_write() || call.hop->is_forwarded || call.hop->tries > 0) {
     return false;
   }
-  const auto* replicas = cluster::replicas_of(&context.forwarder->placement());
+  const cluster::ReplicaReader* replicas = context.forwarder->placement().replicas();
   if (replicas == nullptr) return false;
   auto terms = read_terms_of(call.headers, context.options.consistency);
   if (!terms) return false;

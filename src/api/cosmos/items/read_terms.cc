@@ -4,18 +4,17 @@
 #include <utility>
 
 #include "api/cosmos/wire/session_token.h"
-#include "cluster/replicas/replica_reader.h"
 
 namespace orrery::cosmos {
 
 Result<cluster::LsnDemand> demand_of(std::string_view session_token) {
-  if (session_token.empty()) return nullptr;
+  if (session_token.empty()) return cluster::LsnDemand();
   // Checked as a whole here, so that the demand below cannot fail.
   if (auto checked = lsn_required(session_token, 0, {}); !checked) return pass(checked.error());
-  return [session_token](const catalog::PartitionRange& range) -> std::optional<uint64_t> {
+  return cluster::LsnDemand([session_token](const catalog::PartitionRange& range) {
     auto needed = lsn_required(session_token, range.id, range.parents);
     return needed ? *needed : std::nullopt;
-  };
+  });
 }
 
 Result<cluster::ReadTerms> read_terms_of(const RequestHeaders& headers, Consistency account_level) {
@@ -30,9 +29,8 @@ void allow_replicas(cluster::ReadTerms& terms, const RequestHeaders& headers,
                     Consistency account_level) {
   const Consistency level = parse_consistency(headers.consistency).value_or(account_level);
   if (level == Consistency::strong) return;
-  terms.demand = cluster::ReaderDemand(
-      std::move(terms.demand), level == Consistency::bounded_staleness ? cluster::Freshness::bounded
-                                                                       : cluster::Freshness::any);
+  terms.demand.set_freshness(level == Consistency::bounded_staleness ? cluster::Freshness::bounded
+                                                                     : cluster::Freshness::any);
 }
 
 }  // namespace orrery::cosmos
