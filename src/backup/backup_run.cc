@@ -119,6 +119,7 @@ Result<BackedUpPartition> BackupRun::copy(const OpenedExport& opened) {
   made.lsn = info.lsn;
   made.time_s = info.time_s;
   made.sequence = info.sequence;
+  made.exported_ms = opened.now_ms;
   made.items = info.usage.items;
   made.bytes = info.usage.bytes;
   for (const partition::ExportedFile& file : info.files) {

@@ -22,9 +22,9 @@ std::string hash_of(std::string_view text) {
 void append(std::string& json, const BackedUpPartition& one) {
   // 64-bit numbers that may be beyond what a double has are texts.
   json += fmt::format(
-      R"({{"volume":{},"container":{},"range":{},"lsn":"{}","time":{},"sequence":"{}","items":{},"bytes":{},"files":[)",
+      R"({{"volume":{},"container":{},"range":{},"lsn":"{}","time":{},"sequence":"{}","exportedMs":{},"items":{},"bytes":{},"files":[)",
       value::quoted(one.volume_name), one.container, one.range, one.lsn, one.time_s, one.sequence,
-      one.items, one.bytes);
+      one.exported_ms, one.items, one.bytes);
   for (size_t i = 0; i < one.files.size(); ++i) {
     const BackedUpFile& file = one.files[i];
     json += fmt::format(R"({}{{"name":{},"size":{},"sha256":"{}")", i == 0 ? "" : ",",
@@ -99,6 +99,7 @@ bool decode(const Node* node, BackedUpPartition& into) {
   into.lsn = members.large("lsn");
   into.time_s = static_cast<int64_t>(members.number("time"));
   into.sequence = members.large("sequence");
+  into.exported_ms = static_cast<int64_t>(members.number("exportedMs"));
   into.items = members.number("items");
   into.bytes = members.number("bytes");
   const Node* files = members.list("files");

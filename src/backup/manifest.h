@@ -24,9 +24,10 @@ struct BackedUpPartition {
   std::string volume_name;
   uint32_t container = 0;  // 0: the catalog
   uint32_t range = 0;
-  uint64_t lsn = 0;       // of the newest commit in it
-  int64_t time_s = 0;     // of that commit
-  uint64_t sequence = 0;  // RocksDB's
+  uint64_t lsn = 0;         // of the newest commit in it
+  int64_t time_s = 0;       // of that commit
+  uint64_t sequence = 0;    // RocksDB's
+  int64_t exported_ms = 0;  // by the server's clock: nothing in it was committed later
   uint64_t items = 0;
   uint64_t bytes = 0;  // of items, as partitions count them
   std::vector<BackedUpFile> files;

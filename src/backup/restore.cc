@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -19,6 +20,46 @@ namespace {
 std::unexpected<Error> was_stopped() {
   return fail(Code::would_wait, "stopped");
 }
+
+// The commits of one partition from the archive, up to a time.
+class ArchivedCommits {
+ public:
+  ArchivedCommits(const Folder& folder, const Replay& replay, const BackedUpPartition& one)
+      : archive_(folder), at_ms_(replay.at_ms), volume_name_(one.volume_name), has_(one.sequence) {
+    const auto found = replay.looks.find(one.volume_name);
+    if (found != replay.looks.end()) looks_ = found->second;
+  }
+
+  Result<std::optional<partition::CommitBatch>> next() {
+    for (;;) {
+      while (at_ < batches_.size()) {
+        partition::CommitBatch& batch = batches_[at_++];
+        if (batch.last <= has_) continue;
+        if (batch.time_ms > at_ms_) return std::nullopt;
+        has_ = batch.last;
+        return std::move(batch);
+      }
+      if (look_ == looks_.size()) return std::nullopt;
+      auto look = archive_.read(looks_[look_++]);
+      if (!look) return pass(look.error());
+      batches_.clear();
+      at_ = 0;
+      for (ArchivedSection& section : look->sections) {
+        if (section.volume_name == volume_name_) batches_ = std::move(section.batches);
+      }
+    }
+  }
+
+ private:
+  const Archive archive_;
+  const int64_t at_ms_;
+  const std::string volume_name_;
+  uint64_t has_;
+  std::vector<std::string> looks_;
+  size_t look_ = 0;
+  std::vector<partition::CommitBatch> batches_;
+  size_t at_ = 0;
+};
 
 Status put_file(const Folder& folder, const BackedUpFile& file, partition::Import& import,
                 const RestoreOptions& options) {
@@ -38,7 +79,7 @@ Status put_file(const Folder& folder, const BackedUpFile& file, partition::Impor
 
 Status restore_partition(const Folder& folder, const BackedUpPartition& one, volume::Volume& volume,
                          const partition::Shared& shared, const RestoreOptions& options,
-                         RestoreStanding& standing) {
+                         RestoreStanding& standing, const Replay* replay) {
   auto import = partition::Import::begin(volume, one.volume_name);
   if (!import) return pass(import.error());
   // Data first and CURRENT last: without it, but with data, the files are not opened by anybody.
@@ -55,12 +96,15 @@ Status restore_partition(const Folder& folder, const BackedUpPartition& one, vol
     standing.bytes_done += file->size;
     options.progress(standing);
   }
-  auto lsn = import->finish(shared);
+  std::optional<ArchivedCommits> commits;
+  if (replay != nullptr) commits.emplace(folder, *replay, one);
+  auto lsn =
+      commits ? import->finish(shared, [&] { return commits->next(); }) : import->finish(shared);
   if (!lsn) {
     return fail(lsn.error().code, fmt::format("partition {} of the backup: {}", one.volume_name,
                                               lsn.error().message));
   }
-  if (*lsn != one.lsn) {
+  if (*lsn < one.lsn || (!commits && *lsn > one.lsn)) {
     return fail(Code::corrupt, fmt::format("partition {} of the backup should have commits up to "
                                            "{} and has them up to {}",
                                            one.volume_name, one.lsn, *lsn));
@@ -73,7 +117,8 @@ Status restore_partition(const Folder& folder, const BackedUpPartition& one, vol
 }  // namespace
 
 Status restore(const Folder& folder, const Manifest& manifest, volume::Volume& volume,
-               const partition::Shared& shared, const RestoreOptions& options) {
+               const partition::Shared& shared, const RestoreOptions& options,
+               const Replay* replay) {
   auto names = volume.list();
   if (!names) return pass(names.error());
   for (const std::string& name : *names) {
@@ -88,11 +133,13 @@ Status restore(const Folder& folder, const Manifest& manifest, volume::Volume& v
   standing.partitions = manifest.partitions.size() + 1;
   standing.bytes = manifest.file_bytes();
   for (const BackedUpPartition& one : manifest.partitions) {
-    if (auto done = restore_partition(folder, one, volume, shared, options, standing); !done) {
+    if (auto done = restore_partition(folder, one, volume, shared, options, standing, replay);
+        !done) {
       return done;
     }
   }
-  return restore_partition(folder, manifest.catalog, volume, shared, options, standing);
+  // A change of the catalog makes a new backup: at that time it was as it is in this one.
+  return restore_partition(folder, manifest.catalog, volume, shared, options, standing, nullptr);
 }
 
 Status check_files(const Folder& folder, const Manifest& manifest, const RestoreOptions& options,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "backup/archive.h"
 #include "backup/folder.h"
 #include "backup/manifest.h"
 #include "base/result.h"
@@ -30,9 +31,11 @@ struct RestoreOptions {
   std::function<void(const RestoreStanding&)> progress = [](const RestoreStanding&) {};
 };
 
-// Code::conflict when the volume has anything in it. Code::would_wait when it was stopped.
+// With `replay`, the state at its time. Code::conflict when the volume has anything in it.
+// Code::would_wait when it was stopped.
 Status restore(const Folder& folder, const Manifest& manifest, volume::Volume& volume,
-               const partition::Shared& shared, const RestoreOptions& options);
+               const partition::Shared& shared, const RestoreOptions& options,
+               const Replay* replay = nullptr);
 
 // Reads every file of a backup and checks its size and hash; calls `bad` for each that is wrong.
 Status check_files(const Folder& folder, const Manifest& manifest, const RestoreOptions& options,

@@ -5,6 +5,7 @@
 
 #include "backup/backup_run.h"
 #include "backup/folder.h"
+#include "backup/follower.h"
 #include "base/clock.h"
 #include "cli/byte_progress.h"
 #include "cli/export_source.h"
@@ -54,12 +55,64 @@ void print_result(const BackupOptions& options, const backup::Manifest& made,
              transfer::duration_text(static_cast<int64_t>(seconds)));
 }
 
+void sweep(backup::Folder& folder) {
+  // What earlier, interrupted ones left.
+  if (auto swept = folder.sweep(); !swept) {
+    fmt::print(stderr,
+               "orrery backup: the backup is made, but what interrupted ones left is not removed: "
+               "{}\n",
+               printable(swept.error().message));
+  }
+}
+
+int follow(const BackupOptions& options, backup::Folder& folder, backup::Source& source,
+           const Clock& clock, ByteProgress& progress) {
+  backup::FollowOptions how;
+  how.run.program = options.version;
+  how.run.stopped = transfer::stop_was_asked;
+  how.run.progress = [&](const backup::Standing& now) {
+    progress.show("copying", now.copied, now.partitions, now.bytes_copied + now.bytes_shared, 0);
+  };
+  how.interval_ms = int64_t{options.interval_s} * 1000;
+  how.made = [&](const backup::Manifest& made) {
+    progress.finish();
+    sweep(folder);
+    if (options.json) {
+      fmt::print(R"({{"backup":{},"items":{}}})"
+                 "\n",
+                 value::quoted(made.name), made.items());
+    } else if (!options.quiet) {
+      fmt::print("backup {}: {} items in {} partitions; archiving what follows\n", made.name,
+                 number_text(static_cast<double>(made.items())), made.partitions.size());
+    }
+    std::fflush(stdout);
+  };
+  how.looked = [&](const backup::ArchivedLook& look) {
+    if (!options.json) return;
+    size_t commits = 0;
+    int64_t until_ms = look.catalog_until_ms;
+    for (const backup::ArchivedSection& section : look.sections) {
+      commits += section.batches.size();
+      until_ms = std::min(until_ms, section.until_ms);
+    }
+    fmt::print(R"({{"archivedUntil":"{}","commits":{}}})"
+               "\n",
+               backup::time_text(until_ms), commits);
+    std::fflush(stdout);
+  };
+  auto ended = backup::Follower(folder, source, clock, std::move(how)).run();
+  progress.finish();
+  return ended ? 0 : complain("backup", ended.error());
+}
+
 }  // namespace
 
 int back_up(const BackupOptions& options) {
   transfer::install_stop_signals();
   const RealClock clock;
-  auto source = ExportSource::open(options.server, transfer::stop_was_asked);
+  // Who follows looks once more after the signal; a second one ends the command at once.
+  auto source = ExportSource::open(
+      options.server, [follow = options.follow] { return !follow && transfer::stop_was_asked(); });
   if (!source) return complain("backup", source.error());
   auto folder = backup::Folder::open_to_write(options.to);
   if (!folder) return complain("backup", folder.error());
@@ -73,6 +126,7 @@ int back_up(const BackupOptions& options) {
                                              now.bytes_copied + now.bytes_shared, 0);
                              },
                          .sleep = {}});
+  if (options.follow) return follow(options, *folder, **source, clock, progress);
   auto made = run.run();
   const double seconds = progress.seconds();
   progress.finish();
@@ -85,13 +139,7 @@ int back_up(const BackupOptions& options) {
     }
     return complain("backup", made.error());
   }
-  // What earlier, interrupted ones left.
-  if (auto swept = folder->sweep(); !swept) {
-    fmt::print(stderr,
-               "orrery backup: the backup is made, but what interrupted ones left is not "
-               "removed: {}\n",
-               printable(swept.error().message));
-  }
+  sweep(*folder);
   print_result(options, *made, run.standing(), seconds);
   return 0;
 }
@@ -108,13 +156,21 @@ BackupCommands::BackupCommands(
                    "copied again")
       ->required()
       ->type_name("FOLDER");
+  backup_command_->add_flag("--follow", backup_.follow,
+                            "Go on archiving what is written, for restore --at, until a signal");
+  backup_command_
+      ->add_option("--interval", backup_.interval_s, "With --follow: seconds between two looks")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 60))
+      ->type_name("SECONDS");
   add_output_options(*backup_command_, backup_.json, backup_.quiet);
   add_server_options(*backup_command_, backup_.server);
   backup_command_->footer(
       "All that was acknowledged before it begins is in the backup, each transaction wholly or not "
       "at all. Keys are not: see docs/guides/backup-and-restore.md.\n"
       "\n"
-      "Ends with 0: the backup is made; 1: failed; 3: stopped by a signal.");
+      "Ends with 0: the backup is made, or with --follow a signal came; 1: failed; 3: stopped by a "
+      "signal.");
 
   restore_command_ = app.add_subcommand("restore", "Make a data folder or a volume from a backup");
   restore_command_->add_option("--from", restore_.from, "The folder of backups")
@@ -122,6 +178,10 @@ BackupCommands::BackupCommands(
       ->type_name("FOLDER");
   restore_command_->add_option("--backup", restore_.backup, "Which one [the newest]")
       ->type_name("NAME");
+  restore_command_
+      ->add_option("--at", restore_.at,
+                   "As it was at this time, from what backup --follow archived [as the backup is]")
+      ->type_name("TIME");
   restore_command_
       ->add_option("--data", restore_.data,
                    "The data folder of the new server; one that has data is refused")

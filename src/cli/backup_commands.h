@@ -15,6 +15,8 @@ struct BackupOptions {
   std::string version;  // of this program
   ServerAddress server;
   std::string to;
+  bool follow = false;
+  uint32_t interval_s = 10;
   bool json = false;
   bool quiet = false;
 };
@@ -22,6 +24,7 @@ struct BackupOptions {
 struct RestoreCommandOptions {
   std::string from;
   std::string backup;  // empty: the newest
+  std::string at;      // a time; empty: as the backup is
   std::string data;
   VolumeOptions volume;
   bool json = false;

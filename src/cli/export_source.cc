@@ -18,6 +18,8 @@ Code code_of(int status) {
   switch (status) {
     case 410:
       return Code::moved;
+    case 412:
+      return Code::precondition_failed;
     case 429:
     case 503:
       return Code::overloaded;

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <vector>
 
+#include "backup/archive.h"
 #include "backup/folder.h"
 #include "backup/restore.h"
 #include "base/clock.h"
@@ -55,7 +57,20 @@ Result<backup::Manifest> restore_into(const RestoreCommandOptions& options,
                                       ByteProgress& progress) {
   auto folder = backup::Folder::open_to_read(options.from);
   if (!folder) return pass(folder.error());
-  auto manifest = find_manifest(*folder, options.backup);
+  std::optional<backup::Replay> replay;
+  Result<backup::Manifest> manifest;
+  if (options.at.empty()) {
+    manifest = find_manifest(*folder, options.backup);
+  } else if (!options.backup.empty()) {
+    return fail(Code::invalid, "--at finds the backup by itself: leave --backup out");
+  } else {
+    auto at_ms = backup::parse_time(options.at);
+    if (!at_ms) return pass(at_ms.error());
+    auto point = backup::find_point(*folder, *at_ms);
+    if (!point) return pass(point.error());
+    manifest = std::move(point->manifest);
+    replay = std::move(point->replay);
+  }
   if (!manifest) return manifest;
   auto limits = fitting_limits();
   if (!limits) return pass(limits.error());
@@ -72,7 +87,9 @@ Result<backup::Manifest> restore_into(const RestoreCommandOptions& options,
   how.progress = [&](const backup::RestoreStanding& now) {
     progress.show("restoring", now.done, now.partitions, now.bytes_done, now.bytes);
   };
-  if (auto done = backup::restore(*folder, *manifest, *opened->volume, shared, how); !done) {
+  if (auto done = backup::restore(*folder, *manifest, *opened->volume, shared, how,
+                                  replay ? &*replay : nullptr);
+      !done) {
     return pass(done.error());
   }
   return manifest;
@@ -156,6 +173,20 @@ Result<Verified> verify_one(const VerifyOptions& options, const backup::Folder& 
   if (verified.opened.items != manifest->items()) {
     wrong(fmt::format("it has {} items, and should have {}", verified.opened.items,
                       manifest->items()));
+  }
+  return verified;
+}
+
+// What was archived for restore --at.
+Result<Verified> verify_archive(const backup::Folder& folder) {
+  Verified verified;
+  verified.name = "archive";
+  const backup::Archive archive(folder);
+  auto names = archive.names();
+  if (!names) return pass(names.error());
+  for (const std::string& name : *names) {
+    auto look = archive.read(name);
+    if (!look) verified.wrong.push_back(look.error().message);
   }
   return verified;
 }
@@ -249,7 +280,15 @@ int verify_backups(const VerifyOptions& options) {
       print_one(*verified);
     }
   }
-  if (options.json) fmt::print("{{\"backups\":[{}],\"whole\":{}}}\n", json, all_well);
+  auto archive = verify_archive(*folder);
+  if (!archive) return complain("verify", archive.error());
+  all_well = all_well && archive->wrong.empty();
+  if (options.json) {
+    fmt::print("{{\"backups\":[{}],\"archive\":{},\"whole\":{}}}\n", json, json_of(*archive),
+               all_well);
+  } else if (!archive->wrong.empty()) {
+    print_one(*archive);
+  }
   return all_well ? 0 : kSomethingIsWrong;
 }
 

@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include "partition/store.h"
+
 namespace orrery::partition {
 namespace {
 
@@ -61,7 +63,37 @@ Status Import::put(std::string_view file, const std::function<Result<std::string
   return told(status, "writing", path);
 }
 
-Result<uint64_t> Import::finish(const Shared& shared) {
+Status Import::apply(const Shared& shared, const NextCommit& next) {
+  auto claim = volume_.claim(volume_name_);
+  if (!claim) return pass(claim.error());
+  auto opened = Store::open(shared, volume_, std::move(*claim), {});
+  if (!opened) return pass(opened.error());
+  Store& store = **opened;
+  if (store.mode() != Store::Mode::write) {
+    return fail(Code::read_only, "the disk has too little space: free some");
+  }
+  for (;;) {
+    auto commit = next();
+    if (!commit) return pass(commit.error());
+    if (!*commit) break;
+    const uint64_t latest = store.db().GetLatestSequenceNumber();
+    if ((*commit)->first != latest + 1) {
+      return fail(Code::corrupt, fmt::format("the archive of {} has no commits between {} and {}",
+                                             volume_name_, latest, (*commit)->first));
+    }
+    rocksdb::WriteBatch batch(std::move((*commit)->bytes));
+    const rocksdb::Status written = store.write(rocksdb::WriteOptions(), batch);
+    if (!written.ok()) return pass(store.translate(written, "applying an archived commit"));
+    store.acknowledge();
+    if (store.db().GetLatestSequenceNumber() != (*commit)->last) {
+      return fail(Code::corrupt,
+                  fmt::format("an archived commit of {} is not what it says", volume_name_));
+    }
+  }
+  return store.flush();
+}
+
+Result<uint64_t> Import::finish(const Shared& shared, const NextCommit& next) {
   std::unique_ptr<rocksdb::FSDirectory> directory;
   rocksdb::IOStatus status = claim_->file_system()->NewDirectory(
       claim_->directory(), rocksdb::IOOptions(), &directory, nullptr);
@@ -70,6 +102,9 @@ Result<uint64_t> Import::finish(const Shared& shared) {
     return pass(synced.error());
   }
   claim_.reset();
+  if (next) {
+    if (auto applied = apply(shared, next); !applied) return pass(applied.error());
+  }
   return Partition::stored_lsn(shared, volume_, volume_name_);
 }
 

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "partition/commit_tail.h"
 #include "partition/partition.h"
 #include "volume/volume.h"
 
@@ -27,12 +29,16 @@ class Import {
   Status put(std::string_view file, const std::function<Result<std::string>()>& next);
   // Where the files are, for who puts some there by links: only of a volume in a local directory.
   const std::string& directory() const;
-  // Opens the partition: gives the LSN of the newest commit that is in it.
-  Result<uint64_t> finish(const Shared& shared);
+  // Opens the partition, after applying the commits that `next` gives, in order, until it gives
+  // nothing: Code::corrupt when one is missing before another. Gives the LSN of the newest commit
+  // that is in it.
+  using NextCommit = std::function<Result<std::optional<CommitBatch>>()>;
+  Result<uint64_t> finish(const Shared& shared, const NextCommit& next = {});
 
  private:
   Import(volume::Volume& volume, std::string_view volume_name,
          std::unique_ptr<volume::Claim> claim);
+  Status apply(const Shared& shared, const NextCommit& next);
 
   volume::Volume& volume_;
   const std::string volume_name_;

@@ -313,7 +313,7 @@ Status Partition::trim() {
   rocksdb::Status deleted;
   {
     const Writer::Paused paused(*writer_);
-    deleted = db.Write(rocksdb::WriteOptions(), &deletions);
+    deleted = store_->write(rocksdb::WriteOptions(), deletions);
     if (deleted.ok()) store_->acknowledge();
   }
   if (!deleted.ok()) return pass(store_->translate(deleted, "trimming"));

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "base/bytes.h"
 #include "base/log.h"
 #include "partition/file_reads.h"
 #include "partition/rocksdb_log.h"
@@ -331,10 +332,31 @@ Status Store::reopen(uint64_t lsn) {
   return status;
 }
 
+rocksdb::Status Store::write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& batch) {
+  rocksdb::Status written = db_->Write(options, &batch);
+  if (!written.ok() || !has_tail_.load(std::memory_order_acquire)) return written;
+  const MutexLock lock(tail_mutex_);
+  if (const auto tail = tail_.lock()) {
+    // RocksDB has put the number of its first entry at its beginning.
+    tail->add(load_u64_le(batch.Data().data()), batch.Count(), batch.Data());
+  } else {
+    has_tail_ = false;
+  }
+  return written;
+}
+
+void Store::set_tail(const std::shared_ptr<CommitTail>& tail) {
+  const MutexLock lock(tail_mutex_);
+  tail_ = tail;
+  has_tail_.store(true, std::memory_order_release);
+}
+
 Status Store::put_record(const PartitionRecord& record) {
   rocksdb::WriteOptions options;
   options.sync = true;
-  rocksdb::Status put = db_->Put(options, ledger(), kRecordKey, encode_record(record));
+  rocksdb::WriteBatch batch;
+  rocksdb::Status put = batch.Put(ledger(), kRecordKey, encode_record(record));
+  if (put.ok()) put = write(options, batch);
   if (!put.ok()) return pass(translate(put, "writing the partition's record"));
   acknowledge();
   record_ = record;

@@ -18,6 +18,7 @@
 
 #include "base/result.h"
 #include "base/thread_annotations.h"
+#include "partition/commit_tail.h"
 #include "partition/compaction_guard.h"
 #include "partition/format.h"
 #include "partition/gate.h"
@@ -144,6 +145,11 @@ class Store {
   // Writes a record outside of a run: when a child is made, and after trimming.
   Status put_record(const PartitionRecord& record);
 
+  // Every write goes through here, one at a time: by the writer, or while it is paused.
+  rocksdb::Status write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& batch);
+  // Who is told of every write from now on (commit_tail.h), for as long as it lives.
+  void set_tail(const std::shared_ptr<CommitTail>& tail);
+
   // Marks everything written so far as committed (log_watch.h). Call after each successful write.
   void acknowledge() { logs_->acknowledge(); }
   // Records the LSN of the newest commit. If commits are synced, it is also noted in the volume, so
@@ -222,6 +228,9 @@ class Store {
   mutable Mutex snapshots_mutex_;
   std::set<const rocksdb::Snapshot*> snapshots_ ORRERY_GUARDED_BY(snapshots_mutex_);
   uint64_t generation_ ORRERY_GUARDED_BY(snapshots_mutex_) = 0;
+  std::atomic<bool> has_tail_{false};
+  Mutex tail_mutex_;
+  std::weak_ptr<CommitTail> tail_ ORRERY_GUARDED_BY(tail_mutex_);
 
   // Destroyed in reverse: the database before what it stands on.
   std::unique_ptr<volume::Claim> claim_;             // null: a follower's

@@ -248,7 +248,7 @@ Status Writer::commit_run(Run& run) {
     shared_.caches->terms.announce(partition_.term_owner_,
                                    store_.db().GetLatestSequenceNumber() + 1,
                                    [&](const auto& take) { run.each_changed_term(take); });
-    written = injected ? store_.db().Write(options, &batch)
+    written = injected ? store_.write(options, batch)
                        : rocksdb::Status::IOError(injected.error().message);
   } catch (const std::exception& error) {
     // The index ledger in memory is ahead of the one in the files, at least.
@@ -404,7 +404,7 @@ Status Writer::forget_history(uint64_t lsn) {
   rocksdb::Status status = batch.DeleteRange(store_.history(), from, to);
   if (status.ok()) status = batch.Put(store_.ledger(), kRecordKey, encode_record(next));
   // Not synced: should it be lost, it is done again.
-  if (status.ok()) status = store_.db().Write(rocksdb::WriteOptions(), &batch);
+  if (status.ok()) status = store_.write(rocksdb::WriteOptions(), batch);
   if (status.ok()) store_.acknowledge();
   paused.reset();
   const rocksdb::Slice first = from;

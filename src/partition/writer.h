@@ -24,6 +24,10 @@ namespace orrery::partition {
 class Writer {
  public:
   Writer(Partition& partition, Shared& shared, Store& store);
+  // Of a partition, for the files of this folder.
+  static Writer& of(Partition& partition) { return *partition.writer_; }
+  Store& store() const { return store_; }
+  const Clock& clock() const { return shared_.clock; }
 
   void submit(std::vector<Write> transaction, Completion done);
 

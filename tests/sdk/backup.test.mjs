@@ -12,6 +12,8 @@ const manifests = (folder) =>
 const filesOf = (folder) =>
   readdirSync(join(folder, "files"), { recursive: true }).map((name) => join(folder, "files", name)).filter((path) => /[0-9A-F]{64}$/.test(path));
 
+const archived = (folder) => (existsSync(join(folder, "archive")) ? readdirSync(join(folder, "archive")).length : 0);
+
 async function backUp(server, folder) {
   const made = await run(["backup", "--data", server.data, "--to", folder]);
   assert.equal(made.code, 0, made.stderr);
@@ -169,6 +171,66 @@ describe("backup and restore", () => {
     const server = await restored(work("twice"), work("twice-data"), ["--backup", first.backup]);
     try {
       assert.equal((await all(server.client().database("db").container(container.id))).length, 40);
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+describe("restore to a point in time", () => {
+  const work = workFolder();
+
+  it("each archived moment comes back, deletes included, and others are refused", async () => {
+    const server = await start({ clock: true });
+    try {
+      const { database } = await server.client().databases.create({ id: "db" });
+      const { container } = await database.containers.create({ id: "c", partitionKey: { paths: ["/pk"], version: 2 } });
+      for (const id of ["kept", "deleted", "changed"]) await container.items.create({ id, pk: "k", n: 0 });
+      const folder = work("F");
+      const follower = begin(["backup", "--data", server.data, "--to", folder, "--follow", "--interval", "1"]);
+      await seen(() => manifests(folder).length > 0, () => "the first backup");
+      const moments = [];
+      const moment = async (change) => {
+        server.clock.move(100);
+        await change();
+        moments.push({ at: server.clock.now_s + 50, items: (await all(container, "SELECT * FROM c ORDER BY c.id")) });
+      };
+      await moment(() => container.items.create({ id: "first", pk: "k" }));
+      await moment(() => container.item("changed", "k").replace({ id: "changed", pk: "k", n: 1 }));
+      await moment(() => container.item("deleted", "k").delete());
+      server.clock.move(100);
+      // The second look that brings something began after the first one: it has all until now.
+      for (let tick = 0; tick < 2; ++tick) {
+        const looks = archived(folder);
+        await container.items.upsert({ id: "tick", pk: "k", tick });
+        await seen(() => archived(folder) > looks, () => "another look");
+      }
+      // A change of the catalog: a new backup, and what follows goes on from there.
+      await database.containers.create({ id: "later", partitionKey: { paths: ["/pk"], version: 2 } });
+      await seen(() => manifests(folder).length > 1, () => "the second backup");
+      await moment(() => container.items.create({ id: "second", pk: "k" }));
+      server.clock.move(100);
+      follower.kill("SIGINT");
+      const ended = await follower.ended;
+      assert.equal(ended.code, 0, ended.stderr);
+      await verified(folder);
+      const utc = (seconds) => new Date(seconds * 1000).toISOString();
+      for (const [i, { at, items }] of moments.entries()) {
+        const back = await restored(folder, work(`data-${i}`), ["--at", utc(at)]);
+        try {
+          const db = back.client().database("db");
+          assert.deepEqual(await all(db.container("c"), "SELECT * FROM c ORDER BY c.id"), items);
+          const { resources } = await db.containers.readAll().fetchAll();
+          assert.equal(resources.length, i < 3 ? 1 : 2);
+        } finally {
+          await back.close();
+        }
+      }
+      for (const at of [utc(moments[0].at - 3600), utc(moments[3].at + 3600), "yesterday"]) {
+        const refused = await run(["restore", "--from", folder, "--at", at, "--data", work("refused")]);
+        assert.equal(refused.code, 1);
+        assert.match(refused.stderr, /no backup that is as old|not archived|no time/);
+      }
     } finally {
       await server.close();
     }

@@ -35,7 +35,8 @@ Result<ExportRequest> decode_export_request(std::string_view bytes) {
     piece.from = from.number();
     piece.size = from.number();
   }
-  if (!from.is_good() || operation > static_cast<uint64_t>(ExportRequest::Operation::close)) {
+  if (!from.is_good() ||
+      operation > static_cast<uint64_t>(ExportRequest::Operation::read_commits)) {
     return fail(Code::invalid,
                 "cannot read what is to be copied: is the program of the same "
                 "version as the server?");
@@ -54,6 +55,7 @@ std::string encode(const OpenedExport& opened) {
       .number(info.usage.items)
       .number(info.index_version)
       .number(info.sequence)
+      .number(static_cast<uint64_t>(opened.now_ms))
       .number(info.files.size());
   for (const partition::ExportedFile& file : info.files) {
     packed.text(file.name).number(file.size).text(file.mark);
@@ -82,6 +84,7 @@ Result<OpenedExport> decode_opened_export(std::string_view bytes) {
   info.usage.items = from.number();
   info.index_version = static_cast<uint32_t>(from.number());
   info.sequence = from.number();
+  opened.now_ms = static_cast<int64_t>(from.number());
   const uint64_t files = from.count(3 * sizeof(uint64_t));
   for (uint64_t i = 0; i < files; ++i) {
     partition::ExportedFile& file = info.files.emplace_back();
@@ -105,6 +108,39 @@ Result<OpenedExport> decode_opened_export(std::string_view bytes) {
                 "version as the server?");
   }
   return opened;
+}
+
+std::string encode(const partition::CommitPage& page) {
+  Packer packed;
+  packed.number(page.sequence)
+      .number(static_cast<uint64_t>(page.until_ms))
+      .number(page.more ? 1 : 0)
+      .number(page.batches.size());
+  for (const partition::CommitBatch& batch : page.batches) {
+    packed.number(batch.first)
+        .number(batch.last)
+        .number(static_cast<uint64_t>(batch.time_ms))
+        .text(batch.bytes);
+  }
+  return packed.take();
+}
+
+Result<partition::CommitPage> decode_commit_page(std::string_view bytes) {
+  Unpacker from(bytes);
+  partition::CommitPage page;
+  page.sequence = from.number();
+  page.until_ms = static_cast<int64_t>(from.number());
+  page.more = from.number() != 0;
+  const uint64_t batches = from.count(4 * sizeof(uint64_t));
+  for (uint64_t i = 0; i < batches; ++i) {
+    partition::CommitBatch& batch = page.batches.emplace_back();
+    batch.first = from.number();
+    batch.last = from.number();
+    batch.time_ms = static_cast<int64_t>(from.number());
+    batch.bytes = from.text();
+  }
+  if (!from.is_good()) return fail(Code::invalid, "cannot read the server's list of commits");
+  return page;
 }
 
 }  // namespace orrery::cluster

@@ -49,7 +49,8 @@ Result<std::string> Exports::serve(std::string_view bytes) {
   const MutexLock lock(mutex_);
   if (request->operation == ExportRequest::Operation::close) {
     held_.erase(request->id);
-  } else if (request->operation != ExportRequest::Operation::read) {
+  } else if (request->operation == ExportRequest::Operation::open_catalog ||
+             request->operation == ExportRequest::Operation::open_range) {
     auto opened = decode_opened_export(*answer);
     if (!opened) return pass(opened.error());
     if (opened->has_files) {
@@ -76,6 +77,8 @@ Result<std::string> Exports::serve_here(const ExportRequest& request) {
       return open_range(request);
     case ExportRequest::Operation::read:
       return read(request);
+    case ExportRequest::Operation::read_commits:
+      return read_commits(request);
     case ExportRequest::Operation::close:
       break;
   }
@@ -95,7 +98,8 @@ Result<std::string> Exports::address_for(const ExportRequest& request) {
     case ExportRequest::Operation::open_catalog:
       address = placement_->coordinator_address();
       break;
-    case ExportRequest::Operation::open_range: {
+    case ExportRequest::Operation::open_range:
+    case ExportRequest::Operation::read_commits: {
       auto slot = slot_of(request);
       if (!slot) return pass(slot.error());
       address = placement_->address_of(**slot);
@@ -158,6 +162,7 @@ Result<std::string> Exports::open_catalog() {
   if (!exported) return pass(exported.error());
   OpenedExport opened;
   opened.info = exported->files->info();
+  opened.now_ms = clock_.now_ms();
   opened.ranges = std::move(exported->ranges);
   auto held = std::make_shared<Held>();
   held->files = std::move(exported->files);
@@ -183,6 +188,7 @@ Result<std::string> Exports::open_range(const ExportRequest& request) {
   if (!files) return pass(files.error());
   if (auto current = opener_.check_current(); !current) return pass(current.error());
   opened.info = (*files)->info();
+  opened.now_ms = clock_.now_ms();
   auto held = std::make_shared<Held>();
   held->files = std::move(*files);
   held->slot = *slot;
@@ -222,8 +228,30 @@ Result<std::string> Exports::read(const ExportRequest& request) {
   return bytes;
 }
 
+Result<std::string> Exports::read_commits(const ExportRequest& request) {
+  auto slot = slot_of(request);
+  if (!slot) return pass(slot.error());
+  auto partition = opener_.open_if_there(*slot);
+  if (!partition) return pass(partition.error());
+  if (*partition == nullptr) return fail(Code::precondition_failed, "the range has no files");
+  (*slot)->note_use(clock_.steady_us());
+  const MutexLock lock(follow_mutex_);
+  Followed& followed = followed_[request.volume_name];
+  followed.asked_us = clock_.steady_us();
+  auto page = followed.follower.read(*partition, request.id, kExportReadMax);
+  if (!page) return pass(page.error());
+  // Until here no other node can have made a commit.
+  if (auto current = opener_.check_current(); !current) return pass(current.error());
+  return encode(*page);
+}
+
 void Exports::end_idle() {
   const int64_t now_us = clock_.steady_us();
+  {
+    const MutexLock lock(follow_mutex_);
+    std::erase_if(followed_,
+                  [&](const auto& one) { return now_us - one.second.asked_us >= kFollowIdleUs; });
+  }
   std::vector<std::shared_ptr<Held>> ending;  // after unlocking
   const MutexLock lock(mutex_);
   for (auto it = held_.begin(); it != held_.end();) {

@@ -10,6 +10,8 @@
 //  - An export that nobody has read from for kIdleUs ends, so that one who has died does not keep
 //    files from being deleted.
 //  - At most kOpenMax are open.
+//  - Commits are kept for who follows (partition/commit_tail.h) until nobody asked for
+//  kFollowIdleUs.
 //
 // Fault point: export.read, before files are read.
 //
@@ -30,6 +32,7 @@
 #include "cluster/partitions/opener.h"
 #include "cluster/placement.h"
 #include "cluster/routing_table.h"
+#include "partition/commit_tail.h"
 #include "partition/export.h"
 #include "peer/link.h"
 
@@ -39,6 +42,7 @@ class Exports {
  public:
   static constexpr int64_t kIdleUs = 60'000'000;
   static constexpr size_t kOpenMax = 64;
+  static constexpr int64_t kFollowIdleUs = 300'000'000;
 
   // `placement` and `link` are null in a server alone.
   Exports(const RoutingTable& table, catalog::Catalog& catalog, Opener& opener, const Clock& clock,
@@ -73,6 +77,7 @@ class Exports {
   Result<std::string> open_catalog();
   Result<std::string> open_range(const ExportRequest& request);
   Result<std::string> read(const ExportRequest& request);
+  Result<std::string> read_commits(const ExportRequest& request);
   Result<uint64_t> keep(std::shared_ptr<Held> held);
 
   const RoutingTable& table_;
@@ -83,6 +88,13 @@ class Exports {
   peer::Link* const link_;
   Mutex mutex_;
   std::map<uint64_t, std::shared_ptr<Held>> held_ ORRERY_GUARDED_BY(mutex_);
+  struct Followed {
+    partition::CommitFollower follower;
+    int64_t asked_us = 0;
+  };
+  // Taken first, and held while commits are read: those who follow are few.
+  Mutex follow_mutex_;
+  std::map<std::string, Followed> followed_ ORRERY_GUARDED_BY(follow_mutex_);  // by name
 };
 
 }  // namespace orrery::cluster
