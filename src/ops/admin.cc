@@ -137,7 +137,15 @@ void Pages::split(PageRequestPtr call) {
 
 cluster::RoutingPtr Pages::find(std::string_view face, std::string_view database,
                                 std::string_view container) const {
-  return engine_.find({.face = face.empty() ? main_face_ : face, .name = database}, container);
+  if (!face.empty()) return engine_.find({.face = face, .name = database}, container);
+  if (auto routing = engine_.find({.face = main_face_, .name = database}, container)) {
+    return routing;
+  }
+  // As the main face shows what belongs to another: FACE:DATABASE.
+  const size_t colon = database.find(':');
+  if (colon == std::string_view::npos) return nullptr;
+  return engine_.find({.face = database.substr(0, colon), .name = database.substr(colon + 1)},
+                      container);
 }
 
 }  // namespace orrery::ops
