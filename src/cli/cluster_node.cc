@@ -1,6 +1,7 @@
 // See cluster_node.h.
 #include "cli/cluster_node.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <thread>
@@ -111,12 +112,21 @@ bool ClusterNode::wait_until_ready(const std::function<bool()>& stop) {
 }
 
 void ClusterNode::leave(std::chrono::seconds patience) {
-  if (!coordination_ || lease_->is_lost()) return;
+  if (!coordination_) return;
+  const auto until = std::chrono::steady_clock::now() + patience;
+  if (!lease_->is_lost()) give_away(until);
+  const auto left = std::max<std::chrono::steady_clock::duration>(
+      kMoment, until - std::chrono::steady_clock::now());
+  if (!switchboard_.finish_receiving(std::chrono::ceil<std::chrono::milliseconds>(left))) {
+    log::warn("stopping, though requests of other nodes are not answered yet");
+  }
+}
+
+void ClusterNode::give_away(std::chrono::steady_clock::time_point until) {
   nodes::Node& node = coordination_->node();
   node.drain(options_.name, true, [](const Result<std::string>& asked) {
     if (!asked) log::warn("cannot drain this node", {{"error", asked.error().message}});
   });
-  const auto until = std::chrono::steady_clock::now() + patience;
   while (!node.is_drained() && std::chrono::steady_clock::now() < until && !lease_->is_lost()) {
     std::this_thread::sleep_for(kMoment);
   }

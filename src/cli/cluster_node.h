@@ -47,8 +47,8 @@ class ClusterNode {
   // Waits until the node knows the catalog. False: `stop` said so before.
   bool wait_until_ready(const std::function<bool()>& stop);
 
-  // Has others take what this node serves, so that no request fails when it stops. Gives up after
-  // `patience`: they take it then as that of a dead node.
+  // Has others take what this node serves, so that no request fails when it stops, and answers what
+  // it took from them. Gives up after `patience`: they take it then as that of a dead node.
   void leave(std::chrono::seconds patience);
   void stop();
 
@@ -57,6 +57,7 @@ class ClusterNode {
   class EngineCalls;
 
   explicit ClusterNode(NodeOptions options);
+  void give_away(std::chrono::steady_clock::time_point until);
   Status wait_until_all_have(uint64_t lsn) const;
 
   const NodeOptions options_;

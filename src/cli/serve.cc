@@ -314,6 +314,7 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   sigwait(&stop_signals, &signal);
   Status ended = end_of_run();  // before the lease is given back
   readiness.stopping();
+  const std::chrono::seconds grace(options.grace_s);
   log::info("stopping: finishing what was accepted", {{"grace_s", options.grace_s}});
   // A second signal does not wait.
   survive("watching for a second signal", [&] {
@@ -323,8 +324,8 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
       std::_Exit(130);
     }).detach();
   });
-  (*node)->leave(std::chrono::seconds(options.grace_s));
-  (*server)->stop(std::chrono::seconds(options.grace_s));
+  (*node)->leave(grace);
+  (*server)->stop(grace);
   if (*test_hop) (*test_hop)->stop();
   faces.pages().set_node(nullptr);
   (*node)->stop();

@@ -21,6 +21,18 @@ void Switchboard::set_receiver(ForwardReceiver& receiver) {
   receiver_ = &receiver;
 }
 
+bool Switchboard::finish_receiving(std::chrono::milliseconds patience) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  MutexLock lock(mutex_);
+  receiver_ = nullptr;
+  while (receiving_ > 0) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= until) return false;
+    answered_.wait_for(mutex_, until - now);
+  }
+  return true;
+}
+
 void Switchboard::clear() {
   MutexLock lock(mutex_);
   answerers_.clear();
@@ -44,9 +56,16 @@ void Switchboard::receive(IncomingRequest request, ForwardDone done) {
   {
     MutexLock lock(mutex_);
     receiver = receiver_;
+    if (receiver != nullptr) ++receiving_;
   }
   if (receiver == nullptr) return done(nobody());
-  receiver->receive(std::move(request), std::move(done));
+  receiver->receive(std::move(request),
+                    [this, done = std::move(done)](Result<ForwardAnswer> answer) mutable {
+                      done(std::move(answer));
+                      MutexLock lock(mutex_);
+                      --receiving_;
+                      answered_.notify_all();
+                    });
 }
 
 }  // namespace orrery::peer

@@ -5,6 +5,8 @@
 // Threading: any thread.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +23,9 @@ class Switchboard final : public Answerer, public ForwardReceiver {
   void add(std::string prefix, Answerer& answerer);
   // For requests of clients.
   void set_receiver(ForwardReceiver& receiver);
+  // Refuses requests of clients from here on, and waits until those that were taken are answered.
+  // They need the event loops, so this comes before those end. False: some are not, by then.
+  bool finish_receiving(std::chrono::milliseconds patience);
   // Refuses everything from here on; whoever is being asked now may still be.
   void clear();
 
@@ -31,6 +36,8 @@ class Switchboard final : public Answerer, public ForwardReceiver {
   mutable Mutex mutex_;
   std::vector<std::pair<std::string, Answerer*>> answerers_ ORRERY_GUARDED_BY(mutex_);
   ForwardReceiver* receiver_ ORRERY_GUARDED_BY(mutex_) = nullptr;
+  CondVar answered_;
+  uint64_t receiving_ ORRERY_GUARDED_BY(mutex_) = 0;  // taken, and not answered yet
 };
 
 }  // namespace orrery::peer
