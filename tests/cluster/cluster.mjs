@@ -25,6 +25,11 @@ export async function startCluster(names, options = {}) {
   const cluster = new Cluster(names, options);
   await cluster.add(names[0]);
   await Promise.all(names.slice(1).map((name) => cluster.add(name)));
+  // From here on the coordinator gives all of them partitions.
+  await until("the coordinator knows every node", async () => {
+    const live = (await cluster.status()).members.filter((one) => one.state === "live").map((one) => one.name);
+    return cluster.names.every((name) => live.includes(name));
+  });
   return cluster;
 }
 
@@ -143,6 +148,15 @@ class Cluster {
     const node = this.nodes.get(name);
     this.nodes.delete(name);
     await node.close();
+  }
+
+  // Stops it and starts it again on its data, with other options of server.mjs's start().
+  async restart(name, changes) {
+    const node = this.nodes.get(name);
+    this.nodes.delete(name);  // its end is no surprise
+    await node.restart(changes);
+    this.nodes.set(name, node);
+    node.exited.then((end) => this.#ended(name, node, end));
   }
 
   async kill(name) {

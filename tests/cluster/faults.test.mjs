@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { makeContainer, startCluster } from "./cluster.mjs";
+import { makeContainer, startCluster, until } from "./cluster.mjs";
 import { Load } from "./load.mjs";
 
 const strong = { args: ["--consistency", "Strong"] };
@@ -37,11 +37,18 @@ async function served(cluster, name) {
   return (await cluster.partitions("db", "c", asked)).filter((one) => one.node === name).length;
 }
 
+// The node that is to fail. It serves something then.
+async function chosen(cluster, whom) {
+  const { coordinator, other } = await roles(cluster);
+  const victim = whom === "coordinator" ? coordinator : other;
+  assert.equal((await cluster.command(victim, "rebalance")).code, 0);
+  await until(`${victim} serves something`, async () => (await served(cluster, victim)) > 0);
+  return victim;
+}
+
 function killed(whom) {
   return () => underLoad({}, async (cluster, load) => {
-    const { coordinator, other } = await roles(cluster);
-    const victim = whom === "coordinator" ? coordinator : other;
-    assert.ok(await served(cluster, victim) > 0, "it served something");
+    const victim = await chosen(cluster, whom);
     const since = performance.now();
     await cluster.kill(victim);
     const took = await load.isServedBy(cluster.names, since);
@@ -51,14 +58,15 @@ function killed(whom) {
 
 function hung(whom) {
   return () => underLoad({}, async (cluster, load) => {
-    const { coordinator, other } = await roles(cluster);
-    const victim = whom === "coordinator" ? coordinator : other;
+    const victim = await chosen(cluster, whom);
     const others = cluster.names.filter((name) => name !== victim);
     const node = cluster.nodes.get(victim);
     await cluster.freeze(victim);
     const since = performance.now();
     const took = await load.isServedBy(others, since);
     console.log(`# SIGSTOP of the ${whom}: all served elsewhere after ${took} ms`);
+    await until(`the lease of ${victim} is over`, async () =>
+      !(await cluster.status(others[0])).members.some((one) => one.name === victim));
     const resumed = performance.now();
     node.process.kill("SIGCONT");
     // Others have what it had: it ends with a failure, for which a service manager starts it again.

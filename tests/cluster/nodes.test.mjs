@@ -197,7 +197,7 @@ describe("a cluster of three", () => {
   test("nodes are upgraded one by one, and a new version is written when all can read it", async () => {
     const cluster = await startCluster(["n1", "n2"]);
     const written = (name) => until("the version is known", async () => (await cluster.status(name)).writtenVersion);
-    const upgrade = (name) => cluster.nodes.get(name).restart({ env: { ORRERY_TEST_NEWEST_VERSION: "2" } });
+    const upgrade = (name) => cluster.restart(name, { env: { ORRERY_TEST_NEWEST_VERSION: "2" } });
     try {
       await make(cluster, { throughput: 400, items: 20 });
       assert.equal(await written("n1"), 1);
