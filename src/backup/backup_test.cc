@@ -193,6 +193,9 @@ TEST_F(BackupTest, DamageIsFound) {
     auto refused = restore_and_open(manifest);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, Code::corrupt);
+    auto opened = cluster::Engine::open(*volume_, clock_, options_);
+    ASSERT_FALSE(opened);
+    EXPECT_THAT(opened.error().message, testing::ContainsRegex("broken off|files are missing"));
     std::ofstream(path, std::ios::binary) << bytes;
   }
   EXPECT_TRUE(restore_and_open(manifest));

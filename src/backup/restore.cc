@@ -3,13 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "partition/import.h"
@@ -77,29 +74,20 @@ Status put_file(const Folder& folder, const BackedUpFile& file, partition::Impor
   });
 }
 
-Status restore_partition(const Folder& folder, const BackedUpPartition& one, volume::Volume& volume,
+Status restore_partition(const Folder& folder, const BackedUpPartition& one,
                          const partition::Shared& shared, const RestoreOptions& options,
-                         RestoreStanding& standing, const Replay* replay) {
-  auto import = partition::Import::begin(volume, one.volume_name);
-  if (!import) return pass(import.error());
-  // Data first and CURRENT last: without it, but with data, the files are not opened by anybody.
-  std::vector<const BackedUpFile*> files;
-  for (const BackedUpFile& file : one.files) files.push_back(&file);
-  std::ranges::sort(files, {}, [](const BackedUpFile* file) {
-    const bool is_data = file->name.ends_with(".sst") || file->name.ends_with(".log");
-    const int rank = is_data ? 0 : file->name == "CURRENT" ? 2 : 1;
-    return std::pair<int, std::string_view>(rank, file->name);
-  });
-  for (const BackedUpFile* file : files) {
+                         RestoreStanding& standing, const Replay* replay,
+                         partition::Import& import) {
+  for (const BackedUpFile& file : one.files) {
     if (options.stopped()) return was_stopped();
-    if (auto put = put_file(folder, *file, *import, options); !put) return put;
-    standing.bytes_done += file->size;
+    if (auto put = put_file(folder, file, import, options); !put) return put;
+    standing.bytes_done += file.size;
     options.progress(standing);
   }
   std::optional<ArchivedCommits> commits;
   if (replay != nullptr) commits.emplace(folder, *replay, one);
   auto lsn =
-      commits ? import->finish(shared, [&] { return commits->next(); }) : import->finish(shared);
+      commits ? import.finish(shared, [&] { return commits->next(); }) : import.finish(shared);
   if (!lsn) {
     return fail(lsn.error().code, fmt::format("partition {} of the backup: {}", one.volume_name,
                                               lsn.error().message));
@@ -132,14 +120,18 @@ Status restore(const Folder& folder, const Manifest& manifest, volume::Volume& v
   RestoreStanding standing;
   standing.partitions = manifest.partitions.size() + 1;
   standing.bytes = manifest.file_bytes();
+  auto catalog = partition::Import::begin(volume, manifest.catalog.volume_name);
+  if (!catalog) return pass(catalog.error());
   for (const BackedUpPartition& one : manifest.partitions) {
-    if (auto done = restore_partition(folder, one, volume, shared, options, standing, replay);
+    auto import = partition::Import::begin(volume, one.volume_name);
+    if (!import) return pass(import.error());
+    if (auto done = restore_partition(folder, one, shared, options, standing, replay, *import);
         !done) {
       return done;
     }
   }
   // A change of the catalog makes a new backup: at that time it was as it is in this one.
-  return restore_partition(folder, manifest.catalog, volume, shared, options, standing, nullptr);
+  return restore_partition(folder, manifest.catalog, shared, options, standing, nullptr, *catalog);
 }
 
 Status check_files(const Folder& folder, const Manifest& manifest, const RestoreOptions& options,

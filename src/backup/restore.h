@@ -1,7 +1,7 @@
 // Puts a backup into a volume, checking every file on the way.
 //
-// The catalog comes last: a server refuses a volume that has partitions and no catalog, so what a
-// restore that was broken off left is never served.
+// The catalog's place is marked first and its files come last: a server refuses a volume whose
+// catalog is being restored, so what a restore that was broken off left is never served.
 #pragma once
 
 #include <cstdint>

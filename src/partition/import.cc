@@ -39,7 +39,11 @@ Result<Import> Import::begin(volume::Volume& volume, std::string_view volume_nam
   const rocksdb::IOStatus made = (*claim)->file_system()->CreateDirIfMissing(
       (*claim)->directory(), rocksdb::IOOptions(), nullptr);
   if (auto ok = told(made, "making", (*claim)->directory()); !ok) return pass(ok.error());
-  return Import(volume, volume_name, std::move(*claim));
+  Import import(volume, volume_name, std::move(*claim));
+  if (auto marked = import.put(kBeingImported, [] { return std::string(); }); !marked) {
+    return pass(marked.error());
+  }
+  return import;
 }
 
 const std::string& Import::directory() const {
@@ -97,6 +101,11 @@ Result<uint64_t> Import::finish(const Shared& shared, const NextCommit& next) {
   std::unique_ptr<rocksdb::FSDirectory> directory;
   rocksdb::IOStatus status = claim_->file_system()->NewDirectory(
       claim_->directory(), rocksdb::IOOptions(), &directory, nullptr);
+  if (status.ok()) status = directory->Fsync(rocksdb::IOOptions(), nullptr);
+  if (status.ok()) {
+    status = claim_->file_system()->DeleteFile(
+        fmt::format("{}/{}", claim_->directory(), kBeingImported), rocksdb::IOOptions(), nullptr);
+  }
   if (status.ok()) status = directory->Fsync(rocksdb::IOOptions(), nullptr);
   if (auto synced = told(status, "syncing", claim_->directory()); !synced) {
     return pass(synced.error());

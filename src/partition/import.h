@@ -1,7 +1,7 @@
 // Puts the files of a partition, as export.h gave them, into a volume: restoring a backup.
 //
-// The files are a partition of the volume once finish() has opened them; should the process end
-// before that, what is there is not opened by anybody, since the catalog is imported last.
+// The files are a partition of the volume once finish() has opened them. Before that a mark among
+// them keeps everybody from opening them (kBeingImported in store.h).
 #pragma once
 
 #include <cstdint>

@@ -107,6 +107,12 @@ Status Store::check_head() const {
   if (listed.IsNotFound() || listed.IsPathNotFound()) return {};
   if (!listed.ok()) return pass(translate(listed, "listing the partition's files"));
   bool data = false;
+  if (std::ranges::find(names, kBeingImported) != names.end()) {
+    return fail(Code::corrupt,
+                fmt::format("a backup was being restored into {} and this was broken off: remove "
+                            "the data and restore it again",
+                            claim_->directory()));
+  }
   for (const std::string& name : names) {
     if (name == "CURRENT") return {};
     data = data || name.ends_with(".sst") || name.ends_with(".log");

@@ -54,6 +54,9 @@ inline rocksdb::ReadOptions read_options() {
   return options;
 }
 
+// Among the files of a partition while they are put there (import.h): they are not to be opened.
+inline constexpr std::string_view kBeingImported = "RESTORING";
+
 class Store {
  public:
   // How it was opened, by what the disk allowed.
