@@ -18,8 +18,9 @@ namespace orrery::peer {
 namespace {
 
 constexpr const char* kModuleFile = "liborrery_peer.so";
+constexpr const char* kInstalledModule = "/usr/lib/orrery/liborrery_peer.so";
 
-// Beside the program, or where a package puts modules.
+// Beside the program, or where a package puts modules; also where /proc is not there to tell.
 std::string module_file() {
   std::error_code error;
   const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -29,7 +30,7 @@ std::string module_file() {
       if (std::filesystem::exists(file, error)) return file;
     }
   }
-  return kModuleFile;
+  return std::filesystem::exists(kInstalledModule, error) ? kInstalledModule : kModuleFile;
 }
 
 Result<ModuleDoor> load() {
