@@ -158,6 +158,10 @@ TEST_F(FollowerTest, EveryStateIsOneOfTheOwners) {
   for (bool last = false; !last;) {
     last = is_done;
     auto caught_up = catch_up(*replica);
+    if (!caught_up && caught_up.error().code == Code::overloaded) {
+      last = false;  // the owner flushes faster than this reads: it comes again
+      continue;
+    }
     ASSERT_TRUE(caught_up) << caught_up.error().message;
     ASSERT_GE(replica->lsn(), before);
     before = replica->lsn();
