@@ -18,12 +18,24 @@ constexpr int kAttempts = 16;
 // From one state to the next. Code::retry: it is another one by now.
 Status change(ObjectStore& store, const WrittenVersion& from, WrittenVersion to) {
   to.turn = from.turn + 1;
-  // Before the first change there is no object, whose attributes equal the empty string.
-  const std::string was = from.turn == 0 ? std::string() : encode(from);
-  const Outcome changed = store.apply(kVersionObject, {.attributes_equal = {{kState, was}},
-                                                       .set_attributes = {{kState, encode(to)}}});
-  if (changed.is_done()) return {};
-  if (changed.applied == Applied::differs) return fail(Code::retry, "it was changed meanwhile");
+  ObjectChange wanted{.set_attributes = {{kState, encode(to)}}};
+  if (from.turn == 0) {
+    wanted.presence = ObjectChange::Presence::must_be_new;
+  } else {
+    wanted.presence = ObjectChange::Presence::must_be_there;
+    wanted.attributes_equal = {{kState, encode(from)}};
+  }
+  const Outcome changed = store.apply(kVersionObject, wanted);
+  switch (changed.applied) {
+    case Applied::done:
+      return {};
+    case Applied::differs:
+    case Applied::exists:
+    case Applied::absent:
+      return fail(Code::retry, "it was changed meanwhile");
+    default:
+      break;
+  }
   return fail(Code::internal, fmt::format("cannot change the version that is written in {}: {}",
                                           store.place(), changed.message));
 }
