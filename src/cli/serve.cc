@@ -47,6 +47,9 @@
 namespace orrery::cli {
 namespace {
 
+constexpr uint32_t kStopMaxS = 30;        // beyond the grace
+constexpr uint32_t kDeposedStopMaxS = 5;  // of a node whose lease is over
+
 // A key that was given is the operator's to close: how it gets there may not let us.
 void warn_if_others_can_read(const std::string& private_key_file) {
   struct stat found{};
@@ -316,12 +319,15 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   readiness.stopping();
   const std::chrono::seconds grace(options.grace_s);
   log::info("stopping: finishing what was accepted", {{"grace_s", options.grace_s}});
-  // A second signal does not wait.
+  // A second signal does not wait. Nor does anybody wait for ever: what was acknowledged is
+  // durable, and a node without its lease has nothing left to give away.
+  const timespec patience{.tv_sec = ended ? options.grace_s + kStopMaxS : kDeposedStopMaxS,
+                          .tv_nsec = 0};
   survive("watching for a second signal", [&] {
-    std::thread([stop_signals] {
-      int again = 0;
-      sigwait(&stop_signals, &again);
-      std::_Exit(130);
+    std::thread([stop_signals, patience] {
+      if (sigtimedwait(&stop_signals, nullptr, &patience) > 0) std::_Exit(130);
+      log::error("stopping takes too long: the process ends without it");
+      std::_Exit(1);
     }).detach();
   });
   (*node)->leave(grace);
