@@ -111,6 +111,8 @@ Opener::Opened Opener::claim_files(const Slot& slot) {
         Partition::open(shared_, volume_, range.volume_name, {range.id, range.min, range.max});
     if (partition || partition.error().code != Code::moved) return partition;
     if (!is_node_ || stop_.is_set() || moments == kClaimMomentsMax) return partition;
+    // Without its lease this node is told of no plan that would end the wait.
+    if (auto current = check_current(); !current) return pass(current.error());
     if (!slot.here) return pass(is_elsewhere());
     std::this_thread::sleep_for(kMoment);
   }
