@@ -213,5 +213,9 @@ describe("table entities", () => {
       const listed = await at.raw("GET", `${table.tableName}()`, { headers: { "x-ms-version": version } });
       assert.deepEqual([listed.status, listed.headers.get("x-ms-version")], [200, "2026-06-06"]);
     }
+    for (const version of ["newest", "2019-02-2", "2019-02-02x"]) {
+      const refused = await at.raw("GET", `${table.tableName}()`, { headers: { "x-ms-version": version } });
+      assert.deepEqual([refused.status, refused.headers.get("x-ms-error-code")], [400, "InvalidHeaderValue"], version);
+    }
   });
 });

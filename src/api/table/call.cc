@@ -58,6 +58,7 @@ RequestHeaders RequestHeaders::of(const std::vector<net::Header>& all) {
       {"content-type", &RequestHeaders::content_type},
       {"date", &RequestHeaders::date},
       {"x-ms-date", &RequestHeaders::x_ms_date},
+      {"x-ms-version", &RequestHeaders::x_ms_version},
       {"connection", &RequestHeaders::connection},
       {"x-ms-client-request-id", &RequestHeaders::client_request_id},
       {"if-match", &RequestHeaders::if_match},

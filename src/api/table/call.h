@@ -34,6 +34,7 @@ struct RequestHeaders {
   std::string_view content_type;
   std::string_view date;
   std::string_view x_ms_date;
+  std::string_view x_ms_version;
   std::string_view connection;
   std::string_view client_request_id;
   std::string_view if_match;

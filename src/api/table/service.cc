@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -52,6 +53,18 @@ RequestFacts facts_of(const Call& call, const Clock& clock) {
   facts.tls = call.tls;
   facts.now_s = clock.now_s();
   return facts;
+}
+
+// Every version is accepted, later ones than this program too: a version is a day.
+TableStatus check_version(std::string_view version) {
+  constexpr std::string_view kForm = "dddd-dd-dd";
+  const bool is_day = std::ranges::equal(version, kForm, [](char c, char form) {
+    return form == 'd' ? c >= '0' && c <= '9' : c == form;
+  });
+  if (version.empty() || is_day) return {};
+  return table::refuse(ErrorCode::invalid_header_value,
+                       fmt::format("x-ms-version is '{}': a version is a day like 2019-02-02.",
+                                   version.substr(0, 40)));
 }
 
 }  // namespace
@@ -122,6 +135,9 @@ CallPtr Service::pass_head(CallPtr call) const {
     return nullptr;
   }
   take_cors_rules(context_, *call);
+  if (auto version = check_version(call->headers.x_ms_version); !version) {
+    return refused(version.error());
+  }
   auto parameters = parse_query_parameters(call->query());
   if (!parameters) return refused(parameters.error());
   call->parameters = std::move(*parameters);

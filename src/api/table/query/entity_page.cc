@@ -29,12 +29,17 @@ Result<NextKeys> keys_of(std::string_view stored) {
 class PageReader {
  public:
   PageReader(cluster::Engine& engine, const Clock& clock, cluster::RoutingPtr routing,
-             const PageRequest& request, partition::Reach reach)
+             const PageRequest& request, partition::Reach reach, EntityPage begun)
       : engine_(engine),
         clock_(clock),
         routing_(std::move(routing)),
         request_(request),
-        reach_(reach) {}
+        reach_(reach),
+        page_(std::move(begun)) {
+    page_.next.reset();
+    page_.is_unfinished = false;
+    is_begun_ = page_.entities_read > 0;
+  }
 
   Result<EntityPage> read() {
     const value::KeyDefinition& key = routing_->container->spec.key;
@@ -62,7 +67,7 @@ class PageReader {
       if (!done) return orrery::pass(done.error());
       if (!*done) break;
     }
-    pay(first);
+    if (!page_.is_unfinished) pay(first);
     if (auto current = engine_.check_current(); !current) return orrery::pass(current.error());
     return std::move(page_);
   }
@@ -70,7 +75,6 @@ class PageReader {
  private:
   // False: the page is full, and `next` says where to go on.
   Result<bool> read_stretch(const Stretch& stretch, std::string from, std::string placement) {
-    ++page_.stretches_read;
     int moved = 0;
     for (;;) {
       auto view = engine_.open_view(routing_, placement, stretch.min, stretch.max, {}, reach_);
@@ -111,11 +115,11 @@ class PageReader {
       if (!*found || (*cursor)->key() >= stretch.to) return true;
       const std::string_view body = (*cursor)->body();
       if (body.empty()) continue;  // not to be seen
-      if (reach_ == partition::Reach::memory && page_.entities_read >= kShortReadMax) {
-        return fail(Code::would_wait, "more has to be read than can be read here");
-      }
-      if (page_.count >= request_.entities_max ||
-          page_.entities.size() >= engine_.limits().response_bytes || is_over()) {
+      const bool is_full = page_.count >= request_.entities_max ||
+                           page_.entities.size() >= engine_.limits().response_bytes || is_over();
+      page_.is_unfinished =
+          !is_full && reach_ == partition::Reach::memory && page_.entities_read >= kShortReadMax;
+      if (is_full || page_.is_unfinished) {
         auto next = keys_of(body);
         if (!next) return orrery::pass(next.error());
         page_.next = std::move(*next);
@@ -127,7 +131,7 @@ class PageReader {
 
   Status take(std::string_view body) {
     ++page_.entities_read;
-    bytes_read_ += body.size();
+    page_.bytes_read += body.size();
     if (!matches_entity(request_.filter, body) || !is_granted(body)) return {};
     if (page_.count > 0) page_.entities += ',';
     ++page_.count;
@@ -150,7 +154,7 @@ class PageReader {
     partition::Work work;
     work.kind = partition::WorkKind::query;
     work.items = page_.entities_read;
-    work.bytes = bytes_read_;
+    work.bytes = page_.bytes_read;
     work.bytes_returned = page_.entities.size();
     page_.receipt.charge = routing_->prices->charge(work);
     engine_.pay_for_query(routing_, placement, page_.receipt.charge,
@@ -163,7 +167,6 @@ class PageReader {
   const PageRequest& request_;
   const partition::Reach reach_;
   EntityPage page_;
-  uint64_t bytes_read_ = 0;
   size_t steps_ = 0;
   bool is_begun_ = false;  // some partition was read
 };
@@ -172,8 +175,8 @@ class PageReader {
 
 Result<EntityPage> read_page(cluster::Engine& engine, const Clock& clock,
                              cluster::RoutingPtr routing, const PageRequest& request,
-                             partition::Reach reach) {
-  return PageReader(engine, clock, std::move(routing), request, reach).read();
+                             partition::Reach reach, EntityPage begun) {
+  return PageReader(engine, clock, std::move(routing), request, reach, std::move(begun)).read();
 }
 
 }  // namespace orrery::table

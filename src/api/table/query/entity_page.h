@@ -39,13 +39,17 @@ struct EntityPage {
   size_t count = 0;
   std::optional<NextKeys> next;
   cluster::Receipt receipt;
-  uint64_t stretches_read = 0;  // for tests
   uint64_t entities_read = 0;
+  uint64_t bytes_read = 0;
+  // With Reach::memory: there is more than may be read on a thread that must not wait. The rest of
+  // the page is read from `next` on, by whoever may.
+  bool is_unfinished = false;
 };
 
-// Code::would_wait with Reach::memory when more has to be read.
+// Goes on with `begun`, a page that is unfinished, from where `request` says. Code::would_wait with
+// Reach::memory when files have to be read.
 Result<EntityPage> read_page(cluster::Engine& engine, const Clock& clock,
                              cluster::RoutingPtr routing, const PageRequest& request,
-                             partition::Reach reach);
+                             partition::Reach reach, EntityPage begun = {});
 
 }  // namespace orrery::table

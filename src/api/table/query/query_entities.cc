@@ -31,13 +31,18 @@ TableResult<std::optional<NextKeys>> start_of(const QueryParameters& parameters)
   return NextKeys{std::move(*partition_key), std::move(*row_key), {}};
 }
 
-// Code::would_wait, as an engine's error, when the page cannot be read without waiting.
-std::expected<QueryAnswer, TableError> query(const HandlerContext& context, Call& call,
-                                             const Address& address,
-                                             const QueryParameters& parameters,
-                                             std::string_view accept, partition::Reach reach,
-                                             bool& would_wait) {
-  would_wait = false;
+// How the page of a query is read: by a thread that must not wait first, and where it would have
+// to, by one that may.
+struct Reading {
+  partition::Reach reach = partition::Reach::files;
+  EntityPage begun = {};    // what the first one has read
+  bool would_wait = false;  // there is no answer yet, and the other one is to go on
+};
+
+TableResult<QueryAnswer> query(const HandlerContext& context, Call& call, const Address& address,
+                               const QueryParameters& parameters, std::string_view accept,
+                               Reading& reading) {
+  reading.would_wait = false;
   auto level = metadata_of(parameters.format, accept);
   if (!level) return pass(level.error());
   auto filter = parse_filter(parameters.filter);
@@ -60,10 +65,18 @@ std::expected<QueryAnswer, TableError> query(const HandlerContext& context, Call
                       .shape = {.level = *level, .select = select, .base = base, .table = table},
                       .until_us = context.clock.steady_us() + time_us,
                       .is_wanted = [&call] { return !call.client_is_gone(); }};
-  auto page = read_page(context.engine, context.clock, routing, request, reach);
+  if (reading.begun.next) request.from = reading.begun.next;
+  auto page = read_page(context.engine, context.clock, routing, request, reading.reach,
+                        std::move(reading.begun));
   if (!page) {
-    would_wait = page.error().code == Code::would_wait;
+    reading.begun = {};
+    reading.would_wait = page.error().code == Code::would_wait;
     return std::unexpected(call.engine_error(page.error()));
+  }
+  if (page->is_unfinished) {
+    reading.begun = std::move(*page);
+    reading.would_wait = true;
+    return QueryAnswer{};
   }
   QueryAnswer answer;
   answer.level = *level;
@@ -87,16 +100,17 @@ std::expected<QueryAnswer, TableError> query(const HandlerContext& context, Call
   return answer;
 }
 
-void run_query(const HandlerContext& context, CallPtr call, partition::Reach reach) {
-  bool would_wait = false;
-  auto answer = query(context, *call, call->address, call->parameters, call->headers.accept, reach,
-                      would_wait);
-  if (would_wait && reach == partition::Reach::memory) {
+void run_query(const HandlerContext& context, CallPtr call, Reading reading) {
+  auto answer =
+      query(context, *call, call->address, call->parameters, call->headers.accept, reading);
+  if (reading.would_wait && reading.reach == partition::Reach::memory) {
     const cluster::RoutingPtr routing = find_table(context.engine, call->address.table);
     const uint64_t share = routing ? routing->container->number : 0;
-    return later(context, std::move(call), face::Lane::queries, share, [&context](CallPtr running) {
-      run_query(context, std::move(running), partition::Reach::files);
-    });
+    reading.reach = partition::Reach::files;
+    return later(context, std::move(call), face::Lane::queries, share,
+                 [&context, reading = std::move(reading)](CallPtr running) mutable {
+                   run_query(context, std::move(running), std::move(reading));
+                 });
   }
   if (!answer) {
     if (answer.error().code == ErrorCode::table_not_found && ask_catalog_owner(context, call)) {
@@ -129,14 +143,14 @@ void handle_query(const HandlerContext& context, CallPtr call) {
   if (auto allowed = call->grant.allows(Operation::query_entities, call->address.table); !allowed) {
     return call->fail(allowed.error());
   }
-  run_query(context, std::move(call), partition::Reach::memory);
+  run_query(context, std::move(call), {.reach = partition::Reach::memory});
 }
 
 TableResult<QueryAnswer> answer_query(const HandlerContext& context, Call& call,
                                       const Address& address, const QueryParameters& parameters,
                                       std::string_view accept) {
-  bool would_wait = false;
-  return query(context, call, address, parameters, accept, partition::Reach::files, would_wait);
+  Reading reading;
+  return query(context, call, address, parameters, accept, reading);
 }
 
 TableResult<QueryAnswer> answer_point(const HandlerContext& context, Call& call,
