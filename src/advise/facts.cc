@@ -41,85 +41,97 @@ std::map<uint32_t, double> used_ru(const Workload& workload) {
   return used;
 }
 
-void add_requests(Facts& facts, const Workload& workload) {
-  const size_t paths = facts.tracked.size();
-  // Requests of the container for one of the sample, hour by hour.
-  std::map<double, std::pair<double, double>> hours;  // sampled, in all
-  for (const Request& request : workload.requests) {
-    ++hours[std::floor(request.t / kHour)].first;
-  }
-  for (const Bucket& bucket : workload.buckets) {
-    hours[std::floor(bucket.t / kHour)].second += bucket.requests;
-  }
-  const auto values_of = [&](const std::vector<Known>& known, uint32_t otherwise) {
-    std::vector<uint32_t> values(paths, otherwise);
-    for (const Known& one : known) {
-      if (const auto at = facts.place_of(one.path)) values[*at] = facts.values.add_mark(one.mark);
+// How many requests of the container one of the sample stands for, hour by hour.
+class SampleWeights {
+ public:
+  explicit SampleWeights(const Workload& workload) {
+    for (const Request& request : workload.requests) ++hours_[hour_of(request.t)].sampled;
+    for (const Bucket& bucket : workload.buckets) {
+      hours_[hour_of(bucket.t)].in_all += bucket.requests;
     }
-    return values;
+  }
+  double at(double t) const {
+    const auto found = hours_.find(hour_of(t));
+    if (found == hours_.end() || found->second.in_all <= 0) return 1;
+    return std::max(1.0, found->second.in_all / found->second.sampled);
+  }
+
+ private:
+  struct Hour {
+    double sampled = 0;
+    double in_all = 0;
   };
-  std::vector<double> sampled(workload.shapes.size());
-  for (const Request& request : workload.requests) {
-    const Shape& shape = workload.shapes[request.shape];
-    ++sampled[request.shape];
-    const uint32_t otherwise =
-        has_body(shape.operation) ? ValueTable::kUndefined : FactRequest::kNotKnown;
-    const bool is_batch = !request.batch.empty();
-    FactRequest fact;
-    fact.t = request.t;
-    fact.shape = request.shape;
-    fact.ru = request.ru;
-    const auto& [in_sample, in_all] = hours[std::floor(request.t / kHour)];
-    fact.weight = in_all > 0 ? std::max(1.0, in_all / in_sample) : 1;
-    fact.values = values_of(is_batch ? request.batch.front() : request.known, otherwise);
-    fact.times.assign(paths, kNoTime);
-    fact.widths.assign(paths, 0);
-    // A query for a value that is undefined names it, too.
-    for (const uint32_t path : shape.equal) {
-      const auto at = facts.place_of(path);
-      if (at && fact.values[*at] == FactRequest::kNotKnown) {
-        fact.values[*at] = ValueTable::kUndefined;
-      }
-    }
-    for (const KnownTime& time : request.times) {
-      if (const auto at = facts.place_of(time.path)) {
-        fact.times[*at] = request.t - time.lag_s;
-        fact.widths[*at] = time.width_s;
-      }
-    }
-    for (const KnownList& list : request.lists) {
-      const auto at = facts.place_of(list.path);
-      if (!at || list.marks.empty()) continue;
-      auto& [path, values] = fact.lists.emplace_back(*at, std::vector<uint32_t>());
-      for (const uint64_t mark : list.marks) values.push_back(facts.values.add_mark(mark));
-    }
-    for (size_t i = 1; i < request.batch.size(); ++i) {
-      fact.batch.push_back(values_of(request.batch[i], ValueTable::kUndefined));
-    }
-    facts.requests.push_back(std::move(fact));
+  static double hour_of(double t) { return std::floor(t / kHour); }
+  std::map<double, Hour> hours_;
+};
+
+std::vector<uint32_t> values_of(Facts& facts, const std::vector<Known>& known, uint32_t otherwise) {
+  std::vector<uint32_t> values(facts.tracked.size(), otherwise);
+  for (const Known& one : known) {
+    if (const auto at = facts.place_of(one.path)) values[*at] = facts.values.add_mark(one.mark);
   }
-  facts.sampled_requests = static_cast<double>(facts.requests.size());
-  // A shape of which no request was kept counts with values that nobody has seen.
-  for (uint32_t i = 0; i < workload.shapes.size(); ++i) {
-    const Shape& shape = workload.shapes[i];
-    if (sampled[i] > 0 || shape.count <= 0) continue;
-    FactRequest fact;
-    fact.t = facts.requests.empty() ? workload.to : facts.requests.back().t;
-    fact.shape = i;
-    fact.ru = shape.ru / shape.count;
-    fact.weight = shape.count;
-    fact.values.assign(paths,
-                       has_body(shape.operation) ? FactRequest::kUnseen : FactRequest::kNotKnown);
-    fact.times.assign(paths, kNoTime);
-    fact.widths.assign(paths, 0);
-    for (const auto* named : {&shape.equal, &shape.in}) {
-      for (const uint32_t path : *named) {
-        if (const auto at = facts.place_of(path)) fact.values[*at] = FactRequest::kUnseen;
-      }
+  return values;
+}
+
+FactRequest fact_of(Facts& facts, const Shape& shape, const Request& request, double weight) {
+  const uint32_t otherwise =
+      has_body(shape.operation) ? ValueTable::kUndefined : FactRequest::kNotKnown;
+  FactRequest fact;
+  fact.t = request.t;
+  fact.shape = request.shape;
+  fact.ru = request.ru;
+  fact.weight = weight;
+  fact.values =
+      values_of(facts, request.batch.empty() ? request.known : request.batch.front(), otherwise);
+  fact.times.assign(facts.tracked.size(), kNoTime);
+  fact.widths.assign(facts.tracked.size(), 0);
+  // A query for a value that is undefined names it, too.
+  for (const uint32_t path : shape.equal) {
+    const auto at = facts.place_of(path);
+    if (at && fact.values[*at] == FactRequest::kNotKnown) {
+      fact.values[*at] = ValueTable::kUndefined;
     }
-    facts.requests.push_back(std::move(fact));
   }
-  // What callers of point operations have besides, by the operator's word.
+  for (const KnownTime& time : request.times) {
+    if (const auto at = facts.place_of(time.path)) {
+      fact.times[*at] = request.t - time.lag_s;
+      fact.widths[*at] = time.width_s;
+    }
+  }
+  for (const KnownList& list : request.lists) {
+    const auto at = facts.place_of(list.path);
+    if (!at || list.marks.empty()) continue;
+    auto& [path, values] = fact.lists.emplace_back(*at, std::vector<uint32_t>());
+    for (const uint64_t mark : list.marks) values.push_back(facts.values.add_mark(mark));
+  }
+  for (size_t i = 1; i < request.batch.size(); ++i) {
+    fact.batch.push_back(values_of(facts, request.batch[i], ValueTable::kUndefined));
+  }
+  return fact;
+}
+
+// Of a shape of which no request was kept: it counts with values that nobody has seen.
+FactRequest unseen_fact(const Facts& facts, uint32_t index, const Shape& shape, double t) {
+  const size_t paths = facts.tracked.size();
+  FactRequest fact;
+  fact.t = t;
+  fact.shape = index;
+  fact.ru = shape.ru / shape.count;
+  fact.weight = shape.count;
+  fact.values.assign(paths,
+                     has_body(shape.operation) ? FactRequest::kUnseen : FactRequest::kNotKnown);
+  fact.times.assign(paths, kNoTime);
+  fact.widths.assign(paths, 0);
+  for (const auto* named : {&shape.equal, &shape.in}) {
+    for (const uint32_t path : *named) {
+      if (const auto at = facts.place_of(path)) fact.values[*at] = FactRequest::kUnseen;
+    }
+  }
+  return fact;
+}
+
+// What callers of point operations have besides, by the operator's word.
+void add_what_callers_know(Facts& facts) {
   for (FactRequest& fact : facts.requests) {
     const Operation operation = facts.shapes[fact.shape].operation;
     if (operation == Operation::query || has_body(operation)) continue;
@@ -128,6 +140,24 @@ void add_requests(Facts& facts, const Workload& workload) {
       if (at && fact.values[*at] == FactRequest::kNotKnown) fact.values[*at] = FactRequest::kUnseen;
     }
   }
+}
+
+void add_requests(Facts& facts, const Workload& workload) {
+  const SampleWeights weights(workload);
+  std::vector<bool> is_sampled(workload.shapes.size());
+  for (const Request& request : workload.requests) {
+    is_sampled[request.shape] = true;
+    facts.requests.push_back(
+        fact_of(facts, workload.shapes[request.shape], request, weights.at(request.t)));
+  }
+  facts.sampled_requests = static_cast<double>(facts.requests.size());
+  for (uint32_t i = 0; i < workload.shapes.size(); ++i) {
+    const Shape& shape = workload.shapes[i];
+    if (is_sampled[i] || shape.count <= 0) continue;
+    facts.requests.push_back(unseen_fact(
+        facts, i, shape, facts.requests.empty() ? workload.to : facts.requests.back().t));
+  }
+  add_what_callers_know(facts);
 }
 
 // The 95th percentile of the buckets, in RU/s; without buckets from the totals.

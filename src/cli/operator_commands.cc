@@ -3,8 +3,15 @@
 
 namespace orrery::cli {
 
-OperatorCommands::OperatorCommands(
-    CLI::App& app, const std::function<void(CLI::App&, ServerAddress&)>& add_server_options) {
+OperatorCommands::OperatorCommands(CLI::App& app, const AddServerOptions& add_server_options) {
+  add_list(app, add_server_options);
+  add_scale(app, add_server_options);
+  add_query(app, add_server_options);
+  add_top(app, add_server_options);
+  add_doctor(app, add_server_options);
+}
+
+void OperatorCommands::add_list(CLI::App& app, const AddServerOptions& add_server_options) {
   list_command_ =
       app.add_subcommand("ls", "List databases, the containers of one, or items of a container");
   list_command_->add_option("what", list_.what, "What to look into [all databases]")
@@ -14,7 +21,9 @@ OperatorCommands::OperatorCommands(
       ->type_name("N");
   list_command_->add_flag("--json", list_.json, "Print JSON");
   add_server_options(*list_command_, server_);
+}
 
+void OperatorCommands::add_scale(CLI::App& app, const AddServerOptions& add_server_options) {
   scale_command_ =
       app.add_subcommand("scale", "Show or set the throughput of a container or database");
   scale_command_
@@ -30,7 +39,9 @@ OperatorCommands::OperatorCommands(
                            "Return when partitions were split as far as it takes");
   scale_command_->add_flag("--json", scale_.json, "Print JSON");
   add_server_options(*scale_command_, server_);
+}
 
+void OperatorCommands::add_query(CLI::App& app, const AddServerOptions& add_server_options) {
   query_command_ = app.add_subcommand("query", "Print the rows of a query");
   query_command_->add_option("container", query_.container, "The container")
       ->required()
@@ -56,7 +67,9 @@ OperatorCommands::OperatorCommands(
   query_command_->add_option("--count", query_.count, "Rows to print at most [all]")
       ->type_name("N");
   add_server_options(*query_command_, server_);
+}
 
+void OperatorCommands::add_top(CLI::App& app, const AddServerOptions& add_server_options) {
   top_command_ = app.add_subcommand("top", "Show where the load is, as it changes");
   top_command_->add_option("--interval", top_.interval_s, "Seconds between samples")
       ->capture_default_str()
@@ -67,7 +80,9 @@ OperatorCommands::OperatorCommands(
       ->type_name("N");
   top_command_->add_flag("--json", top_.json, "Print a line of JSON for each sample");
   add_server_options(*top_command_, server_);
+}
 
+void OperatorCommands::add_doctor(CLI::App& app, const AddServerOptions& add_server_options) {
   doctor_command_ = app.add_subcommand("doctor", "Check a data folder, or a running server");
   doctor_command_->add_flag("--json", doctor_.json, "Print JSON");
   doctor_command_

@@ -17,9 +17,10 @@ namespace orrery::cli {
 
 class OperatorCommands {
  public:
-  // `add_server_options` gives a command the options that say where the server is.
-  OperatorCommands(CLI::App& app,
-                   const std::function<void(CLI::App&, ServerAddress&)>& add_server_options);
+  // Gives a command the options that say where the server is.
+  using AddServerOptions = std::function<void(CLI::App&, ServerAddress&)>;
+
+  OperatorCommands(CLI::App& app, const AddServerOptions& add_server_options);
   OperatorCommands(const OperatorCommands&) = delete;
   OperatorCommands& operator=(const OperatorCommands&) = delete;
 
@@ -27,6 +28,12 @@ class OperatorCommands {
   std::optional<int> run();
 
  private:
+  void add_list(CLI::App& app, const AddServerOptions& add_server_options);
+  void add_scale(CLI::App& app, const AddServerOptions& add_server_options);
+  void add_query(CLI::App& app, const AddServerOptions& add_server_options);
+  void add_top(CLI::App& app, const AddServerOptions& add_server_options);
+  void add_doctor(CLI::App& app, const AddServerOptions& add_server_options);
+
   ServerAddress server_;
   ListOptions list_;
   ScaleOptions scale_;
