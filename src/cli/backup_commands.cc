@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "cli/byte_progress.h"
 #include "cli/export_source.h"
+#include "cli/server_options.h"
 #include "cli/terminal_text.h"
 #include "transfer/progress.h"
 #include "transfer/stop_signals.h"
@@ -144,9 +145,7 @@ int back_up(const BackupOptions& options) {
   return 0;
 }
 
-BackupCommands::BackupCommands(
-    CLI::App& app, std::string version,
-    const std::function<void(CLI::App&, ServerAddress&)>& add_server_options) {
+BackupCommands::BackupCommands(CLI::App& app, std::string version) {
   backup_.version = std::move(version);
   backup_command_ = app.add_subcommand(
       "backup", "Copy the account of a running server into a folder, while it serves");

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -47,9 +46,7 @@ int verify_backups(const VerifyOptions& options);
 
 class BackupCommands {
  public:
-  // `add_server_options` gives a command the options that say where the server is.
-  BackupCommands(CLI::App& app, std::string version,
-                 const std::function<void(CLI::App&, ServerAddress&)>& add_server_options);
+  BackupCommands(CLI::App& app, std::string version);
   BackupCommands(const BackupCommands&) = delete;
   BackupCommands& operator=(const BackupCommands&) = delete;
 

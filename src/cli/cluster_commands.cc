@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "cli/server_options.h"
 #include "cli/terminal_text.h"
 #include "client/resources.h"
 #include "value/json.h"
@@ -127,8 +128,7 @@ int rebalance(const ServerAddress& server) {
 
 }  // namespace
 
-ClusterCommands::ClusterCommands(
-    CLI::App& app, const std::function<void(CLI::App&, ServerAddress&)>& add_server_options) {
+ClusterCommands::ClusterCommands(CLI::App& app) {
   CLI::App* cluster =
       app.add_subcommand("cluster", "Look at a cluster's nodes, and move partitions");
   cluster->require_subcommand(1);

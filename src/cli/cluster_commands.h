@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -14,9 +13,7 @@ namespace orrery::cli {
 
 class ClusterCommands {
  public:
-  // `add_server_options` gives a command the options that say where the server is.
-  ClusterCommands(CLI::App& app,
-                  const std::function<void(CLI::App&, ServerAddress&)>& add_server_options);
+  explicit ClusterCommands(CLI::App& app);
   ClusterCommands(const ClusterCommands&) = delete;
   ClusterCommands& operator=(const ClusterCommands&) = delete;
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/data_folder.h"
+#include "cli/server_options.h"
 #include "cli/terminal_text.h"
 #include "value/json.h"
 #include "value/json_quoted.h"
@@ -30,8 +31,7 @@ void print_keys(const std::vector<std::pair<std::string, std::string>>& keys, bo
   fmt::print("{}{}", text, json ? "}\n" : "");
 }
 
-}  // namespace
-
+// From the data folder, which only its owner can read; the server need not run.
 int list_keys(const ServerAddress& server, bool json) {
   using enum account::KeyName;
   const auto running = read_running_server(server.data);
@@ -50,6 +50,7 @@ int list_keys(const ServerAddress& server, bool json) {
   return 0;
 }
 
+// Asks the running server, which writes the data folder and refuses the old key from then on.
 int regenerate_key(const ServerAddress& server, const std::string& name, bool json) {
   if (auto known = account::parse_key_name(name); !known) return complain(known.error());
   auto reply =
@@ -60,6 +61,30 @@ int regenerate_key(const ServerAddress& server, const std::string& name, bool js
   if (value == nullptr) return complain({Code::internal, "the server's answer has no key"});
   print_keys({{name, std::string(value->text)}}, json);
   return 0;
+}
+
+}  // namespace
+
+KeyCommands::KeyCommands(CLI::App& app) {
+  CLI::App* keys = app.add_subcommand("keys", "Show the account's keys, or make a new one");
+  keys->require_subcommand(1);
+  list_ = keys->add_subcommand("list", "Show the keys of a data folder");
+  list_->add_option("--data", server_.data, "Data folder of the server [as with other commands]")
+      ->type_name("FOLDER");
+  list_->add_flag("--json", json_, "Print JSON");
+  regenerate_ = keys->add_subcommand(
+      "regenerate", "Make a new key in the place of one; the running server takes it at once");
+  regenerate_->add_option("key", key_, "Which key")
+      ->required()
+      ->type_name("primary|secondary|primary-readonly|secondary-readonly");
+  regenerate_->add_flag("--json", json_, "Print JSON");
+  add_server_options(*regenerate_, server_);
+}
+
+std::optional<int> KeyCommands::run() const {
+  if (list_->parsed()) return list_keys(server_, json_);
+  if (regenerate_->parsed()) return regenerate_key(server_, key_, json_);
+  return std::nullopt;
 }
 
 }  // namespace orrery::cli

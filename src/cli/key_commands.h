@@ -1,17 +1,29 @@
 // `orrery keys`: the account's keys.
 #pragma once
 
+#include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 
 #include "cli/admin_client.h"
 
 namespace orrery::cli {
 
-// Both return the process's exit code.
+class KeyCommands {
+ public:
+  explicit KeyCommands(CLI::App& app);
+  KeyCommands(const KeyCommands&) = delete;
+  KeyCommands& operator=(const KeyCommands&) = delete;
 
-// From the data folder, which only its owner can read; the server need not run.
-int list_keys(const ServerAddress& server, bool json);
-// Asks the running server, which writes the data folder and refuses the old key from then on.
-int regenerate_key(const ServerAddress& server, const std::string& name, bool json);
+  // After parsing: the exit code of the command that was named, if it is one of these.
+  std::optional<int> run() const;
+
+ private:
+  ServerAddress server_;
+  std::string key_;
+  bool json_ = false;
+  CLI::App* list_ = nullptr;
+  CLI::App* regenerate_ = nullptr;
+};
 
 }  // namespace orrery::cli

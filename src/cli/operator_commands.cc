@@ -1,17 +1,19 @@
 // See operator_commands.h.
 #include "cli/operator_commands.h"
 
+#include "cli/server_options.h"
+
 namespace orrery::cli {
 
-OperatorCommands::OperatorCommands(CLI::App& app, const AddServerOptions& add_server_options) {
-  add_list(app, add_server_options);
-  add_scale(app, add_server_options);
-  add_query(app, add_server_options);
-  add_top(app, add_server_options);
-  add_doctor(app, add_server_options);
+OperatorCommands::OperatorCommands(CLI::App& app) {
+  add_list(app);
+  add_scale(app);
+  add_query(app);
+  add_top(app);
+  add_doctor(app);
 }
 
-void OperatorCommands::add_list(CLI::App& app, const AddServerOptions& add_server_options) {
+void OperatorCommands::add_list(CLI::App& app) {
   list_command_ =
       app.add_subcommand("ls", "List databases, the containers of one, or items of a container");
   list_command_->add_option("what", list_.what, "What to look into [all databases]")
@@ -23,7 +25,7 @@ void OperatorCommands::add_list(CLI::App& app, const AddServerOptions& add_serve
   add_server_options(*list_command_, server_);
 }
 
-void OperatorCommands::add_scale(CLI::App& app, const AddServerOptions& add_server_options) {
+void OperatorCommands::add_scale(CLI::App& app) {
   scale_command_ =
       app.add_subcommand("scale", "Show or set the throughput of a container or database");
   scale_command_
@@ -41,7 +43,7 @@ void OperatorCommands::add_scale(CLI::App& app, const AddServerOptions& add_serv
   add_server_options(*scale_command_, server_);
 }
 
-void OperatorCommands::add_query(CLI::App& app, const AddServerOptions& add_server_options) {
+void OperatorCommands::add_query(CLI::App& app) {
   query_command_ = app.add_subcommand("query", "Print the rows of a query");
   query_command_->add_option("container", query_.container, "The container")
       ->required()
@@ -69,7 +71,7 @@ void OperatorCommands::add_query(CLI::App& app, const AddServerOptions& add_serv
   add_server_options(*query_command_, server_);
 }
 
-void OperatorCommands::add_top(CLI::App& app, const AddServerOptions& add_server_options) {
+void OperatorCommands::add_top(CLI::App& app) {
   top_command_ = app.add_subcommand("top", "Show where the load is, as it changes");
   top_command_->add_option("--interval", top_.interval_s, "Seconds between samples")
       ->capture_default_str()
@@ -82,7 +84,7 @@ void OperatorCommands::add_top(CLI::App& app, const AddServerOptions& add_server
   add_server_options(*top_command_, server_);
 }
 
-void OperatorCommands::add_doctor(CLI::App& app, const AddServerOptions& add_server_options) {
+void OperatorCommands::add_doctor(CLI::App& app) {
   doctor_command_ = app.add_subcommand("doctor", "Check a data folder, or a running server");
   doctor_command_->add_flag("--json", doctor_.json, "Print JSON");
   doctor_command_

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <functional>
 #include <optional>
 
 #include "cli/admin_client.h"
@@ -17,10 +16,7 @@ namespace orrery::cli {
 
 class OperatorCommands {
  public:
-  // Gives a command the options that say where the server is.
-  using AddServerOptions = std::function<void(CLI::App&, ServerAddress&)>;
-
-  OperatorCommands(CLI::App& app, const AddServerOptions& add_server_options);
+  explicit OperatorCommands(CLI::App& app);
   OperatorCommands(const OperatorCommands&) = delete;
   OperatorCommands& operator=(const OperatorCommands&) = delete;
 
@@ -28,11 +24,11 @@ class OperatorCommands {
   std::optional<int> run();
 
  private:
-  void add_list(CLI::App& app, const AddServerOptions& add_server_options);
-  void add_scale(CLI::App& app, const AddServerOptions& add_server_options);
-  void add_query(CLI::App& app, const AddServerOptions& add_server_options);
-  void add_top(CLI::App& app, const AddServerOptions& add_server_options);
-  void add_doctor(CLI::App& app, const AddServerOptions& add_server_options);
+  void add_list(CLI::App& app);
+  void add_scale(CLI::App& app);
+  void add_query(CLI::App& app);
+  void add_top(CLI::App& app);
+  void add_doctor(CLI::App& app);
 
   ServerAddress server_;
   ListOptions list_;

@@ -8,12 +8,15 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "cli/server_options.h"
 #include "cli/terminal_text.h"
 #include "client/resources.h"
 #include "value/json.h"
 #include "value/json_quoted.h"
 
 namespace orrery::cli {
+namespace {
+
 int split(const ServerAddress& server, const std::string& container, std::optional<uint32_t> range,
           bool json) {
   auto name = client::parse_container_name(container);
@@ -88,6 +91,37 @@ int partitions(const ServerAddress& server, const std::string& container, bool j
                number_in(*one, "items"), key == nullptr ? "" : printable(key->text));
   }
   return 0;
+}
+
+}  // namespace
+
+PartitionCommands::PartitionCommands(CLI::App& app) {
+  split_command_ = app.add_subcommand("split", "Split a physical partition of a container now");
+  split_command_->add_option("container", container_, "The container")
+      ->required()
+      ->type_name("DB/CONTAINER");
+  split_command_->add_option("range", range_, "The partition key range to split [the largest]")
+      ->type_name("RANGE");
+  split_command_->add_flag("--json", json_, "Print JSON");
+  add_server_options(*split_command_, server_);
+
+  partitions_command_ = app.add_subcommand(
+      "partitions", "Show how a container's items are spread over its physical partitions");
+  partitions_command_->add_option("container", container_, "The container")
+      ->required()
+      ->type_name("DB/CONTAINER");
+  partitions_command_->add_flag("--json", json_, "Print JSON");
+  add_server_options(*partitions_command_, server_);
+
+  advise_command_ = app.add_subcommand("advise", "Say which partition key a container should have");
+  add_advise_options(*advise_command_, advise_, server_);
+}
+
+std::optional<int> PartitionCommands::run() const {
+  if (split_command_->parsed()) return split(server_, container_, range_, json_);
+  if (partitions_command_->parsed()) return partitions(server_, container_, json_);
+  if (advise_command_->parsed()) return advise(server_, advise_);
+  return std::nullopt;
 }
 
 }  // namespace orrery::cli

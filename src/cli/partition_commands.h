@@ -1,18 +1,35 @@
-// `orrery split` and `orrery partitions`: what one does to a running server's partitions.
+// `orrery split`, `partitions` and `advise`: how a container's items are spread, and what one does
+// about it.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "cli/admin_client.h"
+#include "cli/advise_command.h"
 
 namespace orrery::cli {
 
-// `container` is DB/CONTAINER; with `json` they print what the server answered. Both return the
-// process's exit code.
-int split(const ServerAddress& server, const std::string& container, std::optional<uint32_t> range,
-          bool json);
-int partitions(const ServerAddress& server, const std::string& container, bool json);
+class PartitionCommands {
+ public:
+  explicit PartitionCommands(CLI::App& app);
+  PartitionCommands(const PartitionCommands&) = delete;
+  PartitionCommands& operator=(const PartitionCommands&) = delete;
+
+  // After parsing: the exit code of the command that was named, if it is one of these.
+  std::optional<int> run() const;
+
+ private:
+  ServerAddress server_;
+  std::string container_;
+  std::optional<uint32_t> range_;
+  bool json_ = false;
+  AdviseOptions advise_;
+  CLI::App* split_command_ = nullptr;
+  CLI::App* partitions_command_ = nullptr;
+  CLI::App* advise_command_ = nullptr;
+};
 
 }  // namespace orrery::cli

@@ -236,6 +236,35 @@ void set_replicas(const ServeOptions& options, cluster::Engine& engine) {
   replicas->set(std::move(settings));
 }
 
+// For the other commands.
+Status note_where_it_is(const ServeOptions& options,
+                        const std::vector<net::ListenerStatus>& listeners,
+                        const std::string& certificate_file) {
+  auto certificate = net::first_certificate(certificate_file);
+  if (!certificate) return pass(certificate.error());
+  auto written = write_running_server(options.data, {options.address, listeners.front().port,
+                                                     options.dev, std::move(*certificate)});
+  if (!written) {
+    remove_running_server(options.data);  // of a server before, which is not this one
+    log::warn("cannot note where the server is: the other commands have to be told",
+              {{"error", written.error().message}});
+  }
+  return {};
+}
+
+// A second signal does not wait. Nor does anybody wait for ever: what was acknowledged is durable,
+// and a node without its lease has nothing left to give away.
+void bound_the_stop(const sigset_t& stop_signals, uint32_t patience_s) {
+  const timespec patience{.tv_sec = patience_s, .tv_nsec = 0};
+  survive("watching for a second signal", [&] {
+    std::thread([stop_signals, patience] {
+      if (sigtimedwait(&stop_signals, nullptr, &patience) > 0) std::_Exit(130);
+      log::error("stopping takes too long: the process ends without it");
+      std::_Exit(1);
+    }).detach();
+  });
+}
+
 Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop_signals,
            const Readiness& readiness) {
   auto lock = FolderLock::take(options.data);
@@ -248,12 +277,8 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   if (!account) return pass(account.error());
   std::optional<KeyWatch> key_watch;
   if (options.node.is_node() && !options.dev) key_watch.emplace(**store, **account, options.data);
-  std::string metrics_token;
-  if (!options.dev) {
-    auto token = ensure_metrics_token(options.data);
-    if (!token) return pass(token.error());
-    metrics_token = std::move(*token);
-  }
+  auto metrics_token = options.dev ? Result<std::string>("") : ensure_metrics_token(options.data);
+  if (!metrics_token) return pass(metrics_token.error());
   const Limits& limits = settings.engine.limits;
   auto server_options = server_options_of(options, limits);
   if (!server_options) return pass(server_options.error());
@@ -285,7 +310,7 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   FaceListeners faces(context, options, limits);  // before the server, whose sessions use them
   auto server = net::Server::create(*server_options);
   if (!server) return pass(server.error());
-  if (auto made = faces.listen(**server, std::move(metrics_token)); !made) return made;
+  if (auto made = faces.listen(**server, std::move(*metrics_token)); !made) return made;
   (*node)->serve(faces.faces());
   faces.pages().set_node((*node)->node());
   const auto end_of_run = [&volume]() -> Status {
@@ -297,18 +322,8 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   if (auto started = (*server)->start(); !started) return started;
   faces.pages().set_server(server->get());
   const std::vector<net::ListenerStatus> listeners = (*server)->listeners();
-  const uint16_t port = listeners.front().port;
-  auto certificate = net::first_certificate(server_options->certificate_file);
-  if (!certificate) return pass(certificate.error());
-  if (auto written = write_running_server(
-          options.data, {options.address, port, options.dev, std::move(*certificate)});
-      !written) {
-    remove_running_server(options.data);  // of a server before, which is not this one
-    log::warn("cannot note where the server is: the other commands have to be told",
-              {{"error", written.error().message}});
-  }
-  if (!settings.engine.sync_commits) {
-    log::warn("durability is relaxed: writes acknowledged just before a crash may be lost");
+  if (auto noted = note_where_it_is(options, listeners, server_options->certificate_file); !noted) {
+    return noted;
   }
   say_ready(listeners);
   readiness.ready();
@@ -319,17 +334,7 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   readiness.stopping();
   const std::chrono::seconds grace(options.grace_s);
   log::info("stopping: finishing what was accepted", {{"grace_s", options.grace_s}});
-  // A second signal does not wait. Nor does anybody wait for ever: what was acknowledged is
-  // durable, and a node without its lease has nothing left to give away.
-  const timespec patience{.tv_sec = ended ? options.grace_s + kStopMaxS : kDeposedStopMaxS,
-                          .tv_nsec = 0};
-  survive("watching for a second signal", [&] {
-    std::thread([stop_signals, patience] {
-      if (sigtimedwait(&stop_signals, nullptr, &patience) > 0) std::_Exit(130);
-      log::error("stopping takes too long: the process ends without it");
-      std::_Exit(1);
-    }).detach();
-  });
+  bound_the_stop(stop_signals, ended ? options.grace_s + kStopMaxS : kDeposedStopMaxS);
   (*node)->leave(grace);
   (*server)->stop(grace);
   if (*test_hop) (*test_hop)->stop();
@@ -361,6 +366,9 @@ int serve(const ServeOptions& options) {
   if (auto fitted = fit_descriptors(options, settings->engine.limits); !fitted) {
     fmt::print(stderr, "orrery serve: {}\n", fitted.error().message);
     return 1;
+  }
+  if (!settings->engine.sync_commits) {
+    log::warn("durability is relaxed: writes acknowledged just before a crash may be lost");
   }
   const Readiness readiness = Readiness::from_environment();
   // Blocked before any thread starts, so that only sigwait sees them.
