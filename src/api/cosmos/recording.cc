@@ -16,6 +16,8 @@ using value::Type;
 
 // A larger body is not parsed a second time for this.
 constexpr size_t kMostBodyBytes = 64 * 1024;
+// As clients send them: one in many requests is recorded.
+constexpr size_t kMostBulkBytes = 1024 * 1024;
 
 std::optional<advise::Operation> recorded_as(Operation operation) {
   switch (operation) {
@@ -33,8 +35,6 @@ std::optional<advise::Operation> recorded_as(Operation operation) {
       return advise::Operation::patch;
     case Operation::item_batch:
       return advise::Operation::batch;
-    case Operation::item_bulk:
-      return advise::Operation::create;
     case Operation::item_query:
       return advise::Operation::query;
     default:
@@ -42,14 +42,13 @@ std::optional<advise::Operation> recorded_as(Operation operation) {
   }
 }
 
-// The id and the key of a point operation, as its path and its header name them.
-void describe_point(const Call& call, const cluster::Routing& routing, advise::Details& details) {
-  std::string id;
-  value::append_json_string(id, call.address.child());
+// The id and the key of a point operation. `id` and `key` are JSON.
+void describe_point(std::string_view id, std::string_view key_json, const cluster::Routing& routing,
+                    advise::Details& details) {
   if (const auto document = JsonDocument::parse(id)) {
     details.add_known({.steps = {{.name = "id"}}}, document->root());
   }
-  const auto key = JsonDocument::parse(call.headers.partition_key);
+  const auto key = JsonDocument::parse(key_json);
   if (!key || key->root().type != Type::array) return;
   const auto& paths = routing.container->spec.key.paths;
   const Node* value = key->root().first;
@@ -67,23 +66,29 @@ advise::UpdatedProperties updated_by(const ItemUpdate& update) {
   return advise::updated_properties(before->root(), after->root());
 }
 
-void describe_batch(const Node& body, advise::Details& details, bool first_only) {
+const Node* body_of(const Node& operation) {
+  const Node* item = operation.type == Type::object ? operation.find("resourceBody") : nullptr;
+  return item != nullptr && item->type == Type::object ? item : nullptr;
+}
+
+void describe_batch(const Node& body, advise::Details& details) {
   for (const Node* one = body.first; one != nullptr; one = one->next) {
-    const Node* item = one->type == Type::object ? one->find("resourceBody") : nullptr;
-    if (item == nullptr || item->type != Type::object) continue;
-    if (first_only) return details.add_item(*item);
-    details.add_batch_item(*item);
+    if (const Node* item = body_of(*one)) details.add_batch_item(*item);
   }
 }
 
 void describe(const Call& call, const cluster::Routing& routing, advise::Operation operation,
               advise::Details& details) {
-  if (!advise::has_body(operation)) return describe_point(call, routing, details);
+  if (!advise::has_body(operation)) {
+    std::string id;
+    value::append_json_string(id, call.address.child());
+    return describe_point(id, call.headers.partition_key, routing, details);
+  }
   if (call.body.size() > kMostBodyBytes) return;
   const auto document = JsonDocument::parse(call.body);
   if (!document) return;
   if (document->root().type == Type::array) {
-    describe_batch(document->root(), details, call.operation == Operation::item_bulk);
+    describe_batch(document->root(), details);
   } else {
     details.add_item(document->root());
   }
@@ -121,10 +126,71 @@ void record(advise::Recorder& recorder, const Call& call, const cluster::Routing
                   [&](advise::Details& details) { describe(call, routing, operation, details); });
 }
 
+std::optional<advise::Operation> operation_of_bulk(const Node& one) {
+  struct Named {
+    std::string_view name;
+    advise::Operation operation;
+  };
+  static constexpr Named kNamed[] = {
+      {"Create", advise::Operation::create}, {"Upsert", advise::Operation::upsert},
+      {"Read", advise::Operation::read},     {"Replace", advise::Operation::replace},
+      {"Delete", advise::Operation::remove}, {"Patch", advise::Operation::patch},
+  };
+  const Node* type = one.type == Type::object ? one.find("operationType") : nullptr;
+  if (type == nullptr || type->type != Type::string) return std::nullopt;
+  for (const Named& named : kNamed) {
+    if (named.name == type->text) return named.operation;
+  }
+  return std::nullopt;
+}
+
+void describe_bulk(const Node& one, const cluster::Routing& routing, advise::Operation operation,
+                   advise::Details& details) {
+  if (advise::has_body(operation)) {
+    if (const Node* item = body_of(one)) details.add_item(*item);
+    return;
+  }
+  const Node* id = one.find("id");
+  const Node* key = one.find("partitionKey");
+  // A key may be the text of an array, or the array.
+  const std::string_view key_json = key == nullptr              ? std::string_view()
+                                    : key->type == Type::string ? key->text
+                                                                : key->raw;
+  describe_point(id == nullptr ? std::string_view() : id->raw, key_json, routing, details);
+}
+
+// The operations of a bulk request have nothing to do with one another: each is recorded by itself,
+// with its share of the charge.
+void record_bulk(advise::Recorder& recorder, const Call& call, const cluster::Routing& routing,
+                 const Charged& charged) {
+  if (call.body.size() > kMostBulkBytes) return;
+  const auto document = JsonDocument::parse(call.body);
+  if (!document || document->root().type != Type::array || document->root().count == 0) return;
+  const auto count = static_cast<double>(document->root().count);
+  for (const Node* one = document->root().first; one != nullptr; one = one->next) {
+    const auto operation = operation_of_bulk(*one);
+    if (!operation) continue;
+    recorder.record(
+        {.container = routing.container->number,
+         .operation = *operation,
+         .ru = charged.ru / count,
+         .asked = 1,
+         .weight = static_cast<double>(charged.stands_for),
+         .query = {},
+         .parameters = nullptr},
+        [&](advise::Details& details) { describe_bulk(*one, routing, *operation, details); });
+  }
+}
+
 }  // namespace
 
 void record_call(advise::Recorder& recorder, const Call& call, const cluster::Routing& routing,
                  const Charged& charged) {
+  if (call.operation == Operation::item_bulk && is_own(*routing.database)) {
+    survive("recording a bulk request for the advisor",
+            [&] { record_bulk(recorder, call, routing, charged); });
+    return;
+  }
   const auto operation = recorded_as(call.operation);
   if (!operation || !is_own(*routing.database)) return;
   // What is missing from a recording must not be missing from an answer.
