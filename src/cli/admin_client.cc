@@ -16,7 +16,8 @@ namespace orrery::cli {
 namespace {
 
 constexpr size_t kMaxReplyBytes = 16ULL << 20;
-constexpr int64_t kAnswerMs = 600'000;  // a split waits for those before it
+constexpr const char* kUsualAccount = "orrery";  // that serve has without --account
+constexpr int64_t kAnswerMs = 600'000;           // a split waits for those before it
 
 }  // namespace
 
@@ -52,6 +53,23 @@ Result<client::Endpoint> find_endpoint(const ServerAddress& address) {
     const bool dev = running ? running->dev : !keys;
     server.key = dev ? kEmulatorKey : keys ? keys->primary : "";
   }
+  return server;
+}
+
+Result<client::Endpoint> find_table_endpoint(const ServerAddress& address) {
+  auto server = find_endpoint(address);
+  if (!server) return server;
+  auto running = read_running_server(address.data);
+  server->table_account = running && !running->account.empty() ? running->account : kUsualAccount;
+  if (!running || running->port != server->port) return server;
+  const auto table = running->faces.find("table");
+  if (table == running->faces.end()) {
+    return fail(Code::not_found,
+                fmt::format("the server on the data folder {} has no tables: start it with "
+                            "--table-port N",
+                            address.data));
+  }
+  server->port = table->second;
   return server;
 }
 

@@ -28,6 +28,10 @@ struct ServerAddress {
 // Where that is, for a client.
 Result<client::Endpoint> find_endpoint(const ServerAddress& address);
 
+// Where its tables are: the port of that face, and the account's name. Where the port that is named
+// is not the main port of the data folder's server, it is that of the tables.
+Result<client::Endpoint> find_table_endpoint(const ServerAddress& address);
+
 // Sends one signed request to /admin/… and returns the body of a 200. Any other answer is an error
 // with the server's message.
 Result<std::string> call_admin(const ServerAddress& address, std::string_view method,

@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/private_file.h"
 #include "value/json.h"
+#include "value/json_quoted.h"
 
 namespace orrery::cli {
 namespace {
@@ -228,10 +229,16 @@ Result<std::string> ensure_metrics_token(const std::string& folder) {
 Status write_running_server(const std::string& folder, const RunningServer& server) {
   std::string certificate;
   value::append_json_string(certificate, server.certificate);
+  std::string faces;
+  for (const auto& [name, port] : server.faces) {
+    faces += fmt::format("{}\"{}\":{}", faces.empty() ? "" : ",", name, port);
+  }
   return write_private_file(
       folder + "/server.json",
-      fmt::format("{{\"address\":\"{}\",\"port\":{},\"dev\":{},\"pid\":{},\"certificate\":{}}}\n",
-                  server.address, server.port, server.dev, ::getpid(), certificate));
+      fmt::format("{{\"address\":\"{}\",\"port\":{},\"dev\":{},\"pid\":{},\"account\":{},"
+                  "\"faces\":{{{}}},\"certificate\":{}}}\n",
+                  server.address, server.port, server.dev, ::getpid(),
+                  value::quoted(server.account), faces, certificate));
 }
 
 Result<RunningServer> read_running_server(const std::string& folder) {
@@ -243,12 +250,21 @@ Result<RunningServer> read_running_server(const std::string& folder) {
   if (!document) return pass(document.error());
   RunningServer server;
   server.address = text_member(document->root(), "address");
-  const value::Node* port = document->root().find("port");
-  if (port == nullptr || port->type != value::Type::number || port->number < 1 ||
-      port->number > UINT16_MAX) {
+  const auto port_in = [](const value::Node* port) -> uint16_t {
+    const bool is_port = port != nullptr && port->type == value::Type::number &&
+                         port->number >= 1 && port->number <= UINT16_MAX;
+    return is_port ? static_cast<uint16_t>(port->number) : 0;
+  };
+  server.port = port_in(document->root().find("port"));
+  if (server.port == 0) {
     return fail(Code::corrupt, fmt::format("{}/server.json names no port", folder));
   }
-  server.port = static_cast<uint16_t>(port->number);
+  server.account = text_member(document->root(), "account");
+  const value::Node* faces = document->root().find("faces");
+  for (const value::Node* one = faces == nullptr ? nullptr : faces->first; one != nullptr;
+       one = one->next) {
+    if (const uint16_t at = port_in(one); at != 0) server.faces.emplace(one->name, at);
+  }
   if (const value::Node* dev = document->root().find("dev")) server.dev = dev->boolean;
   server.certificate = text_member(document->root(), "certificate");
   return server;

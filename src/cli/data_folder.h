@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -63,7 +64,9 @@ struct RunningServer {
   std::string address;
   uint16_t port = 0;
   bool dev = false;
-  std::string certificate;  // the one that it shows (PEM): whoever has another is another
+  std::string certificate;   // the one that it shows (PEM): whoever has another is another
+  std::string account = {};  // its name
+  std::map<std::string, uint16_t> faces = {};  // the ports of the others, by their names
 };
 Status write_running_server(const std::string& folder, const RunningServer& server);
 Result<RunningServer> read_running_server(const std::string& folder);

@@ -133,18 +133,46 @@ TEST_F(DataFolderTest, TheMetricsTokenStays) {
 
 TEST_F(DataFolderTest, TheRunningServerIsFound) {
   EXPECT_EQ(read_running_server(folder_).error().code, Code::not_found);
-  ASSERT_TRUE(write_running_server(
-      folder_,
-      {.address = "127.0.0.1", .port = 65'535, .dev = true, .certificate = "-----\nabc\n"}));
+  ASSERT_TRUE(write_running_server(folder_, {.address = "127.0.0.1",
+                                             .port = 65'535,
+                                             .dev = true,
+                                             .certificate = "-----\nabc\n",
+                                             .account = "shop",
+                                             .faces = {{"table", 10'002}}}));
   auto found = read_running_server(folder_);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->certificate, "-----\nabc\n");
   EXPECT_EQ(found->address, "127.0.0.1");
+  EXPECT_EQ(found->account, "shop");
+  EXPECT_EQ(found->faces.at("table"), 10'002);
   EXPECT_EQ(found->port, 65'535);
   EXPECT_TRUE(found->dev);
   remove_running_server(folder_);
   EXPECT_FALSE(read_running_server(folder_));
   remove_running_server(folder_);
+}
+
+TEST_F(DataFolderTest, TablesAreFoundAtTheirPort) {
+  ServerAddress address;
+  address.data = folder_;
+  RunningServer running{.address = "127.0.0.1",
+                        .port = 8081,
+                        .dev = true,
+                        .certificate = "pem",
+                        .account = "shop",
+                        .faces = {{"table", 10'002}}};
+  ASSERT_TRUE(write_running_server(folder_, running));
+  auto found = find_table_endpoint(address);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(found->port, 10'002);
+  EXPECT_EQ(found->table_account, "shop");
+  EXPECT_EQ(found->certificate, "pem");
+  address.port = 7;  // of tables, then
+  EXPECT_EQ(find_table_endpoint(address)->port, 7);
+  address.port = 0;
+  running.faces.clear();
+  ASSERT_TRUE(write_running_server(folder_, running));
+  EXPECT_THAT(find_table_endpoint(address).error().message, HasSubstr("--table-port"));
 }
 
 TEST_F(DataFolderTest, CommandsSayWhenThereIsNoServer) {

@@ -40,6 +40,7 @@ Result<transfer::ExportSettings> settings_of(const ExportOptions& options,
   settings.csv = std::move(*csv);
   settings.chosen_columns = !options.file.columns.empty();
   settings.keep_system = options.keep_system;
+  settings.kind = name.is_table() ? transfer::RecordKind::entity : transfer::RecordKind::item;
   settings.checkpoint_path = options.common.checkpoint;
   settings.rejects_path = rejects_path(options.common, name);
   settings.stopped = transfer::stop_was_asked;
@@ -61,19 +62,7 @@ Status export_to_files(const ExportOptions& options, transfer::Progress& progres
   if (!settings) return pass(settings.error());
   auto client = connect(*place, kReadingConnections);
   if (!client) return pass(client.error());
-  auto info = client::read_container(**client, place->name);
-  if (!info) return pass(info.error());
-  const auto open_feed = [&] {
-    const bool is_query = !options.query.empty();
-    return transfer::FeedSource::open(
-        **client,
-        {.name = place->name,
-         .kind = is_query ? client::FeedKind::query : client::FeedKind::items,
-         .query = options.query,
-         .parameters_json = {}},
-        is_query ? std::nullopt : info->documents);
-  };
-  auto feed = open_feed();
+  auto feed = open_feed(**client, place->name, options.query);
   if (!feed) return pass(feed.error());
   const bool needs_columns =
       settings->output.format == transfer::Format::csv && !settings->chosen_columns;
@@ -81,7 +70,7 @@ Status export_to_files(const ExportOptions& options, transfer::Progress& progres
   auto resumed = exporter.resume();
   if (!resumed) return pass(resumed.error());
   if (needs_columns && !*resumed) {
-    auto first = open_feed();
+    auto first = open_feed(**client, place->name, options.query);
     if (!first) return pass(first.error());
     auto columns = transfer::find_columns(**first, *settings, progress);
     if (!columns) return pass(columns.error());
@@ -110,17 +99,20 @@ Status export_to_files(const ExportOptions& options, transfer::Progress& progres
 }  // namespace
 
 void add_export_options(CLI::App& command, ExportOptions& options) {
-  command.add_option("container", options.container, "DB/CONTAINER to read")->required();
+  command.add_option("container", options.container, "DB/CONTAINER or table:NAME to read")
+      ->required();
   command
       .add_option("target", options.target,
-                  "A file, a folder (ends in /), - for standard output; or "
-                  "https://HOST[:PORT]/DB/CONTAINER")
+                  "A file, a folder (ends in /), - for standard output; "
+                  "https://HOST[:PORT]/DB/CONTAINER; or table:NAME of a table")
       ->required();
   add_file_format_options(command, options.file);
-  command.add_option("--query", options.query,
-                     "Only what this query gives; each partition is asked on its own");
+  command.add_option(
+      "--query", options.query,
+      "Only what this query gives; each partition is asked on its own. Of a table: a "
+      "$filter");
   command.add_flag("--system-properties", options.keep_system,
-                   "Keep _ts, _etag and the other properties that the server adds");
+                   "Keep _ts, _etag, Timestamp and the other properties that the server adds");
   command
       .add_option("--part-mb", options.part_mb,
                   "Of a folder: megabytes of a part, before compression")
@@ -130,7 +122,7 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
   add_create_options(command, options.create);
   command
       .add_option("--mode", options.mode,
-                  "Of another account: upsert, create or skip, as for import")
+                  "Of another account or table: upsert, create or skip, as for import")
       ->capture_default_str();
   add_other_account(command, options.to, "--to-");
   add_transfer_options(command, options.common, true);
@@ -140,6 +132,7 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
       "  orrery export shop/orders backup/ --format json --compression gzip\n"
       "  orrery export shop/orders prices.csv --columns id,sku,price\n"
       "  orrery export shop/orders - --query \"SELECT * FROM c WHERE c.year = 2024\" | wc -l\n"
+      "  orrery export table:orders orders.ndjson --query \"PartitionKey eq 'Oslo'\"\n"
       "  ORRERY_TO_KEY=… orrery export shop/orders https://other.example.com/shop/orders --create "
       "\\\n"
       "      --partition-key /customer\n"
@@ -149,7 +142,7 @@ void add_export_options(CLI::App& command, ExportOptions& options) {
 }
 
 int export_records(const ExportOptions& options) {
-  if (client::looks_like_account_url(options.target)) {
+  if (client::looks_like_account_url(options.target) || is_table_name(options.target)) {
     ImportOptions between;
     between.command = "export";
     between.common = options.common;

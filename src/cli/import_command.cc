@@ -6,10 +6,12 @@
 #include <memory>
 #include <utility>
 
+#include "transfer/bulk_writer.h"
 #include "transfer/feed_source.h"
 #include "transfer/file_source.h"
 #include "transfer/pump.h"
 #include "transfer/stop_signals.h"
+#include "transfer/table_writer.h"
 
 namespace orrery::cli {
 namespace {
@@ -28,15 +30,7 @@ Result<Source> open_account(const ImportOptions& options) {
   if (!place) return pass(place.error());
   auto client = connect(*place, kReadingConnections);
   if (!client) return pass(client.error());
-  auto info = client::read_container(**client, place->name);
-  if (!info) return pass(info.error());
-  client::FeedSpec spec{
-      .name = place->name,
-      .kind = options.query.empty() ? client::FeedKind::items : client::FeedKind::query,
-      .query = options.query,
-      .parameters_json = {}};
-  auto feed = transfer::FeedSource::open(**client, std::move(spec),
-                                         options.query.empty() ? info->documents : std::nullopt);
+  auto feed = open_feed(**client, place->name, options.query);
   if (!feed) return pass(feed.error());
   return Source{.client = std::move(*client),
                 .records = std::move(*feed),
@@ -63,16 +57,39 @@ Result<Source> open_files(const ImportOptions& options, transfer::Progress& prog
 Result<Source> open_source(const ImportOptions& options, transfer::Progress& progress) {
   bool is_account = options.source_is_container;
   for (const std::string& source : options.sources) {
-    is_account = is_account || client::looks_like_account_url(source);
+    is_account = is_account || client::looks_like_account_url(source) || is_table_name(source);
   }
   if (is_account && options.sources.size() > 1) {
     return fail(Code::invalid, "an account is read alone: name one source");
   }
+  if (is_account && is_table_name(options.sources.front()) != is_table_name(options.container)) {
+    return fail(Code::invalid,
+                "entities of a table and items of a container are of different kinds: export the "
+                "one to a file, give its records what the other needs, and import that");
+  }
   if (is_account) return open_account(options);
   if (!options.query.empty()) {
-    return fail(Code::invalid, "--query is for an account as source, not for files");
+    return fail(Code::invalid, "--query is for an account or a table as source, not for files");
   }
   return open_files(options, progress);
+}
+
+Result<transfer::MakeWriter> writer_into(client::Client& client, const client::ContainerName& name,
+                                         transfer::WriteMode mode, const ImportOptions& options) {
+  const size_t requests_max = options.common.in_flight;
+  if (name.is_table()) {
+    if (options.generate_ids) {
+      return fail(Code::invalid,
+                  "--generate-ids is for items: entities have a PartitionKey and a RowKey");
+    }
+    if (Status found = target_table(client, name.container, options.create); !found) {
+      return pass(found.error());
+    }
+    return transfer::into_table(client, name.container, mode, requests_max);
+  }
+  auto container = target_container(client, name, options.create);
+  if (!container) return pass(container.error());
+  return transfer::bulk_into(client, std::move(*container), mode, requests_max);
 }
 
 Status import_into(const ImportOptions& options, transfer::Progress& progress, Summary& summary) {
@@ -83,8 +100,8 @@ Status import_into(const ImportOptions& options, transfer::Progress& progress, S
   if (!place) return pass(place.error());
   auto client = connect(*place, common.in_flight + 2);
   if (!client) return pass(client.error());
-  auto container = target_container(**client, place->name, options.create);
-  if (!container) return pass(container.error());
+  auto writer = writer_into(**client, place->name, *mode, options);
+  if (!writer) return pass(writer.error());
   auto source = open_source(options, progress);
   if (!source) return pass(source.error());
 
@@ -93,13 +110,10 @@ Status import_into(const ImportOptions& options, transfer::Progress& progress, S
                          options.mode);
   how.checkpoint_path = common.checkpoint;
   how.rejects_path = rejects_path(common, place->name);
-  how.mode = *mode;
-  how.requests_max = common.in_flight;
   how.generate_ids = options.generate_ids;
   how.rejects_max = options.max_rejects;
   how.stopped = transfer::stop_was_asked;
-  auto pump = transfer::Pump::open(*source->records, **client, std::move(*container),
-                                   std::move(how), progress);
+  auto pump = transfer::Pump::open(*source->records, **client, *writer, std::move(how), progress);
   if (!pump) return pass(pump.error());
   auto ending = (*pump)->run();
   summary.counts = (*pump)->counts();
@@ -176,10 +190,13 @@ void add_file_format_options(CLI::App& command, FileFormatOptions& options) {
 }
 
 void add_import_options(CLI::App& command, ImportOptions& options) {
-  command.add_option("container", options.container, "DB/CONTAINER to write into")->required();
+  command.add_option("container", options.container, "DB/CONTAINER or table:NAME to write into")
+      ->required();
   command
-      .add_option("source", options.sources,
-                  "Files, folders, - for standard input; or https://HOST[:PORT]/DB/CONTAINER")
+      .add_option(
+          "source", options.sources,
+          "Files, folders, - for standard input; https://HOST[:PORT]/DB/CONTAINER; or table:NAME "
+          "into another table")
       ->required();
   add_create_options(command, options.create);
   add_file_format_options(command, options.file);
@@ -192,8 +209,10 @@ void add_import_options(CLI::App& command, ImportOptions& options) {
                   "upsert: replace what is there; create: reject what is there already; skip: "
                   "leave what is there")
       ->capture_default_str();
-  command.add_option("--query", options.query,
-                     "Of an account: only the items that this query gives, of each partition");
+  command.add_option(
+      "--query", options.query,
+      "Of an account: only the items that this query gives, of each partition; of a table: "
+      "only the entities of this $filter");
   command.add_flag("--generate-ids", options.generate_ids,
                    "Give an id to items without one: the same one when they are imported again");
   command.add_option("--max-rejects", options.max_rejects,
@@ -206,7 +225,11 @@ void add_import_options(CLI::App& command, ImportOptions& options) {
       "  orrery import shop/orders folder/ --create --partition-key /customer --throughput 4000\n"
       "  orrery import shop/orders prices.csv --types sku=string --checkpoint prices.checkpoint\n"
       "  zcat dump.gz | orrery import shop/orders - --format ndjson --json\n"
+      "  orrery import table:orders orders.ndjson --create --throughput 4000\n"
       "  ORRERY_FROM_KEY=… orrery import shop/orders https://other.example.com/shop/orders\n"
+      "\n"
+      "Entities of tables are JSON with the types that JSON has not: \"n\":\"5\",\n"
+      "\"n@odata.type\":\"Edm.Int64\". What export writes, import reads back exactly.\n"
       "\n"
       "Ends with 0: complete; 1: failed; 2: complete, but records were rejected; 3: stopped by a\n"
       "signal, and the same command goes on from the checkpoint.");

@@ -1,4 +1,4 @@
-// `orrery import`: files, standard input or another account into a container.
+// `orrery import`: files, standard input or another account into a container, or a table.
 #pragma once
 
 #include <CLI/CLI.hpp>

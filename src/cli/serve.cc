@@ -237,13 +237,20 @@ void set_replicas(const ServeOptions& options, cluster::Engine& engine) {
 }
 
 // For the other commands.
-Status note_where_it_is(const ServeOptions& options,
+Status note_where_it_is(const ServeOptions& options, const account::Account& account,
                         const std::vector<net::ListenerStatus>& listeners,
                         const std::string& certificate_file) {
   auto certificate = net::first_certificate(certificate_file);
   if (!certificate) return pass(certificate.error());
-  auto written = write_running_server(options.data, {options.address, listeners.front().port,
-                                                     options.dev, std::move(*certificate)});
+  RunningServer running{.address = options.address,
+                        .port = listeners.front().port,
+                        .dev = options.dev,
+                        .certificate = std::move(*certificate),
+                        .account = account.name()};
+  for (size_t i = 1; i < listeners.size(); ++i) {
+    running.faces.emplace(listeners[i].name, listeners[i].port);
+  }
+  auto written = write_running_server(options.data, running);
   if (!written) {
     remove_running_server(options.data);  // of a server before, which is not this one
     log::warn("cannot note where the server is: the other commands have to be told",
@@ -322,7 +329,9 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   if (auto started = (*server)->start(); !started) return started;
   faces.pages().set_server(server->get());
   const std::vector<net::ListenerStatus> listeners = (*server)->listeners();
-  if (auto noted = note_where_it_is(options, listeners, server_options->certificate_file); !noted) {
+  if (auto noted =
+          note_where_it_is(options, **account, listeners, server_options->certificate_file);
+      !noted) {
     return noted;
   }
   say_ready(listeners);

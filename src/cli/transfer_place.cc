@@ -10,12 +10,19 @@
 #include <utility>
 
 #include "cli/terminal_text.h"
+#include "client/table.h"
 #include "transfer/progress.h"
 #include "transfer/stop_signals.h"
 #include "value/json_quoted.h"
 
 namespace orrery::cli {
 namespace {
+
+constexpr std::string_view kTable = "table:";
+
+bool is_letter_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
 
 std::string_view name_of(Exit exit) {
   switch (exit) {
@@ -61,8 +68,24 @@ std::string Place::text() const {
   return fmt::format("https://{}/{}", endpoint.where(), name.text());
 }
 
+bool is_table_name(std::string_view text) {
+  return text.starts_with(kTable) && text.find('/') == std::string_view::npos;
+}
+
 Result<Place> find_place(const std::string& text, const ServerAddress& local,
                          const OtherAccount& other) {
+  if (is_table_name(text)) {
+    client::ContainerName name{.database = {}, .container = text.substr(kTable.size())};
+    if (std::ranges::find_if_not(name.container, is_letter_or_digit) != name.container.end() ||
+        name.container.empty()) {
+      return fail(Code::invalid,
+                  fmt::format("'{}' is no name of a table: these have letters and digits alone",
+                              name.container));
+    }
+    auto endpoint = find_table_endpoint(local);
+    if (!endpoint) return pass(endpoint.error());
+    return Place{.endpoint = std::move(*endpoint), .name = std::move(name)};
+  }
   if (!client::looks_like_account_url(text)) {
     auto name = client::parse_container_name(text);
     if (!name) return pass(name.error());
@@ -107,9 +130,29 @@ Result<std::unique_ptr<client::Client>> connect(const Place& place, size_t conne
   return client::Client::open(place.endpoint, std::move(options));
 }
 
+Result<std::unique_ptr<transfer::FeedSource>> open_feed(client::Client& client,
+                                                        const client::ContainerName& name,
+                                                        const std::string& query) {
+  client::FeedSpec spec{
+      .name = name, .kind = client::FeedKind::items, .query = query, .parameters_json = {}};
+  if (name.is_table()) {
+    if (Status found = client::check_table(client, name.container); !found) {
+      return pass(found.error());
+    }
+    spec.kind = client::FeedKind::entities;
+    return transfer::FeedSource::open(client, std::move(spec), std::nullopt);
+  }
+  auto info = client::read_container(client, name);
+  if (!info) return pass(info.error());
+  if (!query.empty()) spec.kind = client::FeedKind::query;
+  return transfer::FeedSource::open(client, std::move(spec),
+                                    query.empty() ? info->documents : std::nullopt);
+}
+
 void add_create_options(CLI::App& command, CreateOptions& options) {
   auto* create = command.add_flag("--create", options.create,
-                                  "Make the database and the container where they are missing");
+                                  "Make the table, or the database and the container, where "
+                                  "they are missing");
   command
       .add_option("--partition-key", options.partition_key,
                   "With --create: the partition key, such as /city, or /tenant,/user for a "
@@ -160,6 +203,18 @@ Result<client::ContainerInfo> target_container(client::Client& client,
   return info;
 }
 
+Status target_table(client::Client& client, const std::string& table,
+                    const CreateOptions& options) {
+  if (!options.partition_key.empty()) {
+    return fail(Code::invalid,
+                "--partition-key is for containers: a table is always divided by PartitionKey");
+  }
+  if (options.create) return client::ensure_table(client, table, options.throughput);
+  Status found = client::check_table(client, table);
+  if (found || found.error().code != Code::not_found) return found;
+  return fail(Code::not_found, found.error().message + ": --create makes it, with --throughput");
+}
+
 void add_transfer_options(CLI::App& command, TransferOptions& options, bool has_rejects) {
   command.add_flag("--insecure", options.server.insecure,
                    "Take any certificate of the server: whoever listens gets the key's signatures "
@@ -170,7 +225,7 @@ void add_transfer_options(CLI::App& command, TransferOptions& options, bool has_
   if (has_rejects) {
     command.add_option("--rejects", options.rejects,
                        "File for the records that are rejected, with the reasons "
-                       "[rejects-DB-CONTAINER-TIME.ndjson]");
+                       "[rejects-DB-CONTAINER-TIME.ndjson, or rejects-table-NAME-TIME.ndjson]");
     command
         .add_option("--in-flight", options.in_flight,
                     "Requests under way at once, at most; fewer while the server throttles")
@@ -183,8 +238,8 @@ void add_transfer_options(CLI::App& command, TransferOptions& options, bool has_
 
 std::string rejects_path(const TransferOptions& options, const client::ContainerName& name) {
   if (!options.rejects.empty()) return options.rejects;
-  std::string safe = fmt::format("rejects-{}-{}-{}", name.database, name.container,
-                                 static_cast<int64_t>(std::time(nullptr)));
+  std::string safe = fmt::format("rejects-{}-{}-{}", name.is_table() ? "table" : name.database,
+                                 name.container, static_cast<int64_t>(std::time(nullptr)));
   for (char& c : safe) {
     if (c == '/' || c == '\\' || static_cast<unsigned char>(c) < ' ') c = '_';
   }

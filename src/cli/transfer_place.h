@@ -1,10 +1,11 @@
-// What import, export and copy share: the containers that they read and write, their options, and
-// how they end.
+// What import, export and copy share: the containers and tables that they read and write, their
+// options, and how they end.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "client/client.h"
 #include "client/resources.h"
 #include "transfer/checkpoint.h"
+#include "transfer/feed_source.h"
 #include "transfer/progress.h"
 
 namespace orrery::cli {
@@ -28,7 +30,10 @@ struct OtherAccount {
 };
 void add_other_account(CLI::App& command, OtherAccount& account, std::string_view prefix);
 
-// DB/CONTAINER of the server that `local` names, or https://HOST:PORT/DB/CONTAINER.
+// Whether the text is table:NAME, a table of the server.
+bool is_table_name(std::string_view text);
+
+// DB/CONTAINER or table:NAME of the server that `local` names, or https://HOST:PORT/DB/CONTAINER.
 struct Place {
   client::Endpoint endpoint;
   client::ContainerName name;
@@ -37,6 +42,11 @@ struct Place {
 Result<Place> find_place(const std::string& text, const ServerAddress& local,
                          const OtherAccount& other);
 Result<std::unique_ptr<client::Client>> connect(const Place& place, size_t connections);
+
+// All records of a container or a table, or those that a query gives.
+Result<std::unique_ptr<transfer::FeedSource>> open_feed(client::Client& client,
+                                                        const client::ContainerName& name,
+                                                        const std::string& query);
 
 // Making the container that is written to, if it is asked for.
 struct CreateOptions {
@@ -50,6 +60,9 @@ void add_create_options(CLI::App& command, CreateOptions& options);
 Result<client::ContainerInfo> target_container(client::Client& client,
                                                const client::ContainerName& name,
                                                const CreateOptions& options);
+
+// The same of a table: Code::not_found when it is not there and not asked for.
+Status target_table(client::Client& client, const std::string& table, const CreateOptions& options);
 
 // What all three can be told.
 struct TransferOptions {

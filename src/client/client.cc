@@ -126,10 +126,10 @@ struct Client::Impl {
       has_answered = true;
       ++counts.requests;
       counts.charge += response->charge();
-      if (response->status == 429) ++counts.throttled;
+      if (response->is_throttled()) ++counts.throttled;
       if (const auto wait = wait_after(*response, job->attempts, options.throttled_ms,
                                        options.away_ms, now_ms(), random())) {
-        if (response->status != 429) ++counts.repeated;
+        if (!response->is_throttled()) ++counts.repeated;
         return wait_and_repeat(std::move(job), *wait);
       }
     } else if (has_answered && may_pass(code) && (job->request.repeatable || never_left(code))) {

@@ -2,7 +2,7 @@
 //
 // It signs what it sends, and sends nothing before the server has shown a certificate that the
 // endpoint trusts. It waits and sends again what was not done:
-//   429                          after the wait that the server names
+//   429, 503 that names a wait   after the wait that the server names
 //   503, 449, 408                after a wait that doubles
 //   broken connections, timeouts likewise, if the request is repeatable or never left
 // Every other answer is the caller's, errors and 410 included. Before the first answer nothing is
@@ -38,7 +38,7 @@ struct ClientOptions {
 // What was sent so far.
 struct ClientCounts {
   uint64_t requests = 0;   // with an answer
-  uint64_t throttled = 0;  // answers with 429
+  uint64_t throttled = 0;  // answers with 429, or the like of tables
   uint64_t repeated = 0;   // sent again for any other reason
   double charge = 0;       // in request units
 };

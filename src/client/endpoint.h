@@ -17,6 +17,9 @@ struct Endpoint {
   std::string ca;           // PEM file of the certificates to trust; empty: the system's
   std::string data;         // the data folder that `certificate` is from; for messages
   bool insecure = false;    // takes any certificate; only when a person asked for that
+  // The name that tables are under; requests are signed for their protocol then. Empty: they are
+  // signed as requests for items are.
+  std::string table_account;
   // How the options of a command that set this begin, for messages: "--" or "--from-".
   std::string option_prefix = "--";
 

@@ -17,6 +17,7 @@ namespace {
 constexpr long kConnectMs = 30'000;  // many TLS handshakes at once with a busy server take seconds
 constexpr size_t kMaxHeaders = 200;
 constexpr const char* kVersion = "2020-07-15";
+constexpr const char* kTableVersion = "2019-02-02";
 
 template <class T>
 bool set(CURL* curl, CURLoption option, T value) {
@@ -124,6 +125,15 @@ std::string authorization_of(const account::KeyRing& signer, const Request& requ
   return percent_encode("type=master&ver=1.0&sig=" + signer.signature_of(payload));
 }
 
+// SharedKeyLite: the date and the path as it is sent. No request of ours has the parameter `comp`,
+// which would be part of it.
+std::string table_authorization_of(const account::KeyRing& signer, std::string_view account,
+                                   std::string_view target, std::string_view date) {
+  const std::string_view path = target.substr(0, target.find('?'));
+  return fmt::format("SharedKeyLite {}:{}", account,
+                     signer.signature_of(fmt::format("{}\n/{}{}", date, account, path)));
+}
+
 }  // namespace
 
 size_t Exchange::take_body(char* data, size_t one, size_t count, void* self) {
@@ -173,9 +183,13 @@ Status Exchange::prepare(Curl curl, const Endpoint& endpoint, const account::Key
   }
   if (request.is_signed) {
     const std::string date = net::http_date(std::time(nullptr));
-    done = done && append(lines_, "authorization: " + authorization_of(signer, request, date)) &&
+    const bool is_table = !endpoint.table_account.empty();
+    const std::string authorization =
+        is_table ? table_authorization_of(signer, endpoint.table_account, request.target, date)
+                 : authorization_of(signer, request, date);
+    done = done && append(lines_, "authorization: " + authorization) &&
            append(lines_, "x-ms-date: " + date) &&
-           append(lines_, std::string("x-ms-version: ") + kVersion);
+           append(lines_, std::string("x-ms-version: ") + (is_table ? kTableVersion : kVersion));
   }
   // No extra round trip before a large body.
   done = done && append(lines_, "Expect:");

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/bytes.h"
+#include "client/table.h"
 #include "value/json_quoted.h"
 
 namespace orrery::client {
@@ -16,7 +18,29 @@ constexpr std::string_view kNoItems = R"({"Documents":[]})";
 constexpr size_t kMaxMoves = 100;
 
 const value::Node* documents_of(const value::JsonDocument& document) {
-  return document.root().find("Documents");
+  const value::Node* documents = document.root().find("Documents");
+  return documents != nullptr ? documents : document.root().find("value");
+}
+
+// Continuations of tables are the query parameters that ask for the rest.
+Request entities_request(const Endpoint& endpoint, const FeedSpec& spec, const FeedCursor& cursor) {
+  std::string path = fmt::format("{}()?$top={}", spec.name.container, spec.items_max);
+  if (!spec.query.empty()) path += "&$filter=" + percent_encode(spec.query);
+  if (!cursor.continuation.empty()) path += "&" + cursor.continuation;
+  return table_request(endpoint, "GET", path);
+}
+
+std::string entities_continuation(const Response& answer) {
+  std::string continuation;
+  for (const auto& [header, parameter] :
+       {std::pair("x-ms-continuation-nextpartitionkey", "NextPartitionKey"),
+        std::pair("x-ms-continuation-nextrowkey", "NextRowKey")}) {
+    const std::string_view given = answer.header(header);
+    if (given.empty()) continue;
+    continuation +=
+        fmt::format("{}{}={}", continuation.empty() ? "" : "&", parameter, percent_encode(given));
+  }
+  return continuation;
 }
 
 }  // namespace
@@ -31,7 +55,23 @@ size_t FeedPage::count() const {
   return items == nullptr ? 0 : items->count;
 }
 
-Request feed_request(const FeedSpec& spec, const FeedCursor& cursor) {
+Result<std::vector<FeedCursor>> first_cursors(Client& client, const FeedSpec& spec) {
+  std::vector<FeedCursor> cursors;
+  if (spec.kind == FeedKind::entities) {
+    cursors.push_back(
+        {.range = {.id = "0", .min = "", .max = "FF", .parents = {}}, .continuation = {}});
+    return cursors;
+  }
+  auto ranges = read_ranges(client, spec.name);
+  if (!ranges) return pass(ranges.error());
+  for (KeyRange& range : *ranges) {
+    cursors.push_back({.range = std::move(range), .continuation = {}});
+  }
+  return cursors;
+}
+
+Request feed_request(const Endpoint& endpoint, const FeedSpec& spec, const FeedCursor& cursor) {
+  if (spec.kind == FeedKind::entities) return entities_request(endpoint, spec, cursor);
   Request request =
       container_request(spec.name, spec.kind == FeedKind::query ? "POST" : "GET", "docs");
   auto& headers = request.headers;
@@ -51,6 +91,7 @@ Request feed_request(const FeedSpec& spec, const FeedCursor& cursor) {
                       spec.parameters_json.empty() ? std::string_view("[]") : spec.parameters_json);
       break;
     case FeedKind::items:
+    case FeedKind::entities:
       break;
   }
   if (!cursor.continuation.empty()) {
@@ -77,7 +118,9 @@ Result<FeedPage> feed_page(const FeedSpec& spec, const FeedCursor& cursor, Resul
   FeedPage page{
       .document = std::move(*document),
       .charge = answer->charge(),
-      .continuation = std::string(answer->header(is_changes ? "etag" : "x-ms-continuation")),
+      .continuation = spec.kind == FeedKind::entities
+                          ? entities_continuation(*answer)
+                          : std::string(answer->header(is_changes ? "etag" : "x-ms-continuation")),
       .is_end = false};
   if (is_changes && page.continuation.empty()) page.continuation = cursor.continuation;
   page.is_end = is_changes ? nothing_new : page.continuation.empty();
@@ -104,21 +147,18 @@ Result<std::vector<FeedCursor>> children_of(const FeedCursor& gone,
 }
 
 Result<FeedReader> FeedReader::open(Client& client, FeedSpec spec) {
-  auto ranges = read_ranges(client, spec.name);
-  if (!ranges) return pass(ranges.error());
-  std::vector<FeedCursor> cursors;
-  for (KeyRange& range : *ranges) {
-    cursors.push_back({.range = std::move(range), .continuation = {}});
-  }
-  std::ranges::reverse(cursors);
-  return FeedReader(client, std::move(spec), std::move(cursors));
+  auto cursors = first_cursors(client, spec);
+  if (!cursors) return pass(cursors.error());
+  std::ranges::reverse(*cursors);
+  return FeedReader(client, std::move(spec), std::move(*cursors));
 }
 
 Result<std::optional<FeedPage>> FeedReader::next() {
   for (size_t moves = 0; !left_.empty();) {
     const std::string where = client_->endpoint().where();
     FeedCursor& cursor = left_.back();
-    auto page = feed_page(spec_, cursor, client_->call(feed_request(spec_, cursor)), where);
+    auto page = feed_page(spec_, cursor,
+                          client_->call(feed_request(client_->endpoint(), spec_, cursor)), where);
     if (page) {
       if (page->is_end) {
         left_.pop_back();

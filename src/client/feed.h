@@ -1,4 +1,5 @@
-// Reading a container range by range: its items, its changes, or the rows of a query.
+// Reading a container range by range: its items, its changes, or the rows of a query; and a table,
+// which is read as one range.
 //
 // A cursor is a partition key range and how far it was read. When the range was split, the server
 // answers 410, and each child goes on from the parent's position.
@@ -21,12 +22,13 @@ enum class FeedKind : uint8_t {
   items,    // all of them, in no order that means anything
   changes,  // the newest state of every item, in the order of their last writes; goes on for ever
   query,    // the rows of one query, of each range on its own
+  entities  // of a table, in the order of their keys, with the types of their values
 };
 
 struct FeedSpec {
-  ContainerName name;
+  ContainerName name;  // of a table: its name is that of the container
   FeedKind kind = FeedKind::items;
-  std::string query;            // its text
+  std::string query;            // its text; of a table a filter
   std::string parameters_json;  // "[{\"name\":\"@a\",\"value\":1}]"; empty: none
   uint32_t items_max = 1'000;   // of one page
 };
@@ -48,8 +50,10 @@ struct FeedPage {
   size_t count() const;
 };
 
+// What is read, from its beginning. Blocking.
+Result<std::vector<FeedCursor>> first_cursors(Client& client, const FeedSpec& spec);
 // The next page of a cursor, to be submitted or called.
-Request feed_request(const FeedSpec& spec, const FeedCursor& cursor);
+Request feed_request(const Endpoint& endpoint, const FeedSpec& spec, const FeedCursor& cursor);
 // Of an answer to that: Code::moved when the range was split (see children_of).
 Result<FeedPage> feed_page(const FeedSpec& spec, const FeedCursor& cursor, Result<Response> answer,
                            const std::string& where);

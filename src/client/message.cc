@@ -63,12 +63,21 @@ uint32_t Response::retry_after_ms() const {
   return number<uint32_t>(header("x-ms-retry-after-ms"));
 }
 
+bool Response::is_throttled() const {
+  return status == 429 ||
+         (status == 503 && header("x-ms-error-code") == "ServerBusy" && retry_after_ms() > 0);
+}
+
 std::string Response::message() const {
   auto document = value::JsonDocument::parse(body);
-  const value::Node* message = document ? document->root().find("message") : nullptr;
+  const value::Node* error = document ? document->root().find("odata.error") : nullptr;
+  const value::Node* message =
+      !document ? nullptr : (error != nullptr ? *error : document->root()).find("message");
+  if (message != nullptr && error != nullptr) message = message->find("value");
   std::string text(message != nullptr ? message->text : body);
-  // The activity id that follows is for support, not for a command's output.
-  text.resize(std::min({text.find("\r\n"), text.size(), kMaxMessageBytes}));
+  // The activity or request id that follows is for support, not for a command's output.
+  text.resize(
+      std::min({text.find("\r\n"), text.find("\nRequestId:"), text.size(), kMaxMessageBytes}));
   return text.empty() ? fmt::format("status {} without a message", status) : text;
 }
 

@@ -35,6 +35,8 @@ struct Response {
   int substatus() const;
   double charge() const;
   uint32_t retry_after_ms() const;
+  // Whether it was not done for want of throughput: 429, or the 503 of tables that names a wait.
+  bool is_throttled() const;
   // What the server says went wrong, without the activity id; the status when it says nothing.
   std::string message() const;
   bool is_success() const { return status >= 200 && status < 300; }

@@ -16,10 +16,13 @@
 namespace orrery::client {
 
 struct ContainerName {
-  std::string database;
+  std::string database;  // empty: the container is a table
   std::string container;
 
-  std::string text() const { return database + "/" + container; }
+  std::string text() const {
+    return is_table() ? "table:" + container : database + "/" + container;
+  }
+  bool is_table() const { return database.empty(); }
   std::string link() const;    // dbs/shop/colls/orders: what is signed
   std::string target() const;  // the same percent-encoded, with a slash before it
 };

@@ -31,7 +31,7 @@ inline int64_t backoff_ms(uint32_t attempt, uint64_t jitter) {
 inline std::optional<int64_t> wait_after(const Response& response, Attempts& attempts,
                                          int64_t throttled_ms, int64_t away_ms, int64_t now_ms,
                                          uint64_t jitter) {
-  if (response.status == 429) {
+  if (response.is_throttled()) {
     const int64_t named = response.retry_after_ms();
     const int64_t wait =
         std::max(named, named == 0 ? backoff_ms(attempts.throttled, jitter) : int64_t{1}) +

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "transfer/bulk_writer.h"
+
 namespace orrery::transfer {
 namespace {
 
@@ -142,7 +144,6 @@ Status copy_container(client::Client& from, const client::ContainerName& source,
   options.what = settings.what;
   options.checkpoint_path = settings.checkpoint_path;
   options.rejects_path = settings.rejects_path;
-  options.requests_max = settings.requests_max;
   options.stopped = settings.stopped;
   options.phase = "copying";
   if (!settings.follow) (*feed)->end();
@@ -166,7 +167,9 @@ Status copy_container(client::Client& from, const client::ContainerName& source,
       (*feed)->end();
     }
   };
-  auto pump = Pump::open(**feed, to, target, std::move(options), progress);
+  auto pump =
+      Pump::open(**feed, to, bulk_into(to, target, WriteMode::upsert, settings.requests_max),
+                 std::move(options), progress);
   if (!pump) return pass(pump.error());
   running = pump->get();
   auto ending = (*pump)->run();

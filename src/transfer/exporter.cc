@@ -6,7 +6,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "transfer/item.h"
 #include "value/json.h"
 #include "value/json_quoted.h"
 
@@ -30,7 +29,7 @@ std::string csv_header(const CsvOptions& csv) {
 }
 
 bool is_kept(const ExportSettings& settings, std::string_view name) {
-  return settings.keep_system || !is_system_property(name);
+  return settings.keep_system || !is_system_property(name, settings.kind);
 }
 
 }  // namespace
@@ -68,14 +67,15 @@ Result<std::vector<std::string>> find_columns(RecordSource& source, const Export
                                 "or another format",
                                 kColumnsMax));
       }
-      if (column.name == "id") {
+      if (column.name == "id" && settings.kind == RecordKind::item) {
         columns.insert(columns.begin(), "id");
       } else {
         columns.push_back(std::move(column.name));
       }
     }
   }
-  if (columns.empty()) columns.emplace_back("id");
+  if (columns.empty() && settings.kind == RecordKind::item) columns.emplace_back("id");
+  if (columns.empty()) columns = {"PartitionKey", "RowKey"};
   return columns;
 }
 
@@ -169,8 +169,9 @@ Result<std::string> Exporter::line_of(const Record& record) const {
     if (!is_object) return fail(Code::invalid, "it is not an object, which a row of CSV is");
     return csv_line_of(root);
   }
-  std::string line =
-      is_object && !settings_.keep_system ? without_system_properties(root) : std::string(root.raw);
+  std::string line = is_object && !settings_.keep_system
+                         ? without_system_properties(root, settings_.kind)
+                         : std::string(root.raw);
   if (settings_.output.format == Format::ndjson) line += '\n';
   return line;
 }

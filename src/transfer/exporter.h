@@ -1,4 +1,4 @@
-// Writes the records of a container into files: an array, NDJSON or CSV.
+// Writes the records of a container or a table into files: an array, NDJSON or CSV.
 #pragma once
 
 #include <functional>
@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "transfer/checkpoint.h"
 #include "transfer/csv.h"
+#include "transfer/item.h"
 #include "transfer/output_file.h"
 #include "transfer/progress.h"
 #include "transfer/pump.h"
@@ -28,10 +29,11 @@ struct ExportSettings {
   CsvOptions csv;
   bool chosen_columns = false;  // a person chose them: other properties are left out on purpose
   bool keep_system = false;     // _ts, _etag, … as well
+  RecordKind kind = RecordKind::item;
   std::function<bool()> stopped;
 };
 
-// The columns that the records of a source have, by first appearance; `id` is the first.
+// The columns that the records of a source have, by first appearance; `id` of items is the first.
 // Code::invalid when there are more than kColumnsMax.
 Result<std::vector<std::string>> find_columns(RecordSource& source, const ExportSettings& settings,
                                               Progress& progress);

@@ -40,14 +40,10 @@ FeedSource::~FeedSource() {
 
 Result<std::unique_ptr<FeedSource>> FeedSource::open(client::Client& client, client::FeedSpec spec,
                                                      std::optional<uint64_t> expected) {
-  auto ranges = client::read_ranges(client, spec.name);
-  if (!ranges) return pass(ranges.error());
-  std::vector<client::FeedCursor> cursors;
-  for (client::KeyRange& range : *ranges) {
-    cursors.push_back({.range = std::move(range), .continuation = {}});
-  }
+  auto cursors = client::first_cursors(client, spec);
+  if (!cursors) return pass(cursors.error());
   return std::unique_ptr<FeedSource>(
-      new FeedSource(client, std::move(spec), std::move(cursors), expected));
+      new FeedSource(client, std::move(spec), std::move(*cursors), expected));
 }
 
 void FeedSource::ask(uint32_t index) {
@@ -55,7 +51,7 @@ void FeedSource::ask(uint32_t index) {
   reading.is_asked = true;
   reading.asked_for_end = ends_;
   ++held_;
-  client_.submit(client::feed_request(spec_, reading.cursor),
+  client_.submit(client::feed_request(client_.endpoint(), spec_, reading.cursor),
                  [alive = alive_, index](Result<client::Response> response) {
                    if (*alive != nullptr) (*alive)->answer(index, std::move(response));
                  });

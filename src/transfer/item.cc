@@ -71,20 +71,23 @@ void append_canonical(std::string& out, const Node& node, bool is_item) {
 
 }  // namespace
 
-bool is_system_property(std::string_view name) {
+bool is_system_property(std::string_view name, RecordKind kind) {
+  if (kind == RecordKind::entity) {
+    return name.starts_with("odata.") || name == "Timestamp" || name == "Timestamp@odata.type";
+  }
   return name.starts_with('_') &&
          std::ranges::find(kSystemProperties, name) != kSystemProperties.end();
 }
 
-std::string without_system_properties(const Node& object) {
+std::string without_system_properties(const Node& object, RecordKind kind) {
   bool any = false;
   for (const Node* one = object.first; one != nullptr && !any; one = one->next) {
-    any = is_system_property(one->name);
+    any = is_system_property(one->name, kind);
   }
   if (!any) return std::string(object.raw);
   std::string out = "{";
   for (const Node* one = object.first; one != nullptr; one = one->next) {
-    if (is_system_property(one->name)) continue;
+    if (is_system_property(one->name, kind)) continue;
     if (out.size() > 1) out += ',';
     out += '"';
     out += one->raw_name;

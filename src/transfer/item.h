@@ -25,9 +25,15 @@ struct PreparedItem {
 Result<PreparedItem> prepare_item(std::string_view json, const value::KeyDefinition& key,
                                   std::string_view id_seed = {});
 
-bool is_system_property(std::string_view name);
+// What a record is, and so which of its properties a server adds.
+enum class RecordKind : uint8_t {
+  item,
+  entity,  // of a table
+};
+bool is_system_property(std::string_view name, RecordKind kind = RecordKind::item);
 // The object as JSON without the system properties.
-std::string without_system_properties(const value::Node& object);
+std::string without_system_properties(const value::Node& object,
+                                      RecordKind kind = RecordKind::item);
 
 // A key as requests carry it: ["Redmond",5], {} for a value that is absent.
 std::string key_json_of(const value::PartitionKey& key);

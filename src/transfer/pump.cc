@@ -5,8 +5,6 @@
 
 #include <utility>
 
-#include "transfer/item.h"
-
 namespace orrery::transfer {
 namespace {
 
@@ -45,18 +43,14 @@ Pump::Pump(RecordSource& source, client::Client& target, PumpOptions options, Pr
       rejects_(options_.rejects_path) {}
 
 Result<std::unique_ptr<Pump>> Pump::open(RecordSource& source, client::Client& target,
-                                         client::ContainerInfo container, PumpOptions options,
+                                         const MakeWriter& make_writer, PumpOptions options,
                                          Progress& progress) {
-  const WriteMode mode = options.mode;
-  const size_t requests_max = options.requests_max;
   std::unique_ptr<Pump> pump(new Pump(source, target, std::move(options), progress));
-  auto writer = BulkWriter::open(target, std::move(container), mode, requests_max,
-                                 [self = pump.get()](uint64_t ticket, Outcome outcome,
-                                                     std::string_view item, std::string reason) {
-                                   if (outcome == Outcome::rejected)
-                                     return self->reject(ticket, item, reason);
-                                   self->ledger_.done(ticket, outcome);
-                                 });
+  auto writer = make_writer([self = pump.get()](uint64_t ticket, Outcome outcome,
+                                                std::string_view item, std::string reason) {
+    if (outcome == Outcome::rejected) return self->reject(ticket, item, reason);
+    self->ledger_.done(ticket, outcome);
+  });
   if (!writer) return pass(writer.error());
   pump->writer_ = std::move(*writer);
   if (Status resumed = pump->resume(); !resumed) return pass(resumed.error());
@@ -93,9 +87,9 @@ void Pump::take(Record record) {
   if (options_.generate_ids) {
     seed = fmt::format("{}:{}", source_.name_of(record.mark), record.mark.at);
   }
-  auto item = prepare_item(record.text, writer_->container().key, seed);
-  if (!item) return reject(ticket, record.text, item.error().message);
-  writer_->put(std::move(*item), ticket);
+  if (Status taken = writer_->take(record.text, seed, ticket); !taken) {
+    reject(ticket, record.text, taken.error().message);
+  }
 }
 
 Result<bool> Pump::read_some() {

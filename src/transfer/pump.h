@@ -1,5 +1,5 @@
-// Moves records from a source into a container: reads while the writer has room, keeps account of
-// what is under way, saves checkpoints, and writes down what was rejected.
+// Moves records from a source into a container or a table: reads while the writer has room, keeps
+// account of what is under way, saves checkpoints, and writes down what was rejected.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,8 @@
 
 #include "base/result.h"
 #include "client/client.h"
-#include "client/resources.h"
-#include "transfer/bulk_writer.h"
 #include "transfer/checkpoint.h"
+#include "transfer/group_writer.h"
 #include "transfer/ledger.h"
 #include "transfer/progress.h"
 #include "transfer/record_source.h"
@@ -24,8 +23,6 @@ struct PumpOptions {
   std::string what;             // which transfer this is, for the checkpoint
   std::string checkpoint_path;  // empty: none
   std::string rejects_path;
-  WriteMode mode = WriteMode::upsert;
-  size_t requests_max = 100;
   bool generate_ids = false;
   std::optional<uint64_t> rejects_max;  // more than that end it
   std::function<bool()> stopped;        // whether a person asked to stop
@@ -38,7 +35,7 @@ enum class Ending : uint8_t { complete, stopped };
 class Pump {
  public:
   static Result<std::unique_ptr<Pump>> open(RecordSource& source, client::Client& target,
-                                            client::ContainerInfo container, PumpOptions options,
+                                            const MakeWriter& make_writer, PumpOptions options,
                                             Progress& progress);
 
   // Goes on from the checkpoint, if there is one. An error ends it; what was done is in the
@@ -48,7 +45,6 @@ class Pump {
   const TransferCounts& counts() const { return counts_; }
   const std::string& rejects_path() const { return rejects_.path(); }
   uint64_t throttled() const;
-  BulkWriter& writer() { return *writer_; }
   void set_phase(std::string_view phase) { options_.phase = phase; }
   // For what is done after run(): the checkpoint is of no use then.
   void remove_checkpoint() const { checkpoint_.remove(); }
@@ -74,7 +70,7 @@ class Pump {
   Ledger ledger_;
   CheckpointFile checkpoint_;
   RejectFile rejects_;
-  std::unique_ptr<BulkWriter> writer_;
+  std::unique_ptr<GroupWriter> writer_;
   TransferCounts counts_;  // of all that was passed: what the checkpoint says
   bool ended_ = false;     // the source
   Checkpoint noted_;
