@@ -9,7 +9,7 @@ import { clock, count, short, span, units } from "./lib/format";
 import { job as importJob } from "./lib/importer";
 import { keep, kept, Shared } from "./lib/live";
 import { go, link, useRoute } from "./lib/route";
-import { access, Button, Icon, Problem, readOnlyReason, Toasts, Wordmark, WriteButton } from "./parts/parts";
+import { access, Button, Icon, otherFaces, Problem, readOnlyReason, Toasts, Wordmark, WriteButton } from "./parts/parts";
 import { Advisor } from "./screens/advisor";
 import { figures, nameOf, reloadTree, tree, useContainer, useFigures } from "./screens/context";
 import { Cluster, cluster, lookForNodes } from "./screens/cluster";
@@ -55,7 +55,7 @@ function Tree({ onGo }: { onGo: () => void }) {
           {all?.map((db) => (
             <li key={db.id}>
               <div><a class="db" href={link(["data", db.id])} aria-current={isHere(db.id) ? "page" : undefined} onClick={onGo}><Icon name="data" /><span class="tight">{db.id}</span></a>
-                <WriteButton kind="quiet" icon="plus" label={`New container in ${db.id}`} onClick={() => setCreating(db.id)} /></div>
+                <WriteButton of={db.id} kind="quiet" icon="plus" label={`New container in ${db.id}`} onClick={() => setCreating(db.id)} /></div>
               <ul>
                 {db.containers.map((one) => {
                   const rate = now?.rates.get(nameOf({ database: db.id, container: one.id }));
@@ -206,6 +206,7 @@ function App() {
   const ask = () => session().then(({ body }) => { enter(body); setError(undefined); }, setError);
   const enter = (body: SessionInfo) => {
     access.set(body.access ?? "read-only");
+    otherFaces.set(body.otherFaces ?? []);
     setInfo(body);
   };
   useEffect(() => void ask(), []);

@@ -75,8 +75,12 @@ Status FaceListeners::listen_at(net::Server& server, const KnownFace& known, fac
     net::Handler* handler =
         &front(is_main(known) ? pages_.get() : nullptr, one.http_handler(), false);
     if (is_main(known) && !options_.no_console) {
-      auto made = console::Gate::create(context_.account, context_.clock, *handler,
-                                        {.dev = options_.dev, .version = options_.version});
+      console::GateOptions gate{.dev = options_.dev, .version = options_.version};
+      for (const KnownFace& other : known_faces().subspan(1)) {
+        gate.other_faces.emplace_back(other.name);
+      }
+      auto made =
+          console::Gate::create(context_.account, context_.clock, *handler, std::move(gate));
       if (!made) return pass(made.error());
       console_ = std::move(*made);
       handler = console_.get();

@@ -315,7 +315,12 @@ net::Response Gate::session_json(const net::Request& request,
   face::append_message(json, account_.name());
   json += ",\"version\":";
   face::append_message(json, options_.version);
-  json += fmt::format(",\"withoutKey\":{}", may_enter_without_key(request));
+  json += fmt::format(",\"withoutKey\":{},\"otherFaces\":[", may_enter_without_key(request));
+  for (const std::string& face : options_.other_faces) {
+    if (!json.ends_with('[')) json += ',';
+    face::append_message(json, face);
+  }
+  json += ']';
   if (session) {
     json += fmt::format(R"(,"access":"{}","endsInSeconds":{},"mostSeconds":{})",
                         session->access == account::Access::read_write ? "read-write" : "read-only",

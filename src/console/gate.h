@@ -30,6 +30,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "account/account.h"
 #include "base/clock.h"
@@ -52,6 +53,7 @@ inline constexpr int64_t kFreshS = 15 * 60;
 struct GateOptions {
   bool dev = false;  // one may sign in without a key, from this machine
   std::string version;
+  std::vector<std::string> other_faces = {};  // whose databases are FACE:NAME, and read-only
 };
 
 class Gate final : public net::Handler {

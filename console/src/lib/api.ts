@@ -1,5 +1,6 @@
 // How the page talks to its server: always below /console/api/, always with the header that other
 // sites cannot send, and with nothing but the session's cookie to say who it is.
+import { parseExactly } from "./json";
 
 export class ApiError extends Error {
   constructor(
@@ -77,7 +78,7 @@ export async function call<T>(path: string, request: Request = {}): Promise<Answ
   const text = await response.text();
   let parsed: unknown;
   try {
-    parsed = text === "" ? undefined : JSON.parse(text);
+    parsed = text === "" ? undefined : parseExactly(text);
   } catch {
     parsed = undefined;
   }
@@ -105,6 +106,7 @@ export interface SessionInfo {
   account: string;
   version: string;
   withoutKey: boolean;
+  otherFaces?: string[];
   access?: "read-write" | "read-only";
   endsInSeconds?: number;
   mostSeconds?: number;

@@ -1,6 +1,21 @@
 // Items as text and as values: paths, partition keys, differences between three versions.
 import type { Item, Json, PartitionKey } from "./api";
 
+// JSON.rawJSON keeps the digits of an integer that no JavaScript number has; not every browser has it.
+declare global {
+  interface JSON { rawJSON?(text: string): object; isRawJSON?(value: unknown): boolean }
+}
+const longInteger = /[:[,]\s*-?\d{16,}\s*[,}\]]/;
+type Reviver = (name: string, value: unknown, context?: { source?: string }) => unknown;
+const withDigits: Reviver = (_name, value, context) =>
+  (typeof value === "number" && context?.source !== undefined && /^-?\d{16,}$/.test(context.source) && (!Number.isFinite(value) || String(BigInt(value)) !== context.source)
+    ? JSON.rawJSON!(context.source) : value);
+// Values of which none has lost a digit: the integers of tables have 64 bits.
+export const parseExactly = (text: string): unknown =>
+  (JSON.rawJSON && longInteger.test(text) ? JSON.parse(text, withDigits as Parameters<typeof JSON.parse>[1]) : JSON.parse(text));
+// Whether it is a number, though JavaScript has none for it.
+export const isExact = (value: unknown) => JSON.isRawJSON?.(value) ?? false;
+
 export const systemNames = new Set(["_rid", "_self", "_etag", "_attachments", "_ts", "_lsn"]);
 
 // The item as its author wrote it.

@@ -18,6 +18,18 @@ export function spansOf(view: PartitionsView): Map<number, [number, number]> {
   return new Map(all.map((one) => [one.id, [place(one.min, 0), place(one.max, 1)]]));
 }
 
+// Where a range begins or ends, as people read it. Hashes by their first bytes; of keys in order the first string in the
+// bound, which ends before a byte 00 (docs/formats/values.md).
+export function boundLabel(view: PartitionsView, bound: string): string {
+  if (view.placement !== "range" || !/^(05|24)/.test(bound)) return bound.slice(0, 8) || "00";
+  const text: number[] = [];
+  for (const pair of bound.slice(2).match(/../g) ?? []) {
+    if (pair === "00") break;
+    text.push(parseInt(pair, 16));
+  }
+  return new TextDecoder().decode(new Uint8Array(text));
+}
+
 // A key as the server writes it, ["US"], as people do.
 export function keyLabel(key: string): string {
   try {

@@ -57,9 +57,21 @@ export const Button = ({ kind = "", icon, label, children, ...rest }: ButtonProp
 // What only a read-write key may do.
 export const access = new Shared<"read-write" | "read-only">("read-only");
 export const readOnlyReason = "A read-only key opened this console. Sign in with a read-write key to change anything.";
-export function WriteButton(props: ButtonProps) {
+// The faces beside the one that this console speaks. Their databases have ids FACE:NAME here; they are shown and scaled.
+export const otherFaces = new Shared<string[]>([]);
+export const isOther = (db: string) => otherFaces.get().some((face) => db.startsWith(`${face}:`));
+export const otherReason = (db: string) => `${db} is written through its own protocol (${db.split(":")[0]}). Here it is shown, queried, scaled and split.`;
+// Why nothing can be changed in a database, or anywhere; undefined when it can.
+export function useReason(db?: string): string | undefined {
+  otherFaces.use();
   const may = access.use() === "read-write";
-  return <Button {...props} disabled={!may || props.disabled} title={may ? props.title : readOnlyReason} />;
+  if (!may) return readOnlyReason;
+  return db !== undefined && isOther(db) ? otherReason(db) : undefined;
+}
+// `of`: the database that it changes something in.
+export function WriteButton({ of, ...props }: ButtonProps & { of?: string }) {
+  const reason = useReason(of);
+  return <Button {...props} disabled={reason !== undefined || props.disabled} title={reason ?? props.title} />;
 }
 
 export function Segmented<T extends string>({ value, options, onChange, label }: {

@@ -28,8 +28,9 @@ async function look() {
   const { body } = await containerFigures();
   const rates = new Map<string, Rates>();
   const total = { unitsPerSecond: 0, throttledPerSecond: 0 };
-  const own = body.containers.filter((one) => one.face === "cosmos");
-  for (const one of own) {
+  // As the tree has them: databases of other faces are FACE:NAME.
+  const all = body.containers.map((one) => (one.face === "cosmos" ? one : { ...one, database: `${one.face}:${one.database}` }));
+  for (const one of all) {
     const old = before?.all.get(nameOf(one));
     const seconds = before ? (body.at - before.at) / 1000 : 0;
     const rate = old && seconds > 0
@@ -39,8 +40,8 @@ async function look() {
     total.unitsPerSecond += rate.unitsPerSecond;
     total.throttledPerSecond += rate.throttledPerSecond;
   }
-  before = { at: body.at, all: new Map(own.map((one) => [nameOf(one), one])) };
-  figures.set({ all: own, rates, total });
+  before = { at: body.at, all: new Map(all.map((one) => [nameOf(one), one])) };
+  figures.set({ all, rates, total });
 }
 export const useFigures = () => useLoaded("figures", look, 2000);
 export { look as reloadFigures };

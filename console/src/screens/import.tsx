@@ -7,7 +7,7 @@ import { forget, goOn, job as shared, type Job, type Mode, pause, problemOf, rej
 import { download } from "../lib/json";
 import { type CellType, type FileRecord, type Format, guess, type ReadOptions, records } from "../lib/records";
 import { link, useRoute } from "../lib/route";
-import { access, Button, Field, Icon, Note, Problem, Segmented, WriteButton } from "../parts/parts";
+import { access, Button, Field, Icon, isOther, Note, Problem, Segmented, WriteButton } from "../parts/parts";
 import { reloadFigures, reloadTree, tree } from "./context";
 import { type Kind, ThroughputFields } from "./create";
 import { Cell } from "./items";
@@ -118,7 +118,7 @@ const empty: ReadOptions = { format: "ndjson", delimiter: ",", nested: false, ty
 
 function Prepare() {
   const wanted = useRoute().query.get("to") ?? "";
-  const nodes = tree.use();
+  const nodes = tree.use()?.filter((node) => !isOther(node.id));
   const may = access.use() === "read-write";
   const [file, setFile] = useState<File>();
   const [options, setOptions] = useState(empty);

@@ -3,9 +3,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { ApiError, call, type Container, containerPath, enc, type Item, type Json, keyHeader } from "../lib/api";
 import { bytes, dateTime, units } from "../lib/format";
-import { type Difference, differences, equal, keyText, keyValues, merged, pathParts, pathText, withoutSystem } from "../lib/json";
+import { type Difference, differences, equal, keyText, keyValues, merged, parseExactly, pathParts, pathText, withoutSystem } from "../lib/json";
 import { Editor } from "../parts/editor";
-import { Button, Dialog, Icon, Note, Problem, toast, WriteButton, access } from "../parts/parts";
+import { Button, Dialog, Icon, Note, Problem, toast, useReason, WriteButton } from "../parts/parts";
 
 // What was typed and not saved: it outlives a change of tab and a new sign-in.
 const drafts = new Map<string, string>();
@@ -37,7 +37,7 @@ export function ItemEditor({ db, container, id, values, onClose, onSaved, onDele
   const [saving, setSaving] = useState(false);
   const [charge, setCharge] = useState<number>();
   const [deleting, setDeleting] = useState(false);
-  const mayWrite = access.use() === "read-write";
+  const mayWrite = useReason(db) === undefined;
   const path = (itemId: string) => `${containerPath(db, container.id)}/docs/${enc(itemId)}`;
   // A key that is not there is not null.
   const header = values === undefined ? {} : keyHeader(values.map((value, i) => (value === null && item && keyValues(item as Json, container.partitionKey)[i] === undefined ? undefined : value)));
@@ -69,7 +69,7 @@ export function ItemEditor({ db, container, id, values, onClose, onSaved, onDele
   let parsed: { [name: string]: Json } | undefined;
   let fault = "";
   try {
-    const value = JSON.parse(text) as Json;
+    const value = parseExactly(text) as Json;
     if (value === null || typeof value !== "object" || Array.isArray(value)) fault = "An item is a JSON object: { … }";
     else parsed = value;
   } catch (caught) {
@@ -134,7 +134,7 @@ export function ItemEditor({ db, container, id, values, onClose, onSaved, onDele
         {changed && !isNew && item && theirs === undefined && <span class="tag">not saved</span>}
         {theirs !== undefined && <span class="tag warn">{theirs === "deleted" ? "deleted by someone else" : "changed by someone else"}</span>}
         <span class="grow" />
-        {!isNew && <WriteButton kind="quiet" icon="trash" label="Delete this item" disabled={!item} onClick={() => setDeleting(true)} />}
+        {!isNew && <WriteButton of={db} kind="quiet" icon="trash" label="Delete this item" disabled={!item} onClick={() => setDeleting(true)} />}
         <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
       </div>
       {error !== undefined && <div class="conflict"><Problem error={error} retry={isNew || item ? undefined : read} /></div>}
@@ -142,7 +142,7 @@ export function ItemEditor({ db, container, id, values, onClose, onSaved, onDele
         <div class="conflict">
           <Note state="uneven" title="Someone deleted this item after you opened it">Your text is still here. Create it again, or let it go.</Note>
           <div class="row wrap">
-            <WriteButton kind="primary" disabled={saving || fault !== ""} onClick={() => write(parsed!, undefined)}>Create it again</WriteButton>
+            <WriteButton of={db} kind="primary" disabled={saving || fault !== ""} onClick={() => write(parsed!, undefined)}>Create it again</WriteButton>
             <Button onClick={() => { drafts.delete(draftName); onDeleted(item!); }}>Let it go</Button>
           </div>
           <pre class="merged" tabIndex={0}>{text}</pre>
@@ -161,7 +161,7 @@ export function ItemEditor({ db, container, id, values, onClose, onSaved, onDele
             )}
             <span class="grow" />
             {changed && !isNew && item && <Button kind="quiet" onClick={() => { drafts.delete(draftName); setText(pretty(original!)); }}>Undo all</Button>}
-            <WriteButton kind="primary" id="save" disabled={saving || fault !== "" || !changed} onClick={save}>{isNew ? "Create" : "Save"}</WriteButton>
+            <WriteButton of={db} kind="primary" id="save" disabled={saving || fault !== "" || !changed} onClick={save}>{isNew ? "Create" : "Save"}</WriteButton>
           </div>
         </>
       )}

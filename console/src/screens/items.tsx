@@ -2,11 +2,11 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Container, type Item, type Json, query } from "../lib/api";
 import { count, ms, units } from "../lib/format";
-import { keyValues, pathParts, systemNames, valueAt } from "../lib/json";
+import { isExact, keyValues, pathParts, systemNames, valueAt } from "../lib/json";
 import { keep, kept } from "../lib/live";
 import { go, link, useRoute } from "../lib/route";
 import { ColumnHead, useWidths } from "../parts/columns";
-import { Button, Icon, Problem, Snippets, WriteButton } from "../parts/parts";
+import { Button, Icon, isOther, otherReason, Problem, Snippets, WriteButton } from "../parts/parts";
 import { ItemEditor } from "./item_editor";
 
 const pageSize = 50;
@@ -14,7 +14,7 @@ const pageSize = 50;
 // A short text of a value, for a cell.
 export function Cell({ value }: { value: Json | undefined }) {
   if (value === undefined) return <span class="dim" aria-label="no value">–</span>;
-  const kind = value === null ? "null" : typeof value === "boolean" ? String(value) : typeof value;
+  const kind = value === null ? "null" : typeof value === "boolean" ? String(value) : isExact(value) ? "number" : typeof value;
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return <span class={`v-${kind}`} title={text.length > 30 ? text.slice(0, 500) : undefined}>{text.slice(0, 200)}</span>;
 }
@@ -25,7 +25,7 @@ function usualColumns(items: Item[], keys: string[]): string[] {
   for (const item of items) {
     for (const [name, value] of Object.entries(item)) {
       if (name === "id" || systemNames.has(name) || keys.includes(name)) continue;
-      if (value !== null && typeof value === "object") continue;
+      if (value !== null && typeof value === "object" && !isExact(value)) continue;
       seen.set(name, (seen.get(name) ?? 0) + 1);
     }
   }
@@ -108,10 +108,11 @@ export function Items({ db, container }: { db: string; container: Container }) {
       <div class="page">
         <div class="empty">
           <h2>{container.id} has no items yet</h2>
-          <p>Make one here, or with a program: this is all it takes.</p>
-          <Snippets database={db} container={container.id} keys={container.partitionKey?.paths ?? []} />
-          <div class="row"><WriteButton kind="primary" icon="plus" onClick={() => at({ new: "1" })}>New item</WriteButton>
-            <a class="btn" href={link(["import"], { to: `${db}/${container.id}` })}>Import a file</a></div>
+          {isOther(db) ? <p>{otherReason(db)}</p> : <>
+            <p>Make one here, or with a program: this is all it takes.</p>
+            <Snippets database={db} container={container.id} keys={container.partitionKey?.paths ?? []} />
+            <div class="row"><WriteButton kind="primary" icon="plus" onClick={() => at({ new: "1" })}>New item</WriteButton>
+              <a class="btn" href={link(["import"], { to: `${db}/${container.id}` })}>Import a file</a></div></>}
         </div>
       </div>
     );
@@ -139,7 +140,7 @@ export function Items({ db, container }: { db: string; container: Container }) {
               </div>
             )}
           </div>
-          <WriteButton icon="plus" id="new-item" onClick={() => at({ new: "1" })}>New item</WriteButton>
+          <WriteButton of={db} icon="plus" id="new-item" onClick={() => at({ new: "1" })}>New item</WriteButton>
         </form>
         {error !== undefined ? <div class="page"><Problem error={error} retry={() => load()} title={filter ? "The filter could not be run" : undefined} /></div> : (
           <div class={`grid ${state === "loading" ? "busy" : ""}`}>

@@ -4,7 +4,7 @@ import { dbPath, history } from "../lib/api";
 import { bytes, count, percent, plural, short, units } from "../lib/format";
 import { useLoaded } from "../lib/live";
 import { go, link } from "../lib/route";
-import { Icon, Note, Problem, Snippets, WriteButton } from "../parts/parts";
+import { Icon, isOther, Note, otherReason, Problem, Snippets, WriteButton } from "../parts/parts";
 import { CreateContainer, CreateDatabase, DeleteDialog } from "./create";
 import { figures, nameOf, tree, treeError, reloadTree } from "./context";
 import { ThroughputForm } from "./scale";
@@ -92,9 +92,10 @@ export function DatabasePage({ db }: { db: string }) {
   return (
     <div class="page"><div class="stack">
       <div class="page-head"><h1>{db}</h1><span class="tag">{plural(node.containers.length, "container")}</span><span class="grow" />
-        <WriteButton kind="danger" icon="trash" onClick={() => setDeleting(true)}>Delete…</WriteButton>
-        <WriteButton kind="primary" icon="plus" id="new-container" onClick={() => setCreating(true)}>New container</WriteButton></div>
-      {node.containers.length === 0 ? (
+        <WriteButton of={db} kind="danger" icon="trash" onClick={() => setDeleting(true)}>Delete…</WriteButton>
+        <WriteButton of={db} kind="primary" icon="plus" id="new-container" onClick={() => setCreating(true)}>New container</WriteButton></div>
+      {isOther(db) && <Note state="unknown" title="Read-only here">{otherReason(db)}</Note>}
+      {node.containers.length === 0 && isOther(db) ? null : node.containers.length === 0 ? (
         <div class="empty">
           <h2>{db} has no containers yet</h2>
           <p>A container holds items and spreads them over partitions by one of their properties, the partition key.</p>
@@ -106,7 +107,7 @@ export function DatabasePage({ db }: { db: string }) {
             <tbody>{node.containers.map((one) => <tr key={one.id}><td><a href={link(["data", db, one.id, "items"])}>{one.id}</a></td><td><Icon name="key" class="key-icon" /><code>{one.partitionKey?.paths.join(", ") ?? "none"}</code></td></tr>)}</tbody></table>
         </section>
       )}
-      <section class="card"><header><h2>Shared throughput</h2></header><ThroughputForm rid={node.rid} name={db} /></section>
+      {!isOther(db) && <section class="card"><header><h2>Shared throughput</h2></header><ThroughputForm rid={node.rid} name={db} /></section>}
       {creating && <CreateContainer db={db} onClose={() => setCreating(false)} />}
       {deleting && <DeleteDialog what="database" name={db} path={dbPath(db)} onClose={() => setDeleting(false)} onDone={() => { setDeleting(false); go([]); }} />}
     </div></div>

@@ -6,7 +6,7 @@ import { bytes, count, dateTime, ms, percent, plural, short } from "../lib/forma
 import { pathParts } from "../lib/json";
 import { useLoaded } from "../lib/live";
 import { link } from "../lib/route";
-import { colours, keyLabel, type Load, verdictOf } from "../lib/verdict";
+import { boundLabel, colours, keyLabel, type Load, verdictOf } from "../lib/verdict";
 import { Dialog, Field, Note, Problem, Segmented, WriteButton } from "../parts/parts";
 import { tree } from "./context";
 import { familyOf, Ring } from "./ring";
@@ -157,7 +157,7 @@ function Picture({ db, container, live: { view, loads, error, look } }: { db: st
       </div>
         <Note state={verdict.state} title={verdict.title}>{verdict.text}</Note>
         {view.partitions.some((one) => one.problem) && <Note state="refused" title="A partition takes no writes">{view.partitions.filter((one) => one.problem).map((one) => `Range ${one.id}: ${one.problem}`).join(" ")}</Note>}
-        <div class="row"><span class="grow" /><Segmented<Order> label="Order" value={order} onChange={setOrder} options={[["hash", "By hash"], ["size", "By size"], ["load", "By load"]]} /></div>
+        <div class="row"><span class="grow" /><Segmented<Order> label="Order" value={order} onChange={setOrder} options={[["hash", view.placement === "range" ? "By key" : "By hash"], ["size", "By size"], ["load", "By load"]]} /></div>
         <div class="scroll-x" tabIndex={0} role="group" aria-label="Storage and load"><Bars view={view} loads={loads} order={order} /></div>
         <div class="legend">
           <span><i class="swatch bg-k1" />a key among the six that fill most of their range</span><span><i class="swatch bg-rest" />all other keys</span>
@@ -169,7 +169,7 @@ function Picture({ db, container, live: { view, loads, error, look } }: { db: st
             {shape === "ring" ? <Ring view={view} loads={loads} /> : (
               <div class="scroll-x" tabIndex={0} role="group" aria-label="Ranges">
                 <table class="keys"><thead><tr><th scope="col">range</th><th scope="col">from</th><th scope="col">to</th><th scope="col">came from</th></tr></thead>
-                  <tbody>{view.partitions.map((one) => <tr key={one.id}><td class="code">{one.id}</td><td class="code">{one.min.slice(0, 8) || "00"}</td><td class="code">{one.max.slice(0, 8)}</td><td class="code">{one.parents.join(" → ") || "–"}</td></tr>)}</tbody></table>
+                  <tbody>{view.partitions.map((one) => <tr key={one.id}><td class="code">{one.id}</td><td class="code">{boundLabel(view, one.min)}</td><td class="code">{boundLabel(view, one.max)}</td><td class="code">{one.parents.join(" → ") || "–"}</td></tr>)}</tbody></table>
               </div>
             )}
           </div>
@@ -266,7 +266,7 @@ function SplitDialog({ db, container, view, look, onClose }: { db: string; conta
           <Field label="Range">{(id) => <select class="input" id={id} value={range} disabled={state === "running"} onChange={(event) => setRange(Number(event.currentTarget.value))}>
             {view.partitions.map((other) => <option key={other.id} value={other.id}>{other.id}: {bytes(other.bytes)}, {plural(other.items, "item")}</option>)}
           </select>}</Field>
-          <p>{one && one.items === 0 ? "It is empty: it is cut at the middle of its hashes." : "It is cut where half of its bytes are on each side."} It serves on while that happens; writes to it pause for a moment at the end.</p>
+          <p>{one && one.items === 0 ? `It is empty: it is cut at the middle of its ${view.placement === "range" ? "keys" : "hashes"}.` : "It is cut where half of its bytes are on each side."} It serves on while that happens; writes to it pause for a moment at the end.</p>
           {state === "running" && <p role="status" class="strong">Splitting range {range}…</p>}
         </>
       )}

@@ -5,7 +5,7 @@ import { call, type Container, container as read, containerPath, type Json } fro
 import { useLoaded } from "../lib/live";
 import { go } from "../lib/route";
 import { Editor } from "../parts/editor";
-import { access, Button, Field, Note, Problem, Segmented, toast, WriteButton } from "../parts/parts";
+import { Button, Field, Note, Problem, Segmented, toast, useReason, WriteButton } from "../parts/parts";
 import { reloadTree } from "./context";
 import { DeleteDialog } from "./create";
 
@@ -22,7 +22,7 @@ export function Policies({ db, container }: { db: string; container: Container }
   const [text, setText] = useState("");
   const [error, setError] = useState<unknown>();
   const [deleting, setDeleting] = useState(false);
-  const mayWrite = access.use() === "read-write";
+  const mayWrite = useReason(db) === undefined;
   const definition = loaded.data;
   useEffect(() => {
     if (definition) setText(JSON.stringify(own(definition), null, 2));
@@ -64,7 +64,7 @@ export function Policies({ db, container }: { db: string; container: Container }
         {changed && <span class="tag">not saved</span>}
         <span class="grow" />
         {changed && <Button kind="quiet" onClick={() => setText(JSON.stringify(own(definition), null, 2))}>Undo all</Button>}
-        <WriteButton kind="primary" disabled={!changed || !draft} onClick={save}>Save the policies</WriteButton>
+        <WriteButton of={db} kind="primary" disabled={!changed || !draft} onClick={save}>Save the policies</WriteButton>
       </div>
       {error !== undefined && <Problem error={error} />}
       {mode === "json" || !draft ? (
@@ -99,7 +99,7 @@ export function Policies({ db, container }: { db: string; container: Container }
             <p class="small">Partition key <code>{container.partitionKey?.paths.join(", ") ?? "none"}</code> ({container.partitionKey?.kind}, version {container.partitionKey?.version ?? 1})</p>
             <p class="small">Unique keys {((draft.uniqueKeyPolicy as { uniqueKeys?: { paths: string[] }[] } | undefined)?.uniqueKeys ?? []).map((one) => <code key={one.paths.join()}>{one.paths.join(", ")} </code>)}{!(draft.uniqueKeyPolicy as { uniqueKeys?: unknown[] } | undefined)?.uniqueKeys?.length && "none"}</p>
             <Note state="unknown" title="These cannot be changed">Copy the items to another container to have others.</Note>
-            <div><WriteButton kind="danger" icon="trash" onClick={() => setDeleting(true)}>Delete the container…</WriteButton></div>
+            <div><WriteButton of={db} kind="danger" icon="trash" onClick={() => setDeleting(true)}>Delete the container…</WriteButton></div>
           </section>
         </div>
       )}

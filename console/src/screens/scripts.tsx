@@ -5,7 +5,7 @@ import { type Answer, call, type Container, containerPath, enc, type Json, keyHe
 import { ms, units } from "../lib/format";
 import { useLoaded } from "../lib/live";
 import { Editor } from "../parts/editor";
-import { access, Dialog, Field, Problem, toast, WriteButton } from "../parts/parts";
+import { Dialog, Field, Problem, toast, useReason, WriteButton } from "../parts/parts";
 
 type Kind = "sprocs" | "triggers" | "udfs";
 interface Script { id: string; body: string; _etag: string; triggerType?: string; triggerOperation?: string }
@@ -40,7 +40,7 @@ export function Scripts({ db, container }: { db: string; container: Container })
       <nav aria-label="Scripts">
         {kinds.map(([kind, title]) => (
           <section key={kind}>
-            <h2>{title}<WriteButton kind="quiet" icon="plus" label={`New: ${title}`} onClick={() => setCreating(kind)} /></h2>
+            <h2>{title}<WriteButton of={db} kind="quiet" icon="plus" label={`New: ${title}`} onClick={() => setCreating(kind)} /></h2>
             {loaded.data?.[kind].map((one) => <button type="button" key={one.id} aria-current={chosen?.kind === kind && chosen.id === one.id} onClick={() => setChosen({ kind, id: one.id })}>{one.id}</button>)}
             {loaded.data?.[kind].length === 0 && <p class="dim small">none</p>}
           </section>
@@ -83,7 +83,7 @@ function Work({ base, container, kind, script, reload, onDeleted }: { base: stri
   const [error, setError] = useState<unknown>();
   const [answer, setAnswer] = useState<Answer<Json>>();
   const [deleting, setDeleting] = useState(false);
-  const mayWrite = access.use() === "read-write";
+  const mayWrite = useReason() === undefined;
   useEffect(() => setText(script.body), [script.body]);
   const path = `${base}/${kind}/${enc(script.id)}`;
   const save = async () => {
