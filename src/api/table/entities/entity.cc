@@ -65,11 +65,19 @@ std::optional<Edm> parse_edm(std::string_view name) {
   return std::nullopt;
 }
 
+// Every byte but a continuation begins a unit, and one that begins four bytes begins two. Counted
+// in single bytes over stretches that cannot overflow them: so the compiler makes vectors of it.
 size_t utf16_units(std::string_view text) {
   size_t units = 0;
-  for (const char c : text) {
-    const auto byte = static_cast<uint8_t>(c);
-    if ((byte & 0xC0) != 0x80) units += byte >= 0xF0 ? 2 : 1;
+  while (!text.empty()) {
+    const std::string_view stretch = text.substr(0, 127);
+    text.remove_prefix(stretch.size());
+    uint8_t here = 0;
+    for (const char c : stretch) {
+      const auto byte = static_cast<uint8_t>(c);
+      here = static_cast<uint8_t>(here + ((byte & 0xC0) != 0x80 ? 1 : 0) + (byte >= 0xF0 ? 1 : 0));
+    }
+    units += here;
   }
   return units;
 }

@@ -35,6 +35,18 @@ std::string with(std::string_view members) {
   return "{" + std::string(kKeys) + "," + std::string(members) + "}";
 }
 
+TEST(EntityJson, UnitsOfUtf16AreCounted) {
+  EXPECT_EQ(utf16_units(""), 0U);
+  // One, two, three and four bytes of UTF-8; also where stretches meet.
+  for (const size_t times : {1U, 31U, 32U, 127U, 128U, 300U}) {
+    std::string text;
+    for (size_t i = 0; i < times; ++i) text += "a\u00e9\u20ac\U0001F600";
+    EXPECT_EQ(utf16_units(text), times * 5) << times;
+  }
+  EXPECT_EQ(utf16_units(std::string(1'000, '\xF0')), 2'000U);
+  EXPECT_EQ(utf16_units(std::string(1'000, '\x80')), 0U);
+}
+
 TEST(EntityJson, EveryTypeComesBack) {
   const std::string members =
       R"("text":"Ä\"\u0001","yes":true,"int":-5,"half":1.5,"whole@odata.type":"Edm.Double","whole":5.0,)"
