@@ -1,3 +1,4 @@
+// Requests of the Table protocol, and what an answer to a transaction says.
 #include "client/table.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Entities on their way into a table: what is sent of them, why not, and when two say the same.
 #include "transfer/entity.h"
 
 #include <gmock/gmock.h>
