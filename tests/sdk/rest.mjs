@@ -1,6 +1,6 @@
 // Requests by hand, signed as the vendor's REST documents say, for what the SDK does not let a test
 // send or see. A request is `await rest("GET", "/dbs/x/colls/y", { headers, body })` and gives
-// {status, substatus, headers, body, text}; it throws only when there is no answer at all.
+// {status, substatus, headers, body, text, bytes}; it throws only when there is no answer at all.
 import { createHash, createHmac, randomBytes } from "node:crypto";
 import http from "node:http";
 import https from "node:https";
@@ -68,7 +68,7 @@ export function restOf(server, defaults = {}) {
   };
 }
 
-function send({ over, host, port, agent, within }, method, path, headers, bytes) {
+function send({ over, host, port, agent, within }, method, path, headers, sent) {
   const library = over === "https" ? https : http;
   return new Promise((resolve, reject) => {
     const request = library.request(
@@ -79,11 +79,13 @@ function send({ over, host, port, agent, within }, method, path, headers, bytes)
         response.on("data", (part) => parts.push(part));
         response.on("error", reject);
         response.on("end", () => {
-          const text = Buffer.concat(parts).toString("utf8");
+          const bytes = Buffer.concat(parts);
+          const text = bytes.toString("utf8");
           resolve({
             status: response.statusCode,
             substatus: Number(response.headers["x-ms-substatus"] ?? 0),
             headers: response.headers,
+            bytes,
             text,
             body: parse(text),
           });
@@ -92,7 +94,7 @@ function send({ over, host, port, agent, within }, method, path, headers, bytes)
     );
     request.on("error", reject);
     request.setTimeout(within, () => request.destroy(new Error(`${method} ${path}: no answer in ${within} ms`)));
-    request.end(bytes);
+    request.end(sent);
   });
 }
 

@@ -264,6 +264,12 @@ void Call::reply(int status, std::string json_body) {
   finish(status);
 }
 
+void Call::reply_bytes(int status, std::string body_bytes) {
+  response.headers += "content-type: application/octet-stream\r\n";
+  response.body = std::move(body_bytes);
+  finish(status);
+}
+
 void Call::reply_text() {
   finish(200);
 }

@@ -82,6 +82,8 @@ struct Call {
   // Whether the client has closed its side. Any thread.
   bool client_is_gone() const { return responder_.is_gone(); }
   void reply(int status, std::string json_body);
+  // Of a form of its own, which only those get who asked for it.
+  void reply_bytes(int status, std::string body_bytes);
   void reply_empty(int status);
   // The body is in `response` already, with its content type.
   void reply_text();

@@ -27,7 +27,7 @@ void answer_transaction(Call& call, const cluster::Routing& routing, const Batch
   if (reply.error && !reply.failed_write) return call.fail(*reply.error);
   const size_t count = request.operations.size();
   if (reply.error) {
-    return answer_results(call,
+    return answer_results(call, request.form,
                           all_but_one_skipped(count, *reply.failed_write,
                                               failed_result(*reply.error, reply.receipt.charge)));
   }
@@ -37,7 +37,7 @@ void answer_transaction(Call& call, const cluster::Routing& routing, const Batch
     results.push_back(done_result(request.operations[i], wants_minimal(call.headers),
                                   reply.written[i], reply.charges[i]));
   }
-  answer_results(call, results);
+  answer_results(call, request.form, results);
 }
 
 void transact(const HandlerContext& context, CallPtr call, cluster::RoutingPtr routing,
@@ -55,9 +55,10 @@ void transact(const HandlerContext& context, CallPtr call, cluster::RoutingPtr r
     auto write = make_write(request.operations[i].request, *routing, limits);
     if (!write) {
       call->charge(0);
-      return answer_results(*call, all_but_one_skipped(request.operations.size(), i,
-                                                       failed_result(write.error().error, 0,
-                                                                     write.error().substatus)));
+      return answer_results(
+          *call, request.form,
+          all_but_one_skipped(request.operations.size(), i,
+                              failed_result(write.error().error, 0, write.error().substatus)));
     }
     transaction.push_back(std::move(*write));
   }

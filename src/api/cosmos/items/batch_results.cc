@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/cosmos/wire/etag.h"
+#include "api/cosmos/wire/hybrid_batch.h"
 
 namespace orrery::cosmos {
 namespace {
@@ -39,7 +40,10 @@ BatchResult done_result(const BatchOperation& operation, bool minimal, partition
   return result;
 }
 
-void answer_results(Call& call, const std::vector<BatchResult>& results) {
+void answer_results(Call& call, BatchForm form, const std::vector<BatchResult>& results) {
+  if (form == BatchForm::hybrid_row) {
+    return call.reply_bytes(batch_status(results), hybrid_results(results));
+  }
   call.reply(batch_status(results), batch_json(results));
 }
 

@@ -16,6 +16,7 @@ bool is_read(const BatchOperation& operation);
 BatchResult done_result(const BatchOperation& operation, bool minimal, partition::Written& written,
                         double charge);
 
-void answer_results(Call& call, const std::vector<BatchResult>& results);
+// In the form of the request.
+void answer_results(Call& call, BatchForm form, const std::vector<BatchResult>& results);
 
 }  // namespace orrery::cosmos

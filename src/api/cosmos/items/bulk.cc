@@ -159,7 +159,7 @@ void Bulk::answer() {
   constexpr int kThrottled = 429;
   call_->record_throttled(
       static_cast<size_t>(std::ranges::count(results_, kThrottled, &BatchResult::status)));
-  answer_results(*call_, results_);
+  answer_results(*call_, request_.form, results_);
 }
 
 }  // namespace orrery::cosmos

@@ -9,6 +9,7 @@
 
 #include "api/cosmos/wire/error_body.h"
 #include "api/cosmos/wire/etag.h"
+#include "api/cosmos/wire/hybrid_batch.h"
 #include "face/http_error.h"
 
 namespace orrery::cosmos {
@@ -90,12 +91,12 @@ Result<BatchRequest> parse_batch(std::string_view body, const Limits& limits) {
                 fmt::format("the batch has {} bytes and the most is {}: send several", body.size(),
                             limits.batch_bytes));
   }
-  // JSON begins with none of the control and continuation bytes; HybridRow does.
-  if (!body.empty() && static_cast<unsigned char>(body.front()) >= 0x80) {
-    return fail(Code::unsupported,
-                "the batch is in the binary form of the .NET clients (HybridRow), which this "
-                "version of Orrery does not read: send it as JSON, as the clients for JavaScript, "
-                "Java, Python and Go do");
+  if (is_hybrid_batch(body)) {
+    auto operations = parse_hybrid_batch(body, limits);
+    if (!operations) return pass(operations.error());
+    return BatchRequest{.form = BatchForm::hybrid_row,
+                        .document = std::nullopt,
+                        .operations = std::move(*operations)};
   }
   auto document = value::JsonDocument::parse(body);
   if (!document) return fail(Code::invalid, "the batch is not JSON: " + document.error().message);
@@ -110,9 +111,9 @@ Result<BatchRequest> parse_batch(std::string_view body, const Limits& limits) {
                 fmt::format("the batch has {} operations and the most is {}: send several",
                             root.count, limits.batch_operations));
   }
-  BatchRequest request{.document = std::move(*document), .operations = {}};
+  BatchRequest request{.form = BatchForm::json, .document = std::move(*document), .operations = {}};
   request.operations.reserve(root.count);
-  for (const Node* node = request.document.root().first; node != nullptr; node = node->next) {
+  for (const Node* node = request.document->root().first; node != nullptr; node = node->next) {
     auto operation = parse_operation(*node);
     if (!operation) return pass(operation.error());
     request.operations.push_back(std::move(*operation));

@@ -4,6 +4,7 @@
 //    {"operationType":"Patch","id":"1","resourceBody":{"operations":[…]},"ifMatch":"…"}, …]
 // and for each operation, in the same order,
 //   {"statusCode":201,"requestCharge":4.95,"eTag":"…","resourceBody":{…}}
+// .NET clients send the same in HybridRow, and get their answers in it.
 //
 // Pure; any thread may call.
 #pragma once
@@ -27,12 +28,16 @@ struct BatchOperation {
   bool minimal = false;  // answered without the item
 };
 
+enum class BatchForm : uint8_t { json, hybrid_row };
+
 struct BatchRequest {
-  value::JsonDocument document;  // the operations have views into it
+  BatchForm form = BatchForm::json;
+  // The operations have views into it; without one, into the body that was parsed.
+  std::optional<value::JsonDocument> document;
   std::vector<BatchOperation> operations;
 };
 
-// Code::unsupported for the binary form (HybridRow) that .NET clients send.
+// In the form that the first byte tells: JSON, or HybridRow (hybrid_batch.h).
 Result<BatchRequest> parse_batch(std::string_view body, const Limits& limits);
 
 struct BatchResult {

@@ -50,10 +50,6 @@ TEST(BatchBody, RefusesWhatIsNone) {
     ASSERT_FALSE(batch) << bad;
     EXPECT_EQ(batch.error().code, Code::invalid) << bad;
   }
-  auto binary = parse_batch("\x81\xFF\x01", Limits{});
-  ASSERT_FALSE(binary);
-  EXPECT_EQ(binary.error().code, Code::unsupported);
-  EXPECT_THAT(binary.error().message, HasSubstr("HybridRow"));
 }
 
 TEST(BatchBody, HasLimits) {
