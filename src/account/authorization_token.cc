@@ -14,14 +14,14 @@ std::unexpected<Error> unauthorized(std::string message) {
 }
 
 // The header's text, percent-decoded.
-Result<std::string> decoded_header(std::string_view authorization) {
+Result<std::string> decoded_header(std::string_view authorization, size_t bytes_max) {
   if (authorization.empty()) {
     return unauthorized(
         "The authorization header is missing. Sign the request with an account key.");
   }
-  if (authorization.size() > kMaxAuthorizationBytes) {
-    return unauthorized("The authorization header is longer than " +
-                        std::to_string(kMaxAuthorizationBytes) + " bytes.");
+  if (authorization.size() > bytes_max) {
+    return unauthorized("The authorization header is longer than " + std::to_string(bytes_max) +
+                        " bytes.");
   }
   auto decoded = percent_decode(authorization);
   if (!decoded) {
@@ -45,8 +45,8 @@ AuthorizationToken::AuthorizationToken(std::string decoded) : text_(std::move(de
   }
 }
 
-Result<AuthorizationToken> parse_authorization(std::string_view authorization) {
-  auto decoded = decoded_header(authorization);
+Result<AuthorizationToken> parse_authorization(std::string_view authorization, size_t bytes_max) {
+  auto decoded = decoded_header(authorization, bytes_max);
   if (!decoded) return pass(decoded.error());
   return AuthorizationToken(std::move(*decoded));
 }

@@ -36,6 +36,7 @@ class AuthorizationToken {
   Place signature_;
 };
 // Code::unauthorized when there is no header, or when it is too long or not percent-encoded.
-Result<AuthorizationToken> parse_authorization(std::string_view authorization);
+Result<AuthorizationToken> parse_authorization(std::string_view authorization,
+                                               size_t bytes_max = kMaxAuthorizationBytes);
 
 }  // namespace orrery::account

@@ -27,6 +27,8 @@ Result<cosmos::ServiceOptions> cosmos_options(const ServeOptions& options) {
   for (const KnownFace& known : known_faces().subspan(1)) {
     service.other_faces.emplace_back(known.name);
   }
+  service.in_development = options.dev;
+  service.entra = options.sign_in;
   return service;
 }
 

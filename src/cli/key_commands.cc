@@ -79,11 +79,16 @@ KeyCommands::KeyCommands(CLI::App& app) {
       ->type_name("primary|secondary|primary-readonly|secondary-readonly");
   regenerate_->add_flag("--json", json_, "Print JSON");
   add_server_options(*regenerate_, server_);
+
+  token_command_ =
+      app.add_subcommand("token", "Make a token to test signing in without a key (type=aad)");
+  add_token_options(*token_command_, token_);
 }
 
 std::optional<int> KeyCommands::run() const {
   if (list_->parsed()) return list_keys(server_, json_);
   if (regenerate_->parsed()) return regenerate_key(server_, key_, json_);
+  if (token_command_->parsed()) return make_token(token_);
   return std::nullopt;
 }
 

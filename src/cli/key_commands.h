@@ -1,4 +1,4 @@
-// `orrery keys`: the account's keys.
+// `orrery keys` and `orrery token`: what proves to a server who one is.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/admin_client.h"
+#include "cli/token_command.h"
 
 namespace orrery::cli {
 
@@ -22,8 +23,10 @@ class KeyCommands {
   ServerAddress server_;
   std::string key_;
   bool json_ = false;
+  TokenOptions token_;
   CLI::App* list_ = nullptr;
   CLI::App* regenerate_ = nullptr;
+  CLI::App* token_command_ = nullptr;
 };
 
 }  // namespace orrery::cli

@@ -26,6 +26,7 @@
 #include "cli/cluster_node.h"
 #include "cli/data_folder.h"
 #include "cli/descriptors.h"
+#include "cli/entra_watch.h"
 #include "cli/face_listeners.h"
 #include "cli/faces.h"
 #include "cli/machine.h"
@@ -286,6 +287,8 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   if (options.node.is_node() && !options.dev) key_watch.emplace(**store, **account, options.data);
   auto metrics_token = options.dev ? Result<std::string>("") : ensure_metrics_token(options.data);
   if (!metrics_token) return pass(metrics_token.error());
+  auto entra_watch = EntraWatch::open(options.entra, options.sign_in);
+  if (!entra_watch) return pass(entra_watch.error());
   const Limits& limits = settings.engine.limits;
   auto server_options = server_options_of(options, limits);
   if (!server_options) return pass(server_options.error());
@@ -360,7 +363,9 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
 
 }  // namespace
 
-int serve(const ServeOptions& options) {
+int serve(const ServeOptions& given) {
+  ServeOptions options = given;
+  if (!options.entra.empty()) options.sign_in = std::make_shared<cosmos::Entra>();
   set_up_heap();
   // Whatever this process and its workers make, libraries included, is the owner's alone.
   ::umask(077);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,10 @@
 #include "base/limits.h"
 #include "cli/node_options.h"
 #include "cli/volumes.h"
+
+namespace orrery::cosmos {
+class Entra;
+}
 
 namespace orrery::cli {
 
@@ -39,6 +44,8 @@ struct ServeOptions {
   uint32_t replica_staleness_ms = 5000;
   std::string account = "orrery";
   std::string region = "Local";
+  std::string entra;  // a file: who may sign in by tokens of an issuer; empty: nobody
+  std::shared_ptr<cosmos::Entra> sign_in;  // what that file says; set by serve()
   std::string log_level = "info";
   std::string log_format = "text";
   uint32_t threads = 0;

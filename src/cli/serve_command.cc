@@ -68,6 +68,7 @@ void name_values(CLI::App& serve) {
            Value{"--table-flavour", "storage|cosmos"},
            Value{"--account", "NAME"},
            Value{"--region", "NAME"},
+           Value{"--entra", "FILE"},
            Value{"--threads", "N"},
            Value{"--grace", "SECONDS"},
            Value{"--node", "NAME"},
@@ -175,6 +176,9 @@ void add_behaviour(CLI::App& command, ServeOptions& options) {
       ->capture_default_str();
   command.add_option("--account", options.account, "The account's name")->capture_default_str();
   command.add_option("--region", options.region, "The name of the region")->capture_default_str();
+  command.add_option("--entra", options.entra,
+                     "A file that says whose tokens (type=aad) are taken, and which roles their "
+                     "holders have");
   command.add_option("--threads", options.threads, "Event-loop threads; 0: one a core")
       ->capture_default_str();
   command

@@ -34,7 +34,7 @@ describe("reference", () => {
     // All of it switched on: each is a setting that the program knows, and each default one that it takes.
     const port = await freePort();
     const on = file.replace(/^#(?=[a-z-]+ = )/gm, "").replace(/^data = .*$/m, "").replace(/^port = .*$/m, `port = ${port}`)
-      .replace(/^(all-faces|[a-z]+-port|cert|cert-key|throttling|node|node-address|cluster-ca|cluster-cert|cluster-key) = .*$/gm, "");
+      .replace(/^(all-faces|[a-z]+-port|cert|cert-key|entra|throttling|node|node-address|cluster-ca|cluster-cert|cluster-key) = .*$/gm, "");
     const path = join(folder, "all.conf");
     writeFileSync(path, on);
     const server = await start({ dev: false, args: ["--config", path] });

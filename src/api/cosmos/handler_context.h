@@ -31,11 +31,15 @@
 
 namespace orrery::cosmos {
 
+class Entra;  // auth/entra.h
+
 struct ServiceOptions {
   Consistency consistency = Consistency::session;
   QueryRules query_rules = QueryRules::service;
   // Their databases are shown as FACE:NAME, so no own one may be named like that.
   std::vector<std::string> other_faces = {};
+  bool in_development = false;             // tokens of the emulator's kind are taken
+  std::shared_ptr<Entra> entra = nullptr;  // who may sign in by a token; null: nobody
 };
 
 struct HandlerContext {

@@ -122,8 +122,8 @@ std::optional<net::Response> Service::refuse(const net::Request& head) {
 }
 
 CallPtr Service::pass_head(CallPtr call) const {
-  const auto refused = [&](const Error& error) {
-    call->fail(error);
+  const auto refused = [&](const Error& error, uint32_t substatus = 0) {
+    call->fail(error, substatus);
     return nullptr;
   };
   auto address = address_of(call->target);
@@ -134,12 +134,12 @@ CallPtr Service::pass_head(CallPtr call) const {
     auto principal = authorize(context_, *call);
     if (!principal) {
       // This node may not have heard of a token's permission yet.
-      if (context_.forwarder != nullptr && principal.error().code == Code::forbidden &&
+      if (context_.forwarder != nullptr && principal.error().error.code == Code::forbidden &&
           resource_signature(call->headers.authorization)) {
         if (!call->hop) return call;  // the head alone: asked again with the body
         if (ask_catalog_owner(context_, call)) return nullptr;
       }
-      return refused(principal.error());
+      return refused(principal.error().error, principal.error().substatus);
     }
     if (call->hop) call->hop->principal = *principal;
   }

@@ -76,10 +76,11 @@ Result<account::Access> verify(const account::KeyRing& keys, const AuthRequest& 
   auto parsed = account::parse_authorization(request.authorization);
   if (!parsed) return pass(parsed.error());
   const account::AuthorizationToken& token = *parsed;
-  if (token.type() == "aad" || token.type() == "sas") {
-    return unauthorized("Tokens of type=" + std::string(token.type()) +
-                        " are not supported yet. Sign the request with an account key "
-                        "(type=master), or send a permission's token (type=resource).");
+  if (token.type() == "sas") {
+    return unauthorized(
+        "Tokens of type=sas are not supported yet. Sign the request with an account key "
+        "(type=master), or send a permission's token (type=resource) or one of an issuer "
+        "(type=aad).");
   }
   if (token.type() != "master" || token.signature().empty()) {
     return unauthorized(

@@ -138,8 +138,8 @@ TEST(Authorization, RefusesOtherTokensAndNonsense) {
     ASSERT_FALSE(access.has_value()) << header;
     EXPECT_EQ(access.error().code, Code::unauthorized);
   }
-  auto aad = verify(checker, "GET", "/dbs", "type%3Daad%26ver%3D1.0%26sig%3Dx");
-  EXPECT_NE(aad.error().message.find("not supported yet"), std::string::npos);
+  auto sas = verify(checker, "GET", "/dbs", "type%3Dsas%26ver%3D1.0%26sig%3Dx");
+  EXPECT_NE(sas.error().message.find("not supported yet"), std::string::npos);
   EXPECT_FALSE(verify(checker, "GET", "/dbs", std::string(5000, 'a')).has_value());
 }
 

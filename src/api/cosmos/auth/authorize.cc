@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "api/cosmos/auth/authorization.h"
+#include "api/cosmos/auth/bearer_access.h"
 #include "api/cosmos/auth/grant.h"
 #include "api/cosmos/auth/resource_token.h"
 #include "api/cosmos/resources/lookup.h"
@@ -46,15 +47,7 @@ Status authorize_by_token(const HandlerContext& context, const Call& call,
                               .in_container = in_container});
 }
 
-}  // namespace
-
-Result<std::string_view> authorize(const HandlerContext& context, const Call& call) {
-  if (auto signature = resource_signature(call.headers.authorization)) {
-    if (auto allowed = authorize_by_token(context, call, *signature); !allowed) {
-      return pass(allowed.error());
-    }
-    return "resource token";
-  }
+Result<std::string_view> authorize_by_key(const HandlerContext& context, const Call& call) {
   auto access =
       verify(context.account.keys(),
              {.verb = call.method,
@@ -76,6 +69,31 @@ Result<std::string_view> authorize(const HandlerContext& context, const Call& ca
                 "read-write key");
   }
   return "read-only key";
+}
+
+std::unexpected<Refusal> refuse(const Error& error) {
+  return std::unexpected(Refusal{.error = error, .substatus = 0});
+}
+
+}  // namespace
+
+std::expected<std::string_view, Refusal> authorize(const HandlerContext& context,
+                                                   const Call& call) {
+  if (is_bearer(call.headers.authorization)) {
+    if (auto allowed = authorize_bearer(context, call); !allowed) {
+      return std::unexpected(std::move(allowed.error()));
+    }
+    return "bearer token";
+  }
+  if (auto signature = resource_signature(call.headers.authorization)) {
+    if (auto allowed = authorize_by_token(context, call, *signature); !allowed) {
+      return refuse(allowed.error());
+    }
+    return "resource token";
+  }
+  auto key = authorize_by_key(context, call);
+  if (!key) return refuse(key.error());
+  return *key;
 }
 
 // A token for one item must not get hold of another id by it.
