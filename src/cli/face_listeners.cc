@@ -30,6 +30,7 @@ Status FaceListeners::listen(net::Server& server, std::string metrics_token) {
   for (size_t i = 0; i < faces_.size(); ++i) {
     if (auto listening = listen_at(server, *known_[i], *faces_[i]); !listening) return listening;
   }
+  if (auto listening = listen_direct(server); !listening) return listening;
   if (!options_.ops_port) return {};
   net::ListenerSpec spec;
   spec.name = "ops";
@@ -37,6 +38,19 @@ Status FaceListeners::listen(net::Server& server, std::string metrics_token) {
   spec.port_option = "--ops-port";
   spec.sessions = http_sessions(front(pages_.get(), nullptr, true), nullptr);
   return listen_at(server, std::move(spec));
+}
+
+Status FaceListeners::listen_direct(net::Server& server) {
+  if (!options_.direct_port) return {};
+  face::Face& main = *faces_.front();
+  net::ListenerSpec spec = main.second_listener();
+  spec.name = "direct";
+  spec.port = *options_.direct_port;
+  spec.port_option = "--direct-port";
+  auto port = bind(server, std::move(spec));
+  if (!port) return pass(port.error());
+  main.set_second_port(*port);
+  return {};
 }
 
 void FaceListeners::stop() {
@@ -98,11 +112,15 @@ Status FaceListeners::listen_at(net::Server& server, const KnownFace& known, fac
 }
 
 Status FaceListeners::listen_at(net::Server& server, net::ListenerSpec spec) {
+  auto port = bind(server, std::move(spec));
+  if (!port) return pass(port.error());
+  return {};
+}
+
+Result<uint16_t> FaceListeners::bind(net::Server& server, net::ListenerSpec spec) const {
   spec.address = options_.address;
   spec.limits.connections_max = static_cast<uint32_t>(limits_.connections);
-  auto listening = server.listen(std::move(spec));
-  if (!listening) return pass(listening.error());
-  return {};
+  return server.listen(std::move(spec));
 }
 
 }  // namespace orrery::cli

@@ -44,6 +44,8 @@ class FaceListeners {
   net::SessionFactory http_sessions(net::Handler& handler, const KnownFace* known) const;
   Status listen_at(net::Server& server, const KnownFace& known, face::Face& one);
   Status listen_at(net::Server& server, net::ListenerSpec spec);
+  Status listen_direct(net::Server& server);
+  Result<uint16_t> bind(net::Server& server, net::ListenerSpec spec) const;
 
   const face::Context& context_;
   const ServeOptions& options_;

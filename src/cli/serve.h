@@ -27,8 +27,9 @@ struct ServeOptions {
   uint16_t port = 8081;  // of the main face, and of the pages of no face
   // Of other faces, by their names; those without one are off.
   std::map<std::string, uint16_t, std::less<>> face_ports;
-  bool all_faces = false;            // those without one at their usual ports, where these are free
-  std::optional<uint16_t> ops_port;  // of the pages of no face alone
+  bool all_faces = false;  // those without one at their usual ports, where these are free
+  std::optional<uint16_t> direct_port;  // of the main face's second protocol; nothing: it is off
+  std::optional<uint16_t> ops_port;     // of the pages of no face alone
   bool dev = false;
   bool no_console = false;
   std::string version;              // of the program

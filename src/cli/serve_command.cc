@@ -53,6 +53,7 @@ void name_values(CLI::App& serve) {
   for (const auto& [option, value] : {
            Value{"--data", "FOLDER"},
            Value{"--port", "PORT"},
+           Value{"--direct-port", "PORT"},
            Value{"--ops-port", "PORT"},
            Value{"--address", "ADDRESS"},
            Value{"--limit", "NAME=VALUE"},
@@ -102,6 +103,10 @@ void add_listening(CLI::App& command, ServeOptions& options) {
   }
   command.add_flag("--all-faces", options.all_faces,
                    "Every face at its usual port; one whose port is taken is left out");
+  command.add_option(
+      "--direct-port", options.direct_port,
+      "Port of direct mode (RNTBD, TLS), which the Java and .NET SDKs use by default; 0: any free "
+      "one [off; 10251 with --all-faces]");
   command.add_option("--ops-port", options.ops_port,
                      "A port for /healthz, /metrics and /admin/ alone, where metrics need no token "
                      "[these are on the main port]");

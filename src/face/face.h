@@ -48,6 +48,10 @@ class Face {
   // of that kind; its address and port are set by the program.
   virtual net::Handler* http_handler() { return nullptr; }
   virtual net::ListenerSpec listener() { return {}; }
+  // A second protocol, on a port of its own, if it has one (`sessions` is set), and the port that
+  // it got, before the first request.
+  virtual net::ListenerSpec second_listener() { return {}; }
+  virtual void set_second_port(uint16_t /*port*/) {}
   // A request that another node took and sent here. The answer is the client's, or kMovedStatus.
   // What the views point to stays in place as for net::Handler. On any thread; must not block.
   virtual void handle_forwarded(const net::Request& /*request*/, const Forwarded& /*forwarded*/,

@@ -25,7 +25,7 @@ for (const name of wanted) {
     process.exit(1);
   }
 }
-const server = await start();
+const server = await start({ args: ["--direct-port", "0"] });
 try {
   for (const language of wanted.length > 0 ? wanted : Object.keys(toolchains)) await judge(language);
 } finally {
@@ -43,12 +43,16 @@ async function judge(language) {
   try {
     if (tools.program) {
       const source = join(here, tools.program);
-      const { code, out, err } = await execute(tools.make(source, "client"));
-      const count = (pattern) => out.match(pattern)?.length ?? 0;
-      process.stdout.write(out.replace(/^((?:not )?ok) - /gm, `$1 - ${titles[language]}: `));
-      failed += count(/^not ok /gm);
-      if (code !== 0 && count(/^not ok /gm) === 0 || count(/^ok /gm) === 0) {
-        report(false, `${titles[language]}: the program ends as it should`, `it ended with ${code}\n${err}`);
+      const made = tools.make(source, "client");
+      for (const mode of tools.modes ?? ["gateway"]) {
+        const title = mode === "gateway" ? titles[language] : `${titles[language]}, ${mode} mode`;
+        const { code, out, err } = await execute(made, { ORRERY_MODE: mode });
+        const count = (pattern) => out.match(pattern)?.length ?? 0;
+        process.stdout.write(out.replace(/^((?:not )?ok) - /gm, `$1 - ${title}: `));
+        failed += count(/^not ok /gm);
+        if (code !== 0 && count(/^not ok /gm) === 0 || count(/^ok /gm) === 0) {
+          report(false, `${title}: the program ends as it should`, `it ended with ${code}\n${err}`);
+        }
       }
     }
     await judgeReadme(language, "A first program", /^ada 12.5\n$/);
@@ -82,13 +86,13 @@ function readmeProgram(language, heading) {
   return block[1];
 }
 
-function execute(made) {
+function execute(made, mode = {}) {
   const { command, args, env = {} } = made(server);
   const settings = { ORRERY_ENDPOINT: `https://localhost:${server.port}`, ORRERY_KEY: server.key,
     ORRERY_CERT: join(server.data, "cert.pem") };
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], timeout: programWithin_ms,
-      killSignal: "SIGKILL", env: { ...process.env, ...settings, ...env } });
+      killSignal: "SIGKILL", env: { ...process.env, ...settings, ...mode, ...env } });
     const texts = { stdout: "", stderr: "" };
     for (const name of ["stdout", "stderr"]) {
       child[name].setEncoding("utf8");

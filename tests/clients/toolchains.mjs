@@ -12,6 +12,7 @@ const built = join(here, "../../build/clients");
 // Each has
 //   lacks()           what is missing on this machine, if anything
 //   program           the source of the client program, in this folder
+//   modes             of the connection, in which it is run one after the other; gateway unless given
 //   make(source)      a program of one source file: (server) => {command, args, env}
 export const toolchains = {
   python: {
@@ -56,6 +57,7 @@ export const toolchains = {
 
   java: {
     program: "java/Client.java",
+    modes: ["gateway", "direct"],
     lacks() {
       if (output("mvn", ["-version"]) === undefined) return "no mvn";
       const version = output("javac", ["-version"])?.trim().replace("javac ", "");

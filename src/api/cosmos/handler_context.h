@@ -72,6 +72,8 @@ struct HandlerContext {
   const Continuations continuations;
   const ResourceTokens tokens;
   const ServiceOptions options;
+  // Where direct mode listens; 0: it is off. Set before the first call.
+  uint16_t direct_port = 0;
   // Beside the queries' own threads: as many as make one for each core.
   const std::unique_ptr<cluster::QueryHelpers> query_helpers;
 };

@@ -8,6 +8,8 @@
 
 #include "api/cosmos/auth/authorization.h"
 #include "api/cosmos/auth/authorize.h"
+#include "api/cosmos/direct/addresses.h"
+#include "api/cosmos/direct/stale_replica.h"
 #include "api/cosmos/forward/forward.h"
 #include "api/cosmos/forward/hop.h"
 #include "api/cosmos/items/items.h"
@@ -60,6 +62,7 @@ void run_here(const HandlerContext& context, CallPtr call) {
   const ResourceAddress& address = call->address;
   if (address.count == 0) return handle_account(context, std::move(call));
   if (address.segments[0] == "offers") return handle_offers(context, std::move(call));
+  if (asks_for_addresses(address)) return direct::handle_addresses(context, std::move(call));
   if (address.segments[0] != "dbs") {
     return call->fail(Error{.code = Code::invalid,
                             .message = fmt::format("the path {} is not one of this API: it begins "
@@ -119,6 +122,26 @@ std::optional<net::Response> Service::refuse(const net::Request& head) {
     return std::nullopt;
   }
   return std::move(answer->response);
+}
+
+net::ListenerSpec Service::second_listener() {
+  const Limits& limits = context_.engine.limits();
+  net::ListenerSpec spec;
+  spec.tls = net::TlsMode::on;
+  spec.sessions = direct::direct_sessions(*this, {.head_bytes_max = limits.request_header_bytes,
+                                                  .payload_bytes_max = limits.request_body_bytes});
+  return spec;
+}
+
+void Service::handle_direct(const direct::DirectRequest& request, net::Responder responder) {
+  if (auto stale = direct::refuse_stale(context_, request)) {
+    return responder.send(std::move(*stale));
+  }
+  begin(request.http, nullptr, std::move(responder));
+}
+
+std::optional<net::Response> Service::refuse_direct(const direct::DirectRequest& head) {
+  return refuse(head.http);
 }
 
 CallPtr Service::pass_head(CallPtr call) const {

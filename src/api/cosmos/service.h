@@ -9,6 +9,8 @@
 //   items/      items (one at a time), batch, item_feed, change_feed, partition_key_delete
 //   query/      query_items
 //   script/     procedures, triggered_write
+//   direct/     addresses; and RNTBD, a second protocol on a port of its own, whose requests become
+//               requests over HTTP for the same handlers
 // Databases of other faces are found by the same handlers, to be read: foreign/ has what is shown
 // of them.
 #pragma once
@@ -18,6 +20,7 @@
 
 #include "advise/recorder.h"
 #include "api/cosmos/call.h"
+#include "api/cosmos/direct/direct_session.h"
 #include "api/cosmos/handler_context.h"
 #include "face/face.h"
 #include "face/request_metrics.h"
@@ -25,12 +28,14 @@
 
 namespace orrery::cosmos {
 
-class Service final : public face::Face, public net::Handler {
+class Service final : public face::Face, public net::Handler, public direct::DirectHandler {
  public:
   Service(const face::Context& lent, const ServiceOptions& options);
 
   std::string_view name() const override { return kFaceName; }
   net::Handler* http_handler() override { return this; }
+  net::ListenerSpec second_listener() override;
+  void set_second_port(uint16_t port) override { context_.direct_port = port; }
   void add_metrics(face::MetricFamilies& all) const override { metrics_.collect(all); }
   const advise::Recorder* recorder() const override { return &recorder_; }
 
@@ -39,6 +44,9 @@ class Service final : public face::Face, public net::Handler {
                         net::Responder responder) override;
   // Authorizes a request with a large body before the body is read into memory.
   std::optional<net::Response> refuse(const net::Request& head) override;
+  // The same over RNTBD.
+  void handle_direct(const direct::DirectRequest& request, net::Responder responder) override;
+  std::optional<net::Response> refuse_direct(const direct::DirectRequest& head) override;
 
  private:
   void begin(const net::Request& request, const face::Forwarded* forwarded,
@@ -46,7 +54,7 @@ class Service final : public face::Face, public net::Handler {
   // Checks the request's head. Null: the call was refused and answered.
   CallPtr pass_head(CallPtr call) const;
 
-  const HandlerContext context_;
+  HandlerContext context_;
   face::RequestMetrics metrics_;
   advise::Recorder recorder_;
 };

@@ -1,4 +1,5 @@
-// Orrery judged by the vendor's Java SDK, azure-cosmos, unmodified, in gateway mode.
+// Orrery judged by the vendor's Java SDK, azure-cosmos, unmodified, in gateway mode or, with
+// ORRERY_MODE=direct, in its default mode.
 //
 // Each test has the title by which docs/compat names it. Prints TAP, ends with 1 when one failed. Needs
 // ORRERY_ENDPOINT (https), ORRERY_KEY, and -Djavax.net.ssl.trustStore with a store that has the server's cert.pem.
@@ -29,6 +30,9 @@ import com.azure.cosmos.models.CosmosItemRequestOptions;
 import com.azure.cosmos.models.CosmosPatchItemRequestOptions;
 import com.azure.cosmos.models.CosmosPatchOperations;
 import com.azure.cosmos.models.CosmosQueryRequestOptions;
+import com.azure.cosmos.models.CosmosStoredProcedureProperties;
+import com.azure.cosmos.models.CosmosStoredProcedureRequestOptions;
+import com.azure.cosmos.models.CosmosStoredProcedureResponse;
 import com.azure.cosmos.models.FeedRange;
 import com.azure.cosmos.models.FeedResponse;
 import com.azure.cosmos.models.IndexingPolicy;
@@ -47,6 +51,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -54,6 +59,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -70,11 +77,8 @@ public final class Client {
     private int failed = 0;
 
     private Client() {
-        CosmosClientBuilder builder = new CosmosClientBuilder()
-            .endpoint(System.getenv("ORRERY_ENDPOINT")).key(System.getenv("ORRERY_KEY"))
-            .gatewayMode().contentResponseOnWriteEnabled(true);
-        client = builder.buildClient();
-        asyncClient = builder.buildAsyncClient();
+        client = builder().buildClient();
+        asyncClient = builder().buildAsyncClient();
         String name = "java-" + UUID.randomUUID();
         client.createDatabase(name);
         database = client.getDatabase(name);
@@ -84,6 +88,13 @@ public final class Client {
             new CompositePath().setPath("/n").setOrder(CompositePathSortOrder.DESCENDING)))));
         wide = create(sorted, ThroughputProperties.createManualThroughput(30_000));
         plain = create(new CosmosContainerProperties("plain", "/pk"), null);
+    }
+
+    private static CosmosClientBuilder builder() {
+        CosmosClientBuilder builder = new CosmosClientBuilder()
+            .endpoint(System.getenv("ORRERY_ENDPOINT")).key(System.getenv("ORRERY_KEY"))
+            .contentResponseOnWriteEnabled(true);
+        return "direct".equals(System.getenv("ORRERY_MODE")) ? builder : builder.gatewayMode();
     }
 
     public static void main(String[] arguments) {
@@ -100,6 +111,10 @@ public final class Client {
         tests.test("change feed processor: items alone", tests::processorOfItems);
         tests.test("change feed processor: all versions and deletes", tests::processorOfAllVersions);
         tests.test("batch: all kinds of operations, and none of them when one fails", tests::batch);
+        tests.test("stored procedures: a result, what it wrote, its log", tests::procedures);
+        tests.test("container made anew: its name is looked up again", tests::madeAnew);
+        tests.test("ids and keys: other alphabets, signs, numbers, null and none", tests::strangeNames);
+        tests.test("splits: no request fails while ranges are split under load", tests::splitsUnderLoad);
         tests.test("patch: operations and a condition", tests::patch);
         tests.test("hierarchical keys: items, a prefix of the key in queries", tests::hierarchicalKeys);
         tests.test("throughput: manual, changed, autoscale", tests::throughput);
@@ -297,6 +312,99 @@ public final class Client {
         same(undone.isSuccessStatusCode(), false);
         same(statuses(undone), List.of(424, 404));
         same(plain.readItem("b1", key("batch"), ObjectNode.class).getItem().get("n").asInt(), 11);
+    }
+
+    private void procedures() {
+        plain.getScripts().createStoredProcedure(new CosmosStoredProcedureProperties("greet",
+            "function (name) { const link = getContext().getCollection().getSelfLink();"
+            + " console.log('greeting ' + name);"
+            + " getContext().getCollection().createDocument(link, { id: name, pk: 'sp', n: 7 });"
+            + " getContext().getResponse().setBody('hello ' + name); }"));
+        CosmosStoredProcedureResponse done = plain.getScripts().getStoredProcedure("greet").execute(List.of("ada"),
+            new CosmosStoredProcedureRequestOptions().setPartitionKey(key("sp")).setScriptLoggingEnabled(true));
+        same(done.getResponseAsString(), "\"hello ada\"");
+        same(done.getScriptLog().contains("greeting"), true);
+        same(plain.readItem("ada", key("sp"), ObjectNode.class).getItem().get("n").asInt(), 7);
+    }
+
+    private void madeAnew() {
+        CosmosContainer first = create(new CosmosContainerProperties("anew", "/pk"), null);
+        first.createItem(item("1", "a", 1));
+        // By another client: the first one's caches are not told.
+        try (CosmosClient other = builder().gatewayMode().buildClient()) {
+            other.getDatabase(database.getId()).getContainer("anew").delete();
+            other.getDatabase(database.getId()).createContainer("anew", "/pk");
+        }
+        fails(404, () -> first.readItem("1", key("a"), ObjectNode.class));
+        same(first.upsertItem(item("1", "a", 2)).getStatusCode(), 201);
+        same(first.readItem("1", key("a"), ObjectNode.class).getItem().get("n").asInt(), 2);
+    }
+
+    private void strangeNames() {
+        for (String id : List.of("grüß 🌍", "a b+c%20d", "x&y=z;w", "päth:1@2!")) {
+            same(plain.createItem(item(id, "küche \"1\"", 1)).getStatusCode(), 201);
+            same(plain.readItem(id, key("küche \"1\""), ObjectNode.class).getItem().get("id").asText(), id);
+            plain.deleteItem(id, key("küche \"1\""), null);
+        }
+        ObjectNode number = JSON.createObjectNode().put("id", "number").put("pk", 1.5);
+        plain.createItem(number);
+        plain.readItem("number", new PartitionKey(1.5), ObjectNode.class);
+        plain.createItem(JSON.createObjectNode().put("id", "null").putNull("pk"));
+        plain.readItem("null", new PartitionKey(null), ObjectNode.class);
+        plain.createItem(JSON.createObjectNode().put("id", "none"));
+        plain.readItem("none", PartitionKey.NONE, ObjectNode.class);
+    }
+
+    private void splitsUnderLoad() {
+        CosmosContainer growing = create(
+            new CosmosContainerProperties("growing", "/pk"), ThroughputProperties.createManualThroughput(400));
+        AtomicBoolean over = new AtomicBoolean();
+        AtomicInteger done = new AtomicInteger();
+        List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
+        List<Thread> writers = IntStream.range(0, 4).mapToObj(writer -> new Thread(() -> {
+            for (int n = 0; !over.get(); ++n) {
+                String id = writer + "-" + n % 50;
+                try {
+                    growing.upsertItem(item(id, "k" + n % 50, n));
+                    same(growing.readItem(id, key("k" + n % 50), ObjectNode.class).getItem().get("n").asInt(), n);
+                    done.incrementAndGet();
+                } catch (Throwable failure) {
+                    failures.add(failure);
+                    return;
+                }
+            }
+        })).toList();
+        writers.forEach(Thread::start);
+        try {
+            for (int throughput : List.of(15_000, 35_000)) {
+                int ranges = growing.getFeedRanges().size();
+                int before = done.get();
+                eventually("writes before the splits", () -> done.get() > before + 100 || !failures.isEmpty());
+                growing.replaceThroughput(ThroughputProperties.createManualThroughput(throughput));
+                eventually("more ranges", () -> freshRanges("growing") > ranges || !failures.isEmpty());
+                int then = done.get();
+                eventually("writes after the splits", () -> done.get() > then + 100 || !failures.isEmpty());
+            }
+        } finally {
+            over.set(true);
+            writers.forEach(writer -> {
+                try {
+                    writer.join();
+                } catch (InterruptedException interrupted) {
+                    throw new IllegalStateException(interrupted);
+                }
+            });
+        }
+        if (!failures.isEmpty()) throw new IllegalStateException(failures.get(0));
+        same(growing.queryItems("SELECT VALUE COUNT(1) FROM c", new CosmosQueryRequestOptions(), Integer.class)
+            .stream().toList(), List.of(200));
+    }
+
+    // As a client sees them that has cached nothing.
+    private int freshRanges(String container) {
+        try (CosmosClient other = builder().buildClient()) {
+            return other.getDatabase(database.getId()).getContainer(container).getFeedRanges().size();
+        }
     }
 
     private void patch() {

@@ -36,8 +36,8 @@ void handle_account(const HandlerContext& context, CallPtr call) {
       R"("_dbs":"//dbs/","writableLocations":{},"readableLocations":{},)"
       R"("enableMultipleWriteLocations":false,)"
       R"("userReplicationPolicy":{{"asyncReplication":false,"minReplicaSetSize":1,)"
-      R"("maxReplicasetSize":4}},"userConsistencyPolicy":{{"defaultConsistencyLevel":"{}"}},)"
-      R"("systemReplicationPolicy":{{"minReplicaSetSize":1,"maxReplicasetSize":4}},)"
+      R"("maxReplicasetSize":1}},"userConsistencyPolicy":{{"defaultConsistencyLevel":"{}"}},)"
+      R"("systemReplicationPolicy":{{"minReplicaSetSize":1,"maxReplicasetSize":1}},)"
       R"("readPolicy":{{"primaryReadCoefficient":1,"secondaryReadCoefficient":1}},)"
       R"("queryEngineConfiguration":{}}})",
       quoted(context.account.name()), quoted(context.account.name()), location, location,

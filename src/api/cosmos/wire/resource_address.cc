@@ -120,7 +120,41 @@ void set_signed_forms(ResourceAddress& address, std::string_view path, bool esca
 
 }  // namespace
 
+bool asks_for_addresses(const ResourceAddress& address) {
+  return address.count == 1 && address.segments[0] == "addresses";
+}
+
+std::string query_option(std::string_view target, std::string_view name) {
+  const size_t question = target.find('?');
+  std::string_view rest =
+      question == std::string_view::npos ? std::string_view() : target.substr(question + 1);
+  while (!rest.empty()) {
+    const size_t end = rest.find('&');
+    const std::string_view option = rest.substr(0, end);
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    const size_t equals = option.find('=');
+    if (equals == std::string_view::npos) continue;
+    const auto decoded = percent_decode(option.substr(0, equals));
+    if (!decoded || *decoded != name) continue;
+    return percent_decode(option.substr(equals + 1)).value_or(std::string());
+  }
+  return {};
+}
+
+Result<ResourceAddress> resolved_for(std::string_view target) {
+  const std::string path = query_option(target, "$resolveFor");
+  // A query within it would be resolved in turn.
+  auto address = address_of(std::string_view(path).substr(0, path.find('?')));
+  if (!address) return address;
+  if (address->count == 0 || !address->is_feed() || address->segments[0] != "dbs") {
+    return fail(Code::invalid, "$resolveFor of /addresses is \"" + path.substr(0, 256) +
+                                   "\"; it is dbs, or dbs/…/colls/…/docs.");
+  }
+  return address;
+}
+
 Result<ResourceAddress> address_of(std::string_view path) {
+  const std::string_view target = path;
   path = without_query(path);
   while (path.starts_with('/')) path.remove_prefix(1);
   while (path.ends_with('/')) path.remove_suffix(1);
@@ -129,6 +163,13 @@ Result<ResourceAddress> address_of(std::string_view path) {
   if (!escaped) return pass(escaped.error());
   if (address.count == 0) return address;
   address.by_rid = names_database_by_rid(address);
+  if (asks_for_addresses(address)) {
+    auto feed = resolved_for(target);
+    if (!feed) return pass(feed.error());
+    address.resource_type = std::move(feed->resource_type);
+    address.resource_link = std::move(feed->resource_link);
+    return address;
+  }
   set_signed_forms(address, path, *escaped);
   return address;
 }

@@ -44,4 +44,11 @@ struct ResourceAddress {
 // question mark is a part of its id.
 Result<ResourceAddress> address_of(std::string_view path);
 
+// Of a request for the addresses of direct mode, /addresses/?$resolveFor=…: what they are asked
+// for. It is signed as a request for that feed.
+bool asks_for_addresses(const ResourceAddress& address);
+Result<ResourceAddress> resolved_for(std::string_view target);
+// A value of a target's query, percent-decoded; empty: it is not there.
+std::string query_option(std::string_view target, std::string_view name);
+
 }  // namespace orrery::cosmos

@@ -92,5 +92,33 @@ TEST(Address, TellsTheOtherForm) {
   EXPECT_EQ(key.other_link, "dbs/shop/colls/orders");
 }
 
+// As Java's client asks, and as .NET's does.
+TEST(Address, OfAddressesIsSignedAsTheFeedTheyAreFor) {
+  for (const std::string_view path : {"/addresses/", "//addresses/"}) {
+    const auto address =
+        address_of(std::string(path) +
+                   "?$resolveFor=dbs%2FAAAADQ%3D%3D%2Fcolls%2FAAAADYAAAA4%3D%2Fdocs"
+                   "&$filter=protocol%20eq%20rntbd&$partitionKeyRangeIds=0,1");
+    ASSERT_TRUE(address);
+    EXPECT_TRUE(asks_for_addresses(*address));
+    EXPECT_EQ(address->resource_type, "docs");
+    EXPECT_EQ(address->resource_link, "aaaadyaaaa4=");
+  }
+  const auto databases = address_of("/addresses/?$resolveFor=dbs");
+  ASSERT_TRUE(databases);
+  EXPECT_EQ(databases->resource_type, "dbs");
+  EXPECT_EQ(databases->resource_link, "");
+  EXPECT_EQ(query_option("/addresses/?$a=1&%24b=2%2C3", "$b"), "2,3");
+  EXPECT_EQ(query_option("/addresses/", "$b"), "");
+}
+
+TEST(Address, OfAddressesOfNothingIsRefused) {
+  for (const std::string_view query :
+       {"", "?$resolveFor=", "?$resolveFor=addresses", "?$resolveFor=dbs%2Fx",
+        "?$resolveFor=offers", "?$resolveFor=addresses%3F$resolveFor=dbs"}) {
+    EXPECT_FALSE(address_of("/addresses/" + std::string(query))) << query;
+  }
+}
+
 }  // namespace
 }  // namespace orrery::cosmos
