@@ -16,6 +16,7 @@ import { parseArgs } from "node:util";
 import * as changes from "./changes.mjs";
 import * as manage from "./containers.mjs";
 import * as creates from "./durable_creates.mjs";
+import * as direct from "./direct.mjs";
 import { containers, items } from "./growth.mjs";
 import * as imports from "./import.mjs";
 import * as reads from "./point_reads.mjs";
@@ -28,7 +29,7 @@ import * as tables from "./table.mjs";
 import { samplePath } from "./load.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const benchmarks = { reads, creates, items, containers, start, splits, manage, queries, changes, scripts, import: imports, table: tables };
+const benchmarks = { reads, creates, items, containers, start, splits, manage, queries, changes, scripts, import: imports, table: tables, direct };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -58,6 +59,7 @@ const settings = {
     raw: `${build}/bench/raw_rocksdb`,
     walker: `${build}/bench/raw_walk`,
     loader: `${build}/bench/load_items`,
+    directLoad: `${build}/bench/direct_load`,
     sample: samplePath,
     querySample: join(root, "bench/query_item.json"),
   },

@@ -56,7 +56,15 @@ export function frame(resource, operation, tokens, payload) {
   return Buffer.concat([all, length, payload]);
 }
 
-// {token name: value} as bytes. What has no name here is skipped by its type.
+// The first frame of a connection.
+export const contextFrame = () =>
+  frame(0, 0, [token([0, 2], 1), token([1, 7], "2020-07-15"), token([2, 7], "orrery-test")]);
+
+// {token name: value} of a request.
+export const requestBytes = (tokens) =>
+  Object.entries(tokens).map(([name, value]) => token(requestTokens[name], value));
+
+// {token name: value} of an answer. What has no name here is skipped by its type.
 function decode(bytes) {
   const tokens = {};
   const fixed = { 0: 1, 1: 2, 2: 4, 3: 4, 4: 8, 5: 8, 6: 16, 13: 4, 14: 8 };
@@ -102,7 +110,7 @@ export class DirectConnection {
   }
 
   exchangeContext() {
-    this.socket.write(frame(0, 0, [token([0, 2], 1), token([1, 7], "2020-07-15"), token([2, 7], "orrery-test")]));
+    this.socket.write(contextFrame());
     return this.answer("context");
   }
 
@@ -116,9 +124,8 @@ export class DirectConnection {
     const id = ++this.lastId;
     const all = { payloadPresent: body === undefined ? 0 : 1, date, transportId: id, replicaPath: "/", ...tokens };
     if (signed) all.authorization = authorization(key, signed.verb, signed, date);
-    const bytes = Object.entries(all).map(([name, value]) => token(requestTokens[name], value));
     const payload = body === undefined ? undefined : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
-    this.socket.write(frame(resources[resource], operations[operation], bytes, payload));
+    this.socket.write(frame(resources[resource], operations[operation], requestBytes(all), payload));
     return this.answer(id);
   }
 
