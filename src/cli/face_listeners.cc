@@ -11,6 +11,8 @@
 namespace orrery::cli {
 namespace {
 
+constexpr uint16_t kUsualDirectPort = 10251;
+
 bool is_main(const KnownFace& known) {
   return &known == &known_faces().front();
 }
@@ -41,15 +43,20 @@ Status FaceListeners::listen(net::Server& server, std::string metrics_token) {
 }
 
 Status FaceListeners::listen_direct(net::Server& server) {
-  if (!options_.direct_port) return {};
+  if (!options_.direct_port && !options_.all_faces) return {};
   face::Face& main = *faces_.front();
   net::ListenerSpec spec = main.second_listener();
   spec.name = "direct";
-  spec.port = *options_.direct_port;
+  spec.port = options_.direct_port.value_or(kUsualDirectPort);
   spec.port_option = "--direct-port";
   auto port = bind(server, std::move(spec));
-  if (!port) return pass(port.error());
-  main.set_second_port(*port);
+  if (port) {
+    main.set_second_port(*port);
+    return {};
+  }
+  if (options_.direct_port) return pass(port.error());
+  log::warn("direct mode is left out: its usual port cannot be had",
+            {{"error", port.error().message}});
   return {};
 }
 
