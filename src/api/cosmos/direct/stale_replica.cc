@@ -8,7 +8,9 @@
 
 #include "api/cosmos/direct/replica_path.h"
 #include "api/cosmos/direct/token_ids.h"
+#include "api/cosmos/resources/lookup.h"
 #include "api/cosmos/wire/error_body.h"
+#include "api/cosmos/wire/resource_address.h"
 #include "face/http_error.h"
 
 namespace orrery::cosmos::direct {
@@ -27,6 +29,11 @@ net::Response gone(const DirectRequest& request, uint32_t substatus, std::string
   return response;
 }
 
+bool is_known_by_name(const HandlerContext& context, const DirectRequest& request) {
+  const auto address = address_of(request.http.target);
+  return address && find_shown_container(context.engine, *address) != nullptr;
+}
+
 }  // namespace
 
 std::optional<net::Response> refuse_stale(const HandlerContext& context,
@@ -38,8 +45,9 @@ std::optional<net::Response> refuse_stale(const HandlerContext& context,
   if (!path || path->container == 0) return std::nullopt;
   const cluster::RoutingPtr routing = context.engine.find(path->container);
   if (!routing) {
-    // Another node may know it.
-    if (context.forwarder != nullptr) return std::nullopt;
+    // If this node knows none of that name either, its copy of the catalog may be behind: the
+    // handler asks.
+    if (context.forwarder != nullptr && !is_known_by_name(context, request)) return std::nullopt;
     return gone(request, kSubstatusNameStale,
                 "the container that this address was for is gone: read the container again");
   }
