@@ -20,6 +20,8 @@ using net::InputBuffer;
 using net::LoopCounters;
 using net::Next;
 
+// What is kept for the next request of what one needed: most have fewer.
+constexpr size_t kIdleFrameBytesMax = 4096;
 constexpr Next kAgain{.kind = Next::Kind::again};
 constexpr Next kWait{.kind = Next::Kind::wait};
 
@@ -248,7 +250,7 @@ void DirectSession::answer(Exchange& exchange, const net::Response& response) {
   append_response(output(), exchange.request, response);
   if (queue_.size() > before) stream_.queued(queue_.size() - before);
   std::swap(*found, running_.back());
-  if (idle_.size() < kRequestsMax && exchange.bytes.capacity() <= InputBuffer::kFreeBytes) {
+  if (idle_.size() < kRequestsMax && exchange.bytes.capacity() <= kIdleFrameBytesMax) {
     idle_.push_back(std::move(running_.back()));
   }
   running_.pop_back();
