@@ -142,17 +142,18 @@ run_console_tests() {
 
 # Clusters of real nodes over a directory that they share; run_ceph_tests has them over Ceph.
 run_cluster_tests() {
-  local start=$SECONDS log=$logs/cluster.log status=0 ok not_ok
+  local start=$SECONDS log=$logs/cluster.log status=0 ok not_ok reason
   mkdir -p "$logs"
   if ! install_sdk; then
     step "cluster tests" 0 1 $((SECONDS - start))
     return 0
   fi
-  timeout -k 10 900 node --test --test-concurrency=1 --test-reporter=tap tests/cluster/{checkers,nodes,faults,crash_points,replicas,table,backup}.test.mjs >"$log" 2>&1 || status=$?
+  timeout -k 10 900 node --test --test-concurrency=1 --test-reporter=tap tests/cluster/{checkers,nodes,faults,network,crash_points,replicas,table,backup}.test.mjs >"$log" 2>&1 || status=$?
   ok=$(tap_count "$log" pass)
   not_ok=$(($(tap_count "$log" fail) + $(tap_count "$log" cancelled)))
   ((status != 0 && not_ok == 0)) && not_ok=1
   ((not_ok == 0)) || show_tap_failures "$log"
+  while read -r reason; do not_run+=("$reason"); done < <(sed -nE 's/^ *ok [0-9]+ - (.*) # SKIP (.*)/\1: \2/p' "$log")
   step "cluster tests" "$ok" "$not_ok" $((SECONDS - start))
 }
 

@@ -10,7 +10,6 @@ import { fileURLToPath } from "node:url";
 
 import { freePort, start } from "../sdk/server.mjs";
 
-const conf = process.env.ORRERY_TEST_CEPH;
 // Every cluster names its own volume.
 delete process.env.ORRERY_TEST_CEPH_VOLUME;
 const certificates = fileURLToPath(new URL("../../tools/cluster_certificates.sh", import.meta.url));
@@ -19,7 +18,8 @@ const deposed = /another server has this volume now/;
 const within_ms = 120_000;
 
 // `env` and `args` are for every node; `args` may be a function that gives those of one by its name. `nodes` has more
-// options of server.mjs's start() for some: {n2: {env: …}}. The first is started before the others
+// options of server.mjs's start() for some: {n2: {env: …}}. With `network` (network.mjs) each node is in a name space of its
+// own. `ceph` is the ceph.conf of another Ceph than the one that all tests share. The first is started before the others
 // and, being alone, is the coordinator.
 export async function startCluster(names, options = {}) {
   const cluster = new Cluster(names, options);
@@ -51,18 +51,24 @@ export async function until(what, look) {
 }
 
 class Cluster {
-  constructor(names, { args = [], env = {}, nodes = {} } = {}) {
+  constructor(names, { args = [], env = {}, nodes = {}, network, ceph = process.env.ORRERY_TEST_CEPH } = {}) {
     this.args = args;
+    this.network = network;
     this.env = env;
     this.options = nodes;
     this.folder = mkdtempSync(join(tmpdir(), "orrery-cluster-"));
-    this.volume = conf
-      ? ["--volume", `rados:orrery/${randomUUID()}`, "--ceph-conf", conf]
+    this.volume = ceph
+      ? ["--volume", `rados:orrery/${randomUUID()}`, "--ceph-conf", ceph]
       : ["--volume", `directory:${join(this.folder, "store")}`];
     this.nodes = new Map();
     this.ended = [];
     this.broken = [];
-    execFileSync(certificates, [this.folder, "127.0.0.1", ...names, "spare"]);
+    for (const name of [...names, "spare"]) execFileSync(certificates, [this.folder, this.#host(name), name]);
+  }
+
+  // Where the other nodes reach it.
+  #host(name) {
+    return this.network?.names.includes(name) ? this.network.address("peers", name) : "127.0.0.1";
   }
 
   async add(name, more = {}) {
@@ -70,10 +76,12 @@ class Cluster {
     const options = {
       env: this.env,
       args: [
-        ...this.volume, "--node", name, "--node-address", `127.0.0.1:${await freePort()}`,
+        ...this.volume, "--node", name, "--node-address", `${this.#host(name)}:${await freePort()}`,
+        ...(this.network ? ["--address", "0.0.0.0"] : []),
         "--cluster-ca", join(this.folder, "ca.pem"), "--cluster-cert", file("pem"), "--cluster-key", file("key"),
         ...(typeof this.args === "function" ? await this.args(name) : this.args),
       ],
+      ...this.network?.options(name),
       ...this.options[name],
       ...more,
     };

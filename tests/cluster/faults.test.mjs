@@ -4,50 +4,18 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { makeContainer, startCluster, until } from "./cluster.mjs";
-import { Load } from "./load.mjs";
+import { until } from "./cluster.mjs";
+import { chosen, underLoad } from "./under_load.mjs";
 
-const strong = { args: ["--consistency", "Strong"] };
 const three = ["n1", "n2", "n3"];
-
-// Runs `body` with a load on a cluster of three, and checks the history at the end.
-async function underLoad(options, body) {
-  const cluster = await startCluster(three, { ...strong, ...options });
-  let load;
-  try {
-    await makeContainer(cluster);
-    load = new Load(cluster);
-    await load.isServedBy(cluster.names);
-    await body(cluster, load);
-    const { operations, unknown } = await load.finish();
-    console.log(`# ${operations} operations, ${unknown} of unknown outcome`);
-  } finally {
-    await load?.stop();
-    await cluster.close();
-  }
-}
 
 async function roles(cluster) {
   const coordinator = await cluster.coordinator();
   return { coordinator, other: cluster.names.find((name) => name !== coordinator) };
 }
 
-async function served(cluster, name) {
-  const asked = cluster.names.find((one) => one !== name);
-  return (await cluster.partitions("db", "c", asked)).filter((one) => one.node === name).length;
-}
-
-// The node that is to fail. It serves something then.
-async function chosen(cluster, whom) {
-  const { coordinator, other } = await roles(cluster);
-  const victim = whom === "coordinator" ? coordinator : other;
-  assert.equal((await cluster.command(victim, "rebalance")).code, 0);
-  await until(`${victim} serves something`, async () => (await served(cluster, victim)) > 0);
-  return victim;
-}
-
 function killed(whom) {
-  return () => underLoad({}, async (cluster, load) => {
+  return () => underLoad(three, {}, async (cluster, load) => {
     const victim = await chosen(cluster, whom);
     const since = performance.now();
     await cluster.kill(victim);
@@ -57,7 +25,7 @@ function killed(whom) {
 }
 
 function hung(whom) {
-  return () => underLoad({}, async (cluster, load) => {
+  return () => underLoad(three, {}, async (cluster, load) => {
     const victim = await chosen(cluster, whom);
     const others = cluster.names.filter((name) => name !== victim);
     const node = cluster.nodes.get(victim);
@@ -85,7 +53,7 @@ describe("under a load whose history is checked", () => {
   test("the coordinator hangs, and comes back", hung("coordinator"));
 
   test("the clocks of an owner and of the coordinator jump", () =>
-    underLoad({ nodes: Object.fromEntries(three.map((name) => [name, { clock: true }])) }, async (cluster, load) => {
+    underLoad(three, { nodes: Object.fromEntries(three.map((name) => [name, { clock: true }])) }, async (cluster, load) => {
       const { coordinator, other } = await roles(cluster);
       const day_s = 86_400;
       for (const [name, by_s] of [[other, day_s], [coordinator, -day_s], [other, -2 * day_s], [coordinator, 2 * day_s]]) {
