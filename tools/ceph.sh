@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# A Ceph cluster of its own on plain files and loopback, for tests and ./dev cluster: one monitor,
-# one manager, three OSDs.
+# A Ceph cluster of its own on plain files, for tests and ./dev cluster: one monitor, one manager,
+# three OSDs.
 #
-#   tools/ceph.sh up DIR     starts it; DIR/ceph.conf is what clients need, the pool is "orrery"
-#   tools/ceph.sh down DIR   ends just those processes
+#   tools/ceph.sh up DIR [ADDRESS]   starts it; DIR/ceph.conf is what clients need, the pool is "orrery". All
+#                                    daemons listen at ADDRESS, loopback by default
+#   tools/ceph.sh start DIR DAEMON   starts mon.a or osd.N again, which was killed; DIR/run/DAEMON.pid has its id
+#   tools/ceph.sh down DIR           ends just those processes
 #
 # Everything lies in DIR, and nothing else on the machine is touched. It needs ceph-mon, ceph-mgr,
 # ceph-osd and ceph-common, and about 1 GB of memory.
@@ -14,13 +16,14 @@ die() {
   exit 1
 }
 
-command=${1-} dir=${2-}
-[[ -n $dir && ($command == up || $command == down) ]] || die "usage: tools/ceph.sh up|down DIR"
+command=${1-} dir=${2-} argument=${3-}
+[[ -n $dir && $command =~ ^(up|start|down)$ ]] || die "usage: tools/ceph.sh up DIR [ADDRESS] | start DIR DAEMON | down DIR"
+address=127.0.0.1
 osds=3
 
 # One that nobody listens on now.
 free_port() {
-  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+  python3 -c 'import socket, sys; s = socket.socket(); s.bind((sys.argv[1], 0)); print(s.getsockname()[1])' "$address"
 }
 
 write_conf() {
@@ -28,11 +31,11 @@ write_conf() {
   cat > "$dir/ceph.conf" <<END
 [global]
 fsid = $(cat /proc/sys/kernel/random/uuid)
-mon_host = [v2:127.0.0.1:$port/0]
+mon_host = [v2:$address:$port/0]
 ms_bind_msgr1 = false
 ms_bind_ipv6 = false
-public_addr = 127.0.0.1
-cluster_addr = 127.0.0.1
+public_addr = $address
+cluster_addr = $address
 auth_cluster_required = none
 auth_service_required = none
 auth_client_required = none
@@ -75,6 +78,7 @@ END
 ceph() { command ceph --conf "$dir/ceph.conf" --connect-timeout 30 "$@"; }
 
 up() {
+  address=${argument:-$address}
   for program in ceph-mon ceph-mgr ceph-osd monmaptool ceph; do
     command -v "$program" > /dev/null || die "there is no $program: apt-get install ceph-mon ceph-mgr ceph-osd ceph-common"
   done
@@ -84,7 +88,7 @@ up() {
   port=$(free_port)
   write_conf "$port"
   fsid=$(sed -n 's/^fsid = //p' "$dir/ceph.conf")
-  monmaptool --create --fsid "$fsid" --addv a "[v2:127.0.0.1:$port/0]" "$dir/monmap" > /dev/null
+  monmaptool --create --fsid "$fsid" --addv a "[v2:$address:$port/0]" "$dir/monmap" > /dev/null
   ceph-mon --conf "$dir/ceph.conf" --mkfs -i a --monmap "$dir/monmap" 2> "$dir/log/mkfs.log"
   ceph-mon --conf "$dir/ceph.conf" -i a
   ceph-mgr --conf "$dir/ceph.conf" -i x 2>> "$dir/log/mkfs.log"
@@ -110,6 +114,11 @@ up() {
   die "it did not become ready within 60 s: see $dir/log"
 }
 
+start() {
+  [[ $argument =~ ^(mon\.a|osd\.[0-9])$ ]] || die "which daemon? mon.a, or osd.0 to osd.$((osds - 1))"
+  "ceph-${argument%.*}" --conf "$dir/ceph.conf" -i "${argument#*.}" > /dev/null 2>> "$dir/log/start.log"
+}
+
 down() {
   local file pid
   for file in "$dir"/run/*.pid; do
@@ -121,5 +130,5 @@ down() {
   done
 }
 
-if [[ $command == down ]]; then dir=$(readlink -f "$dir"); fi
+if [[ $command != up ]]; then dir=$(readlink -f "$dir"); fi
 "$command"

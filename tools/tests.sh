@@ -268,7 +268,7 @@ crash_step() {
 # The volume on Ceph, on a cluster that is started for it: its contracts, the SDK's items and batches, and
 # kills. Where Ceph's packages cannot be had it says so.
 run_ceph_tests() {
-  local start=$SECONDS log=$logs/ceph.log lab
+  local start=$SECONDS log=$logs/ceph.log lab reason
   mkdir -p "$logs"
   if ! (need ceph) >"$log" 2>&1; then
     not_run+=("tests on Ceph: its packages cannot be installed (see $log)")
@@ -277,6 +277,7 @@ run_ceph_tests() {
   lab=$(mktemp -d)
   if tools/ceph.sh up "$lab" >"$log" 2>&1 && ceph_steps "$lab/ceph.conf" >>"$log" 2>&1; then
     step "tests on Ceph" "$(grep -cE '^(ok |\[ +OK \]|[0-9]+ kills)' "$log")" 0 $((SECONDS - start))
+    while read -r reason; do not_run+=("$reason"); done < <(sed -nE 's/^ *ok [0-9]+ - (.*) # SKIP (.*)/\1: \2/p' "$log")
   else
     tail -n 100 "$log" >&2
     step "tests on Ceph" 0 1 $((SECONDS - start))
@@ -290,7 +291,7 @@ ceph_steps() {
   export ORRERY_TEST_CEPH=$1 ORRERY_TEST_CEPH_VOLUME=$1
   timeout -k 10 300 build/volume_rados_test &&
     install_sdk &&
-    timeout -k 10 900 node --test --test-concurrency=1 --test-reporter=tap tests/cluster/{volume,nodes,faults}.test.mjs tests/sdk/batch.test.mjs \
+    timeout -k 10 900 node --test --test-concurrency=1 --test-reporter=tap tests/cluster/{volume,nodes,faults,ceph_faults}.test.mjs tests/sdk/batch.test.mjs \
       tests/sdk/items.test.mjs &&
     timeout -k 10 300 node tests/crash/run.mjs 6
 }

@@ -107,6 +107,11 @@ class Cluster {
     if (!node.mayEnd && !deposed.test(node.log)) this.broken.push(`${name} ended (${code ?? signal})\n${node.log}`);
   }
 
+  // What all nodes said, for a test that failed.
+  get logs() {
+    return [...this.nodes, ...this.ended.map((node) => ["ended", node])].map(([name, { log }]) => `--- ${name}\n${log}`).join("\n");
+  }
+
   get names() {
     return [...this.nodes.keys()];
   }
@@ -192,14 +197,14 @@ class Cluster {
     try {
       const left = [...this.nodes.values()];
       this.nodes.clear();  // their end is no surprise from here on
-      for (const node of left) {
+      const ends = await Promise.allSettled([...left, ...this.ended].map(async (node) => {
         node.process?.kill("SIGCONT");
         // One whose lease was ended just now ends by itself, with a failure.
         await node.close().catch((error) => {
           if (!deposed.test(node.log)) throw error;
         });
-      }
-      for (const node of this.ended) await node.close();
+      }));
+      for (const { reason } of ends) if (reason) throw reason;
       assert.deepEqual(this.broken, []);
     } finally {
       rmSync(this.folder, { recursive: true, force: true });

@@ -15,6 +15,9 @@ export async function underLoad(names, options, body) {
     await body(cluster, load);
     const { operations, unknown } = await load.finish();
     console.log(`# ${operations} operations, ${unknown} of unknown outcome`);
+  } catch (error) {
+    console.log(cluster.logs);
+    throw error;
   } finally {
     await load?.stop();
     await cluster.close();

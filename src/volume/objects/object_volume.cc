@@ -17,6 +17,7 @@
 #include "volume/objects/mutation.h"
 #include "volume/objects/object_file_system.h"
 #include "volume/objects/root.h"
+#include "volume/objects/space_watch.h"
 #include "volume/objects/sweeper.h"
 #include "volume/objects/text_number.h"
 
@@ -245,6 +246,7 @@ class ObjectVolume final : public Volume {
  public:
   explicit ObjectVolume(std::shared_ptr<Core> core)
       : core_(std::move(core)),
+        space_(*core_->store),
         sweeper_(*core_->store, core_->options.sweep_every_s, [this] { settle(); }) {}
 
   // Claims and releases what this process may own in name only. A claim raises the epoch, which
@@ -396,14 +398,8 @@ class ObjectVolume final : public Volume {
   Result<double> free_share() const override { return store().free_share(); }
 
   Status room(Need need) override {
-    const int64_t now_us = core_->options.clock();
-    int64_t look_again_us = look_again_us_;
-    if (now_us >= look_again_us &&
-        look_again_us_.compare_exchange_strong(look_again_us, now_us + kLookEveryUs)) {
-      if (auto free = store().free_share()) free_share_ = *free;
-    }
     const double reserve = core_->options.reserve_share * (need == Need::growth ? 1 : 0.5);
-    const double free = free_share_;
+    const double free = space_.free_share(core_->options.clock());
     if (free >= reserve) return {};
     return fail(Code::read_only,
                 fmt::format("{} has {:.1f} % of its space left, and {:.1f} % are kept for removals",
@@ -411,7 +407,6 @@ class ObjectVolume final : public Volume {
   }
 
  private:
-  static constexpr int64_t kLookEveryUs = 1'000'000;
   static constexpr int64_t kSettleAfterUs = 1'000'000;
   enum class LivingOwner : uint8_t { is_left_alone, is_deposed };
 
@@ -578,8 +573,7 @@ class ObjectVolume final : public Volume {
   }
 
   const std::shared_ptr<Core> core_;
-  std::atomic<int64_t> look_again_us_{0};
-  std::atomic<double> free_share_{1};
+  SpaceWatch space_;
   Sweeper sweeper_;
 };
 

@@ -146,6 +146,37 @@ TEST(ObjectVolume, GrowsNoMoreWhenTheStoreIsNearlyFull) {
   EXPECT_TRUE(volume->room(Need::compaction)) << "they give back more than they take";
 }
 
+// A store that tells its space once, and then not before it is let.
+class ThoughtfulStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  Result<double> free_share() override {
+    if (++looks > 1) may_tell.get_future().wait();
+    return 1.0;
+  }
+  std::atomic<int> looks = 0;
+  std::promise<void> may_tell;
+};
+
+TEST(ObjectVolume, WritesDoNotWaitForAStoreThatDoesNotTellItsSpace) {
+  DirectoryPlace place;
+  auto store = std::make_shared<ThoughtfulStore>(place.store());
+  std::atomic<int64_t> now_us = 0;
+  auto volume = open_object_volume(store, {.clock = [&] { return now_us.load(); }}).value();
+  EXPECT_TRUE(volume->room(Need::growth));
+  now_us += 2'000'000;
+  auto asked = std::async(std::launch::async, [&] { return volume->room(Need::growth); });
+  // So long only if it waits for the store.
+  const bool was_told = asked.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+  EXPECT_TRUE(was_told);
+  for (int i = 0; i < 10; ++i) {
+    now_us += 2'000'000;
+    if (was_told) EXPECT_TRUE(volume->room(Need::growth));
+  }
+  store->may_tell.set_value();
+  EXPECT_TRUE(asked.get());
+}
+
 TEST(ObjectVolume, AClaimInDoubtChangesNothingUntilItIsClaimedAgain) {
   DirectoryPlace place;
   auto store = std::make_shared<TroubledStore>(place.store());
