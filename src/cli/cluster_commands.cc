@@ -40,6 +40,22 @@ void print_member(const value::Node& one, std::string_view coordinator) {
              number_in(one, "ranges"), notes);
 }
 
+// Those of the asked node.
+void print_replicas(const value::Node& root) {
+  const value::Node* replicas = root.find("replicas");
+  if (replicas == nullptr || replicas->first == nullptr) return;
+  fmt::print("\nread replicas at {}\n{:<40}  {:>6}  {:>12}  {:>8}  {:>9}  {:>10}\n",
+             text_in(root, "node"), "container", "range", "lsn", "behind", "stale", "reads");
+  for (const value::Node* one = replicas->first; one != nullptr; one = one->next) {
+    const double stale_s = number_in(*one, "stalenessS");
+    fmt::print("{:<40}  {:>6}  {:>12}  {:>8}  {:>9}  {:>10}\n",
+               text_in(*one, "database") + "/" + text_in(*one, "container"),
+               number_in(*one, "range"), number_in(*one, "lsn"), number_in(*one, "lsnsBehind"),
+               stale_s < 0 ? "not yet" : fmt::format("{:.1f} s", stale_s),
+               number_in(*one, "reads"));
+  }
+}
+
 // How many ranges the node is to serve, by the plan. Nothing when there is no such node.
 Result<std::optional<double>> ranges_of(const ServerAddress& server, const std::string& node) {
   auto reply = call_admin(server, "GET", "/admin/cluster", "");
@@ -79,6 +95,7 @@ int show_status(const ServerAddress& server, bool json) {
   for (const value::Node* one = members->first; one != nullptr; one = one->next) {
     print_member(*one, coordinator);
   }
+  print_replicas(root);
   return 0;
 }
 

@@ -203,6 +203,8 @@ NodeStatus Node::status() const {
                  .draining = lease_.is_draining()};
   status.lease_good = lease_.is_good();
   status.lease_lost = lease_.is_lost();
+  status.lease_age_us = lease_.age_us();
+  status.lease_renewals = lease_.renewals();
   status.is_coordinator = coordinator != nullptr;
   status.term = plan ? plan->term : 0;
   status.plan_version = plan ? plan->version : 0;

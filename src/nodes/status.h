@@ -38,6 +38,8 @@ struct NodeStatus {
   Member self;
   bool lease_good = false;
   bool lease_lost = false;
+  int64_t lease_age_us = -1;  // since its newest renewal; below 0: it is lost
+  uint64_t lease_renewals = 0;
   bool is_coordinator = false;
   std::string coordinator;  // a name; empty: not known
   uint64_t term = 0;        // of the plan

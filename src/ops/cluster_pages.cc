@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "cluster/replicas/replica_reader.h"
 #include "nodes/node.h"
 #include "ops/pages.h"
 #include "value/json.h"
@@ -30,18 +31,37 @@ std::string member_json(const nodes::MemberStatus& one) {
       quoted(one.cannot_reach), one.versions.oldest, one.versions.newest);
 }
 
-std::string status_json(const nodes::NodeStatus& status) {
+// The read replicas that the asked node has open.
+std::string replicas_json(const cluster::Engine& engine) {
+  const cluster::Placement* placement = engine.placement();
+  const cluster::ReplicaReader* replicas = placement ? placement->replicas() : nullptr;
+  if (replicas == nullptr) return "";
+  std::string all;
+  replicas->each([&](const cluster::ReplicaStatus& one) {
+    const cluster::RoutingPtr routing = engine.find(one.container);
+    if (!routing) return;
+    all += fmt::format(
+        R"({}{{"database":{},"container":{},"range":{},"lsn":{},"lsnsBehind":{},"stalenessS":{:.3f},"reads":{}}})",
+        all.empty() ? "" : ",", quoted(routing->database->name),
+        quoted(routing->container->spec.name), one.range, one.lsn, one.lsns_behind,
+        one.staleness_us < 0 ? -1.0 : seconds(one.staleness_us), one.reads);
+  });
+  return all;
+}
+
+std::string status_json(const nodes::NodeStatus& status, const std::string& replicas) {
   std::string members;
   for (const nodes::MemberStatus& one : status.members) {
     if (!members.empty()) members += ',';
     members += member_json(one);
   }
   return fmt::format(
-      R"({{"node":{},"coordinator":{},"isCoordinator":{},"leaseGood":{},"term":{},"plan":{},"ranges":{},"writtenVersion":{},"catalogLsn":{},"catalogAgeS":{:.3f},"members":[{}]}})",
+      R"({{"node":{},"coordinator":{},"isCoordinator":{},"leaseGood":{},"leaseAgeS":{:.3f},"leaseRenewals":{},"term":{},"plan":{},"ranges":{},"writtenVersion":{},"catalogLsn":{},"catalogAgeS":{:.3f},"members":[{}],"replicas":[{}]}})",
       quoted(status.self.name), quoted(status.coordinator), status.is_coordinator,
-      status.lease_good, status.term, status.plan_version, status.ranges, status.written_version,
-      status.catalog_lsn, status.catalog_age_us < 0 ? -1.0 : seconds(status.catalog_age_us),
-      members);
+      status.lease_good, status.lease_age_us < 0 ? -1.0 : seconds(status.lease_age_us),
+      status.lease_renewals, status.term, status.plan_version, status.ranges,
+      status.written_version, status.catalog_lsn,
+      status.catalog_age_us < 0 ? -1.0 : seconds(status.catalog_age_us), members, replicas);
 }
 
 // Answers the request with what came of the operation.
@@ -69,7 +89,7 @@ nodes::Node* Pages::node_or_fail(PageRequest& call) const {
 
 void Pages::cluster(PageRequestPtr call) {
   const nodes::Node* node = node_or_fail(*call);
-  if (node != nullptr) call->reply_json(status_json(node->status()));
+  if (node != nullptr) call->reply_json(status_json(node->status(), replicas_json(engine_)));
 }
 
 void Pages::drain(PageRequestPtr call) {

@@ -1,6 +1,7 @@
 // See machine_metrics.h.
 #include "ops/machine_metrics.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <utility>
@@ -162,6 +163,59 @@ void add_metrics(const cluster::Engine& engine, face::MetricFamilies& all) {
       const cluster::ReplicaReader* replicas = placement ? placement->replicas() : nullptr) {
     add_replicas(engine, *replicas, all);
   }
+}
+
+void add_metrics(const nodes::NodeStatus& node, face::MetricFamilies& all) {
+  const auto one = [&](const char* name, const char* help, MetricType type, double figure) {
+    auto made = family(name, help, type);
+    add_line(made, {}, figure);
+    all.push_back(std::move(made));
+  };
+  const auto gauge = [&](const char* name, const char* help, double figure) {
+    one(name, help, MetricType::Gauge, figure);
+  };
+  const auto counter = [&](const char* name, const char* help, uint64_t count) {
+    one(name, help, MetricType::Counter, static_cast<double>(count));
+  };
+  if (node.lease_age_us >= 0) {
+    gauge("orrery_lease_age_seconds",
+          "Since the newest renewal of this node's lease: reads end at 2.4",
+          static_cast<double>(node.lease_age_us) / 1e6);
+  }
+  gauge("orrery_lease_good", "1 while this node may answer reads", node.lease_good ? 1 : 0);
+  counter("orrery_lease_renewals_total", "Renewals of this node's lease", node.lease_renewals);
+  counter("orrery_leases_ended_total", "Leases of other nodes that were seen to end",
+          node.counters.leases_ended);
+  gauge("orrery_coordinator", "1 at the node that is the coordinator", node.is_coordinator ? 1 : 0);
+  auto known = family("orrery_coordinator_known",
+                      "1, with the name of the coordinator as this node knows it; 0: of none",
+                      MetricType::Gauge);
+  add_line(known, {{"coordinator", node.coordinator}}, node.coordinator.empty() ? 0 : 1);
+  all.push_back(std::move(known));
+  gauge("orrery_plan_term", "Term of the plan that this node follows",
+        static_cast<double>(node.term));
+  gauge("orrery_plan_version", "Version of that plan within its term",
+        static_cast<double>(node.plan_version));
+  gauge("orrery_cluster_members", "Nodes whose lease is live, as this node knows it",
+        static_cast<double>(std::ranges::count(node.members, volume::LeaseRow::State::live,
+                                               &nodes::MemberStatus::state)));
+  if (node.catalog_age_us >= 0) {
+    gauge("orrery_catalog_age_seconds",
+          "How old this node's copy of the catalog may be; 0 at the coordinator",
+          static_cast<double>(node.catalog_age_us) / 1e6);
+  }
+  gauge("orrery_catalog_lsn", "Log sequence number of this node's copy of the catalog",
+        static_cast<double>(node.catalog_lsn));
+  counter("orrery_catalogs_claimed_total", "How often this node became the coordinator",
+          node.counters.catalogs_claimed);
+  counter("orrery_plans_made_total", "Plans that this node made as the coordinator",
+          node.counters.plans_made);
+  counter("orrery_coordinator_questions_total", "Questions for news to the coordinator",
+          node.counters.questions);
+  counter("orrery_coordinator_questions_failed_total", "Of these, without an answer",
+          node.counters.questions_failed);
+  counter("orrery_lease_polls_failed_total", "Readings of all leases that failed",
+          node.counters.polls_failed);
 }
 
 }  // namespace orrery::ops

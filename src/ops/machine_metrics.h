@@ -4,10 +4,13 @@
 #include "cluster/engine.h"
 #include "face/metric_families.h"
 #include "net/server.h"
+#include "nodes/status.h"
 
 namespace orrery::ops {
 
 void add_metrics(const net::ServerCounters& server, face::MetricFamilies& all);
 void add_metrics(const cluster::Engine& engine, face::MetricFamilies& all);
+// Of a node among others: its lease, and how it is coordinated.
+void add_metrics(const nodes::NodeStatus& node, face::MetricFamilies& all);
 
 }  // namespace orrery::ops

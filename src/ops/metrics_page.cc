@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "nodes/node.h"
 #include "ops/machine_metrics.h"
 
 namespace orrery::ops {
@@ -25,6 +26,11 @@ constexpr size_t kWaitingMax = 16;
 void MetricsPage::set_server(const net::Server* server) {
   const MutexLock lock(server_mutex_);
   server_ = server;
+}
+
+void MetricsPage::set_node(const nodes::Node* node) {
+  const MutexLock lock(server_mutex_);
+  node_ = node;
 }
 
 Status MetricsPage::authorize(std::string_view authorization) const {
@@ -76,6 +82,7 @@ std::string MetricsPage::text() {
   {
     const MutexLock lock(server_mutex_);
     if (server_ != nullptr) counters = server_->counters();
+    if (node_ != nullptr) add_metrics(node_->status(), collected);
   }
   add_metrics(counters, collected);
   add_metrics(sources_.engine, collected);

@@ -22,6 +22,10 @@
 #include "net/server.h"
 #include "ops/page_request.h"
 
+namespace orrery::nodes {
+class Node;
+}
+
 namespace orrery::ops {
 
 class MetricsPage {
@@ -38,6 +42,8 @@ class MetricsPage {
 
   // Null: the server has not started, or is stopping. Waits while its counters are being read.
   void set_server(const net::Server* server);
+  // Of a server among others; null: it is alone, or is stopping.
+  void set_node(const nodes::Node* node);
 
   // On an event-loop thread: the answer may come later.
   void answer(PageRequestPtr call, bool is_own_port);
@@ -53,6 +59,7 @@ class MetricsPage {
 
   Mutex server_mutex_;
   const net::Server* server_ ORRERY_GUARDED_BY(server_mutex_) = nullptr;
+  const nodes::Node* node_ ORRERY_GUARDED_BY(server_mutex_) = nullptr;
 
   Mutex waiting_mutex_;
   std::vector<PageRequestPtr> waiting_ ORRERY_GUARDED_BY(waiting_mutex_);

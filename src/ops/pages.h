@@ -63,7 +63,10 @@ class Pages {
     sampler_.set_server(server);
   }
   // Of a server among others; null: it is alone, or is stopping.
-  void set_node(nodes::Node* node) { node_ = node; }
+  void set_node(nodes::Node* node) {
+    node_ = node;
+    metrics_page_.set_node(node);
+  }
   // Before the engine goes.
   void stop() { sampler_.stop(); }
 

@@ -245,4 +245,31 @@ describe("a cluster of three", () => {
       await cluster.close();
     }
   });
+
+  test("the metrics of every node tell of its lease and of the coordinator", async () => {
+    const cluster = await startCluster(["n1", "n2"]);
+    try {
+      const figures = async (name) => {
+        const { text } = await cluster.nodes.get(name).rest()("GET", "/metrics");
+        return Object.fromEntries(text.split("\n").filter((line) => line.startsWith("orrery_")).map((line) => line.split(" ")));
+      };
+      const { term, plan } = await cluster.status("n1");
+      for (const name of cluster.names) {
+        const before = Number((await figures(name)).orrery_lease_renewals_total);
+        const now = await until(`${name} has renewed its lease, and follows`, async () => {
+          const all = await figures(name);
+          return Number(all.orrery_lease_renewals_total) > before && Number(all.orrery_plan_version) >= plan && all;
+        });
+        assert.equal(now.orrery_lease_good, "1");
+        assert.ok(Number(now.orrery_lease_age_seconds) >= 0);
+        assert.equal(now.orrery_coordinator, name === "n1" ? "1" : "0");
+        assert.equal(now['orrery_coordinator_known{coordinator="n1"}'], "1");
+        assert.equal(Number(now.orrery_plan_term), term);
+        assert.equal(now.orrery_cluster_members, "2");
+        assert.ok(Number(now.orrery_catalog_age_seconds) >= 0);
+      }
+    } finally {
+      await cluster.close();
+    }
+  });
 });

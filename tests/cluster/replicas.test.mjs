@@ -74,6 +74,10 @@ describe("read replicas", () => {
     for (const name of replicas) {
       await answersItself(cluster, name, "i0");
       await until("it has all", async () => (await read(cluster, name, "i9", { level: "Eventual" })).status === 200);
+      const [shown] = (await cluster.status(name)).replicas;
+      assert.deepEqual([shown.database, shown.container], ["db", "c"]);
+      assert.ok(shown.reads > 0 && shown.lsn > 0 && shown.stalenessS >= 0, JSON.stringify(shown));
+      assert.match((await cluster.command(name, "status")).out, /^read replicas at .*\n.*\ndb\/c /m);
       const forwarded = await metric(cluster, name, "orrery_forwarded_requests_total");
       const before = await answered(cluster, name);
       for (const i of upTo(10)) {

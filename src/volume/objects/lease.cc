@@ -216,6 +216,7 @@ void Lease::renew() {
       row_is_draining_.store(row_.draining, std::memory_order_release);
       const int64_t from_us = is_mutated(Mutation::lease_from_answer) ? options_.clock() : sent_us;
       good_until_us_.store(from_us + options_.times.lease_us, std::memory_order_release);
+      renewals_.fetch_add(1, std::memory_order_relaxed);
       return;
     }
     case Applied::differs:

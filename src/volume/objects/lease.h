@@ -113,6 +113,12 @@ class Lease {
   const LeaseOptions& options() const { return options_; }
   // Whether reads that must be the newest may be answered. Asked after the snapshot was read.
   bool is_good() const { return options_.clock() < good_until_us_.load(std::memory_order_acquire); }
+  // Since the newest renewal that was answered was sent. Below 0: it is lost.
+  int64_t age_us() const {
+    const int64_t until_us = good_until_us_.load(std::memory_order_acquire);
+    return until_us == 0 ? -1 : options_.clock() - (until_us - options_.times.lease_us);
+  }
+  uint64_t renewals() const { return renewals_.load(std::memory_order_relaxed); }
   // Whether somebody has revoked it. This process must then stop and come back as another.
   bool is_lost() const { return lost_.load(std::memory_order_acquire); }
   // One renewal, as the thread makes them. One at a time.
@@ -139,6 +145,7 @@ class Lease {
   std::string cannot_reach_ ORRERY_GUARDED_BY(wish_mutex_);
   LeaseRow row_;  // used by who renews alone
   std::atomic<int64_t> good_until_us_{0};
+  std::atomic<uint64_t> renewals_{0};
   std::atomic<bool> lost_{false};
   Mutex stop_mutex_;
   CondVar stop_wake_;
