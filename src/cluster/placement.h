@@ -26,6 +26,10 @@ class Placement {
   // Of the catalog's owner. Nothing: this node is. Empty: it is not known now.
   virtual std::optional<std::string> coordinator_address() const = 0;
 
+  // Whether the node at this address is one of the cluster's, by the newest plan here. One whose
+  // lease is over is none.
+  virtual bool has_node(const std::string& /*address*/) const { return true; }
+
   // The read replicas of this node; null: it can have none.
   virtual ReplicaReader* replicas() const { return nullptr; }
 

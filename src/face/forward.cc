@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <random>
 #include <utility>
 
 #include "face/face.h"
@@ -22,6 +23,14 @@ constexpr milliseconds kPauseFirst{5};
 // How soon it is noticed that a client has gone.
 constexpr milliseconds kUnwantedEvery{100};
 constexpr milliseconds kPauseMax{750};
+// For so long an owner that gives no answer is asked again. One that is cut off is replaced by
+// then.
+constexpr milliseconds kAskAgainFor{5000};
+
+std::string random_key() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}-", random(), random());
+}
 
 // A request that was received, kept until it is answered.
 class Received final : public net::ResponseSink {
@@ -73,7 +82,10 @@ class Received final : public net::ResponseSink {
 }  // namespace
 
 Forwarder::Forwarder(cluster::Placement& placement)
-    : placement_(placement), pool_("forwarder", kThreads), timer_("forwarder timer", 1) {
+    : placement_(placement),
+      own_keys_(random_key()),
+      pool_("forwarder", kThreads),
+      timer_("forwarder timer", 1) {
   timer_.post([this] { run_timer(); });
 }
 
@@ -99,7 +111,7 @@ void Forwarder::send(const std::string& address, peer::OutgoingRequest request, 
     return done(fail(Code::overloaded,
                      fmt::format("the request's time was over before it was sent to {}", address)));
   }
-  UnderWay under_way{std::move(is_wanted), {}};
+  UnderWay under_way{address, std::move(is_wanted), {}};
   const std::stop_token stop = under_way.stop.get_token();
   uint64_t number = 0;
   {
@@ -121,6 +133,28 @@ void Forwarder::send(const std::string& address, peer::OutgoingRequest request, 
         }
         done(std::move(answer));
       });
+}
+
+void Forwarder::tell_apart(Sending& sending, peer::OutgoingRequest& request) {
+  const auto now = steady_clock::now();
+  if (sending.key.empty()) {
+    sending = {.key = fmt::format("{}{}", own_keys_, ++last_key_), .first_sent = now};
+  } else {
+    // 0 would be one that is sent for the first time.
+    request.sent_before = std::max(
+        milliseconds(1), std::chrono::duration_cast<milliseconds>(now - sending.first_sent));
+  }
+  request.sending = sending.key;
+}
+
+std::optional<milliseconds> Forwarder::ask_again(Sending& sending, const std::string& address,
+                                                 TimePoint deadline) const {
+  const auto pause = pause_before(sending.asked_again + 3);
+  const auto then = steady_clock::now() + pause;
+  if (then >= deadline || then - sending.first_sent > kAskAgainFor) return std::nullopt;
+  if (!placement_.has_node(address)) return std::nullopt;
+  ++sending.asked_again;
+  return pause;
 }
 
 milliseconds Forwarder::pause_before(int tries) {
@@ -171,7 +205,8 @@ void Forwarder::run_timer() {
 void Forwarder::stop_unwanted() {
   std::vector<std::stop_source> unwanted;
   for (const auto& [number, one] : under_way_) {
-    if (!one.stop.stop_requested() && !one.is_wanted()) unwanted.push_back(one.stop);
+    if (one.stop.stop_requested()) continue;
+    if (!one.is_wanted() || !placement_.has_node(one.address)) unwanted.push_back(one.stop);
   }
   if (unwanted.empty()) return;
   mutex_.unlock();
@@ -181,6 +216,10 @@ void Forwarder::stop_unwanted() {
 
 void Forwarder::receive(peer::IncomingRequest request, peer::ForwardDone done) {
   counts_.received.fetch_add(1, std::memory_order_relaxed);
+  if (!request.sending.empty()) {
+    done = remembered_.begin(request.sending, request.sent_before, std::move(done));
+    if (!done) return;
+  }
   // The sender knows of something in the catalog that this node has not heard of yet.
   if (const uint64_t wanted = request.catalog_lsn; wanted > placement_.catalog_lsn()) {
     return later(milliseconds(0), wanted,

@@ -4,7 +4,11 @@
 //
 // One hop: a node that gets a request and does not have what it concerns answers `moved`
 // (kMovedStatus), and the sender looks again where it is to go. That is safe to repeat, and so is
-// what was not sent at all. A request that was sent and has no answer may have been run.
+// what was not sent at all. A request that was sent and has no answer may have been run. A read is
+// repeated all the same. About a write its owner is asked again, which remembers what it answered
+// (remembered_answers.h); when the owner is gone, nobody can tell.
+//
+// What was sent to a node whose lease is over is not waited for: it may never answer.
 //
 // Threading: any thread. `done` and handle_forwarded() run on threads of the network and must not
 // block; jobs of later() may.
@@ -16,6 +20,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -26,6 +31,7 @@
 #include "base/worker_pool.h"
 #include "cluster/placement.h"
 #include "face/metric_families.h"
+#include "face/remembered_answers.h"
 #include "net/http.h"
 #include "peer/forward.h"
 #include "peer/link.h"
@@ -47,6 +53,13 @@ struct Forwarded {
   std::string_view principal;  // by what the sender authorized it; empty: this node is to do that
   std::string_view request_id;
   std::chrono::steady_clock::time_point deadline;
+};
+
+// One sending of a write, for as long as nobody knows what came of it.
+struct Sending {
+  std::string key;  // empty: not sent yet, or known not to have been run
+  std::chrono::steady_clock::time_point first_sent;
+  int asked_again = 0;
 };
 
 class Forwarder final : public peer::ForwardReceiver {
@@ -75,6 +88,12 @@ class Forwarder final : public peer::ForwardReceiver {
   // Waits until this node's copy of the catalog is as of `catalog_lsn`, but not for long, and runs
   // the job after `pause`.
   void later(std::chrono::milliseconds pause, uint64_t catalog_lsn, WorkerPool::Job job);
+  // Of the next request that is a write: makes it one that can be asked for again.
+  void tell_apart(Sending& sending, peer::OutgoingRequest& request);
+  // About a write whose answer was lost: whether its owner is to be asked again, and then after
+  // which pause.
+  std::optional<std::chrono::milliseconds> ask_again(Sending& sending, const std::string& address,
+                                                     TimePoint deadline) const;
   // How long to wait before a request is sent for the nth time.
   static std::chrono::milliseconds pause_before(int tries);
 
@@ -103,11 +122,15 @@ class Forwarder final : public peer::ForwardReceiver {
     std::atomic<uint64_t> received_moved{0};
   };
   Counts counts_;
+  const std::string own_keys_;  // what keys of this process begin with
+  std::atomic<uint64_t> last_key_{0};
+  RememberedAnswers remembered_;
 
   Mutex mutex_;
   CondVar wake_;
   bool stopping_ ORRERY_GUARDED_BY(mutex_) = false;
   struct UnderWay {
+    std::string address;
     std::function<bool()> is_wanted;
     std::stop_source stop;
   };

@@ -30,6 +30,12 @@ struct OutgoingRequest {
   std::string_view principal;
   std::string_view request_id;
   uint64_t catalog_lsn = 0;  // of the sender's copy
+  // Of a write: this sending of it, told apart from all others of the cluster. The receiver runs it
+  // once however often it comes, and remembers the answer for a while.
+  std::string_view sending;
+  // Not 0: for so long it has been asked for without an answer. Nothing but an answer, or `moved`,
+  // tells then whether it was run; Code::not_found when the receiver does not remember.
+  std::chrono::milliseconds sent_before{0};
 };
 
 // As received.
@@ -44,6 +50,8 @@ struct IncomingRequest {
   std::string principal;
   std::string request_id;
   uint64_t catalog_lsn = 0;
+  std::string sending;
+  std::chrono::milliseconds sent_before{0};
   std::chrono::steady_clock::time_point deadline;
   // Set when the sender wants no answer any more. Null: it does.
   std::shared_ptr<const std::atomic<bool>> is_cancelled;

@@ -149,6 +149,12 @@ std::optional<std::string> NodeSeat::address_of(const Slot& slot) const {
   return owner->address;
 }
 
+bool NodeSeat::has_node(const std::string& address) const {
+  const auto plan = plan_.current();
+  if (!plan || coordinator_address() == address) return true;
+  return std::ranges::find(plan->members, address, &nodes::Member::address) != plan->members.end();
+}
+
 Status NodeSeat::wait_for_catalog(uint64_t lsn, std::chrono::steady_clock::time_point deadline) {
   const MutexLock lock(news_mutex_);
   while (catalog_.lsn() < lsn) {

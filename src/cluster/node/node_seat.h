@@ -76,6 +76,7 @@ class NodeSeat final : public nodes::Seat, public Placement, public RemoteSplitt
   // --- Placement ---------------------------------------------------------------------------------
   std::optional<std::string> address_of(const Slot& slot) const override;
   std::optional<std::string> coordinator_address() const override { return caller_.coordinator(); }
+  bool has_node(const std::string& address) const override;
   Status wait_for_catalog(uint64_t lsn, std::chrono::steady_clock::time_point deadline) override;
 
   ReplicaReader* replicas() const override { return &replicas_; }

@@ -1,10 +1,13 @@
 // See messages.h.
 #include "peer/grpc/messages.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace orrery::peer {
 namespace {
+
+constexpr uint64_t kSentBeforeMaxMs = 3'600'000;
 
 void encode(const Error& error, v1::Failure& to) {
   to.set_code(static_cast<uint32_t>(error.code));
@@ -43,6 +46,8 @@ void encode(const OutgoingRequest& request, v1::ForwardRequest& to) {
   set(to.mutable_principal(), request.principal);
   set(to.mutable_request_id(), request.request_id);
   to.set_catalog_lsn(request.catalog_lsn);
+  if (!request.sending.empty()) set(to.mutable_sending(), request.sending);
+  to.set_sent_before_ms(static_cast<uint64_t>(request.sent_before.count()));
 }
 
 Result<IncomingRequest> decode(v1::ForwardRequest& from) {
@@ -67,6 +72,9 @@ Result<IncomingRequest> decode(v1::ForwardRequest& from) {
   request.principal = std::move(*from.mutable_principal());
   request.request_id = std::move(*from.mutable_request_id());
   request.catalog_lsn = from.catalog_lsn();
+  request.sending = std::move(*from.mutable_sending());
+  request.sent_before =
+      std::chrono::milliseconds(std::min<uint64_t>(from.sent_before_ms(), kSentBeforeMaxMs));
   return request;
 }
 

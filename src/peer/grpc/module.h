@@ -12,7 +12,7 @@
 namespace orrery::peer {
 
 // Raised whenever something that crosses this door changes: a module of another build is refused.
-inline constexpr int kModuleVersion = 1;
+inline constexpr int kModuleVersion = 2;
 
 struct ModuleDoor {
   int version = 0;

@@ -55,15 +55,36 @@ void answer_unknown(Call& call, const Error& error) {
                             call.activity_id));
 }
 
+void send(const HandlerContext& context, CallPtr call, const std::string& address,
+          bool is_for_catalog);
+
+// A write whose answer was lost: its owner is asked again, for as long as that makes sense.
+void ask_again(const HandlerContext& context, CallPtr call, const std::string& address,
+               bool is_for_catalog, const Error& error) {
+  Hop& hop = *call->hop;
+  const auto pause = error.code == Code::not_found || call->client_is_gone()
+                         ? std::nullopt
+                         : context.forwarder->ask_again(hop.sending, address, hop.deadline);
+  if (!pause) return answer_unknown(*call, error);
+  context.forwarder->later(*pause, 0,
+                           [&context, call = std::move(call), address, is_for_catalog]() mutable {
+                             send(context, std::move(call), address, is_for_catalog);
+                           });
+}
+
 void take_answer(const HandlerContext& context, CallPtr call, const std::string& address,
                  bool is_for_catalog, Result<peer::ForwardAnswer> answer) {
+  face::Sending& sending = call->hop->sending;
   if (!answer) {
-    if (answer.error().code == Code::internal && !is_repeatable(*call)) {
-      return answer_unknown(*call, answer.error());
+    const bool is_lost = answer.error().code == Code::internal || sending.asked_again > 0;
+    if (is_lost && !is_repeatable(*call)) {
+      return ask_again(context, std::move(call), address, is_for_catalog, answer.error());
     }
+    sending = {};
     return run_again(context, std::move(call), 0, std::move(answer.error()));
   }
   if (answer->moved) {
+    sending = {};
     return run_again(context, std::move(call), answer->catalog_lsn,
                      {.message = fmt::format("the node at {} does not have what the request "
                                              "concerns, and nobody that was asked does: it is "
@@ -91,7 +112,7 @@ void send(const HandlerContext& context, CallPtr call, const std::string& addres
                      {.message = is_for_catalog ? "no node has the catalog now"
                                                 : "no node has the partition now"});
   }
-  const Hop& hop = *call->hop;
+  Hop& hop = *call->hop;
   peer::OutgoingRequest request;
   request.face = kFaceName;
   request.method = call->method;
@@ -105,6 +126,7 @@ void send(const HandlerContext& context, CallPtr call, const std::string& addres
   request.client = call->peer;
   request.principal = hop.principal;
   request.request_id = hop.request_id;
+  if (!is_repeatable(*call)) context.forwarder->tell_apart(hop.sending, request);
   const auto deadline = hop.deadline;
   const Call& sent = *call;
   context.forwarder->send(

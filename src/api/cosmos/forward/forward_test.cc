@@ -58,6 +58,7 @@ class TestPlacement final : public cluster::Placement {
   std::optional<std::string> coordinator_address() const override {
     return elsewhere.load() ? std::optional<std::string>("coordinator:1") : std::nullopt;
   }
+  bool has_node(const std::string& /*address*/) const override { return !is_gone.load(); }
   uint64_t catalog_lsn() const override { return lsn.load(); }
   Status wait_for_catalog(uint64_t wanted,
                           std::chrono::steady_clock::time_point /*deadline*/) override {
@@ -67,6 +68,7 @@ class TestPlacement final : public cluster::Placement {
   }
 
   std::atomic<bool> elsewhere{false};
+  std::atomic<bool> is_gone{false};  // the node that has it
   std::atomic<uint64_t> lsn{1};
   std::atomic<uint64_t> waited_for{0};
 };
@@ -80,8 +82,8 @@ class TestLink final : public peer::ForwardLink {
   void forward(const std::string& address, const peer::OutgoingRequest& request,
                std::chrono::milliseconds deadline, std::stop_token stop,
                peer::ForwardDone done) override {
-    if (on_forward) return on_forward(std::move(stop), std::move(done));
     addresses.push_back(address);
+    if (on_forward) return on_forward(std::move(stop), std::move(done));
     peer::IncomingRequest sent;
     sent.face = request.face;
     sent.method = request.method;
@@ -93,6 +95,8 @@ class TestLink final : public peer::ForwardLink {
     sent.principal = request.principal;
     sent.request_id = request.request_id;
     sent.catalog_lsn = request.catalog_lsn;
+    sent.sending = request.sending;
+    sent.sent_before = request.sent_before;
     sent.deadline = std::chrono::steady_clock::now() + deadline;
     if (!fates.empty()) {
       const Fate fate = std::move(fates.front());
@@ -287,6 +291,41 @@ TEST_F(ForwardTest, RunsItHereWhenItIsHereByThen) {
   EXPECT_EQ(link_->addresses.size(), 1U);
 }
 
+// Received and run, and its answer does not come back.
+TEST_F(ForwardTest, AWriteWhoseAnswerWasLostIsRunOnceAndAnswered) {
+  const auto run_and_lost = [this](peer::IncomingRequest& request) {
+    std::promise<void> run;
+    owner_forwarder_->receive(request, [&](const Result<ForwardAnswer>& answer) {
+      EXPECT_TRUE(answer && answer->status == 201);
+      run.set_value();
+    });
+    run.get_future().wait();
+    return lost(request);
+  };
+  // Then it cannot be reached for a while.
+  link_->fates = {run_and_lost, not_sent, lost};
+  EXPECT_EQ(create("1").status, 201) << "a second run would be a conflict";
+  EXPECT_EQ(link_->addresses.size(), 4U);
+  link_->fates = {};
+  EXPECT_EQ(create("1").status, 409) << "another request is another write";
+}
+
+TEST_F(ForwardTest, WaitsForNoAnswerOfANodeThatIsGone) {
+  ASSERT_EQ(create("1").status, 201);
+  // Silent until nobody waits any more.
+  link_->on_forward = [this](const std::stop_token& stop, peer::ForwardDone done) {
+    placement_.is_gone = true;
+    std::thread([this, stop, done = std::move(done)]() mutable {
+      while (!stop.stop_requested()) std::this_thread::yield();
+      link_->on_forward = nullptr;
+      done(fail(Code::internal, "cancelled"));
+    }).detach();
+  };
+  EXPECT_EQ(create("2").status, 408);
+  placement_.is_gone = false;
+  EXPECT_EQ(read("1").status, 200);
+}
+
 TEST_F(ForwardTest, RepeatsReadsAndNotWritesThatWereLost) {
   ASSERT_EQ(create("1").status, 201);
   link_->addresses.clear();
@@ -298,7 +337,9 @@ TEST_F(ForwardTest, RepeatsReadsAndNotWritesThatWereLost) {
   auto unknown = create("2");
   EXPECT_EQ(unknown.status, 408);
   EXPECT_THAT(unknown.body, HasSubstr("may be done or not"));
-  EXPECT_EQ(link_->addresses.size(), 1U);
+  // The owner was asked whether it was run, and was started too recently to know.
+  EXPECT_THAT(unknown.body, HasSubstr("does not remember"));
+  EXPECT_EQ(link_->addresses.size(), 2U);
   EXPECT_EQ(read("2").status, 404);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "face/forward.h"
 #include "net/http.h"
 
 namespace orrery::cosmos {
@@ -23,6 +24,7 @@ struct Hop {
   std::string request_id;
   std::chrono::steady_clock::time_point deadline;
   int tries = 0;
+  face::Sending sending;  // of a write
   // A replica of this node's may answer it, though another node has the partition.
   bool reads_replica = false;
   // As they came; views as those of the call.

@@ -35,18 +35,45 @@ void run_again(const HandlerContext& context, CallPtr call, uint64_t catalog_lsn
   });
 }
 
+void send(const HandlerContext& context, CallPtr call, const std::string& address,
+          bool is_for_catalog);
+
+bool is_repeatable(const Call& call) {
+  return call.method == "GET";
+}
+
+// A write whose answer was lost: its owner is asked again, for as long as that makes sense.
+void ask_again(const HandlerContext& context, CallPtr call, const std::string& address,
+               bool is_for_catalog, const Error& error) {
+  Hop& hop = *call->hop;
+  const auto pause = error.code == Code::not_found || call->client_is_gone()
+                         ? std::nullopt
+                         : context.forwarder->ask_again(hop.sending, address, hop.deadline);
+  if (!pause) {
+    // It may have been run there, or be yet.
+    return call->fail(
+        table_error(ErrorCode::operation_timed_out,
+                    error.message + ". It may be done or not: look before you repeat it"));
+  }
+  context.forwarder->later(*pause, 0,
+                           [&context, call = std::move(call), address, is_for_catalog]() mutable {
+                             send(context, std::move(call), address, is_for_catalog);
+                           });
+}
+
 void take_answer(const HandlerContext& context, CallPtr call, const std::string& address,
                  bool is_for_catalog, Result<peer::ForwardAnswer> answer) {
+  face::Sending& sending = call->hop->sending;
   if (!answer) {
-    // It may have been run there, or be yet.
-    if (answer.error().code == Code::internal && call->method != "GET") {
-      return call->fail(table_error(
-          ErrorCode::operation_timed_out,
-          answer.error().message + ". It may be done or not: look before you repeat it"));
+    const bool is_lost = answer.error().code == Code::internal || sending.asked_again > 0;
+    if (is_lost && !is_repeatable(*call)) {
+      return ask_again(context, std::move(call), address, is_for_catalog, answer.error());
     }
+    sending = {};
     return run_again(context, std::move(call), 0, answer.error().message);
   }
   if (answer->moved) {
+    sending = {};
     return run_again(context, std::move(call), answer->catalog_lsn,
                      fmt::format("the node at {} does not have what the request concerns: it is "
                                  "probably being moved",
@@ -86,6 +113,7 @@ void send(const HandlerContext& context, CallPtr call, const std::string& addres
   request.tls = call->tls;
   request.client = call->peer;
   request.request_id = call->request_id;
+  if (!is_repeatable(*call)) context.forwarder->tell_apart(call->hop->sending, request);
   const auto deadline = call->hop->deadline;
   const Call& sent = *call;
   context.forwarder->send(
