@@ -14,6 +14,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 import * as changes from "./changes.mjs";
+import * as cluster from "./cluster.mjs";
 import * as manage from "./containers.mjs";
 import * as creates from "./durable_creates.mjs";
 import * as direct from "./direct.mjs";
@@ -29,7 +30,7 @@ import * as tables from "./table.mjs";
 import { samplePath } from "./load.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const benchmarks = { reads, creates, items, containers, start, splits, manage, queries, changes, scripts, import: imports, table: tables, direct };
+const benchmarks = { reads, creates, items, containers, start, splits, manage, queries, changes, scripts, import: imports, table: tables, direct, cluster };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

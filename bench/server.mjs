@@ -69,7 +69,7 @@ function launch(program, args, ready, port) {
 }
 
 // Budgets so large that they never matter: what they cost to keep is measured all the same.
-const plentiful = [
+export const plentiful = [
   "--limit", "partition-throughput=1000000000", "--limit", "initial-partition-throughput=1000000000",
   "--limit", "container-throughput-max=1000000000",
 ];
