@@ -1,4 +1,5 @@
-// Batches and bulk requests in HybridRow, as .NET clients send them and read their answers. A second or two.
+// Batches and bulk requests in HybridRow, as .NET clients send them and read their answers, and items in binary JSON. A few
+// seconds.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
@@ -96,6 +97,57 @@ describe("batches in HybridRow", () => {
     const many = Array.from({ length: 101 }, (_, i) => create(`${i}`));
     answers(await post(container, encodeBatch(many), headers), 400, { message: /more than 100/ });
     assert.deepEqual((await container.items.readAll().fetchAll()).resources, []);
+  });
+});
+
+// A string, and an object of one level with texts and numbers below 32, in binary JSON.
+const binaryString = (text) => (text === "id" ? Buffer.from([0x2c]) : Buffer.concat([Buffer.from([0x80 + text.length]), Buffer.from(text)]));
+function binaryItem(object) {
+  const parts = Object.entries(object).flatMap(([name, value]) =>
+    [binaryString(name), typeof value === "number" ? Buffer.from([value]) : binaryString(value)]);
+  const bytes = Buffer.concat(parts);
+  return Buffer.concat([Buffer.from([0x80, 0xea, bytes.length]), bytes]);
+}
+
+describe("binary JSON", () => {
+  const at = shared();
+
+  it("items are read in it, alone and in batches, and kept as any others", async () => {
+    const container = await at.container();
+    const docs = `/dbs/db/colls/${container.id}/docs`;
+    const send = (method, path, body, headers = {}) => at.rest(method, path, { body: binaryItem(body), headers: { ...keyHeader("a"), ...headers } });
+    const created = answers(await send("POST", docs, item("1", { n: 5 })), 201);
+    assert.deepEqual(bare(created.body), item("1", { n: 5 }));
+    answers(await send("POST", docs, item("1", { n: 6 }), { "x-ms-documentdb-is-upsert": "True" }), 200);
+    answers(await send("PUT", `${docs}/1`, item("1", { n: 7 })), 200);
+    assert.equal((await container.item("1", "a").read()).resource.n, 7);
+    const batch = answers(await at.rest("POST", docs, {
+      body: encodeBatch([{ operationType: "Create", resourceBody: binaryItem(item("2", { n: 8 })) }, create("3")]),
+      headers: { "x-ms-cosmos-is-batch-request": "True", "x-ms-cosmos-batch-atomic": "True", ...keyHeader("a") } }), 200);
+    assert.deepEqual(decodeResults(batch.bytes).map((one) => bare(one.resourceBody)), [item("2", { n: 8 }), item("3")]);
+    const found = await container.items.query("select value c.n from c where c.n > 6 order by c.n").fetchAll();
+    assert.deepEqual(found.resources, [7, 8]);
+    for (const body of [Buffer.from([0x80]), Buffer.from([0x80, 0xea, 0xff, 0x2c]), Buffer.from([0x80, 0x05]), Buffer.from([0x80, 0xd3])]) {
+      answers(await at.rest("POST", docs, { body, headers: keyHeader("a") }), 400);
+    }
+  });
+
+  it("an item is answered in it to who asks for that alone; who takes text as well gets text", async () => {
+    const container = await at.container();
+    const docs = `/dbs/db/colls/${container.id}/docs`;
+    const formats = (list) => ({ "x-ms-cosmos-supported-serialization-formats": list });
+    const created = answers(await at.rest("POST", docs, { body: item("1"), headers: { ...keyHeader("a"), ...formats("CosmosBinary") } }), 201);
+    const read = answers(await at.rest("GET", `${docs}/1`, { headers: { ...keyHeader("a"), ...formats("CosmosBinary") } }), 200);
+    assert.deepEqual(read.bytes, created.bytes);
+    assert.deepEqual(read.bytes.subarray(0, 2), Buffer.from([0x80, 0xec]));
+    assert.equal(read.bytes.readUInt32LE(2), read.bytes.length - 6);
+    assert.deepEqual(read.bytes.subarray(6, 13), Buffer.concat([binaryString("id"), binaryString("1"), binaryString("pk"), binaryString("a")]).subarray(0, 7));
+    for (const list of ["JsonText", "JsonText,CosmosBinary", "CosmosBinary, JsonText", "HybridRow", ""]) {
+      assert.equal(answers(await at.rest("GET", `${docs}/1`, { headers: { ...keyHeader("a"), ...formats(list) } }), 200).body.id, "1");
+    }
+    // Errors and feeds are text for everybody.
+    answers(await at.rest("GET", `${docs}/absent`, { headers: { ...keyHeader("a"), ...formats("CosmosBinary") } }), 404);
+    assert.equal(answers(await at.rest("GET", docs, { headers: formats("CosmosBinary") }), 200).body._count, 1);
   });
 });
 

@@ -14,6 +14,7 @@
 #include "api/cosmos/foreign/foreign_database.h"
 #include "api/cosmos/forward/hop.h"
 #include "api/cosmos/recording.h"
+#include "api/cosmos/wire/binary_json.h"
 #include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/rid.h"
 #include "api/cosmos/wire/session_token.h"
@@ -110,6 +111,7 @@ Call::Call(Call& taken)
     : method(taken.method),
       target(taken.target),
       body(taken.body),
+      text_body(taken.text_body),
       tls(taken.tls),
       peer(taken.peer),
       headers(taken.headers),
@@ -258,7 +260,25 @@ void Call::reply_moved() {
   responder_.send(std::move(response));
 }
 
+bool Call::is_about_one_item() const {
+  if (address.count < 5 || address.segments[4] != "docs" || is_true(headers.is_batch)) return false;
+  return address.count == 6 || (method == "POST" && !is_query());
+}
+
+Status Call::take_binary_body(size_t bytes_max) {
+  if (!is_binary_json(body) || !is_about_one_item()) return {};
+  auto text = text_of_binary_json(body, bytes_max);
+  if (!text) return pass(text.error());
+  text_body = std::make_shared<const std::string>(std::move(*text));
+  body = *text_body;
+  return {};
+}
+
 void Call::reply(int status, std::string json_body) {
+  if (!headers.serialization_formats.empty() && status < 300 && wants_binary(headers) &&
+      is_about_one_item()) {
+    if (auto binary = binary_json_of(json_body)) return reply_bytes(status, std::move(*binary));
+  }
   response.headers += "content-type: application/json\r\n";
   response.body = std::move(json_body);
   finish(status);

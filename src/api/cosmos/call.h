@@ -42,6 +42,8 @@ struct Call {
   std::string_view method;
   std::string_view target;
   std::string_view body;
+  // What the body was as binary JSON, in text, which `body` then is. Several calls may share it.
+  std::shared_ptr<const std::string> text_body;
   bool tls = false;
   std::string_view peer;  // the client's address and port
   RequestHeaders headers;
@@ -82,6 +84,8 @@ struct Call {
   // Whether the client has closed its side. Any thread.
   bool client_is_gone() const { return responder_.is_gone(); }
   void reply(int status, std::string json_body);
+  // Decodes the body of an item that is binary JSON. Otherwise nothing is done.
+  Status take_binary_body(size_t bytes_max);
   // Of a form of its own, which only those get who asked for it.
   void reply_bytes(int status, std::string body_bytes);
   void reply_empty(int status);
@@ -104,6 +108,8 @@ struct Call {
 
  private:
   explicit Call(Call& taken);
+  // Whether the answer to it is one item.
+  bool is_about_one_item() const;
   void finish(int status);
   void send(int status);
 

@@ -104,6 +104,9 @@ void Service::begin(const net::Request& request, const face::Forwarded* forwarde
   if (context_.forwarder != nullptr) begin_hop(context_, *call, request, forwarded, run_call);
   call = pass_head(std::move(call));
   if (!call) return;
+  if (auto taken = call->take_binary_body(context_.engine.limits().item_bytes); !taken) {
+    return call->fail(taken.error());
+  }
   call->recorder = &recorder_;
   // The same answer; the connection leaves its body out.
   if (call->method == "HEAD") call->method = "GET";

@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "api/cosmos/wire/binary_json.h"
 #include "api/cosmos/wire/error_body.h"
 #include "api/cosmos/wire/etag.h"
 #include "api/cosmos/wire/hybrid_batch.h"
@@ -94,9 +95,22 @@ Result<BatchRequest> parse_batch(std::string_view body, const Limits& limits) {
   if (is_hybrid_batch(body)) {
     auto operations = parse_hybrid_batch(body, limits);
     if (!operations) return pass(operations.error());
-    return BatchRequest{.form = BatchForm::hybrid_row,
-                        .document = std::nullopt,
-                        .operations = std::move(*operations)};
+    BatchRequest request{.form = BatchForm::hybrid_row,
+                         .document = std::nullopt,
+                         .texts = {},
+                         .operations = std::move(*operations)};
+    // All of them together are no longer than a batch may be: a short body can stand for a long
+    // text.
+    size_t left = limits.batch_bytes;
+    for (BatchOperation& operation : request.operations) {
+      if (!is_binary_json(operation.request.body)) continue;
+      auto text = text_of_binary_json(operation.request.body, left);
+      if (!text) return pass(text.error());
+      left -= std::min(left, text->size());
+      request.texts.push_back(std::move(*text));
+      operation.request.body = request.texts.back();
+    }
+    return request;
   }
   auto document = value::JsonDocument::parse(body);
   if (!document) return fail(Code::invalid, "the batch is not JSON: " + document.error().message);
@@ -111,7 +125,8 @@ Result<BatchRequest> parse_batch(std::string_view body, const Limits& limits) {
                 fmt::format("the batch has {} operations and the most is {}: send several",
                             root.count, limits.batch_operations));
   }
-  BatchRequest request{.form = BatchForm::json, .document = std::move(*document), .operations = {}};
+  BatchRequest request{
+      .form = BatchForm::json, .document = std::move(*document), .texts = {}, .operations = {}};
   request.operations.reserve(root.count);
   for (const Node* node = request.document->root().first; node != nullptr; node = node->next) {
     auto operation = parse_operation(*node);

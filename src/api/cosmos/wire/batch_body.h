@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,8 @@ struct BatchRequest {
   BatchForm form = BatchForm::json;
   // The operations have views into it; without one, into the body that was parsed.
   std::optional<value::JsonDocument> document;
+  // Bodies of operations that came as binary JSON; never moved.
+  std::deque<std::string> texts;
   std::vector<BatchOperation> operations;
 };
 

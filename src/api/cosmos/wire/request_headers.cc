@@ -2,6 +2,7 @@
 // with twenty headers costs some thirty short comparisons.
 #include "api/cosmos/wire/request_headers.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/bytes.h"
@@ -62,6 +63,7 @@ constexpr std::array kKnown = {
     Known{"x-ms-cosmos-migrate-offer-to-autopilot", &RequestHeaders::migrate_to_autoscale},
     Known{"x-ms-cosmos-changefeed-wire-format-version", &RequestHeaders::change_feed_format},
     Known{"x-ms-documentdb-query-enablecrosspartition", &RequestHeaders::enable_cross_partition},
+    Known{"x-ms-cosmos-supported-serialization-formats", &RequestHeaders::serialization_formats},
     Known{"x-ms-documentdb-populatepartitionstatistics",
           &RequestHeaders::populate_partition_statistics},
     Known{"x-ms-cosmos-migrate-offer-to-manual-throughput", &RequestHeaders::migrate_to_manual},
@@ -121,6 +123,24 @@ bool has_triggers(const RequestHeaders& headers) {
 
 bool wants_minimal(const RequestHeaders& headers) {
   return headers.prefer.find("return=minimal") != std::string_view::npos;
+}
+
+bool wants_binary(const RequestHeaders& headers) {
+  const std::string_view formats = headers.serialization_formats;
+  if (formats.empty()) return false;
+  constexpr std::string_view kText = "JsonText";
+  constexpr std::string_view kBinary = "CosmosBinary";
+  bool has_binary = false;
+  for (size_t at = 0; at <= formats.size();) {
+    const size_t end = std::min(formats.find_first_of(",|", at), formats.size());
+    std::string_view one = formats.substr(at, end - at);
+    while (one.starts_with(' ')) one.remove_prefix(1);
+    while (one.ends_with(' ')) one.remove_suffix(1);
+    if (equals_ignore_case(one, kText)) return false;
+    has_binary = has_binary || equals_ignore_case(one, kBinary);
+    at = end + 1;
+  }
+  return has_binary;
 }
 
 }  // namespace orrery::cosmos

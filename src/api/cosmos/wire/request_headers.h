@@ -50,6 +50,7 @@ struct RequestHeaders {
   std::string_view pre_trigger;
   std::string_view prefer;
   std::string_view script_logging;
+  std::string_view serialization_formats;
   std::string_view session_token;
   std::string_view start_epk;
   std::string_view supported_query_features;
@@ -67,5 +68,8 @@ bool is_true(std::string_view header);
 bool has_triggers(const RequestHeaders& headers);
 // Whether the answer to a write is to have no body.
 bool wants_minimal(const RequestHeaders& headers);
+// Whether items are to come in binary JSON: who can read text as well gets that, as everybody else
+// does.
+bool wants_binary(const RequestHeaders& headers);
 
 }  // namespace orrery::cosmos

@@ -51,6 +51,7 @@ TEST(RequestHeaders, EveryKnownOneLandsInItsField) {
       {"x-ms-documentdb-script-enable-logging", &RequestHeaders::script_logging},
       {"x-ms-documentdb-responsecontinuationtokenlimitinkb",
        &RequestHeaders::continuation_limit_kb},
+      {"x-ms-cosmos-supported-serialization-formats", &RequestHeaders::serialization_formats},
       {"x-ms-session-token", &RequestHeaders::session_token},
       {"x-ms-start-epk", &RequestHeaders::start_epk},
       {"x-ms-cosmos-supported-query-features", &RequestHeaders::supported_query_features},
@@ -89,6 +90,19 @@ TEST(RequestHeaders, UnknownOnesOfAnyLengthAreLeftAlone) {
 TEST(RequestHeaders, Switches) {
   for (std::string_view on : {"true", "True", "TRUE"}) EXPECT_TRUE(is_true(on));
   for (std::string_view off : {"", "false", "1", "yes", "true ", "tru"}) EXPECT_FALSE(is_true(off));
+}
+
+TEST(RequestHeaders, BinaryIsForWhoTakesNoText) {
+  for (const auto& [formats, binary] :
+       {std::pair("CosmosBinary", true), std::pair("cosmosbinary ", true),
+        std::pair("HybridRow,CosmosBinary", true), std::pair("", false),
+        std::pair("JsonText", false), std::pair("JsonText,CosmosBinary", false),
+        std::pair("CosmosBinary, JsonText", false), std::pair("CosmosBinary|JsonText", false),
+        std::pair("Binary", false)}) {
+    RequestHeaders headers;
+    headers.serialization_formats = formats;
+    EXPECT_EQ(wants_binary(headers), binary) << formats;
+  }
 }
 
 }  // namespace
