@@ -5,7 +5,9 @@
 
 #include <array>
 
+#include "api/cosmos/items/shared_items.h"
 #include "api/cosmos/service.h"
+#include "api/gremlin/service.h"
 #include "api/table/entities/entity_codec.h"
 #include "api/table/service.h"
 #include "api/table/wire/http_error.h"
@@ -64,11 +66,34 @@ std::unique_ptr<face::Face> make_table(const face::Context& context, const Serve
   return std::make_unique<table::Service>(context, *table_options(options));
 }
 
+Result<gremlin::ServiceOptions> gremlin_options(const ServeOptions& options) {
+  if (options.gremlin_graphson2 != "untyped" && options.gremlin_graphson2 != "typed") {
+    return fail(Code::invalid, fmt::format("--gremlin-graphson2 '{}' is not one of untyped, typed",
+                                           options.gremlin_graphson2));
+  }
+  return gremlin::ServiceOptions{.typed_graphson2 = options.gremlin_graphson2 == "typed",
+                                 .loops_max = options.gremlin_loops};
+}
+
+Status check_gremlin(const ServeOptions& options) {
+  auto parsed = gremlin_options(options);
+  if (!parsed) return pass(parsed.error());
+  return {};
+}
+
+std::unique_ptr<face::Face> make_gremlin(const face::Context& context,
+                                         const ServeOptions& options) {
+  return std::make_unique<gremlin::Service>(context, cosmos::shared_items(),
+                                            *gremlin_options(options));
+}
+
 constexpr std::array kFaces = {
     KnownFace{"cosmos", 8081, "Port for http and https; 0: any free one", check_cosmos,
               make_cosmos},
     KnownFace{"table", 10002, "Port of Table storage, for http and https; 0: any free one",
               check_table, make_table, table::http_error_json},
+    KnownFace{"gremlin", 8901, "Port of Gremlin, for ws and wss; 0: any free one", check_gremlin,
+              make_gremlin},
 };
 
 }  // namespace

@@ -67,6 +67,8 @@ void name_values(CLI::App& serve) {
            Value{"--consistency", "Strong|BoundedStaleness|Session|ConsistentPrefix|Eventual"},
            Value{"--queries", "service|permissive"},
            Value{"--table-flavour", "storage|cosmos"},
+           Value{"--gremlin-graphson2", "untyped|typed"},
+           Value{"--gremlin-loops", "N"},
            Value{"--account", "NAME"},
            Value{"--region", "NAME"},
            Value{"--entra", "FILE"},
@@ -178,6 +180,15 @@ void add_behaviour(CLI::App& command, ServeOptions& options) {
       .add_option("--table-flavour", options.table_flavour,
                   "What new tables are like: storage (entities in the order of their keys) or "
                   "cosmos (placed by hash; 429 over budget)")
+      ->capture_default_str();
+  command
+      .add_option("--gremlin-graphson2", options.gremlin_graphson2,
+                  "How Gremlin's GraphSON 2 is answered: untyped (as clients of the vendor's "
+                  "service expect) or typed")
+      ->capture_default_str();
+  command
+      .add_option("--gremlin-loops", options.gremlin_loops,
+                  "How many loops a repeat() of Gremlin may take")
       ->capture_default_str();
   command.add_option("--account", options.account, "The account's name")->capture_default_str();
   command.add_option("--region", options.region, "The name of the region")->capture_default_str();

@@ -1,0 +1,303 @@
+// See evaluation.h.
+#include "api/gremlin/evaluation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/gremlin/graph/engine_graph.h"
+#include "api/gremlin/graph/item.h"
+#include "api/gremlin/parse/parser.h"
+#include "api/gremlin/traversal/compile.h"
+#include "api/gremlin/traversal/profile.h"
+#include "catalog/model.h"
+
+namespace orrery::gremlin {
+namespace {
+
+constexpr size_t kResultsOfPart = 64;
+constexpr size_t kPartBytesMax = 1ULL << 20;
+constexpr size_t kScriptBytesMax = 64 * 1024;
+constexpr size_t kStepsMax = 400;
+constexpr int64_t kTimeMs = 30'000;
+
+// What a client is told about an error.
+struct Outcome {
+  int code;          // of the protocol
+  int service_code;  // x-ms-status-code
+};
+
+Outcome outcome_of(const Error& error, bool timed_out, bool is_parsing) {
+  if (timed_out) return {status::kTimeout, 1009};
+  switch (error.code) {
+    case Code::invalid:
+    case Code::unsupported:
+      return {status::kEvaluationError, is_parsing ? 1004 : 1000};
+    case Code::unauthorized:
+      return {status::kUnauthorized, 401};
+    case Code::forbidden:
+      return {status::kForbidden, 403};
+    case Code::not_found:
+      return {status::kServerError, 404};
+    case Code::conflict:
+      return {status::kServerError, 409};
+    case Code::precondition_failed:
+      return {status::kServerError, 412};
+    case Code::throttled:
+    case Code::overloaded:
+      return {status::kServerError, 429};
+    case Code::too_large:
+      return {status::kServerError, 1003};
+    default:
+      return {status::kServerError, 500};
+  }
+}
+
+class Evaluation {
+ public:
+  Evaluation(const HandlerContext& context, std::shared_ptr<Outbox> outbox,
+             std::shared_ptr<const Login> login, Message message, GraphSon form)
+      : context_(context),
+        outbox_(std::move(outbox)),
+        login_(std::move(login)),
+        message_(std::move(message)),
+        form_(form),
+        is_bytecode_(message_.op == "bytecode"),
+        started_us_(context.lent.clock.steady_us()) {
+    attributes_.activity_id = new_id();
+    part_from_us_ = started_us_;
+  }
+  ~Evaluation() {
+    // Memory ran out on the way.
+    if (!answered_)
+      fail({.code = Code::overloaded, .message = "the server has no memory for this"});
+  }
+  Evaluation(const Evaluation&) = delete;
+  Evaluation& operator=(const Evaluation&) = delete;
+
+  bool client_is_gone() const { return outbox_->is_gone(); }
+
+  void fail(const Error& error) {
+    if (answered_) return;
+    const Outcome outcome = outcome_of(error, graph_ && graph_->timed_out(), is_parsing_);
+    attributes_.status_code = outcome.service_code;
+    attributes_.retry_after_ms =
+        outcome.service_code == 429 ? std::max(error.retry_after_ms, 1U) : 0;
+    const std::string text =
+        fmt::format("\r\nActivityId : {}\r\nExceptionType : {}\r\nExceptionMessage :\r\n\t{}\r\n",
+                    attributes_.activity_id,
+                    is_parsing_ ? "GraphCompileException" : "GraphRuntimeException", error.message);
+    finish(outcome.code, text, nullptr);
+  }
+
+  void run() {
+    if (auto done = evaluate(); !done) fail(done.error());
+  }
+
+ private:
+  Result<Chain> read() {
+    is_parsing_ = true;
+    if (is_bytecode_) {
+      const value::Node* node = argument("gremlin");
+      if (node == nullptr)
+        return orrery::fail(Code::invalid, "the request has no gremlin argument");
+      auto read = read_graphson(*node);
+      if (!read) return pass(read.error());
+      if (!read->chain) return orrery::fail(Code::invalid, "the gremlin argument is no bytecode");
+      return *read->chain;
+    }
+    const std::string_view text = message_.text("gremlin");
+    if (text.empty()) return orrery::fail(Code::invalid, "the request has no gremlin argument");
+    if (text.size() > kScriptBytesMax) {
+      return orrery::fail(Code::invalid,
+                          fmt::format("the traversal has {} bytes and the most is {}: use bindings",
+                                      text.size(), kScriptBytesMax));
+    }
+    auto bindings = read_bindings(message_);
+    if (!bindings) return pass(bindings.error());
+    return parse_traversal(text, *bindings);
+  }
+
+  const value::Node* argument(std::string_view name) const { return message_.argument(name); }
+
+  int64_t time_ms() const {
+    for (const std::string_view name : {"evaluationTimeout", "scriptEvaluationTimeout"}) {
+      const value::Node* given = argument(name);
+      if (given == nullptr) continue;
+      auto read = read_graphson(*given);
+      if (read && read->is_value() && read->value.is_integer() && read->value.as_integer() > 0) {
+        return std::min(read->value.as_integer(), kTimeMs);
+      }
+    }
+    return kTimeMs;
+  }
+
+  Status evaluate() {
+    auto chain = read();
+    if (!chain) return pass(chain.error());
+    if (const size_t steps = count_calls(*chain); steps > kStepsMax) {
+      return orrery::fail(
+          Code::invalid,
+          fmt::format("the traversal has {} steps and the most is {}", steps, kStepsMax));
+    }
+    const auto routing =
+        context_.lent.engine.find({context_.items.face(), login_->database}, login_->graph);
+    if (!routing) {
+      is_parsing_ = false;
+      return orrery::fail(Code::not_found, fmt::format("there is no graph {} in the database {}",
+                                                       login_->graph, login_->database));
+    }
+    RunLimits run_limits;
+    run_limits.loops = context_.options.loops_max;
+    auto graph = EngineGraph::open({.engine = context_.lent.engine,
+                                    .items = context_.items,
+                                    .clock = context_.lent.clock,
+                                    .helpers = context_.helpers.get(),
+                                    .remote = context_.remote.get(),
+                                    .until_us = started_us_ + time_ms() * 1000,
+                                    .is_wanted = [this] { return !outbox_->is_gone(); },
+                                    .memory_max = run_limits.memory},
+                                   routing);
+    if (!graph) return pass(graph.error());
+    graph_ = std::move(*graph);
+    Run run(*graph_, run_limits);
+    auto compiled = compile(*chain, run);
+    if (!compiled) return pass(compiled.error());
+    is_parsing_ = false;
+    if (!compiled->is_read_only && !login_->may_write) {
+      return orrery::fail(Code::forbidden, "the key of this connection is for reading only");
+    }
+    return give_results(run, *compiled);
+  }
+
+  Status give_results(Run& run, Compiled& compiled) {
+    Traversal& traversal = *compiled.traversal;
+    if (compiled.explain) {
+      if (auto added = add_result(explain(traversal), 1); !added) return added;
+      finish_results();
+      return {};
+    }
+    std::unique_ptr<Profile> profile;
+    if (compiled.profile) profile = std::make_unique<Profile>(traversal, context_.lent.clock);
+    traversal.start(run.seed());
+    uint64_t left = compiled.read_as == "next"       ? static_cast<uint64_t>(compiled.next_count)
+                    : compiled.read_as == "has_next" ? 1
+                                                     : UINT64_MAX;
+    bool any = false;
+    for (size_t want = kResultsOfPart; left > 0; want = std::min<size_t>(want * 2, 4096)) {
+      Batch out;
+      if (auto pulled = traversal.pull(run, std::min<uint64_t>(want, left), out); !pulled)
+        return pulled;
+      if (out.empty()) break;
+      any = true;
+      if (auto checked = run.check(out.size()); !checked) return checked;
+      if (compiled.profile || compiled.read_as == "iterate" || compiled.read_as == "has_next") {
+        if (compiled.read_as == "has_next") break;
+        continue;
+      }
+      for (const Traverser& traverser : out) {
+        const uint64_t count = std::min(traverser.bulk, left);
+        left -= count;
+        if (auto added = add_results(run, traverser.value, count); !added) return added;
+        if (left == 0) break;
+      }
+    }
+    if (compiled.read_as == "has_next") {
+      if (auto added = add_result(Value::boolean(any), 1); !added) return added;
+    }
+    if (profile) {
+      if (auto added = add_result(profile->report(graph_->spent().charge), 1); !added) return added;
+    }
+    finish_results();
+    return {};
+  }
+
+  Status add_results(Run& run, const Value& value, uint64_t count) {
+    if (is_bytecode_) return add_result(value, count);
+    for (uint64_t n = 0; n < count; ++n) {
+      if (auto added = add_result(value, 1); !added) return added;
+      if (auto checked = run.check(); !checked) return checked;
+    }
+    return {};
+  }
+
+  Status add_result(const Value& value, uint64_t bulk) {
+    if (results_ == kResultsOfPart || part_.size() > kPartBytesMax) {
+      if (auto sent = send_part(); !sent) return sent;
+    }
+    if (results_ > 0) part_ += ',';
+    ++results_;
+    return is_bytecode_ ? append_traverser(part_, value, bulk, form_)
+                        : append_graphson(part_, value, form_);
+  }
+
+  void note_costs() {
+    const int64_t now_us = context_.lent.clock.steady_us();
+    attributes_.time_ms = static_cast<double>(now_us - part_from_us_) / 1000;
+    attributes_.total_time_ms = static_cast<double>(now_us - started_us_) / 1000;
+    part_from_us_ = now_us;
+    const double total = graph_ ? graph_->spent().charge : 0;
+    attributes_.charge = total - attributes_.total_charge;
+    attributes_.total_charge = total;
+  }
+
+  Status send_part() {
+    note_costs();
+    if (!outbox_->send(
+            response_of(message_.id, status::kPartial, "", attributes_, &part_, form_))) {
+      answered_ = true;
+      return orrery::fail(Code::overloaded, "the client has gone");
+    }
+    part_.clear();
+    results_ = 0;
+    return {};
+  }
+
+  void finish_results() {
+    if (results_ == 0) return finish(status::kNoContent, "", nullptr);
+    finish(status::kSuccess, "", &part_);
+  }
+
+  void finish(int code, std::string_view text, const std::string* data) {
+    answered_ = true;
+    note_costs();
+    outbox_->send(response_of(message_.id, code, text, attributes_, data, form_));
+    const auto operation =
+        static_cast<size_t>(is_bytecode_ ? Operation::bytecode : Operation::eval);
+    context_.metrics.done(operation, code, context_.lent.clock.steady_us() - started_us_);
+    context_.metrics.charge(operation, attributes_.total_charge);
+  }
+
+  const HandlerContext& context_;
+  const std::shared_ptr<Outbox> outbox_;
+  const std::shared_ptr<const Login> login_;
+  const Message message_;
+  const GraphSon form_;
+  const bool is_bytecode_;
+  const int64_t started_us_;
+  int64_t part_from_us_ = 0;
+  bool is_parsing_ = true;
+  bool answered_ = false;
+  Attributes attributes_;
+  std::unique_ptr<EngineGraph> graph_;
+  std::string part_;  // results of the next answer
+  size_t results_ = 0;
+};
+
+}  // namespace
+
+void start_evaluation(const HandlerContext& context, std::shared_ptr<Outbox> outbox,
+                      std::shared_ptr<const Login> login, Message message, GraphSon form) {
+  const auto routing =
+      context.lent.engine.find({context.items.face(), login->database}, login->graph);
+  const uint64_t share = routing ? routing->container->number : 0;
+  auto call = std::make_unique<Evaluation>(context, std::move(outbox), std::move(login),
+                                           std::move(message), form);
+  context.lent.lanes.submit(
+      face::Lane::queries, share,
+      std::make_unique<face::WaitingCall<Evaluation>>(
+          std::move(call), [](std::unique_ptr<Evaluation> running) { running->run(); }));
+}
+
+}  // namespace orrery::gremlin

@@ -1,0 +1,44 @@
+// The text of a query over the items of a graph, from conditions on its elements. It may find more
+// than the conditions ask for, never less: what cannot be said is left out.
+//
+// Pure; any thread may call.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/gremlin/traversal/graph.h"
+#include "value/value.h"
+
+namespace orrery::gremlin {
+
+class ItemFilter {
+ public:
+  // Of the edges or of the vertices of a graph that is partitioned by this property.
+  ItemFilter(std::string key_name, bool edges);
+
+  void add(const Condition& condition);
+  // The member is one of these.
+  void add_id_list(std::span<const Value> values, std::string_view member);
+  void add_labels(const std::vector<std::string>& labels);
+
+  // The text, and the values of its parameters @p0, @p1, …
+  std::pair<std::string, std::vector<Value>> finish() &&;
+
+ private:
+  std::string parameter(Value value);
+  // What the predicate says of this expression; empty when it cannot be said.
+  std::string test(const Predicate& predicate, const std::string& of);
+
+  const std::string key_name_;
+  const bool edges_;
+  std::string where_;
+  std::vector<Value> parameters_;
+};
+
+value::Value query_value(const Value& value);
+
+}  // namespace orrery::gremlin

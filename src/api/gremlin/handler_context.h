@@ -1,0 +1,50 @@
+// What the connections of this face share. There is one, in Service, and it outlives them.
+//
+// Threading: immutable; what it refers to may be used by any thread.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <thread>
+
+#include "cluster/query/query_helpers.h"
+#include "cluster/query/remote_views.h"
+#include "face/face.h"
+#include "face/request_metrics.h"
+#include "face/shared_items.h"
+
+namespace orrery::gremlin {
+
+enum class Operation : uint8_t { eval, bytecode, close, authentication, other };
+
+struct ServiceOptions {
+  // Whether GraphSON 2 is answered with types. Clients of the service that this face stands in for
+  // ask for version 2 and expect none.
+  bool typed_graphson2 = false;
+  uint32_t loops_max = 32;  // of a repeat()
+};
+
+struct HandlerContext {
+  HandlerContext(const face::Context& lent_in, const face::SharedItems& items_in,
+                 const ServiceOptions& options_in, face::RequestMetrics& metrics_in)
+      : lent(lent_in),
+        items(items_in),
+        options(options_in),
+        metrics(metrics_in),
+        helpers(std::make_unique<cluster::QueryHelpers>(
+            std::max(2U, std::thread::hardware_concurrency()) - 1)) {
+    if (lent.forwarder != nullptr && lent.forwarder->calls() != nullptr) {
+      remote = std::make_unique<cluster::RemoteViews>(*lent.forwarder->calls(),
+                                                      lent.forwarder->placement());
+    }
+  }
+
+  const face::Context lent;
+  const face::SharedItems& items;
+  const ServiceOptions options;
+  face::RequestMetrics& metrics;
+  const std::unique_ptr<cluster::QueryHelpers> helpers;
+  std::unique_ptr<cluster::RemoteViews> remote;  // null in a server alone
+};
+
+}  // namespace orrery::gremlin

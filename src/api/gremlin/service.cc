@@ -1,0 +1,35 @@
+// See service.h.
+#include "api/gremlin/service.h"
+
+#include <array>
+
+#include "api/gremlin/connection.h"
+#include "net/websocket.h"
+
+namespace orrery::gremlin {
+namespace {
+
+constexpr std::array<std::string_view, 5> kOperations = {"eval", "bytecode", "close",
+                                                         "authentication", "other"};
+
+}  // namespace
+
+Service::Service(const face::Context& lent, const face::SharedItems& items,
+                 const ServiceOptions& options)
+    : metrics_(std::string(name()), kOperations), context_(lent, items, options, metrics_) {}
+
+void Service::handle(const net::Request& request, net::Responder responder) {
+  const std::string_view path = request.target.substr(0, request.target.find('?'));
+  if (path != "/gremlin" && path != "/gremlin/" && path != "/") {
+    net::Response missing;
+    missing.status = 404;
+    missing.body = "graphs are at the WebSocket /gremlin\n";
+    return responder.send(std::move(missing));
+  }
+  net::WebSocketLimits limits;
+  limits.send_queue_bytes_max = kSendQueueBytesMax;
+  responder.send(
+      net::accept_websocket(request, limits, {}, std::make_unique<Connection>(context_)));
+}
+
+}  // namespace orrery::gremlin

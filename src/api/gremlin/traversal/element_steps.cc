@@ -1,0 +1,249 @@
+// Steps that find elements: V, E, and hops between vertices and edges.
+#include <algorithm>
+#include <array>
+#include <deque>
+
+#include "api/gremlin/traversal/compile.h"
+
+namespace orrery::gremlin {
+namespace {
+
+// V() and E(), with the has() behind it.
+class FindStep final : public Step {
+ public:
+  FindStep(bool edges, ElementFilter filter) : edges_(edges), filter_(std::move(filter)) {}
+
+  Status pull(Run& run, size_t want, Batch& out) override {
+    const size_t had = out.size();
+    while (out.size() == had) {
+      if (!cursor_) {
+        if (waiting_.empty()) {
+          Batch in;
+          if (auto pulled = before->pull(run, 1, in); !pulled) return pulled;
+          if (in.empty()) return {};
+          std::ranges::move(in, std::back_inserter(waiting_));
+        }
+        from_ = std::move(waiting_.front());
+        waiting_.pop_front();
+        auto cursor = edges_ ? run.graph.find_edges(filter_) : run.graph.find_vertices(filter_);
+        if (!cursor) return pass(cursor.error());
+        cursor_ = std::move(*cursor);
+      }
+      auto found = cursor_->next(want);
+      if (!found) return pass(found.error());
+      if (found->empty()) {
+        cursor_.reset();
+        continue;
+      }
+      if (auto checked = run.check(found->size()); !checked) return checked;
+      for (Value& element : *found) {
+        if (std::ranges::all_of(filter_.conditions,
+                                [&](const Condition& one) { return matches(one, element); })) {
+          out.push_back(from_.step_to(std::move(element)));
+        }
+      }
+    }
+    return {};
+  }
+  void reset() override { cursor_.reset(), waiting_.clear(); }
+
+ private:
+  const bool edges_;
+  const ElementFilter filter_;
+  std::deque<Traverser> waiting_;
+  Traverser from_;
+  std::unique_ptr<ElementCursor> cursor_;
+};
+
+class HopStep final : public FlatStep {
+ public:
+  HopStep(Way way, std::vector<std::string> labels, bool to_edges)
+      : way_(way), labels_(std::move(labels)), to_edges_(to_edges) {}
+
+ protected:
+  Status apply(Run& run, Batch in, Batch& out) override {
+    merge_bulk(run, in);
+    std::vector<VertexPtr> from;
+    for (const Traverser& traverser : in) {
+      if (!traverser.value.is_vertex()) {
+        return fail(Code::invalid, name + " is for vertices, and " +
+                                       traverser.value.print().substr(0, 100) + " is none");
+      }
+      from.push_back(traverser.value.vertex());
+    }
+    auto edges = run.graph.edges_of(from, way_, labels_);
+    if (!edges) return pass(edges.error());
+    if (to_edges_) {
+      for (size_t i = 0; i < in.size(); ++i) {
+        for (EdgePtr& edge : (*edges)[i]) out.push_back(in[i].step_to(Value::of(std::move(edge))));
+      }
+      return {};
+    }
+    std::vector<ElementKey> ends;
+    for (size_t i = 0; i < in.size(); ++i) {
+      // Way::both has the outgoing edges first: an edge of a vertex with itself is one of each.
+      for (const EdgePtr& edge : (*edges)[i]) ends.push_back(end_of(*edge, from[i]->key));
+    }
+    auto vertices = run.graph.vertices(ends);
+    if (!vertices) return pass(vertices.error());
+    size_t at = 0;
+    for (size_t i = 0; i < in.size(); ++i) {
+      for (size_t n = (*edges)[i].size(); n > 0; --n, ++at) {
+        if ((*vertices)[at]) out.push_back(in[i].step_to(Value::of((*vertices)[at])));
+      }
+    }
+    return {};
+  }
+
+ private:
+  const ElementKey& end_of(const Edge& edge, const ElementKey& from) const {
+    if (way_ == Way::out) return edge.in;
+    if (way_ == Way::in) return edge.out;
+    return edge.out == from ? edge.in : edge.out;
+  }
+
+  const Way way_;
+  const std::vector<std::string> labels_;
+  const bool to_edges_;
+};
+
+// outV, inV, bothV, otherV
+class EndStep final : public FlatStep {
+ public:
+  enum class Which : uint8_t { out, in, both, other };
+  explicit EndStep(Which which) : which_(which) {}
+
+ protected:
+  Status apply(Run& run, Batch in, Batch& out) override {
+    std::vector<ElementKey> keys;
+    for (const Traverser& traverser : in) {
+      if (!traverser.value.is_edge()) {
+        return fail(Code::invalid, name + " is for edges, and " +
+                                       traverser.value.print().substr(0, 100) + " is none");
+      }
+      const Edge& edge = *traverser.value.edge();
+      if (which_ == Which::other) {
+        keys.push_back(came_from(traverser) == edge.out ? edge.in : edge.out);
+        continue;
+      }
+      if (which_ != Which::in) keys.push_back(edge.out);
+      if (which_ != Which::out) keys.push_back(edge.in);
+    }
+    auto vertices = run.graph.vertices(keys);
+    if (!vertices) return pass(vertices.error());
+    size_t at = 0;
+    for (const Traverser& traverser : in) {
+      for (int n = which_ == Which::both ? 2 : 1; n > 0; --n, ++at) {
+        if ((*vertices)[at]) out.push_back(traverser.step_to(Value::of((*vertices)[at])));
+      }
+    }
+    return {};
+  }
+
+ private:
+  // The vertex on the path before the edge.
+  static ElementKey came_from(const Traverser& traverser) {
+    for (const PathNode* node = traverser.path.get(); node != nullptr; node = node->before.get()) {
+      if (node->value.is_vertex()) return node->value.vertex()->key;
+    }
+    return {};
+  }
+
+  const Which which_;
+};
+
+Result<StepPtr> make_find(Compiler&, const Calls& calls) {
+  ElementFilter filter;
+  const auto is_plain = [](const Value& value) {
+    return value.is_text() || value.is_number() || value.kind() == Kind::boolean;
+  };
+  const std::function<void(const Value&)> add = [&](const Value& value) {
+    if (value.is_vertex()) {
+      filter.ids.push_back(
+          Value::list({value.vertex()->key.partition, Value::text(value.vertex()->key.id)}));
+    } else if (value.is_edge()) {
+      filter.ids.push_back(
+          Value::list({value.edge()->key.partition, Value::text(value.edge()->key.id)}));
+    } else if (value.is_list() &&
+               !(value.elements().size() == 2 && std::ranges::all_of(value.elements(), is_plain))) {
+      for (const Value& element : value.elements()) {
+        // Lists in a list are pairs or nothing.
+        if (!element.is_list() || element.elements().size() == 2) add(element);
+      }
+    } else if (!value.is_null()) {
+      filter.ids.push_back(value);
+    }
+  };
+  for (const Argument& argument : calls.arguments()) {
+    if (!argument.is_value()) return bad_arguments(calls);
+    filter.by_id = true;
+    add(argument.value);
+  }
+  for (const Call* call : calls.after) {
+    auto conditions = conditions_of(*call);
+    if (!conditions) return pass(conditions.error());
+    if (!*conditions) return bad_arguments(calls);
+    filter.conditions.insert(filter.conditions.end(), (*conditions)->begin(), (*conditions)->end());
+  }
+  return std::make_unique<FindStep>(calls.call.name == "E", std::move(filter));
+}
+
+Result<StepPtr> make_hop_of(const Calls& calls, Way way, bool to_edges, size_t from) {
+  auto labels = texts(calls, from);
+  if (!labels) return pass(labels.error());
+  return std::make_unique<HopStep>(way, std::move(*labels), to_edges);
+}
+
+Result<StepPtr> make_hop(Compiler&, const Calls& calls) {
+  const std::string& name = calls.call.name;
+  const Way way = name.starts_with("out") ? Way::out : name.starts_with("in") ? Way::in : Way::both;
+  return make_hop_of(calls, way, name.ends_with('E'), 0);
+}
+
+Result<Way> way_of(const Calls& calls) {
+  const Argument& argument = calls.arguments()[0];
+  if (argument.is_token()) {
+    const std::string& name = argument.value.string();
+    if (name == "Direction.OUT") return Way::out;
+    if (name == "Direction.IN") return Way::in;
+    if (name == "Direction.BOTH") return Way::both;
+  }
+  return bad_arguments(calls);
+}
+
+Result<StepPtr> make_to(Compiler&, const Calls& calls) {
+  auto way = way_of(calls);
+  if (!way) return pass(way.error());
+  return make_hop_of(calls, *way, calls.call.name == "toE", 1);
+}
+
+Result<StepPtr> make_to_vertex(Compiler&, const Calls& calls) {
+  auto way = way_of(calls);
+  if (!way) return pass(way.error());
+  return std::make_unique<EndStep>(*way == Way::out  ? EndStep::Which::out
+                                   : *way == Way::in ? EndStep::Which::in
+                                                     : EndStep::Which::both);
+}
+
+template <EndStep::Which which>
+Result<StepPtr> make_end(Compiler&, const Calls&) {
+  return std::make_unique<EndStep>(which);
+}
+
+}  // namespace
+
+Maker find_element_step(std::string_view name) {
+  if (name == "V" || name == "E") return make_find;
+  for (const std::string_view hop : {"out", "in", "both", "outE", "inE", "bothE"}) {
+    if (name == hop) return make_hop;
+  }
+  if (name == "outV") return make_end<EndStep::Which::out>;
+  if (name == "inV") return make_end<EndStep::Which::in>;
+  if (name == "bothV") return make_end<EndStep::Which::both>;
+  if (name == "otherV") return make_end<EndStep::Which::other>;
+  if (name == "to" || name == "toE") return make_to;
+  if (name == "toV") return make_to_vertex;
+  return nullptr;
+}
+
+}  // namespace orrery::gremlin

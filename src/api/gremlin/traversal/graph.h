@@ -1,0 +1,76 @@
+// The graph that a traversal runs over: elements found by conditions, hops of many vertices at
+// once, and writes of one element each.
+//
+// What find() and edges_of() give may be more than was asked for by conditions: the steps test what
+// they get. Within one traversal an element is one object, however often it is given.
+//
+// Threading: one thread at a time. Everything may block.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/gremlin/parse/tree.h"
+#include "api/gremlin/value/elements.h"
+#include "base/result.h"
+
+namespace orrery::gremlin {
+
+using VertexPtr = std::shared_ptr<Vertex>;
+using EdgePtr = std::shared_ptr<Edge>;
+
+enum class Way : uint8_t { out, in, both };
+
+// has(): of an id, a label or a property. Without a predicate the property has to be there.
+struct Condition {
+  enum class Of : uint8_t { id, label, property };
+  Of of = Of::property;
+  std::string name;
+  std::shared_ptr<const Predicate> predicate;
+};
+
+struct ElementFilter {
+  bool by_id = false;      // only elements that `ids` names
+  std::vector<Value> ids;  // a text or a number: an id; a list of two: a partition key and an id
+  std::vector<Condition> conditions;  // all of them hold
+};
+
+class ElementCursor {
+ public:
+  virtual ~ElementCursor() = default;
+  // About so many further elements; none at the end.
+  virtual Result<std::vector<Value>> next(size_t want) = 0;
+};
+
+class Graph {
+ public:
+  virtual ~Graph() = default;
+
+  virtual Result<std::unique_ptr<ElementCursor>> find_vertices(const ElementFilter& filter) = 0;
+  virtual Result<std::unique_ptr<ElementCursor>> find_edges(const ElementFilter& filter) = 0;
+  // For each vertex its edges with one of the labels (of any when there are none). Way::both gives
+  // the outgoing ones first; an edge of a vertex with itself comes twice.
+  virtual Result<std::vector<std::vector<EdgePtr>>> edges_of(
+      std::span<const VertexPtr> vertices, Way way, const std::vector<std::string>& labels) = 0;
+  // Null where there is no such vertex.
+  virtual Result<std::vector<VertexPtr>> vertices(std::span<const ElementKey> keys) = 0;
+
+  // Stores a new element. An empty id is replaced by a new one, and so are those of its properties.
+  virtual Status add(const VertexPtr& vertex) = 0;
+  virtual Status add(const EdgePtr& edge) = 0;
+  // Stores an element that was changed.
+  virtual Status save(const VertexPtr& vertex) = 0;
+  virtual Status save(const EdgePtr& edge) = 0;
+  // A vertex goes with all its edges.
+  virtual Status drop(const VertexPtr& vertex) = 0;
+  virtual Status drop(const EdgePtr& edge) = 0;
+
+  // Whether the traversal may go on: its time, and whether its client is there.
+  virtual Status check() = 0;
+};
+
+}  // namespace orrery::gremlin

@@ -1,0 +1,28 @@
+// What each step of a traversal did, for executionProfile() and explain().
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "api/gremlin/traversal/step.h"
+#include "base/clock.h"
+
+namespace orrery::gremlin {
+
+class Profile {
+ public:
+  // From now on the steps of the traversal are measured. Both outlive it.
+  Profile(Traversal& traversal, const Clock& clock);
+  ~Profile();
+  Value report(double charge) const;
+
+ private:
+  class Meter;
+  const Clock& clock_;
+  const int64_t started_us_;
+  std::vector<Meter*> meters_;  // the traversal's
+};
+
+Value explain(const Traversal& traversal);
+
+}  // namespace orrery::gremlin

@@ -1,0 +1,215 @@
+// See run.h.
+#include "api/gremlin/traversal/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/gremlin/traversal/step.h"
+
+namespace orrery::gremlin {
+namespace {
+
+size_t memory_of(const Traverser& traverser) {
+  return sizeof(Traverser) + traverser.value.memory() + 2 * sizeof(PathNode) +
+         traverser.loops.size() * sizeof(Loop);
+}
+
+Result<Value> value_of(Run& run, SideEffect& effect) {
+  if (effect.tree) return Value::of(std::shared_ptr<const Tree>(effect.tree));
+  if (effect.has_counts) {
+    Value::Map counts =
+        effect.given && effect.given->is_map() ? effect.given->members() : Value::Map();
+    for (const auto& [key, count] : effect.counts.entries()) {
+      const auto there = std::ranges::find(counts, key, &std::pair<Value, Value>::first);
+      if (there != counts.end()) {
+        there->second = Value::integer(there->second.as_integer() + count, Kind::int64);
+      } else {
+        counts.emplace_back(key, Value::integer(count, Kind::int64));
+      }
+    }
+    return Value::map(std::move(counts));
+  }
+  if (effect.has_groups) {
+    auto grouped = group_values(run, effect.groups, effect.group_values);
+    if (!grouped || !effect.given || !effect.given->is_map()) return grouped;
+    Value::Map merged = effect.given->members();
+    for (const auto& [key, value] : grouped->members()) {
+      const auto there = std::ranges::find(merged, key, &std::pair<Value, Value>::first);
+      if (there == merged.end()) {
+        merged.emplace_back(key, value);
+      } else if (there->second.is_list() && value.is_list()) {
+        Value::List joined = there->second.elements();
+        joined.insert(joined.end(), value.elements().begin(), value.elements().end());
+        there->second = Value::list(std::move(joined));
+      } else {
+        there->second = value;
+      }
+    }
+    return Value::map(std::move(merged));
+  }
+  if (effect.bag) {
+    Value::List all =
+        effect.given && effect.given->is_list() ? effect.given->elements() : Value::List();
+    all.insert(all.end(), effect.bag->begin(), effect.bag->end());
+    return Value::list(std::move(all));
+  }
+  return effect.given.value_or(Value());
+}
+
+}  // namespace
+
+Traverser Traverser::with(Value other) const {
+  Traverser made = *this;
+  made.value = std::move(other);
+  return made;
+}
+
+Traverser Traverser::step_to(Value to) const {
+  Traverser made;
+  made.bulk = bulk;
+  made.sack = sack;
+  made.loops = loops;
+  if (path) made.path = std::make_shared<const PathNode>(PathNode{to, {}, path});
+  made.value = std::move(to);
+  return made;
+}
+
+void Traverser::add_label(const std::string& label) {
+  if (!path || !path->before) return;
+  PathNode node = *path;
+  if (std::ranges::find(node.labels, label) == node.labels.end()) node.labels.push_back(label);
+  path = std::make_shared<const PathNode>(std::move(node));
+}
+
+std::vector<Value> Traverser::labelled(std::string_view label) const {
+  std::vector<Value> found;
+  for (const PathNode* node = path.get(); node && node->before; node = node->before.get()) {
+    if (std::ranges::find(node->labels, label) != node->labels.end()) found.push_back(node->value);
+  }
+  std::ranges::reverse(found);
+  return found;
+}
+
+std::shared_ptr<const PathValue> Traverser::path_value() const {
+  auto made = std::make_shared<PathValue>();
+  for (const PathNode* node = path.get(); node && node->before; node = node->before.get()) {
+    made->objects.push_back(node->value);
+    made->labels.push_back(node->labels);
+  }
+  std::ranges::reverse(made->objects);
+  std::ranges::reverse(made->labels);
+  return made;
+}
+
+Traverser Run::fresh(Value value) const {
+  Traverser made = seed();
+  return made.step_to(std::move(value));
+}
+
+Traverser Run::seed() const {
+  Traverser made;
+  made.sack = sack;
+  if (keeps_path) made.path = std::make_shared<const PathNode>();
+  return made;
+}
+
+Status Run::check(size_t work) {
+  work_ += work;
+  if (work_ < 1024) return {};
+  work_ = 0;
+  return graph.check();
+}
+
+Status Run::keep(size_t bytes) {
+  kept_ += bytes;
+  if (kept_ <= limits.memory) return {};
+  return fail(Code::too_large,
+              fmt::format("the traversal needs more than the {} bytes of memory that it may have: "
+                          "narrow it, or put limit() before what gathers",
+                          limits.memory));
+}
+
+Status Run::keep(const Batch& batch) {
+  size_t bytes = 0;
+  for (const Traverser& traverser : batch) bytes += memory_of(traverser);
+  return keep(bytes);
+}
+
+Result<std::optional<Value>> Run::side_effect(std::string_view name) {
+  const auto found = side_effects.find(name);
+  if (found == side_effects.end()) return std::nullopt;
+  auto value = value_of(*this, found->second);
+  if (!value) return pass(value.error());
+  return std::move(*value);
+}
+
+void merge_bulk(const Run& run, Batch& batch) {
+  if (run.keeps_path || batch.size() < 2) return;
+  std::unordered_map<Value, std::vector<size_t>, Value::Hash> seen;
+  Batch merged;
+  for (Traverser& traverser : batch) {
+    std::vector<size_t>& same = seen[traverser.value];
+    const auto at = std::ranges::find_if(same, [&](size_t i) {
+      return merged[i].loops == traverser.loops &&
+             (merged[i].sack == traverser.sack || !run.sack_merge.empty());
+    });
+    if (at == same.end()) {
+      same.push_back(merged.size());
+      merged.push_back(std::move(traverser));
+      continue;
+    }
+    Traverser& to = merged[*at];
+    if (!run.sack_merge.empty()) {
+      if (auto sum = apply_operator(run.sack_merge, to.sack, traverser.sack))
+        to.sack = std::move(*sum);
+    }
+    if (run.with_bulk) to.bulk += traverser.bulk;
+  }
+  batch = std::move(merged);
+}
+
+Result<Value> apply_operator(std::string_view name, const Value& a, const Value& b) {
+  if (name.starts_with("Operator.")) name.remove_prefix(9);
+  if (name == "assign") return b;
+  if (name == "min") return compare(a, b) <= 0 ? a : b;
+  if (name == "max") return compare(a, b) >= 0 ? a : b;
+  if (name == "and") return Value::boolean(a.as_bool() && b.as_bool());
+  if (name == "or") return Value::boolean(a.as_bool() || b.as_bool());
+  if (name == "addAll" && a.is_list() && b.is_list()) {
+    Value::List all = a.elements();
+    all.insert(all.end(), b.elements().begin(), b.elements().end());
+    return Value::list(std::move(all));
+  }
+  if (!a.is_number() || !b.is_number()) {
+    return fail(Code::invalid, fmt::format("{} takes numbers, and not {} and {}", name,
+                                           a.print().substr(0, 100), b.print().substr(0, 100)));
+  }
+  if (a.is_integer() && b.is_integer()) {
+    const int64_t x = a.as_integer(), y = b.as_integer();
+    int64_t made = 0;
+    bool overflows = false;
+    if (name == "sum" || name == "sumLong") {
+      overflows = __builtin_add_overflow(x, y, &made);
+    } else if (name == "minus") {
+      overflows = __builtin_sub_overflow(x, y, &made);
+    } else if (name == "mult") {
+      overflows = __builtin_mul_overflow(x, y, &made);
+    } else {
+      if (y == 0) return fail(Code::invalid, "a division by zero");
+      made = y == -1 ? -x : x / y;
+    }
+    if (!overflows) {
+      const bool is_long = a.kind() == Kind::int64 || b.kind() == Kind::int64;
+      return is_long ? Value::integer(made, Kind::int64) : Value::integer(made);
+    }
+  }
+  const double x = a.as_number(), y = b.as_number();
+  if (name == "sum" || name == "sumLong") return Value::real(x + y);
+  if (name == "minus") return Value::real(x - y);
+  if (name == "mult") return Value::real(x * y);
+  if (name == "div") return Value::real(x / y);
+  return fail(Code::unsupported, fmt::format("there is no operator {}", name));
+}
+
+}  // namespace orrery::gremlin

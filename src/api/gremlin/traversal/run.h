@@ -1,0 +1,126 @@
+// A traversal while it runs: traversers, side effects, and what it may still use.
+//
+// Threading: one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "api/gremlin/parse/tree.h"
+#include "api/gremlin/traversal/graph.h"
+#include "api/gremlin/value/elements.h"
+#include "base/result.h"
+
+namespace orrery::gremlin {
+
+class Traversal;
+class Run;
+
+// One object of a path, with what came before it. The first of a path is no object. Immutable.
+struct PathNode {
+  Value value;
+  std::vector<std::string> labels;
+  std::shared_ptr<const PathNode> before;
+};
+
+struct Loop {
+  const void* step;
+  std::string name;  // empty: it has none
+  uint32_t count;
+  bool operator==(const Loop&) const = default;
+};
+
+struct Traverser {
+  Value value;
+  uint64_t bulk = 1;                     // so many of the same
+  std::shared_ptr<const PathNode> path;  // null when the run does not keep it
+  Value sack;
+  std::vector<Loop> loops;  // the innermost last
+
+  // Goes on with another value, which its path has too.
+  Traverser step_to(Value to) const;
+  // The same without the path knowing.
+  Traverser with(Value other) const;
+  void add_label(const std::string& label);
+  // The values that have this label, oldest first.
+  std::vector<Value> labelled(std::string_view label) const;
+  std::shared_ptr<const PathValue> path_value() const;
+};
+using Batch = std::vector<Traverser>;
+
+struct RunLimits {
+  uint32_t loops = 32;
+  size_t memory = 2ULL << 30;  // estimated
+};
+
+// A map that keeps the order of insertion.
+template <class T>
+class Grouped {
+ public:
+  T& operator[](const Value& key) {
+    const auto [at, is_new] = index_.try_emplace(key, entries_.size());
+    if (is_new) entries_.emplace_back(key, T());
+    return entries_[at->second].second;
+  }
+  std::vector<std::pair<Value, T>>& entries() { return entries_; }
+  bool empty() const { return entries_.empty(); }
+
+ private:
+  std::unordered_map<Value, size_t, Value::Hash> index_;
+  std::vector<std::pair<Value, T>> entries_;
+};
+
+struct SideEffect {
+  std::optional<Value> given;  // by withSideEffect(), or by a step that sets it
+  std::optional<Value::List> bag;
+  Grouped<int64_t> counts;
+  bool has_counts = false;
+  Grouped<Batch> groups;
+  bool has_groups = false;
+  Traversal* group_values = nullptr;
+  std::shared_ptr<Tree> tree;
+};
+
+class Run {
+ public:
+  Run(Graph& graph_in, const RunLimits& limits_in) : graph(graph_in), limits(limits_in) {}
+
+  // A traverser with this value and nothing behind it; and one that is yet to get its first.
+  Traverser fresh(Value value) const;
+  Traverser seed() const;
+
+  // After some work: whether there is time and memory left. Cheap.
+  Status check(size_t work = 1);
+  // Counts what is kept until the end. Code::too_large when that is too much.
+  Status keep(size_t bytes);
+  Status keep(const Batch& batch);
+  Result<std::optional<Value>> side_effect(std::string_view name);
+
+  Graph& graph;
+  const RunLimits limits;
+  bool keeps_path = true;
+  bool with_bulk = true;
+  Value sack;              // of new traversers
+  std::string sack_merge;  // Operator.…, when merged traversers merge their sacks
+  std::map<std::string, SideEffect, std::less<>> side_effects;
+  std::mt19937_64 random{std::random_device()()};
+
+ private:
+  size_t work_ = 0;
+  size_t kept_ = 0;
+};
+
+// Merges traversers that are the same in all but their bulk.
+void merge_bulk(const Run& run, Batch& batch);
+// Applies Operator.NAME.
+Result<Value> apply_operator(std::string_view name, const Value& a, const Value& b);
+
+}  // namespace orrery::gremlin

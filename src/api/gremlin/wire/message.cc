@@ -1,0 +1,163 @@
+// See message.h.
+#include "api/gremlin/wire/message.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "face/http_error.h"
+
+namespace orrery::gremlin {
+namespace {
+
+using value::Node;
+using value::Type;
+
+Status read_mime(std::string_view mime, Message& message) {
+  if (mime.starts_with("application/vnd.gremlin-v1.0+json")) {
+    message.form = GraphSon::untyped;
+  } else if (mime.starts_with("application/vnd.gremlin-v2.0+json")) {
+    message.form = GraphSon::v2;
+  } else if (mime.starts_with("application/vnd.gremlin-v3.0+json") ||
+             mime.starts_with("application/json")) {
+    message.form = GraphSon::v3;
+  } else {
+    return fail(
+        Code::unsupported,
+        fmt::format("the mime type '{}' is not served: use "
+                    "application/vnd.gremlin-v2.0+json or application/vnd.gremlin-v3.0+json",
+                    mime.substr(0, 100)));
+  }
+  if (mime.ends_with("untyped")) {
+    message.form = GraphSon::untyped;
+    message.is_typed_form = false;
+  }
+  return {};
+}
+
+std::string text_of(const Node* node) {
+  if (node != nullptr && node->type == Type::object) node = node->find("@value");
+  return node != nullptr && node->type == Type::string ? std::string(node->text) : "";
+}
+
+// g:Map of GraphSON 3 is a list of keys and values in turns.
+const Node* map_members(const Node* node, bool& is_flat) {
+  is_flat = false;
+  if (node == nullptr || node->type != Type::object) return nullptr;
+  const Node* type = node->find("@type");
+  if (type == nullptr) return node->first;
+  const Node* value = node->find("@value");
+  if (type->text != "g:Map" || value == nullptr || value->type != Type::array) return nullptr;
+  is_flat = true;
+  return value->first;
+}
+
+const Node* find_in_map(const Node* map, std::string_view name) {
+  bool is_flat = false;
+  for (const Node* at = map_members(map, is_flat); at != nullptr; at = at->next) {
+    if (!is_flat) {
+      if (at->name == name) return at;
+      continue;
+    }
+    const Node* value = at->next;
+    if (value == nullptr) return nullptr;
+    if (at->type == Type::string && at->text == name) return value;
+    at = value;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const Node* Message::argument(std::string_view name) const {
+  return find_in_map(arguments, name);
+}
+
+std::string_view Message::text(std::string_view name) const {
+  const Node* found = argument(name);
+  return found != nullptr && found->type == Type::string ? std::string_view(found->text)
+                                                         : std::string_view();
+}
+
+Status read_message(std::string_view bytes, bool is_binary, Message& message) {
+  Status mime_read;
+  message.form = GraphSon::v2;
+  if (is_binary) {
+    const size_t length = bytes.empty() ? 0 : static_cast<unsigned char>(bytes[0]);
+    if (bytes.size() < length + 1 || length == 0) {
+      return fail(Code::invalid, "a binary message begins with the length of its mime type");
+    }
+    mime_read = read_mime(bytes.substr(1, length), message);
+    bytes.remove_prefix(length + 1);
+    if (!mime_read && !bytes.starts_with('{')) return mime_read;
+  }
+  auto document = value::JsonDocument::parse(bytes);
+  if (!document) return fail(Code::invalid, "the request is not JSON: " + document.error().message);
+  message.document = std::make_unique<value::JsonDocument>(std::move(*document));
+  const Node& root = message.document->root();
+  if (root.type != Type::object) return fail(Code::invalid, "the request is not a JSON object");
+  message.id = text_of(root.find("requestId"));
+  if (message.id.size() > 100) message.id.resize(100);
+  message.op = text_of(root.find("op"));
+  message.processor = text_of(root.find("processor"));
+  message.arguments = root.find("args");
+  if (!mime_read) return mime_read;
+  if (message.id.empty()) return fail(Code::invalid, "the request has no requestId");
+  return {};
+}
+
+Result<Bindings> read_bindings(const Message& message) {
+  Bindings made;
+  const Node* all = find_in_map(message.arguments, "bindings");
+  if (all == nullptr || all->type == Type::null) return made;
+  auto read = read_graphson(*all);
+  if (!read) return pass(read.error());
+  if (!read->is_value() || !read->value.is_map())
+    return fail(Code::invalid, "bindings is not a map");
+  for (const auto& [name, value] : read->value.members()) {
+    if (!name.is_text()) return fail(Code::invalid, "the name of a binding is not a text");
+    made.emplace(name.string(), Argument{.value = value, .chain = {}, .predicate = {}});
+  }
+  return made;
+}
+
+std::string response_of(const std::string& request_id, int code, std::string_view message,
+                        const Attributes& attributes, const std::string* data, GraphSon form) {
+  Value::Map made;
+  const auto add = [&](std::string_view name, Value value) {
+    made.emplace_back(Value::text(std::string(name)), std::move(value));
+  };
+  const auto rounded = [](double number) { return std::round(number * 100) / 100; };
+  add("x-ms-status-code", Value::integer(attributes.status_code));
+  add("x-ms-request-charge", Value::real(rounded(attributes.charge)));
+  add("x-ms-total-request-charge", Value::real(rounded(attributes.total_charge)));
+  add("x-ms-server-time-ms", Value::real(rounded(attributes.time_ms)));
+  add("x-ms-total-server-time-ms", Value::real(rounded(attributes.total_time_ms)));
+  if (attributes.retry_after_ms > 0) {
+    const uint32_t ms = attributes.retry_after_ms;
+    add("x-ms-retry-after-ms",
+        Value::text(fmt::format("{:02}:{:02}:{:02}.{:07}", ms / 3'600'000, ms / 60'000 % 60,
+                                ms / 1000 % 60, ms % 1000 * 10'000)));
+  }
+  add("x-ms-activity-id", Value::text(attributes.activity_id));
+  std::string out = "{\"requestId\":";
+  value::append_json_string(out, request_id);
+  out += ",\"status\":{\"message\":";
+  face::append_message(out, message);
+  out += ",\"code\":" + std::to_string(code) + ",\"attributes\":";
+  // Two levels of plain values.
+  if (auto written = append_graphson(out, Value::map(std::move(made)), form); !written) out += "{}";
+  out += "},\"result\":{\"data\":";
+  if (data == nullptr) {
+    out += "null";
+  } else if (form == GraphSon::v3) {
+    out += "{\"@type\":\"g:List\",\"@value\":[" + *data + "]}";
+  } else {
+    out += "[" + *data + "]";
+  }
+  out +=
+      form == GraphSon::v3 ? ",\"meta\":{\"@type\":\"g:Map\",\"@value\":[]}}}" : ",\"meta\":{}}}";
+  return out;
+}
+
+}  // namespace orrery::gremlin
