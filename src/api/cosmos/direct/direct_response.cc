@@ -13,6 +13,7 @@ namespace {
 
 namespace token_id = response_token;
 
+constexpr int kBadRequest = 400;
 constexpr int kGone = 410;
 // The key of a request is in a range that was split: clients read the ranges again and go on. (For
 // requests that name a range it is kSubstatusRangeGone; on others that would reach the user.)
@@ -124,6 +125,16 @@ void add_lsns(FrameWriter& frame, int64_t lsn) {
 void append_response(std::string& out, const DirectRequest& request,
                      const net::Response& response) {
   const Answer answer = answer_of(response.headers);
+  // Without it a client would take this page for the last one.
+  if (std::max(answer.continuation.size(), answer.etag.size()) > kTextBytesMax) {
+    net::Response refused;
+    refused.status = kBadRequest;
+    refused.body =
+        R"({"code":"BadRequest","message":"The continuation of this page is longer than a token of )"
+        R"(direct mode can be (65,535 bytes): ask with a continuation token limit, or in gateway )"
+        R"(mode."})";
+    return append_response(out, request, refused);
+  }
   const std::string_view body =
       request.wants_body ? std::string_view(response.body) : std::string_view();
   out.reserve(out.size() + 512 + body.size());

@@ -126,6 +126,17 @@ TEST(DirectResponse, GoneRangeIsToldInTheWordsOfTheRequest) {
             1002);
 }
 
+TEST(DirectResponse, ContinuationThatNoTokenHoldsIsNoLastPage) {
+  DirectRequest request;
+  const std::string longest(65'535, 'c');
+  const Decoded whole = answer(request, 200, "x-ms-continuation: " + longest + "\r\n", "[]");
+  EXPECT_EQ(whole.status, 200U);
+  EXPECT_EQ(whole.texts.at(token::kContinuation), longest);
+  const Decoded refused = answer(request, 200, "x-ms-continuation: " + longest + "c\r\n", "[]");
+  EXPECT_EQ(refused.status, 400U);
+  EXPECT_NE(refused.payload.find("65,535"), std::string::npos);
+}
+
 TEST(DirectResponse, ThrottlingSaysWhenToComeBack) {
   const DirectRequest request;
   const Decoded got =
