@@ -12,8 +12,8 @@ namespace orrery::net {
 enum class TlsMode : uint8_t {
   off,
   on,
-  // TLS and plain on one port. For protocols whose clients speak first, and never with the byte
-  // 0x16, which begins a TLS handshake.
+  // TLS and plain on one port. For protocols whose clients speak first, and never with the bytes
+  // 16 03 and 01 to 04, which begin a TLS handshake.
   by_first_byte,
 };
 

@@ -111,11 +111,18 @@ TEST_F(ListenersTest, HaveTheirOwnTls) {
     EXPECT_EQ(secure.line(), "quit by TLS");
     EXPECT_TRUE(secure.at_end());
   }
-  {
-    // Where TLS is off, the byte that begins it is one like any other.
-    TestClient plain(off);
+  // Where TLS is off, the byte that begins it is one like any other; where it is told by how a
+  // client begins, what follows that byte tells.
+  for (const uint16_t port : {off, either}) {
+    TestClient plain(port);
     plain.send("\x16hello\n");
     EXPECT_EQ(plain.line(), "\x16hello");
+  }
+  {
+    TestClient slow(either);
+    slow.send("\x16");
+    slow.send("\x03\n");
+    EXPECT_EQ(slow.line(), "\x16\x03");
   }
   {
     // Where it is not, plain text is no handshake.

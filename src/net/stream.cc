@@ -7,6 +7,8 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include <array>
+
 #include "base/log.h"
 
 namespace orrery::net {
@@ -23,7 +25,11 @@ constexpr size_t kTurnBytesMax = 256 * 1024;
 constexpr std::chrono::milliseconds kLingerTime{2'000};
 constexpr size_t kLingerBytesMax = 16 * 1024 * 1024;
 
+// How TLS begins: a record of a handshake, and its version, 3.1 to 3.4.
 constexpr unsigned char kTlsHandshakeRecord = 0x16;
+constexpr unsigned char kTlsMajor = 3;
+constexpr unsigned char kTlsMinorMax = 4;
+constexpr size_t kTlsStartBytes = 3;
 
 }  // namespace
 
@@ -81,7 +87,7 @@ void Stream::on_events(uint32_t events) {
     gone_.store(true, std::memory_order_relaxed);
   }
   transport_.on_events(events);
-  if (settling_) return waiting_ == Waiting::handshake ? shake_hands() : on_first_byte();
+  if (settling_) return transport_.tls() ? shake_hands() : on_first_byte();
   if (writing_) {
     // What the peer sends does not buy it time to take its answers; beneath TLS either may be due.
     if (transport_.tls() || (events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0) on_writable();
@@ -96,8 +102,9 @@ void Stream::on_events(uint32_t events) {
 }
 
 void Stream::on_first_byte() {
-  unsigned char first = 0;
-  switch (transport_.peek(first).flow) {
+  std::array<unsigned char, kTlsStartBytes> start{};
+  const Transfer seen = transport_.peek(start);
+  switch (seen.flow) {
     case Flow::wait:
       return;
     case Flow::over:
@@ -111,10 +118,18 @@ void Stream::on_first_byte() {
     case TlsMode::on:
       return begin_tls();
     case TlsMode::by_first_byte:
-      if (first == kTlsHandshakeRecord) return begin_tls();
+      // A binary protocol may begin with the first of these bytes, too.
+      if (start[0] != kTlsHandshakeRecord) break;
+      if (seen.bytes < start.size() && !peer_gone()) {
+        // Until it has sent them, it has as long as for a handshake.
+        if (waiting_ != Waiting::handshake) wait(Waiting::handshake, limits().head_timeout);
+        return;
+      }
+      if (start[1] == kTlsMajor && start[2] >= 1 && start[2] <= kTlsMinorMax) return begin_tls();
       break;
   }
   settling_ = false;
+  waiting_ = Waiting::nothing;
   pump();
 }
 
@@ -436,6 +451,8 @@ void Stream::on_tick(SteadyTime now) {
       return session_->on_deadline(what);
     case Waiting::handshake:
       LoopCounters::count(counters_.tls_failures);
+      // Closed with bytes unread, it would be reset.
+      if (!transport_.tls()) transport_.discard_first(kTlsStartBytes);
       return close();
     case Waiting::write:
       return on_too_slow();

@@ -73,6 +73,7 @@ class Stream final : public Watcher, public std::enable_shared_from_this<Stream>
   void take_over(std::unique_ptr<Session> next) { next_session_ = std::move(next); }
 
   const std::string& peer() const { return peer_; }
+  std::string local() const { return transport_.local_name(); }  // what the peer has dialled
   bool tls() const { return transport_.tls(); }
   bool idle() const { return waiting_ == Waiting::idle; }  // nothing of a message has come
   bool has_unread() const { return transport_.has_unread(); }

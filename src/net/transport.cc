@@ -39,8 +39,19 @@ void Transport::FreeTls::operator()(SSL* tls) const {
 std::string Transport::peer_name() const {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
-  std::array<char, INET6_ADDRSTRLEN> text{};
   if (::getpeername(fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return "unknown";
+  return address_text(address);
+}
+
+std::string Transport::local_name() const {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (::getsockname(fd(), reinterpret_cast<sockaddr*>(&address), &size) != 0) return "unknown";
+  return address_text(address);
+}
+
+std::string Transport::address_text(const sockaddr_storage& address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
   if (address.ss_family == AF_INET6) {
     const auto* six = reinterpret_cast<const sockaddr_in6*>(&address);
     ::inet_ntop(AF_INET6, &six->sin6_addr, text.data(), text.size());
@@ -56,8 +67,13 @@ void Transport::on_events(uint32_t events) {
   if (ended_ || (events & EPOLLIN) != 0) readable_ = true;
 }
 
-Transfer Transport::peek(unsigned char& first) {
-  return socket_result(::recv(fd(), &first, 1, MSG_PEEK));
+Transfer Transport::peek(std::span<unsigned char> first) {
+  return socket_result(::recv(fd(), first.data(), first.size(), MSG_PEEK));
+}
+
+void Transport::discard_first(size_t bytes_max) {
+  // MSG_TRUNC of TCP: the bytes are dropped, not copied.
+  (void)::recv(fd(), nullptr, bytes_max, MSG_TRUNC | MSG_DONTWAIT);
 }
 
 bool Transport::begin_tls(SSL_CTX* context) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <openssl/types.h>
+#include <sys/socket.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -38,13 +39,15 @@ class Transport {
 
   int fd() const { return fd_.get(); }
   std::string peer_name() const;
+  std::string local_name() const;  // the address and port that the peer reached
   bool tls() const { return tls_ != nullptr; }
   void on_events(uint32_t events);
   // Whether the peer has closed, or at least ended its side.
   bool ended() const { return ended_; }
 
-  // The first byte, which stays to be read.
-  Transfer peek(unsigned char& first);
+  // The first bytes, which stay to be read.
+  Transfer peek(std::span<unsigned char> first);
+  void discard_first(size_t bytes_max);
   bool begin_tls(SSL_CTX* context);
   Flow handshake();
 
@@ -59,6 +62,7 @@ class Transport {
   void close();
 
  private:
+  static std::string address_text(const sockaddr_storage& address);
   struct FreeTls {
     void operator()(SSL* tls) const;
   };
