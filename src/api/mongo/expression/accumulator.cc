@@ -1,0 +1,495 @@
+// See accumulator.h.
+#include "api/mongo/expression/accumulator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "api/mongo/bson/stable_order.h"
+#include "api/mongo/expression/accumulators_numeric.h"
+#include "api/mongo/expression/operators.h"
+
+namespace orrery::mongo {
+
+template <bool kSample>
+Answer<Value> DeviationAccumulator<kSample>::result(Evaluation&) const {
+  const int64_t divisor = kSample ? count_ - 1 : count_;
+  if (divisor <= 0) return Value::make_null();
+  return Value::make_number(std::sqrt(squares_ / static_cast<double>(divisor)));
+}
+template class DeviationAccumulator<true>;
+template class DeviationAccumulator<false>;
+
+Value percentile_of(const std::vector<double>& sorted, double percentile) {
+  if (sorted.empty()) return Value::make_null();
+  const double rank = std::ceil(static_cast<double>(sorted.size()) * percentile);
+  const size_t at = rank < 1 ? 0 : static_cast<size_t>(rank) - 1;
+  return Value::make_number(sorted[std::min(at, sorted.size() - 1)]);
+}
+
+Answer<void> PercentileAccumulator::add(const Value& value, Evaluation&) {
+  if (value.is_number() && !is_nan(value)) numbers_.push_back(value.number());
+  return {};
+}
+
+Answer<Value> PercentileAccumulator::result(Evaluation&) const {
+  std::vector<double> sorted = numbers_;
+  std::ranges::sort(sorted);
+  if (is_median_) return percentile_of(sorted, 0.5);
+  std::vector<Value> values;
+  for (const double percentile : percentiles_) values.push_back(percentile_of(sorted, percentile));
+  return Value::make_array(std::move(values));
+}
+
+namespace {
+
+template <bool kLast>
+class EndAccumulator : public Accumulator {
+ public:
+  Answer<void> add(const Value& value, Evaluation&) override {
+    if (!kLast && has_) return {};
+    value_ = value.is_undefined() ? Value::make_null() : value.to_owned();
+    has_ = true;
+    return {};
+  }
+  Answer<Value> result(Evaluation&) const override { return has_ ? value_ : Value::make_null(); }
+  size_t memory() const override { return 64 + value_.memory(); }
+
+ private:
+  Value value_;
+  bool has_ = false;
+};
+
+template <bool kMax>
+class ExtremeAccumulator : public Accumulator {
+ public:
+  Answer<void> add(const Value& value, Evaluation& evaluation) override {
+    if (is_nullish(value)) return {};
+    if (!value_.is_undefined()) {
+      const auto order = compare(value, value_, evaluation.collation);
+      if (kMax ? order <= 0 : order >= 0) return {};
+    }
+    value_ = value.to_owned();
+    return {};
+  }
+  Answer<Value> result(Evaluation&) const override {
+    return value_.is_undefined() ? Value::make_null() : value_;
+  }
+  size_t memory() const override { return 64 + value_.memory(); }
+
+ private:
+  Value value_;
+};
+
+class PushAccumulator : public Accumulator {
+ public:
+  Answer<void> add(const Value& value, Evaluation& evaluation) override {
+    if (value.is_undefined()) return {};
+    if (evaluation.budget.spend_bytes(sizeof(Value))) return evaluation.over();
+    memory_ += value.memory();
+    values_.push_back(value.to_owned());
+    return {};
+  }
+  Answer<Value> result(Evaluation&) const override { return Value::make_array(values_); }
+  size_t memory() const override { return memory_; }
+
+ private:
+  std::vector<Value> values_;
+  size_t memory_ = 64;
+};
+
+class SetAccumulator : public Accumulator {
+ public:
+  Answer<void> add(const Value& value, Evaluation& evaluation) override {
+    if (value.is_undefined()) return {};
+    if (!seen_) {
+      seen_.emplace(8, ValueHash{evaluation.collation}, ValueEqual{evaluation.collation});
+    }
+    if (seen_->contains(value)) return {};
+    Value owned = value.to_owned();
+    memory_ += 2 * owned.memory();
+    seen_->insert(owned);
+    values_.push_back(std::move(owned));
+    return {};
+  }
+  Answer<Value> result(Evaluation&) const override { return Value::make_array(values_); }
+  size_t memory() const override { return memory_; }
+
+ private:
+  std::optional<std::unordered_set<Value, ValueHash, ValueEqual>> seen_;
+  std::vector<Value> values_;  // in the order in which they came
+  size_t memory_ = 64;
+};
+
+class MergeAccumulator : public Accumulator {
+ public:
+  Answer<void> add(const Value& value, Evaluation&) override {
+    if (is_nullish(value)) return {};
+    if (!value.is_object()) {
+      return refuse(40400, fmt::format("$mergeObjects requires object inputs, but input {} is of "
+                                       "type {}",
+                                       shown(value), type_name(value)));
+    }
+    std::vector<Value::Field> fields;
+    for (const auto& [name, member] : merged_.members()) fields.push_back(field(name, member));
+    for (const auto& [name, member] : value.members())
+      fields.push_back(field(name, member.to_owned()));
+    merged_ = Value::make_object(std::move(fields));
+    return {};
+  }
+  Answer<Value> result(Evaluation&) const override { return merged_; }
+  size_t memory() const override { return 64 + merged_.memory(); }
+
+ private:
+  Value merged_ = Value::make_object({});
+};
+
+class CountAccumulator : public Accumulator {
+ public:
+  Answer<void> add(const Value&, Evaluation&) override {
+    ++count_;
+    return {};
+  }
+  Answer<Value> result(Evaluation&) const override { return make_integer(count_); }
+
+ private:
+  int64_t count_ = 0;
+};
+
+enum class Keep : uint8_t { first, last, least, most };
+
+// $firstN, $lastN, $minN, $maxN.
+template <Keep kKeep>
+class SomeAccumulator : public Accumulator {
+ public:
+  explicit SomeAccumulator(int64_t count) : count_(static_cast<size_t>(count)) {}
+  Answer<void> add(const Value& value, Evaluation& evaluation) override {
+    if (evaluation.budget.spend(1)) return evaluation.over();
+    if constexpr (kKeep == Keep::first || kKeep == Keep::last) {
+      if (kKeep == Keep::first && values_.size() == count_) return {};
+      keep(value.is_undefined() ? Value::make_null() : value, values_.size());
+      if (values_.size() > count_) drop(0);
+    } else {
+      if (is_nullish(value)) return {};
+      const auto before = [&](const Value& a, const Value& b) {
+        const auto order = compare(a, b, evaluation.collation);
+        return kKeep == Keep::least ? order < 0 : order > 0;
+      };
+      const auto place = std::upper_bound(values_.begin(), values_.end(), value, before);
+      keep(value, static_cast<size_t>(place - values_.begin()));
+      if (values_.size() > count_) drop(values_.size() - 1);
+    }
+    return {};
+  }
+  Answer<Value> result(Evaluation&) const override { return Value::make_array(values_); }
+  size_t memory() const override { return memory_; }
+
+ private:
+  void keep(const Value& value, size_t at) {
+    memory_ += value.memory();
+    values_.insert(values_.begin() + static_cast<std::ptrdiff_t>(at), value.to_owned());
+  }
+  void drop(size_t at) {
+    memory_ -= std::min(memory_, values_[at].memory());
+    values_.erase(values_.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+
+  size_t count_;
+  std::vector<Value> values_;
+  size_t memory_ = 64;
+};
+
+// $top, $topN, $bottom, $bottomN. Its input is [the key's parts…, the output]. The bottom is the
+// top of the order turned round: of what is equal, what came first is nearest to the end.
+template <bool kTop, bool kMany>
+class OrderedAccumulator : public Accumulator {
+ public:
+  OrderedAccumulator(SortKey order, int64_t count)
+      : order_(std::move(order)), count_(static_cast<size_t>(count)) {}
+  Answer<void> add(const Value& value, Evaluation& evaluation) override {
+    if (evaluation.budget.spend(2)) return evaluation.over();
+    Entry entry;
+    for (const Value& part : value.at(0).elements()) entry.key.push_back(part.at(0).to_owned());
+    entry.output = value.at(1).to_owned();
+    memory_ += value.memory();
+    const auto before = [&](const Entry& a, const Entry& b) {
+      const auto order = order_.compare(a.key, b.key, evaluation.collation);
+      return kTop ? order < 0 : order > 0;
+    };
+    const auto place = std::upper_bound(entries_.begin(), entries_.end(), entry, before);
+    entries_.insert(place, std::move(entry));
+    if (entries_.size() > count_) {
+      memory_ -= std::min(memory_, entries_.back().output.memory());
+      entries_.pop_back();
+    }
+    return {};
+  }
+  Answer<Value> result(Evaluation&) const override {
+    if (!kMany) return entries_.empty() ? Value::make_null() : entries_.front().output;
+    std::vector<Value> outputs;
+    for (const Entry& entry : entries_) outputs.push_back(entry.output);
+    if (!kTop) std::ranges::reverse(outputs);
+    return Value::make_array(std::move(outputs));
+  }
+  size_t memory() const override { return memory_; }
+
+ private:
+  struct Entry {
+    std::vector<Value> key;
+    Value output;
+  };
+  SortKey order_;
+  size_t count_;
+  std::vector<Entry> entries_;
+  size_t memory_ = 64;
+};
+
+// [key, output] of a document.
+class OrderedInputNode : public ExpressionNode {
+ public:
+  OrderedInputNode(SortKey order, Node output)
+      : order_(std::move(order)), output_(std::move(output)) {}
+  Answer<Value> evaluate(Evaluation& evaluation) const override {
+    auto output = output_->evaluate(evaluation);
+    if (!output) return output;
+    // Each part in an array of its own: that of an empty array is undefined, which arrays leave
+    // out.
+    std::vector<Value> key = order_.of(evaluation.current, evaluation.collation);
+    for (Value& part : key) part = Value::make_array({part});
+    std::vector<Value> pair;
+    pair.push_back(Value::make_array(std::move(key)));
+    pair.push_back(output->is_undefined() ? Value::make_null() : std::move(*output));
+    return Value::make_array(std::move(pair));
+  }
+
+ private:
+  SortKey order_;
+  Node output_;
+};
+
+using Options = AccumulatorSpec::Options;
+
+template <class Kind>
+std::unique_ptr<Accumulator> make_plain(const Options&) {
+  return std::make_unique<Kind>();
+}
+template <Keep kKeep>
+std::unique_ptr<Accumulator> make_some(const Options& options) {
+  return std::make_unique<SomeAccumulator<kKeep>>(options.count);
+}
+template <bool kTop, bool kMany>
+std::unique_ptr<Accumulator> make_ordered(const Options& options) {
+  return std::make_unique<OrderedAccumulator<kTop, kMany>>(*options.order, options.count);
+}
+template <bool kMedian>
+std::unique_ptr<Accumulator> make_percentile(const Options& options) {
+  return std::make_unique<PercentileAccumulator>(options.percentiles, kMedian);
+}
+
+enum class Form : uint8_t { plain, some, ordered, ordered_many, percentile, median, count };
+
+struct Known {
+  std::string_view name;
+  Form form;
+  std::unique_ptr<Accumulator> (*make)(const Options&);
+};
+
+constexpr std::array kKnown = {
+    Known{"$sum", Form::plain, make_plain<SumAccumulator>},
+    Known{"$avg", Form::plain, make_plain<AverageAccumulator>},
+    Known{"$first", Form::plain, make_plain<EndAccumulator<false>>},
+    Known{"$last", Form::plain, make_plain<EndAccumulator<true>>},
+    Known{"$min", Form::plain, make_plain<ExtremeAccumulator<false>>},
+    Known{"$max", Form::plain, make_plain<ExtremeAccumulator<true>>},
+    Known{"$push", Form::plain, make_plain<PushAccumulator>},
+    Known{"$addToSet", Form::plain, make_plain<SetAccumulator>},
+    Known{"$stdDevPop", Form::plain, make_plain<DeviationAccumulator<false>>},
+    Known{"$stdDevSamp", Form::plain, make_plain<DeviationAccumulator<true>>},
+    Known{"$mergeObjects", Form::plain, make_plain<MergeAccumulator>},
+    Known{"$count", Form::count, make_plain<CountAccumulator>},
+    Known{"$firstN", Form::some, make_some<Keep::first>},
+    Known{"$lastN", Form::some, make_some<Keep::last>},
+    Known{"$minN", Form::some, make_some<Keep::least>},
+    Known{"$maxN", Form::some, make_some<Keep::most>},
+    Known{"$top", Form::ordered, make_ordered<true, false>},
+    Known{"$bottom", Form::ordered, make_ordered<false, false>},
+    Known{"$topN", Form::ordered_many, make_ordered<true, true>},
+    Known{"$bottomN", Form::ordered_many, make_ordered<false, true>},
+    Known{"$median", Form::median, make_percentile<true>},
+    Known{"$percentile", Form::percentile, make_percentile<false>},
+};
+
+}  // namespace
+
+Answer<std::vector<double>> parse_percentiles(const Value& given) {
+  if (!given.is_array() || given.size() == 0) {
+    return refuse(7750301, fmt::format("The $percentile 'p' field must be an array of numbers from "
+                                       "[0.0, 1.0], but found: {}",
+                                       shown(given)));
+  }
+  std::vector<double> percentiles;
+  for (const Value& one : given.elements()) {
+    if (!one.is_number() || is_nan(one) || one.number() < 0 || one.number() > 1) {
+      return refuse(7750303, fmt::format("The $percentile 'p' field must be an array of numbers "
+                                         "from [0.0, 1.0], but found: {}",
+                                         shown(one)));
+    }
+    percentiles.push_back(one.number());
+  }
+  return percentiles;
+}
+
+Answer<void> check_percentile_method(std::string_view name, const Value& method) {
+  if (method.is_string() && method.text() == "approximate") return {};
+  return refuse(kBadValue,
+                fmt::format("Currently only 'approximate' can be used as {} 'method'", name));
+}
+
+Answer<int64_t> require_count(std::string_view name, const Value& given) {
+  const auto count = exact_integer(given);
+  if (!given.is_number() || !count) {
+    return refuse(5787902, fmt::format("Value for 'n' of {} must be of integral type, but found {}",
+                                       name, shown(given)));
+  }
+  if (*count <= 0) {
+    return refuse(5787908, fmt::format("'n' of {} must be greater than 0, found {}", name, *count));
+  }
+  return *count;
+}
+
+bool AccumulatorSpec::is_known(std::string_view name) {
+  return std::ranges::find(kKnown, name, &Known::name) != kKnown.end();
+}
+
+struct AccumulatorTable {
+  static Answer<AccumulatorSpec> parse(const Known& known, const Value& spec,
+                                       const ParseContext& context);
+};
+
+Answer<AccumulatorSpec> AccumulatorTable::parse(const Known& known, const Value& spec,
+                                                const ParseContext& context) {
+  AccumulatorSpec made;
+  made.name_ = known.name;
+  made.make_ = known.make;
+  const auto take_input = [&](const Value& input) -> Answer<void> {
+    auto expression = Expression::parse(input, context);
+    if (!expression) return pass(std::move(expression.error()));
+    made.input_ = std::move(*expression);
+    return {};
+  };
+  const auto take_members = [&](std::span<const std::string_view> names) -> Answer<void> {
+    auto members = NamedSpec::take(known.name, spec, names, 5787901, 5787900);
+    if (!members) return pass(std::move(members.error()));
+    for (const std::string_view name : names) {
+      if (members->has(name)) continue;
+      return refuse(5787906, fmt::format("Missing value for '{}' of {}", name, known.name));
+    }
+    return {};
+  };
+  const auto take_n = [&]() -> Answer<void> {
+    auto expression = Expression::parse(spec.find("n"), context);
+    if (!expression) return pass(std::move(expression.error()));
+    if (const Value* const constant = expression->constant()) {
+      if (auto count = require_count(known.name, *constant); !count) {
+        return pass(std::move(count.error()));
+      }
+    }
+    made.options_.n = std::move(*expression);
+    return {};
+  };
+  Answer<void> taken;
+  switch (known.form) {
+    case Form::plain:
+      // An array is an array of expressions, also with one element.
+      taken = take_input(spec);
+      break;
+    case Form::count:
+      if (!spec.is_object() || spec.size() != 0) {
+        return refuse(kTypeMismatch, "$count takes no arguments, i.e. $count:{}");
+      }
+      taken = take_input(make_int32(1));
+      break;
+    case Form::some:
+      taken = take_members(std::array<std::string_view, 2>{"input", "n"});
+      if (taken) taken = take_n();
+      if (taken) taken = take_input(spec.find("input"));
+      break;
+    case Form::ordered:
+    case Form::ordered_many: {
+      constexpr std::array<std::string_view, 3> kNames = {"sortBy", "output", "n"};
+      taken = take_members(std::span(kNames).first(known.form == Form::ordered ? 2 : 3));
+      if (taken && known.form == Form::ordered_many) taken = take_n();
+      if (taken) taken = take_input(spec.find("output"));
+      if (!taken) break;
+      auto order = SortKey::parse(spec.find("sortBy"));
+      if (!order) return pass(std::move(order.error()));
+      made.options_.order = *order;
+      made.input_ =
+          Expression(std::make_shared<OrderedInputNode>(std::move(*order), made.input_.node()));
+      break;
+    }
+    case Form::percentile:
+    case Form::median: {
+      constexpr std::array<std::string_view, 3> kNames = {"input", "method", "p"};
+      taken = take_members(std::span(kNames).first(known.form == Form::median ? 2 : 3));
+      if (taken) taken = check_percentile_method(known.name, spec.find("method"));
+      if (taken) taken = take_input(spec.find("input"));
+      if (taken && known.form == Form::percentile) {
+        auto expression = Expression::parse(spec.find("p"), context);
+        if (!expression) return pass(std::move(expression.error()));
+        made.options_.n = *expression;
+        if (const Value* const constant = expression->constant()) {
+          auto percentiles = parse_percentiles(*constant);
+          if (!percentiles) return pass(std::move(percentiles.error()));
+        }
+      }
+      break;
+    }
+  }
+  if (!taken) return pass(std::move(taken.error()));
+  return made;
+}
+
+Answer<AccumulatorSpec> AccumulatorSpec::parse(const Value& spec, const ParseContext& context) {
+  if (!is_operator(spec)) {
+    return refuse(40234, fmt::format("The field must be an accumulator object: {}", shown(spec)));
+  }
+  if (spec.size() != 1) {
+    return refuse(40238, fmt::format("The field must specify one accumulator: {}", shown(spec)));
+  }
+  const Value::Member call = *spec.members().begin();
+  const auto* const known = std::ranges::find(kKnown, call.name, &Known::name);
+  if (call.name == "$accumulator" || call.name == "$function") {
+    return refuse(kNotImplemented, fmt::format("{} is not supported", call.name));
+  }
+  if (known == kKnown.end()) {
+    return refuse(15952, fmt::format("unknown group operator '{}'", call.name));
+  }
+  return AccumulatorTable::parse(*known, call.value, context);
+}
+
+Answer<std::unique_ptr<Accumulator>> AccumulatorSpec::make(Evaluation& evaluation,
+                                                           const Value& group) const {
+  if (!options_.n) return make_(options_);
+  auto given = options_.n->evaluate(evaluation, group);
+  if (!given) return pass(std::move(given.error()));
+  Options options = {.order = options_.order};
+  if (name_ == "$percentile") {
+    auto percentiles = parse_percentiles(*given);
+    if (!percentiles) return pass(std::move(percentiles.error()));
+    options.percentiles = std::move(*percentiles);
+  } else {
+    auto count = require_count(name_, *given);
+    if (!count) return pass(std::move(count.error()));
+    options.count = *count;
+  }
+  return make_(options);
+}
+
+Answer<Value> AccumulatorSpec::input(Evaluation& evaluation, const Value& document) const {
+  return input_.evaluate(evaluation, document);
+}
+
+}  // namespace orrery::mongo
