@@ -1,0 +1,42 @@
+// Groups of documents, each with accumulators: $group and the stages that are made of it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "api/mongo/expression/accumulator.h"
+#include "api/mongo/pipeline/stage.h"
+
+namespace orrery::mongo {
+
+// Fields that are accumulated: {total: {$sum: "$x"}, …}.
+class GroupFields {
+ public:
+  static Answer<GroupFields> parse(std::string_view stage, const Value& spec,
+                                   const ParseContext& context, std::string_view skipped = {});
+  bool empty() const { return fields_.empty(); }
+
+  // Of one group.
+  class State {
+   public:
+    Answer<void> add(const GroupFields& fields, const Value& document, Run& run);
+    Answer<void> result(const GroupFields& fields, Run& run, std::vector<Value::Field>& out) const;
+    size_t memory() const;
+
+   private:
+    friend class GroupFields;
+    std::vector<std::unique_ptr<Accumulator>> accumulators_;
+  };
+  Answer<State> make(const Value& group, Run& run) const;
+
+ private:
+  struct Field {
+    Value name;
+    AccumulatorSpec spec;
+  };
+  std::vector<Field> fields_;
+};
+
+}  // namespace orrery::mongo
