@@ -8,6 +8,8 @@
 #include "api/cosmos/items/shared_items.h"
 #include "api/cosmos/service.h"
 #include "api/gremlin/service.h"
+#include "api/mongo/bson/bson_codec.h"
+#include "api/mongo/service.h"
 #include "api/table/entities/entity_codec.h"
 #include "api/table/service.h"
 #include "api/table/wire/http_error.h"
@@ -67,11 +69,11 @@ std::unique_ptr<face::Face> make_table(const face::Context& context, const Serve
 }
 
 Result<gremlin::ServiceOptions> gremlin_options(const ServeOptions& options) {
-  if (options.gremlin_graphson2 != "untyped" && options.gremlin_graphson2 != "typed") {
-    return fail(Code::invalid, fmt::format("--gremlin-graphson2 '{}' is not one of untyped, typed",
-                                           options.gremlin_graphson2));
+  if (options.gremlin_answers != "untyped" && options.gremlin_answers != "typed") {
+    return fail(Code::invalid, fmt::format("--gremlin-answers '{}' is not one of untyped, typed",
+                                           options.gremlin_answers));
   }
-  return gremlin::ServiceOptions{.typed_graphson2 = options.gremlin_graphson2 == "typed",
+  return gremlin::ServiceOptions{.typed_graphson2 = options.gremlin_answers == "typed",
                                  .loops_max = options.gremlin_loops};
 }
 
@@ -87,6 +89,16 @@ std::unique_ptr<face::Face> make_gremlin(const face::Context& context,
                                             *gremlin_options(options));
 }
 
+Status check_mongo(const ServeOptions& /*options*/) {
+  return {};
+}
+
+std::unique_ptr<face::Face> make_mongo(const face::Context& context, const ServeOptions& options) {
+  return std::make_unique<mongo::Service>(
+      context, mongo::ServiceOptions{.in_development = options.dev,
+                                     .replica_set = options.mongo_replica_set});
+}
+
 constexpr std::array kFaces = {
     KnownFace{"cosmos", 8081, "Port for http and https; 0: any free one", check_cosmos,
               make_cosmos},
@@ -94,6 +106,8 @@ constexpr std::array kFaces = {
               check_table, make_table, table::http_error_json},
     KnownFace{"gremlin", 8901, "Port of Gremlin, for ws and wss; 0: any free one", check_gremlin,
               make_gremlin},
+    KnownFace{"mongo", 27017, "Port of MongoDB's protocol, with and without TLS; 0: any free one",
+              check_mongo, make_mongo},
 };
 
 }  // namespace
@@ -103,7 +117,8 @@ std::span<const KnownFace> known_faces() {
 }
 
 Codecs face_codecs() {
-  return {{std::string(table::kEntityEncoding), table::entity_codec()}};
+  return {{std::string(table::kEntityEncoding), table::entity_codec()},
+          {std::string(mongo::kBsonEncoding), mongo::bson_codec()}};
 }
 
 }  // namespace orrery::cli

@@ -36,11 +36,12 @@ struct ServeOptions {
   std::vector<std::string> limits;  // NAME=VALUE
   std::string certificate;
   std::string private_key;
-  std::string throttling;                     // on, report; empty: on, or report with dev
-  std::string queries = "service";            // service, permissive
-  std::string table_flavour = "storage";      // storage, cosmos
+  std::string throttling;                 // on, report; empty: on, or report with dev
+  std::string queries = "service";        // service, permissive
+  std::string table_flavour = "storage";  // storage, cosmos
   uint32_t gremlin_loops = 32;
-  std::string gremlin_graphson2 = "untyped";  // untyped, typed
+  std::string gremlin_answers = "untyped";  // untyped, typed
+  std::string mongo_replica_set;            // that handshakes name; empty: as a mongos
   std::string durability = "sync";
   std::string consistency = "Session";
   uint32_t read_replicas = 0;  // of each range, at other nodes

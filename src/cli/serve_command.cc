@@ -67,7 +67,8 @@ void name_values(CLI::App& serve) {
            Value{"--consistency", "Strong|BoundedStaleness|Session|ConsistentPrefix|Eventual"},
            Value{"--queries", "service|permissive"},
            Value{"--table-flavour", "storage|cosmos"},
-           Value{"--gremlin-graphson2", "untyped|typed"},
+           Value{"--mongo-replica-set", "NAME"},
+           Value{"--gremlin-answers", "untyped|typed"},
            Value{"--gremlin-loops", "N"},
            Value{"--account", "NAME"},
            Value{"--region", "NAME"},
@@ -181,8 +182,11 @@ void add_behaviour(CLI::App& command, ServeOptions& options) {
                   "What new tables are like: storage (entities in the order of their keys) or "
                   "cosmos (placed by hash; 429 over budget)")
       ->capture_default_str();
+  command.add_option("--mongo-replica-set", options.mongo_replica_set,
+                     "The replica set that MongoDB's clients find here, for connection strings "
+                     "that name one (globaldb); without it they find a mongos");
   command
-      .add_option("--gremlin-graphson2", options.gremlin_graphson2,
+      .add_option("--gremlin-answers", options.gremlin_answers,
                   "How Gremlin's GraphSON 2 is answered: untyped (as clients of the vendor's "
                   "service expect) or typed")
       ->capture_default_str();

@@ -1,0 +1,195 @@
+// See call.h.
+#include "api/mongo/call.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <utility>
+
+#include "api/mongo/bson/bson_codec.h"
+
+namespace orrery::mongo {
+namespace {
+
+using value::Value;
+
+constexpr int32_t kOutOfDiskSpace = 14031;
+constexpr int32_t kDocumentTooLarge = 10334;
+constexpr size_t kKeyHashBytes = 20;
+
+int32_t next_request_id() {
+  static std::atomic<uint32_t> next{1};
+  return static_cast<int32_t>(next.fetch_add(1, std::memory_order_relaxed) & 0x7FFFFFFFU);
+}
+
+void add_times(BsonWriter& document, int64_t now_ms) {
+  const uint64_t time = cluster_time(now_ms);
+  document.timestamp("operationTime", time);
+  document.begin_document("$clusterTime").timestamp("clusterTime", time);
+  document.begin_document("signature")
+      .binary("hash", std::string(kKeyHashBytes, '\0'))
+      .int64("keyId", 0)
+      .end();
+  document.end();
+}
+
+}  // namespace
+
+Call::Call(Message message_in, Value command_in, Connection& connection_in,
+           std::shared_ptr<ReplySink> sink, const Clock& clock, face::RequestMetrics& metrics)
+    : message(std::move(message_in)),
+      command(std::move(command_in)),
+      connection(connection_in),
+      sink_(std::move(sink)),
+      clock_(clock),
+      metrics_(metrics),
+      started_us_(clock.steady_us()) {
+  bool is_first = true;
+  for (const Value::Member& member : command.members()) {
+    if (is_first) {
+      name = member.name;
+      // The text belongs to the command, which stays.
+      if (member.value.is_string()) collection_ = member.value.text();
+      is_first = false;
+    }
+    if (member.name == "$db" && member.value.is_string()) database = member.value.text();
+  }
+  if (message.form.is_query) {
+    database = message.collection.substr(0, message.collection.find('.'));
+  }
+}
+
+Call::~Call() {
+  if (!is_answered_) {
+    metrics_.done(metric, kInternalError, clock_.steady_us() - started_us_);
+    if (remember) remember(std::nullopt);
+    sink_->abandon();
+  }
+}
+
+std::string Call::ns() const {
+  return fmt::format("{}.{}", database, collection_);
+}
+
+bool Call::has_transaction_number() const {
+  return command.find("txnNumber").is_number();
+}
+
+int64_t Call::max_time_ms() const {
+  const Value given = command.find("maxTimeMS");
+  return given.is_number() && given.number() > 0 ? static_cast<int64_t>(given.number()) : 0;
+}
+
+Answer<std::vector<std::string_view>> Call::documents(std::string_view member,
+                                                      std::vector<std::string>& kept) const {
+  for (const DocumentSequence& sequence : message.sequences) {
+    if (sequence.name == member) return sequence.documents;
+  }
+  const Value array = command.find(member);
+  if (!array.is_array()) {
+    return refuse(array.is_undefined() ? 40414 : kTypeMismatch,
+                  fmt::format("BSON field '{}.{}' is missing but a required field, or is no array",
+                              name, member));
+  }
+  kept.reserve(array.size());
+  std::vector<std::string_view> all;
+  for (const Value& element : array.elements()) {
+    if (!element.is_object()) {
+      return refuse(kTypeMismatch,
+                    fmt::format("an element of '{}.{}' is not an object", name, member));
+    }
+    auto bytes = to_bson(element);
+    if (!bytes) return pass(std::move(bytes.error()));
+    kept.push_back(std::move(*bytes));
+  }
+  all.reserve(kept.size());
+  for (const std::string& bytes : kept) all.emplace_back(bytes);
+  return all;
+}
+
+void Call::send(BsonWriter& document, int32_t code) {
+  is_answered_ = true;
+  add_times(document, clock_.now_ms());
+  const int64_t took_us = clock_.steady_us() - started_us_;
+  metrics_.done(metric, code, took_us);
+  if (charge > 0) metrics_.charge(metric, charge);
+  if (name != "getLastRequestStatistics" && name != "getlastrequeststatistics") {
+    connection.last = {std::string(name), charge, took_us};
+  }
+  const std::string bytes = document.take();
+  if (remember) remember(code == 0 ? std::optional(bytes) : std::nullopt);
+  if (message.more_to_come) return sink_->send({});
+  sink_->send(make_reply(message.form, next_request_id(), bytes));
+}
+
+void Call::reply_again(std::string_view document) {
+  is_answered_ = true;
+  metrics_.done(metric, 0, clock_.steady_us() - started_us_);
+  if (message.more_to_come) return sink_->send({});
+  sink_->send(make_reply(message.form, next_request_id(), document));
+}
+
+void Call::reply() {
+  answer.real("ok", 1);
+  send(answer, 0);
+}
+
+void Call::fail(const Error& error) {
+  BsonWriter document;
+  document.real("ok", 0).string("errmsg", error.message).int32("code", error.code);
+  document.string("codeName", code_name(error.code));
+  if (!error_labels.empty()) {
+    document.begin_array("errorLabels");
+    BsonWriter::Index index;
+    for (const std::string_view label : error_labels) document.string(index.next(), label);
+    document.end();
+  }
+  send(document, error.code);
+}
+
+void Call::fail(const orrery::Error& error) {
+  fail(engine_error(error));
+}
+
+Error engine_error(const orrery::Error& error) {
+  const auto as = [&](int32_t code) { return Error{.code = code, .message = error.message}; };
+  switch (error.code) {
+    case Code::invalid:
+      return as(kBadValue);
+    case Code::unauthorized:
+    case Code::forbidden:
+      return as(kUnauthorized);
+    case Code::not_found:
+      return as(kNamespaceNotFound);
+    case Code::conflict:
+      return as(kDuplicateKey);
+    case Code::precondition_failed:
+    case Code::retry:
+      return as(kWriteConflict);
+    case Code::too_large:
+      return as(kDocumentTooLarge);
+    case Code::partition_full:
+    case Code::quota_exceeded:
+    case Code::read_only:
+      return as(kOutOfDiskSpace);
+    case Code::throttled:
+      return {.code = kOverBudget,
+              .message = fmt::format("Request rate is large. RetryAfterMs={}, Details='{}'",
+                                     error.retry_after_ms, error.message)};
+    case Code::moved:
+    case Code::elsewhere:
+    case Code::behind:
+      return as(kHostUnreachable);
+    case Code::would_wait:
+    case Code::overloaded:
+      return as(kExceededTimeLimit);
+    case Code::unsupported:
+      return as(kNotImplemented);
+    case Code::corrupt:
+    case Code::internal:
+      break;
+  }
+  return as(kInternalError);
+}
+
+}  // namespace orrery::mongo

@@ -1,0 +1,101 @@
+// One command on its way through the face: what was asked, and the means to answer it once.
+//
+// Threading: one thread at a time. The answer may be given on any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/mongo/bson/bson_writer.h"
+#include "api/mongo/bson/error.h"
+#include "api/mongo/connection.h"
+#include "api/mongo/wire/message.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "face/request_metrics.h"
+#include "value/value.h"
+
+namespace orrery::mongo {
+
+// Where answers go. Any thread may call; one of send and abandon is called, once.
+class ReplySink {
+ public:
+  virtual ~ReplySink() = default;
+  virtual void send(std::string message) noexcept = 0;
+  virtual void abandon() noexcept = 0;  // no answer is to be had
+  virtual bool is_gone() const = 0;     // nobody is there any more
+};
+
+class Call {
+ public:
+  Call(Message message_in, value::Value command_in, Connection& connection_in,
+       std::shared_ptr<ReplySink> sink, const Clock& clock, face::RequestMetrics& metrics);
+  // Answers with an error if nobody has: an exception must have ended its owner.
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  const Message message;
+  const value::Value command;  // owns what it is of
+  Connection& connection;
+  std::string_view name;      // of the command: its first member
+  std::string_view database;  // $db
+  size_t metric = 0;
+
+  // The answer, filled in on the way; reply() completes and sends it.
+  BsonWriter answer;
+  double charge = 0;
+  std::vector<std::string_view> error_labels;  // of the error, if it comes to one
+  // Of a write that may be retried: is given the answer, or nothing if it failed.
+  std::function<void(std::optional<std::string>)> remember;
+
+  // The value of the command's first member, when it is a name: the collection.
+  std::string_view collection() const { return collection_; }
+  // database.collection
+  std::string ns() const;
+  value::Value operator[](std::string_view member) const { return command.find(member); }
+  // An array of documents of the command, in its own section or in its document. Views of documents
+  // within the message, or into `kept`.
+  Answer<std::vector<std::string_view>> documents(std::string_view member,
+                                                  std::vector<std::string>& kept) const;
+  bool has_transaction_number() const;
+
+  int64_t now_ms() const { return clock_.now_ms(); }
+  int64_t steady_us() const { return clock_.steady_us(); }
+  int64_t started_us() const { return started_us_; }
+  // maxTimeMS, or 0.
+  int64_t max_time_ms() const;
+
+  bool client_is_gone() const { return sink_->is_gone(); }
+  void reply();
+  void reply_again(std::string_view document);  // as it was answered before
+  void fail(const Error& error);
+  void fail(const orrery::Error& error);  // of the engine, or of the lanes
+  void finish(const Answer<void>& outcome) { return outcome ? reply() : fail(outcome.error()); }
+
+ private:
+  void send(BsonWriter& document, int32_t code);
+
+  const std::shared_ptr<ReplySink> sink_;
+  const Clock& clock_;
+  face::RequestMetrics& metrics_;
+  const int64_t started_us_;
+  std::string_view collection_;
+  bool is_answered_ = false;
+};
+using CallPtr = std::unique_ptr<Call>;
+
+// The cluster's time as clients are told it: seconds and a counter.
+inline uint64_t cluster_time(int64_t now_ms) {
+  return static_cast<uint64_t>(now_ms / 1000) << 32 | 1U;
+}
+
+// What an engine's error is called here.
+Error engine_error(const orrery::Error& error);
+
+}  // namespace orrery::mongo

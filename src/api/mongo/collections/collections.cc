@@ -1,0 +1,147 @@
+// See collections.h.
+#include "api/mongo/collections/collections.h"
+
+#include <fmt/format.h>
+#include <openssl/rand.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/mongo/bson/bson_codec.h"
+#include "api/mongo/call.h"
+#include "api/mongo/documents/index_scan.h"
+
+namespace orrery::mongo {
+namespace {
+
+using value::Value;
+
+constexpr size_t kDatabaseNameMax = 63;
+constexpr size_t kNamespaceMax = 255;
+
+Answer<catalog::DatabasePtr> ensure_database(const Context& context, std::string_view name) {
+  if (auto found = context.engine.catalog().database({kFaceName, name})) return found;
+  auto made = context.engine.create_database({kFaceName, name}, std::nullopt);
+  if (made) return *made;
+  if (made.error().code != Code::conflict) return pass(engine_error(made.error()));
+  return context.engine.catalog().database({kFaceName, name});
+}
+
+// A collection without indexes has no terms at all.
+void set_index_rules(catalog::ContainerSpec& spec, const Definition& definition) {
+  spec.index_rules = index_rules_of(definition);
+  spec.indexed = !spec.index_rules.empty();
+  const IndexSpec* const expiring = definition.expiring_index();
+  spec.default_life_ms = std::nullopt;
+  if (expiring != nullptr) spec.default_life_ms = *Definition::expire_after_s(*expiring) * 1000;
+}
+
+bool is_unique(const Value& spec) {
+  const Value unique = spec.find("unique");
+  return unique.is_true() || (unique.is_number() && unique.number() != 0);
+}
+
+}  // namespace
+
+Answer<void> check_database_name(std::string_view name) {
+  const bool is_name =
+      !name.empty() && name.size() <= kDatabaseNameMax &&
+      name.find_first_of(std::string_view("/\\. \"$*<>:|?\0", 13)) == std::string_view::npos;
+  if (is_name) return {};
+  return refuse(kInvalidNamespace, fmt::format("Invalid database name: '{}'", name.substr(0, 100)));
+}
+
+Answer<void> check_collection_name(std::string_view database, std::string_view name) {
+  if (auto checked = check_database_name(database); !checked) return checked;
+  const bool is_name = !name.empty() && name.size() + database.size() < kNamespaceMax &&
+                       name.front() != '.' && name.back() != '.' && !name.contains('$') &&
+                       !name.contains('\0');
+  if (is_name) return {};
+  return refuse(kInvalidNamespace,
+                fmt::format("Invalid namespace specified '{}.{}'", database, name.substr(0, 100)));
+}
+
+cluster::RoutingPtr find_collection(const Context& context, std::string_view database,
+                                    std::string_view name) {
+  return context.engine.find({kFaceName, database}, name);
+}
+
+std::string make_uuid() {
+  std::string bytes(16, '\0');
+  RAND_bytes(reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+  bytes[6] = static_cast<char>((bytes[6] & 0x0F) | 0x40);
+  bytes[8] = static_cast<char>((bytes[8] & 0x3F) | 0x80);
+  return bytes;
+}
+
+value::Path path_of(std::string_view dotted) {
+  value::Path path;
+  for (;;) {
+    const size_t dot = dotted.find('.');
+    path.steps.push_back({.name = std::string(dotted.substr(0, dot))});
+    if (dot == std::string_view::npos) return path;
+    dotted.remove_prefix(dot + 1);
+  }
+}
+
+catalog::ContainerSpec container_spec(std::string_view name, const Definition& definition) {
+  catalog::ContainerSpec spec;
+  spec.name = name;
+  for (const std::string& path : definition.shard_paths()) {
+    spec.key.paths.push_back(path_of(path));
+  }
+  spec.key.placement =
+      spec.key.paths.size() > 1 ? value::Placement::multi_hash : value::Placement::hash_v2;
+  spec.encoding = kBsonEncoding;
+  spec.value_order = value::ValueOrder::typed;
+  set_index_rules(spec, definition);
+  for (const IndexSpec& index : definition.indexes) {
+    if (!is_unique(index.spec)) continue;
+    std::vector<value::Path> paths;
+    for (const Value::Member& member : index.key.members()) paths.push_back(path_of(member.name));
+    spec.unique_keys.push_back(std::move(paths));
+  }
+  spec.face_json = definition.to_face_json();
+  return spec;
+}
+
+Answer<cluster::RoutingPtr> create_collection(const Context& context, NewCollection collection) {
+  if (auto checked = check_collection_name(collection.database, collection.name); !checked) {
+    return pass(std::move(checked.error()));
+  }
+  auto database = ensure_database(context, collection.database);
+  if (!database) return pass(std::move(database.error()));
+  if (collection.definition.uuid.empty()) collection.definition.uuid = make_uuid();
+  auto throughput = collection.throughput;
+  if (!throughput && !(*database)->throughput) throughput = catalog::Throughput{};
+  auto made = context.engine.create_container(
+      (*database)->number, container_spec(collection.name, collection.definition), throughput);
+  if (made) return *made;
+  if (made.error().code == Code::conflict) {
+    return refuse(kNamespaceExists, fmt::format("Collection {}.{} already exists.",
+                                                collection.database, collection.name));
+  }
+  return pass(engine_error(made.error()));
+}
+
+Answer<cluster::RoutingPtr> ensure_collection(const Context& context, std::string_view database,
+                                              std::string_view name) {
+  if (auto found = find_collection(context, database, name)) return found;
+  auto made = create_collection(context, {.database = database, .name = name, .definition = {}});
+  if (made || made.error().code != kNamespaceExists) return made;
+  if (auto found = find_collection(context, database, name)) return found;
+  return made;
+}
+
+Answer<cluster::RoutingPtr> replace_definition(const Context& context,
+                                               const cluster::RoutingPtr& routing,
+                                               const Definition& definition) {
+  catalog::ContainerSpec spec = routing->container->spec;
+  set_index_rules(spec, definition);
+  spec.face_json = definition.to_face_json();
+  auto replaced = context.engine.replace_container(routing->container->number, std::move(spec));
+  if (!replaced) return pass(engine_error(replaced.error()));
+  return *replaced;
+}
+
+}  // namespace orrery::mongo

@@ -1,0 +1,114 @@
+// See definition.h.
+#include "api/mongo/collections/definition.h"
+
+#include <utility>
+
+#include "api/mongo/bson/bson_codec.h"
+#include "base/bytes.h"
+#include "value/placement.h"
+
+namespace orrery::mongo {
+namespace {
+
+using value::NumberKind;
+using value::Type;
+using value::Value;
+
+constexpr std::string_view kBegins = "{\"bson\":\"";
+constexpr std::string_view kEnds = "\"}";
+constexpr uint8_t kUuidSubtype = 4;
+
+Value name_of(std::string_view text) {
+  return Value::make_string(std::string(text));
+}
+
+Value int32_of(int32_t number) {
+  return Value::make_integer(number, NumberKind::int32);
+}
+
+}  // namespace
+
+std::vector<std::string> Definition::shard_paths() const {
+  std::vector<std::string> paths;
+  for (const Value::Member& member : shard_key.members()) paths.emplace_back(member.name);
+  return paths;
+}
+
+const IndexSpec* Definition::index_of_name(std::string_view name) const {
+  for (const IndexSpec& index : indexes) {
+    if (index.name == name) return &index;
+  }
+  return nullptr;
+}
+
+std::optional<int64_t> Definition::expire_after_s(const IndexSpec& index) {
+  const Value seconds = index.spec.find("expireAfterSeconds");
+  if (!seconds.is_number()) return std::nullopt;
+  return static_cast<int64_t>(seconds.number());
+}
+
+const IndexSpec* Definition::expiring_index() const {
+  for (const IndexSpec& index : indexes) {
+    if (expire_after_s(index)) return &index;
+  }
+  return nullptr;
+}
+
+IndexSpec id_index() {
+  const Value key = Value::make_object({{name_of("_id"), int32_of(1)}});
+  return {"_id_", key,
+          Value::make_object({{name_of("v"), int32_of(2)},
+                              {name_of("key"), key},
+                              {name_of("name"), name_of("_id_")}})};
+}
+
+std::string Definition::to_face_json() const {
+  std::vector<Value> specs;
+  for (const IndexSpec& index : indexes) specs.push_back(index.spec);
+  std::vector<Value::Field> fields;
+  fields.push_back({name_of("uuid"), Value::make_bytes(Type::binary, uuid, kUuidSubtype)});
+  if (options.is_object()) fields.push_back({name_of("options"), options});
+  fields.push_back({name_of("indexes"), Value::make_array(std::move(specs))});
+  if (is_sharded()) fields.push_back({name_of("shardKey"), shard_key});
+  // Its parts came in messages, so it is not too large or too deep.
+  const auto bson = to_bson(Value::make_object(std::move(fields)));
+  std::string json(kBegins);
+  json += to_base64(bson ? *bson : std::string());
+  json += kEnds;
+  return json;
+}
+
+Definition read_definition(const catalog::ContainerSpec& spec) {
+  Definition definition;
+  definition.options = Value::make_object({});
+  if (spec.key.paths.empty()) definition.placement = value::place(spec.key, {});
+  std::string_view json = spec.face_json;
+  if (!json.starts_with(kBegins) || !json.ends_with(kEnds)) return definition;
+  json.remove_prefix(kBegins.size());
+  json.remove_suffix(kEnds.size());
+  const auto bytes = from_base64(json);
+  if (!bytes) return definition;
+  const auto kept = from_bson(*bytes);
+  if (!kept) return definition;
+  if (const Value uuid = kept->find("uuid"); uuid.type() == Type::binary) {
+    definition.uuid = uuid.bytes();
+  }
+  if (const Value options = kept->find("options"); options.is_object()) {
+    definition.options = options.to_owned();
+  }
+  definition.shard_key = kept->find("shardKey").to_owned();
+  for (const Value& index : kept->find("indexes").elements()) {
+    const Value name = index.find("name");
+    if (!name.is_string()) continue;
+    definition.indexes.push_back(
+        {std::string(name.text()), index.find("key").to_owned(), index.to_owned()});
+  }
+  return definition;
+}
+
+const Definition& definition_of(const cluster::Routing& routing) {
+  return routing.decoded.get<Definition>(
+      [&routing] { return read_definition(routing.container->spec); });
+}
+
+}  // namespace orrery::mongo

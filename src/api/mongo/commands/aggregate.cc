@@ -1,0 +1,317 @@
+// aggregate, with $out and $merge; explain.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "api/mongo/bson/bson_codec.h"
+#include "api/mongo/bson/types.h"
+#include "api/mongo/collections/collections.h"
+#include "api/mongo/commands/arguments.h"
+#include "api/mongo/commands/batches.h"
+#include "api/mongo/commands/command.h"
+#include "api/mongo/commands/find_command.h"
+#include "api/mongo/documents/document_key.h"
+#include "api/mongo/documents/modify.h"
+#include "api/mongo/documents/pipeline_stream.h"
+
+namespace orrery::mongo {
+namespace {
+
+using value::Value;
+
+constexpr size_t kOutBytesMax = size_t{256} << 20;
+
+Value name_of(std::string_view text) {
+  return Value::make_string(std::string(text));
+}
+
+Answer<PipelineQuery> parse_aggregate(const Call& call, const Value& command) {
+  PipelineQuery query;
+  query.database = call.database;
+  const Value target = command.find("aggregate");
+  if (target.is_string()) {
+    query.collection = target.text();
+  } else if (!target.is_number() || target.number() != 1) {
+    return refuse(kFailedToParse,
+                  "Invalid command format: the 'aggregate' field must specify a collection name "
+                  "or 1");
+  }
+  query.stages = command.find("pipeline");
+  if (!query.stages.is_array()) {
+    return refuse(kTypeMismatch, "'pipeline' option must be specified as an array");
+  }
+  query.let = command.find("let");
+  auto collation = collation_argument(command);
+  if (!collation) return pass(std::move(collation.error()));
+  query.collation = *collation;
+  return query;
+}
+
+// All that comes out, within kOutBytesMax: the collection that is written may be one that is read.
+Answer<std::vector<Value>> collect(Call& call, PipelineStream& rows) {
+  start_budget(call, rows.budget);
+  if (auto begun = rows.begin_batch(); !begun) return pass(std::move(begun.error()));
+  std::vector<Value> all;
+  size_t bytes = 0;
+  Answer<std::vector<Value>> outcome;
+  for (;;) {
+    auto document = rows.next_document();
+    if (!document) {
+      outcome = pass(std::move(document.error()));
+      break;
+    }
+    if (!*document) break;
+    bytes += (*document)->memory();
+    if (bytes > kOutBytesMax) {
+      outcome = refuse(kQueryExceededMemory,
+                       fmt::format("$out and $merge take {} bytes of documents at once: select "
+                                   "fewer",
+                                   kOutBytesMax));
+      break;
+    }
+    all.push_back((*document)->to_owned());
+  }
+  call.charge += rows.end_batch(0);
+  if (!outcome) return outcome;
+  return all;
+}
+
+Answer<void> write_out(const Context& context, Call& call, const Output& output,
+                       const std::vector<Value>& documents) {
+  Definition definition;
+  std::optional<catalog::Throughput> throughput;
+  if (const auto found = find_collection(context, output.database, output.collection)) {
+    definition = definition_of(*found);
+    if (definition.is_sharded()) {
+      return refuse(28769, fmt::format("{}.{} cannot be sharded and the target of $out",
+                                       output.database, output.collection));
+    }
+    throughput = found->container->throughput;
+    auto removed = context.engine.remove_container(found->container->number);
+    if (!removed) return pass(engine_error(removed.error()));
+  }
+  auto routing = create_collection(context, {.database = output.database,
+                                             .name = output.collection,
+                                             .definition = std::move(definition),
+                                             .throughput = throughput});
+  if (!routing) return pass(std::move(routing.error()));
+  WriteBatch batch(context, *routing, true);
+  std::vector<Value> added;
+  for (const Value& document : documents) {
+    auto made = prepare(**routing, document, call.now_ms());
+    if (!made) return pass(std::move(made.error()));
+    batch.add(make_write(partition::Verb::create, *routing, made->key, std::move(made->bytes)));
+    added.push_back(made->document);
+    if (batch.is_stopped()) break;
+  }
+  WriteBatch::Outcome& outcome = batch.finish();
+  call.charge += outcome.charge;
+  if (outcome.refused.empty()) return {};
+  const auto& [at, error] = outcome.refused.front();
+  return pass(failure_of(**routing, added[at], error).error);
+}
+
+// A document as an update: [{$replaceWith: …}].
+Value update_of(const Value& document, bool merges) {
+  const Value literal = Value::make_object({{name_of("$literal"), document}});
+  const Value merged = Value::make_object(
+      {{name_of("$mergeObjects"), Value::make_array({Value::make_string("$$ROOT"), literal})}});
+  return Value::make_array(
+      {Value::make_object({{name_of("$replaceWith"), merges ? merged : literal}})});
+}
+
+Answer<void> merge_one(const Context& context, Call& call, const Output& output,
+                       const Value& document) {
+  using When = Output::When;
+  Modification modification;
+  std::vector<Value::Field> filter;
+  for (const std::string& path : output.on) {
+    const Value value = find_path(document, path);
+    if (is_nullish(value) || value.is_array()) {
+      return refuse(51132, fmt::format("$merge write error: 'on' field '{}' cannot be missing, "
+                                       "null, undefined or an array",
+                                       path));
+    }
+    filter.push_back({name_of(path), Value::make_object({{name_of("$eq"), value}})});
+  }
+  modification.query.filter = Value::make_object(std::move(filter));
+  modification.upserts = output.when_not_matched == When::insert;
+  const auto routing = find_collection(context, output.database, output.collection);
+  switch (output.when_matched) {
+    case When::replace:
+      modification.update = update_of(document, false);
+      break;
+    case When::merge:
+      modification.update = update_of(document, true);
+      break;
+    case When::keep_existing:
+    case When::fail: {
+      // Nothing of a document that is there changes; a new one is the document.
+      modification.update = Value::make_object({{name_of("$setOnInsert"), document}});
+      break;
+    }
+    default:
+      return refuse(kNotImplemented, "$merge with a pipeline in whenMatched is not implemented");
+  }
+  auto modified = modify(context, call, routing, modification);
+  if (!modified) return pass(std::move(modified.error().error));
+  if (modified->matched > 0 && output.when_matched == When::fail) {
+    return refuse(kDuplicateKey, fmt::format("$merge: a document that is there matches, in {}.{}",
+                                             output.database, output.collection));
+  }
+  if (modified->matched == 0 && output.when_not_matched == When::fail) {
+    return refuse(13113,
+                  "$merge could not find a matching document in the target collection for "
+                  "at least one document in the source collection");
+  }
+  return {};
+}
+
+Answer<void> merge_out(const Context& context, Call& call, const Output& output,
+                       const std::vector<Value>& documents) {
+  auto routing = ensure_collection(context, output.database, output.collection);
+  if (!routing) return pass(std::move(routing.error()));
+  for (Value document : documents) {
+    if (document.find("_id").is_undefined()) {
+      document =
+          with_member(document, "_id",
+                      Value::make_bytes(value::Type::object_id, make_object_id(call.now_ms())));
+    }
+    if (auto merged = merge_one(context, call, output, document); !merged) return merged;
+  }
+  return {};
+}
+
+}  // namespace
+
+Answer<void> run_aggregate(const Context& context, Call& call) {
+  auto query = parse_aggregate(call, call.command);
+  if (!query) return pass(std::move(query.error()));
+  if (flag_argument(call.command, "explain", false)) return run_explain(context, call);
+  std::optional<int64_t> size;
+  const Value cursor = call["cursor"];
+  if (!cursor.is_object()) {
+    return refuse(kFailedToParse,
+                  "The 'cursor' option is required, except for aggregate with the "
+                  "explain argument");
+  }
+  auto asked = integer_argument(cursor, "batchSize", kFirstBatch);
+  if (!asked) return pass(std::move(asked.error()));
+  if (*asked < 0) return refuse(kBadValue, "BSON field 'cursor.batchSize' value must be >= 0");
+  size = *asked;
+  auto rows = PipelineStream::open(context, *query, call.now_ms());
+  if (!rows) return pass(std::move(rows.error()));
+  const std::string ns = fmt::format(
+      "{}.{}", call.database,
+      query->collection.empty() ? std::string_view("$cmd.aggregate") : query->collection);
+  if (const auto& output = (*rows)->pipeline().output()) {
+    if (call.connection.access == account::Access::read_only) {
+      return refuse(kUnauthorized, "not authorized to write: this key reads only");
+    }
+    Output target = *output;
+    if (target.database.empty()) target.database = call.database;
+    auto documents = collect(call, **rows);
+    if (!documents) return pass(std::move(documents.error()));
+    auto written = target.is_merge ? merge_out(context, call, target, *documents)
+                                   : write_out(context, call, target, *documents);
+    if (!written) return written;
+    return reply_first_batch(context, call, rows_of({}), {.ns = ns});
+  }
+  return reply_first_batch(context, call, std::move(*rows), {.ns = ns, .size = size});
+}
+
+Answer<void> run_explain(const Context& context, Call& call) {
+  const bool is_wrapped = call.name != "aggregate";
+  const Value inner = is_wrapped ? call[call.name] : call.command;
+  if (!inner.is_object()) return refuse(kTypeMismatch, "explain needs a command");
+  std::string_view name;
+  Value target;
+  for (const Value::Member& member : inner.members()) {
+    name = member.name;
+    target = member.value;
+    break;
+  }
+  const Value verbosity = call["verbosity"];
+  const bool executes =
+      !(verbosity.is_string() && verbosity.text() == "queryPlanner") && is_wrapped;
+  const std::string collection(target.is_string() ? target.text() : std::string_view());
+  const auto routing = find_collection(context, call.database, collection);
+  Value filter = Value::make_object({});
+  if (name == "find") filter = inner.find("filter");
+  if (name == "count" || name == "distinct" || name == "findAndModify") {
+    filter = inner.find("query");
+  }
+  if (name == "update" || name == "delete") {
+    filter = inner.find(name == "update" ? "updates" : "deletes").at(0).find("q");
+  }
+  if (!filter.is_object()) filter = Value::make_object({});
+  std::string plan;
+  std::string index = "_id_";
+  uint64_t keys = 0;
+  uint64_t returned = 0;
+  uint64_t read = 0;
+  if (name == "aggregate") {
+    auto query = parse_aggregate(call, inner);
+    if (!query) return pass(std::move(query.error()));
+    auto rows = PipelineStream::open(context, *query, call.now_ms());
+    if (!rows) return pass(std::move(rows.error()));
+    plan = (*rows)->plan();
+    if (executes && !(*rows)->pipeline().output()) {
+      start_budget(call, (*rows)->budget);
+      std::string row;
+      for (;;) {
+        auto more = (*rows)->next(row);
+        if (!more) return pass(std::move(more.error()));
+        if (!*more) break;
+        ++returned;
+      }
+      read = (*rows)->documents_read();
+      call.charge += (*rows)->end_batch(0);
+    }
+  } else if (name == "find" || name == "count" || name == "distinct" || name == "update" ||
+             name == "delete" || name == "findAndModify") {
+    auto query = parse_query(filter, inner);
+    if (!query) return pass(std::move(query.error()));
+    Budget budget;
+    start_budget(call, budget);
+    auto documents = MatchingDocuments::open(context, routing, *query, budget, call.now_ms());
+    if (!documents) return pass(std::move(documents.error()));
+    plan = routing ? std::string((*documents)->plan()) : "EOF";
+    while (executes) {
+      auto found = (*documents)->next();
+      if (!found) return pass(std::move(found.error()));
+      if (!*found) break;
+      ++returned;
+    }
+    read = (*documents)->documents_read();
+    keys = (*documents)->keys_read();
+    index = (*documents)->index_name();
+    call.charge += (*documents)->end_batch(0);
+  } else {
+    return refuse(kNotImplemented, fmt::format("explain of '{}' is not implemented", name));
+  }
+  call.answer.string("explainVersion", "1");
+  call.answer.begin_document("queryPlanner")
+      .string("namespace", fmt::format("{}.{}", call.database, collection))
+      .boolean("indexFilterSet", false);
+  call.answer.value("parsedQuery", filter, SIZE_MAX);
+  call.answer.begin_document("winningPlan").string("stage", plan);
+  if (plan == "IXSCAN" || plan == "IDHACK") call.answer.string("indexName", index);
+  call.answer.end().begin_array("rejectedPlans").end().end();
+  if (executes) {
+    call.answer.begin_document("executionStats")
+        .boolean("executionSuccess", true)
+        .int64("nReturned", static_cast<int64_t>(returned))
+        .int64("totalKeysExamined", static_cast<int64_t>(keys))
+        .int64("totalDocsExamined", static_cast<int64_t>(read))
+        .begin_document("executionStages")
+        .string("stage", plan)
+        .int64("nReturned", static_cast<int64_t>(returned))
+        .end()
+        .end();
+  }
+  call.answer.begin_document("serverInfo").string("version", "7.0.14").end();
+  return {};
+}
+
+}  // namespace orrery::mongo

@@ -1,0 +1,96 @@
+// The commands that the face knows: each has a name, what its caller must be allowed, where it
+// runs, and a function that fills in the answer. registry.cc has the list.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "api/mongo/bson/error.h"
+#include "api/mongo/call.h"
+#include "api/mongo/context.h"
+
+namespace orrery::mongo {
+
+enum class Needs : uint8_t { nothing, read, write };
+
+enum class Runs : uint8_t {
+  at_once,     // on the loop's thread: quick, waits for nothing
+  management,  // changes of databases and collections
+  writes,      // of documents
+  queries,
+};
+
+struct Command {
+  std::string_view name;
+  Needs needs;
+  Runs runs;
+  Answer<void> (*run)(const Context& context, Call& call);
+};
+
+std::span<const Command> all_commands();
+// Null when there is none. Case does not count, as in the servers before 3.0.
+const Command* find_command(std::string_view name);
+
+// Runs a command on a thread that may block. `share`: the container's number, or 0.
+void run_later(const Context& context, CallPtr call, Runs runs,
+               Answer<void> (*run)(const Context&, Call&), uint64_t share);
+
+// Handshake and login.
+Answer<void> run_hello(const Context& context, Call& call);
+Answer<void> run_sasl_start(const Context& context, Call& call);
+Answer<void> run_sasl_continue(const Context& context, Call& call);
+Answer<void> run_logout(const Context& context, Call& call);
+// What tells of the server.
+Answer<void> run_ping(const Context& context, Call& call);
+Answer<void> run_build_info(const Context& context, Call& call);
+Answer<void> run_get_parameter(const Context& context, Call& call);
+Answer<void> run_host_info(const Context& context, Call& call);
+Answer<void> run_whats_my_uri(const Context& context, Call& call);
+Answer<void> run_server_status(const Context& context, Call& call);
+Answer<void> run_connection_status(const Context& context, Call& call);
+Answer<void> run_get_log(const Context& context, Call& call);
+Answer<void> run_current_op(const Context& context, Call& call);
+Answer<void> run_list_commands(const Context& context, Call& call);
+Answer<void> run_get_cmd_line_opts(const Context& context, Call& call);
+Answer<void> run_last_statistics(const Context& context, Call& call);
+Answer<void> run_users_info(const Context& context, Call& call);
+// Sessions.
+Answer<void> run_start_session(const Context& context, Call& call);
+Answer<void> run_accept(const Context& context, Call& call);  // nothing to do
+Answer<void> run_end_transaction(const Context& context, Call& call);
+// Databases and collections.
+Answer<void> run_list_databases(const Context& context, Call& call);
+Answer<void> run_list_collections(const Context& context, Call& call);
+Answer<void> run_create(const Context& context, Call& call);
+Answer<void> run_drop(const Context& context, Call& call);
+Answer<void> run_drop_database(const Context& context, Call& call);
+Answer<void> run_coll_mod(const Context& context, Call& call);
+Answer<void> run_coll_stats(const Context& context, Call& call);
+Answer<void> run_db_stats(const Context& context, Call& call);
+Answer<void> run_rename(const Context& context, Call& call);
+Answer<void> run_create_indexes(const Context& context, Call& call);
+Answer<void> run_list_indexes(const Context& context, Call& call);
+Answer<void> run_drop_indexes(const Context& context, Call& call);
+Answer<void> run_enable_sharding(const Context& context, Call& call);
+Answer<void> run_shard_collection(const Context& context, Call& call);
+Answer<void> run_custom_action(const Context& context, Call& call);
+// Documents.
+Answer<void> run_find(const Context& context, Call& call);
+Answer<void> run_get_more(const Context& context, Call& call);
+Answer<void> run_kill_cursors(const Context& context, Call& call);
+Answer<void> run_aggregate(const Context& context, Call& call);
+Answer<void> run_count(const Context& context, Call& call);
+Answer<void> run_distinct(const Context& context, Call& call);
+Answer<void> run_explain(const Context& context, Call& call);
+Answer<void> run_insert(const Context& context, Call& call);
+Answer<void> run_update(const Context& context, Call& call);
+Answer<void> run_delete(const Context& context, Call& call);
+Answer<void> run_find_and_modify(const Context& context, Call& call);
+
+// Point reads and single inserts that can be done where they are, or handed to the engine. True:
+// the call was taken.
+bool try_find_at_once(const Context& context, CallPtr& call);
+bool try_insert_at_once(const Context& context, CallPtr& call);
+
+}  // namespace orrery::mongo

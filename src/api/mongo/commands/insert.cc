@@ -1,0 +1,101 @@
+// insert.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "api/mongo/collections/collections.h"
+#include "api/mongo/commands/arguments.h"
+#include "api/mongo/commands/command.h"
+#include "api/mongo/documents/writing.h"
+
+namespace orrery::mongo {
+namespace {
+
+using partition::Verb;
+using value::Value;
+
+constexpr size_t kBatchMax = 100'000;
+// A document that is written from the loop's thread.
+constexpr size_t kAtOnceBytesMax = 16 * 1024;
+
+Answer<void> check_batch(size_t size) {
+  if (size >= 1 && size <= kBatchMax) return {};
+  return refuse(kInvalidLength,
+                fmt::format("Write batch sizes must be between 1 and {}. Got {} operations.",
+                            kBatchMax, size));
+}
+
+}  // namespace
+
+Answer<void> run_insert(const Context& context, Call& call) {
+  auto name = collection_argument(call);
+  if (!name) return pass(std::move(name.error()));
+  std::vector<std::string> kept;
+  auto documents = call.documents("documents", kept);
+  if (!documents) return pass(std::move(documents.error()));
+  if (auto checked = check_batch(documents->size()); !checked) return checked;
+  const bool is_ordered = flag_argument(call.command, "ordered", true);
+  auto routing = ensure_collection(context, call.database, *name);
+  if (!routing) return pass(std::move(routing.error()));
+  std::vector<WriteFailure> failures;
+  std::vector<size_t> numbers;  // of the documents in the batch
+  WriteBatch batch(context, *routing, is_ordered);
+  for (size_t i = 0; i < documents->size() && !batch.is_stopped(); ++i) {
+    auto made = prepare(**routing, (*documents)[i], call.now_ms());
+    if (!made) {
+      failures.push_back({.index = i, .error = std::move(made.error())});
+      if (is_ordered) break;
+      continue;
+    }
+    numbers.push_back(i);
+    batch.add(make_write(Verb::create, *routing, made->key, std::move(made->bytes)));
+  }
+  WriteBatch::Outcome& outcome = batch.finish();
+  call.charge += outcome.charge;
+  for (const auto& [at, error] : outcome.refused) {
+    const size_t number = numbers[at];
+    auto made = prepare(**routing, (*documents)[number], call.now_ms());
+    WriteFailure failure = failure_of(**routing, made ? made->document : Value(), error);
+    failure.index = number;
+    failures.push_back(std::move(failure));
+  }
+  std::ranges::sort(failures, {}, &WriteFailure::index);
+  if (is_ordered && failures.size() > 1) failures.resize(1);
+  call.answer.int32("n", static_cast<int32_t>(outcome.done));
+  append_failures(call.answer, failures);
+  return {};
+}
+
+bool try_insert_at_once(const Context& context, CallPtr& call) {
+  if (call->message.sequences.size() != 1 || call->collection().empty()) return false;
+  const DocumentSequence& sequence = call->message.sequences.front();
+  if (sequence.name != "documents" || sequence.documents.size() != 1 ||
+      sequence.documents.front().size() > kAtOnceBytesMax) {
+    return false;
+  }
+  const auto routing = find_collection(context, call->database, call->collection());
+  if (!routing) return false;
+  auto made = prepare(*routing, sequence.documents.front(), call->now_ms());
+  if (!made) return false;
+  std::vector<partition::Write> transaction;
+  transaction.push_back(make_write(Verb::create, routing, made->key, std::move(made->bytes)));
+  context.engine.write(routing, std::move(transaction),
+                       [&context, routing, document = std::move(made->document),
+                        call = std::move(call)](cluster::WriteReply reply) mutable {
+                         if (reply.error && reply.error->code == Code::throttled) {
+                           // Where it may wait.
+                           return run_later(context, std::move(call), Runs::writes, run_insert,
+                                            routing->container->number);
+                         }
+                         call->charge += reply.receipt.charge;
+                         call->answer.int32("n", reply.error ? 0 : 1);
+                         if (reply.error) {
+                           append_failures(call->answer,
+                                           {failure_of(*routing, document, *reply.error)});
+                         }
+                         call->reply();
+                       });
+  return true;
+}
+
+}  // namespace orrery::mongo

@@ -1,0 +1,213 @@
+// What tells of the server: buildInfo, serverStatus and the like.
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "api/mongo/collections/collections.h"
+#include "api/mongo/commands/arguments.h"
+#include "api/mongo/commands/command.h"
+
+namespace orrery::mongo {
+namespace {
+
+using value::Value;
+
+// The release whose commands these are.
+constexpr std::string_view kVersion = "7.0.14";
+constexpr int32_t kVersionParts[] = {7, 0, 14, 0};
+
+std::string host_name() {
+  utsname names{};
+  return ::uname(&names) == 0 ? names.nodename : "localhost";
+}
+
+void list_roles(BsonWriter& answer, const Connection& connection, std::string_view name) {
+  answer.begin_array(name);
+  if (connection.access) {
+    answer.begin_document("0")
+        .string("role",
+                *connection.access == account::Access::read_write ? "root" : "readAnyDatabase")
+        .string("db", "admin")
+        .end();
+  }
+  answer.end();
+}
+
+}  // namespace
+
+Answer<void> run_ping(const Context& /*context*/, Call& /*call*/) {
+  return {};
+}
+
+Answer<void> run_accept(const Context& /*context*/, Call& /*call*/) {
+  return {};
+}
+
+Answer<void> run_build_info(const Context& /*context*/, Call& call) {
+  BsonWriter& answer = call.answer;
+  answer.string("version", kVersion).string("gitVersion", "orrery");
+  answer.begin_array("modules").end();
+  answer.string("allocator", "system").string("javascriptEngine", "none");
+  answer.string("sysInfo", "deprecated");
+  answer.begin_array("versionArray");
+  BsonWriter::Index index;
+  for (const int32_t part : kVersionParts) answer.int32(index.next(), part);
+  answer.end();
+  answer.int32("bits", 64).boolean("debug", false);
+  answer.int32("maxBsonObjectSize", 16 << 20);
+  answer.begin_array("storageEngines").string("0", "orrery").end();
+  return {};
+}
+
+Answer<void> run_get_parameter(const Context& /*context*/, Call& call) {
+  const bool is_all = call["getParameter"].is_string() && call["getParameter"].text() == "*";
+  bool is_known = is_all;
+  const auto asked = [&](std::string_view name) {
+    const bool wanted = is_all || !call[name].is_undefined();
+    is_known = is_known || wanted;
+    return wanted;
+  };
+  if (asked("featureCompatibilityVersion")) {
+    call.answer.begin_document("featureCompatibilityVersion").string("version", "7.0").end();
+  }
+  if (asked("authenticationMechanisms")) {
+    call.answer.begin_array("authenticationMechanisms")
+        .string("0", kScramSha1)
+        .string("1", kScramSha256)
+        .end();
+  }
+  if (asked("logicalSessionTimeoutMinutes")) {
+    call.answer.int32("localLogicalSessionTimeoutMinutes", 30);
+  }
+  if (asked("requireApiVersion")) call.answer.boolean("requireApiVersion", false);
+  if (asked("enableTestCommands")) call.answer.boolean("enableTestCommands", false);
+  if (is_known) return {};
+  return refuse(kInvalidOptions, "no option found to get");
+}
+
+Answer<void> run_host_info(const Context& /*context*/, Call& call) {
+  utsname names{};
+  ::uname(&names);
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page = ::sysconf(_SC_PAGESIZE);
+  call.answer.begin_document("system")
+      .date("currentTime", call.now_ms())
+      .string("hostname", host_name())
+      .int32("cpuAddrSize", 64)
+      .int64("memSizeMB", pages * page >> 20)
+      .int32("numCores", static_cast<int32_t>(std::thread::hardware_concurrency()))
+      .string("cpuArch", names.machine)
+      .end();
+  call.answer.begin_document("os")
+      .string("type", names.sysname)
+      .string("name", names.sysname)
+      .string("version", names.release)
+      .end();
+  call.answer.begin_document("extra").end();
+  return {};
+}
+
+Answer<void> run_whats_my_uri(const Context& /*context*/, Call& call) {
+  call.answer.string("you", call.connection.peer);
+  return {};
+}
+
+Answer<void> run_server_status(const Context& context, Call& call) {
+  BsonWriter& answer = call.answer;
+  answer.string("host", host_name()).string("version", kVersion).string("process", "mongos");
+  answer.int64("pid", ::getpid());
+  answer.real("uptime", static_cast<double>(call.steady_us()) / 1e6);
+  answer.date("localTime", call.now_ms());
+  answer.begin_document("connections").int32("current", static_cast<int32_t>(call.connection.id));
+  answer.end();
+  answer.begin_document("metrics").begin_document("cursor").begin_document("open");
+  answer.int64("total", static_cast<int64_t>(context.cursors.size())).end().end().end();
+  answer.begin_document("storageEngine").string("name", "orrery").boolean("persistent", true).end();
+  return {};
+}
+
+Answer<void> run_connection_status(const Context& /*context*/, Call& call) {
+  call.answer.begin_document("authInfo").begin_array("authenticatedUsers");
+  if (!call.connection.user.empty()) {
+    call.answer.begin_document("0")
+        .string("user", call.connection.user)
+        .string("db", "admin")
+        .end();
+  }
+  call.answer.end();
+  list_roles(call.answer, call.connection, "authenticatedUserRoles");
+  if (flag_argument(call.command, "showPrivileges", false)) {
+    call.answer.begin_array("authenticatedUserPrivileges").end();
+  }
+  call.answer.end();
+  return {};
+}
+
+Answer<void> run_users_info(const Context& context, Call& call) {
+  call.answer.begin_array("users").begin_document("0");
+  const std::string& name = context.account.name();
+  call.answer.string("_id", "admin." + name).string("user", name).string("db", "admin");
+  list_roles(call.answer, call.connection, "roles");
+  call.answer.begin_array("mechanisms").string("0", kScramSha1).string("1", kScramSha256).end();
+  call.answer.end().end();
+  return {};
+}
+
+// What the server logs is for its operators: no line of it is told here.
+Answer<void> run_get_log(const Context& /*context*/, Call& call) {
+  if (call["getLog"].is_string() && call["getLog"].text() == "*") {
+    call.answer.begin_array("names").string("0", "global").string("1", "startupWarnings").end();
+    return {};
+  }
+  call.answer.int32("totalLinesWritten", 0).begin_array("log").end();
+  return {};
+}
+
+Answer<void> run_current_op(const Context& /*context*/, Call& call) {
+  call.answer.begin_array("inprog").end();
+  return {};
+}
+
+Answer<void> run_get_cmd_line_opts(const Context& /*context*/, Call& call) {
+  call.answer.begin_array("argv").string("0", "orrery").end();
+  call.answer.begin_document("parsed").end();
+  return {};
+}
+
+Answer<void> run_list_commands(const Context& /*context*/, Call& call) {
+  call.answer.begin_document("commands");
+  for (const Command& command : all_commands()) {
+    call.answer.begin_document(command.name)
+        .string("help", "")
+        .boolean("requiresAuth", command.needs != Needs::nothing)
+        .boolean("secondaryOk", command.needs != Needs::write)
+        .boolean("adminOnly", false)
+        .end();
+  }
+  call.answer.end();
+  return {};
+}
+
+Answer<void> run_last_statistics(const Context& /*context*/, Call& call) {
+  const Connection::Statistics& last = call.connection.last;
+  call.answer.string("CommandName", last.command)
+      .real("RequestCharge", last.charge)
+      .real("RequestDurationInMilliSeconds", static_cast<double>(last.took_us) / 1000);
+  return {};
+}
+
+Answer<void> run_start_session(const Context& /*context*/, Call& call) {
+  call.answer.begin_document("id").binary("id", make_uuid(), 4).end().int32("timeoutMinutes", 30);
+  return {};
+}
+
+Answer<void> run_end_transaction(const Context& /*context*/, Call& call) {
+  return refuse(kNoSuchTransaction,
+                fmt::format("{}: there is no transaction with this number: transactions are not "
+                            "supported",
+                            call.name));
+}
+
+}  // namespace orrery::mongo

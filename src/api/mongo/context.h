@@ -1,0 +1,47 @@
+// What the commands of this face share. There is one, in Service, and it outlives every call.
+//
+// Threading: what it refers to may be used by any thread.
+#pragma once
+
+#include <string>
+
+#include "account/account.h"
+#include "api/mongo/auth/scram.h"
+#include "api/mongo/cursors/cursor_store.h"
+#include "api/mongo/documents/retry_memory.h"
+#include "base/clock.h"
+#include "cluster/engine.h"
+#include "face/face.h"
+#include "face/lanes.h"
+
+namespace orrery::mongo {
+
+inline constexpr std::string_view kFaceName = "mongo";
+
+struct ServiceOptions {
+  bool in_development = false;  // on loopback nobody has to log in
+  // The replica set that handshakes name. Empty: they answer as a mongos does.
+  std::string replica_set;
+};
+
+struct Context {
+  Context(const face::Context& lent, ServiceOptions options_in)
+      : engine(lent.engine),
+        lanes(lent.lanes),
+        clock(lent.clock),
+        account(lent.account),
+        options(std::move(options_in)),
+        secrets(lent.account),
+        cursors(lent.clock) {}
+
+  cluster::Engine& engine;
+  face::Lanes& lanes;
+  const Clock& clock;
+  account::Account& account;
+  const ServiceOptions options;
+  mutable ScramSecrets secrets;
+  mutable CursorStore cursors;
+  mutable RetryMemory retries;
+};
+
+}  // namespace orrery::mongo

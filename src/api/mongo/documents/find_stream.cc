@@ -1,0 +1,311 @@
+// See find_stream.h.
+#include "api/mongo/documents/find_stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/mongo/bson/bson_codec.h"
+#include "api/mongo/call.h"
+#include "api/mongo/documents/document_key.h"
+#include "api/mongo/match/bounds.h"
+#include "base/await.h"
+#include "partition/format.h"
+
+namespace orrery::mongo {
+namespace {
+
+using value::Type;
+using value::Value;
+
+// More values of $in than this are looked for by a scan.
+constexpr size_t kPointsMax = 1'000;
+
+bool can_be_row(const Value& id) {
+  return !id.is_undefined() && !id.is_array() && id.type() != Type::regex;
+}
+
+bool routing_has_index(const cluster::Routing& routing) {
+  return routing.container->spec.indexed;
+}
+
+// The rows in bounds of _id, as a range of stored keys.
+void narrow(ScanRange& range, const std::string& placement, const Bounds& bounds) {
+  if (bounds.is_everything || bounds.intervals.empty()) return;
+  const Interval& first = bounds.intervals.front();
+  const Interval& last = bounds.intervals.back();
+  if (first.low) range.from = partition::item_key(placement, row_of(*first.low));
+  if (last.high) {
+    // Rows of equal values are equal, and none is a prefix of another.
+    range.to = partition::item_key(placement, row_of(*last.high)) + '\0';
+  }
+}
+
+}  // namespace
+
+Answer<std::unique_ptr<MatchingDocuments>> MatchingDocuments::open(const Context& context,
+                                                                   cluster::RoutingPtr routing,
+                                                                   const FindQuery& query,
+                                                                   Budget& budget, int64_t now_ms) {
+  std::unique_ptr<MatchingDocuments> made(
+      new MatchingDocuments(context, std::move(routing), budget));
+  made->evaluation_.now = Value::make_date({now_ms, 0});
+  made->evaluation_.cluster_time = Value::make_timestamp(cluster_time(now_ms));
+  made->evaluation_.collation = query.collation.get();
+  if (query.let.is_object()) {
+    auto defined = define_variables(query.let, made->parse_context_, made->evaluation_);
+    if (!defined) return pass(std::move(defined.error()));
+  }
+  auto matcher =
+      Matcher::parse(query.filter, {.collation = query.collation, .context = made->parse_context_});
+  if (!matcher) return pass(std::move(matcher.error()));
+  made->matcher_ = std::move(*matcher);
+  if (!made->routing_) return made;  // no collection: nothing matches
+  const auto placement = placement_of_filter(*made->routing_, query.filter);
+  const bool is_sharded = definition_of(*made->routing_).is_sharded();
+  made->is_in_id_order_ = placement.has_value();
+  if (placement && !query.collation) {
+    auto ids = choices_of(query.filter, "_id");
+    if (ids && ids->size() <= kPointsMax) {
+      std::vector<std::string> rows;
+      for (const Value& id : *ids) {
+        if (can_be_row(id)) rows.push_back(row_of(id));
+      }
+      std::ranges::sort(rows);
+      const auto repeated = std::ranges::unique(rows);
+      rows.erase(repeated.begin(), repeated.end());
+      for (std::string& row : rows) made->points_.push_back({*placement, std::move(row)});
+      made->first_placement_ = *placement;
+      return made;
+    }
+  }
+  ScanRange range = placement && is_sharded ? one_placement(*placement) : whole_collection();
+  if (placement && !query.collation) {
+    narrow(range, *placement, bounds_of(query.filter, "_id", false));
+    made->is_range_ = !range.from.empty() || !range.to.empty();
+  }
+  made->first_placement_ = placement ? *placement : range.min;
+  if (!made->is_range_ && !query.collation && routing_has_index(*made->routing_)) {
+    auto index = IndexScan::open(context, made->routing_, range, query.filter);
+    if (!index) return pass(std::move(index.error()));
+    made->index_ = std::move(*index);
+    if (made->index_) return made;
+  }
+  made->scan_ = std::make_unique<Scan>(context, made->routing_, std::move(range));
+  return made;
+}
+
+Answer<std::optional<std::string_view>> MatchingDocuments::next_bytes() {
+  if (scan_) return scan_->next();
+  if (index_) return index_->next();
+  while (next_point_ < points_.size()) {
+    const partition::ItemKey& key = points_[next_point_++];
+    auto read = await<Result<cluster::ReadReply>>([&](auto done) {
+      context_.engine.read(routing_, key.placement, key.row, {}, std::move(done));
+    });
+    if (!read) return pass(engine_error(read.error()));
+    if (!*read) return pass(engine_error(read->error()));
+    point_charge_ += (*read)->receipt.charge;
+    if (!(*read)->item) continue;
+    point_body_ = std::move((*read)->item->body);
+    ++points_read_;
+    return std::optional<std::string_view>(point_body_);
+  }
+  return std::optional<std::string_view>();
+}
+
+Answer<std::optional<MatchingDocuments::Found>> MatchingDocuments::next() {
+  for (;;) {
+    auto bytes = next_bytes();
+    if (!bytes) return pass(std::move(bytes.error()));
+    if (!*bytes) return std::optional<Found>();
+    if (auto spent = evaluation_.spend(64 + (*bytes)->size() / 64); !spent) {
+      return pass(std::move(spent.error()));
+    }
+    auto document = from_bson(**bytes);
+    if (!document) return pass(std::move(document.error()));
+    auto match = matcher_.match(*document, evaluation_);
+    if (!match) return pass(std::move(match.error()));
+    if (match->is_match) return Found{**bytes, std::move(*document), match->position};
+  }
+}
+
+Answer<partition::ItemKey> MatchingDocuments::key() const {
+  if (!scan_ && !index_) return points_[next_point_ - 1];
+  auto key = partition::parse_item_key(scan_ ? scan_->key() : index_->key());
+  if (!key) return pass(engine_error(key.error()));
+  return *key;
+}
+
+Answer<void> MatchingDocuments::begin_batch() {
+  if (!scan_ && !index_) return {};  // points are admitted one by one
+  return admit(context_, routing_, first_placement_);
+}
+
+double MatchingDocuments::end_batch(size_t bytes_returned) {
+  pause();
+  if (!scan_ && !index_) return std::exchange(point_charge_, 0);
+  const uint64_t all_items = scan_ ? scan_->items_read() : index_->items_read();
+  const uint64_t all_bytes = scan_ ? scan_->bytes_read() : index_->bytes_read();
+  const uint64_t items = all_items - std::exchange(paid_items_, all_items);
+  const uint64_t bytes = all_bytes - std::exchange(paid_bytes_, all_bytes);
+  return pay(context_, scan_ ? scan_->routing() : index_->routing(), first_placement_, items, bytes,
+             bytes_returned);
+}
+
+Answer<std::unique_ptr<FindStream>> FindStream::open(const Context& context,
+                                                     cluster::RoutingPtr routing,
+                                                     const FindQuery& query,
+                                                     const FindOptions& options, int64_t now_ms) {
+  auto made = std::make_unique<FindStream>();
+  auto documents =
+      MatchingDocuments::open(context, std::move(routing), query, made->budget, now_ms);
+  if (!documents) return pass(std::move(documents.error()));
+  made->documents_ = std::move(*documents);
+  if (options.projection.is_object()) {
+    auto projection = Projection::parse(
+        options.projection,
+        {.collation = query.collation, .context = made->documents_->parse_context()});
+    if (!projection) return pass(std::move(projection.error()));
+    made->projection_ = std::move(*projection);
+  }
+  if (options.sort.is_object() && options.sort.size() > 0) {
+    auto sort = Sort::parse(options.sort, query.collation);
+    if (!sort) return pass(std::move(sort.error()));
+    const bool is_given = sort->is_natural()
+                              ? !sort->is_reverse_natural()
+                              : made->documents_->is_in_id_order() && sort->parts().size() >= 1 &&
+                                    sort->parts()[0].path == "_id" &&
+                                    !sort->parts()[0].descending && !query.collation;
+    if (sort->is_reverse_natural()) {
+      auto reverse = Sort::parse(Value::make_object(
+          {{Value::make_string("_id"), Value::make_integer(-1, value::NumberKind::int32)}}));
+      if (!reverse) return pass(std::move(reverse.error()));
+      made->sort_ = std::move(*reverse);
+    } else if (!is_given) {
+      made->sort_ = std::move(*sort);
+    }
+  }
+  if (made->documents_->near() != nullptr && !made->sort_ && options.sort.size() == 0) {
+    auto by_distance = Sort::parse(Value::make_object(
+        {{Value::make_string("distance"), Value::make_integer(1, value::NumberKind::int32)}}));
+    if (!by_distance) return pass(std::move(by_distance.error()));
+    made->sort_ = std::move(*by_distance);
+    made->is_by_distance_ = true;
+  }
+  made->skip_ = options.skip;
+  if (options.limit > 0) made->left_ = options.limit;
+  return made;
+}
+
+// Keeps no more than skip and limit ask for: beyond twice that, the half that comes last goes.
+Answer<void> FindStream::sort_all() {
+  const auto before = [this](const Kept& a, const Kept& b) {
+    const auto order = sort_->compare(a.key, b.key);
+    return order != 0 ? order < 0 : a.number < b.number;
+  };
+  uint64_t number = 0;
+  const size_t most =
+      left_ && *left_ + skip_ < (int64_t{1} << 31) ? static_cast<size_t>(*left_ + skip_) : SIZE_MAX;
+  std::vector<Kept> all;
+  const auto cut = [&] {
+    std::ranges::sort(all, before);
+    while (all.size() > most) {
+      kept_bytes_ -= all.back().bytes.size() + sizeof(Kept);
+      all.pop_back();
+    }
+  };
+  for (;;) {
+    auto found = documents_->next();
+    if (!found) return pass(std::move(found.error()));
+    if (!*found) break;
+    Sort::Key key;
+    if (is_by_distance_) {
+      const auto distance =
+          distance_m(*documents_->near(), (*found)->document, documents_->evaluation());
+      if (!distance) continue;
+      key.push_back(Value::make_number(*distance));
+    } else {
+      key = sort_->key((*found)->document);
+    }
+    size_t bytes = sizeof(Kept) + (*found)->bytes.size();
+    for (Value& part : key) {
+      part = part.to_owned();
+      bytes += part.memory();
+    }
+    kept_bytes_ += bytes;
+    all.push_back({std::move(key), std::string((*found)->bytes), (*found)->position, number++});
+    if (most < SIZE_MAX && all.size() >= 2 * most + 64) cut();
+    if (kept_bytes_ > kSortBytesMax) {
+      return refuse(kQueryExceededMemory,
+                    fmt::format("Sort exceeded memory limit of {} bytes: ask for fewer documents "
+                                "with a filter or a limit",
+                                kSortBytesMax));
+    }
+  }
+  cut();
+  kept_.assign(std::make_move_iterator(all.begin()), std::make_move_iterator(all.end()));
+  is_sorted_ = true;
+  return {};
+}
+
+Answer<void> FindStream::project(const Value& document, std::string_view bytes,
+                                 std::optional<size_t> position, std::string& out) {
+  if (projection_.is_everything()) {
+    out.assign(bytes);
+    return {};
+  }
+  auto projected = projection_.apply(document, position, documents_->evaluation());
+  if (!projected) return pass(std::move(projected.error()));
+  auto written = to_bson(*projected);
+  if (!written) return pass(std::move(written.error()));
+  out = std::move(*written);
+  return {};
+}
+
+Answer<bool> FindStream::next(std::string& bson) {
+  if (left_ && *left_ <= 0) return false;
+  if (sort_) {
+    if (!is_sorted_) {
+      if (auto sorted = sort_all(); !sorted) return pass(std::move(sorted.error()));
+    }
+    while (skip_ > 0 && !kept_.empty()) {
+      kept_.pop_front();
+      --skip_;
+    }
+    if (kept_.empty()) return false;
+    Kept kept = std::move(kept_.front());
+    kept_.pop_front();
+    kept_bytes_ -= std::min(kept_bytes_, kept.bytes.size() + sizeof(Kept));
+    Value document;
+    if (!projection_.is_everything()) {
+      auto parsed = from_bson(kept.bytes);
+      if (!parsed) return pass(std::move(parsed.error()));
+      document = std::move(*parsed);
+    }
+    if (left_) --*left_;
+    if (auto done = project(document, kept.bytes, kept.position, bson); !done) {
+      return pass(std::move(done.error()));
+    }
+    return true;
+  }
+  for (;;) {
+    auto found = documents_->next();
+    if (!found) return pass(std::move(found.error()));
+    if (!*found) return false;
+    if (skip_ > 0) {
+      --skip_;
+      continue;
+    }
+    if (left_) --*left_;
+    auto done = project((*found)->document, (*found)->bytes, (*found)->position, bson);
+    if (!done) return pass(std::move(done.error()));
+    return true;
+  }
+}
+
+double FindStream::end_batch(size_t bytes_returned) {
+  return documents_->end_batch(bytes_returned);
+}
+
+}  // namespace orrery::mongo

@@ -1,0 +1,150 @@
+// What a find gives: the documents of a collection that match, sorted, skipped, limited and
+// projected.
+//
+// By _id it reads documents by their keys; a range of _id is a range of the scan; everything else
+// is a scan that asks the filter of each document. A sort that the scan does not give is done in
+// memory, of no more documents than skip and limit leave, within kSortBytesMax.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "api/mongo/bson/collation.h"
+#include "api/mongo/context.h"
+#include "api/mongo/cursors/row_stream.h"
+#include "api/mongo/documents/index_scan.h"
+#include "api/mongo/documents/scan.h"
+#include "api/mongo/match/match.h"
+#include "api/mongo/match/projection.h"
+#include "api/mongo/match/sort.h"
+#include "value/value.h"
+
+namespace orrery::mongo {
+
+inline constexpr size_t kSortBytesMax = size_t{100} << 20;
+
+// What to look for. Values own what they are of.
+struct FindQuery {
+  value::Value filter;  // an object
+  value::Value let;
+  std::shared_ptr<const Collation> collation;
+};
+
+// The documents that match, with their keys and bytes. Also what updates and deletes look for.
+class MatchingDocuments {
+ public:
+  // `budget` outlives it.
+  static Answer<std::unique_ptr<MatchingDocuments>> open(const Context& context,
+                                                         cluster::RoutingPtr routing,
+                                                         const FindQuery& query, Budget& budget,
+                                                         int64_t now_ms);
+
+  struct Found {
+    std::string_view bytes;  // valid until the next call
+    value::Value document;   // owns what it is of
+    std::optional<size_t> position;
+  };
+  // Nothing at the end.
+  Answer<std::optional<Found>> next();
+  // Where the last one is.
+  Answer<partition::ItemKey> key() const;
+  void pause() {
+    if (scan_) scan_->pause();
+    if (index_) index_->pause();
+  }
+  // Whether a document that was read again still matches.
+  Answer<Matcher::Match> match(const value::Value& document) {
+    return matcher_.match(document, evaluation_);
+  }
+  Evaluation& evaluation() { return evaluation_; }
+  const ParseContext& parse_context() const { return parse_context_; }
+  bool is_in_id_order() const { return is_in_id_order_; }
+  // What $near asks: the caller sorts by distance. Null: nothing.
+  const Matcher::Near* near() const { return matcher_.near(); }
+
+  Answer<void> begin_batch();
+  double end_batch(size_t bytes_returned);
+  uint64_t documents_read() const {
+    return points_read_ + (scan_ ? scan_->items_read() : 0) + (index_ ? index_->items_read() : 0);
+  }
+  uint64_t keys_read() const { return index_ ? index_->keys_read() : points_read_; }
+  // IDHACK: by keys. IXSCAN: by the index that index_name() names. COLLSCAN: all.
+  std::string_view plan() const {
+    return !scan_ && !index_ ? "IDHACK" : index_ || is_range_ ? "IXSCAN" : "COLLSCAN";
+  }
+  std::string index_name() const { return index_ ? index_->index_name() : std::string("_id_"); }
+
+ private:
+  MatchingDocuments(const Context& context, cluster::RoutingPtr routing, Budget& budget)
+      : context_(context), routing_(std::move(routing)), evaluation_(budget) {}
+  Answer<std::optional<std::string_view>> next_bytes();
+
+  const Context& context_;
+  const cluster::RoutingPtr routing_;
+  Evaluation evaluation_;
+  ParseContext parse_context_;
+  Matcher matcher_;
+  // One of these two, or points_.
+  std::unique_ptr<Scan> scan_;
+  std::unique_ptr<IndexScan> index_;
+  std::vector<partition::ItemKey> points_;
+  size_t next_point_ = 0;
+  std::string point_body_;
+  std::string first_placement_;
+  uint64_t points_read_ = 0;
+  double point_charge_ = 0;
+  uint64_t paid_items_ = 0;
+  uint64_t paid_bytes_ = 0;
+  bool is_in_id_order_ = false;
+  bool is_range_ = false;
+};
+
+struct FindOptions {
+  value::Value projection;  // an object, or undefined
+  value::Value sort;        // likewise
+  int64_t skip = 0;
+  int64_t limit = 0;  // 0: none
+};
+
+class FindStream final : public RowStream {
+ public:
+  static Answer<std::unique_ptr<FindStream>> open(const Context& context,
+                                                  cluster::RoutingPtr routing,
+                                                  const FindQuery& query,
+                                                  const FindOptions& options, int64_t now_ms);
+
+  Answer<bool> next(std::string& bson) override;
+  Answer<void> begin_batch() override { return documents_->begin_batch(); }
+  double end_batch(size_t bytes_returned) override;
+  size_t memory() const override { return kept_bytes_; }
+  const MatchingDocuments& documents() const { return *documents_; }
+  bool sorts_in_memory() const { return sort_.has_value(); }
+
+ private:
+  struct Kept {
+    Sort::Key key;
+    std::string bytes;
+    std::optional<size_t> position;
+    uint64_t number = 0;  // in the order in which they were found: breaks ties
+  };
+  Answer<void> sort_all();
+  Answer<void> project(const value::Value& document, std::string_view bytes,
+                       std::optional<size_t> position, std::string& out);
+
+  std::unique_ptr<MatchingDocuments> documents_;
+  Projection projection_;
+  std::optional<Sort> sort_;     // of documents that the scan gives in another order
+  bool is_by_distance_ = false;  // sort_ is over how far documents are from a point
+  bool is_sorted_ = false;
+  std::deque<Kept> kept_;
+  size_t kept_bytes_ = 0;
+  int64_t skip_ = 0;
+  std::optional<int64_t> left_;
+};
+
+}  // namespace orrery::mongo

@@ -1,0 +1,243 @@
+// See index_scan.h.
+#include "api/mongo/documents/index_scan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/mongo/call.h"
+#include "api/mongo/collections/collections.h"
+#include "api/mongo/collections/definition.h"
+#include "api/mongo/match/bounds.h"
+#include "partition/format.h"
+#include "value/ordered.h"
+#include "value/term_value.h"
+
+namespace orrery::mongo {
+namespace {
+
+using value::Path;
+using value::Type;
+using value::Value;
+using value::ValueOrder;
+
+constexpr size_t kKeysMax = 200'000;
+constexpr size_t kPage = 128;
+constexpr size_t kStepsMax = 4;  // of a path: each may lead through an array or not
+// An index that leaves more than one document in so many is no help, unless they are few.
+constexpr uint64_t kSelectivity = 3;
+constexpr uint64_t kFewItems = 1'000;
+
+// Fields whose values the container's index has.
+bool is_indexable(const Value::Member& field) {
+  if (field.name.contains('$')) return false;
+  const bool is_plain =
+      field.value.is_number() || (field.value.is_string() && field.value.text() == "hashed");
+  return is_plain && std::ranges::count(field.name, '.') < static_cast<int64_t>(kStepsMax);
+}
+
+// The path with and without an array behind each of its steps; behind the last one if `ends`.
+std::vector<Path> with_arrays(const Path& path, bool ends) {
+  std::vector<Path> all = {Path{}};
+  for (size_t i = 0; i < path.steps.size(); ++i) {
+    const bool forks = ends || i + 1 < path.steps.size();
+    std::vector<Path> longer;
+    for (Path& one : all) {
+      one.steps.push_back(path.steps[i]);
+      if (forks) {
+        longer.push_back(one);
+        longer.back().steps.push_back({.name = {}, .array = true});
+      }
+    }
+    std::ranges::move(longer, std::back_inserter(all));
+  }
+  return all;
+}
+
+std::string encoded(const Value& value) {
+  std::string out;
+  append_term_value(out, value, ValueOrder::typed);
+  return out;
+}
+
+// The terms of an interval's values behind a path: [from, to). Nothing: the index cannot tell.
+std::optional<std::pair<std::string, std::string>> terms_of(const std::string& path,
+                                                            const Interval& interval) {
+  if (interval.type == Type::null || interval.type == Type::undefined) return std::nullopt;
+  const auto [first, last] = term_tags(interval.type, ValueOrder::typed);
+  const std::string low = interval.low ? encoded(*interval.low) : std::string(1, first);
+  const std::string high = interval.high ? encoded(*interval.high) : std::string(1, last);
+  // Of long texts the index has the first part and a hash, which does not sort.
+  const bool is_cut = (interval.low && value::is_cut_term_value(low)) ||
+                      (interval.high && value::is_cut_term_value(high));
+  if (is_cut && low != high) return std::nullopt;
+  const bool leaves_low = interval.low && !interval.has_low;
+  const bool leaves_high = interval.high && !interval.has_high;
+  return std::pair(leaves_low ? value::after_prefix(path + low) : path + low,
+                   leaves_high ? path + high : value::after_prefix(path + high));
+}
+
+}  // namespace
+
+std::vector<value::IndexRule> index_rules_of(const Definition& definition) {
+  std::vector<value::IndexRule> rules;
+  for (const IndexSpec& index : definition.indexes) {
+    for (const Value::Member& field : index.key.members()) {
+      if (!is_indexable(field)) continue;
+      for (Path& path : with_arrays(path_of(field.name), false)) {
+        value::IndexRule rule{.path = {.path = std::move(path), .tail = value::Tail::subtree},
+                              .include = true};
+        if (std::ranges::find(rules, rule) == rules.end()) rules.push_back(std::move(rule));
+      }
+    }
+  }
+  return rules;
+}
+
+// A field that the filter bounds.
+struct IndexScan::Candidate {
+  const std::string* index = nullptr;  // its name
+  std::string field;
+  std::vector<std::string> plain = {};     // encoded paths without an array
+  std::vector<std::string> multikey = {};  // those with one
+};
+
+Answer<std::unique_ptr<IndexScan>> IndexScan::open(const Context& context,
+                                                   cluster::RoutingPtr routing,
+                                                   const ScanRange& range, const Value& filter) {
+  std::unique_ptr<IndexScan> made(new IndexScan(context, std::move(routing), range));
+  auto helps = made->collect(filter);
+  if (!helps) return pass(std::move(helps.error()));
+  if (!*helps) return nullptr;
+  return made;
+}
+
+Answer<bool> IndexScan::collect(const Value& filter) {
+  std::vector<Candidate> candidates;
+  for (const IndexSpec& index : definition_of(*routing_).indexes) {
+    for (const Value::Member& field : index.key.members()) {
+      if (!is_indexable(field) || bounds_of(filter, field.name, true).is_everything) continue;
+      Candidate candidate{.index = &index.name, .field = std::string(field.name)};
+      for (const Path& path : with_arrays(path_of(field.name), true)) {
+        const bool has_array =
+            std::ranges::any_of(path.steps, [](const Path::Step& step) { return step.array; });
+        (has_array ? candidate.multikey : candidate.plain).push_back(value::term_path(path));
+      }
+      candidates.push_back(std::move(candidate));
+    }
+  }
+  if (candidates.empty()) return false;
+  std::string placement = range_.min;
+  for (;;) {
+    auto view = context_.engine.open_view(routing_, placement, range_.min, range_.max, {});
+    if (!view) return false;  // the scan that comes in its place tells why
+    if (!view->view->is_indexed()) return false;
+    filter_ = &filter;
+    auto helps = collect_view(*view->view, candidates);
+    if (!helps || !*helps) return helps;
+    if (view->max >= range_.max) break;
+    placement = view->max;
+  }
+  std::ranges::sort(keys_);
+  const auto repeated = std::ranges::unique(keys_);
+  keys_.erase(repeated.begin(), repeated.end());
+  return true;
+}
+
+Answer<bool> IndexScan::collect_view(const partition::View& view,
+                                     const std::vector<Candidate>& candidates) {
+  using Ranges = std::vector<std::pair<std::string, std::string>>;
+  const uint64_t items = view.items_at_most();
+  std::optional<Ranges> best;
+  uint64_t least = std::max(kFewItems, items / kSelectivity);
+  for (const Candidate& candidate : candidates) {
+    // Conditions on a field are joined where no document has an array there.
+    const bool is_multikey = std::ranges::any_of(candidate.multikey, [&](const std::string& path) {
+      return view.estimate(path, value::after_prefix(path)) > 0;
+    });
+    const Bounds bounds = bounds_of(*filter_, candidate.field, is_multikey);
+    if (bounds.is_everything) continue;
+    Ranges ranges;
+    bool is_told = true;
+    uint64_t entries = 0;
+    const auto add = [&](const std::string& path) {
+      for (const Interval& interval : bounds.intervals) {
+        auto terms = terms_of(path, interval);
+        is_told = is_told && terms.has_value();
+        if (!terms) return;
+        entries += view.estimate(terms->first, terms->second);
+        ranges.push_back(std::move(*terms));
+      }
+    };
+    for (const std::string& path : candidate.plain) add(path);
+    if (is_multikey) {
+      for (const std::string& path : candidate.multikey) add(path);
+    }
+    if (!is_told || entries > least) continue;
+    least = entries;
+    best = std::move(ranges);
+    index_name_ = *candidate.index;
+  }
+  if (!best) return false;
+  for (const auto& [from, to] : *best) {
+    auto cursor = view.entries(from, to, false, nullptr);
+    if (!cursor) return pass(engine_error(cursor.error()));
+    for (;;) {
+      auto found = (*cursor)->next();
+      if (!found) return pass(engine_error(found.error()));
+      if (!*found) break;
+      ++entries_;
+      if (keys_.size() >= kKeysMax) return false;
+      keys_.emplace_back((*cursor)->key());
+    }
+  }
+  return true;
+}
+
+void IndexScan::pause() {
+  bodies_.clear();
+  view_.reset();
+}
+
+// The documents from next_ on, some of them, of one partition.
+Answer<void> IndexScan::fetch() {
+  pause();
+  auto first = partition::parse_item_key(keys_[next_]);
+  if (!first) return pass(engine_error(first.error()));
+  auto view = context_.engine.open_view(routing_, first->placement, range_.min, range_.max, {});
+  for (int tries = 0; !view && view.error().code == Code::moved && tries < 16; ++tries) {
+    cluster::RoutingPtr now = context_.engine.find(routing_->container->number);
+    if (!now) break;
+    routing_ = std::move(now);
+    view = context_.engine.open_view(routing_, first->placement, range_.min, range_.max, {});
+  }
+  if (!view) return pass(engine_error(view.error()));
+  view_ = std::move(view->view);
+  const std::string end = partition::items_from(view->max);
+  std::vector<std::string> page;
+  for (size_t i = next_; i < keys_.size() && page.size() < kPage && keys_[i] < end; ++i) {
+    page.push_back(keys_[i]);
+  }
+  auto bodies = view_->fetch(page);
+  if (!bodies) return pass(engine_error(bodies.error()));
+  page_from_ = next_;
+  bodies_ = std::move(*bodies);
+  return {};
+}
+
+Answer<std::optional<std::string_view>> IndexScan::next() {
+  while (next_ < keys_.size()) {
+    if (bodies_.empty() || next_ >= page_from_ + bodies_.size()) {
+      if (auto fetched = fetch(); !fetched) return pass(std::move(fetched.error()));
+    }
+    const std::string_view body = bodies_[next_ - page_from_];
+    ++next_;
+    if (body.empty()) continue;  // gone since
+    ++items_;
+    bytes_ += body.size();
+    return body;
+  }
+  pause();
+  return std::optional<std::string_view>();
+}
+
+}  // namespace orrery::mongo

@@ -1,0 +1,77 @@
+// The documents that an index finds for a filter.
+//
+// Every field of every index of a collection has its values in the container's index, by path,
+// those of arrays' elements too. Of the fields that the filter bounds, the one with the fewest
+// entries is read; the filter is then asked of each document, so what it finds may be too much and
+// never too little. Keys are read first, up to a limit, and sorted: documents come in the order of
+// their keys, each once.
+//
+// Not for null, which stands for missing fields too, and not for strings under a collation.
+//
+// Threading: one thread at a time. Blocks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/mongo/bson/error.h"
+#include "api/mongo/collections/definition.h"
+#include "api/mongo/context.h"
+#include "api/mongo/documents/scan.h"
+#include "cluster/engine.h"
+#include "partition/view.h"
+#include "value/terms.h"
+#include "value/value.h"
+
+namespace orrery::mongo {
+
+// What the container's index has of the indexes of a collection.
+std::vector<value::IndexRule> index_rules_of(const Definition& definition);
+
+class IndexScan {
+ public:
+  // Null: no index helps, or it is not complete yet.
+  static Answer<std::unique_ptr<IndexScan>> open(const Context& context,
+                                                 cluster::RoutingPtr routing,
+                                                 const ScanRange& range,
+                                                 const value::Value& filter);
+
+  // As Scan's.
+  Answer<std::optional<std::string_view>> next();
+  std::string_view key() const { return keys_[next_ - 1]; }
+  void pause();
+  uint64_t items_read() const { return items_; }
+  uint64_t bytes_read() const { return bytes_; }
+  uint64_t keys_read() const { return entries_; }
+  const cluster::RoutingPtr& routing() const { return routing_; }
+  const std::string& index_name() const { return index_name_; }
+
+ private:
+  struct Candidate;
+  IndexScan(const Context& context, cluster::RoutingPtr routing, ScanRange range)
+      : context_(context), routing_(std::move(routing)), range_(std::move(range)) {}
+  // False: it does not help.
+  Answer<bool> collect(const value::Value& filter);
+  Answer<bool> collect_view(const partition::View& view, const std::vector<Candidate>& candidates);
+  Answer<void> fetch();
+
+  const Context& context_;
+  cluster::RoutingPtr routing_;
+  const ScanRange range_;
+  const value::Value* filter_ = nullptr;  // while keys are collected
+  std::string index_name_;
+  std::vector<std::string> keys_;
+  size_t next_ = 0;
+  std::unique_ptr<partition::View> view_;
+  size_t page_from_ = 0;  // the key of the first of bodies_
+  std::vector<std::string_view> bodies_;
+  uint64_t items_ = 0;
+  uint64_t bytes_ = 0;
+  uint64_t entries_ = 0;
+};
+
+}  // namespace orrery::mongo

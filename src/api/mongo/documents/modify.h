@@ -1,0 +1,48 @@
+// Changes of documents that are there: found by a filter, updated or removed one by one.
+//
+// A document is read, changed, and written if it is still as it was read; if not, that is done
+// again. So an update is never lost, and never applied to a document that does not match any more.
+//
+// Threading: blocks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/mongo/call.h"
+#include "api/mongo/context.h"
+#include "api/mongo/documents/find_stream.h"
+#include "api/mongo/documents/writing.h"
+#include "api/mongo/match/sort.h"
+#include "api/mongo/update/update.h"
+#include "value/value.h"
+
+namespace orrery::mongo {
+
+struct Modification {
+  FindQuery query;
+  value::Value update;         // undefined: removes the documents
+  value::Value array_filters;  // an array, or undefined
+  value::Value constants;
+  std::optional<Sort> sort;  // which is taken, if one alone is
+  bool is_multi = false;
+  bool upserts = false;
+};
+
+struct Modified {
+  int64_t matched = 0;
+  int64_t changed = 0;
+  value::Value upserted_id;  // undefined: nothing was inserted
+  value::Value before;       // of the one document, if is_multi is false; owned
+  value::Value after;
+};
+
+// `routing` is null when the collection is not there; an upsert makes it.
+std::expected<Modified, WriteFailure> modify(const Context& context, Call& call,
+                                             cluster::RoutingPtr routing,
+                                             const Modification& modification);
+
+}  // namespace orrery::mongo

@@ -1,0 +1,61 @@
+// What an aggregate gives: a pipeline over the documents of a collection. Its leading $match stages
+// are the filter of the scan, so that keys in them are used.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/mongo/context.h"
+#include "api/mongo/cursors/row_stream.h"
+#include "api/mongo/documents/find_stream.h"
+#include "api/mongo/pipeline/pipeline.h"
+#include "value/value.h"
+
+namespace orrery::mongo {
+
+struct PipelineQuery {
+  std::string database;
+  std::string collection;  // empty: of no collection ({aggregate: 1})
+  value::Value stages;     // an array
+  value::Value let;
+  std::shared_ptr<const Collation> collation;
+};
+
+class PipelineStream final : public RowStream, private Collections {
+ public:
+  static Answer<std::unique_ptr<PipelineStream>> open(const Context& context,
+                                                      const PipelineQuery& query, int64_t now_ms);
+  ~PipelineStream() override;
+
+  Answer<bool> next(std::string& bson) override;
+  Answer<std::optional<value::Value>> next_document();
+  Answer<void> begin_batch() override;
+  double end_batch(size_t bytes_returned) override;
+  size_t memory() const override;
+  const Pipeline& pipeline() const { return *pipeline_; }
+  uint64_t documents_read() const;
+  std::string_view plan() const { return opened_.empty() ? "EOF" : opened_.front()->plan(); }
+
+ private:
+  class DocumentSource;
+  PipelineStream(const Context& context, const PipelineQuery& query, int64_t now_ms);
+  Answer<std::unique_ptr<Source>> read(const std::string& database, const std::string& collection,
+                                       const Pipeline& pipeline, Run& run) override;
+  Answer<std::unique_ptr<Source>> documents_of(const std::string& database,
+                                               const std::string& collection,
+                                               const value::Value& filter);
+
+  const Context& context_;
+  const PipelineQuery query_;
+  const int64_t now_ms_;
+  Run run_;
+  std::unique_ptr<const Pipeline> pipeline_;
+  // What is open now; sources take themselves off.
+  std::vector<MatchingDocuments*> opened_;
+  uint64_t closed_read_ = 0;
+  double closed_charge_ = 0;
+  std::unique_ptr<Source> source_;  // before what it uses
+};
+
+}  // namespace orrery::mongo

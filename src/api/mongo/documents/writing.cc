@@ -1,0 +1,263 @@
+// See writing.h.
+#include "api/mongo/documents/writing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "api/mongo/bson/bson_codec.h"
+#include "api/mongo/bson/types.h"
+#include "api/mongo/call.h"
+#include "api/mongo/collections/definition.h"
+#include "api/mongo/documents/document_key.h"
+#include "api/mongo/documents/scan.h"
+#include "partition/prepared_terms.h"
+
+namespace orrery::mongo {
+namespace {
+
+using partition::Verb;
+using partition::Write;
+using value::Value;
+
+constexpr size_t kDocumentBytesMax = size_t{16} << 20;
+constexpr size_t kWritesInTransaction = 500;
+constexpr size_t kBytesInTransaction = size_t{4} << 20;
+// The year 33,658: sums of dates and lifetimes stay in range.
+constexpr int64_t kFarthestMs = 1'000'000'000'000'000;
+constexpr std::string_view kUniqueRefusal = "unique key (";
+
+Answer<NewDocument> finish(const cluster::Routing& routing, NewDocument made) {
+  if (made.bytes.size() > kDocumentBytesMax) {
+    return refuse(10334, fmt::format("BSONObj size: {} is invalid. Size must be between 0 and {}",
+                                     made.bytes.size(), kDocumentBytesMax));
+  }
+  if (auto checked = check_id(made.id); !checked) return pass(std::move(checked.error()));
+  auto placement = placement_of(routing, made.document);
+  if (!placement) return pass(std::move(placement.error()));
+  made.key = {std::move(*placement), row_of(made.id)};
+  return made;
+}
+
+// With the _id first, and one made if there is none.
+Answer<NewDocument> with_id_first(const cluster::Routing& routing, const Value& document,
+                                  int64_t now_ms) {
+  std::vector<Value::Field> fields;
+  Value id = document.find("_id");
+  if (id.is_undefined()) id = Value::make_bytes(value::Type::object_id, make_object_id(now_ms));
+  fields.push_back({Value::make_string("_id"), id});
+  for (const Value::Member& member : document.members()) {
+    if (member.name == "_id") continue;
+    fields.push_back({Value::make_string(std::string(member.name)), member.value});
+  }
+  NewDocument made;
+  made.document = Value::make_object(std::move(fields)).to_owned();
+  made.id = made.document.find("_id");
+  auto bytes = to_bson(made.document, kMaxMessageDocumentBytes);
+  if (!bytes) return pass(std::move(bytes.error()));
+  made.bytes = std::move(*bytes);
+  return finish(routing, std::move(made));
+}
+
+bool has_id_first(const Value& document) {
+  for (const Value::Member& member : document.members()) return member.name == "_id";
+  return false;
+}
+
+// As the messages of MongoDB show it, which object mappers take apart: { a: 1, b: "x" }.
+void append_shown(std::string& out, const Value& value) {
+  switch (value.type()) {
+    case value::Type::object: {
+      out += "{ ";
+      bool is_first = true;
+      for (const Value::Member& member : value.members()) {
+        if (!std::exchange(is_first, false)) out += ", ";
+        out += member.name;
+        out += ": ";
+        append_shown(out, member.value);
+      }
+      out += is_first ? "}" : " }";
+      return;
+    }
+    case value::Type::object_id:
+      out += "ObjectId('";
+      for (const char byte : value.bytes())
+        out += fmt::format("{:02x}", static_cast<uint8_t>(byte));
+      out += "')";
+      return;
+    default:
+      out += shown(value);
+  }
+}
+
+// What the partition says of a unique key: its paths.
+std::string paths_text(const Value& key) {
+  std::string text;
+  for (const Value::Member& member : key.members()) {
+    if (!text.empty()) text += ", ";
+    text += '/';
+    for (const char c : member.name) text += c == '.' ? '/' : c;
+  }
+  return text;
+}
+
+// From the date that the expiring index is of, or the earliest of several. Without one: for ever.
+partition::Lifetime lifetime_of(const Definition& definition, std::string_view body) {
+  const IndexSpec* const index = definition.expiring_index();
+  if (index == nullptr) return {};
+  partition::Lifetime life{.ms = partition::Lifetime::kForever, .from_ms = {}};
+  const auto document = parse_bson_in_place(body);
+  if (!document) return life;
+  const auto take = [&life](const Value& value) {
+    if (value.type() != value::Type::date) return;
+    const int64_t ms = std::clamp(value.date().ms, -kFarthestMs, kFarthestMs);
+    life.ms = partition::Lifetime::kByDefault;
+    life.from_ms = std::min(life.from_ms.value_or(ms), ms);
+  };
+  for (const Value::Member& field : index->key.members()) {
+    const Value found = find_path(Value::from(document->root()), field.name);
+    take(found);
+    for (const Value& element : found.elements()) take(element);
+  }
+  return life;
+}
+
+}  // namespace
+
+Answer<NewDocument> prepare(const cluster::Routing& routing, std::string_view bytes,
+                            int64_t now_ms) {
+  auto document = from_bson(bytes);
+  if (!document) return pass(std::move(document.error()));
+  if (!has_id_first(*document)) return with_id_first(routing, *document, now_ms);
+  NewDocument made;
+  made.bytes = bytes;
+  made.document = std::move(*document);
+  made.id = made.document.find("_id");
+  return finish(routing, std::move(made));
+}
+
+Answer<NewDocument> prepare(const cluster::Routing& routing, const Value& document,
+                            int64_t now_ms) {
+  return with_id_first(routing, document, now_ms);
+}
+
+Write make_write(Verb verb, const cluster::RoutingPtr& routing, const partition::ItemKey& key,
+                 std::string body) {
+  Write write;
+  write.verb = verb;
+  write.placement = key.placement;
+  write.row = key.row;
+  write.body = std::move(body);
+  write.schema = routing->schema;
+  if (verb != Verb::remove) write.lifetime = lifetime_of(definition_of(*routing), write.body);
+  if (verb != Verb::remove && (routing->schema->indexed || !routing->schema->unique_keys.empty())) {
+    if (auto document = parse_bson_in_place(write.body)) {
+      write.prepared = partition::PreparedTerms::make(document->root(), *routing->schema, nullptr);
+    }
+  }
+  return write;
+}
+
+WriteFailure failure_of(const cluster::Routing& routing, const Value& document,
+                        const orrery::Error& error) {
+  WriteFailure failure;
+  failure.error = engine_error(error);
+  if (error.code != Code::conflict) return failure;
+  IndexSpec index = id_index();
+  if (error.message.starts_with(kUniqueRefusal)) {
+    const std::string_view rest = std::string_view(error.message).substr(kUniqueRefusal.size());
+    for (const IndexSpec& other : definition_of(routing).indexes) {
+      if (is_truthy(other.spec.find("unique")) && rest.starts_with(paths_text(other.key) + ")")) {
+        index = other;
+      }
+    }
+  }
+  std::vector<Value::Field> values;
+  for (const Value::Member& member : index.key.members()) {
+    Value value = find_path(document, member.name);
+    if (value.is_undefined()) value = Value::make_null();
+    values.push_back({Value::make_string(std::string(member.name)), value.to_owned()});
+  }
+  failure.key_pattern = index.key;
+  failure.key_value = Value::make_object(std::move(values));
+  failure.error.message = fmt::format(
+      "E11000 duplicate key error collection: {}.{} index: {} dup key: ", routing.database->name,
+      routing.container->spec.name, index.name);
+  append_shown(failure.error.message, failure.key_value);
+  return failure;
+}
+
+void append_failures(BsonWriter& answer, const std::vector<WriteFailure>& failures) {
+  if (failures.empty()) return;
+  answer.begin_array("writeErrors");
+  BsonWriter::Index index;
+  for (const WriteFailure& failure : failures) {
+    answer.begin_document(index.next())
+        .int32("index", static_cast<int32_t>(failure.index))
+        .int32("code", failure.error.code);
+    answer.value("keyPattern", failure.key_pattern, SIZE_MAX);
+    answer.value("keyValue", failure.key_value, SIZE_MAX);
+    answer.string("errmsg", failure.error.message).end();
+  }
+  answer.end();
+}
+
+cluster::WriteReply write_one(const Context& context, const cluster::RoutingPtr& routing,
+                              const Write& write) {
+  int64_t left_ms = kThrottledWaitMs;
+  for (;;) {
+    std::vector<Write> transaction;
+    transaction.push_back(write);
+    cluster::WriteReply reply = context.engine.write_and_wait(routing, std::move(transaction));
+    if (!reply.error || !wait_for_throughput(*reply.error, left_ms)) return reply;
+  }
+}
+
+void WriteBatch::add(Write write) {
+  const bool is_full = pending_.size() >= kWritesInTransaction || bytes_ >= kBytesInTransaction;
+  if (!pending_.empty() && (is_full || pending_.front().placement != write.placement)) flush();
+  if (outcome_.is_stopped) return;
+  bytes_ += write.body.size();
+  pending_.push_back(std::move(write));
+}
+
+WriteBatch::Outcome& WriteBatch::finish() {
+  flush();
+  return outcome_;
+}
+
+void WriteBatch::flush() {
+  std::vector<Write> pending = std::move(pending_);
+  pending_.clear();
+  bytes_ = 0;
+  size_t from = 0;
+  size_t to = pending.size();
+  while (from < pending.size() && !outcome_.is_stopped) {
+    if (from == to) {
+      // What was before the refused one is done. Goes on behind it.
+      ++from;
+      to = pending.size();
+      outcome_.is_stopped = stops_;
+      continue;
+    }
+    const std::vector<Write>::const_iterator begin = pending.cbegin();
+    cluster::WriteReply reply = context_.engine.write_and_wait(
+        routing_,
+        std::vector<Write>(begin + static_cast<int64_t>(from), begin + static_cast<int64_t>(to)));
+    if (!reply.error) {
+      outcome_.done += to - from;
+      outcome_.charge += reply.receipt.charge;
+      from = to;
+      if (to == pending.size()) break;
+      continue;
+    }
+    if (wait_for_throughput(*reply.error, wait_left_ms_)) continue;
+    // Of all of them, if it does not say of which: the first is told of.
+    to = from + reply.failed_write.value_or(0);
+    outcome_.refused.emplace_back(first_ + to, std::move(*reply.error));
+  }
+  first_ += pending.size();
+}
+
+}  // namespace orrery::mongo

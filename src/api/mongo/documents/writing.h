@@ -1,0 +1,89 @@
+// Writes of documents: what is stored of one, in which transactions, and what a refusal is called.
+//
+// Threading: what blocks says so.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/mongo/bson/bson_writer.h"
+#include "api/mongo/bson/error.h"
+#include "api/mongo/context.h"
+#include "cluster/engine.h"
+#include "partition/partition.h"
+#include "value/document.h"
+#include "value/value.h"
+
+namespace orrery::mongo {
+
+// A document that is ready to be stored: its _id is there and first.
+struct NewDocument {
+  std::string bytes;
+  value::Value document;  // owns what it is of
+  value::Value id;        // of it
+  partition::ItemKey key;
+};
+// Errors: 2 or 53 for its _id, 61 for its shard key, 10334 when it is too large.
+Answer<NewDocument> prepare(const cluster::Routing& routing, std::string_view bytes,
+                            int64_t now_ms);
+Answer<NewDocument> prepare(const cluster::Routing& routing, const value::Value& document,
+                            int64_t now_ms);
+
+partition::Write make_write(partition::Verb verb, const cluster::RoutingPtr& routing,
+                            const partition::ItemKey& key, std::string body = {});
+
+// What went wrong with one write of a command.
+struct WriteFailure {
+  size_t index = 0;  // of the write in its command
+  Error error;
+  value::Value key_pattern = {};  // of a duplicate
+  value::Value key_value = {};
+};
+// What the engine's refusal of a document is called.
+WriteFailure failure_of(const cluster::Routing& routing, const value::Value& document,
+                        const orrery::Error& error);
+void append_failures(BsonWriter& answer, const std::vector<WriteFailure>& failures);
+
+// One write. Waits for throughput. Blocks.
+cluster::WriteReply write_one(const Context& context, const cluster::RoutingPtr& routing,
+                              const partition::Write& write);
+
+// Writes in transactions of some hundred that have one placement key. Each write is done or not by
+// itself, as if it were alone: when one is refused, those before it are done without it. Blocks.
+class WriteBatch {
+ public:
+  struct Outcome {
+    size_t done = 0;
+    double charge = 0;
+    // The number of each write that was refused, in the order of add().
+    std::vector<std::pair<size_t, orrery::Error>> refused;
+    bool is_stopped = false;  // at the first that was refused
+  };
+  // `stops`: nothing is done after a write that was refused.
+  WriteBatch(const Context& context, cluster::RoutingPtr routing, bool stops)
+      : context_(context), routing_(std::move(routing)), stops_(stops) {}
+
+  void add(partition::Write write);
+  // Writes what is left.
+  Outcome& finish();
+  const Outcome& outcome() const { return outcome_; }
+  bool is_stopped() const { return outcome_.is_stopped; }
+
+ private:
+  void flush();
+
+  const Context& context_;
+  const cluster::RoutingPtr routing_;
+  const bool stops_;
+  std::vector<partition::Write> pending_;
+  size_t first_ = 0;  // the number of the first that is pending
+  size_t bytes_ = 0;
+  int64_t wait_left_ms_ = 3'000;
+  Outcome outcome_;
+};
+
+}  // namespace orrery::mongo

@@ -1,0 +1,177 @@
+// See service.h.
+#include "api/mongo/service.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+#include "api/mongo/bson/bson_codec.h"
+#include "api/mongo/collections/collections.h"
+#include "api/mongo/commands/command.h"
+#include "net/loopback.h"
+#include "net/stream.h"
+
+namespace orrery::mongo {
+namespace {
+
+using value::Value;
+
+// Drivers keep connections for long, and expect to find them.
+constexpr std::chrono::hours kIdleTimeout{1};
+
+std::vector<std::string_view> names_of_commands() {
+  std::vector<std::string_view> names;
+  for (const Command& command : all_commands()) names.push_back(command.name);
+  names.push_back("other");
+  return names;
+}
+
+face::Lane lane_of(Runs runs) {
+  switch (runs) {
+    case Runs::writes:
+      return face::Lane::reads;
+    case Runs::queries:
+      return face::Lane::queries;
+    default:
+      return face::Lane::management;
+  }
+}
+
+Answer<void> check_access(const Command& command, const Call& call) {
+  if (command.needs == Needs::nothing) return {};
+  if (!call.connection.access) {
+    return refuse(kUnauthorized, fmt::format("Command {} requires authentication", command.name));
+  }
+  if (command.needs == Needs::write && *call.connection.access == account::Access::read_only) {
+    return refuse(kUnauthorized,
+                  fmt::format("not authorized on {} to execute command {}: this key reads only",
+                              call.database, command.name));
+  }
+  return {};
+}
+
+// Transactions are not supported, and must not look as if they were.
+Answer<void> check_transaction(const Call& call) {
+  const Value autocommit = call["autocommit"];
+  if (autocommit.is_undefined() && call["startTransaction"].is_undefined()) return {};
+  if (call.name == "commitTransaction" || call.name == "abortTransaction") return {};
+  return refuse(kOperationNotSupportedInTransaction,
+                "multi-document transactions are not supported");
+}
+
+}  // namespace
+
+void run_later(const Context& context, CallPtr call, Runs runs,
+               Answer<void> (*run)(const Context&, Call&), uint64_t share) {
+  context.lanes.submit(
+      lane_of(runs), share,
+      std::make_unique<face::WaitingCall<Call>>(std::move(call), [&context, run](CallPtr running) {
+        running->finish(run(context, *running));
+      }));
+}
+
+Service::Service(const face::Context& lent, ServiceOptions options)
+    : context_(lent, std::move(options)),
+      operations_(names_of_commands()),
+      metrics_(std::string(kFaceName), operations_) {}
+
+net::ListenerSpec Service::listener() {
+  net::ListenerSpec spec;
+  spec.tls = net::TlsMode::by_first_byte;
+  spec.limits.idle_timeout = kIdleTimeout;
+  spec.sessions = [this](net::Stream& stream) -> std::unique_ptr<net::Session> {
+    return std::make_unique<WireSession>(stream, *this);
+  };
+  return spec;
+}
+
+Connection Service::connect(const net::Stream& stream) {
+  Connection connection;
+  connection.id = next_connection_.fetch_add(1, std::memory_order_relaxed);
+  connection.peer = stream.peer();
+  connection.local = stream.local();
+  connection.is_tls = stream.tls();
+  if (context_.options.in_development && net::is_loopback(connection.peer)) {
+    connection.access = account::Access::read_write;
+  }
+  return connection;
+}
+
+void Service::disconnected(const Connection& /*connection*/) noexcept {}
+
+CallPtr Service::remembered(CallPtr call) const {
+  if (!call->has_transaction_number()) return call;
+  const Value session = call->command.find("lsid").find("id");
+  const Value number = call->command.find("txnNumber");
+  if (session.type() != value::Type::binary || number.number_kind() != value::NumberKind::int64) {
+    call->fail(Error{kInvalidOptions, "txnNumber may only be provided with an lsid, as a long"});
+    return nullptr;
+  }
+  auto begun = context_.retries.begin(session.bytes(), number.integer(),
+                                      fmt::format("{} {}", call->name, call->ns()));
+  switch (begun.state) {
+    case RetryMemory::State::fresh:
+      call->remember = [this, id = std::string(session.bytes()),
+                        at = number.integer()](std::optional<std::string> answer) {
+        context_.retries.done(id, at, std::move(answer));
+      };
+      return call;
+    case RetryMemory::State::known:
+      call->reply_again(begun.answer);
+      return nullptr;
+    case RetryMemory::State::running:
+      call->error_labels.push_back("RetryableWriteError");
+      call->fail(Error{kExceededTimeLimit, "the same write is being done: try again"});
+      return nullptr;
+    case RetryMemory::State::other:
+      call->fail(Error{217, "this session has used the txnNumber for another command"});
+      return nullptr;
+    case RetryMemory::State::old:
+      break;
+  }
+  call->fail(Error{225, "txnNumber is less than one that this session has used"});
+  return nullptr;
+}
+
+void Service::receive(Message message, Connection& connection, std::shared_ptr<ReplySink> sink) {
+  auto command_value = from_bson(message.body);
+  const bool is_query = message.form.is_query;
+  auto call = std::make_unique<Call>(std::move(message),
+                                     command_value ? *command_value : Value::make_object({}),
+                                     connection, std::move(sink), context_.clock, metrics_);
+  call->metric = operations_.size() - 1;
+  if (!command_value) return call->fail(command_value.error());
+  const Command* const command = find_command(call->name);
+  if (command == nullptr) {
+    if (!connection.access) {
+      return call->fail(
+          Error{kUnauthorized, fmt::format("Command {} requires authentication", call->name)});
+    }
+    return call->fail(
+        Error{kCommandNotFound, fmt::format("no such command: '{}'", call->name.substr(0, 100))});
+  }
+  call->metric = static_cast<size_t>(command - all_commands().data());
+  if (is_query && command->run != run_hello) {
+    return call->fail(Error{352, fmt::format("Unsupported OP_QUERY command: {}", call->name)});
+  }
+  if (call->database.empty()) {
+    return call->fail(Error{40571, "OP_MSG requests require a $db argument"});
+  }
+  if (auto checked = check_access(*command, *call); !checked) return call->fail(checked.error());
+  if (auto checked = check_transaction(*call); !checked) return call->fail(checked.error());
+  if (command->needs == Needs::write) {
+    call = remembered(std::move(call));
+    if (!call) return;
+  }
+  if (command->run == run_find && try_find_at_once(context_, call)) return;
+  if (command->run == run_insert && try_insert_at_once(context_, call)) return;
+  if (command->runs == Runs::at_once) return call->finish(command->run(context_, *call));
+  const auto routing = call->collection().empty()
+                           ? nullptr
+                           : find_collection(context_, call->database, call->collection());
+  run_later(context_, std::move(call), command->runs, command->run,
+            routing ? routing->container->number : 0);
+}
+
+}  // namespace orrery::mongo

@@ -1,0 +1,52 @@
+// The MongoDB face: drivers, shells and tools of MongoDB, over the engine.
+//
+// A connection is a session (session.h) that gives each message to receive(), on an event loop's
+// thread. It finds the command (commands/), checks who is asking, and runs it there, or on a thread
+// of the lanes when it may wait:
+//   wire/         messages and their compression
+//   auth/         SCRAM
+//   commands/     one function for each command
+//   collections/  what a collection is in the catalog
+//   documents/    where documents are; scans, writes, updates, pipelines
+//   cursors/      the open cursors
+// The language (filters, updates, expressions, pipelines) knows nothing of the engine, and is in
+// libraries of its own: bson/, match/, update/, expression/, pipeline/.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "api/mongo/call.h"
+#include "api/mongo/context.h"
+#include "api/mongo/session.h"
+#include "face/face.h"
+#include "face/request_metrics.h"
+
+namespace orrery::mongo {
+
+class Service final : public face::Face, public CommandReceiver {
+ public:
+  Service(const face::Context& lent, ServiceOptions options);
+
+  std::string_view name() const override { return kFaceName; }
+  net::ListenerSpec listener() override;
+  void add_metrics(face::MetricFamilies& all) const override { metrics_.collect(all); }
+  void stop() override { context_.cursors.clear(); }
+
+  void receive(Message message, Connection& connection, std::shared_ptr<ReplySink> sink) override;
+  Connection connect(const net::Stream& stream) override;
+  void disconnected(const Connection& connection) noexcept override;
+
+ private:
+  // Null: it was answered.
+  CallPtr remembered(CallPtr call) const;
+
+  const Context context_;
+  const std::vector<std::string_view> operations_;  // names of commands, then "other"
+  face::RequestMetrics metrics_;
+  std::atomic<int64_t> next_connection_{1};
+};
+
+}  // namespace orrery::mongo

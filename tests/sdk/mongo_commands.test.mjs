@@ -1,0 +1,200 @@
+// Commands about databases, collections, indexes, shard keys and the server, through MongoDB's driver.
+// Two servers, some seconds.
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { eventually } from "./expect.mjs";
+import { Decimal128, errorOf, Long, MaxKey, MinKey, ObjectId, sharedMongo } from "./mongo.mjs";
+
+describe("commands of MongoDB's driver", () => {
+  const at = sharedMongo();
+
+  it("databases and collections are listed, made and dropped", async () => {
+    const db = at.client.db("made");
+    await db.createCollection("a");
+    assert.equal((await errorOf(db.createCollection("a"))).code, 48);
+    await db.collection("b").insertOne({ _id: 1 });
+    assert.deepEqual((await db.listCollections().toArray()).map((one) => [one.name, one.type]), [["a", "collection"], ["b", "collection"]]);
+    assert.deepEqual((await db.listCollections({ name: "b" }, { nameOnly: true }).toArray()).map((one) => one.name), ["b"]);
+    const listed = (await db.admin().listDatabases()).databases.find((one) => one.name === "made");
+    assert.equal(listed.empty, false);
+    assert.equal((await db.stats()).objects, 1);
+    assert.equal((await db.command({ collStats: "b" })).count, 1);
+    assert.equal(await db.collection("a").drop(), true);
+    assert.deepEqual((await db.listCollections().toArray()).map((one) => one.name), ["b"]);
+    await db.dropDatabase();
+    assert.deepEqual(await db.listCollections().toArray(), []);
+    assert.equal((await errorOf(at.client.db("a$b").collection("c").insertOne({}))).code, 73);
+  });
+
+  it("indexes are kept as they were asked for", async () => {
+    const collection = at.collection();
+    assert.equal(await collection.createIndex({ a: 1, b: -1 }), "a_1_b_-1");
+    await collection.createIndex({ c: "hashed" }, { name: "mine" });
+    assert.deepEqual((await collection.indexes()).map((one) => [one.name, one.key]), [
+      ["_id_", { _id: 1 }],
+      ["a_1_b_-1", { a: 1, b: -1 }],
+      ["mine", { c: "hashed" }],
+    ]);
+    await collection.createIndex({ a: 1, b: -1 });
+    assert.equal((await errorOf(collection.createIndex({ z: 1 }, { name: "mine" }))).code, 86);
+    assert.equal((await errorOf(collection.createIndex({ c: "hashed" }, { name: "other" }))).code, 85);
+    await collection.dropIndex("mine");
+    assert.equal((await errorOf(collection.dropIndex("mine"))).code, 27);
+    assert.equal((await errorOf(collection.dropIndex("_id_"))).code, 72);
+    assert.equal((await errorOf(at.collection().indexes())).code, 26);
+    assert.equal((await errorOf(collection.createIndex({ t: "text" }))).code, 238);
+  });
+
+  it("a unique index of a collection without documents is enforced", async () => {
+    const collection = at.collection();
+    await collection.createIndex({ mail: 1 }, { unique: true });
+    await collection.insertOne({ _id: 1, mail: "a" });
+    const error = await errorOf(collection.insertOne({ _id: 2, mail: "a" }));
+    assert.equal(error.code, 11000);
+    assert.match(error.message, /index: mail_1 dup key: \{ mail: "a" \}$/);
+    assert.deepEqual(error.errorResponse.keyPattern, { mail: 1 });
+    await collection.insertOne({ _id: 2, mail: "b" });
+    assert.equal((await errorOf(collection.updateOne({ _id: 2 }, { $set: { mail: "a" } }))).code, 11000);
+    assert.equal((await errorOf(collection.createIndex({ phone: 1 }, { unique: true }))).code, 238);
+  });
+
+  it("documents expire by the date of a TTL index, whichever field has it", async () => {
+    const collection = at.collection();
+    await collection.createIndex({ "meta.seen": 1 }, { expireAfterSeconds: 60 });
+    const ago = (seconds) => new Date(Date.now() - seconds * 1000);
+    await collection.insertMany([
+      { _id: 1, meta: { seen: ago(3600) } },
+      { _id: 2, meta: { seen: ago(-3600) } },
+      { _id: 3 },
+      { _id: 4, meta: { seen: "no date" } },
+      { _id: 5, meta: { seen: [ago(-3600), ago(3600)] } },
+    ]);
+    const ids = async () => (await collection.find().toArray()).map((one) => one._id);
+    assert.deepEqual(await ids(), [2, 3, 4]);
+    assert.equal(await collection.findOne({ _id: 1 }), null);
+    await collection.updateOne({ _id: 2 }, { $set: { "meta.seen": ago(3600) } });
+    assert.deepEqual(await ids(), [3, 4]);
+    await collection.insertOne({ _id: 1, meta: { seen: ago(0) } });
+    assert.deepEqual(await ids(), [1, 3, 4]);
+    assert.equal((await errorOf(collection.createIndex({ other: 1 }, { expireAfterSeconds: 60 }))).code, 238);
+    assert.equal((await errorOf(at.collection().createIndex({ a: 1, b: 1 }, { expireAfterSeconds: 60 }))).code, 67);
+  });
+
+  it("B1: shardCollection answers as the vendor does; documents are placed by their shard key", async () => {
+    const db = at.client.db("sharded");
+    assert.equal((await at.client.db("admin").command({ enableSharding: "sharded" })).ok, 1);
+    const answer = await at.client.db("admin").command({ shardCollection: "sharded.places", key: { region: "hashed" } });
+    assert.equal(answer._t, "ShardCollectionResponse");
+    assert.equal(answer.collectionsharded, "sharded.places");
+    const places = db.collection("places");
+    await places.insertMany([{ _id: 1, region: "eu" }, { _id: 2, region: "us" }, { _id: 1, region: "us" }]);
+    assert.equal(await places.countDocuments(), 3);
+    assert.deepEqual(await places.find({ region: "us" }).toArray(), [{ _id: 1, region: "us" }, { _id: 2, region: "us" }]);
+    assert.deepEqual(await places.findOne({ region: "eu", _id: 1 }), { _id: 1, region: "eu" });
+    assert.equal((await errorOf(places.insertOne({ _id: 5 }))).code, 61);
+    assert.equal((await errorOf(places.updateOne({ _id: 2, region: "us" }, { $set: { region: "eu" } }))).code, 66);
+    assert.equal((await places.updateMany({}, { $set: { seen: true } })).modifiedCount, 3);
+    assert.equal((await places.deleteMany({ region: "us" })).deletedCount, 2);
+  });
+
+  it("B1: the vendor's extensions: customAction, the charge of the last command", async () => {
+    const db = at.client.db("custom");
+    await db.command({ customAction: "CreateDatabase" });
+    await db.command({ customAction: "CreateCollection", collection: "c", shardKey: "k", offerThroughput: 800 });
+    const made = await db.command({ customAction: "GetCollection", collection: "c" });
+    assert.equal(made.provisionedThroughput, 800);
+    assert.deepEqual(made.shardKeyDefinition, { k: "hashed" });
+    await db.command({ customAction: "UpdateCollection", collection: "c", offerThroughput: 1000 });
+    assert.equal((await db.command({ customAction: "GetCollection", collection: "c" })).provisionedThroughput, 1000);
+    await db.collection("c").insertOne({ _id: 1, k: 1 });
+    const last = await db.command({ getLastRequestStatistics: 1 });
+    assert.equal(last.CommandName, "insert");
+    assert.ok(last.RequestCharge > 0);
+    assert.equal((await errorOf(db.command({ customAction: "Dance" }))).code, 238);
+  });
+
+  it("explain tells how documents are found", async () => {
+    const collection = at.collection();
+    await collection.insertMany([{ _id: 1 }, { _id: 2 }, { _id: 3 }]);
+    const stage = async (filter) => (await collection.find(filter).explain()).queryPlanner.winningPlan.stage;
+    assert.equal(await stage({ _id: 1 }), "IDHACK");
+    assert.equal(await stage({ _id: { $gt: 1 } }), "IXSCAN");
+    assert.equal(await stage({ a: 1 }), "COLLSCAN");
+    const { executionStats } = await collection.find({ _id: { $gt: 1 } }).explain("executionStats");
+    assert.deepEqual([executionStats.nReturned, executionStats.totalDocsExamined], [2, 3]);
+  });
+
+  it("indexes are used, and find what a scan finds", async () => {
+    const plain = at.collection();
+    const indexed = at.collection();
+    const values = [
+      null, undefined, 0, 1, 1.5, -3, NaN, Long.fromString("9007199254740993"), Decimal128.fromString("1.5"), "a", "abc", "b".repeat(1500), "b".repeat(1501),
+      [1, 2], ["a", [1]], [], [{ x: 1 }, { x: 7 }], { x: 1 }, { x: [2, 3] }, {}, true, false, new Date(5), new ObjectId(), /re/, new MinKey(), new MaxKey(),
+    ];
+    const documents = Array.from({ length: 3000 }, (_, _id) => ({ _id, ...(values[_id % 100] === undefined ? {} : { a: values[_id % 100] }), n: _id }));
+    for (const collection of [plain, indexed]) await collection.insertMany(documents);
+    // Made over documents that are there: they are given its terms in the background.
+    await indexed.createIndexes([{ key: { a: 1 } }, { key: { n: 1, a: 1 } }, { key: { "a.x": 1 } }]);
+    const planOf = async (filter) => (await indexed.find(filter).explain()).queryPlanner.winningPlan;
+    await eventually(async () => (await planOf({ n: 17 })).stage === "IXSCAN");
+    assert.equal((await planOf({ n: 17 })).indexName, "n_1_a_1");
+    const stats = (await indexed.find({ n: { $gte: 100, $lt: 110 } }).explain("executionStats")).executionStats;
+    assert.deepEqual([stats.nReturned, stats.totalDocsExamined, stats.totalKeysExamined], [10, 10, 10]);
+    for (const filter of [
+      ...values.filter((one) => one !== undefined).map((a) => ({ a })),
+      ...[1, 1.5, "a", [1, 2], true, new Date(5)].flatMap((v) => ["$gt", "$gte", "$lt", "$lte", "$ne"].map((op) => ({ a: { [op]: v } }))),
+      { a: { $in: [1, "abc", { x: 1 }] } }, { a: { $gt: 0, $lt: 2 } }, { a: { $elemMatch: { $gt: 1 } } }, { "a.x": 1 }, { "a.x": { $gt: 1, $lt: 3 } },
+      { "a.x": { $gt: 2, $lt: 5 } }, { a: /^ab/ }, { a: { $exists: true } }, { a: { $type: "number" } }, { $or: [{ a: 1 }, { n: 5 }] }, { n: { $lt: 50 }, a: "a" },
+      { a: { $not: { $gt: 1 } } }, { a: { $size: 2 } }, { a: { $all: [1, 2] } }, { n: { $mod: [500, 1] } },
+    ]) {
+      const ids = async (collection) => (await collection.find(filter).project({ _id: 1 }).sort({ _id: 1 }).toArray()).map((one) => one._id);
+      assert.deepEqual(await ids(indexed), await ids(plain), JSON.stringify(filter));
+    }
+    assert.equal((await indexed.updateMany({ n: { $lt: 10 } }, { $set: { n: 100_000 } })).modifiedCount, 10);
+    assert.equal(await indexed.countDocuments({ n: 100_000 }), 10);
+    assert.equal((await indexed.deleteMany({ n: 100_000 })).deletedCount, 10);
+    assert.equal(await indexed.countDocuments({ n: 100_000 }), 0);
+  });
+
+  it("what tools ask of the server", async () => {
+    const admin = at.client.db("admin");
+    for (const command of [
+      { hostInfo: 1 }, { serverStatus: 1 }, { whatsmyuri: 1 }, { getLog: "startupWarnings" }, { currentOp: 1 }, { listCommands: 1 },
+      { getParameter: 1, featureCompatibilityVersion: 1 }, { getCmdLineOpts: 1 }, { usersInfo: 1 }, { startSession: 1 },
+      { refreshSessions: [] }, { killSessions: [] },
+    ]) {
+      assert.equal((await admin.command(command)).ok, 1, JSON.stringify(command));
+    }
+  });
+
+  it("what is not implemented says so, with its name", async () => {
+    for (const [command, name] of [
+      [{ renameCollection: "a.b", to: "a.c" }, /renameCollection/],
+      [{ create: "view", viewOn: "x", pipeline: [] }, /viewOn/],
+      [{ create: "capped", capped: true, size: 1000 }, /capped/],
+      [{ aggregate: "x", pipeline: [{ $changeStream: {} }], cursor: {} }, /changeStream/],
+    ]) {
+      const error = await errorOf(at.db.command(command));
+      assert.equal(error.code, 238, JSON.stringify(command));
+      assert.match(error.message, name);
+    }
+  });
+});
+
+describe("throughput of a collection", () => {
+  const at = sharedMongo({ args: ["--throttling", "on"] });
+
+  it("over budget a command waits, and then answers 16500 with the time to retry after", async () => {
+    const collection = at.collection();
+    // Each costs the throughput of many seconds: one is done, and leaves nothing to the others.
+    const pad = "x".repeat(4_000_000);
+    const attempts = await Promise.allSettled(Array.from({ length: 5 }, (_, _id) => collection.insertOne({ _id, pad })));
+    const refused = attempts.filter((one) => one.status === "rejected").map((one) => one.reason);
+    assert.ok(refused.length > 0 && refused.length < 5, `${refused.length} of 5 were refused`);
+    for (const error of refused) {
+      assert.equal(error.code, 16500);
+      assert.match(error.message, /RetryAfterMs=\d+/);
+    }
+  });
+});
