@@ -524,13 +524,15 @@ class GroupedPage {
     if (!document) return invalid();
     const Value kept = Value::make_document(std::move(*document));
     no_room_ = mark_of(kept.find("no_room"));
-    for (const Value form : kept.find("groups").elements()) {
+    const Value groups = kept.find("groups");
+    for (const Value form : groups.elements()) {
       const auto mark = mark_of(form.at(0));
       const Value states = form.at(2);
       if (!mark || states.size() != query_.aggregates.size()) return invalid();
       Group group;
       group.arrival = arrivals_++;
-      for (const Value kept_key : form.at(1).elements()) {
+      const Value kept_keys = form.at(1);
+      for (const Value kept_key : kept_keys.elements()) {
         auto key = parse_kept(kept_key);
         if (!key) return invalid();
         group.keys.push_back(std::move(*key));

@@ -97,7 +97,8 @@ Definition read_definition(const catalog::ContainerSpec& spec) {
     definition.options = options.to_owned();
   }
   definition.shard_key = kept->find("shardKey").to_owned();
-  for (const Value& index : kept->find("indexes").elements()) {
+  const Value indexes = kept->find("indexes");
+  for (const Value& index : indexes.elements()) {
     const Value name = index.find("name");
     if (!name.is_string()) continue;
     definition.indexes.push_back(

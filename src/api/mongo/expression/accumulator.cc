@@ -211,7 +211,8 @@ class OrderedAccumulator : public Accumulator {
   Answer<void> add(const Value& value, Evaluation& evaluation) override {
     if (evaluation.budget.spend(2)) return evaluation.over();
     Entry entry;
-    for (const Value& part : value.at(0).elements()) entry.key.push_back(part.at(0).to_owned());
+    const Value key = value.at(0);
+    for (const Value& part : key.elements()) entry.key.push_back(part.at(0).to_owned());
     entry.output = value.at(1).to_owned();
     memory_ += value.memory();
     const auto before = [&](const Entry& a, const Entry& b) {

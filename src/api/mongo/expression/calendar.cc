@@ -89,7 +89,8 @@ LocalTime local_time(int64_t local_ms) {
   LocalTime time;
   time.days = floor_divide(local_ms, kMsInDay);
   time.date = civil_of(time.days);
-  const int64_t rest = local_ms - time.days * kMsInDay;
+  // By the remainder: of the first dates there are, the day begins before what 64 bits hold.
+  const int64_t rest = (local_ms % kMsInDay + kMsInDay) % kMsInDay;
   time.hour = rest / kMsInHour;
   time.minute = rest / kMsInMinute % 60;
   time.second = rest / kMsInSecond % 60;

@@ -16,7 +16,8 @@ class TestCollections : public Collections {
  public:
   explicit TestCollections(const std::map<std::string, std::string>& collections) {
     for (const auto& [name, text] : collections) {
-      for (const Value& document : from_ejson(text).elements()) {
+      const Value all = from_ejson(text);
+      for (const Value& document : all.elements()) {
         documents_[name].push_back(document);
       }
     }
