@@ -63,20 +63,23 @@ TEST(HybridBatch, ReadsEveryKindOfOperation) {
 }
 
 TEST(HybridBatch, ReadsSparseFieldsByNumberAndByName) {
-  const BatchOperation by_number =
-      parsed(segment() + record(row_of({.type = 4,
-                                        .id = "a",
-                                        .sparse = sparse_text(8, "Exclude") + sparse_text(9, "x") +
-                                                  sparse_text(9, "y") + std::string({7, 11}) +
-                                                  u32(60) + std::string({3, 12})})));
+  // What is parsed borrows from the body.
+  const std::string numbered =
+      segment() + record(row_of({.type = 4,
+                                 .id = "a",
+                                 .sparse = sparse_text(8, "Exclude") + sparse_text(9, "x") +
+                                           sparse_text(9, "y") + std::string({7, 11}) + u32(60) +
+                                           std::string({3, 12})}));
+  const BatchOperation by_number = parsed(numbered);
   EXPECT_EQ(by_number.request.if_match, "y");
   EXPECT_TRUE(by_number.minimal);
   const std::string name = "ifNoneMatch";
-  const BatchOperation by_name = parsed(
+  const std::string named =
       segment() + record(row_of({.type = 2,
                                  .id = "a",
                                  .sparse = std::string({20, static_cast<char>(13 + name.size())}) +
-                                           name + counted("\"e\"") + std::string({2, 12})})));
+                                           name + counted("\"e\"") + std::string({2, 12})}));
+  const BatchOperation by_name = parsed(named);
   EXPECT_EQ(by_name.request.if_none_match, "\"e\"");
   EXPECT_FALSE(by_name.minimal);
 }
