@@ -112,6 +112,9 @@ void NodeSeat::refresh_container(uint32_t number) {
 
 std::vector<nodes::RangeFacts> NodeSeat::ranges() const {
   std::vector<nodes::RangeFacts> all;
+  // A change raises the catalog's LSN before the table has it. Who has read the LSN before and did
+  // not wait here would miss the ranges of a container that is just made.
+  const MutexLock change(table_.change_mutex);
   for (const RoutingPtr& routing : table_.all()) {
     for (const auto& slot : routing->slots) {
       nodes::RangeFacts& facts = all.emplace_back();
