@@ -35,10 +35,13 @@ class CountStep final : public BarrierStep {
 
  protected:
   Status take(Run&, Batch batch) override {
-    for (const Traverser& traverser : batch) count_ += traverser.bulk;
+    for (const Traverser& traverser : batch) count_ = saturated_sum(count_, traverser.bulk);
     return {};
   }
   Status give(Run& run, Batch& out) override {
+    if (count_ > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
+      return fail(Code::too_large, "count() has more than 64 bits can say: narrow the traversal");
+    }
     out.push_back(run.fresh(Value::integer(static_cast<int64_t>(count_), Kind::int64)));
     count_ = 0;
     return {};
@@ -133,7 +136,8 @@ class FoldStep final : public GatherStep {
     }
     Value::List all;
     for (const Traverser& traverser : gathered_) {
-      if (auto kept = run.keep(traverser.bulk * sizeof(Value)); !kept) return kept;
+      if (auto kept = run.keep(saturated_product(traverser.bulk, sizeof(Value))); !kept)
+        return kept;
       all.insert(all.end(), traverser.bulk, traverser.value);
     }
     gathered_.clear();

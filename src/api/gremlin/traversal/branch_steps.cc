@@ -38,7 +38,7 @@ Status run_one_by_one(Run& run, Traversal& child, const Batch& in, Batch& out) {
     auto given = child.all(run, one);
     if (!given) return pass(given.error());
     for (Traverser& each : *given) {
-      each.bulk *= traverser.bulk;
+      each.bulk = saturated_product(each.bulk, traverser.bulk);
       out.push_back(std::move(each));
     }
   }
@@ -119,7 +119,7 @@ class CoalesceStep final : public FlatStep {
         if (given->empty()) continue;
         for (const Traverser& one : *given) {
           out.push_back(traverser.step_to(one.value));
-          out.back().bulk = one.bulk * traverser.bulk;
+          out.back().bulk = saturated_product(one.bulk, traverser.bulk);
         }
         break;
       }

@@ -118,12 +118,19 @@ Status Run::check(size_t work) {
   work_ += work;
   if (work_ < 1024) return {};
   work_ = 0;
+  if (auto checked = check_memory(); !checked) return checked;
   return graph.check();
 }
 
 Status Run::keep(size_t bytes) {
-  kept_ += bytes;
-  if (kept_ <= limits.memory) return {};
+  kept_ += std::min(bytes, limits.memory);
+  return check_memory();
+}
+
+// What is kept until the end, and the traversers and paths that live now.
+Status Run::check_memory() const {
+  const int64_t live = CountedBytes::on_this_thread() - counted_at_start_;
+  if (kept_ + static_cast<size_t>(std::max<int64_t>(live, 0)) <= limits.memory) return {};
   return fail(Code::too_large,
               fmt::format("the traversal needs more than the {} bytes of memory that it may have: "
                           "narrow it, or put limit() before what gathers",
@@ -164,7 +171,7 @@ void merge_bulk(const Run& run, Batch& batch) {
       if (auto sum = apply_operator(run.sack_merge, to.sack, traverser.sack))
         to.sack = std::move(*sum);
     }
-    if (run.with_bulk) to.bulk += traverser.bulk;
+    if (run.with_bulk) to.bulk = saturated_sum(to.bulk, traverser.bulk);
   }
   batch = std::move(merged);
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "api/gremlin/parse/tree.h"
 #include "api/gremlin/traversal/graph.h"
 #include "api/gremlin/value/elements.h"
+#include "base/budget.h"
 #include "base/result.h"
 
 namespace orrery::gremlin {
@@ -24,11 +26,24 @@ namespace orrery::gremlin {
 class Traversal;
 class Run;
 
+// Counts what holds it as allocated on this thread (base/budget.h), and each copy as well.
+class Counted {
+ public:
+  explicit Counted(size_t bytes) : size_(bytes), bytes_(bytes) {}
+  Counted(const Counted& other) : Counted(other.size_) {}
+  Counted& operator=(const Counted&) { return *this; }
+
+ private:
+  size_t size_;
+  CountedBytes bytes_;
+};
+
 // One object of a path, with what came before it. The first of a path is no object. Immutable.
 struct PathNode {
   Value value;
   std::vector<std::string> labels;
   std::shared_ptr<const PathNode> before;
+  Counted counted{128};  // with the allocation's own
 };
 
 struct Loop {
@@ -38,12 +53,23 @@ struct Loop {
   bool operator==(const Loop&) const = default;
 };
 
+// Bulks multiply at every branch. One that no 64 bits hold stays the largest, and count() says so.
+inline uint64_t saturated_sum(uint64_t a, uint64_t b) {
+  uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<uint64_t>::max() : sum;
+}
+inline uint64_t saturated_product(uint64_t a, uint64_t b) {
+  uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<uint64_t>::max() : product;
+}
+
 struct Traverser {
   Value value;
   uint64_t bulk = 1;                     // so many of the same
   std::shared_ptr<const PathNode> path;  // null when the run does not keep it
   Value sack;
   std::vector<Loop> loops;  // the innermost last
+  Counted counted{192};     // with its loops
 
   // Goes on with another value, which its path has too.
   Traverser step_to(Value to) const;
@@ -58,7 +84,7 @@ using Batch = std::vector<Traverser>;
 
 struct RunLimits {
   uint32_t loops = 32;
-  size_t memory = 2ULL << 30;  // estimated
+  size_t memory = 512ULL << 20;  // estimated
 };
 
 // A map that keeps the order of insertion.
@@ -91,7 +117,9 @@ struct SideEffect {
 
 class Run {
  public:
-  Run(Graph& graph_in, const RunLimits& limits_in) : graph(graph_in), limits(limits_in) {}
+  // On the thread that runs it.
+  Run(Graph& graph_in, const RunLimits& limits_in)
+      : graph(graph_in), limits(limits_in), counted_at_start_(CountedBytes::on_this_thread()) {}
 
   // A traverser with this value and nothing behind it; and one that is yet to get its first.
   Traverser fresh(Value value) const;
@@ -114,8 +142,11 @@ class Run {
   std::mt19937_64 random{std::random_device()()};
 
  private:
+  Status check_memory() const;
+
   size_t work_ = 0;
   size_t kept_ = 0;
+  const int64_t counted_at_start_;
 };
 
 // Merges traversers that are the same in all but their bulk.

@@ -26,7 +26,8 @@ class MapAndFold final : public BarrierStep {
     for (const Traverser& traverser : batch) {
       auto value = by_.apply(run, traverser);
       if (!value) return pass(value.error());
-      if (auto kept = run.keep(traverser.bulk * sizeof(Value)); !kept) return kept;
+      if (auto kept = run.keep(saturated_product(traverser.bulk, sizeof(Value))); !kept)
+        return kept;
       values_.insert(values_.end(), traverser.bulk, *value);
     }
     return {};
@@ -185,7 +186,9 @@ Status add_to_bag(Run& run, const Modulator& by, const std::string& name, const 
     auto value = by.find(run, traverser);
     if (!value) return pass(value.error());
     if (!*value) continue;
-    if (auto kept = run.keep((traverser.bulk * sizeof(Value)) + (*value)->memory()); !kept)
+    if (auto kept = run.keep(
+            saturated_sum(saturated_product(traverser.bulk, sizeof(Value)), (*value)->memory()));
+        !kept)
       return kept;
     effect.bag->insert(effect.bag->end(), traverser.bulk, **value);
   }

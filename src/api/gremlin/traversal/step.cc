@@ -356,7 +356,8 @@ Result<Value> group_values(Run& run, Grouped<Batch>& groups, Traversal* values) 
     if (values == nullptr) {
       Value::List all;
       for (const Traverser& traverser : batch) {
-        if (auto kept = run.keep(traverser.bulk * sizeof(Value)); !kept) return pass(kept.error());
+        if (auto kept = run.keep(saturated_product(traverser.bulk, sizeof(Value))); !kept)
+          return pass(kept.error());
         all.insert(all.end(), traverser.bulk, traverser.value);
       }
       made.emplace_back(key, Value::list(std::move(all)));

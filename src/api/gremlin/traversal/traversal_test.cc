@@ -132,6 +132,15 @@ TEST_F(TraversalTest, WhatIsNotThereSaysSo) {
   EXPECT_THAT(refused("g.V().order().by('missing')"), HasSubstr("does not map to a value"));
 }
 
+TEST_F(TraversalTest, LivingTraversersAndTheirPathsAreBounded) {
+  EXPECT_THAT(refused("g.V().repeat(both()).times(30).path().count()"), HasSubstr("of memory"));
+  // A fold of so many would write them one by one.
+  std::string bulks = "g.inject(1)";
+  for (int i = 0; i < 70; ++i) bulks += ".union(identity(),identity()).barrier()";
+  EXPECT_THAT(refused(bulks + ".count()"), HasSubstr("64 bits"));
+  EXPECT_THAT(refused(bulks + ".fold()"), HasSubstr("of memory"));
+}
+
 // The naive way: one walker for each result, one edge after the other, no bulk and no batches.
 using Edges = std::vector<std::pair<int, int>>;
 std::vector<int> naive_hop(const Edges& edges, const std::vector<int>& from, char way) {
