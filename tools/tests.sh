@@ -5,6 +5,7 @@
 
 passed=0
 failed=0
+failures=()
 not_run=()
 logs=build/test-logs
 
@@ -19,10 +20,12 @@ step() {
   fi
 }
 
-# Says what was not run on this machine, and why; the last line is the counts.
+# Says what was not run on this machine, and why, and names what failed once more: whoever keeps only the end of the
+# output has it. The last line is the counts.
 finish() {
   local reason
   for reason in "${not_run[@]}"; do bad "not run: $reason"; done
+  for reason in "${failures[@]}"; do bad "failed: $reason"; done
   printf '%s passed, %s failed\n' "$passed" "$failed"
   ((failed == 0 && passed > 0))
 }
@@ -61,7 +64,10 @@ run_ctest() {
     grep -q '^No tests were found' "$log" && echo 0 0
     echo 1 1
   )
-  ((bad_ones == 0)) || grep -vE '(Passed +[0-9.]+ sec|^ +Start +[0-9]+:)' "$log" >&2
+  if ((bad_ones > 0)); then
+    grep -vE '(Passed +[0-9.]+ sec|^ +Start +[0-9]+:)' "$log" >&2
+    note_failures < <(sed -nE 's/^\s+[0-9]+ - (.*) \((Failed|Timeout|SEGFAULT|Subprocess aborted|Not Run)\).*/\1/p' "$log")
+  fi
   step "unit tests and checks" $((total - bad_ones)) "$bad_ones" $((SECONDS - start))
 }
 
@@ -221,7 +227,10 @@ run_client_programs() {
   ok=$(grep -c '^ok ' "$log" || true)
   not_ok=$(grep -c '^not ok ' "$log" || true)
   ((status != 0 && not_ok == 0)) && not_ok=1
-  ((not_ok == 0)) || grep -v '^ok ' "$log" >&2
+  if ((not_ok > 0)); then
+    grep -v '^ok ' "$log" >&2
+    note_failures < <(sed -nE 's/^not ok [0-9]* ?-? ?//p' "$log")
+  fi
   while read -r reason; do not_run+=("client program in $reason"); done < <(sed -n 's/^# not run: //p' "$log")
   step "client programs" "$ok" "$not_ok" $((SECONDS - start))
 }
@@ -229,9 +238,17 @@ run_client_programs() {
 # The last "# pass 12" of a TAP log: node's total.
 tap_count() { awk -v word="$2" '$1 == "#" && $2 == word { n = $3 } END { print n + 0 }' "$1"; }
 
+# The names of tests that failed, a line each, for `finish`.
+note_failures() {
+  local name
+  while read -r name; do failures+=("$name"); done
+}
+
 # Every test that failed with its details, without those that passed.
 show_tap_failures() {
+  note_failures < <(sed -nE 's/^ *not ok [0-9]+ - //p' "$1")
   awk '
+    /^\[/ { next }  # of GoogleTest, in the same log
     /^ *ok [0-9]+ / { show = 0; skip = 1; next }
     /^ *not ok [0-9]+ / { show = 1; skip = 0 }
     /^ *# Subtest: / { next }
@@ -279,7 +296,7 @@ run_ceph_tests() {
     step "tests on Ceph" "$(grep -cE '^(ok |\[ +OK \]|[0-9]+ kills)' "$log")" 0 $((SECONDS - start))
     while read -r reason; do not_run+=("$reason"); done < <(sed -nE 's/^ *ok [0-9]+ - (.*) # SKIP (.*)/\1: \2/p' "$log")
   else
-    tail -n 100 "$log" >&2
+    if grep -qE '^ *not ok ' "$log"; then show_tap_failures "$log"; else tail -n 100 "$log" >&2; fi
     step "tests on Ceph" 0 1 $((SECONDS - start))
   fi
   tools/ceph.sh down "$lab"
