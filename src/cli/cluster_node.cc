@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "cli/test_patience.h"
 #include "cluster/node/catalog_caller.h"
 #include "nodes/messages.h"
 
@@ -73,7 +74,8 @@ void ClusterNode::join(cluster::Engine& engine, const Clock& clock, volume::Obje
     if (nodes::Node* node = ticking_.load()) node->catalog_changed();
   });
   engine.set_barrier([this](uint64_t lsn) { return wait_until_all_have(lsn); });
-  coordination_ = std::make_unique<nodes::NodeThread>(store, *lease_, *peers_, *engine.seat());
+  coordination_ =
+      std::make_unique<nodes::NodeThread>(store, *lease_, *peers_, *engine.seat(), node_times());
   ticking_ = &coordination_->node();
   switchboard_.add(std::string(nodes::kKindPrefix), coordination_->node());
 }

@@ -344,8 +344,10 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   sigwait(&stop_signals, &signal);
   Status ended = end_of_run();  // before the lease is given back
   readiness.stopping();
-  const std::chrono::seconds grace(options.grace_s);
-  log::info("stopping: finishing what was accepted", {{"grace_s", options.grace_s}});
+  // Without its lease a node can finish nothing: what it accepted waits for a plan that never
+  // comes.
+  const std::chrono::seconds grace(ended ? options.grace_s : 0);
+  log::info("stopping: finishing what was accepted", {{"grace_s", grace.count()}});
   bound_the_stop(stop_signals, ended ? options.grace_s + kStopMaxS : kDeposedStopMaxS);
   (*node)->leave(grace);
   (*server)->stop(grace);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "cli/test_patience.h"
 #include "volume/local/local_volume.h"
 #include "volume/objects/directory_store.h"
 #include "volume/objects/object_volume.h"
@@ -86,6 +87,7 @@ Result<OpenedVolume> open_volume(std::shared_ptr<volume::ObjectStore> store,
   volume::ObjectVolumeOptions options{.node_name = node.is_node() ? node.name : host_name(),
                                       .address = node.address,
                                       .versions = spoken_versions(),
+                                      .lease_times = lease_times(),
                                       .on_lease_lost = stop_serving,
                                       .incarnation_file = data_folder + "/incarnation",
                                       .cache_file = data_folder + "/cache",

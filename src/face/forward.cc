@@ -19,6 +19,7 @@ using std::chrono::steady_clock;
 constexpr size_t kThreads = 4;
 // For a copy of the catalog that is behind another node's; it is usually 0.2 s behind at most.
 constexpr milliseconds kCatalogWaitMax{2000};
+constexpr milliseconds kStopNoticedWithin{100};
 constexpr milliseconds kPauseFirst{5};
 // How soon it is noticed that a client has gone.
 constexpr milliseconds kUnwantedEvery{100};
@@ -163,10 +164,7 @@ milliseconds Forwarder::pause_before(int tries) {
 
 void Forwarder::later(milliseconds pause, uint64_t catalog_lsn, WorkerPool::Job job) {
   WorkerPool::Job whole = [this, catalog_lsn, job = std::move(job)]() mutable {
-    if (catalog_lsn > placement_.catalog_lsn()) {
-      // If it does not come in time, whoever looks finds what there is.
-      (void)placement_.wait_for_catalog(catalog_lsn, steady_clock::now() + kCatalogWaitMax);
-    }
+    wait_for_catalog(catalog_lsn);
     job();
   };
   if (pause > milliseconds(0)) {
@@ -178,6 +176,21 @@ void Forwarder::later(milliseconds pause, uint64_t catalog_lsn, WorkerPool::Job 
     }
   }
   pool_.post(std::move(whole));
+}
+
+// If it does not come in time, or this node stops, whoever looks finds what there is.
+void Forwarder::wait_for_catalog(uint64_t lsn) {
+  const auto until = steady_clock::now() + kCatalogWaitMax;
+  while (lsn > placement_.catalog_lsn() && !is_stopping()) {
+    const auto now = steady_clock::now();
+    if (now >= until) return;
+    (void)placement_.wait_for_catalog(lsn, std::min(until, now + kStopNoticedWithin));
+  }
+}
+
+bool Forwarder::is_stopping() const {
+  const MutexLock lock(mutex_);
+  return stopping_;
 }
 
 void Forwarder::run_timer() {

@@ -100,12 +100,14 @@ class Forwarder final : public peer::ForwardReceiver {
   void receive(peer::IncomingRequest request, peer::ForwardDone done) override;
 
   void add_metrics(MetricFamilies& all) const;
-  // Runs what waits, without its pause. After the link was stopped: nothing is received or
-  // answered any more.
+  // Runs what waits, without its pause and without waiting for a newer catalog. After the link was
+  // stopped: nothing is received or answered any more.
   void stop();
 
  private:
   void dispatch(peer::IncomingRequest request, peer::ForwardDone done);
+  void wait_for_catalog(uint64_t lsn);
+  bool is_stopping() const;
   void run_timer();
   void stop_unwanted() ORRERY_REQUIRES(mutex_);
 
@@ -126,7 +128,7 @@ class Forwarder final : public peer::ForwardReceiver {
   std::atomic<uint64_t> last_key_{0};
   RememberedAnswers remembered_;
 
-  Mutex mutex_;
+  mutable Mutex mutex_;
   CondVar wake_;
   bool stopping_ ORRERY_GUARDED_BY(mutex_) = false;
   struct UnderWay {

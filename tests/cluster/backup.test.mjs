@@ -12,8 +12,8 @@ import { startCluster, until } from "./cluster.mjs";
 
 const items = 60;
 
-async function withCluster(job) {
-  const cluster = await startCluster(["n1", "n2", "n3"]);
+async function withCluster(options, job) {
+  const cluster = await startCluster(["n1", "n2", "n3"], options);
   const work = mkdtempSync(join(tmpdir(), "orrery-backup-"));
   try {
     const client = cluster.nodes.get("n1").client();
@@ -37,7 +37,7 @@ async function expectItems(server, least = items) {
 
 describe("backup of several nodes", () => {
   test("any node gives all partitions, and they are restored into a data folder and into a volume", async () => {
-    await withCluster(async (cluster, work) => {
+    await withCluster({ steady: true }, async (cluster, work) => {
       await until("partitions are at several nodes", async () =>
         new Set((await cluster.partitions()).map(({ node }) => node)).size > 1);
       for (const name of cluster.names) {
@@ -66,7 +66,7 @@ describe("backup of several nodes", () => {
   });
 
   test("an owner is killed and partitions are moved and split meanwhile", async () => {
-    await withCluster(async (cluster, work) => {
+    await withCluster({}, async (cluster, work) => {
       const coordinator = await cluster.coordinator();
       const asked = cluster.names.find((name) => name !== coordinator);
       const other = cluster.names.find((name) => name !== coordinator && name !== asked);

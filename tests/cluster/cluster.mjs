@@ -19,8 +19,9 @@ const within_ms = 120_000;
 
 // `env` and `args` are for every node; `args` may be a function that gives those of one by its name. `nodes` has more
 // options of server.mjs's start() for some: {n2: {env: …}}. With `network` (network.mjs) each node is in a name space of its
-// own. `ceph` is the ceph.conf of another Ceph than the one that all tests share. The first is started before the others
-// and, being alone, is the coordinator.
+// own. `ceph` is the ceph.conf of another Ceph than the one that all tests share. `steady` is for tests in which no node
+// fails: no lease ends because the machine was busy for some seconds. The first is started before the others and, being
+// alone, is the coordinator.
 export async function startCluster(names, options = {}) {
   const cluster = new Cluster(names, options);
   await cluster.add(names[0]);
@@ -51,10 +52,10 @@ export async function until(what, look) {
 }
 
 class Cluster {
-  constructor(names, { args = [], env = {}, nodes = {}, network, ceph = process.env.ORRERY_TEST_CEPH } = {}) {
+  constructor(names, { args = [], env = {}, nodes = {}, network, steady = false, ceph = process.env.ORRERY_TEST_CEPH } = {}) {
     this.args = args;
     this.network = network;
-    this.env = env;
+    this.env = steady ? { ...env, ORRERY_TEST_PATIENCE: "20" } : env;
     this.options = nodes;
     this.folder = mkdtempSync(join(tmpdir(), "orrery-cluster-"));
     this.volume = ceph

@@ -13,7 +13,7 @@ describe("direct mode among nodes", () => {
   let cluster;
 
   before(async () => {
-    cluster = await startCluster(["n1", "n2"], { args: ["--direct-port", "0"] });
+    cluster = await startCluster(["n1", "n2"], { args: ["--direct-port", "0"], steady: true });
     await makeContainer(cluster);
   });
   after(() => cluster?.close());

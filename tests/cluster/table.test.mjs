@@ -11,6 +11,7 @@ describe("tables of several nodes", () => {
   const ports = new Map();
   before(async () => {
     cluster = await startCluster(["n1", "n2", "n3"], {
+      steady: true,
       args: async (name) => {
         ports.set(name, await freePort());
         return ["--table-port", String(ports.get(name)), "--table-flavour", "cosmos"];

@@ -123,7 +123,8 @@ class Server {
     this.process = child;
     this.exited = new Promise((resolve) => {
       child.once("error", (error) => resolve({ error }));
-      child.once("exit", (code, signal) => resolve({ code, signal }));
+      // When all that it said has been read, too: tests look for its last words.
+      child.once("close", (code, signal) => resolve({ code, signal }));
     });
     child.stderr.setEncoding("utf8");
     child.stderr.on("data", (text) => {

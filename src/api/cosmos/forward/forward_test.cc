@@ -61,8 +61,12 @@ class TestPlacement final : public cluster::Placement {
   bool has_node(const std::string& /*address*/) const override { return !is_gone.load(); }
   uint64_t catalog_lsn() const override { return lsn.load(); }
   Status wait_for_catalog(uint64_t wanted,
-                          std::chrono::steady_clock::time_point /*deadline*/) override {
+                          std::chrono::steady_clock::time_point deadline) override {
     waited_for = wanted;
+    if (is_behind_for_ever) {
+      std::this_thread::sleep_until(deadline);
+      return fail(Code::overloaded, "it does not come");
+    }
     lsn = wanted;
     return {};
   }
@@ -71,6 +75,7 @@ class TestPlacement final : public cluster::Placement {
   std::atomic<bool> is_gone{false};  // the node that has it
   std::atomic<uint64_t> lsn{1};
   std::atomic<uint64_t> waited_for{0};
+  std::atomic<bool> is_behind_for_ever{false};
 };
 
 // Hands requests over to the other node, unless the test has something else in store for the next.
@@ -379,6 +384,22 @@ TEST_F(ForwardTest, AnOwnerWaitsForTheCatalogThatTheSenderKnows) {
   placement_.lsn = 9;
   EXPECT_EQ(create("1").status, 201);
   EXPECT_EQ(owner_.waited_for, 9U);
+}
+
+// As one that others have taken for dead does: it hears of no change any more.
+TEST_F(ForwardTest, ANodeStopsWithoutTheCatalogThatItWaitsFor) {
+  owner_.is_behind_for_ever = true;
+  constexpr int kRequests = 40;
+  std::atomic<int> ran{0};
+  const auto began = std::chrono::steady_clock::now();
+  for (int i = 0; i < kRequests; ++i) {
+    owner_forwarder_->later(std::chrono::milliseconds(0), 9, [&] { ++ran; });
+  }
+  while (owner_.waited_for != 9U) std::this_thread::yield();
+  owner_forwarder_->stop();
+  EXPECT_EQ(ran, kRequests);
+  // All of them, one after another, would take ten times as long.
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
 }
 
 }  // namespace
