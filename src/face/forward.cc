@@ -153,7 +153,8 @@ std::optional<milliseconds> Forwarder::ask_again(Sending& sending, const std::st
   const auto pause = pause_before(sending.asked_again + 3);
   const auto then = steady_clock::now() + pause;
   if (then >= deadline || then - sending.first_sent > kAskAgainFor) return std::nullopt;
-  if (!placement_.has_node(address)) return std::nullopt;
+  // A node that stops has no link any more: every question would fail at once.
+  if (is_stopping() || !placement_.has_node(address)) return std::nullopt;
   ++sending.asked_again;
   return pause;
 }

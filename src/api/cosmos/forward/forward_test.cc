@@ -386,6 +386,13 @@ TEST_F(ForwardTest, AnOwnerWaitsForTheCatalogThatTheSenderKnows) {
   EXPECT_EQ(owner_.waited_for, 9U);
 }
 
+TEST_F(ForwardTest, ANodeThatStopsAsksNobodyAgain) {
+  forwarder_->stop();
+  link_->fates = {lost, lost, lost};
+  EXPECT_EQ(create("1").status, 408);
+  EXPECT_EQ(link_->addresses.size(), 1U);
+}
+
 // As one that others have taken for dead does: it hears of no change any more.
 TEST_F(ForwardTest, ANodeStopsWithoutTheCatalogThatItWaitsFor) {
   owner_.is_behind_for_ever = true;
