@@ -521,11 +521,13 @@ class ObjectVolume final : public Volume {
     }
   }
 
-  // The epoch is raised. Only now may the logs be listed: the old owner cannot enter new ones.
+  // The epoch is raised. Only now may the logs be listed: the old owner cannot enter new ones. Null
+  // when it was raised once more by now: the logs are another's, who needs them.
   Result<std::unique_ptr<Claim>> open_claimed(std::string_view name, const std::string& id,
                                               uint64_t epoch, CrashPoints points) {
     auto root = store().inspect(root_object(id));
     if (!root) return pass(root.error());
+    if (root->attribute(kEpoch) != std::to_string(epoch)) return nullptr;
     return open_listed(name, id, epoch, std::move(*root), points);
   }
   Result<std::unique_ptr<Claim>> open_listed(std::string_view name, const std::string& id,

@@ -203,6 +203,43 @@ TEST(ObjectVolume, AClaimInDoubtChangesNothingUntilItIsClaimedAgain) {
   EXPECT_EQ(bytes, "told untold") << "what the log has is committed, whoever was told";
 }
 
+// A store in which something happens right after an epoch was raised.
+class SlowStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  Outcome apply(const std::string& object, const ObjectChange& change) override {
+    const Outcome outcome = ForwardingStore::apply(object, change);
+    if (object.starts_with("root.") && outcome.is_done()) {
+      if (auto happens = std::exchange(after_raise, nullptr)) happens();
+    }
+    return outcome;
+  }
+
+  std::function<void()> after_raise;
+};
+
+// A machine that hung in the middle of a claim goes on when another has the partition.
+TEST(ObjectVolume, ALateClaimSealsNoLogOfTheNextOwner) {
+  DirectoryPlace place;
+  auto store = std::make_shared<SlowStore>(place.store());
+  auto late = open_object_volume(store, {}).value();
+  auto heirs = open_object_volume(place.store(), {}).value();
+  {
+    auto made = late->claim("p").value();
+  }
+  std::unique_ptr<Claim> heir;
+  File log;
+  store->after_raise = [&] {
+    heir = heirs->take_over("p").value();
+    ASSERT_TRUE(heir->file_system()
+                    ->NewWritableFile(heir->directory() + "/000001.log", {}, &log, nullptr)
+                    .ok());
+  };
+  EXPECT_EQ(late->claim("p").error().code, Code::moved);
+  ASSERT_TRUE(log->Append("acknowledged", {}, nullptr).ok());
+  EXPECT_TRUE(log->Sync({}, nullptr).ok());
+}
+
 TEST(ObjectVolume, TellsWhenItsLeaseWasEnded) {
   DirectoryPlace place;
   auto store = place.store();
