@@ -260,6 +260,53 @@ Status note_where_it_is(const ServeOptions& options, const account::Account& acc
   return {};
 }
 
+// The ready lines are out when it returns.
+Status start_listening(const ServeOptions& options, const account::Account& account,
+                       const std::string& certificate_file, net::Server& server,
+                       FaceListeners& faces) {
+  if (auto started = server.start(); !started) return started;
+  faces.pages().set_server(&server);
+  const std::vector<net::ListenerStatus> listeners = server.listeners();
+  if (auto noted = note_where_it_is(options, account, listeners, certificate_file); !noted) {
+    return noted;
+  }
+  say_ready(listeners);
+  return {};
+}
+
+Status end_of_run(const OpenedVolume& volume) {
+  if (!volume.lease || !volume.lease->is_lost()) return {};
+  // No success, so that a service manager starts it again: it comes back as a new node.
+  return fail(Code::moved, "another server has this volume now: start this one again");
+}
+
+// Who may do what: the account, and what tells of changes of its keys and of those that sign in.
+struct Access {
+  std::unique_ptr<account::Account> account;
+  std::unique_ptr<KeyWatch> key_watch;  // of a node among others
+  std::string metrics_token;
+  std::unique_ptr<EntraWatch> entra_watch;
+};
+
+Result<Access> open_access(const ServeOptions& options, volume::ObjectStore* store) {
+  Access access;
+  auto account = open_account(options, store);
+  if (!account) return pass(account.error());
+  access.account = std::move(*account);
+  if (options.node.is_node() && !options.dev) {
+    access.key_watch = std::make_unique<KeyWatch>(*store, *access.account, options.data);
+  }
+  if (!options.dev) {
+    auto token = ensure_metrics_token(options.data);
+    if (!token) return pass(token.error());
+    access.metrics_token = std::move(*token);
+  }
+  auto entra_watch = EntraWatch::open(options.entra, options.sign_in);
+  if (!entra_watch) return pass(entra_watch.error());
+  access.entra_watch = std::move(*entra_watch);
+  return access;
+}
+
 // A second signal does not wait. Nor does anybody wait for ever: what was acknowledged is durable,
 // and a node without its lease has nothing left to give away.
 void bound_the_stop(const sigset_t& stop_signals, uint32_t patience_s) {
@@ -281,14 +328,8 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
 
   auto store = open_store(options.volume);
   if (!store) return pass(store.error());
-  auto account = open_account(options, store->get());
-  if (!account) return pass(account.error());
-  std::optional<KeyWatch> key_watch;
-  if (options.node.is_node() && !options.dev) key_watch.emplace(**store, **account, options.data);
-  auto metrics_token = options.dev ? Result<std::string>("") : ensure_metrics_token(options.data);
-  if (!metrics_token) return pass(metrics_token.error());
-  auto entra_watch = EntraWatch::open(options.entra, options.sign_in);
-  if (!entra_watch) return pass(entra_watch.error());
+  auto access = open_access(options, store->get());
+  if (!access) return pass(access.error());
   const Limits& limits = settings.engine.limits;
   auto server_options = server_options_of(options, limits);
   if (!server_options) return pass(server_options.error());
@@ -311,8 +352,11 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   const OnEnd node_stops([&] { (*node)->stop(); });  // whatever happens: before the engine goes
   script::Host scripts((*engine)->limits());
   face::Lanes lanes((*engine)->limits(), clock, scripts.workers_max());
-  face::Context context{
-      .engine = **engine, .scripts = scripts, .account = **account, .lanes = lanes, .clock = clock};
+  face::Context context{.engine = **engine,
+                        .scripts = scripts,
+                        .account = *access->account,
+                        .lanes = lanes,
+                        .clock = clock};
   context.forwarder = (*node)->forwarder();
   auto test_hop = TestHop::from_environment(context, options);
   if (!test_hop) return pass(test_hop.error());
@@ -320,29 +364,21 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   FaceListeners faces(context, options, limits);  // before the server, whose sessions use them
   auto server = net::Server::create(*server_options);
   if (!server) return pass(server.error());
-  if (auto made = faces.listen(**server, std::move(*metrics_token)); !made) return made;
+  if (auto made = faces.listen(**server, std::move(access->metrics_token)); !made) return made;
   (*node)->serve(faces.faces());
   faces.pages().set_node((*node)->node());
-  const auto end_of_run = [&volume]() -> Status {
-    if (!volume->lease || !volume->lease->is_lost()) return {};
-    // No success, so that a service manager starts it again: it comes back as a new node.
-    return fail(Code::moved, "another server has this volume now: start this one again");
-  };
-  if (!(*node)->wait_until_ready([&] { return is_pending(stop_signals); })) return end_of_run();
-  if (auto started = (*server)->start(); !started) return started;
-  faces.pages().set_server(server->get());
-  const std::vector<net::ListenerStatus> listeners = (*server)->listeners();
-  if (auto noted =
-          note_where_it_is(options, **account, listeners, server_options->certificate_file);
-      !noted) {
-    return noted;
+  if (!(*node)->wait_until_ready([&] { return is_pending(stop_signals); }))
+    return end_of_run(*volume);
+  const std::string& certificate = server_options->certificate_file;
+  if (auto ready = start_listening(options, *access->account, certificate, **server, faces);
+      !ready) {
+    return ready;
   }
-  say_ready(listeners);
   readiness.ready();
 
   int signal = 0;
   sigwait(&stop_signals, &signal);
-  Status ended = end_of_run();  // before the lease is given back
+  Status ended = end_of_run(*volume);  // before the lease is given back
   readiness.stopping();
   // Without its lease a node can finish nothing: what it accepted waits for a plan that never
   // comes.
