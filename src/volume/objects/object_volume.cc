@@ -511,7 +511,7 @@ class ObjectVolume final : public Volume {
       case Applied::done:
         if (is_mutated(Mutation::list_before_claim))
           return open_listed(name, id, *epoch + 1, *root, points);
-        return open_claimed(name, id, *epoch + 1, points);
+        return open_claimed(name, id, *epoch + 1, living, points);
       case Applied::differs:
       case Applied::absent:
       case Applied::unknown:  // whoever the root names when it is read again may claim it
@@ -521,22 +521,34 @@ class ObjectVolume final : public Volume {
     }
   }
 
-  // The epoch is raised. Only now may the logs be listed: the old owner cannot enter new ones. Null
-  // when it was raised once more by now: the logs are another's, who needs them.
+  // The epoch is raised. Only now may the logs be listed: the old owner cannot enter new ones. When
+  // the epoch was raised once more by now, the logs are the next owner's, who needs them unsealed.
+  // Then the claim is deposed already, or null for those who leave a living owner alone.
   Result<std::unique_ptr<Claim>> open_claimed(std::string_view name, const std::string& id,
-                                              uint64_t epoch, CrashPoints points) {
-    auto root = store().inspect(root_object(id));
-    if (!root) return pass(root.error());
-    if (root->attribute(kEpoch) != std::to_string(epoch)) return nullptr;
-    return open_listed(name, id, epoch, std::move(*root), points);
+                                              uint64_t epoch, LivingOwner living,
+                                              CrashPoints points) {
+    auto state = store().inspect(root_object(id));
+    if (!state) return pass(state.error());
+    if (state->attribute(kEpoch) == std::to_string(epoch))
+      return open_listed(name, id, epoch, std::move(*state), points);
+    if (living == LivingOwner::is_left_alone) return nullptr;
+    const uint64_t lsn = lsn_of(*state);
+    auto root = std::make_shared<Root>(store(), id, epoch, std::move(*state));
+    root->refused(Applied::differs);
+    return std::make_unique<ObjectClaim>(core_, std::string(name), std::move(root), lsn);
   }
   Result<std::unique_ptr<Claim>> open_listed(std::string_view name, const std::string& id,
-                                             uint64_t epoch, ObjectState root, CrashPoints points) {
-    if (auto sealed = seal_logs(store(), root); !sealed) return pass(sealed.error());
+                                             uint64_t epoch, ObjectState state,
+                                             CrashPoints points) {
+    if (auto sealed = seal_logs(store(), state); !sealed) return pass(sealed.error());
     if (points.sealed) static_cast<void>(fault::point(points.sealed));
-    const uint64_t lsn = number_of<uint64_t>(root.attribute(kLsn)).value_or(0);
+    const uint64_t lsn = lsn_of(state);
     return std::make_unique<ObjectClaim>(
-        core_, std::string(name), std::make_shared<Root>(store(), id, epoch, std::move(root)), lsn);
+        core_, std::string(name), std::make_shared<Root>(store(), id, epoch, std::move(state)),
+        lsn);
+  }
+  static uint64_t lsn_of(const ObjectState& root) {
+    return number_of<uint64_t>(root.attribute(kLsn)).value_or(0);
   }
 
   Result<std::string> find_or_make(std::string_view name) {

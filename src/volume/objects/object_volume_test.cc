@@ -240,6 +240,27 @@ TEST(ObjectVolume, ALateClaimSealsNoLogOfTheNextOwner) {
   EXPECT_TRUE(log->Sync({}, nullptr).ok());
 }
 
+// The same of one that takes over: it was deposed before it had begun, and tries no second time,
+// which would depose the heir.
+TEST(ObjectVolume, ALateTakeOverLeavesTheNextOwnerAlone) {
+  DirectoryPlace place;
+  auto store = std::make_shared<SlowStore>(place.store());
+  auto late = open_object_volume(store, {}).value();
+  auto heirs = open_object_volume(place.store(), {}).value();
+  {
+    auto made = late->claim("p").value();
+  }
+  std::unique_ptr<Claim> heir;
+  store->after_raise = [&] { heir = heirs->take_over("p").value(); };
+  auto deposed = late->take_over("p").value();
+  EXPECT_LT(deposed->epoch(), heir->epoch());
+  const auto may_write = [](Claim& claim) {
+    return claim.file_system()->CreateDirIfMissing(claim.directory(), {}, nullptr).ok();
+  };
+  EXPECT_FALSE(may_write(*deposed));
+  EXPECT_TRUE(may_write(*heir));
+}
+
 TEST(ObjectVolume, TellsWhenItsLeaseWasEnded) {
   DirectoryPlace place;
   auto store = place.store();
