@@ -9,7 +9,7 @@ import { devKey } from "./server.mjs";
 describe("gremlin", () => {
   const at = sharedGraphs();
 
-  it("each client connects, logs in, adds, finds, counts", async () => {
+  it("B3: each client connects, logs in, adds, finds, counts", async () => {
     for (const [version, driver] of Object.entries(drivers)) {
       const client = await at.graph(`quick-${version.replace(".", "")}`, { driver });
       const added = await rows(client, "g.addV('person').property('id', 'thomas').property('firstName', 'Thomas').property('age', 44).property('pk', 'pk')");
@@ -70,7 +70,7 @@ describe("gremlin", () => {
     assert.equal((await rows(client, "g.inject(1).repeat(union(identity(), identity())).times(8)")).length, 256);
   });
 
-  it("the Cosmos DB face sees the same items", async () => {
+  it("B3: the Cosmos DB face sees the same items", async () => {
     const client = await at.graph("shared");
     await makeModern(client);
     const { resource: vertex } = await at.container.item("1", "p").read();
