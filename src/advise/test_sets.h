@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <numbers>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "advise/values.h"
 #include "value/json.h"
 #include "value/json_quoted.h"
+#include "value/path.h"
 
 namespace orrery::advise::test {
 
@@ -39,6 +42,7 @@ class Dice {
     return first.size() + below(n - first.size());
   }
   std::string unique() { return fmt::format("{:016x}", random_.next()); }
+  std::string quoted_id() { return "\"" + unique() + "\""; }
 
  private:
   template <class Weight>
@@ -55,8 +59,45 @@ class Dice {
   std::map<std::pair<size_t, double>, std::vector<double>> sums_;
 };
 
+// Whom each of `count` belongs to, as `pick` draws it: the same every time.
+template <class Pick>
+std::vector<size_t> owners(size_t count, Pick pick) {
+  Dice dice(13);
+  std::vector<size_t> all(count);
+  for (size_t& one : all) one = pick(dice);
+  return all;
+}
+
 // An item: JSON texts of its values by path.
 using Item = std::map<std::string, std::string>;
+
+// An object under construction: a value, or members by name.
+struct Members {
+  std::string json;
+  std::map<std::string, Members> below;
+
+  std::string text() const {
+    if (below.empty()) return json;
+    std::string out = "{";
+    for (const auto& [name, one] : below) {
+      out += fmt::format("{}{}:{}", out.size() > 1 ? "," : "", value::quoted(name), one.text());
+    }
+    return out + "}";
+  }
+};
+
+inline std::string to_json(const Item& item, double t) {
+  Members root;
+  for (const auto& [path, json] : item) {
+    Members* at = &root;
+    for (const auto& step : value::parse_property_path(path).value().steps) {
+      at = &at->below[step.name];
+    }
+    at->json = json;
+  }
+  root.below["_ts"].json = fmt::format("{:.0f}", t);
+  return root.text();
+}
 
 struct TestOperation {
   double share = 0;
@@ -86,6 +127,7 @@ struct TestSet {
   std::map<std::string, double> changes = {};  // share of updates, by path
   std::vector<TestOperation> operations = {};  // empty: no workload
   double refused = 0;                          // requests, for one that was answered
+  double noise = 0;                            // share of queries by some other property
   size_t sampled_items = 4'000;
   size_t sampled_requests = 4'000;
 };
@@ -105,13 +147,7 @@ class SetMaker {
     for (size_t i = 0; i < set_.sampled_items; ++i) times.push_back(at(dice.share()));
     std::ranges::sort(times);
     std::vector<std::string> lines;
-    for (const double t : times) {
-      std::string line = "{";
-      for (const auto& [path, json] : set_.make(dice, t, false)) {
-        line += fmt::format("\"{}\":{},", path.substr(1), json);
-      }
-      lines.push_back(line + fmt::format("\"_ts\":{:.0f}}}", t));
-    }
+    for (const double t : times) lines.push_back(to_json(set_.make(dice, t, false), t));
     return lines;
   }
 
@@ -120,18 +156,25 @@ class SetMaker {
     Dice dice(12);
     constexpr double kWindow = 7 * 86'400.0;
     std::vector<double> times;
-    for (size_t i = 0; i < set_.sampled_requests; ++i) {
-      times.push_back(end() - kWindow * dice.share());
+    while (times.size() < set_.sampled_requests) {
+      const double t = end() - kWindow * dice.share();
+      // Twice as many at noon as at midnight.
+      if (2 * dice.share() < 1.5 - 0.5 * std::cos(2 * std::numbers::pi * t / 86'400)) {
+        times.push_back(t);
+      }
     }
     std::ranges::sort(times);
     std::vector<std::string> requests;
     std::map<double, std::pair<double, double>> hours;
-    std::vector<std::pair<double, double>> by_shape(set_.operations.size());
+    // The last one is that of the noise.
+    std::vector<std::pair<double, double>> by_shape(set_.operations.size() + 1);
     double ru_in_all = 0;
     for (const double t : times) {
-      const size_t shape = pick(dice);
+      const bool is_noise = set_.noise > 0 && dice.share() < set_.noise;
+      const size_t shape = is_noise ? set_.operations.size() : pick(dice);
       double ru = 0;
-      std::string line = request(dice, t, set_.operations[shape], ru);
+      std::string line =
+          request(dice, t, is_noise ? unrelated(dice, t) : set_.operations[shape], ru);
       requests.push_back(fmt::format("{{\"k\":\"req\",\"t\":{:.0f},\"shape\":{},\"ru\":{:.2f}{}}}",
                                      t, shape, ru, line));
       auto& hour = hours[std::floor(t / 3600) * 3600];
@@ -152,17 +195,10 @@ class SetMaker {
         plain_ ? "none" : "hmac-sha256-64",
         plain_ || !with_secret_ ? "null" : "\"736563726574206f66207465737473\""));
     for (size_t i = 0; i < set_.operations.size(); ++i) {
-      const TestOperation& one = set_.operations[i];
-      std::vector<std::string> in;
-      std::vector<std::string> range;
-      for (const auto& [path, count] : one.lists) in.push_back(path);
-      for (const auto& [path, width] : one.range_s) range.push_back(path);
-      lines.push_back(fmt::format(
-          "{{\"k\":\"shape\",\"shape\":{},\"op\":\"{}\",\"text\":{},\"eq\":{},\"in\":{},\"range\":{"
-          "},"
-          "\"count\":{:.0f},\"ru\":{:.0f},\"asked\":{},\"pages\":1}}",
-          i, one.op, value::quoted(one.text), list(one.equal), list(in), list(range),
-          by_shape[i].first * scale, by_shape[i].second * scale, one.op == "query" ? asked() : 1));
+      lines.push_back(shape_line(i, set_.operations[i], by_shape[i], scale));
+    }
+    if (set_.noise > 0) {
+      lines.push_back(shape_line(by_shape.size() - 1, {.op = "query"}, by_shape.back(), scale));
     }
     for (const auto& [t, sums] : hours) {
       lines.push_back(fmt::format(
@@ -193,6 +229,27 @@ class SetMaker {
       if (left < 0) return i;
     }
     return set_.operations.size() - 1;
+  }
+
+  // A query by one property of an item, whichever.
+  TestOperation unrelated(Dice& dice, double t) const {
+    const Item item = set_.make(dice, t, true);
+    return {.op = "query",
+            .equal = {std::next(item.begin(), static_cast<int>(dice.below(item.size())))->first}};
+  }
+
+  // `sums`: of the sampled requests, how many and their RU.
+  std::string shape_line(size_t number, const TestOperation& one, std::pair<double, double> sums,
+                         double scale) const {
+    std::vector<std::string> in;
+    std::vector<std::string> range;
+    for (const auto& [path, count] : one.lists) in.push_back(path);
+    for (const auto& [path, width] : one.range_s) range.push_back(path);
+    return fmt::format(
+        "{{\"k\":\"shape\",\"shape\":{},\"op\":\"{}\",\"text\":{},\"eq\":{},\"in\":{},\"range\":{},"
+        "\"count\":{:.0f},\"ru\":{:.0f},\"asked\":{},\"pages\":1}}",
+        number, one.op, value::quoted(one.text), list(one.equal), list(in), list(range),
+        sums.first * scale, sums.second * scale, one.op == "query" ? asked() : 1);
   }
 
   static std::string list(const std::vector<std::string>& texts) {
@@ -255,7 +312,9 @@ class SetMaker {
         lists += "]";
       }
       if (!lists.empty()) line += ",\"in\":{" + lists + "}";
-      ru = one.op == "query" ? 2 * asked() + one.work_ru * (0.5 + dice.share()) : 1;
+      ru = one.op == "query"   ? 2 * asked() + one.work_ru * (0.5 + dice.share())
+           : one.op == "patch" ? 11
+                               : 1;
     }
     if (!lags.empty()) line += ",\"time\":{" + lags + "}";
     return line;
@@ -270,6 +329,15 @@ class SetMaker {
 // Values as JSON.
 inline std::string named(std::string_view prefix, size_t number) {
   return fmt::format("\"{}{:05}\"", prefix, number);
+}
+inline std::string number(size_t value) {
+  return fmt::format("{}", value);
+}
+inline std::string decimal(Dice& dice, double least, double most) {
+  return fmt::format("{:.3f}", least + (most - least) * dice.share());
+}
+inline std::string chance(Dice& dice, double of_true) {
+  return dice.share() < of_true ? "true" : "false";
 }
 inline std::string day(double t) {
   return value::quoted(date_text(t));
