@@ -99,47 +99,69 @@ int show_status(const ServerAddress& server, bool json) {
   return 0;
 }
 
-int drain(const ServerAddress& server, const std::string& node, bool draining, bool wait) {
-  const std::string_view command = draining ? "cluster drain" : "cluster undrain";
-  auto asked =
-      call_admin(server, "POST", "/admin/cluster/drain",
-                 fmt::format(R"({{"node":{},"draining":{}}})", value::quoted(node), draining));
-  if (!asked) return complain(command, asked.error());
-  if (!draining) {
-    fmt::print("{} takes partitions again\n", printable(node));
-    return 0;
-  }
-  for (double last = -1; wait;) {
+// Waits until the node has no partitions left, and says on the way how many it has.
+Result<void> wait_until_drained(const ServerAddress& server, const std::string& node, bool quiet) {
+  for (double last = -1;;) {
     auto left = ranges_of(server, node);
-    if (!left) return complain(command, left.error());
-    if (!*left || **left == 0) break;
-    if (**left != last) fmt::print("{} has {} partitions left\n", printable(node), **left);
-    std::fflush(stdout);
+    if (!left) return pass(left.error());
+    if (!*left || **left == 0) return {};
+    if (**left != last && !quiet) {
+      fmt::print("{} has {} partitions left\n", printable(node), **left);
+      std::fflush(stdout);
+    }
     last = **left;
     std::this_thread::sleep_for(kLookAgain);
   }
-  fmt::print("{} {}\n", printable(node),
-             wait ? "has no partitions left: it can be stopped" : "is being drained");
+}
+
+int drain(const ServerAddress& server, const std::string& node, bool wait, bool json) {
+  auto asked = call_admin(server, "POST", "/admin/cluster/drain",
+                          fmt::format(R"({{"node":{},"draining":true}})", value::quoted(node)));
+  if (!asked) return complain("cluster drain", asked.error());
+  if (wait) {
+    if (auto done = wait_until_drained(server, node, json); !done) {
+      return complain("cluster drain", done.error());
+    }
+  }
+  if (json) {
+    fmt::print(R"({{"node":{},"draining":true,"drained":{}}})"
+               "\n",
+               value::quoted(node), wait);
+  } else {
+    fmt::print("{} {}\n", printable(node),
+               wait ? "has no partitions left: it can be stopped" : "is being drained");
+  }
+  return 0;
+}
+
+int undrain(const ServerAddress& server, const std::string& node, bool json) {
+  const std::string request = fmt::format(R"({{"node":{},"draining":false}})", value::quoted(node));
+  auto asked = call_admin(server, "POST", "/admin/cluster/drain", request);
+  if (!asked) return complain("cluster undrain", asked.error());
+  fmt::print("{}\n", json ? request : printable(node) + " takes partitions again");
   return 0;
 }
 
 int move_partition(const ServerAddress& server, const std::string& container, uint32_t range,
-                   const std::string& node) {
+                   const std::string& node, bool json) {
   auto name = client::parse_container_name(container);
   if (!name) return complain("cluster move", name.error());
-  auto moved = call_admin(server, "POST", "/admin/cluster/move",
-                          fmt::format(R"({{"database":{},"container":{},"range":{},"node":{}}})",
-                                      value::quoted(name->database), value::quoted(name->container),
-                                      range, value::quoted(node)));
+  const std::string request = fmt::format(
+      R"({{"database":{},"container":{},"range":{},"node":{}}})", value::quoted(name->database),
+      value::quoted(name->container), range, value::quoted(node));
+  auto moved = call_admin(server, "POST", "/admin/cluster/move", request);
   if (!moved) return complain("cluster move", moved.error());
-  fmt::print("range {} of {} goes to {}\n", range, printable(container), printable(node));
+  fmt::print("{}\n", json ? request
+                          : fmt::format("range {} of {} goes to {}", range, printable(container),
+                                        printable(node)));
   return 0;
 }
 
-int rebalance(const ServerAddress& server) {
+int rebalance(const ServerAddress& server, bool json) {
   auto asked = call_admin(server, "POST", "/admin/cluster/rebalance", "");
   if (!asked) return complain("cluster rebalance", asked.error());
-  fmt::print("partitions are being spread anew: see orrery cluster status\n");
+  fmt::print("{}\n", json ? R"({"rebalancing":true})"
+                          : "partitions are being spread anew: see orrery cluster status");
   return 0;
 }
 
@@ -150,7 +172,6 @@ ClusterCommands::ClusterCommands(CLI::App& app) {
       app.add_subcommand("cluster", "Look at a cluster's nodes, and move partitions");
   cluster->require_subcommand(1);
   status_ = cluster->add_subcommand("status", "Show the nodes and what each serves");
-  status_->add_flag("--json", json_, "Print JSON");
   drain_ = cluster->add_subcommand(
       "drain", "Move all partitions of a node to others, so that it can be stopped");
   drain_->add_option("node", node_, "Its name")->required()->type_name("NODE");
@@ -165,16 +186,17 @@ ClusterCommands::ClusterCommands(CLI::App& app) {
   move_->add_option("node", node_, "The node that is to serve it")->required()->type_name("NODE");
   rebalance_ = cluster->add_subcommand("rebalance", "Spread partitions by load and size now");
   for (CLI::App* command : {status_, drain_, undrain_, move_, rebalance_}) {
+    command->add_flag("--json", json_, "Print JSON");
     add_server_options(*command, server_);
   }
 }
 
 std::optional<int> ClusterCommands::run() const {
   if (status_->parsed()) return show_status(server_, json_);
-  if (drain_->parsed()) return drain(server_, node_, true, !no_wait_);
-  if (undrain_->parsed()) return drain(server_, node_, false, false);
-  if (move_->parsed()) return move_partition(server_, container_, range_, node_);
-  if (rebalance_->parsed()) return rebalance(server_);
+  if (drain_->parsed()) return drain(server_, node_, !no_wait_, json_);
+  if (undrain_->parsed()) return undrain(server_, node_, json_);
+  if (move_->parsed()) return move_partition(server_, container_, range_, node_, json_);
+  if (rebalance_->parsed()) return rebalance(server_, json_);
   return std::nullopt;
 }
 

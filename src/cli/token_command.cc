@@ -107,8 +107,7 @@ Result<std::string> sign(EVP_PKEY* key, std::string_view text) {
   return signature;
 }
 
-std::string claims_of(const TokenOptions& options) {
-  const auto now_s = static_cast<int64_t>(std::time(nullptr));
+std::string claims_of(const TokenOptions& options, int64_t now_s) {
   std::string groups;
   for (const std::string& group : options.groups) {
     groups += (groups.empty() ? "" : ",") + value::quoted(group);
@@ -119,17 +118,17 @@ std::string claims_of(const TokenOptions& options) {
       value::quoted(options.principal), groups, now_s, now_s, now_s + options.lifetime_s);
 }
 
-std::string emulator_token(TokenOptions options) {
+std::string emulator_token(TokenOptions options, int64_t now_s) {
   options.issuer = kEmulatorIssuer;
   options.audience = "https://localhost.localhost";
   if (options.principal.empty()) options.principal = kEmulatorPrincipal;
   constexpr std::string_view kHeader =
       R"({"typ":"JWT","alg":"RS256","x5t":"CosmosEmulatorPrimaryMaster","kid":"CosmosEmulatorPrimaryMaster"})";
-  return to_base64url(kHeader) + "." + to_base64url(claims_of(options)) + "." +
+  return to_base64url(kHeader) + "." + to_base64url(claims_of(options, now_s)) + "." +
          to_base64url(kEmulatorKey);
 }
 
-Result<std::string> signed_token(const TokenOptions& options) {
+Result<std::string> signed_token(const TokenOptions& options, int64_t now_s) {
   if (options.folder.empty() || options.principal.empty()) {
     return fail(Code::invalid,
                 "give --emulator for a token that serve --dev takes, or --folder and --principal");
@@ -153,7 +152,7 @@ Result<std::string> signed_token(const TokenOptions& options) {
   }
   const std::string text =
       to_base64url(fmt::format(R"({{"typ":"JWT","alg":"RS256","kid":"{}"}})", id)) + "." +
-      to_base64url(claims_of(options));
+      to_base64url(claims_of(options, now_s));
   auto signature = sign(key->get(), text);
   if (!signature) return pass(signature.error());
   return text + "." + to_base64url(*signature);
@@ -183,13 +182,21 @@ void add_token_options(CLI::App& command, TokenOptions& options) {
                   "Seconds from now until it expires; less than 0 for one that has")
       ->type_name("SECONDS")
       ->capture_default_str();
+  command.add_flag("--json", options.json, "Print JSON: the token, and when it expires");
 }
 
 int make_token(const TokenOptions& options) {
-  auto token =
-      options.emulator ? Result<std::string>(emulator_token(options)) : signed_token(options);
+  const auto now_s = static_cast<int64_t>(std::time(nullptr));
+  auto token = options.emulator ? Result<std::string>(emulator_token(options, now_s))
+                                : signed_token(options, now_s);
   if (!token) return complain("token", token.error());
-  fmt::print("{}\n", *token);
+  if (options.json) {
+    fmt::print(R"({{"token":{},"expiresAt":{}}})"
+               "\n",
+               value::quoted(*token), now_s + options.lifetime_s);
+  } else {
+    fmt::print("{}\n", *token);
+  }
   return std::fflush(stdout) == 0 ? 0 : 1;
 }
 

@@ -20,10 +20,11 @@ struct TokenOptions {
   std::string principal;
   std::vector<std::string> groups;
   int64_t lifetime_s = 3600;
+  bool json = false;
 };
 
 void add_token_options(CLI::App& command, TokenOptions& options);
-// Prints the token. Returns the process's exit code.
+// Prints the token, or with `json` the token and when it expires. Returns the process's exit code.
 int make_token(const TokenOptions& options);
 
 }  // namespace orrery::cli

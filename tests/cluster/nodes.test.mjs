@@ -245,6 +245,31 @@ describe("a cluster of three", () => {
     }
   });
 
+  test("every command of a cluster answers with JSON for scripts", async () => {
+    const cluster = await startCluster(["n1", "n2"], { steady: true });
+    const said = async (...args) => {
+      const { code, out } = await cluster.command("n1", ...args, "--json");
+      assert.equal(code, 0, out);
+      return JSON.parse(out);  // one value, and nothing beside it
+    };
+    try {
+      await make(cluster, { throughput: 400, items: 1 });
+      const [range] = await cluster.settled();
+      const [to] = cluster.names.filter((name) => name !== range.node);
+      assert.deepEqual(await said("move", "db/c", String(range.id), to), { database: "db", container: "c", range: range.id, node: to });
+      await until("it has moved", async () => (await cluster.partitions())[0].node === to);
+      assert.deepEqual(await said("drain", to, "--no-wait"), { node: to, draining: true, drained: false });
+      assert.deepEqual(await said("drain", to), { node: to, draining: true, drained: true });
+      assert.equal((await said("status")).members.find((one) => one.name === to).ranges, 0);
+      assert.deepEqual(await said("undrain", to), { node: to, draining: false });
+      assert.deepEqual(await said("rebalance"), { rebalancing: true });
+      const refused = await cluster.command("n1", "drain", "nobody", "--json");
+      assert.equal(refused.code, 1, refused.out);
+    } finally {
+      await cluster.close();
+    }
+  });
+
   test("the metrics of every node tell of its lease and of the coordinator", async () => {
     const cluster = await startCluster(["n1", "n2"], { steady: true });
     try {

@@ -69,6 +69,19 @@ describe("reference", () => {
     }
   });
 
+  it("every command that tells something can tell it as JSON", async () => {
+    const without = [];
+    const look = async (path) => {
+      const help = await output(...path, "--help");
+      const below = help.split("Subcommands:")[1]?.matchAll(/^ {2}([a-z-]+) /gm);
+      if (below) for (const [, name] of below) await look([...path, name]);
+      else if (!/^ {2}--json /m.test(help)) without.push(path.join(" "));
+    };
+    await look([]);
+    // One runs until it is stopped, the others print files.
+    assert.deepEqual(without.sort(), ["completion", "reference", "serve"]);
+  });
+
   it("an unknown file or shell is refused with what there is", async () => {
     for (const args of [["reference", "x"], ["completion", "csh"]]) {
       const { code, out } = await runProgram(args);

@@ -319,6 +319,9 @@ describe("orrery token", () => {
       answers(await restAs(server.rest(), token)("GET", "/dbs"), 200);
       answers(await restAs(server.rest(), await make("--principal", "reader", "--lifetime", "-400"))("GET", "/dbs"), 401, { substatus: 5006 });
       answers(await restAs(server.rest(), await make("--principal", "nobody", "--group", "staff"))("GET", "/dbs/db/colls/one"), 404);
+      const told = JSON.parse(await make("--principal", "reader", "--lifetime", "600", "--json"));
+      answers(await restAs(server.rest(), told.token)("GET", "/dbs"), 200);
+      assert.equal(JSON.parse(Buffer.from(told.token.split(".")[1], "base64url").toString()).exp, told.expiresAt);
     } finally {
       await server.close();
       rmSync(folder, { recursive: true, force: true });
