@@ -92,33 +92,6 @@ void Run::change_term(std::string_view term, std::string_view key, bool add) {
   term_bytes_.append(term).append(key);
 }
 
-rocksdb::WriteBatch& Run::finish() {
-  // In the order of their keys they are put in faster. What the run did to one term twice stays in
-  // the order in which it did it.
-  std::ranges::sort(terms_, [&](const TermChange& a, const TermChange& b) {
-    const auto order = entry_of(a) <=> entry_of(b);
-    return order != 0 ? order < 0 : a.at < b.at;
-  });
-  for (const TermChange& change : terms_) {
-    if (change.add) {
-      batch_.Put(store_.terms(), entry_of(change), rocksdb::Slice());
-    } else {
-      batch_.Delete(store_.terms(), entry_of(change));
-    }
-  }
-  for (const IndexLedgerEntry& entry : ledger_.entries()) {
-    if (entry.policy) {
-      batch_.Put(store_.ledger(), definition_key(entry.version),
-                 encode_definition(entry.policy->definition()));
-    } else {
-      batch_.Put(store_.ledger(), shape_key(entry.version, entry.shape_hash), entry.shape);
-    }
-  }
-  store_.index_ledger().add(ledger_.entries());
-  batch_.Put(store_.ledger(), kRecordKey, encode_record(record_));
-  return batch_;
-}
-
 Result<std::optional<Item>> Run::current_item(const std::string& key) {
   if (const auto* written = items_.find(key)) return *written;
   auto stored = store_.get(store_.items(), key);
@@ -252,13 +225,11 @@ void Run::put_item(const Schema& schema, const std::string& key, const Item* bef
   if (before != nullptr && !live) remember(schema, end_of(key, *before), key, before, nullptr);
   if (after == nullptr) {
     if (live) remember(schema, EventKind::remove, key, before, nullptr);
-    batch_.Delete(store_.items(), key);
     items_.set(key, std::nullopt);
     return;
   }
   remember(schema, live ? EventKind::replace : EventKind::create, key, live ? before : nullptr,
            after);
-  batch_.Put(store_.items(), key, encode_item(*after));
   batch_.Put(store_.changes(), change_key(after->version), key);
   items_.set(key, *after);
 }
@@ -324,7 +295,6 @@ Result<Written> Run::apply_reindex(const Write& write) {
   if (auto indexed = reindex(write, key, &before, &after, written); !indexed) {
     return pass(indexed.error());
   }
-  batch_.Put(store_.items(), key, encode_item(after));
   items_.set(key, std::move(after));
   return written;
 }
@@ -481,11 +451,6 @@ Status Run::change_size(const Write& write, int64_t bytes, int64_t items, uint64
   if (!fault::point("partition.size")) ++size->bytes;  // for tests of what checks sizes
   size->items += static_cast<uint64_t>(items);
   if (!write.key_text.empty()) size->key_text = write.key_text;  // expiry does not know it
-  if (size->items == 0) {
-    batch_.Delete(store_.ledger(), key);
-  } else {
-    batch_.Put(store_.ledger(), key, encode_size(*size));
-  }
   sizes_.set(key, std::move(*size));
   record_.bytes += static_cast<uint64_t>(bytes);
   record_.items += static_cast<uint64_t>(items);

@@ -41,6 +41,10 @@ class Overlay {
   }
   bool empty() const { return values_.empty(); }
   size_t size() const { return values_.size(); }
+  template <class Take>
+  void each(const Take& take) const {
+    for (const auto& [key, value] : values_) take(key, value);
+  }
   std::vector<std::string> keys() const {
     std::vector<std::string> all;
     all.reserve(values_.size());
@@ -95,9 +99,10 @@ class Run {
   std::expected<std::vector<Written>, Failure> apply(const std::vector<Write>& transaction);
 
   uint64_t found_bytes() const { return run_found_bytes_; }
-  bool empty() const { return batch_.Count() == 0; }
-  // Completes the batch with the partition's record and returns it. Also publishes the additions to
-  // the index ledger: readers may need them the moment the batch is committed.
+  bool empty() const { return batch_.Count() == 0 && items_.empty(); }
+  // Completes the batch with what has a last state only (items, sizes, the partition's record), and
+  // returns it. Also publishes the additions to the index ledger: readers may need them the moment
+  // the batch is committed.
   rocksdb::WriteBatch& finish();
   const PartitionRecord& record() const { return record_; }
   const std::vector<SizeDelta>& deltas() const { return deltas_; }
@@ -125,8 +130,8 @@ class Run {
   Origin next_origin(const std::optional<Item>& current, bool keeps_it);
   // The body and the expiry of the item to be stored; its version and origin are there.
   Status make_body(const Write& write, const std::optional<Item>& current, Item& next);
-  // Puts the item, its change and its history into the batch. `before` is what was there, live or
-  // not; `after` is null when it is removed.
+  // Notes the item, and puts its change and its history into the batch. `before` is what was there,
+  // live or not; `after` is null when it is removed.
   void put_item(const Schema& schema, const std::string& key, const Item* before, bool live,
                 const Item* after);
   // A replace that changes the item's row: a delete and an insert in one transaction. The item
@@ -182,6 +187,8 @@ class Run {
   // null when they are to be made from `item`.
   TermSet new_terms(const Write& write, const Item& after, const PreparedTerms* prepared,
                     const value::Node* item);
+  // Items as the run leaves them, each once.
+  void finish_items();
   void change_term(std::string_view term, std::string_view key, bool add);
   Status change_size(const Write& write, int64_t bytes, int64_t items, uint64_t limit);
 

@@ -36,7 +36,6 @@ Status Run::evict(const Write& cause, const std::string& row, const Item& item) 
   // It takes no LSN of its own: the write that wants its place takes one.
   remember(*gone.schema, end_of(key, item), key, &item, nullptr);
   batch_.Delete(store_.changes(), change_key(item.version));
-  batch_.Delete(store_.items(), key);
   items_.set(key, std::nullopt);
   return {};
 }

@@ -1,0 +1,59 @@
+// How a run ends: what it leaves goes into its batch. See run.h.
+#include <algorithm>
+
+#include "partition/run.h"
+
+namespace orrery::partition {
+
+void Run::finish_items() {
+  std::vector<std::pair<std::string_view, const std::optional<Item>*>> sorted;
+  sorted.reserve(items_.size());
+  items_.each([&](const std::string& key, const auto& item) { sorted.emplace_back(key, &item); });
+  // In the order of their keys: a memtable finds the place of one from that of the one before.
+  std::ranges::sort(sorted, {}, &decltype(sorted)::value_type::first);
+  for (const auto& [key, item] : sorted) {
+    if (*item) {
+      batch_.Put(store_.items(), key, encode_item(**item));
+    } else {
+      batch_.Delete(store_.items(), key);
+    }
+  }
+}
+
+rocksdb::WriteBatch& Run::finish() {
+  finish_items();
+  // In the order of their keys, too. What the run did to one term twice stays in the order in which
+  // it did it.
+  std::ranges::sort(terms_, [&](const TermChange& a, const TermChange& b) {
+    const auto order = entry_of(a) <=> entry_of(b);
+    return order != 0 ? order < 0 : a.at < b.at;
+  });
+  for (const TermChange& change : terms_) {
+    if (change.add) {
+      batch_.Put(store_.terms(), entry_of(change), rocksdb::Slice());
+    } else {
+      batch_.Delete(store_.terms(), entry_of(change));
+    }
+  }
+  // Once for a logical partition, however many of its items the run has changed.
+  sizes_.each([&](const std::string& key, const LogicalSize& size) {
+    if (size.items == 0) {
+      batch_.Delete(store_.ledger(), key);
+    } else {
+      batch_.Put(store_.ledger(), key, encode_size(size));
+    }
+  });
+  for (const IndexLedgerEntry& entry : ledger_.entries()) {
+    if (entry.policy) {
+      batch_.Put(store_.ledger(), definition_key(entry.version),
+                 encode_definition(entry.policy->definition()));
+    } else {
+      batch_.Put(store_.ledger(), shape_key(entry.version, entry.shape_hash), entry.shape);
+    }
+  }
+  store_.index_ledger().add(ledger_.entries());
+  batch_.Put(store_.ledger(), kRecordKey, encode_record(record_));
+  return batch_;
+}
+
+}  // namespace orrery::partition
