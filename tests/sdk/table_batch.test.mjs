@@ -89,6 +89,16 @@ describe("table batches", () => {
     assert.deepEqual([read.n, read.m, read.x], [1, 1, 1]);
   });
 
+  it("D4: 4 MB are the limit, over many entities", async () => {
+    const table = await at.table();
+    const batch = (name, count) => Array.from({ length: count }, (_, i) =>
+      ["create", { partitionKey: name, rowKey: String(i), one: "x".repeat(30_000), two: "x".repeat(30_000) }]);
+    await refused(table.submitTransaction(batch("more", 72)), 413, "RequestBodyTooLarge");
+    assert.equal((await table.submitTransaction(batch("less", 66))).status, 202);
+    assert.deepEqual((await all(table.listEntities({ queryOptions: { select: ["PartitionKey"] } }))).map((one) => one.partitionKey),
+      Array.from({ length: 66 }, () => "less"));
+  });
+
   it("a query may stand alone in a batch", async () => {
     const table = await at.table();
     await table.createEntity({ partitionKey: "a", rowKey: "1", n: 5 });

@@ -3,26 +3,47 @@ import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 
 import { eventually } from "./expect.mjs";
-import { all, devCredential, rawOf, sharedTables, startTables, TableClient, tableClient, TableServiceClient } from "./table.mjs";
-import { runProgram } from "./server.mjs";
+import {
+  all, devAccount, devCredential, devTableKey, rawOf, refused, sharedTables, startTables, TableClient, tableClient, TableServiceClient,
+} from "./table.mjs";
+import { runProgram, start } from "./server.mjs";
+
+// Of the container that a table is, as the Cosmos DB face tells it.
+async function offerOf(server, name) {
+  const container = (await server.rest()("GET", `/dbs/table:tables/colls/${name}`)).body;
+  const offers = (await server.rest()("GET", "/offers")).body.Offers;
+  return offers.find((one) => one.offerResourceId === container._rid);
+}
+
+// Writes through the vendor's client until one of them is refused, and gives its error.
+async function overBudget(table) {
+  const long = "x".repeat(20_000);
+  return eventually(async () => {
+    const writes = await Promise.allSettled(Array.from({ length: 50 }, (_, i) =>
+      table.upsertEntity({ partitionKey: "a", rowKey: String(i), long }, "Replace")));
+    return writes.find((one) => one.status === "rejected")?.reason;
+  }, { what: "a refusal" });
+}
+
+// With the client's own patience every write is done in the end.
+async function patientWrites(server, name) {
+  const patient = tableClient(server, name, devCredential(), { retryOptions: { maxRetries: 50, retryDelayInMs: 100, maxRetryDelayInMs: 1000 } });
+  await Promise.all(Array.from({ length: 30 }, (_, i) =>
+    patient.upsertEntity({ partitionKey: "patient", rowKey: String(i), long: "x".repeat(2_000) }, "Replace")));
+  assert.equal((await all(patient.listEntities({ queryOptions: { filter: "PartitionKey eq 'patient'", select: ["RowKey"] } }))).length, 30);
+}
 
 describe("table flavours", () => {
   const at = sharedTables();
-  const offerOf = async (name) => {
-    const container = (await at.server.rest()("GET", `/dbs/table:tables/colls/${name}`)).body;
-    const offers = (await at.server.rest()("GET", "/offers")).body.Offers;
-    return offers.find((one) => one.offerResourceId === container._rid);
-  };
-
   it("B2: a table is created with a throughput, and the Cosmos DB face sees it and scales it", async () => {
     const made = await at.raw("POST", "Tables", { body: { TableName: "Scaled" }, headers: { "x-ms-offer-throughput": "800" } });
     assert.equal(made.status, 201);
-    const offer = await offerOf("scaled");
+    const offer = await offerOf(at.server, "scaled");
     assert.equal(offer.content.offerThroughput, 800);
     const client = at.server.client();
     const read = await client.offer(offer.id).read();
     await client.offer(offer.id).replace({ ...read.resource, content: { ...read.resource.content, offerThroughput: 900 } });
-    assert.equal((await offerOf("scaled")).content.offerThroughput, 900);
+    assert.equal((await offerOf(at.server, "scaled")).content.offerThroughput, 900);
     assert.equal((await at.raw("POST", "Tables", { body: { TableName: "Bad" }, headers: { "x-ms-offer-throughput": "many" } })).status, 400);
   });
 
@@ -46,19 +67,17 @@ describe("table flavours", () => {
     const table = tableClient(at.server, "Watched");
     await table.createTable();
     await table.createEntity({ partitionKey: "a", rowKey: "1" });
+    await table.submitTransaction(["1", "2", "3"].map((rowKey) => ["create", { partitionKey: "of three", rowKey }]));
     const told = await at.server.rest()("GET", "/metrics", { key: null });
     assert.match(told.text, /orrery_requests_total\{[^}]*face="table"[^}]*operation="insert_entity"[^}]*\} [1-9]/);
     assert.match(told.text, /orrery_[a-z_]+\{[^}]*watched/);
     const { code, out } = await at.server.command("partitions", "table:tables/watched", "--data", at.server.data, "--port", String(at.server.port));
     assert.equal(code, 0, out);
-  });
-
-  it("UseDevelopmentStorage=true finds ./run's server", async () => {
-    // The port is fixed there, so only the address that the client makes of it is looked at.
-    const client = TableServiceClient.fromConnectionString("UseDevelopmentStorage=true", { allowInsecureConnection: true });
-    assert.equal(client.url, "http://127.0.0.1:10002/devstoreaccount1");
-    const { out } = await runProgram(["serve", "--help"]);
-    assert.match(out, /--table-port[^]*10002 with --all-faces/);
+    const lines = out.split("\n");
+    assert.match(lines[0], /^ *range +items +stored +RU so far$/);
+    assert.match(lines[1], /^ *\d+ +4 +\d+ B +#+ +[1-9]\d*$/);  // its only partition has all four, and was paid for
+    assert.deepEqual(lines.slice(3, 6).map((line) => line.trim().replace(/^\d+ B +/, "")),
+      ["largest partition keys", '3 items  ["of three"]', '1 items  ["a"]']);
   });
 
   it("the account of the server has its tables by its own name and keys, too", async () => {
@@ -68,6 +87,53 @@ describe("table flavours", () => {
     assert.ok(listed.json.value.some((one) => one.TableName === "Scaled"));
     assert.equal((await rawOf(at.server, { account: "nobody" })("GET", "Tables")).status, 403);
     assert.equal((await rawOf(at.server, { signed: false })("GET", "Tables")).status, 403);
+  });
+});
+
+describe("table development storage", () => {
+  it("UseDevelopmentStorage=true finds the server of ./run", async (t) => {
+    const { out } = await runProgram(["serve", "--help"]);
+    assert.match(out, /--table-port[^]*10002 with --all-faces/);  // which ./run asks for
+    let server, connection = "UseDevelopmentStorage=true";
+    try {
+      server = await start({ args: ["--table-port", "10002"] });
+    } catch (error) {
+      if (!/in use/i.test(error.message)) throw error;
+      t.diagnostic("port 10002 is taken: the same account at another port");
+      server = await startTables();
+      connection = `DefaultEndpointsProtocol=http;AccountName=${devAccount};AccountKey=${devTableKey};` +
+        `TableEndpoint=http://127.0.0.1:${server.tablePort}/${devAccount};`;
+    }
+    try {
+      const options = { allowInsecureConnection: true };
+      const service = TableServiceClient.fromConnectionString(connection, options);
+      await service.createTable("Local");
+      const table = TableClient.fromConnectionString(connection, "Local", options);
+      await table.createEntity({ partitionKey: "a", rowKey: "1", n: 1 });
+      await table.submitTransaction([["create", { partitionKey: "a", rowKey: "2", n: 2 }], ["update", { partitionKey: "a", rowKey: "1", n: 3 }]]);
+      assert.deepEqual((await all(table.listEntities())).map((one) => one.n), [3, 2]);
+      assert.deepEqual((await all(service.listTables())).map((one) => one.name), ["Local"]);
+      await service.deleteTable("Local");
+    } finally {
+      await server.close();
+    }
+    assert.equal(TableServiceClient.fromConnectionString("UseDevelopmentStorage=true", { allowInsecureConnection: true }).url,
+      `http://127.0.0.1:10002/${devAccount}`);
+  });
+});
+
+describe("table storage flavour", () => {
+  const at = sharedTables({ args: ["--throttling", "on"] });
+
+  it("B2: over its throughput it answers 503 ServerBusy, which the vendor's client waits for", async () => {
+    const customHeaders = { "x-ms-offer-throughput": "400" };
+    const table = tableClient(at.server, "Busy");
+    await table.createTable({ requestOptions: { customHeaders } });
+    const error = await overBudget(table);
+    await refused(Promise.reject(error), 503, "ServerBusy");
+    assert.ok(Number(error.response.headers.get("x-ms-retry-after-ms")) > 0);
+    assert.ok(Number(error.response.headers.get("retry-after")) > 0);
+    await patientWrites(at.server, "Busy");
   });
 });
 
@@ -128,5 +194,32 @@ describe("table Cosmos flavour", () => {
     }, { what: "429" });
     assert.ok(Number(throttled.headers.get("x-ms-retry-after-ms")) > 0);
     assert.equal(throttled.headers.get("x-ms-error-code"), "TooManyRequests");
+    await refused(Promise.reject(await overBudget(tableClient(server, "Small"))), 429, "TooManyRequests");
+    await patientWrites(server, "Small");
+  });
+
+  it("B2: the vendor's client makes tables with a throughput, and with autoscale", async () => {
+    const make = (name, customHeaders) => tableClient(server, name).createTable({ requestOptions: { customHeaders } });
+    await make("Plain", {});
+    await make("Manual", { "x-ms-offer-throughput": "1200" });
+    await make("Autoscaled", { "x-ms-cosmos-offer-autopilot-settings": JSON.stringify({ maxThroughput: 4000 }) });
+    assert.equal((await offerOf(server, "plain")).content.offerThroughput, 400);
+    assert.equal((await offerOf(server, "manual")).content.offerThroughput, 1200);
+    assert.equal((await offerOf(server, "autoscaled")).content.offerAutopilotSettings.maxThroughput, 4000);
+    for (const wrong of ["{}", "4000", '{"maxThroughput":"4000"}', '{"maxThroughput":4000.5}', '{"maxThroughput":10}']) {
+      const error = await refused(make("Wrong", { "x-ms-cosmos-offer-autopilot-settings": wrong }), 400);
+      assert.match(error.message, /hroughput/, wrong);
+    }
+  });
+
+  it("D4: a batch has at most 2 MB", async () => {
+    const table = tableClient(server, "Large");
+    await table.createTable({ requestOptions: { customHeaders: { "x-ms-offer-throughput": "40000" } } });
+    const batch = (name, count) => Array.from({ length: count }, (_, i) =>
+      ["create", { partitionKey: name, rowKey: String(i), long: "x".repeat(30_000) }]);
+    await refused(table.submitTransaction(batch("more", 72)), 413, "RequestBodyTooLarge");
+    assert.equal((await table.submitTransaction(batch("less", 66))).status, 202);
+    assert.deepEqual((await all(table.listEntities({ queryOptions: { select: ["PartitionKey"] } }))).map((one) => one.partitionKey),
+      Array.from({ length: 66 }, () => "less"));
   });
 });

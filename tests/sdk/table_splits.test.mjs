@@ -93,6 +93,7 @@ describe("table crash", () => {
       await make().submitTransaction(["a", "b", "c"].map((rowKey) => ["create", { partitionKey, rowKey, n: 100 }]));
     }
     let done = 0;
+    const long = "x".repeat(30_000);  // a few dozen logs fill a partition
     const acknowledged = new Map(keys.map((key) => [key, 0]));
     const transfer = async (table, partitionKey, i) => {
       const rows = ["a", "b", "c"];
@@ -101,11 +102,11 @@ describe("table crash", () => {
       await table.submitTransaction([
         ["update", { partitionKey, rowKey: from, n: a.n - 1 }, "Replace", { etag: a.etag }],
         ["update", { partitionKey, rowKey: to, n: b.n + 1 }, "Replace", { etag: b.etag }],
-        ["upsert", { partitionKey, rowKey: `log${i}`, pad }, "Merge"]]);
+        ["upsert", { partitionKey, rowKey: `log${i}`, long }, "Merge"]]);
       acknowledged.set(partitionKey, acknowledged.get(partitionKey) + 1);
       ++done;
     };
-    let round = 0;
+    assert.equal(await partitions(server, make()), 1);
     for (const kills of [1, 2, 3]) {
       let stop = false;
       const workers = keys.map(async (key, k) => {
@@ -114,13 +115,16 @@ describe("table crash", () => {
           await transfer(make(), key, kills * 100_000 + i * keys.length + k).catch(() => {});
         }
       });
-      round += 60;
-      await eventually(async () => done >= round, { what: "transfers" });
+      // What the transfers write is all that fills partitions, so they are under way at every split.
+      await splitted(server, make(), kills + 1);
+      const before = done;
+      await eventually(async () => done >= before + 20, { what: "transfers after the split" });
       await server.kill();
       stop = true;
       await Promise.all(workers);
       await server.restart();
     }
+    assert.ok((await partitions(server, make())) >= 4);
     const found = await all(make().listEntities());
     for (const key of keys) {
       const mine = found.filter((one) => one.partitionKey === key);
