@@ -1,7 +1,8 @@
 // The MongoDB face for tests: a server that has it, and drivers that are connected to it.
+import net from "node:net";
 import { after, before } from "node:test";
 
-import { MongoClient } from "mongodb";
+import { BSON, MongoClient } from "mongodb";
 
 import { freePort, start } from "./server.mjs";
 
@@ -55,4 +56,43 @@ export async function errorOf(promise) {
     return error;
   }
   throw new Error("it did not fail");
+}
+
+// Sends one message by hand, and gives what comes back.
+export async function exchange(port, bytes) {
+  const socket = net.connect(port, "127.0.0.1");
+  const chunks = [];
+  await new Promise((resolve, reject) => {
+    socket.on("error", reject);
+    socket.on("close", resolve);
+    socket.on("data", (chunk) => {
+      chunks.push(chunk);
+      const all = Buffer.concat(chunks);
+      if (all.length >= 4 && all.length >= all.readInt32LE(0)) resolve();
+    });
+    socket.write(bytes);
+  });
+  socket.destroy();
+  return Buffer.concat(chunks);
+}
+
+export function message(opcode, ...parts) {
+  const rest = Buffer.concat(parts);
+  const header = Buffer.alloc(16);
+  header.writeInt32LE(16 + rest.length, 0);
+  header.writeInt32LE(7, 4);
+  header.writeInt32LE(opcode, 12);
+  return Buffer.concat([header, rest]);
+}
+
+export const int32 = (value) => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeInt32LE(value);
+  return bytes;
+};
+
+// Sends a command by hand, with a session and a number of the test's own, and gives the answer.
+export async function runByHand(server, command) {
+  const answer = await exchange(server.mongoPort, message(2013, int32(0), Buffer.from([0]), BSON.serialize(command)));
+  return BSON.deserialize(answer.subarray(21));
 }

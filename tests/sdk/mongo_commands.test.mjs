@@ -4,7 +4,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { eventually } from "./expect.mjs";
-import { Decimal128, errorOf, Long, MaxKey, MinKey, ObjectId, sharedMongo } from "./mongo.mjs";
+import { Decimal128, errorOf, Long, MaxKey, MinKey, MongoClient, mongoUri, ObjectId, sharedMongo } from "./mongo.mjs";
+
+// The stages of a plan, the outermost first.
+const stagesOf = (plan) => (plan ? [plan.stage, ...stagesOf(plan.inputStage)] : []);
 
 describe("commands of MongoDB's driver", () => {
   const at = sharedMongo();
@@ -112,17 +115,78 @@ describe("commands of MongoDB's driver", () => {
     assert.equal(last.CommandName, "insert");
     assert.ok(last.RequestCharge > 0);
     assert.equal((await errorOf(db.command({ customAction: "Dance" }))).code, 238);
+    const indexes = [{ key: { _id: 1 }, name: "_id_1" }, { key: { k: 1, mail: 1 }, name: "mail", unique: true }];
+    await db.command({ customAction: "CreateCollection", collection: "d", shardKey: "k", indexes });
+    const names = async () => (await db.collection("d").indexes()).map((one) => one.name);
+    assert.deepEqual(await names(), ["_id_", "mail"]);
+    await db.collection("d").insertOne({ _id: 1, k: 1, mail: "a" });
+    assert.equal((await errorOf(db.collection("d").insertOne({ _id: 2, k: 1, mail: "a" }))).code, 11000);
+    await db.command({ customAction: "CreateCollection", collection: "e", indexes: [{ key: { a: 1 }, name: "a" }] });
+    await db.command({ customAction: "UpdateCollection", collection: "e", indexes: [{ key: { b: 1 }, name: "b" }] });
+    assert.deepEqual((await db.collection("e").indexes()).map((one) => one.name), ["_id_", "b"]);
   });
 
   it("explain tells how documents are found", async () => {
     const collection = at.collection();
     await collection.insertMany([{ _id: 1 }, { _id: 2 }, { _id: 3 }]);
-    const stage = async (filter) => (await collection.find(filter).explain()).queryPlanner.winningPlan.stage;
-    assert.equal(await stage({ _id: 1 }), "IDHACK");
-    assert.equal(await stage({ _id: { $gt: 1 } }), "IXSCAN");
-    assert.equal(await stage({ a: 1 }), "COLLSCAN");
+    const stages = async (cursor) => stagesOf((await cursor.explain()).queryPlanner.winningPlan);
+    assert.deepEqual(await stages(collection.find({ _id: 1 })), ["IDHACK"]);
+    assert.deepEqual(await stages(collection.find({ _id: { $gt: 1 } })), ["FETCH", "IXSCAN"]);
+    assert.deepEqual(await stages(collection.find({ a: 1 })), ["COLLSCAN"]);
+    assert.deepEqual(await stages(collection.find({ a: 1 }).sort({ b: 1 }).skip(1).limit(2)), ["SKIP", "SORT", "COLLSCAN"]);
+    assert.deepEqual(await stages(collection.find({}).limit(2).project({ a: 1 })), ["PROJECTION_DEFAULT", "LIMIT", "COLLSCAN"]);
     const { executionStats } = await collection.find({ _id: { $gt: 1 } }).explain("executionStats");
     assert.deepEqual([executionStats.nReturned, executionStats.totalDocsExamined], [2, 3]);
+    const limited = (await collection.find({}).limit(2).explain("executionStats")).executionStats;
+    assert.deepEqual([limited.nReturned, limited.totalDocsExamined], [2, 2]);
+    assert.deepEqual(await stages(at.collection().find({})), ["EOF"]);
+  });
+
+  it("explain of an aggregate tells the index that its $match uses", async () => {
+    const collection = at.collection();
+    await collection.insertMany(Array.from({ length: 3000 }, (_, _id) => ({ _id, n: _id })));
+    await collection.createIndex({ n: 1 });
+    const pipeline = [{ $match: { n: { $gte: 100, $lt: 110 } } }, { $group: { _id: null, all: { $sum: "$n" } } }];
+    const planOf = async (verbosity) => collection.aggregate(pipeline).explain(verbosity);
+    await eventually(async () => stagesOf((await planOf("queryPlanner")).queryPlanner.winningPlan).at(-1) === "IXSCAN");
+    const { queryPlanner, executionStats } = await planOf("executionStats");
+    assert.equal(queryPlanner.winningPlan.inputStage.indexName, "n_1");
+    assert.deepEqual([executionStats.nReturned, executionStats.totalDocsExamined, executionStats.totalKeysExamined], [1, 10, 10]);
+  });
+
+  it("hints name the index that is used; one that is not there is refused", async () => {
+    const collection = at.collection();
+    await collection.insertMany(Array.from({ length: 2000 }, (_, _id) => ({ _id, a: _id % 2, b: _id % 500, ...(_id < 3 ? { s: _id } : {}) })));
+    await collection.createIndexes([{ key: { a: 1 } }, { key: { b: 1 }, name: "by_b" }, { key: { s: 1 }, sparse: true }]);
+    const planOf = async (hint) => (await collection.find({ a: 1, b: 3 }).hint(hint).explain()).queryPlanner.winningPlan;
+    await eventually(async () => (await planOf("by_b")).inputStage?.indexName === "by_b");
+    assert.equal((await planOf({ a: 1 })).inputStage.indexName, "a_1");
+    assert.equal((await planOf("_id_")).inputStage.indexName, "_id_");
+    assert.equal((await planOf({ $natural: 1 })).stage, "COLLSCAN");
+    for (const hint of ["by_b", { a: 1 }, "_id_", { $natural: 1 }]) assert.equal((await collection.find({ a: 1, b: 3 }, { hint }).toArray()).length, 4, JSON.stringify(hint));
+    // A sparse index does not have the documents without its field.
+    assert.equal(await collection.countDocuments({}, { hint: "s_1" }), 3);
+    const unknown = [
+      () => collection.find({}).hint("none").toArray(),
+      () => collection.find({ _id: 1 }).hint({ z: 1 }).toArray(),
+      () => collection.aggregate([{ $match: { a: 1 } }], { hint: "none" }).toArray(),
+      () => collection.updateOne({ _id: 1 }, { $set: { a: 9 } }, { hint: "none" }),
+      () => collection.deleteMany({ a: 1 }, { hint: { z: 1 } }),
+      () => collection.findOneAndUpdate({ _id: 1 }, { $set: { a: 9 } }, { hint: "none" }),
+      () => at.db.command({ count: collection.collectionName, query: {}, hint: "none" }),
+    ];
+    for (const run of unknown) assert.equal((await errorOf(run())).code, 2, String(run));
+    assert.equal(await collection.countDocuments({ a: 9 }), 0);
+    assert.equal((await errorOf(at.db.command({ find: collection.collectionName, hint: 5 }))).code, 9);
+  });
+
+  it("a malformed statement fails its command before any statement is done", async () => {
+    const collection = at.collection();
+    await collection.insertMany([{ _id: 1 }, { _id: 2 }]);
+    const name = collection.collectionName;
+    assert.equal((await errorOf(at.db.command({ update: name, updates: [{ q: { _id: 1 }, u: { $set: { a: 1 } } }, { q: 5, u: {} }] }))).code, 14);
+    assert.equal((await errorOf(at.db.command({ delete: name, deletes: [{ q: { _id: 1 }, limit: 1 }, { q: {}, limit: 7 }] }))).code, 9);
+    assert.deepEqual(await collection.find().toArray(), [{ _id: 1 }, { _id: 2 }]);
   });
 
   it("indexes are used, and find what a scan finds", async () => {
@@ -137,8 +201,8 @@ describe("commands of MongoDB's driver", () => {
     // Made over documents that are there: they are given its terms in the background.
     await indexed.createIndexes([{ key: { a: 1 } }, { key: { n: 1, a: 1 } }, { key: { "a.x": 1 } }]);
     const planOf = async (filter) => (await indexed.find(filter).explain()).queryPlanner.winningPlan;
-    await eventually(async () => (await planOf({ n: 17 })).stage === "IXSCAN");
-    assert.equal((await planOf({ n: 17 })).indexName, "n_1_a_1");
+    await eventually(async () => stagesOf(await planOf({ n: 17 })).at(-1) === "IXSCAN");
+    assert.equal((await planOf({ n: 17 })).inputStage.indexName, "n_1_a_1");
     const stats = (await indexed.find({ n: { $gte: 100, $lt: 110 } }).explain("executionStats")).executionStats;
     assert.deepEqual([stats.nReturned, stats.totalDocsExamined, stats.totalKeysExamined], [10, 10, 10]);
     for (const filter of [
@@ -166,6 +230,23 @@ describe("commands of MongoDB's driver", () => {
     ]) {
       assert.equal((await admin.command(command)).ok, 1, JSON.stringify(command));
     }
+  });
+
+  it("serverStatus counts connections and time; usersInfo answers what it was asked", async () => {
+    const admin = at.client.db("admin");
+    const before = (await admin.command({ serverStatus: 1 })).connections;
+    const other = new MongoClient(mongoUri(at.server), { maxPoolSize: 1, minPoolSize: 0 });
+    await other.db("admin").command({ ping: 1 });
+    const during = (await admin.command({ serverStatus: 1 })).connections;
+    assert.ok(during.current > before.current && during.totalCreated > before.totalCreated);
+    await other.close();
+    await eventually(async () => (await admin.command({ serverStatus: 1 })).connections.current < during.current);
+    const status = await admin.command({ serverStatus: 1 });
+    assert.ok(status.uptime >= 0 && status.uptime < 3600, `${status.uptime} s`);
+    const [{ user }] = (await admin.command({ usersInfo: 1 })).users;
+    const count = async (usersInfo, database = "admin") => (await at.client.db(database).command({ usersInfo })).users.length;
+    assert.deepEqual([await count(user), await count({ user, db: "admin" }), await count(["nobody", user]), await count({ forAllDBs: true }, "test")], [1, 1, 1, 1]);
+    assert.deepEqual([await count("nobody"), await count({ user, db: "test" }), await count([]), await count(1, "test")], [0, 0, 0, 0]);
   });
 
   it("what is not implemented says so, with its name", async () => {

@@ -5,40 +5,7 @@ import { after, before, describe, it } from "node:test";
 
 import { MongoClient as NewestClient } from "mongodb-newest";
 
-import { BSON, errorOf, MongoClient, mongoUri, sharedMongo, startMongo } from "./mongo.mjs";
-
-// Sends one message by hand, and gives what comes back.
-async function exchange(port, bytes) {
-  const socket = net.connect(port, "127.0.0.1");
-  const chunks = [];
-  await new Promise((resolve, reject) => {
-    socket.on("error", reject);
-    socket.on("close", resolve);
-    socket.on("data", (chunk) => {
-      chunks.push(chunk);
-      const all = Buffer.concat(chunks);
-      if (all.length >= 4 && all.length >= all.readInt32LE(0)) resolve();
-    });
-    socket.write(bytes);
-  });
-  socket.destroy();
-  return Buffer.concat(chunks);
-}
-
-function message(opcode, ...parts) {
-  const rest = Buffer.concat(parts);
-  const header = Buffer.alloc(16);
-  header.writeInt32LE(16 + rest.length, 0);
-  header.writeInt32LE(7, 4);
-  header.writeInt32LE(opcode, 12);
-  return Buffer.concat([header, rest]);
-}
-
-const int32 = (value) => {
-  const bytes = Buffer.alloc(4);
-  bytes.writeInt32LE(value);
-  return bytes;
-};
+import { BSON, errorOf, exchange, int32, message, MongoClient, mongoUri, runByHand, sharedMongo, startMongo } from "./mongo.mjs";
 
 describe("connections of MongoDB's drivers", () => {
   const at = sharedMongo();
@@ -138,10 +105,7 @@ describe("connections of MongoDB's drivers", () => {
   it("a write that is sent again with its number is done once", async () => {
     // By hand: the driver gives its own numbers.
     const lsid = { id: new BSON.UUID() };
-    const run = async (command) => {
-      const bytes = BSON.serialize({ ...command, lsid, $db: "test" });
-      return BSON.deserialize((await exchange(at.server.mongoPort, message(2013, int32(0), Buffer.from([0]), bytes))).subarray(21));
-    };
+    const run = (command) => runByHand(at.server, { ...command, lsid, $db: "test" });
     const command = { update: "retried", updates: [{ q: { _id: 1 }, u: { $inc: { n: 1 } }, upsert: true }], txnNumber: BSON.Long.fromNumber(1) };
     for (let attempt = 0; attempt < 3; ++attempt) assert.equal((await run(command)).n, 1);
     assert.equal((await at.db.collection("retried").findOne({ _id: 1 })).n, 1);

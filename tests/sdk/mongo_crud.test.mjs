@@ -165,6 +165,16 @@ describe("documents of MongoDB's driver", () => {
     assert.equal((await errorOf(orders.aggregate([{ $noSuchStage: 1 }]).toArray())).code, 40324);
   });
 
+  it("a collation holds for every stage of an aggregate", async () => {
+    const collection = at.collection();
+    await collection.insertMany([{ _id: 1, a: "Cat" }, { _id: 2, a: "dog" }, { _id: 3, a: "cAT" }]);
+    const collation = { locale: "en", strength: 1 };
+    const found = async (pipeline) => (await collection.aggregate(pipeline, { collation }).toArray()).map((one) => one._id);
+    assert.deepEqual(await found([{ $match: { a: "cat" } }]), [1, 3]);
+    assert.deepEqual(await found([{ $sort: { _id: 1 } }, { $match: { a: "cat" } }]), [1, 3]);
+    assert.deepEqual(await found([{ $addFields: { b: "CAT" } }, { $match: { b: "cat", a: { $lt: "D" } } }]), [1, 3]);
+  });
+
   it("time limits end commands with 50", async () => {
     const collection = at.collection();
     await collection.insertMany(Array.from({ length: 2000 }, (_, _id) => ({ _id })));

@@ -3,6 +3,8 @@
 // Threading: what it refers to may be used by any thread.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <string>
 
 #include "account/account.h"
@@ -42,6 +44,9 @@ struct Context {
   mutable ScramSecrets secrets;
   mutable CursorStore cursors;
   mutable RetryMemory retries;
+  mutable std::atomic<int64_t> connections_open = 0;
+  mutable std::atomic<int64_t> connections_made = 0;
+  const int64_t started_us = clock.steady_us();
 };
 
 }  // namespace orrery::mongo

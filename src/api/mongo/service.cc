@@ -88,7 +88,8 @@ net::ListenerSpec Service::listener() {
 
 Connection Service::connect(const net::Stream& stream) {
   Connection connection;
-  connection.id = next_connection_.fetch_add(1, std::memory_order_relaxed);
+  connection.id = context_.connections_made.fetch_add(1, std::memory_order_relaxed) + 1;
+  context_.connections_open.fetch_add(1, std::memory_order_relaxed);
   connection.peer = stream.peer();
   connection.local = stream.local();
   connection.is_tls = stream.tls();
@@ -98,7 +99,9 @@ Connection Service::connect(const net::Stream& stream) {
   return connection;
 }
 
-void Service::disconnected(const Connection& /*connection*/) noexcept {}
+void Service::disconnected(const Connection& /*connection*/) noexcept {
+  context_.connections_open.fetch_sub(1, std::memory_order_relaxed);
+}
 
 CallPtr Service::remembered(CallPtr call) const {
   if (!call->has_transaction_number()) return call;

@@ -13,7 +13,6 @@
 // libraries of its own: bson/, match/, update/, expression/, pipeline/.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -46,7 +45,6 @@ class Service final : public face::Face, public CommandReceiver {
   const Context context_;
   const std::vector<std::string_view> operations_;  // names of commands, then "other"
   face::RequestMetrics metrics_;
-  std::atomic<int64_t> next_connection_{1};
 };
 
 }  // namespace orrery::mongo

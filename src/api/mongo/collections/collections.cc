@@ -144,4 +144,26 @@ Answer<cluster::RoutingPtr> replace_definition(const Context& context,
   return *replaced;
 }
 
+Answer<cluster::RoutingPtr> make_again(const Context& context, const cluster::RoutingPtr& routing,
+                                       Definition definition) {
+  const std::string database = routing->database->name;
+  const std::string name = routing->container->spec.name;
+  auto page =
+      context.engine.feed(routing, value::placement_min(), value::placement_max(), nullptr, 1, {});
+  if (!page) return pass(engine_error(page.error()));
+  if (!page->page.items.empty() || page->page.more) {
+    return refuse(kNotImplemented,
+                  fmt::format("a unique index and a TTL index can be made while the collection has "
+                              "no documents, and {}.{} has some: make them before the first insert",
+                              database, name));
+  }
+  const auto throughput = routing->container->throughput;
+  auto removed = context.engine.remove_container(routing->container->number);
+  if (!removed) return pass(engine_error(removed.error()));
+  return create_collection(context, {.database = database,
+                                     .name = name,
+                                     .definition = std::move(definition),
+                                     .throughput = throughput});
+}
+
 }  // namespace orrery::mongo

@@ -1,4 +1,4 @@
-// aggregate, with $out and $merge; explain.
+// aggregate, with $out and $merge.
 #include <fmt/format.h>
 
 #include <utility>
@@ -6,10 +6,10 @@
 #include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/bson/types.h"
 #include "api/mongo/collections/collections.h"
+#include "api/mongo/commands/aggregate_command.h"
 #include "api/mongo/commands/arguments.h"
 #include "api/mongo/commands/batches.h"
 #include "api/mongo/commands/command.h"
-#include "api/mongo/commands/find_command.h"
 #include "api/mongo/documents/document_key.h"
 #include "api/mongo/documents/modify.h"
 #include "api/mongo/documents/pipeline_stream.h"
@@ -23,28 +23,6 @@ constexpr size_t kOutBytesMax = size_t{256} << 20;
 
 Value name_of(std::string_view text) {
   return Value::make_string(std::string(text));
-}
-
-Answer<PipelineQuery> parse_aggregate(const Call& call, const Value& command) {
-  PipelineQuery query;
-  query.database = call.database;
-  const Value target = command.find("aggregate");
-  if (target.is_string()) {
-    query.collection = target.text();
-  } else if (!target.is_number() || target.number() != 1) {
-    return refuse(kFailedToParse,
-                  "Invalid command format: the 'aggregate' field must specify a collection name "
-                  "or 1");
-  }
-  query.stages = command.find("pipeline");
-  if (!query.stages.is_array()) {
-    return refuse(kTypeMismatch, "'pipeline' option must be specified as an array");
-  }
-  query.let = command.find("let");
-  auto collation = collation_argument(command);
-  if (!collation) return pass(std::move(collation.error()));
-  query.collation = *collation;
-  return query;
 }
 
 // All that comes out, within kOutBytesMax: the collection that is written may be one that is read.
@@ -184,6 +162,29 @@ Answer<void> merge_out(const Context& context, Call& call, const Output& output,
 
 }  // namespace
 
+Answer<PipelineQuery> parse_aggregate(const Call& call, const Value& command) {
+  PipelineQuery query;
+  query.database = call.database;
+  const Value target = command.find("aggregate");
+  if (target.is_string()) {
+    query.collection = target.text();
+  } else if (!target.is_number() || target.number() != 1) {
+    return refuse(kFailedToParse,
+                  "Invalid command format: the 'aggregate' field must specify a collection name "
+                  "or 1");
+  }
+  query.stages = command.find("pipeline");
+  if (!query.stages.is_array()) {
+    return refuse(kTypeMismatch, "'pipeline' option must be specified as an array");
+  }
+  query.let = command.find("let");
+  query.hint = command.find("hint");
+  auto collation = collation_argument(command);
+  if (!collation) return pass(std::move(collation.error()));
+  query.collation = *collation;
+  return query;
+}
+
 Answer<void> run_aggregate(const Context& context, Call& call) {
   auto query = parse_aggregate(call, call.command);
   if (!query) return pass(std::move(query.error()));
@@ -218,100 +219,6 @@ Answer<void> run_aggregate(const Context& context, Call& call) {
     return reply_first_batch(context, call, rows_of({}), {.ns = ns});
   }
   return reply_first_batch(context, call, std::move(*rows), {.ns = ns, .size = size});
-}
-
-Answer<void> run_explain(const Context& context, Call& call) {
-  const bool is_wrapped = call.name != "aggregate";
-  const Value inner = is_wrapped ? call[call.name] : call.command;
-  if (!inner.is_object()) return refuse(kTypeMismatch, "explain needs a command");
-  std::string_view name;
-  Value target;
-  for (const Value::Member& member : inner.members()) {
-    name = member.name;
-    target = member.value;
-    break;
-  }
-  const Value verbosity = call["verbosity"];
-  const bool executes =
-      !(verbosity.is_string() && verbosity.text() == "queryPlanner") && is_wrapped;
-  const std::string collection(target.is_string() ? target.text() : std::string_view());
-  const auto routing = find_collection(context, call.database, collection);
-  Value filter = Value::make_object({});
-  if (name == "find") filter = inner.find("filter");
-  if (name == "count" || name == "distinct" || name == "findAndModify") {
-    filter = inner.find("query");
-  }
-  if (name == "update" || name == "delete") {
-    filter = inner.find(name == "update" ? "updates" : "deletes").at(0).find("q");
-  }
-  if (!filter.is_object()) filter = Value::make_object({});
-  std::string plan;
-  std::string index = "_id_";
-  uint64_t keys = 0;
-  uint64_t returned = 0;
-  uint64_t read = 0;
-  if (name == "aggregate") {
-    auto query = parse_aggregate(call, inner);
-    if (!query) return pass(std::move(query.error()));
-    auto rows = PipelineStream::open(context, *query, call.now_ms());
-    if (!rows) return pass(std::move(rows.error()));
-    plan = (*rows)->plan();
-    if (executes && !(*rows)->pipeline().output()) {
-      start_budget(call, (*rows)->budget);
-      std::string row;
-      for (;;) {
-        auto more = (*rows)->next(row);
-        if (!more) return pass(std::move(more.error()));
-        if (!*more) break;
-        ++returned;
-      }
-      read = (*rows)->documents_read();
-      call.charge += (*rows)->end_batch(0);
-    }
-  } else if (name == "find" || name == "count" || name == "distinct" || name == "update" ||
-             name == "delete" || name == "findAndModify") {
-    auto query = parse_query(filter, inner);
-    if (!query) return pass(std::move(query.error()));
-    Budget budget;
-    start_budget(call, budget);
-    auto documents = MatchingDocuments::open(context, routing, *query, budget, call.now_ms());
-    if (!documents) return pass(std::move(documents.error()));
-    plan = routing ? std::string((*documents)->plan()) : "EOF";
-    while (executes) {
-      auto found = (*documents)->next();
-      if (!found) return pass(std::move(found.error()));
-      if (!*found) break;
-      ++returned;
-    }
-    read = (*documents)->documents_read();
-    keys = (*documents)->keys_read();
-    index = (*documents)->index_name();
-    call.charge += (*documents)->end_batch(0);
-  } else {
-    return refuse(kNotImplemented, fmt::format("explain of '{}' is not implemented", name));
-  }
-  call.answer.string("explainVersion", "1");
-  call.answer.begin_document("queryPlanner")
-      .string("namespace", fmt::format("{}.{}", call.database, collection))
-      .boolean("indexFilterSet", false);
-  call.answer.value("parsedQuery", filter, SIZE_MAX);
-  call.answer.begin_document("winningPlan").string("stage", plan);
-  if (plan == "IXSCAN" || plan == "IDHACK") call.answer.string("indexName", index);
-  call.answer.end().begin_array("rejectedPlans").end().end();
-  if (executes) {
-    call.answer.begin_document("executionStats")
-        .boolean("executionSuccess", true)
-        .int64("nReturned", static_cast<int64_t>(returned))
-        .int64("totalKeysExamined", static_cast<int64_t>(keys))
-        .int64("totalDocsExamined", static_cast<int64_t>(read))
-        .begin_document("executionStages")
-        .string("stage", plan)
-        .int64("nReturned", static_cast<int64_t>(returned))
-        .end()
-        .end();
-  }
-  call.answer.begin_document("serverInfo").string("version", "7.0.14").end();
-  return {};
 }
 
 }  // namespace orrery::mongo

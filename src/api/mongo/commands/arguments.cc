@@ -11,13 +11,13 @@ namespace orrery::mongo {
 
 using value::Value;
 
-Answer<Value> object_argument(const Call& call, std::string_view member) {
-  const Value given = call.command.find(member);
+Answer<Value> object_argument(const Value& command, std::string_view member) {
+  const Value given = command.find(member);
   if (given.is_object()) return given;
   if (given.is_undefined() || given.is_null()) return Value::make_object({});
   return refuse(kTypeMismatch,
-                fmt::format("BSON field '{}.{}' is the wrong type '{}', expected type 'object'",
-                            call.name, member, type_name(given)));
+                fmt::format("BSON field '{}' is the wrong type '{}', expected type 'object'",
+                            member, type_name(given)));
 }
 
 Answer<int64_t> integer_argument(const Value& from, std::string_view member, int64_t otherwise) {

@@ -15,7 +15,7 @@
 namespace orrery::mongo {
 
 // An empty object when it is missing; kTypeMismatch when it is something else.
-Answer<value::Value> object_argument(const Call& call, std::string_view member);
+Answer<value::Value> object_argument(const value::Value& command, std::string_view member);
 // A whole number of any kind, or what stands in for a missing one.
 Answer<int64_t> integer_argument(const value::Value& from, std::string_view member,
                                  int64_t otherwise);

@@ -12,6 +12,9 @@
 
 namespace orrery::mongo {
 
+// The release whose commands these are.
+inline constexpr std::string_view kVersion = "7.0.14";
+
 enum class Needs : uint8_t { nothing, read, write };
 
 enum class Runs : uint8_t {

@@ -60,27 +60,30 @@ void answer_point(Call& call, const cluster::ReadReply& reply) {
 Answer<FindQuery> parse_query(const Value& filter, const Value& command) {
   auto collation = collation_argument(command);
   if (!collation) return pass(std::move(collation.error()));
-  return FindQuery{.filter = filter, .let = command.find("let"), .collation = *collation};
+  return FindQuery{.filter = filter,
+                   .let = command.find("let"),
+                   .collation = *collation,
+                   .hint = command.find("hint")};
 }
 
-Answer<FindCommand> parse_find(const Call& call) {
+Answer<FindCommand> parse_find(const Value& command) {
   FindCommand find;
-  auto filter = object_argument(call, "filter");
+  auto filter = object_argument(command, "filter");
   if (!filter) return pass(std::move(filter.error()));
-  auto query = parse_query(*filter, call.command);
+  auto query = parse_query(*filter, command);
   if (!query) return pass(std::move(query.error()));
   find.query = std::move(*query);
   for (const std::string_view member : {"projection", "sort"}) {
-    auto given = object_argument(call, member);
+    auto given = object_argument(command, member);
     if (!given) return pass(std::move(given.error()));
     (member == "sort" ? find.options.sort : find.options.projection) = *given;
   }
   if (find.options.projection.size() == 0) find.options.projection = {};
-  auto skip = integer_argument(call.command, "skip", 0);
+  auto skip = integer_argument(command, "skip", 0);
   if (!skip) return pass(std::move(skip.error()));
-  auto limit = integer_argument(call.command, "limit", 0);
+  auto limit = integer_argument(command, "limit", 0);
   if (!limit) return pass(std::move(limit.error()));
-  auto size = integer_argument(call.command, "batchSize", kFirstBatch);
+  auto size = integer_argument(command, "batchSize", kFirstBatch);
   if (!size) return pass(std::move(size.error()));
   if (*skip < 0)
     return refuse(51024, fmt::format("BSON field 'skip' value must be >= 0, actual "
@@ -90,22 +93,22 @@ Answer<FindCommand> parse_find(const Call& call) {
     return refuse(51024, fmt::format("BSON field 'batchSize' value must be >= 0, "
                                      "actual value '{}'",
                                      *size));
-  find.is_single = flag_argument(call.command, "singleBatch", false) || *limit < 0;
+  find.is_single = flag_argument(command, "singleBatch", false) || *limit < 0;
   find.options.skip = *skip;
   find.options.limit = *limit < 0 ? -*limit : *limit;
   find.batch_size = *size;
-  if (flag_argument(call.command, "tailable", false)) {
+  if (flag_argument(command, "tailable", false)) {
     return refuse(kBadValue,
                   "error processing query: tailable cursor requested on non capped "
                   "collection");
   }
   for (const std::string_view unsupported : {"min", "max"}) {
-    if (!is_plain(call[unsupported])) {
+    if (!is_plain(command.find(unsupported))) {
       return refuse(kNotImplemented, fmt::format("find with '{}' is not implemented", unsupported));
     }
   }
   for (const std::string_view unsupported : {"returnKey", "showRecordId"}) {
-    if (flag_argument(call.command, unsupported, false)) {
+    if (flag_argument(command, unsupported, false)) {
       return refuse(kNotImplemented, fmt::format("find with '{}' is not implemented", unsupported));
     }
   }
@@ -115,7 +118,7 @@ Answer<FindCommand> parse_find(const Call& call) {
 Answer<void> run_find(const Context& context, Call& call) {
   auto name = collection_argument(call);
   if (!name) return pass(std::move(name.error()));
-  auto find = parse_find(call);
+  auto find = parse_find(call.command);
   if (!find) return pass(std::move(find.error()));
   auto rows = FindStream::open(context, find_collection(context, call.database, *name), find->query,
                                find->options, call.now_ms());
@@ -134,7 +137,7 @@ bool try_find_at_once(const Context& context, CallPtr& call) {
   if (id.is_undefined()) return false;
   for (const std::string_view member :
        {"projection", "sort", "skip", "collation", "let", "tailable", "batchSize", "min", "max",
-        "returnKey", "showRecordId"}) {
+        "returnKey", "showRecordId", "hint"}) {
     if (!is_plain((*call)[member])) {
       // A first batch of any size but 0 holds one document.
       const Value given = (*call)[member];
@@ -161,7 +164,7 @@ bool try_find_at_once(const Context& context, CallPtr& call) {
 Answer<void> run_count(const Context& context, Call& call) {
   auto name = collection_argument(call);
   if (!name) return pass(std::move(name.error()));
-  auto filter = object_argument(call, "query");
+  auto filter = object_argument(call.command, "query");
   if (!filter) return pass(std::move(filter.error()));
   auto query = parse_query(*filter, call.command);
   if (!query) return pass(std::move(query.error()));
@@ -207,7 +210,7 @@ Answer<void> run_distinct(const Context& context, Call& call) {
   if (!key.is_string()) {
     return refuse(kTypeMismatch, "BSON field 'distinct.key' is missing or no string");
   }
-  auto filter = object_argument(call, "query");
+  auto filter = object_argument(call.command, "query");
   if (!filter) return pass(std::move(filter.error()));
   auto query = parse_query(*filter, call.command);
   if (!query) return pass(std::move(query.error()));

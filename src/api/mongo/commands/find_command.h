@@ -16,8 +16,8 @@ struct FindCommand {
   int64_t batch_size = 0;
   bool is_single = false;
 };
-Answer<FindCommand> parse_find(const Call& call);
-// A filter, and what goes with it in a command: let, collation.
+Answer<FindCommand> parse_find(const value::Value& command);
+// A filter, and what goes with it in a command: let, collation, hint.
 Answer<FindQuery> parse_query(const value::Value& filter, const value::Value& command);
 
 }  // namespace orrery::mongo

@@ -14,8 +14,6 @@ namespace {
 
 using value::Value;
 
-// The release whose commands these are.
-constexpr std::string_view kVersion = "7.0.14";
 constexpr int32_t kVersionParts[] = {7, 0, 14, 0};
 
 std::string host_name() {
@@ -33,6 +31,29 @@ void list_roles(BsonWriter& answer, const Connection& connection, std::string_vi
         .end();
   }
   answer.end();
+}
+
+// What usersInfo asks for: 1 (all of a database), a name, {user, db}, a list of these, or
+// {forAllDBs: true}.
+Answer<bool> asks_for_user(const Value& asked, std::string_view database, std::string_view user) {
+  if (asked.is_number()) return database == "admin";
+  if (asked.is_string()) return database == "admin" && asked.text() == user;
+  if (asked.is_object()) {
+    if (flag_argument(asked, "forAllDBs", false)) return true;
+    const Value name = asked.find("user");
+    const Value of = asked.find("db");
+    if (!name.is_string() || (!of.is_undefined() && !of.is_string())) {
+      return refuse(kBadValue, "usersInfo: a user is {user: name, db: name}");
+    }
+    return name.text() == user && (of.is_string() ? of.text() : database) == "admin";
+  }
+  if (!asked.is_array()) return refuse(kTypeMismatch, "usersInfo needs a user, or 1 for all");
+  for (const Value& one : asked.elements()) {
+    if (one.is_array()) return refuse(kTypeMismatch, "usersInfo: a user is no array");
+    auto is_it = asks_for_user(one, database, user);
+    if (!is_it || *is_it) return is_it;
+  }
+  return false;
 }
 
 }  // namespace
@@ -118,10 +139,14 @@ Answer<void> run_server_status(const Context& context, Call& call) {
   BsonWriter& answer = call.answer;
   answer.string("host", host_name()).string("version", kVersion).string("process", "mongos");
   answer.int64("pid", ::getpid());
-  answer.real("uptime", static_cast<double>(call.steady_us()) / 1e6);
+  const int64_t up_us = call.steady_us() - context.started_us;
+  answer.real("uptime", static_cast<double>(up_us) / 1e6);
+  answer.int64("uptimeMillis", up_us / 1000).int64("uptimeEstimate", up_us / 1'000'000);
   answer.date("localTime", call.now_ms());
-  answer.begin_document("connections").int32("current", static_cast<int32_t>(call.connection.id));
-  answer.end();
+  answer.begin_document("connections")
+      .int32("current", static_cast<int32_t>(context.connections_open.load()))
+      .int64("totalCreated", context.connections_made.load())
+      .end();
   answer.begin_document("metrics").begin_document("cursor").begin_document("open");
   answer.int64("total", static_cast<int64_t>(context.cursors.size())).end().end().end();
   answer.begin_document("storageEngine").string("name", "orrery").boolean("persistent", true).end();
@@ -145,13 +170,20 @@ Answer<void> run_connection_status(const Context& /*context*/, Call& call) {
   return {};
 }
 
+// The account is the one user, of the database admin.
 Answer<void> run_users_info(const Context& context, Call& call) {
-  call.answer.begin_array("users").begin_document("0");
   const std::string& name = context.account.name();
-  call.answer.string("_id", "admin." + name).string("user", name).string("db", "admin");
-  list_roles(call.answer, call.connection, "roles");
-  call.answer.begin_array("mechanisms").string("0", kScramSha1).string("1", kScramSha256).end();
-  call.answer.end().end();
+  auto is_asked_for = asks_for_user(call[call.name], call.database, name);
+  if (!is_asked_for) return pass(std::move(is_asked_for.error()));
+  call.answer.begin_array("users");
+  if (*is_asked_for) {
+    call.answer.begin_document("0").string("_id", "admin." + name);
+    call.answer.string("user", name).string("db", "admin");
+    list_roles(call.answer, call.connection, "roles");
+    call.answer.begin_array("mechanisms").string("0", kScramSha1).string("1", kScramSha256).end();
+    call.answer.end();
+  }
+  call.answer.end();
   return {};
 }
 

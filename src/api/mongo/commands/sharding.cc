@@ -1,9 +1,11 @@
 // Shard keys and throughput: MongoDB's own commands, and the vendor's extensions (customAction).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "api/mongo/collections/collections.h"
+#include "api/mongo/collections/index_specs.h"
 #include "api/mongo/commands/arguments.h"
 #include "api/mongo/commands/command.h"
 
@@ -116,6 +118,23 @@ Answer<std::string_view> named_collection(const Call& call) {
   return refuse(kBadValue, "customAction needs the name of a collection");
 }
 
+// Whether there are indexes that a container has from its making on.
+bool has_made_indexes(const Definition& definition) {
+  return std::ranges::any_of(definition.indexes, [](const IndexSpec& index) {
+    return flag_argument(index.spec, "unique", false) || Definition::expire_after_s(index);
+  });
+}
+
+// The indexes of a customAction, if it has any, in the place of those of the definition.
+Answer<AddedIndexes> indexes_argument(const Call& call, std::string_view collection,
+                                      Definition& definition) {
+  const Value given = call["indexes"];
+  if (given.is_undefined() || given.is_null()) return AddedIndexes{};
+  if (!given.is_array()) return refuse(kTypeMismatch, "indexes must be an array");
+  definition.indexes.clear();
+  return add_indexes(definition, given, fmt::format("{}.{}", call.database, collection));
+}
+
 Answer<void> create_database(const Context& context, Call& call) {
   if (auto checked = check_database_name(call.database); !checked) return checked;
   auto throughput = throughput_argument(call);
@@ -153,15 +172,18 @@ Answer<void> create_custom_collection(const Context& context, Call& call) {
     return refuse(kNamespaceExists,
                   fmt::format("Collection {}.{} already exists.", call.database, *name));
   }
+  Definition definition;
   const Value shard_key = call["shardKey"];
   if (shard_key.is_string() && !shard_key.text().empty()) {
-    const Value key =
+    definition.shard_key =
         Value::make_object({{name_of(shard_key.text()), Value::make_string("hashed")}});
-    return shard(context, call.database, *name, key, *throughput);
   }
-  auto made = create_collection(
-      context,
-      {.database = call.database, .name = *name, .definition = {}, .throughput = *throughput});
+  auto indexes = indexes_argument(call, *name, definition);
+  if (!indexes) return pass(std::move(indexes.error()));
+  auto made = create_collection(context, {.database = call.database,
+                                          .name = *name,
+                                          .definition = std::move(definition),
+                                          .throughput = *throughput});
   if (!made) return pass(std::move(made.error()));
   return {};
 }
@@ -173,9 +195,19 @@ Answer<void> update_collection(const Context& context, Call& call) {
   if (!found) return refuse(kNamespaceNotFound, "the collection is not there");
   auto throughput = throughput_argument(call);
   if (!throughput) return pass(std::move(throughput.error()));
-  if (!*throughput) return {};
-  auto set = context.engine.set_container_throughput(found->container->number, **throughput);
-  if (!set) return pass(engine_error(set.error()));
+  Definition definition = definition_of(*found);
+  auto added = indexes_argument(call, *name, definition);
+  if (!added) return pass(std::move(added.error()));
+  if (*throughput) {
+    auto set = context.engine.set_container_throughput(found->container->number, **throughput);
+    if (!set) return pass(engine_error(set.error()));
+  }
+  if (call["indexes"].is_array()) {
+    auto changed = has_made_indexes(definition) || has_made_indexes(definition_of(*found))
+                       ? make_again(context, found, std::move(definition))
+                       : replace_definition(context, found, definition);
+    if (!changed) return pass(std::move(changed.error()));
+  }
   return {};
 }
 

@@ -81,6 +81,13 @@ Answer<void> run_all(const Context& context, Call& call, std::string_view member
   if (!statements) return pass(std::move(statements.error()));
   if (auto checked = check_batch(statements->size()); !checked) return checked;
   const bool is_ordered = flag_argument(call.command, "ordered", true);
+  // A statement that is malformed fails the command before any is done.
+  const bool are_several = statements->size() > 1;
+  for (size_t i = 0; are_several && i < statements->size(); ++i) {
+    auto statement = from_bson((*statements)[i]);
+    if (!statement) return pass(std::move(statement.error()));
+    if (auto parsed = parse(call, *statement); !parsed) return pass(std::move(parsed.error()));
+  }
   std::vector<WriteFailure> failures;
   for (size_t i = 0; i < statements->size(); ++i) {
     auto statement = from_bson((*statements)[i]);
@@ -144,7 +151,7 @@ Answer<void> run_find_and_modify(const Context& context, Call& call) {
   auto name = collection_argument(call);
   if (!name) return pass(std::move(name.error()));
   if (auto checked = check_collection_name(call.database, *name); !checked) return checked;
-  auto filter = object_argument(call, "query");
+  auto filter = object_argument(call.command, "query");
   if (!filter) return pass(std::move(filter.error()));
   Modification modification;
   auto query = parse_query(*filter, call.command);
@@ -164,14 +171,14 @@ Answer<void> run_find_and_modify(const Context& context, Call& call) {
   if (!removes && !modification.update.is_object() && !modification.update.is_array()) {
     return refuse(kFailedToParse, "Either an update or remove=true must be specified");
   }
-  auto sort = object_argument(call, "sort");
+  auto sort = object_argument(call.command, "sort");
   if (!sort) return pass(std::move(sort.error()));
   if (sort->size() > 0) {
     auto parsed = Sort::parse(*sort, modification.query.collation);
     if (!parsed) return pass(std::move(parsed.error()));
     modification.sort = std::move(*parsed);
   }
-  auto fields = object_argument(call, "fields");
+  auto fields = object_argument(call.command, "fields");
   if (!fields) return pass(std::move(fields.error()));
   Projection projection;
   if (fields->size() > 0) {

@@ -56,43 +56,72 @@ Answer<std::unique_ptr<MatchingDocuments>> MatchingDocuments::open(const Context
     auto defined = define_variables(query.let, made->parse_context_, made->evaluation_);
     if (!defined) return pass(std::move(defined.error()));
   }
+  Hint hint;
+  if (made->routing_) {
+    auto resolved = resolve_hint(*made->routing_, query.hint);
+    if (!resolved) return pass(std::move(resolved.error()));
+    hint = *resolved;
+  }
+  Value filter = query.filter;
+  if (const Value has_it = hint.index ? condition_of_sparse(*hint.index) : Value();
+      has_it.is_object()) {
+    filter = Value::make_object(
+        {{Value::make_string("$and"), Value::make_array({query.filter, has_it})}});
+  }
   auto matcher =
-      Matcher::parse(query.filter, {.collation = query.collation, .context = made->parse_context_});
+      Matcher::parse(filter, {.collation = query.collation, .context = made->parse_context_});
   if (!matcher) return pass(std::move(matcher.error()));
   made->matcher_ = std::move(*matcher);
   if (!made->routing_) return made;  // no collection: nothing matches
-  const auto placement = placement_of_filter(*made->routing_, query.filter);
-  const bool is_sharded = definition_of(*made->routing_).is_sharded();
-  made->is_in_id_order_ = placement.has_value();
-  if (placement && !query.collation) {
-    auto ids = choices_of(query.filter, "_id");
-    if (ids && ids->size() <= kPointsMax) {
-      std::vector<std::string> rows;
-      for (const Value& id : *ids) {
-        if (can_be_row(id)) rows.push_back(row_of(id));
-      }
-      std::ranges::sort(rows);
-      const auto repeated = std::ranges::unique(rows);
-      rows.erase(repeated.begin(), repeated.end());
-      for (std::string& row : rows) made->points_.push_back({*placement, std::move(row)});
-      made->first_placement_ = *placement;
-      return made;
-    }
+  if (auto planned = made->plan_reads(query, hint); !planned) {
+    return pass(std::move(planned.error()));
   }
-  ScanRange range = placement && is_sharded ? one_placement(*placement) : whole_collection();
-  if (placement && !query.collation) {
-    narrow(range, *placement, bounds_of(query.filter, "_id", false));
-    made->is_range_ = !range.from.empty() || !range.to.empty();
-  }
-  made->first_placement_ = placement ? *placement : range.min;
-  if (!made->is_range_ && !query.collation && routing_has_index(*made->routing_)) {
-    auto index = IndexScan::open(context, made->routing_, range, query.filter);
-    if (!index) return pass(std::move(index.error()));
-    made->index_ = std::move(*index);
-    if (made->index_) return made;
-  }
-  made->scan_ = std::make_unique<Scan>(context, made->routing_, std::move(range));
   return made;
+}
+
+bool MatchingDocuments::plan_points(const FindQuery& query, const std::string& placement) {
+  const auto ids = choices_of(query.filter, "_id");
+  if (!ids || ids->size() > kPointsMax) return false;
+  std::vector<std::string> rows;
+  for (const Value& id : *ids) {
+    if (can_be_row(id)) rows.push_back(row_of(id));
+  }
+  std::ranges::sort(rows);
+  const auto repeated = std::ranges::unique(rows);
+  rows.erase(repeated.begin(), repeated.end());
+  for (std::string& row : rows) points_.push_back({placement, std::move(row)});
+  return true;
+}
+
+Answer<void> MatchingDocuments::plan_reads(const FindQuery& query, const Hint& hint) {
+  const auto placement = placement_of_filter(*routing_, query.filter);
+  const bool is_sharded = definition_of(*routing_).is_sharded();
+  is_in_id_order_ = placement.has_value();
+  ScanRange range = placement && is_sharded ? one_placement(*placement) : whole_collection();
+  first_placement_ = placement ? *placement : range.min;
+  const bool uses_id = hint.kind == Hint::Kind::none || hint.kind == Hint::Kind::id;
+  if (placement && !query.collation && uses_id) {
+    if (plan_points(query, *placement)) return {};
+    narrow(range, *placement, bounds_of(query.filter, "_id", false));
+    is_range_ = !range.from.empty() || !range.to.empty() || hint.kind == Hint::Kind::id;
+  }
+  const bool uses_index = hint.kind == Hint::Kind::none || hint.kind == Hint::Kind::index;
+  if (!is_range_ && !query.collation && uses_index && routing_has_index(*routing_)) {
+    auto index = IndexScan::open(context_, routing_, range, query.filter, hint.index);
+    if (!index) return pass(std::move(index.error()));
+    index_ = std::move(*index);
+    if (index_) return {};
+  }
+  scan_ = std::make_unique<Scan>(context_, routing_, std::move(range));
+  return {};
+}
+
+ReadPlan MatchingDocuments::reads() const {
+  if (!routing_) return {};
+  if (scan_ && !is_range_) return {.stage = "COLLSCAN"};
+  if (index_) return {"IXSCAN", index_->index_name(), index_->index_key()};
+  const IndexSpec id = id_index();
+  return {scan_ ? "IXSCAN" : "IDHACK", id.name, id.key};
 }
 
 Answer<std::optional<std::string_view>> MatchingDocuments::next_bytes() {

@@ -17,6 +17,7 @@
 #include "api/mongo/bson/collation.h"
 #include "api/mongo/context.h"
 #include "api/mongo/cursors/row_stream.h"
+#include "api/mongo/documents/hint.h"
 #include "api/mongo/documents/index_scan.h"
 #include "api/mongo/documents/scan.h"
 #include "api/mongo/match/match.h"
@@ -33,6 +34,15 @@ struct FindQuery {
   value::Value filter;  // an object
   value::Value let;
   std::shared_ptr<const Collation> collation;
+  value::Value hint = {};  // a name or a key; undefined: none
+};
+
+// How documents are found.
+struct ReadPlan {
+  // IDHACK: by keys. IXSCAN: by an index. COLLSCAN: all are read. EOF: there is no collection.
+  std::string_view stage = "EOF";
+  std::string index_name = {};  // of the first two
+  value::Value index_key = {};
 };
 
 // The documents that match, with their keys and bytes. Also what updates and deletes look for.
@@ -72,16 +82,19 @@ class MatchingDocuments {
   uint64_t documents_read() const {
     return points_read_ + (scan_ ? scan_->items_read() : 0) + (index_ ? index_->items_read() : 0);
   }
-  uint64_t keys_read() const { return index_ ? index_->keys_read() : points_read_; }
-  // IDHACK: by keys. IXSCAN: by the index that index_name() names. COLLSCAN: all.
-  std::string_view plan() const {
-    return !scan_ && !index_ ? "IDHACK" : index_ || is_range_ ? "IXSCAN" : "COLLSCAN";
+  uint64_t keys_read() const {
+    if (index_) return index_->keys_read();
+    return scan_ && is_range_ ? scan_->items_read() : points_read_;
   }
-  std::string index_name() const { return index_ ? index_->index_name() : std::string("_id_"); }
+  ReadPlan reads() const;
 
  private:
   MatchingDocuments(const Context& context, cluster::RoutingPtr routing, Budget& budget)
       : context_(context), routing_(std::move(routing)), evaluation_(budget) {}
+  // Chooses how documents are found: one of points_, scan_ and index_.
+  Answer<void> plan_reads(const FindQuery& query, const Hint& hint);
+  // By the keys of documents, if the filter names them. False: it does not.
+  bool plan_points(const FindQuery& query, const std::string& placement);
   Answer<std::optional<std::string_view>> next_bytes();
 
   const Context& context_;

@@ -95,7 +95,7 @@ std::vector<value::IndexRule> index_rules_of(const Definition& definition) {
 
 // A field that the filter bounds.
 struct IndexScan::Candidate {
-  const std::string* index = nullptr;  // its name
+  const IndexSpec* index = nullptr;
   std::string field;
   std::vector<std::string> plain = {};     // encoded paths without an array
   std::vector<std::string> multikey = {};  // those with one
@@ -103,20 +103,22 @@ struct IndexScan::Candidate {
 
 Answer<std::unique_ptr<IndexScan>> IndexScan::open(const Context& context,
                                                    cluster::RoutingPtr routing,
-                                                   const ScanRange& range, const Value& filter) {
+                                                   const ScanRange& range, const Value& filter,
+                                                   const IndexSpec* only) {
   std::unique_ptr<IndexScan> made(new IndexScan(context, std::move(routing), range));
-  auto helps = made->collect(filter);
+  auto helps = made->collect(filter, only);
   if (!helps) return pass(std::move(helps.error()));
   if (!*helps) return nullptr;
   return made;
 }
 
-Answer<bool> IndexScan::collect(const Value& filter) {
+Answer<bool> IndexScan::collect(const Value& filter, const IndexSpec* only) {
   std::vector<Candidate> candidates;
   for (const IndexSpec& index : definition_of(*routing_).indexes) {
+    if (only != nullptr && &index != only) continue;
     for (const Value::Member& field : index.key.members()) {
       if (!is_indexable(field) || bounds_of(filter, field.name, true).is_everything) continue;
-      Candidate candidate{.index = &index.name, .field = std::string(field.name)};
+      Candidate candidate{.index = &index, .field = std::string(field.name)};
       for (const Path& path : with_arrays(path_of(field.name), true)) {
         const bool has_array =
             std::ranges::any_of(path.steps, [](const Path::Step& step) { return step.array; });
@@ -132,7 +134,7 @@ Answer<bool> IndexScan::collect(const Value& filter) {
     if (!view) return false;  // the scan that comes in its place tells why
     if (!view->view->is_indexed()) return false;
     filter_ = &filter;
-    auto helps = collect_view(*view->view, candidates);
+    auto helps = collect_view(*view->view, candidates, only != nullptr);
     if (!helps || !*helps) return helps;
     if (view->max >= range_.max) break;
     placement = view->max;
@@ -144,11 +146,11 @@ Answer<bool> IndexScan::collect(const Value& filter) {
 }
 
 Answer<bool> IndexScan::collect_view(const partition::View& view,
-                                     const std::vector<Candidate>& candidates) {
+                                     const std::vector<Candidate>& candidates, bool is_asked_for) {
   using Ranges = std::vector<std::pair<std::string, std::string>>;
   const uint64_t items = view.items_at_most();
   std::optional<Ranges> best;
-  uint64_t least = std::max(kFewItems, items / kSelectivity);
+  uint64_t least = is_asked_for ? UINT64_MAX : std::max(kFewItems, items / kSelectivity);
   for (const Candidate& candidate : candidates) {
     // Conditions on a field are joined where no document has an array there.
     const bool is_multikey = std::ranges::any_of(candidate.multikey, [&](const std::string& path) {
@@ -175,7 +177,7 @@ Answer<bool> IndexScan::collect_view(const partition::View& view,
     if (!is_told || entries > least) continue;
     least = entries;
     best = std::move(ranges);
-    index_name_ = *candidate.index;
+    index_ = candidate.index;
   }
   if (!best) return false;
   for (const auto& [from, to] : *best) {

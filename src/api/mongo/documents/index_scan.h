@@ -34,11 +34,12 @@ std::vector<value::IndexRule> index_rules_of(const Definition& definition);
 
 class IndexScan {
  public:
-  // Null: no index helps, or it is not complete yet.
+  // Null: no index helps, or it is not complete yet. `only`: the one index that may be used, and is
+  // if the filter bounds it, however many documents it leaves. Null: any that helps.
   static Answer<std::unique_ptr<IndexScan>> open(const Context& context,
                                                  cluster::RoutingPtr routing,
-                                                 const ScanRange& range,
-                                                 const value::Value& filter);
+                                                 const ScanRange& range, const value::Value& filter,
+                                                 const IndexSpec* only);
 
   // As Scan's.
   Answer<std::optional<std::string_view>> next();
@@ -48,22 +49,25 @@ class IndexScan {
   uint64_t bytes_read() const { return bytes_; }
   uint64_t keys_read() const { return entries_; }
   const cluster::RoutingPtr& routing() const { return routing_; }
-  const std::string& index_name() const { return index_name_; }
+  const std::string& index_name() const { return index_->name; }
+  const value::Value& index_key() const { return index_->key; }
 
  private:
   struct Candidate;
   IndexScan(const Context& context, cluster::RoutingPtr routing, ScanRange range)
       : context_(context), routing_(std::move(routing)), range_(std::move(range)) {}
   // False: it does not help.
-  Answer<bool> collect(const value::Value& filter);
-  Answer<bool> collect_view(const partition::View& view, const std::vector<Candidate>& candidates);
+  Answer<bool> collect(const value::Value& filter, const IndexSpec* only);
+  Answer<bool> collect_view(const partition::View& view, const std::vector<Candidate>& candidates,
+                            bool is_asked_for);
   Answer<void> fetch();
 
   const Context& context_;
   cluster::RoutingPtr routing_;
+  const cluster::RoutingPtr definition_ = routing_;
   const ScanRange range_;
   const value::Value* filter_ = nullptr;  // while keys are collected
-  std::string index_name_;
+  const IndexSpec* index_ = nullptr;      // belongs to definition_, as it was when keys were read
   std::vector<std::string> keys_;
   size_t next_ = 0;
   std::unique_ptr<partition::View> view_;

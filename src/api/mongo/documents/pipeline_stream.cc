@@ -46,6 +46,7 @@ class PipelineStream::DocumentSource final : public Source {
   }
   ~DocumentSource() override {
     stream_.closed_read_ += documents_->documents_read();
+    stream_.closed_keys_ += documents_->keys_read();
     stream_.closed_charge_ += documents_->end_batch(0);
     std::erase(stream_.opened_, documents_.get());
   }
@@ -79,6 +80,7 @@ Answer<std::unique_ptr<PipelineStream>> PipelineStream::open(const Context& cont
                                                              int64_t now_ms) {
   std::unique_ptr<PipelineStream> made(new PipelineStream(context, query, now_ms));
   PipelineContext parsing;
+  parsing.collation = query.collation;
   if (query.let.is_object()) {
     auto defined = define_variables(query.let, parsing.expressions, made->run_.evaluation);
     if (!defined) return pass(std::move(defined.error()));
@@ -102,8 +104,10 @@ Answer<std::unique_ptr<PipelineStream>> PipelineStream::open(const Context& cont
     }
     const Value filter = joined(made->pipeline_->leading());
     if (filter.is_object()) skipped = made->pipeline_->leading().match_stages;
-    auto documents = made->documents_of(query.database, query.collection, filter);
+    auto documents = made->documents_of(query.database, query.collection, filter, query.hint);
     if (!documents) return pass(std::move(documents.error()));
+    made->reads_ = made->opened_.front()->reads();
+    if (filter.is_object()) made->filter_ = filter;
     input = std::move(*documents);
   }
   auto source = made->pipeline_->open(std::move(input), made->run_, skipped);
@@ -114,12 +118,14 @@ Answer<std::unique_ptr<PipelineStream>> PipelineStream::open(const Context& cont
 
 Answer<std::unique_ptr<Source>> PipelineStream::documents_of(const std::string& database,
                                                              const std::string& collection,
-                                                             const Value& filter) {
+                                                             const Value& filter,
+                                                             const Value& hint) {
   auto documents =
       MatchingDocuments::open(context_, find_collection(context_, database, collection),
                               {.filter = filter.is_object() ? filter : Value::make_object({}),
                                .let = {},
-                               .collation = query_.collation},
+                               .collation = query_.collation,
+                               .hint = hint},
                               budget, now_ms_);
   if (!documents) return pass(std::move(documents.error()));
   return std::make_unique<DocumentSource>(*this, std::move(*documents));
@@ -130,7 +136,7 @@ Answer<std::unique_ptr<Source>> PipelineStream::read(const std::string& database
                                                      const Pipeline& pipeline, Run& run) {
   if (pipeline.makes_documents()) return pipeline.open(make_source({}), run);
   const Value filter = joined(pipeline.leading());
-  auto documents = documents_of(database, collection, filter);
+  auto documents = documents_of(database, collection, filter, {});
   if (!documents) return pass(std::move(documents.error()));
   return pipeline.open(std::move(*documents), run,
                        filter.is_object() ? pipeline.leading().match_stages : 0);
@@ -170,6 +176,12 @@ size_t PipelineStream::memory() const {
 uint64_t PipelineStream::documents_read() const {
   uint64_t all = closed_read_;
   for (const MatchingDocuments* documents : opened_) all += documents->documents_read();
+  return all;
+}
+
+uint64_t PipelineStream::keys_read() const {
+  uint64_t all = closed_keys_;
+  for (const MatchingDocuments* documents : opened_) all += documents->keys_read();
   return all;
 }
 

@@ -20,6 +20,7 @@ struct PipelineQuery {
   value::Value stages;     // an array
   value::Value let;
   std::shared_ptr<const Collation> collation;
+  value::Value hint = {};  // as FindQuery's
 };
 
 class PipelineStream final : public RowStream, private Collections {
@@ -35,7 +36,10 @@ class PipelineStream final : public RowStream, private Collections {
   size_t memory() const override;
   const Pipeline& pipeline() const { return *pipeline_; }
   uint64_t documents_read() const;
-  std::string_view plan() const { return opened_.empty() ? "EOF" : opened_.front()->plan(); }
+  uint64_t keys_read() const;
+  // Of the collection that it is over: how its documents are found, and by which filter.
+  const ReadPlan& reads() const { return reads_; }
+  const value::Value& filter() const { return filter_; }
 
  private:
   class DocumentSource;
@@ -44,7 +48,8 @@ class PipelineStream final : public RowStream, private Collections {
                                        const Pipeline& pipeline, Run& run) override;
   Answer<std::unique_ptr<Source>> documents_of(const std::string& database,
                                                const std::string& collection,
-                                               const value::Value& filter);
+                                               const value::Value& filter,
+                                               const value::Value& hint);
 
   const Context& context_;
   const PipelineQuery query_;
@@ -54,6 +59,9 @@ class PipelineStream final : public RowStream, private Collections {
   // What is open now; sources take themselves off.
   std::vector<MatchingDocuments*> opened_;
   uint64_t closed_read_ = 0;
+  uint64_t closed_keys_ = 0;
+  ReadPlan reads_;
+  value::Value filter_ = value::Value::make_object({});
   double closed_charge_ = 0;
   std::unique_ptr<Source> source_;  // before what it uses
 };

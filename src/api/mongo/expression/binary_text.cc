@@ -130,7 +130,13 @@ Answer<Value> binary_to_text(const Value& binary, std::string_view format) {
     return Value::make_string(to_base64(bytes, kBase64, true));
   }
   if (format == "base64url") return Value::make_string(to_base64(bytes, kBase64Url, false));
-  if (format == "hex") return Value::make_string(hex_text(bytes));
+  if (format == "hex") {
+    std::string text = hex_text(bytes);
+    std::ranges::transform(text, text.begin(), [](char digit) {
+      return digit >= 'a' ? static_cast<char>(digit - 'a' + 'A') : digit;
+    });
+    return Value::make_string(std::move(text));
+  }
   if (format == "utf8") {
     if (!is_utf8(bytes)) {
       return refuse(kConversionFailure,

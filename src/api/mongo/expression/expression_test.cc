@@ -173,6 +173,9 @@ TEST(ExpressionTest, conversions) {
       {R"({"$toString": "$t"})", "\"2023-11-14T22:13:20.123Z\""},
       {R"({"$convert": {"input": "x", "to": "int", "onError": "bad"}})", "\"bad\""},
       {R"({"$convert": {"input": null, "to": "int", "onNull": 0}})", i(0)},
+      {R"({"$convert": {"input": {"$convert": {"input": "4a6F", "to": "binData", "format": "hex"}},
+                        "to": "string", "format": "hex"}})",
+       "\"4A6F\""},
       {R"({"$type": "$none"})", "\"missing\""},
       {R"({"$type": "$l"})", "\"long\""},
   });
