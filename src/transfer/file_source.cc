@@ -185,8 +185,13 @@ std::optional<double> FileSource::fraction() const {
     all += *size;
   }
   if (all == 0) return std::nullopt;
-  const uint64_t read = stored_before_ + (stream_ ? stream_->stored_bytes_read() : 0);
-  return std::min(1.0, static_cast<double>(read) / static_cast<double>(all));
+  // Of what was read of this file, the records that are parsed and not pulled yet are left.
+  const auto pulled = static_cast<double>(number_);
+  const auto left = static_cast<double>(ready_.size() - ready_at_);
+  double read = stream_ ? static_cast<double>(stream_->stored_bytes_read()) : 0;
+  if (left > 0) read *= pulled / (pulled + left);
+  read += static_cast<double>(stored_before_);
+  return std::min(1.0, read / static_cast<double>(all));
 }
 
 }  // namespace orrery::transfer

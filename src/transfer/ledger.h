@@ -32,6 +32,7 @@ class Ledger {
 
   bool has_room() const { return entries_.size() < kMaxEntries && held_bytes_ < kMaxHeldBytes; }
   bool is_empty() const { return entries_.empty(); }
+  size_t size() const { return entries_.size(); }
   // The ticket of a record that was read.
   uint64_t add(Mark mark) {
     entries_.push_back({.mark = mark, .outcome = {}, .reject = {}});

@@ -145,12 +145,20 @@ uint64_t Pump::throttled() const {
   return writer_->counts().throttled + target_.counts().throttled + source_.throttled();
 }
 
+// Of the whole: what was passed, and not what was read ahead of that.
+std::optional<double> Pump::fraction() const {
+  const std::optional<double> read = source_.fraction();
+  if (!read || ledger_.is_empty()) return read;
+  const auto passed = static_cast<double>(counts_.read);
+  return *read * passed / (passed + static_cast<double>(ledger_.size()));
+}
+
 void Pump::show() {
   progress_.show({.records = counts_.read,
                   .rejected = counts_.rejected,
                   .charge = target_.counts().charge,
                   .throttled = throttled(),
-                  .fraction = source_.fraction(),
+                  .fraction = fraction(),
                   .phase = options_.phase});
 }
 

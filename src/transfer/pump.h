@@ -61,6 +61,7 @@ class Pump {
   void note_position();
   Status save();
   Status save_now_and_then();
+  std::optional<double> fraction() const;
   void show();
 
   RecordSource& source_;

@@ -255,6 +255,21 @@ describe("import into a server that throttles", () => {
     await check(container);
   });
 
+  it("A34: on a terminal a bar tells rate, charge and time left, and is gone at the end", async () => {
+    const container = await slow(1_000);
+    const command = begin(args(container), { folder: file(), terminal: true });
+    await command.said(/\r\[#+\.+\] +\d+ %  [\d,]+ records  [\d,]+\/s  [\d,]+ RU\/s[^\r\n]* (\d+:)?\d+:\d\d left\x1b\[K/);
+    await faster(container);
+    const { code, stdout } = await command.ended;
+    assert.equal(code, 2, stdout);
+    const bars = stdout.split("\r").filter((one) => /^\[[#.]{24}\] /.test(one));
+    assert.ok(bars.length > 0);
+    for (const one of bars) assert.match(one, /^[^\n]*\x1b\[K$/, "each is drawn over the one before, on one line");
+    const left = stdout.slice(stdout.lastIndexOf("\x1b[K") + 3);
+    assert.equal(JSON.parse(left).written, count - 20, "what follows is the result alone");
+    await check(container);
+  });
+
   it("A34: killed in the middle, it goes on where it was", async () => {
     const container = await slow(1_000);
     const first = begin(args(container), { folder: file() });

@@ -17,10 +17,13 @@ export function workFolder() {
 }
 
 // Starts a command in `folder`. `ended` gives {code, signal, stdout, stderr, result}: result is what --json prints.
-// `memory` is how many bytes of its own it may have.
-export function begin(args, { input, env = {}, folder, memory } = {}) {
+// `memory` is how many bytes of its own it may have. With `terminal` it has a terminal: all that it writes there is stdout.
+export function begin(args, { input, env = {}, folder, memory, terminal = false } = {}) {
   const limited = memory ? ["prlimit", `--data=${memory}`] : [];
-  const child = spawn("setpriv", ["--pdeathsig", "KILL", ...limited, program, ...args, "--json"], {
+  const line = [...limited, program, ...args, "--json"];
+  const quoted = () => line.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+  const shown = terminal ? ["script", "--quiet", "--return", "--flush", "--command", quoted(), "/dev/null"] : line;
+  const child = spawn("setpriv", ["--pdeathsig", "KILL", ...shown], {
     cwd: folder,
     env: { ...process.env, ...env },
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
@@ -40,8 +43,8 @@ export function begin(args, { input, env = {}, folder, memory } = {}) {
     child,
     ended,
     kill: (signal = "SIGKILL") => child.kill(signal),
-    // Waits until the command has written this to standard error.
-    said: (pattern) => seen(() => pattern.test(text("stderr")), () => `${pattern} in: ${text("stderr")}`),
+    // Waits until the command has written this to standard error, or to its terminal.
+    said: (pattern) => seen(() => pattern.test(text(terminal ? "stdout" : "stderr")), () => `${pattern} in: ${text("stdout")}${text("stderr")}`),
   };
 }
 
