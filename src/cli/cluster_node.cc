@@ -100,6 +100,10 @@ void ClusterNode::serve(const std::vector<face::Face*>& faces) {
   switchboard_.set_receiver(*forwarder_);
 }
 
+void ClusterNode::answer_with(std::string_view prefix, peer::Answerer& answerer) {
+  if (peers_) switchboard_.add(std::string(prefix), answerer);
+}
+
 bool ClusterNode::wait_until_ready(const std::function<bool()>& stop) {
   if (!coordination_) return true;
   for (int moments = 0; !coordination_->node().is_ready(); ++moments) {

@@ -44,6 +44,8 @@ class ClusterNode {
   void join(cluster::Engine& engine, const Clock& clock, volume::ObjectStore& store,
             std::shared_ptr<volume::Lease> lease);
   void serve(const std::vector<face::Face*>& faces);
+  // Who answers calls of other nodes whose kind begins so, until stop().
+  void answer_with(std::string_view prefix, peer::Answerer& answerer);
   // Waits until the node knows the catalog. False: `stop` said so before.
   bool wait_until_ready(const std::function<bool()>& stop);
 

@@ -44,6 +44,45 @@ int split(const ServerAddress& server, const std::string& container, std::option
   return 0;
 }
 
+// What there is to say of one besides its figures.
+void print_remarks(const value::Node& range) {
+  const double indexed = number_in(range, "indexed");
+  if (indexed < 100) fmt::print("        being re-indexed: {:.0f} %\n", indexed);
+  const value::Node* problem = range.find("problem");
+  if (problem != nullptr && !problem->text.empty()) {
+    fmt::print("        ! {}\n", printable(problem->text));
+  }
+}
+
+void print_ranges(const value::Node& ranges) {
+  constexpr int kBarWidth = 30;
+  double most = 1;
+  size_t node_width = 0;  // 0: of a server alone
+  for (const value::Node* one = ranges.first; one != nullptr; one = one->next) {
+    most = std::max(most, number_in(*one, "bytes"));
+    const size_t width = text_in(*one, "node").size();
+    if (width > 0)
+      node_width = std::max({node_width, width + 2, std::string_view("node  ").size()});
+  }
+  fmt::print("{:>6}  {:<{}}{:>10}  {:>10}  {:<{}}  {:>12}\n", "range", node_width > 0 ? "node" : "",
+             node_width, "items", "stored", "", kBarWidth, "RU so far");
+  for (const value::Node* one = ranges.first; one != nullptr; one = one->next) {
+    const std::string node = printable(text_in(*one, "node"));
+    const value::Node* known = one->find("known");
+    if (known != nullptr && !known->boolean) {
+      fmt::print("{:>6}  {:<{}}{:>10}  {:>10}\n", number_in(*one, "id"), node, node_width, "?",
+                 "?");
+      continue;
+    }
+    const double bytes = number_in(*one, "bytes");
+    const std::string bar(static_cast<size_t>(bytes / most * kBarWidth), '#');
+    fmt::print("{:>6}  {:<{}}{:>10}  {:>10}  {:<{}}  {:>12.0f}\n", number_in(*one, "id"), node,
+               node_width, number_in(*one, "items"), size_text(bytes), bar, kBarWidth,
+               number_in(*one, "requestUnits"));
+    print_remarks(*one);
+  }
+}
+
 int partitions(const ServerAddress& server, const std::string& container, bool json) {
   auto name = client::parse_container_name(container);
   if (!name) return complain("partitions", name.error());
@@ -64,26 +103,7 @@ int partitions(const ServerAddress& server, const std::string& container, bool j
   if (ranges == nullptr || keys == nullptr) {
     return complain("partitions", {Code::internal, "the server's answer has no partitions"});
   }
-  double most = 1;
-  for (const value::Node* one = ranges->first; one != nullptr; one = one->next) {
-    most = std::max(most, number_in(*one, "bytes"));
-  }
-  constexpr int kBarWidth = 30;
-  fmt::print("{:>6}  {:>10}  {:>10}  {:<{}}  {:>12}\n", "range", "items", "stored", "", kBarWidth,
-             "RU so far");
-  for (const value::Node* one = ranges->first; one != nullptr; one = one->next) {
-    const double bytes = number_in(*one, "bytes");
-    const std::string bar(static_cast<size_t>(bytes / most * kBarWidth), '#');
-    fmt::print("{:>6}  {:>10}  {:>10}  {:<{}}  {:>12.0f}\n", number_in(*one, "id"),
-               number_in(*one, "items"), size_text(bytes), bar, kBarWidth,
-               number_in(*one, "requestUnits"));
-    const double indexed = number_in(*one, "indexed");
-    if (indexed < 100) fmt::print("        being re-indexed: {:.0f} %\n", indexed);
-    const value::Node* problem = one->find("problem");
-    if (problem != nullptr && !problem->text.empty()) {
-      fmt::print("        ! {}\n", printable(problem->text));
-    }
-  }
+  print_ranges(*ranges);
   if (keys->count > 0) fmt::print("\nlargest partition keys\n");
   for (const value::Node* one = keys->first; one != nullptr; one = one->next) {
     const value::Node* key = one->find("key");

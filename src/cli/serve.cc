@@ -366,7 +366,7 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   if (!server) return pass(server.error());
   if (auto made = faces.listen(**server, std::move(access->metrics_token)); !made) return made;
   (*node)->serve(faces.faces());
-  faces.pages().set_node((*node)->node());
+  faces.pages().set_node((*node)->node(), (*node)->link());
   if (!(*node)->wait_until_ready([&] { return is_pending(stop_signals); }))
     return end_of_run(*volume);
   const std::string& certificate = server_options->certificate_file;
@@ -374,6 +374,7 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
       !ready) {
     return ready;
   }
+  (*node)->answer_with(ops::PartitionFigures::kCalls, faces.pages().figures());
   readiness.ready();
 
   int signal = 0;
@@ -388,7 +389,7 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   (*node)->leave(grace);
   (*server)->stop(grace);
   if (*test_hop) (*test_hop)->stop();
-  faces.pages().set_node(nullptr);
+  faces.pages().set_node(nullptr, nullptr);
   (*node)->stop();
   lanes.stop();
   faces.stop();

@@ -36,51 +36,21 @@ std::string_view placement_name(value::Placement placement) {
   return "range";
 }
 
-std::string numbers(const std::vector<uint32_t>& all) {
-  return fmt::format("[{}]", fmt::join(all, ","));
-}
-
-// The container's own throughput, or what its database has for all of its containers.
-std::string throughput_json(const cluster::Routing& routing) {
-  const auto& own = routing.container->throughput;
-  const auto& used = own ? own : routing.database->throughput;
+std::string throughput_json(const cluster::Routing& routing,
+                            const std::optional<catalog::Throughput>& used) {
   if (!used) return "null";
   return fmt::format(R"({{"units":{},"autoscale":{},"shared":{}}})", used->units, used->autoscale,
-                     !own);
-}
-
-struct KeySize {
-  uint32_t range = 0;
-  partition::Partition::LogicalPartition key;
-};
-
-std::string keys_json(const std::vector<KeySize>& keys) {
-  std::string json = "[";
-  for (const KeySize& one : keys) {
-    if (json.size() > 1) json += ',';
-    json +=
-        fmt::format(R"({{"key":{},"range":{},"bytes":{},"items":{}}})", quoted(one.key.key_text),
-                    one.range, one.key.usage.bytes, one.key.usage.items);
-  }
-  json += ']';
-  return json;
-}
-
-// The largest keys of each open partition, partition after partition.
-Result<std::vector<KeySize>> largest_keys(const cluster::Routing& routing, size_t of_each) {
-  std::vector<KeySize> all;
-  if (of_each == 0) return all;
-  for (const auto& slot : routing.slots) {
-    const auto opened = slot->opened();
-    if (!opened) continue;
-    auto some = opened->largest(of_each);
-    if (!some) return pass(some.error());
-    for (auto& one : *some) all.push_back({.range = slot->range.id, .key = std::move(one)});
-  }
-  return all;
+                     !routing.container->throughput);
 }
 
 }  // namespace
+
+std::optional<catalog::Throughput> Pages::throughput_of(const cluster::Routing& routing) const {
+  if (routing.container->throughput) return routing.container->throughput;
+  // Not the routing's copy of the database, which may be of before a change.
+  const catalog::DatabasePtr database = engine_.catalog().database(routing.container->database);
+  return database ? database->throughput : std::nullopt;
+}
 
 void Pages::partitions(PageRequestPtr call) {
   constexpr size_t kLargestKeys = 10;
@@ -95,34 +65,15 @@ void Pages::partitions(PageRequestPtr call) {
   const uint32_t number = routing->container->number;
   // Asked first: partitions that are counted after the last split are all there.
   const bool is_scaling = engine_.is_scaling(number);
-  auto statuses = engine_.status(number);  // opens what has files
-  if (!statuses) return call->fail(statuses.error());
+  const int64_t of_each = std::clamp(number_of(*call, "keys", kLargestKeys), int64_t{0}, kKeysMax);
+  auto figures = figures_.of(number, static_cast<size_t>(of_each));
+  if (!figures) return call->fail(figures.error());
   routing = engine_.find(number);
   if (!routing) return call->fail({.code = Code::not_found, .message = "the container has gone"});
-  const int64_t of_each = std::clamp(number_of(*call, "keys", kLargestKeys), int64_t{0}, kKeysMax);
-  auto keys = largest_keys(*routing, static_cast<size_t>(of_each));
-  if (!keys) return call->fail(keys.error());
 
-  std::string json = "{\"partitions\":[";
-  for (const cluster::PartitionStatus& one : *statuses) {
-    if (json.back() != '[') json += ',';
-    const auto slot = std::ranges::find_if(
-        routing->slots, [&](const auto& other) { return other->range.id == one.range.id; });
-    const bool is_there = slot != routing->slots.end();
-    json +=
-        fmt::format(R"({{"id":{},"min":"{}","max":"{}","bytes":{},"items":{},"lsn":{},"reads":{},)"
-                    R"("writes":{},"throttled":{},"requestUnits":{:.2f},"indexed":{},"problem":{},)"
-                    R"("parents":{},"share":{:.1f},"splitting":{},"node":{}}})",
-                    one.range.id, to_hex_upper(one.range.min), to_hex_upper(one.range.max),
-                    one.usage.bytes, one.usage.items, one.lsn, one.reads, one.writes, one.throttled,
-                    one.charge, one.indexed_percent, quoted(one.read_only_reason),
-                    numbers(one.range.parents), is_there ? routing->budget(**slot).rate() : 0.0,
-                    is_there && (*slot)->split_wanted.load(), quoted(one.node));
-  }
-  json += "],\"keys\":" + keys_json(*keys);
-  std::ranges::sort(*keys, std::greater<>(), [](const auto& one) { return one.key.usage.bytes; });
-  if (keys->size() > kLargestKeys) keys->resize(kLargestKeys);
-  json += ",\"largestKeys\":" + keys_json(*keys);
+  std::string json =
+      fmt::format(R"({{"partitions":{},"keys":{},"largestKeys":{})", ranges_json(*figures),
+                  keys_json(*figures), largest_keys_json(*figures, kLargestKeys));
   json += ",\"splits\":[";
   for (const catalog::PastSplit& one : routing->container->map->splits) {
     if (json.back() != '[') json += ',';
@@ -133,9 +84,10 @@ void Pages::partitions(PageRequestPtr call) {
   json += fmt::format(
       R"(],"placement":"{}","throughput":{},"scaling":{},"at":{},"limits":{{"partitionBytes":{},)"
       R"("keyBytes":{},"partitionUnits":{},"containerUnitsMax":{}}}}})",
-      placement_name(routing->container->spec.key.placement), throughput_json(*routing), is_scaling,
-      clock_.now_ms(), limits.physical_partition_bytes, limits.logical_partition_bytes,
-      limits.partition_throughput, limits.container_throughput_max);
+      placement_name(routing->container->spec.key.placement),
+      throughput_json(*routing, throughput_of(*routing)), is_scaling, clock_.now_ms(),
+      limits.physical_partition_bytes, limits.logical_partition_bytes, limits.partition_throughput,
+      limits.container_throughput_max);
   call->reply_json(std::move(json));
 }
 
@@ -169,8 +121,8 @@ void Pages::containers(PageRequestPtr call) {
         R"("items":{},"throttled":{},"requestUnits":{:.2f},"throughput":{},"scaling":{}}})",
         quoted(routing->database->face), quoted(routing->database->name),
         quoted(container->spec.name), routing->slots.size(), bytes, largest,
-        all_open ? std::to_string(items) : "null", throttled, charge, throughput_json(*routing),
-        engine_.is_scaling(container->number));
+        all_open ? std::to_string(items) : "null", throttled, charge,
+        throughput_json(*routing, throughput_of(*routing)), engine_.is_scaling(container->number));
   }
   json += fmt::format("],\"at\":{}}}", clock_.now_ms());
   call->reply_json(std::move(json));

@@ -25,9 +25,8 @@ Error no_such_container(std::string_view database, std::string_view container) {
 }
 
 advise::RecordedContainer about(const cluster::Routing& routing,
-                                const std::vector<cluster::PartitionStatus>& partitions) {
-  const auto& own = routing.container->throughput;
-  const auto& throughput = own ? own : routing.database->throughput;
+                                const std::vector<cluster::PartitionStatus>& partitions,
+                                const std::optional<catalog::Throughput>& throughput) {
   advise::RecordedContainer out;
   out.name = routing.database->name + "/" + routing.container->spec.name;
   out.throughput = throughput ? throughput->units : 0;
@@ -98,15 +97,17 @@ void Pages::workload(PageRequestPtr call) {
   auto watched = this->watched(*call);
   if (!watched) return call->fail(watched.error());
   call->reply(200, "application/x-ndjson",
-              recorder_->lines(watched->routing->container->number,
-                               about(*watched->routing, watched->partitions),
-                               call->parameter("key") == "1"));
+              recorder_->lines(
+                  watched->routing->container->number,
+                  about(*watched->routing, watched->partitions, throughput_of(*watched->routing)),
+                  call->parameter("key") == "1"));
 }
 
 void Pages::advise(PageRequestPtr call) {
   auto watched = this->watched(*call);
   if (!watched) return call->fail(watched.error());
-  const advise::RecordedContainer container = about(*watched->routing, watched->partitions);
+  const advise::RecordedContainer container =
+      about(*watched->routing, watched->partitions, throughput_of(*watched->routing));
   advise::PathTable paths;
   advise::WorkloadReader workload_reader(paths);
   if (recorder_ != nullptr) {

@@ -43,6 +43,7 @@
 #include "ops/metrics_page.h"
 #include "ops/metrics_sampler.h"
 #include "ops/page_request.h"
+#include "ops/partition_figures.h"
 
 namespace orrery::nodes {
 class Node;
@@ -63,10 +64,13 @@ class Pages {
     sampler_.set_server(server);
   }
   // Of a server among others; null: it is alone, or is stopping.
-  void set_node(nodes::Node* node) {
+  void set_node(nodes::Node* node, peer::Link* link) {
     node_ = node;
     metrics_page_.set_node(node);
+    figures_.set_link(link);
   }
+  // What other nodes ask of this one's pages.
+  PartitionFigures& figures() { return figures_; }
   // Before the engine goes.
   void stop() { sampler_.stop(); }
 
@@ -101,6 +105,8 @@ class Pages {
     std::vector<cluster::PartitionStatus> partitions;
   };
   Result<Watched> watched(const PageRequest& call);
+  // The container's own throughput, or what its database has for all of its containers.
+  std::optional<catalog::Throughput> throughput_of(const cluster::Routing& routing) const;
   // `face`: empty for the main one.
   cluster::RoutingPtr find(std::string_view face, std::string_view database,
                            std::string_view container) const;
@@ -112,6 +118,7 @@ class Pages {
   const std::string main_face_;
   std::atomic<nodes::Node*> node_{nullptr};
   const advise::Recorder* const recorder_;  // the main face's; null: it has none
+  PartitionFigures figures_;
   AdminSignatures signatures_;
   face::RequestMetrics metrics_;
   MetricsPage metrics_page_;  // it tells of the others

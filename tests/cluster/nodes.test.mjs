@@ -245,6 +245,38 @@ describe("a cluster of three", () => {
     }
   });
 
+  test("any node tells the figures of all partitions, and which are not known while their node hangs", async () => {
+    const cluster = await startCluster(["n1", "n2"], { steady: true });
+    const total = (ranges, name) => ranges.reduce((sum, one) => sum + one[name], 0);
+    try {
+      await make(cluster, { items: 32 });
+      assert.equal((await cluster.command("n1", "rebalance")).code, 0);
+      const ranges = await until("both serve, and nothing moves", async () => {
+        const all = await cluster.settled();
+        return new Set(all.map((one) => one.node)).size === 2 && all.every((one) => one.known) && total(all, "items") === 32 && all;
+      });
+      for (const name of cluster.names) {
+        const node = cluster.nodes.get(name);
+        const { body } = await node.rest()("GET", "/admin/partitions?database=db&container=c&keys=20");
+        assert.deepEqual(body.partitions.map(({ id, node: at, items, bytes, lsn }) => ({ id, at, items, bytes, lsn })),
+          ranges.map(({ id, node: at, items, bytes, lsn }) => ({ id, at, items, bytes, lsn })));
+        assert.equal(body.largestKeys.length, 10);
+        assert.equal(total(body.keys, "items"), total(ranges, "items"), "few keys: all of them are named");
+        const { code, out } = await node.command("partitions", "db/c", "--data", node.data, "--port", String(node.port));
+        assert.equal(code, 0, out);
+        for (const { id, node: at, items } of ranges) assert.match(out, new RegExp(`^ +${id} +${at} +${items} `, "m"));
+      }
+      const [hung, asked] = [ranges[0].node, cluster.names.find((name) => name !== ranges[0].node)];
+      await cluster.freeze(hung);
+      const seen = await cluster.partitions("db", "c", asked);
+      for (const one of seen) assert.equal(one.known, one.node === asked, `range ${one.id} at ${one.node}`);
+      cluster.nodes.get(hung).process.kill("SIGCONT");
+      await until("all is known again", async () => (await cluster.partitions("db", "c", asked)).every((one) => one.known));
+    } finally {
+      await cluster.close();
+    }
+  });
+
   test("every command of a cluster answers with JSON for scripts", async () => {
     const cluster = await startCluster(["n1", "n2"], { steady: true });
     const said = async (...args) => {

@@ -125,6 +125,7 @@ export interface PartitionFigures {
   id: number; min: string; max: string; bytes: number; items: number; lsn: number; reads: number; writes: number;
   throttled: number; requestUnits: number; indexed: number; problem: string; parents: number[]; share: number;
   splitting: boolean; node: string;
+  known: boolean; // otherwise its node has not told: sizes and counts are 0
 }
 export type SplitCause = "asked" | "storage" | "throughput" | "load";
 export interface KeyFigures { key: string; range: number; bytes: number; items: number }

@@ -31,7 +31,7 @@ function healthOf(one: MemberView): [string, string] {
   return ["even", "well"];
 }
 
-interface Owned { db: string; container: string; ranges: { id: number; node: string; bytes: number }[] }
+interface Owned { db: string; container: string; ranges: { id: number; node: string; bytes: number; known: boolean }[] }
 
 function Move({ db, container, range, from, nodes, onClose }: { db: string; container: string; range: number; from: string; nodes: string[]; onClose: () => void }) {
   const others = nodes.filter((one) => one !== from);
@@ -55,7 +55,7 @@ export function Cluster() {
   const all = tree.use()?.flatMap((node) => node.containers.map((one) => ({ db: node.id, container: one.id }))) ?? [];
   const asked = all.slice(0, containersMax);
   const owned = useLoaded(`owned/${asked.map((one) => `${one.db}/${one.container}`).join("|")}`, async () =>
-    Promise.all(asked.map(async (one): Promise<Owned> => ({ ...one, ranges: (await partitions(one.db, one.container, 0)).body.partitions.map(({ id, node, bytes: size }) => ({ id, node, bytes: size })) }))), every_ms);
+    Promise.all(asked.map(async (one): Promise<Owned> => ({ ...one, ranges: (await partitions(one.db, one.container, 0)).body.partitions.map(({ id, node, bytes: size, known }) => ({ id, node, bytes: size, known })) }))), every_ms);
   const [moving, setMoving] = useState<{ db: string; container: string; range: number; from: string }>();
   const [chosen, setChosen] = useState("");
   const [error, setError] = useState<unknown>();
@@ -110,7 +110,7 @@ export function Cluster() {
           <section key={`${one.db}/${one.container}`} aria-label={`${one.db} / ${one.container}`}>
             <h3 class="small"><a href={link(["data", one.db, one.container, "partitions"])}>{one.db} / {one.container}</a></h3>
             <ul class="owned">{one.ranges.filter((range) => chosen === "" || range.node === chosen).map((range) => (
-              <li key={range.id}><code>{range.id}</code> <b class="strong">{range.node || "nobody yet"}</b> <span class="dim small">{bytes(range.bytes)}</span>
+              <li key={range.id}><code>{range.id}</code> <b class="strong">{range.node || "nobody yet"}</b> <span class="dim small">{range.known ? bytes(range.bytes) : "?"}</span>
                 <WriteButton kind="quiet" label={`Move range ${range.id} of ${one.container}`} disabled={nodes.filter((node) => node !== range.node).length === 0} onClick={() => setMoving({ db: one.db, container: one.container, range: range.id, from: range.node })}>Move…</WriteButton></li>
             ))}</ul>
           </section>

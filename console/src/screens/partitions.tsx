@@ -6,7 +6,7 @@ import { bytes, count, dateTime, ms, percent, plural, short } from "../lib/forma
 import { pathParts } from "../lib/json";
 import { useLoaded } from "../lib/live";
 import { link } from "../lib/route";
-import { boundLabel, colours, keyLabel, type Load, verdictOf } from "../lib/verdict";
+import { boundLabel, colours, keyLabel, type Load, type Verdict, verdictOf } from "../lib/verdict";
 import { Dialog, Field, Note, Problem, Segmented, WriteButton } from "../parts/parts";
 import { tree } from "./context";
 import { familyOf, Ring } from "./ring";
@@ -68,6 +68,8 @@ const causes: Record<SplitCause, string> = { asked: "somebody asked", storage: "
 
 type Order = "hash" | "size" | "load";
 
+const stored = (one: PartitionFigures) => (one.known ? bytes(one.bytes) : "?");
+
 function Bars({ view, loads, order }: { view: PartitionsView; loads: Map<number, Load>; order: Order }) {
   const named = colours(view);
   const rows = [...view.partitions];
@@ -99,13 +101,13 @@ function Bars({ view, loads, order }: { view: PartitionsView; loads: Map<number,
           const load = loads.get(one.id);
           const used = one.share > 0 && load ? load.askedPerSecond / one.share : 0;
           return (
-            <tr key={one.id} class={isDense ? "dense" : ""} title={`Range ${one.id}: ${one.min || "00"} to ${one.max}`}>
+            <tr key={one.id} class={isDense ? "dense" : ""} title={`Range ${one.id}: ${one.min || "00"} to ${one.max}${one.node ? `, at ${one.node}` : ""}`}>
               <th scope="row">{isDense ? <span class="hidden">{one.id}</span> : <span class="code">{one.id}{one.splitting ? " ↗" : ""}{one.problem ? " ■" : ""}</span>}</th>
               <td><div class="track">
                 {segments(one).map(([colour, size]) => size > 0 && <div key={colour} class={`seg ${colour ? `bg-k${colour}` : "bg-rest"}`} style={{ width: `${(size / scale) * 100}%` }} />)}
                 {isToLimit && <div class="limit" style={{ left: `${(view.limits.partitionBytes / scale) * 100}%` }} />}
               </div></td>
-              <td class="num">{isDense ? <span class="hidden">{bytes(one.bytes)}</span> : bytes(one.bytes)}</td>
+              <td class="num">{isDense ? <span class="hidden">{stored(one)}</span> : stored(one)}</td>
               <td class="optional"><div class="track">
                 {load && load.unitsPerSecond > 0 && <div class="seg bg-rest" style={{ width: `${(Math.min(load.unitsPerSecond, one.share) / busiest / 1.02) * 100}%` }} />}
                 {load && load.askedPerSecond > one.share && <div class="refused" style={{ width: `${((load.askedPerSecond - Math.min(load.unitsPerSecond, one.share)) / busiest / 1.02) * 100}%` }} />}
@@ -139,17 +141,20 @@ function Picture({ db, container, live: { view, loads, error, look } }: { db: st
   const [order, setOrder] = useState<Order>("hash");
   const [shape, setShape] = useState<"ring" | "table">("ring");
   if (!view) return error ? <Problem error={error} retry={look} /> : <div class="card" aria-busy="true" />;
-  const verdict = verdictOf(view, loads);
+  const silent = view.partitions.filter((one) => !one.known);
+  const verdict: Verdict = silent.length > 0
+    ? { state: "unknown", title: "Not all figures are known", text: `${[...new Set(silent.map((one) => one.node || "Nobody"))].join(", ")} did not tell of ${silent.length === 1 ? "range" : "ranges"} ${silent.map((one) => one.id).join(", ")}.` }
+    : verdictOf(view, loads);
   const named = colours(view);
   const shown = [...view.largestKeys].sort((a, b) => (named.get(`${a.range}/${a.key}`) ?? 9) - (named.get(`${b.range}/${b.key}`) ?? 9) || b.bytes - a.bytes).slice(0, 8);
-  const stored = view.partitions.reduce((sum, one) => sum + one.bytes, 0);
+  const size = view.partitions.reduce((sum, one) => sum + one.bytes, 0);
   const items = view.partitions.reduce((sum, one) => sum + one.items, 0);
   const family = familyOf(view, loads);
   return (
     <section class="card stack" aria-label={`${db} / ${container.id}`}>
       <div class="row wrap"><h2>{container.id}</h2><code class="dim">{container.partitionKey?.paths.join(", ") ?? "no key"}</code>
         <span class="grow" />
-        <span><b class="strong">{bytes(stored)}</b> <span class="dim">in {plural(items, "item")}</span></span>
+        <span><b class="strong">{bytes(size)}</b> <span class="dim">in {plural(items, "item")}</span></span>
         <span><b class="strong">{plural(view.partitions.length, "partition")}</b></span>
         {view.throughput && <span><b class="strong">{count(view.throughput.units)}</b> <span class="dim">RU/s{view.throughput.autoscale ? " at most" : ""}{view.throughput.shared ? ", shared" : ""}</span></span>}
         {view.scaling && <span class="tag warn">scaling</span>}
