@@ -93,7 +93,7 @@ export function Scale({ db, container }: { db: string; container: Container }) {
   if (view.error && !view.data) return <div class="page"><Problem error={view.error} retry={view.reload} /></div>;
   return (
     <div class="page"><div class="stack">
-      {view.data?.throughput?.shared && <Note state="unknown" title="Shared throughput">The database {db} has {count(view.data.throughput.units)} RU/s for all containers without throughput of their own. Change it on the <a href={`#/data/${encodeURIComponent(db)}`}>database’s page</a>.</Note>}
+      {view.data?.throughput?.shared && <Note state="unknown" title="Shared throughput">The database {db} has {view.data.throughput.autoscale ? `up to ${count(view.data.throughput.units)} RU/s, by the load,` : `${count(view.data.throughput.units)} RU/s`} for all containers without throughput of their own. Change it on the <a href={`#/data/${encodeURIComponent(db)}`}>database’s page</a>.</Note>}
       {view.data?.scaling && <Note state="uneven" title="Scaling">Partitions are being split towards what was set.</Note>}
       {!view.data?.throughput?.shared && <section class="card"><header><h2>Throughput of {container.id}</h2></header>
         {view.data && <ThroughputForm rid={container._rid} name={container.id} view={view.data} onDone={view.reload} />}</section>}
