@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 
 import { startCluster } from "../cluster/cluster.mjs";
 import { start } from "../sdk/server.mjs";
+import { startTables, tableClient } from "../sdk/table.mjs";
 import { launch, WatchedPage } from "./browser.mjs";
 
 const folder = process.argv[2] ?? fileURLToPath(new URL("../../docs/images", import.meta.url));
@@ -25,7 +26,7 @@ const order = (i) => ({
 
 const server = await start({
   args: ["--throttling", "on"],
-  limits: { "physical-partition-bytes": "8M", "logical-partition-bytes": "2M", "partition-throughput": 1000, "initial-partition-throughput": 1000, "partitioned-throughput-min": 400 },
+  limits: { "physical-partition-bytes": "8M", "logical-partition-bytes": "2M", "partition-throughput": 1000, "initial-partition-throughput": 1000, "partitioned-throughput-min": 400, "advise-requests": 2000 },
 });
 const keyed = await start({ dev: false });
 const scratch = mkdtempSync(join(tmpdir(), "orrery-screenshots-"));
@@ -135,6 +136,39 @@ try {
         await shoot("cluster", "/cluster", { dark: true, says: "All nodes are well", wait: 3_000, of: cluster.nodes.get("north") });
       } finally {
         await cluster.close();
+      }
+    },
+    // Asked for by customer, and kept by country.
+    advisor: async () => {
+      const asked = client.database("shop").container("orders-by-country");
+      for (let i = 0; i < 600; ++i) {
+        await asked.items.query({ query: "SELECT * FROM c WHERE c.customerId = @who", parameters: [{ name: "@who", value: pick(all).customerId }] }).fetchAll();
+      }
+      await shoot("advisor", "/data/shop/orders-by-country/advisor", {
+        height: 1060, says: "customerId", wait: 500, act: async (p) => {
+          await p.page.waitForSelector(".ranked");
+          await p.press("/country");
+          await p.says("few_values", ".reasons");
+          await p.page.evaluate(() => { for (const one of document.querySelectorAll("*")) one.scrollTop = 0; });
+        },
+      });
+    },
+    tables: async () => {
+      const tables = await startTables();
+      try {
+        const cities = ["Berlin", "Lyon", "Oslo", "Porto"];
+        const orders = tableClient(tables, "Orders");
+        await orders.createTable();
+        for (const city of cities) {
+          await orders.submitTransaction(Array.from({ length: 40 }, (_, i) => ["create", {
+            partitionKey: city, rowKey: `ord-${String(48_000 + i)}`, status: pick(["open", "paid", "shipped"]), total: Math.round(random() * 90_000) / 100,
+            counter: 9007199254740993n + BigInt(i), placed: new Date(Date.UTC(2026, 10, 15, 17, 36) - i * 61_000),
+          }]));
+        }
+        await tableClient(tables, "Customers").createTable();
+        await shoot("tables", "/data/table:tables/orders/items", { says: "Berlin", wait: 500, of: tables, act: (p) => p.page.click("tbody tr:nth-child(4)") });
+      } finally {
+        await tables.close();
       }
     },
     empty: () => shoot("empty", "/data/telemetry/readings/items", { says: "no items yet", wait: 300 }),
