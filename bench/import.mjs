@@ -9,6 +9,7 @@ import { key, output, startServer } from "./server.mjs";
 export const title = "Import of items of 1 KB";
 export const about = "`orrery import` of a file of NDJSON over https, acknowledged after the disk's sync; single creates by wrk over " +
   `http, ${connections} connections; and executeBulkOperations of the vendor's JavaScript SDK over http, 5,000 items at a time. ` +
+  "The latter two run for some seconds, and for as many items as the table says: rates, against the rate of the whole import. " +
   "Default indexing, 1,000 logical partitions, one physical partition, a fresh folder for each; client and server share the machine.";
 
 const mostItems = 1_000_000;
