@@ -303,12 +303,12 @@ run_ceph_tests() {
   rm -rf "$lab"
 }
 
-# ceph_steps CONF
-ceph_steps() {
+# ceph_steps CONF: in a shell of its own, so that nothing after it is told of this Ceph.
+ceph_steps() (
   export ORRERY_TEST_CEPH=$1 ORRERY_TEST_CEPH_VOLUME=$1
   timeout -k 10 300 build/volume_rados_test &&
     install_sdk &&
     timeout -k 10 900 node --test --test-concurrency=1 --test-reporter=tap tests/cluster/{volume,nodes,faults,ceph_faults}.test.mjs tests/sdk/batch.test.mjs \
       tests/sdk/items.test.mjs &&
     timeout -k 10 300 node tests/crash/run.mjs 6
-}
+)
