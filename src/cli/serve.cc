@@ -374,7 +374,9 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
       !ready) {
     return ready;
   }
-  (*node)->answer_with(ops::PartitionFigures::kCalls, faces.pages().figures());
+  for (const auto& [kind, answerer] : faces.pages().answerers()) {
+    (*node)->answer_with(kind, *answerer);
+  }
   readiness.ready();
 
   int signal = 0;

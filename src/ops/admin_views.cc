@@ -91,38 +91,19 @@ void Pages::partitions(PageRequestPtr call) {
   call->reply_json(std::move(json));
 }
 
-// Opens nothing: what is closed is told of as it was last seen, without its items.
 void Pages::containers(PageRequestPtr call) {
   std::string json = "{\"containers\":[";
-  for (const catalog::ContainerPtr& container : engine_.catalog().all_containers()) {
-    const cluster::RoutingPtr routing = engine_.find(container->number);
+  for (const auto& [number, one] : all_containers_.figures(other_nodes())) {
+    const cluster::RoutingPtr routing = engine_.find(number);
     if (!routing) continue;
-    uint64_t bytes = 0;
-    uint64_t items = 0;
-    uint64_t throttled = 0;
-    uint64_t largest = 0;
-    double charge = 0;
-    bool all_open = true;
-    for (const auto& slot : routing->slots) {
-      const uint64_t stored = slot->bytes.load();
-      bytes += stored;
-      largest = std::max(largest, stored);
-      throttled += slot->counters.throttled.load();
-      charge += slot->counters.charge.load();
-      if (const auto opened = slot->opened()) {
-        items += opened->usage().items;
-      } else if (stored > 0) {
-        all_open = false;
-      }
-    }
     if (json.back() != '[') json += ',';
     json += fmt::format(
         R"({{"face":{},"database":{},"container":{},"partitions":{},"bytes":{},"largest":{},)"
         R"("items":{},"throttled":{},"requestUnits":{:.2f},"throughput":{},"scaling":{}}})",
         quoted(routing->database->face), quoted(routing->database->name),
-        quoted(container->spec.name), routing->slots.size(), bytes, largest,
-        all_open ? std::to_string(items) : "null", throttled, charge,
-        throughput_json(*routing, throughput_of(*routing)), engine_.is_scaling(container->number));
+        quoted(routing->container->spec.name), routing->slots.size(), one.bytes, one.largest,
+        one.items ? std::to_string(*one.items) : "null", one.throttled, one.charge,
+        throughput_json(*routing, throughput_of(*routing)), engine_.is_scaling(number));
   }
   json += fmt::format("],\"at\":{}}}", clock_.now_ms());
   call->reply_json(std::move(json));

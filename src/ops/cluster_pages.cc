@@ -87,6 +87,18 @@ nodes::Node* Pages::node_or_fail(PageRequest& call) const {
   return node;
 }
 
+std::set<std::string> Pages::other_nodes() const {
+  std::set<std::string> addresses;
+  const nodes::Node* node = node_.load();
+  if (node == nullptr) return addresses;
+  const nodes::NodeStatus status = node->status();
+  for (const nodes::MemberStatus& one : status.members) {
+    const bool lives = one.state == volume::LeaseRow::State::live;
+    if (lives && one.member.name != status.self.name) addresses.insert(one.member.address);
+  }
+  return addresses;
+}
+
 void Pages::cluster(PageRequestPtr call) {
   const nodes::Node* node = node_or_fail(*call);
   if (node != nullptr) call->reply_json(status_json(node->status(), replicas_json(engine_)));

@@ -28,7 +28,9 @@
 
 #include <atomic>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "account/account.h"
@@ -40,6 +42,7 @@
 #include "net/http.h"
 #include "net/server.h"
 #include "ops/admin_signature.h"
+#include "ops/container_figures.h"
 #include "ops/metrics_page.h"
 #include "ops/metrics_sampler.h"
 #include "ops/page_request.h"
@@ -68,9 +71,12 @@ class Pages {
     node_ = node;
     metrics_page_.set_node(node);
     figures_.set_link(link);
+    all_containers_.set_link(link);
   }
-  // What other nodes ask of this one's pages.
-  PartitionFigures& figures() { return figures_; }
+  // Who answers what other nodes ask: by the kind of the call.
+  std::vector<std::pair<std::string, peer::Answerer*>> answerers() {
+    return {{PartitionFigures::kCall, &figures_}, {AllContainers::kCall, &all_containers_}};
+  }
   // Before the engine goes.
   void stop() { sampler_.stop(); }
 
@@ -105,6 +111,8 @@ class Pages {
     std::vector<cluster::PartitionStatus> partitions;
   };
   Result<Watched> watched(const PageRequest& call);
+  // Addresses of the other nodes that live. None: it is alone.
+  std::set<std::string> other_nodes() const;
   // The container's own throughput, or what its database has for all of its containers.
   std::optional<catalog::Throughput> throughput_of(const cluster::Routing& routing) const;
   // `face`: empty for the main one.
@@ -119,6 +127,7 @@ class Pages {
   std::atomic<nodes::Node*> node_{nullptr};
   const advise::Recorder* const recorder_;  // the main face's; null: it has none
   PartitionFigures figures_;
+  AllContainers all_containers_;
   AdminSignatures signatures_;
   face::RequestMetrics metrics_;
   MetricsPage metrics_page_;  // it tells of the others

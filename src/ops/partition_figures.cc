@@ -4,12 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <future>
 #include <set>
 #include <utility>
 
 #include "base/bytes.h"
 #include "cluster/placement.h"
+#include "ops/ask_nodes.h"
+#include "ops/figures_json.h"
 #include "value/json.h"
 #include "value/json_quoted.h"
 
@@ -18,24 +19,8 @@ namespace {
 
 using value::Node;
 using value::quoted;
-using value::Type;
 
-constexpr const char* kFiguresCall = "ops.figures";
 constexpr double kKeysMax = 100;
-// Largest integer that a double has exactly.
-constexpr double kExactMax = 9'007'199'254'740'992.0;
-
-uint64_t count_in(const Node& object, std::string_view name) {
-  const Node* member = object.find(name);
-  if (member == nullptr || member->type != Type::number || !(member->number > 0)) return 0;
-  return static_cast<uint64_t>(std::min(member->number, kExactMax));
-}
-
-std::string text_in(const Node& object, std::string_view name) {
-  const Node* member = object.find(name);
-  return member != nullptr && member->type == Type::string ? std::string(member->text) : "";
-}
-
 std::string key_json(uint32_t range, const partition::Partition::LogicalPartition& key) {
   return fmt::format(R"({{"key":{},"range":{},"bytes":{},"items":{}}})", quoted(key.key_text),
                      range, key.usage.bytes, key.usage.items);
@@ -64,8 +49,7 @@ void take_answer(const std::string& json, std::vector<RangeFigures>& all) {
     status.reads = count_in(*one, "reads");
     status.writes = count_in(*one, "writes");
     status.throttled = count_in(*one, "throttled");
-    const Node* charge = one->find("requestUnits");
-    status.charge = charge != nullptr && charge->type == Type::number ? charge->number : 0;
+    status.charge = number_in(*one, "requestUnits");
     status.indexed_percent =
         static_cast<uint32_t>(std::min<uint64_t>(100, count_in(*one, "indexed")));
     status.read_only_reason = text_in(*one, "problem");
@@ -130,26 +114,13 @@ void PartitionFigures::ask_owners(uint32_t container, size_t keys_of_each,
   if (addresses.empty()) return;
   const std::string question =
       fmt::format(R"({{"container":{},"keys":{}}})", container, keys_of_each);
-  std::vector<std::future<Result<std::string>>> answers;
-  for (const std::string& address : addresses) {
-    std::promise<Result<std::string>> promise;
-    answers.push_back(promise.get_future());
-    link->call(address, kFiguresCall, question, kDeadline,
-               [promise = std::move(promise)](Result<std::string> told) mutable {
-                 promise.set_value(std::move(told));
-               });
-  }
-  for (auto& one : answers) {
-    try {
-      if (const auto told = one.get()) take_answer(*told, all);
-    } catch (const std::future_error&) {
-      continue;  // memory ran out on the way: as one that did not answer
-    }
+  for (const std::string& answer : ask_nodes(*link, addresses, kCall, question)) {
+    take_answer(answer, all);
   }
 }
 
 void PartitionFigures::answer(std::string kind, std::string bytes, peer::Done done) {
-  if (kind != kFiguresCall) return done(fail(Code::unsupported, "there is no call " + kind));
+  if (kind != kCall) return done(fail(Code::unsupported, "there is no call " + kind));
   auto document = value::JsonDocument::parse(bytes);
   if (!document) return done(pass(document.error()));
   const auto container = count_in(document->root(), "container");

@@ -1,17 +1,16 @@
 // What is stored in a container's partitions and asked of them, whichever nodes serve them: the
 // figures of those here come from the engine, the others' from their owners.
 //
-// An owner that does not answer within kDeadline leaves its partitions unknown. So does one of an
-// older program, which does not know the call.
+// An owner that does not answer in time (ask_nodes.h) leaves its partitions unknown. So does one of
+// an older program, which does not know the call.
 //
-//   call     kFiguresCall: {"container":NUMBER,"keys":COUNT}
+//   call     kCall: {"container":NUMBER,"keys":COUNT}
 //   answer   {"partitions":[…],"keys":[…]} as GET /admin/partitions has them, of what is here
 //
 // Threading: any thread that may wait for files and for other nodes.
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -34,9 +33,7 @@ struct RangeFigures {
 
 class PartitionFigures final : public peer::Answerer {
  public:
-  // Kinds of calls that begin so are this one's.
-  static constexpr std::string_view kCalls = "ops.";
-  static constexpr std::chrono::milliseconds kDeadline{2'000};
+  static constexpr const char* kCall = "ops.partitions";
 
   explicit PartitionFigures(cluster::Engine& engine) : engine_(engine) {}
 

@@ -262,6 +262,8 @@ describe("a cluster of three", () => {
           ranges.map(({ id, node: at, items, bytes, lsn }) => ({ id, at, items, bytes, lsn })));
         assert.equal(body.largestKeys.length, 10);
         assert.equal(total(body.keys, "items"), total(ranges, "items"), "few keys: all of them are named");
+        const sums = (await node.rest()("GET", "/admin/containers")).body.containers.find((one) => one.container === "c");
+        assert.deepEqual([sums.partitions, sums.items, sums.bytes], [ranges.length, 32, total(ranges, "bytes")]);
         const { code, out } = await node.command("partitions", "db/c", "--data", node.data, "--port", String(node.port));
         assert.equal(code, 0, out);
         for (const { id, node: at, items } of ranges) assert.match(out, new RegExp(`^ +${id} +${at} +${items} `, "m"));
@@ -270,6 +272,8 @@ describe("a cluster of three", () => {
       await cluster.freeze(hung);
       const seen = await cluster.partitions("db", "c", asked);
       for (const one of seen) assert.equal(one.known, one.node === asked, `range ${one.id} at ${one.node}`);
+      const { body } = await cluster.nodes.get(asked).rest()("GET", "/admin/containers");
+      assert.equal(body.containers.find((one) => one.container === "c").items, null, "not all are counted");
       cluster.nodes.get(hung).process.kill("SIGCONT");
       await until("all is known again", async () => (await cluster.partitions("db", "c", asked)).every((one) => one.known));
     } finally {
