@@ -14,28 +14,38 @@ using face::add_line;
 using face::family;
 using prometheus::MetricType;
 
-void add_metrics(const net::ServerCounters& server, face::MetricFamilies& all) {
-  const auto single = [&](std::string name, std::string help, MetricType type, double number) {
+void add_metrics(const std::vector<net::ListenerStatus>& listeners, face::MetricFamilies& all) {
+  using net::ListenerCounters;
+  const auto by_listener = [&](std::string name, std::string help, MetricType type,
+                               uint64_t ListenerCounters::* figure) {
     prometheus::MetricFamily one = family(std::move(name), std::move(help), type);
-    add_line(one, {}, number);
+    for (const net::ListenerStatus& listener : listeners) {
+      add_line(one, {{"listener", listener.name}}, static_cast<double>(listener.counters.*figure));
+    }
     all.push_back(std::move(one));
   };
-  single("orrery_connections_open", "Client connections open now", MetricType::Gauge,
-         static_cast<double>(server.connections_open));
-  single("orrery_connections_accepted_total", "Client connections accepted", MetricType::Counter,
-         static_cast<double>(server.connections_accepted));
-  single("orrery_connections_refused_total", "Client connections over the limit",
-         MetricType::Counter, static_cast<double>(server.connections_refused));
-  single("orrery_bad_requests_total", "Requests that were not HTTP, over a bound, or too slow",
-         MetricType::Counter, static_cast<double>(server.bad_requests));
-  single("orrery_tls_failures_total", "TLS handshakes that failed", MetricType::Counter,
-         static_cast<double>(server.tls_failures));
-  single("orrery_slow_readers_total", "Connections closed because nobody took their answers",
-         MetricType::Counter, static_cast<double>(server.slow_readers));
-  single("orrery_request_buffer_bytes", "Memory reserved for large requests now", MetricType::Gauge,
-         static_cast<double>(server.request_buffer_bytes));
-  single("orrery_connections_failed_total", "Client connections that an exception ended",
-         MetricType::Counter, static_cast<double>(server.failures));
+  by_listener("orrery_connections_open", "Client connections open now", MetricType::Gauge,
+              &ListenerCounters::connections_open);
+  by_listener("orrery_connections_accepted_total", "Client connections accepted",
+              MetricType::Counter, &ListenerCounters::connections_accepted);
+  by_listener("orrery_connections_refused_total", "Client connections over the limit",
+              MetricType::Counter, &ListenerCounters::connections_refused);
+  by_listener("orrery_bad_requests_total",
+              "Requests that were not the listener's protocol, over a bound, or too slow",
+              MetricType::Counter, &ListenerCounters::bad_requests);
+  by_listener("orrery_tls_failures_total", "TLS handshakes that failed", MetricType::Counter,
+              &ListenerCounters::tls_failures);
+  by_listener("orrery_slow_readers_total", "Connections closed because nobody took their answers",
+              MetricType::Counter, &ListenerCounters::slow_readers);
+  by_listener("orrery_connections_failed_total", "Client connections that an exception ended",
+              MetricType::Counter, &ListenerCounters::failures);
+}
+
+void add_metrics(const net::ServerCounters& server, face::MetricFamilies& all) {
+  auto buffers = family("orrery_request_buffer_bytes", "Memory reserved for large requests now",
+                        MetricType::Gauge);
+  add_line(buffers, {}, static_cast<double>(server.request_buffer_bytes));
+  all.push_back(std::move(buffers));
 }
 
 namespace {

@@ -78,13 +78,14 @@ std::string MetricsPage::text() {
   for (const face::Face* face : sources_.faces) face->add_metrics(collected);
   sources_.lanes.add_metrics(collected);
   if (sources_.forwarder != nullptr) sources_.forwarder->add_metrics(collected);
-  net::ServerCounters counters;
   {
     const MutexLock lock(server_mutex_);
-    if (server_ != nullptr) counters = server_->counters();
+    if (server_ != nullptr) {
+      add_metrics(server_->listeners(), collected);
+      add_metrics(server_->counters(), collected);
+    }
     if (node_ != nullptr) add_metrics(node_->status(), collected);
   }
-  add_metrics(counters, collected);
   add_metrics(sources_.engine, collected);
   std::map<std::string, size_t> places;
   face::MetricFamilies merged;

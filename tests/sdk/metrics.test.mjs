@@ -1,9 +1,12 @@
 // GET /metrics, as Prometheus reads it.
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import net from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 
+import { MongoClient } from "./mongo.mjs";
 import { shared } from "./server.mjs";
 
 // {name: sum over its labels}
@@ -56,6 +59,47 @@ describe("metrics", () => {
   it("no key is in them", async () => {
     const { text } = await at.rest("GET", "/metrics", { key: null });
     assert.ok(!text.includes(at.server.key));
+  });
+});
+
+describe("metrics of listeners", () => {
+  const at = shared({ args: ["--mongo-port", "0", "--table-port", "0"] });
+
+  // {listener: value} of one metric.
+  const byListener = async (name) => {
+    const { text } = await at.rest("GET", "/metrics", { key: null });
+    return Object.fromEntries([...text.matchAll(new RegExp(`^${name}\\{listener="(\\w+)"\\} (\\d+)$`, "gm"))]
+      .map(([, listener, value]) => [listener, Number(value)]));
+  };
+
+  it("each counts its own connections", async () => {
+    const { faces } = JSON.parse(readFileSync(join(at.server.data, "server.json"), "utf8"));
+    const before = await byListener("orrery_connections_accepted_total");
+    assert.deepEqual(Object.keys(before), ["cosmos", "table", "mongo"]);
+    assert.equal(before.mongo, 0);
+    assert.equal(before.table, 0);
+    assert.ok(before.cosmos > 0);
+    const client = new MongoClient(`mongodb://127.0.0.1:${faces.mongo}/`);
+    try {
+      await client.db("test").command({ ping: 1 });
+      assert.ok((await byListener("orrery_connections_accepted_total")).mongo > 0);
+      const open = await byListener("orrery_connections_open");
+      assert.ok(open.mongo > 0);
+      assert.equal(open.table, 0);
+    } finally {
+      await client.close();
+    }
+  });
+
+  it("each counts what was not its protocol", async () => {
+    const { faces } = JSON.parse(readFileSync(join(at.server.data, "server.json"), "utf8"));
+    const before = await byListener("orrery_bad_requests_total");
+    const socket = net.connect(faces.table, "127.0.0.1");
+    socket.end("not HTTP\r\n\r\n");
+    socket.resume();
+    await once(socket, "close");
+    const after = await byListener("orrery_bad_requests_total");
+    assert.deepEqual(after, { ...before, table: before.table + 1 });
   });
 });
 
