@@ -38,6 +38,27 @@ TEST(HmacTest, KnownVectors) {
       ASSERT_TRUE(digest);
       EXPECT_EQ(to_hex_upper(as_view(*digest)), row.hex);
     }
+    const auto once = hmac(HmacHash::sha256, row.key, row.bytes);
+    ASSERT_TRUE(once) << once.error().message;
+    EXPECT_EQ(to_hex_upper(*once), row.hex);
+  }
+}
+
+// RFC 2202, cases 1, 2 and 6.
+TEST(HmacTest, KnownVectorsOfSha1) {
+  struct Row {
+    std::string key;
+    std::string bytes;
+    std::string hex;
+  };
+  for (const Row& row :
+       {Row{std::string(20, '\x0b'), "Hi There", "B617318655057264E28BC0B6FB378C8EF146BE00"},
+        Row{"Jefe", "what do ya want for nothing?", "EFFCDF6AE5EB2FA2D27416D5F184DF9C259A7C79"},
+        Row{std::string(80, '\xaa'), "Test Using Larger Than Block-Size Key - Hash Key First",
+            "AA4AE5E15272D00E95705637CE8A3B55ED402112"}}) {
+    const auto signature = hmac(HmacHash::sha1, row.key, row.bytes);
+    ASSERT_TRUE(signature) << signature.error().message;
+    EXPECT_EQ(to_hex_upper(*signature), row.hex);
   }
 }
 

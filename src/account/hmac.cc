@@ -2,6 +2,7 @@
 // context starts again with the key that it has.
 #include "account/hmac.h"
 
+#include <fmt/format.h>
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
 
@@ -16,7 +17,7 @@ struct Free {
 using Owned = std::unique_ptr<EVP_MAC_CTX, Free>;
 
 // For as long as the process runs.
-EVP_MAC* hmac() {
+EVP_MAC* algorithm() {
   static EVP_MAC* const found = EVP_MAC_fetch(nullptr, "HMAC", nullptr);
   return found;
 }
@@ -25,7 +26,35 @@ unsigned char* bytes_of(std::string_view text) {
   return reinterpret_cast<unsigned char*>(const_cast<char*>(text.data()));
 }
 
+Result<Owned> start(HmacHash hash, std::string_view key) {
+  Owned context(algorithm() == nullptr ? nullptr : EVP_MAC_CTX_new(algorithm()));
+  std::string digest = hash == HmacHash::sha1 ? "SHA1" : "SHA256";
+  const OSSL_PARAM parameters[] = {
+      OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest.data(), 0),
+      OSSL_PARAM_construct_end()};
+  // An empty key must not be passed as null, which would mean the key of the context.
+  constexpr std::string_view kEmpty = "";
+  if (key.data() == nullptr) key = kEmpty;
+  if (!context || EVP_MAC_init(context.get(), bytes_of(key), key.size(), parameters) != 1) {
+    return fail(Code::internal,
+                fmt::format("HMAC with {} is not available in this OpenSSL", digest));
+  }
+  return context;
+}
+
 }  // namespace
+
+Result<std::string> hmac(HmacHash hash, std::string_view key, std::string_view bytes) {
+  auto context = start(hash, key);
+  if (!context) return pass(context.error());
+  std::string signature(EVP_MAC_CTX_get_mac_size(context->get()), '\0');
+  size_t size = 0;
+  if (EVP_MAC_update(context->get(), bytes_of(bytes), bytes.size()) != 1 ||
+      EVP_MAC_final(context->get(), bytes_of(signature), &size, signature.size()) != 1) {
+    return fail(Code::internal, "there is no memory for an HMAC");
+  }
+  return signature;
+}
 
 struct HmacKey::Context {
   static Context* wrap(EVP_MAC_CTX* context) { return reinterpret_cast<Context*>(context); }
@@ -33,18 +62,9 @@ struct HmacKey::Context {
 };
 
 Result<HmacKey> HmacKey::create(std::string_view key) {
-  Owned context(hmac() == nullptr ? nullptr : EVP_MAC_CTX_new(hmac()));
-  char digest[] = "SHA256";
-  const OSSL_PARAM parameters[] = {
-      OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
-      OSSL_PARAM_construct_end()};
-  // An empty key must not be passed as null, which would mean the key of the context.
-  constexpr std::string_view kEmpty = "";
-  if (key.data() == nullptr) key = kEmpty;
-  if (!context || EVP_MAC_init(context.get(), bytes_of(key), key.size(), parameters) != 1) {
-    return fail(Code::internal, "HMAC-SHA256 is not available in this OpenSSL");
-  }
-  return HmacKey(Context::wrap(context.release()));
+  auto context = start(HmacHash::sha256, key);
+  if (!context) return pass(context.error());
+  return HmacKey(Context::wrap(context->release()));
 }
 
 HmacKey::HmacKey(HmacKey&& other) noexcept

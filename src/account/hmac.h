@@ -1,8 +1,9 @@
-// HMAC-SHA256, for all who sign and seal.
+// HMAC, for all who sign and seal.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,7 +19,13 @@ inline std::string_view as_view(const Digest& digest) {
   return {digest.data(), digest.size()};
 }
 
-// A key, prepared once for many signatures. Any thread may call.
+enum class HmacHash : uint8_t { sha1, sha256 };
+
+// One signature by a key that is not used again. Code::internal when this OpenSSL has no HMAC with
+// this hash, or there is no memory for one. Any thread may call.
+Result<std::string> hmac(HmacHash hash, std::string_view key, std::string_view bytes);
+
+// A key of HMAC-SHA256, prepared once for many signatures. Any thread may call.
 class HmacKey {
  public:
   // Code::internal when this OpenSSL has no HMAC, or there is no memory for one.

@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <openssl/rand.h>
 
 #include <algorithm>
 
+#include "account/hmac.h"
 #include "base/bytes.h"
 
 namespace orrery::mongo {
@@ -35,12 +35,11 @@ std::string hash(const EVP_MD* digest, std::string_view bytes) {
   return {reinterpret_cast<char*>(out), size};
 }
 
-std::string hmac(ScramKind kind, std::string_view key, std::string_view bytes) {
-  unsigned char out[EVP_MAX_MD_SIZE];
-  unsigned int size = 0;
-  HMAC(digest_of(kind), key.data(), static_cast<int>(key.size()),
-       reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), out, &size);
-  return {reinterpret_cast<char*>(out), size};
+Answer<std::string> hmac(ScramKind kind, std::string_view key, std::string_view bytes) {
+  auto signature = account::hmac(
+      kind == ScramKind::sha1 ? account::HmacHash::sha1 : account::HmacHash::sha256, key, bytes);
+  if (!signature) return refuse(kInternalError, signature.error().message);
+  return std::move(*signature);
 }
 
 std::string hex_md5(std::string_view text) {
@@ -96,8 +95,8 @@ ScramSecrets::ScramSecrets(account::Account& account)
       sha1_salt_(random_bytes(kSha1SaltBytes)),
       sha256_salt_(random_bytes(kSha256SaltBytes)) {}
 
-ScramSecrets::Derived ScramSecrets::derive(ScramKind kind, const std::string& user,
-                                           const std::string& key) {
+Answer<ScramSecrets::Derived> ScramSecrets::derive(ScramKind kind, const std::string& user,
+                                                   const std::string& key) {
   {
     MutexLock lock(mutex_);
     if (const auto found = derived_.find({kind, key}); found != derived_.end()) {
@@ -114,8 +113,12 @@ ScramSecrets::Derived ScramSecrets::derive(ScramKind kind, const std::string& us
                     static_cast<int>(used.size()), kScramIterations, digest_of(kind),
                     static_cast<int>(salted.size()),
                     reinterpret_cast<unsigned char*>(salted.data()));
-  Derived derived{.stored_key = hash(digest_of(kind), hmac(kind, salted, "Client Key")),
-                  .server_key = hmac(kind, salted, "Server Key")};
+  const auto client_key = hmac(kind, salted, "Client Key");
+  if (!client_key) return pass(client_key.error());
+  auto server_key = hmac(kind, salted, "Server Key");
+  if (!server_key) return pass(server_key.error());
+  Derived derived{.stored_key = hash(digest_of(kind), *client_key),
+                  .server_key = std::move(*server_key)};
   MutexLock lock(mutex_);
   if (derived_.size() >= kMaxDerived) derived_.clear();
   derived_.insert_or_assign({kind, key}, derived);
@@ -160,18 +163,21 @@ Answer<ScramConversation::Step> ScramConversation::go_on(ScramSecrets& secrets,
   for (const account::KeyName name : account::kAllKeys) {
     const std::string& key = account::key_of(keys, name);
     if (key.empty()) continue;
-    const ScramSecrets::Derived derived = secrets.derive(kind_, secrets.account().name(), key);
-    std::string client_key = hmac(kind_, derived.stored_key, signed_text);
-    if (client_key.size() != proof->size()) continue;
-    for (size_t i = 0; i < client_key.size(); ++i) {
-      client_key[i] = static_cast<char>(client_key[i] ^ (*proof)[i]);
+    const auto derived = secrets.derive(kind_, secrets.account().name(), key);
+    if (!derived) return pass(derived.error());
+    auto client_key = hmac(kind_, derived->stored_key, signed_text);
+    if (!client_key) return pass(client_key.error());
+    if (client_key->size() != proof->size()) continue;
+    for (size_t i = 0; i < client_key->size(); ++i) {
+      (*client_key)[i] = static_cast<char>((*client_key)[i] ^ (*proof)[i]);
     }
-    if (!equal_constant_time(hash(digest_of(kind_), client_key), derived.stored_key)) continue;
+    if (!equal_constant_time(hash(digest_of(kind_), *client_key), derived->stored_key)) continue;
     if (!is_known) break;
+    const auto signature = hmac(kind_, derived->server_key, signed_text);
+    if (!signature) return pass(signature.error());
     access_ = account::access_of(name);
     is_proven_ = true;
-    return Step{"v=" + to_base64(hmac(kind_, derived.server_key, signed_text)),
-                skips_empty_exchange_};
+    return Step{"v=" + to_base64(*signature), skips_empty_exchange_};
   }
   return failed();
 }

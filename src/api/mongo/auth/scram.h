@@ -35,7 +35,7 @@ class ScramSecrets {
     std::string server_key;
   };
   // Of one key as a password of this user. May take milliseconds.
-  Derived derive(ScramKind kind, const std::string& user, const std::string& key);
+  Answer<Derived> derive(ScramKind kind, const std::string& user, const std::string& key);
   const std::string& salt(ScramKind kind) const {
     return kind == ScramKind::sha1 ? sha1_salt_ : sha256_salt_;
   }
