@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -185,17 +184,13 @@ std::expected<Bearer, TokenRefusal> check_token(const TokenRules& rules, std::st
   return bearer;
 }
 
-bool is_emulator_token(std::string_view token) {
+std::string signing_key_named_by(std::string_view token) {
   const auto parts = parts_of(token);
   const auto header = parts ? object_of(parts->header) : std::nullopt;
-  if (!header) return false;
-  // The one that most clients send, and .NET's.
-  constexpr std::array<std::string_view, 2> kKeyIds = {"CosmosEmulatorPrimaryMaster",
-                                                       "x_9KSusKU5YcHf4"};
-  return std::ranges::find(kKeyIds, text_of(header->root(), "kid")) != kKeyIds.end();
+  return header ? std::string(text_of(header->root(), "kid")) : std::string();
 }
 
-std::expected<Bearer, TokenRefusal> check_emulator_token(std::string_view key_text,
+std::expected<Bearer, TokenRefusal> check_token_with_key(std::string_view key_text,
                                                          std::string_view token, int64_t now_s) {
   const auto parts = parts_of(token);
   if (!parts) return refuse(TokenFault::format, std::string(kNoToken));
@@ -205,13 +200,13 @@ std::expected<Bearer, TokenRefusal> check_emulator_token(std::string_view key_te
     return refuse(TokenFault::format, "the token's header or claims are not a JSON object");
   }
   if (text_of(header->root(), "alg") != "RS256") {
-    return refuse(TokenFault::signature, "a token of the emulator's kind says that it is of RS256");
+    return refuse(TokenFault::signature, "a token with a key in it says that it is of RS256");
   }
   const auto sent = from_base64url(parts->signature);
   if (key_text.empty() || !sent || !equal_constant_time(*sent, key_text)) {
     return refuse(TokenFault::signature,
-                  "a token of the emulator's kind has the account's key in the place of its "
-                  "signature, and this one has not");
+                  "a token that nobody signed has the account's key in the place of its signature, "
+                  "and this one has not");
   }
   if (auto refusal = check_times(document->root(), now_s)) {
     return std::unexpected(std::move(*refusal));

@@ -54,10 +54,13 @@ struct TokenRefusal {
 std::expected<Bearer, TokenRefusal> check_token(const TokenRules& rules, std::string_view token,
                                                 int64_t now_s);
 
-// The vendor's emulator takes tokens that are signed by nobody: in the place of the signature is
-// the text of the account's key. For development alone.
-bool is_emulator_token(std::string_view token);
-std::expected<Bearer, TokenRefusal> check_emulator_token(std::string_view key_text,
+// The name (`kid`) of the key that a token says it was signed with, before anything is believed of
+// it; empty when it says none.
+std::string signing_key_named_by(std::string_view token);
+
+// A token that nobody signed: in the place of the signature is the text of a key of the account.
+// For development alone.
+std::expected<Bearer, TokenRefusal> check_token_with_key(std::string_view key_text,
                                                          std::string_view token, int64_t now_s);
 
 }  // namespace orrery::account

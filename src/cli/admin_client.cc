@@ -96,7 +96,7 @@ Result<std::string> call_admin(const ServerAddress& address, std::string_view me
   request.repeatable = false;
   request.body = body;
   request.headers = {{"authorization", headers->authorization},
-                     {"x-ms-date", headers->date},
+                     {"x-orrery-date", headers->date},
                      {"x-orrery-nonce", headers->nonce},
                      {"x-orrery-content-sha256", headers->content_sha256},
                      {"content-type", "application/json"}};

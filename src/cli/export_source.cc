@@ -58,7 +58,7 @@ Result<std::string> ExportSource::ask(const std::string& body) {
   request.repeatable = false;
   request.body = body;
   request.headers = {{"authorization", headers->authorization},
-                     {"x-ms-date", headers->date},
+                     {"x-orrery-date", headers->date},
                      {"x-orrery-nonce", headers->nonce},
                      {"x-orrery-content-sha256", headers->content_sha256},
                      {"content-type", "application/octet-stream"}};

@@ -85,7 +85,7 @@ Result<InnerRequest> InnerRequest::sign(const net::Request& outer, std::string_v
     auto headers = ops::sign_admin(keys, outer.method, target, outer.body, now_s, access);
     if (!headers) return pass(headers.error());
     made.add("authorization", std::move(headers->authorization));
-    made.add("x-ms-date", std::move(headers->date));
+    made.add("x-orrery-date", std::move(headers->date));
     made.add("x-orrery-nonce", std::move(headers->nonce));
     made.add("x-orrery-content-sha256", std::move(headers->content_sha256));
     return made;

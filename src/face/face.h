@@ -42,7 +42,7 @@ class Face {
  public:
   virtual ~Face() = default;
 
-  // cosmos, table, mongo: in options, logs and metrics.
+  // table, mongo: in options, logs and metrics.
   virtual std::string_view name() const = 0;
   // What it serves at its port: the handler of an HTTP face. A face of another kind has a listener
   // of that kind; its address and port are set by the program.

@@ -64,8 +64,8 @@ void RequestMetrics::done(size_t operation, int status, int64_t took_us) {
   add(to.seconds, seconds);
 }
 
-void RequestMetrics::charge(size_t operation, double request_units) {
-  if (request_units > 0) add(counts(operation).units, request_units);
+void RequestMetrics::charge(size_t operation, double units) {
+  if (units > 0) add(counts(operation).units, units);
 }
 
 prometheus::ClientMetric RequestMetrics::labelled(size_t operation) const {

@@ -24,7 +24,7 @@ class RequestMetrics {
   ~RequestMetrics();
 
   void done(size_t operation, int status, int64_t took_us);
-  void charge(size_t operation, double request_units);
+  void charge(size_t operation, double units);
 
   void collect(MetricFamilies& all) const;
 

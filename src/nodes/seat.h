@@ -42,7 +42,7 @@ struct RangeFacts {
   RangeRef ref;
   std::string volume_name;
   uint64_t bytes = 0;
-  double load = 0;  // request units a second lately; 0 unknown
+  double load = 0;  // units a second lately; 0 unknown
 };
 
 // Of two plans the one with the larger term counts, then the one with the larger version.

@@ -91,11 +91,12 @@ Result<account::Access> AdminSignatures::verify(const account::KeyRing& keys,
       keys.who_signed(payload_of(request), token->signature());
   if (!access) {
     return unauthorized(
-        "the signature does not match this request: it covers method, path with query, x-ms-date, "
+        "the signature does not match this request: it covers method, path with query, "
+        "x-orrery-date, "
         "x-orrery-nonce and x-orrery-content-sha256, with a key of this server");
   }
   const std::optional<int64_t> signed_s = net::parse_http_date(request.date);
-  if (!signed_s) return unauthorized("x-ms-date is not an HTTP date");
+  if (!signed_s) return unauthorized("x-orrery-date is not an HTTP date");
   if (*signed_s < now_s - kAdminWindowS || *signed_s > now_s + kAdminWindowS) {
     return unauthorized(
         fmt::format("the request was signed at {} and the server's clock says {}: at most five "
@@ -118,7 +119,7 @@ Status AdminSignatures::admit(const AdminRequest& request, std::string_view body
     return unauthorized("the body is not the one that was signed");
   }
   const std::optional<int64_t> signed_s = net::parse_http_date(request.date);
-  if (!signed_s) return unauthorized("x-ms-date is not an HTTP date");
+  if (!signed_s) return unauthorized("x-orrery-date is not an HTTP date");
   MutexLock lock(mutex_);
   if (nonces_.size() >= remembered_max_) {
     std::erase_if(nonces_, [now_s](const auto& one) { return one.second < now_s; });

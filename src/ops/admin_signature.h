@@ -1,15 +1,15 @@
-// The signature of administrative requests (/admin/…). The vendor's signature covers neither path
+// The signature of administrative requests (/admin/…). A face's signature may cover neither path
 // nor body, so a captured one could be reused for other requests. This one covers the whole request
 // and is accepted once.
 //
 //   authorization            percent-encoded "type=orrery-admin&ver=1.0&sig=" base64(signature)
-//   x-ms-date                when it was signed, an HTTP date
+//   x-orrery-date            when it was signed, an HTTP date
 //   x-orrery-nonce           16 random bytes in hexadecimal, others with every request
 //   x-orrery-content-sha256  of the body, in hexadecimal
 //   payload   = "orrery-admin" LF method LF target LF date LF nonce LF body's hash LF
 //   signature = HMAC-SHA256(base64-decoded key, payload)
-// The target is path and query as they are sent. No payload of the vendor's signature ends like
-// this one, so neither signature can stand for the other.
+// The target is path and query as they are sent. No payload of a face's signature ends like this
+// one, so neither signature can stand for the other.
 //
 // A request is accepted within five minutes of its date, and its nonce is remembered for as long.
 // Nonces are kept in memory, so requests that were signed before the server started are refused.

@@ -130,9 +130,9 @@ TEST_F(PeerNode, SendsWholeRequests) {
   auto one = open(ca_.options("one"), side_);
   auto other = open(ca_.options("other"), other_side_);
   OutgoingRequest request;
-  request.face = "cosmos";
+  request.face = "items";
   request.method = "POST";
-  request.target = "/dbs/a";
+  request.target = "/a";
   request.headers = {{"x", "y"}};
   request.body = "{}";
   request.principal = "key";
@@ -145,7 +145,7 @@ TEST_F(PeerNode, SendsWholeRequests) {
   EXPECT_FALSE(answer->moved);
   EXPECT_EQ(answer->status, 201U);
   EXPECT_EQ(answer->headers, "x: y\r\n");
-  EXPECT_EQ(answer->body, "cosmos POST /dbs/a {} key id1 1.2.3.4:5 tls");
+  EXPECT_EQ(answer->body, "items POST /a {} key id1 1.2.3.4:5 tls");
   EXPECT_EQ(answer->catalog_lsn, 42U);
   request.target = "/moved";
   answer = forward(*one, address_of(*other), request);
@@ -163,7 +163,7 @@ TEST_F(PeerNode, TellsTheOtherWhenNobodyWantsTheAnswer) {
   auto one = open(ca_.options("one"), side_);
   auto other = open(ca_.options("other"), other_side_);
   OutgoingRequest request;
-  request.face = "cosmos";
+  request.face = "items";
   request.method = "GET";
   request.target = "/wait";
   request.headers = {{"x", "y"}};

@@ -49,6 +49,7 @@ FAULTS = [
     ("words", "src/value/json.h", "// J.\n// As If-Match says.\n", 'src/value/json.h:2: "If-Match"'),
     ("words", "src/net/server.cc", "// L.\nint etag_size = 1;\n", 'src/net/server.cc:2: "etag"'),
     ("words", "src/base/result.h", '// R.\nauto code = "SC2001";\n', 'src/base/result.h:2: "SC2001"'),
+    ("words", "src/face/face.h", '// F.\nauto name = "cosmos";\n', 'src/face/face.h:2: "cosmos"'),
     ("words", "src/script/prelude.js", "// P.\n", "src/script/prelude.js:1: needs no exception"),
     ("doc_paths", "README.md", "x\nSee `src/gone.h`.\n", "README.md:2: src/gone.h"),
     ("doc_paths", "README.md", "See [it](docs/gone.md)\n", "README.md:1: docs/gone.md"),

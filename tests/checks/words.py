@@ -37,9 +37,19 @@ EXCEPTIONS = [
     ("src/script/host_test.cc", "has scripts in it, and the links that they use"),
     ("src/script/host_fixture.h", "has the links that scripts use"),
     ("src/script/attack_test.cc", "has scripts in it"),
+    ("src/prices/request_units.h", "prices in request units, for the faces that charge them"),
+    ("src/prices/request_units.cc", "the same"),
+    ("src/prices/request_units_test.cc", "the same"),
+    ("src/face/request_metrics.cc", "names a metric that operators read: what these faces charge"),
+    ("src/ops/machine_metrics.cc", "the same"),
+    ("src/ops/metrics_sampler.cc", "the same"),
 ]
 
-BELOW = ("base", "value", "volume", "partition", "catalog", "cluster", "query", "script", "net")
+# What faces are made of, and the pages that belong to no face. Not here: advise, which speaks to the
+# owners of containers in the units that they are charged; console, client and transfer, which are
+# clients of a face.
+BELOW = ("base", "value", "volume", "peer", "nodes", "partition", "prices", "catalog", "cluster", "query", "script",
+         "net", "account", "backup", "face", "ops")
 
 
 def main():

@@ -57,7 +57,7 @@ describe("administration", () => {
     }
     answers(await send("POST", "/admin/split", {}, splitBody(container)), 401);
     const headers = adminHeaders(at.server.key, "DELETE", "/dbs/db");
-    answers(await send("DELETE", "/dbs/db", headers), 401);
+    answers(await send("DELETE", "/dbs/db", { ...headers, "x-ms-date": headers["x-orrery-date"] }), 401);
     answers(await send("DELETE", "/dbs/db", { ...headers, authorization: headers.authorization.replace("orrery-admin", "master") }), 401);
     answers(await at.rest("GET", "/dbs/db"), 200);
   });

@@ -355,4 +355,25 @@ describe("tokens of the emulator's kind", () => {
       await server.close();
     }
   });
+
+  it("with --dev and --entra both kinds are taken, each by its own rules", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "orrery-entra-"));
+    writeFileSync(join(folder, "jwks.json"), keySet(jwkOf(ownKey, "k1")));
+    writeFileSync(join(folder, "entra.json"), JSON.stringify(policy));
+    const server = await start({ args: ["--entra", join(folder, "entra.json")] });
+    try {
+      await server.client().databases.create({ id: "db" });
+      const rest = server.rest();
+      const unsigned = (kid) => `${base64url({ alg: "RS256", kid })}.${base64url(claimsOf("anybody"))}.${base64url(server.key)}`;
+      for (const kid of ["CosmosEmulatorPrimaryMaster", "x_9KSusKU5YcHf4"]) {
+        answers(await restAs(rest, unsigned(kid))("GET", "/dbs/db"), 200);
+      }
+      answers(await restAs(rest, unsigned("k1"))("GET", "/dbs/db"), 401, { substatus: 5004 });
+      answers(await restAs(rest, tokenOf(claimsOf("reader")))("GET", "/dbs/db"), 200);
+      answers(await restAs(rest, tokenOf(claimsOf("anybody")))("GET", "/dbs/db"), 403);
+    } finally {
+      await server.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
 });

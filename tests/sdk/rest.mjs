@@ -24,7 +24,7 @@ export function authorization(key, method, { type, link }, date) {
   return encodeURIComponent(`type=master&ver=1.0&sig=${signature}`);
 }
 
-// The headers of a request to /admin/…, which signs all of itself: src/api/cosmos/auth/admin_signature.h.
+// The headers of a request to /admin/…, which signs all of itself: src/ops/admin_signature.h.
 export function adminHeaders(key, method, target, body = "", date = new Date().toUTCString()) {
   const nonce = randomBytes(16).toString("hex").toUpperCase();
   const hash = createHash("sha256").update(body).digest("hex").toUpperCase();
@@ -32,7 +32,7 @@ export function adminHeaders(key, method, target, body = "", date = new Date().t
   const signature = createHmac("sha256", Buffer.from(key, "base64")).update(text).digest("base64");
   return {
     authorization: encodeURIComponent(`type=orrery-admin&ver=1.0&sig=${signature}`),
-    "x-ms-date": date, "x-orrery-nonce": nonce, "x-orrery-content-sha256": hash,
+    "x-orrery-date": date, "x-orrery-nonce": nonce, "x-orrery-content-sha256": hash,
   };
 }
 

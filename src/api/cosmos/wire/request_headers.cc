@@ -28,7 +28,6 @@ constexpr std::array kKnown = {
     Known{"authorization", &RequestHeaders::authorization},
     Known{"if-none-match", &RequestHeaders::if_none_match},
     Known{"x-ms-start-epk", &RequestHeaders::start_epk},
-    Known{"x-orrery-nonce", &RequestHeaders::admin_nonce},
     Known{"x-ms-activity-id", &RequestHeaders::activity_id},
     Known{"if-modified-since", &RequestHeaders::if_modified_since},
     Known{"x-ms-continuation", &RequestHeaders::continuation},

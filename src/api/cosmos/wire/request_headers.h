@@ -12,7 +12,6 @@ namespace orrery::cosmos {
 struct RequestHeaders {
   std::string_view a_im;
   std::string_view activity_id;
-  std::string_view admin_nonce;
   std::string_view authorization;
   std::string_view autoscale;
   std::string_view batch_atomic;

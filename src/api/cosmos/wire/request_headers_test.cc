@@ -11,7 +11,6 @@ TEST(RequestHeaders, EveryKnownOneLandsInItsField) {
   const std::vector<std::pair<std::string_view, std::string_view RequestHeaders::*>> known = {
       {"A-IM", &RequestHeaders::a_im},
       {"x-ms-activity-id", &RequestHeaders::activity_id},
-      {"x-orrery-nonce", &RequestHeaders::admin_nonce},
       {"Authorization", &RequestHeaders::authorization},
       {"x-ms-cosmos-offer-autopilot-settings", &RequestHeaders::autoscale},
       {"x-ms-cosmos-changefeed-wire-format-version", &RequestHeaders::change_feed_format},
