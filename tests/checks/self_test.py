@@ -24,6 +24,7 @@ SOUND = {
     "src/net/server.cc": "// Listens.\n#include <sys/epoll.h>\n",
     "src/api/a/face.cc": '// A face.\n#include "base/result.h"\n#include "net/server.h"\n',
     "src/net/server.h": "// Listens.\n",
+    "src/net/names.cc": "// Names.\nconst char* const kNames[] = {\n" + '    "a {",\n' * 90 + "};\nint f() {\n" + "  g('}');\n" * 78 + "}\n",
     "README.md": "See `src/base/` and [the guide](docs/guide.md); `./run --port 1`.\n",
     "docs/guide.md": "Back to [the start](../README.md#x).\n",
     "docs/compat/a.md": "| A1 | works | `json_test.cc: Json.Parses` |\n"
@@ -60,6 +61,10 @@ FAULTS = [
     ("compat_tests", "docs/compat/a.md", "| A2 | works | surely |\n", "names no test"),
     ("compat_tests", "docs/security.md", "| who | may |\n|---|---|\n| all | read |\n", "docs/security.md:3: names no test"),
     ("compat_tests", "docs/security.md", "x\n\n| who |\n|---|\n| `json_test.cc: Json.Flies` |\n", "docs/security.md:5: json_test.cc has no"),
+    ("function_lengths", "src/net/server.cc", "// L.\n\nnamespace x {\nint f() {\n" + "  g();\n" * 79 + "}\n}\n",
+     "src/net/server.cc:4: a function of 81 lines"),
+    ("function_lengths", "src/net/server.cc", "// L.\nstruct S {\n  S() : a_{1}, b_(2) {\n" + "    g();\n" * 79 + "  }\n};\n",
+     "src/net/server.cc:3: a function of 81 lines"),
     ("file_heads", "src/value/json.h", "#pragma once\n", "src/value/json.h:1: start with"),
     ("file_heads", "src/value/json.h", "// J.\n" * 701, "src/value/json.h:701: 701 lines"),
     ("file_heads", "src/utils/x.h", "// X.\n", 'src/utils/x.h:1: a folder named "utils"'),
@@ -83,7 +88,7 @@ def write(top, files):
 
 def main():
     wrong = 0
-    for check in ("layers", "words", "doc_paths", "compat_tests", "file_heads"):
+    for check in ("layers", "words", "doc_paths", "compat_tests", "file_heads", "function_lengths"):
         with tempfile.TemporaryDirectory() as top:
             write(top, SOUND)
             status, out = run(check, top)

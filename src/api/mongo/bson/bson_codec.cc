@@ -49,7 +49,11 @@ class Reader {
     return false;
   }
   bool read_value(ElementType type, std::string_view& rest, Node& node, int depth);
+  bool read_number(ElementType type, std::string_view& rest, Node& node);
+  bool read_binary(std::string_view& rest, Node& node);
+  bool read_regex(std::string_view& rest, Node& node);
   bool read_pointer(std::string_view& rest, Node& node);
+  bool read_scoped_code(std::string_view& rest, Node& node, int depth);
   bool take(std::string_view& rest, size_t size, std::string_view& taken) {
     if (rest.size() < size) return wrong("a value ends beyond its document");
     taken = rest.substr(0, size);
@@ -99,6 +103,51 @@ bool Reader::take_document(std::string_view& rest, std::string_view& taken) {
   return take(rest, size, taken);
 }
 
+bool Reader::read_number(ElementType type, std::string_view& rest, Node& node) {
+  std::string_view bytes;
+  if (type == ElementType::decimal) {
+    if (!take(rest, kDecimalBytes, bytes)) return false;
+    node.set_decimal(bytes);
+    return true;
+  }
+  if (!take(rest, type == ElementType::int32 ? 4 : 8, bytes)) return false;
+  if (type == ElementType::int32) {
+    node.set_integer(static_cast<int32_t>(load_u32_le(bytes.data())), NumberKind::int32);
+  } else if (type == ElementType::int64) {
+    node.set_integer(static_cast<int64_t>(load_u64_le(bytes.data())), NumberKind::int64);
+  } else {
+    node.type = Type::number;
+    node.number = std::bit_cast<double>(load_u64_le(bytes.data()));
+  }
+  return true;
+}
+
+bool Reader::read_binary(std::string_view& rest, Node& node) {
+  std::string_view bytes;
+  if (!take(rest, 5, bytes)) return false;
+  const uint32_t size = load_u32_le(bytes.data());
+  const auto subtype = static_cast<uint8_t>(bytes[4]);
+  if (!take(rest, size, bytes)) return false;
+  if (subtype == kOldBinarySubtype) {
+    if (bytes.size() < 4 || load_u32_le(bytes.data()) != bytes.size() - 4) {
+      return wrong("a binary value of subtype 2 has a wrong length inside");
+    }
+    bytes.remove_prefix(4);
+  }
+  node.set_bytes(Type::binary, bytes, subtype);
+  return true;
+}
+
+// The pattern, its byte 00 and the options.
+bool Reader::read_regex(std::string_view& rest, Node& node) {
+  const char* const start = rest.data();
+  std::string_view pattern;
+  std::string_view options;
+  if (!take_cstring(rest, pattern) || !take_cstring(rest, options)) return false;
+  node.set_bytes(Type::regex, {start, pattern.size() + 1 + options.size()});
+  return true;
+}
+
 // {$ref, $id}
 bool Reader::read_pointer(std::string_view& rest, Node& node) {
   std::string_view collection;
@@ -120,14 +169,32 @@ bool Reader::read_pointer(std::string_view& rest, Node& node) {
   return true;
 }
 
+bool Reader::read_scoped_code(std::string_view& rest, Node& node, int depth) {
+  std::string_view bytes;
+  std::string_view text;
+  std::string_view scope;
+  if (!take(rest, 4, bytes)) return false;
+  const uint32_t size = load_u32_le(bytes.data());
+  if (size < 4 || !take(rest, size - 4, bytes)) return wrong("code has a wrong length");
+  if (!take_string(bytes, text) || !take_document(bytes, scope)) return false;
+  if (!bytes.empty()) return wrong("code has a wrong length");
+  if (text.contains('\0')) return wrong("code with a scope has a byte 00 in it");
+  if (depth >= value::kMaxDepth) return wrong("a scope nests too deep");
+  Node ignored;
+  if (!read_members(scope, ignored, depth + 1)) return false;
+  // The text, its byte 00 and the scope stand one behind the other.
+  node.set_bytes(Type::code, {text.data(), text.size() + 1 + scope.size()}, 1);
+  return true;
+}
+
 bool Reader::read_value(ElementType type, std::string_view& rest, Node& node, int depth) {
   std::string_view bytes;
   switch (type) {
     case ElementType::real:
-      if (!take(rest, 8, bytes)) return false;
-      node.type = Type::number;
-      node.number = std::bit_cast<double>(load_u64_le(bytes.data()));
-      return true;
+    case ElementType::int32:
+    case ElementType::int64:
+    case ElementType::decimal:
+      return read_number(type, rest, node);
     case ElementType::string:
     case ElementType::symbol:
       if (!take_string(rest, bytes)) return false;
@@ -142,20 +209,8 @@ bool Reader::read_value(ElementType type, std::string_view& rest, Node& node, in
       }
       node.type = type == ElementType::array ? Type::array : Type::object;
       return read_members(bytes, node, depth + 1);
-    case ElementType::binary: {
-      if (!take(rest, 5, bytes)) return false;
-      const uint32_t size = load_u32_le(bytes.data());
-      const auto subtype = static_cast<uint8_t>(bytes[4]);
-      if (!take(rest, size, bytes)) return false;
-      if (subtype == kOldBinarySubtype) {
-        if (bytes.size() < 4 || load_u32_le(bytes.data()) != bytes.size() - 4) {
-          return wrong("a binary value of subtype 2 has a wrong length inside");
-        }
-        bytes.remove_prefix(4);
-      }
-      node.set_bytes(Type::binary, bytes, subtype);
-      return true;
-    }
+    case ElementType::binary:
+      return read_binary(rest, node);
     case ElementType::object_id:
       if (!take(rest, kObjectIdBytes, bytes)) return false;
       node.set_bytes(Type::object_id, bytes);
@@ -174,50 +229,19 @@ bool Reader::read_value(ElementType type, std::string_view& rest, Node& node, in
     case ElementType::null:
       node.type = Type::null;
       return true;
-    case ElementType::regex: {
-      const char* const start = rest.data();
-      std::string_view options;
-      if (!take_cstring(rest, bytes) || !take_cstring(rest, options)) return false;
-      node.set_bytes(Type::regex, {start, bytes.size() + 1 + options.size()});
-      return true;
-    }
+    case ElementType::regex:
+      return read_regex(rest, node);
     case ElementType::pointer:
       return read_pointer(rest, node);
     case ElementType::code:
       if (!take_string(rest, bytes)) return false;
       node.set_bytes(Type::code, bytes, 0);
       return true;
-    case ElementType::scoped_code: {
-      std::string_view text;
-      std::string_view scope;
-      if (!take(rest, 4, bytes)) return false;
-      const uint32_t size = load_u32_le(bytes.data());
-      if (size < 4 || !take(rest, size - 4, bytes)) return wrong("code has a wrong length");
-      if (!take_string(bytes, text) || !take_document(bytes, scope)) return false;
-      if (!bytes.empty()) return wrong("code has a wrong length");
-      if (text.contains('\0')) return wrong("code with a scope has a byte 00 in it");
-      if (depth >= value::kMaxDepth) return wrong("a scope nests too deep");
-      Node ignored;
-      if (!read_members(scope, ignored, depth + 1)) return false;
-      // The text, its byte 00 and the scope stand one behind the other.
-      node.set_bytes(Type::code, {text.data(), text.size() + 1 + scope.size()}, 1);
-      return true;
-    }
-    case ElementType::int32:
-      if (!take(rest, 4, bytes)) return false;
-      node.set_integer(static_cast<int32_t>(load_u32_le(bytes.data())), NumberKind::int32);
-      return true;
+    case ElementType::scoped_code:
+      return read_scoped_code(rest, node, depth);
     case ElementType::timestamp:
       if (!take(rest, 8, bytes)) return false;
       node.set_timestamp(load_u64_le(bytes.data()));
-      return true;
-    case ElementType::int64:
-      if (!take(rest, 8, bytes)) return false;
-      node.set_integer(static_cast<int64_t>(load_u64_le(bytes.data())), NumberKind::int64);
-      return true;
-    case ElementType::decimal:
-      if (!take(rest, kDecimalBytes, bytes)) return false;
-      node.set_decimal(bytes);
       return true;
     case ElementType::min_key:
       node.type = Type::min_key;

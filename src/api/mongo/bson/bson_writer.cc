@@ -164,6 +164,40 @@ bool BsonWriter::members(const Value& object, size_t most, int depth) {
   return true;
 }
 
+void BsonWriter::number(std::string_view name, const Value& value) {
+  switch (value.number_kind()) {
+    case NumberKind::real:
+      real(name, value.number());
+      break;
+    case NumberKind::int32:
+      int32(name, static_cast<int32_t>(value.integer()));
+      break;
+    case NumberKind::int64:
+      int64(name, value.integer());
+      break;
+    case NumberKind::decimal:
+      head(ElementType::decimal, name);
+      out_.append(value.decimal());
+      break;
+  }
+}
+
+void BsonWriter::code(std::string_view name, const Value& value) {
+  const std::string_view bytes = value.bytes();
+  if (value.subtype() == 0) {
+    head(ElementType::code, name);
+    put_string(bytes);
+    return;
+  }
+  // With a scope: the text, its byte 00 and the scope's document.
+  const std::string_view text = bytes.substr(0, bytes.find('\0'));
+  const std::string_view scope = bytes.substr(text.size() + 1);
+  head(ElementType::scoped_code, name);
+  put_u32(static_cast<uint32_t>(4 + 4 + text.size() + 1 + scope.size()));
+  put_string(text);
+  out_.append(scope);
+}
+
 bool BsonWriter::value(std::string_view name, const Value& value, size_t most, int depth) {
   switch (value.type()) {
     case Type::undefined:
@@ -175,21 +209,7 @@ bool BsonWriter::value(std::string_view name, const Value& value, size_t most, i
       boolean(name, value.boolean());
       break;
     case Type::number:
-      switch (value.number_kind()) {
-        case NumberKind::real:
-          real(name, value.number());
-          break;
-        case NumberKind::int32:
-          int32(name, static_cast<int32_t>(value.integer()));
-          break;
-        case NumberKind::int64:
-          int64(name, value.integer());
-          break;
-        case NumberKind::decimal:
-          head(ElementType::decimal, name);
-          out_.append(value.decimal());
-          break;
-      }
+      number(name, value);
       break;
     case Type::string:
       string(name, value.text());
@@ -230,21 +250,9 @@ bool BsonWriter::value(std::string_view name, const Value& value, size_t most, i
       out_.append(value.bytes());
       out_.push_back('\0');
       break;
-    case Type::code: {
-      const std::string_view bytes = value.bytes();
-      if (value.subtype() == 0) {
-        head(ElementType::code, name);
-        put_string(bytes);
-        break;
-      }
-      const std::string_view text = bytes.substr(0, bytes.find('\0'));
-      const std::string_view scope = bytes.substr(text.size() + 1);
-      head(ElementType::scoped_code, name);
-      put_u32(static_cast<uint32_t>(4 + 4 + text.size() + 1 + scope.size()));
-      put_string(text);
-      out_.append(scope);
+    case Type::code:
+      code(name, value);
       break;
-    }
     case Type::min_key:
       head(ElementType::min_key, name);
       break;

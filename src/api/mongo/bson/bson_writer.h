@@ -86,6 +86,8 @@ class BsonWriter {
 
  private:
   void begin();
+  void number(std::string_view name, const value::Value& value);
+  void code(std::string_view name, const value::Value& value);
   void head(ElementType type, std::string_view name);
   void put_string(std::string_view text);
   void put_u32(uint32_t value);

@@ -364,94 +364,122 @@ bool AccumulatorSpec::is_known(std::string_view name) {
   return std::ranges::find(kKnown, name, &Known::name) != kKnown.end();
 }
 
-struct AccumulatorTable {
-  static Answer<AccumulatorSpec> parse(const Known& known, const Value& spec,
-                                       const ParseContext& context);
-};
+class AccumulatorParser {
+ public:
+  AccumulatorParser(const Known& known, const Value& spec, const ParseContext& context)
+      : known_(known), spec_(spec), context_(context) {}
 
-Answer<AccumulatorSpec> AccumulatorTable::parse(const Known& known, const Value& spec,
-                                                const ParseContext& context) {
-  AccumulatorSpec made;
-  made.name_ = known.name;
-  made.make_ = known.make;
-  const auto take_input = [&](const Value& input) -> Answer<void> {
-    auto expression = Expression::parse(input, context);
-    if (!expression) return pass(std::move(expression.error()));
-    made.input_ = std::move(*expression);
+  Answer<AccumulatorSpec> parse() {
+    made_.name_ = known_.name;
+    made_.make_ = known_.make;
+    if (auto taken = take(); !taken) return pass(std::move(taken.error()));
+    return std::move(made_);
+  }
+
+ private:
+  Answer<void> take() {
+    switch (known_.form) {
+      case Form::plain:
+        // An array is an array of expressions, also with one element.
+        return take_input(spec_);
+      case Form::count:
+        if (!spec_.is_object() || spec_.size() != 0) {
+          return refuse(kTypeMismatch, "$count takes no arguments, i.e. $count:{}");
+        }
+        return take_input(make_int32(1));
+      case Form::some:
+        return take_some();
+      case Form::ordered:
+      case Form::ordered_many:
+        return take_ordered();
+      case Form::percentile:
+      case Form::median:
+        return take_percentiles();
+    }
     return {};
-  };
-  const auto take_members = [&](std::span<const std::string_view> names) -> Answer<void> {
-    auto members = NamedSpec::take(known.name, spec, names, 5787901, 5787900);
+  }
+
+  // {input, n}
+  Answer<void> take_some() {
+    if (auto taken = take_members(std::array<std::string_view, 2>{"input", "n"}); !taken) {
+      return taken;
+    }
+    if (auto taken = take_n(); !taken) return taken;
+    return take_input(spec_.find("input"));
+  }
+
+  // {sortBy, output}, and n where there are many.
+  Answer<void> take_ordered() {
+    constexpr std::array<std::string_view, 3> kNames = {"sortBy", "output", "n"};
+    const bool has_n = known_.form == Form::ordered_many;
+    if (auto taken = take_members(std::span(kNames).first(has_n ? 3 : 2)); !taken) return taken;
+    if (has_n) {
+      if (auto taken = take_n(); !taken) return taken;
+    }
+    if (auto taken = take_input(spec_.find("output")); !taken) return taken;
+    auto order = SortKey::parse(spec_.find("sortBy"));
+    if (!order) return pass(std::move(order.error()));
+    made_.options_.order = *order;
+    made_.input_ =
+        Expression(std::make_shared<OrderedInputNode>(std::move(*order), made_.input_.node()));
+    return {};
+  }
+
+  // {input, method}, and p where it is not the median.
+  Answer<void> take_percentiles() {
+    constexpr std::array<std::string_view, 3> kNames = {"input", "method", "p"};
+    const bool has_p = known_.form == Form::percentile;
+    if (auto taken = take_members(std::span(kNames).first(has_p ? 3 : 2)); !taken) return taken;
+    if (auto taken = check_percentile_method(known_.name, spec_.find("method")); !taken) {
+      return taken;
+    }
+    if (auto taken = take_input(spec_.find("input")); !taken) return taken;
+    if (!has_p) return {};
+    auto expression = Expression::parse(spec_.find("p"), context_);
+    if (!expression) return pass(std::move(expression.error()));
+    made_.options_.n = *expression;
+    if (const Value* const constant = expression->constant()) {
+      auto percentiles = parse_percentiles(*constant);
+      if (!percentiles) return pass(std::move(percentiles.error()));
+    }
+    return {};
+  }
+
+  // All of these must be there, and nothing else.
+  Answer<void> take_members(std::span<const std::string_view> names) const {
+    auto members = NamedSpec::take(known_.name, spec_, names, 5787901, 5787900);
     if (!members) return pass(std::move(members.error()));
     for (const std::string_view name : names) {
       if (members->has(name)) continue;
-      return refuse(5787906, fmt::format("Missing value for '{}' of {}", name, known.name));
+      return refuse(5787906, fmt::format("Missing value for '{}' of {}", name, known_.name));
     }
     return {};
-  };
-  const auto take_n = [&]() -> Answer<void> {
-    auto expression = Expression::parse(spec.find("n"), context);
+  }
+
+  Answer<void> take_input(const Value& input) {
+    auto expression = Expression::parse(input, context_);
+    if (!expression) return pass(std::move(expression.error()));
+    made_.input_ = std::move(*expression);
+    return {};
+  }
+
+  Answer<void> take_n() {
+    auto expression = Expression::parse(spec_.find("n"), context_);
     if (!expression) return pass(std::move(expression.error()));
     if (const Value* const constant = expression->constant()) {
-      if (auto count = require_count(known.name, *constant); !count) {
+      if (auto count = require_count(known_.name, *constant); !count) {
         return pass(std::move(count.error()));
       }
     }
-    made.options_.n = std::move(*expression);
+    made_.options_.n = std::move(*expression);
     return {};
-  };
-  Answer<void> taken;
-  switch (known.form) {
-    case Form::plain:
-      // An array is an array of expressions, also with one element.
-      taken = take_input(spec);
-      break;
-    case Form::count:
-      if (!spec.is_object() || spec.size() != 0) {
-        return refuse(kTypeMismatch, "$count takes no arguments, i.e. $count:{}");
-      }
-      taken = take_input(make_int32(1));
-      break;
-    case Form::some:
-      taken = take_members(std::array<std::string_view, 2>{"input", "n"});
-      if (taken) taken = take_n();
-      if (taken) taken = take_input(spec.find("input"));
-      break;
-    case Form::ordered:
-    case Form::ordered_many: {
-      constexpr std::array<std::string_view, 3> kNames = {"sortBy", "output", "n"};
-      taken = take_members(std::span(kNames).first(known.form == Form::ordered ? 2 : 3));
-      if (taken && known.form == Form::ordered_many) taken = take_n();
-      if (taken) taken = take_input(spec.find("output"));
-      if (!taken) break;
-      auto order = SortKey::parse(spec.find("sortBy"));
-      if (!order) return pass(std::move(order.error()));
-      made.options_.order = *order;
-      made.input_ =
-          Expression(std::make_shared<OrderedInputNode>(std::move(*order), made.input_.node()));
-      break;
-    }
-    case Form::percentile:
-    case Form::median: {
-      constexpr std::array<std::string_view, 3> kNames = {"input", "method", "p"};
-      taken = take_members(std::span(kNames).first(known.form == Form::median ? 2 : 3));
-      if (taken) taken = check_percentile_method(known.name, spec.find("method"));
-      if (taken) taken = take_input(spec.find("input"));
-      if (taken && known.form == Form::percentile) {
-        auto expression = Expression::parse(spec.find("p"), context);
-        if (!expression) return pass(std::move(expression.error()));
-        made.options_.n = *expression;
-        if (const Value* const constant = expression->constant()) {
-          auto percentiles = parse_percentiles(*constant);
-          if (!percentiles) return pass(std::move(percentiles.error()));
-        }
-      }
-      break;
-    }
   }
-  if (!taken) return pass(std::move(taken.error()));
-  return made;
-}
+
+  const Known& known_;
+  const Value& spec_;
+  const ParseContext& context_;
+  AccumulatorSpec made_;
+};
 
 Answer<AccumulatorSpec> AccumulatorSpec::parse(const Value& spec, const ParseContext& context) {
   if (!is_operator(spec)) {
@@ -468,7 +496,7 @@ Answer<AccumulatorSpec> AccumulatorSpec::parse(const Value& spec, const ParseCon
   if (known == kKnown.end()) {
     return refuse(15952, fmt::format("unknown group operator '{}'", call.name));
   }
-  return AccumulatorTable::parse(*known, call.value, context);
+  return AccumulatorParser(*known, call.value, context).parse();
 }
 
 Answer<std::unique_ptr<Accumulator>> AccumulatorSpec::make(Evaluation& evaluation,

@@ -48,7 +48,7 @@ class AccumulatorSpec {
 
  private:
   using Make = std::unique_ptr<Accumulator> (*)(const Options& options);
-  friend struct AccumulatorTable;
+  friend class AccumulatorParser;
 
   std::string_view name_;
   Make make_ = nullptr;

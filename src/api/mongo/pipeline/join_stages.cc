@@ -125,87 +125,95 @@ Answer<std::vector<std::string>> parse_as(std::string_view name, const Value& as
   return parse_path(as.text());
 }
 
-Answer<StagePtr> parse_lookup(std::string_view name, const Value& spec, StageParser& parser) {
+// The members of a $lookup as they were given.
+struct LookupSpec {
+  Value from = {};
+  Value pipeline = {};
+  Value let = {};
+  Value local = {};
+  Value foreign = {};
+  Value as = {};
+};
+
+Answer<LookupSpec> take_lookup_members(const Value& spec) {
   if (!spec.is_object()) {
     return refuse(kFailedToParse, fmt::format("the $lookup stage specification must be an object, "
                                               "but found {}",
                                               type_name(spec)));
   }
-  LookupOptions options;
-  options.context = inner_context(parser);
-  options.first_slot = parser.context.expressions.variables.size();
-  Value from;
-  Value pipeline;
-  Value let;
-  Value local;
-  Value foreign;
-  Value as;
-  const std::array<std::pair<std::string_view, Value*>, 6> known = {{{"from", &from},
-                                                                     {"pipeline", &pipeline},
-                                                                     {"let", &let},
-                                                                     {"localField", &local},
-                                                                     {"foreignField", &foreign},
-                                                                     {"as", &as}}};
-  for (const auto& [option, given] : spec.members()) {
+  LookupSpec given;
+  const std::array<std::pair<std::string_view, Value*>, 6> known = {
+      {{"from", &given.from},
+       {"pipeline", &given.pipeline},
+       {"let", &given.let},
+       {"localField", &given.local},
+       {"foreignField", &given.foreign},
+       {"as", &given.as}}};
+  for (const auto& [option, value] : spec.members()) {
     const auto* const found =
         std::ranges::find(known, option, [](const auto& one) { return one.first; });
     if (found == known.end()) {
       return refuse(kFailedToParse, fmt::format("unknown argument to $lookup: {}", option));
     }
-    *found->second = given;
+    *found->second = value;
   }
-  if (as.is_undefined()) return refuse(kFailedToParse, "must specify 'as' field for a $lookup");
-  auto as_steps = parse_as(name, as);
-  if (!as_steps) return pass(std::move(as_steps.error()));
-  options.as = std::move(*as_steps);
-  if (!from.is_undefined() && !from.is_string()) {
+  if (given.as.is_undefined()) {
+    return refuse(kFailedToParse, "must specify 'as' field for a $lookup");
+  }
+  if (!given.from.is_undefined() && !given.from.is_string()) {
     return refuse(kFailedToParse, fmt::format("$lookup argument 'from' must be a string, but is {}",
-                                              type_name(from)));
+                                              type_name(given.from)));
   }
-  if (from.is_string()) {
-    if (from.text().empty()) return refuse(kInvalidNamespace, "$lookup's 'from' may not be empty");
-    options.from = from.text();
-    parser.reads.push_back(options.from);
-  }
-  if (local.is_undefined() != foreign.is_undefined() ||
-      (local.is_undefined() && pipeline.is_undefined())) {
+  if (given.local.is_undefined() != given.foreign.is_undefined() ||
+      (given.local.is_undefined() && given.pipeline.is_undefined())) {
     return refuse(kFailedToParse,
                   "$lookup requires either 'pipeline' or both 'localField' and "
                   "'foreignField' to be specified");
   }
-  if (!local.is_undefined()) {
-    if (!local.is_string() || !foreign.is_string()) {
-      return refuse(kFailedToParse, "$lookup's 'localField' and 'foreignField' must be strings");
-    }
-    auto steps = parse_path(local.text());
-    if (!steps) return pass(std::move(steps.error()));
-    options.local = std::move(*steps);
-    if (auto path = parse_path(foreign.text()); !path) return pass(std::move(path.error()));
-    options.foreign = foreign.text();
+  return given;
+}
+
+Answer<void> set_join_fields(const LookupSpec& given, LookupOptions& options) {
+  if (given.local.is_undefined()) return {};
+  if (!given.local.is_string() || !given.foreign.is_string()) {
+    return refuse(kFailedToParse, "$lookup's 'localField' and 'foreignField' must be strings");
   }
-  if (!let.is_undefined()) {
-    if (!let.is_object()) {
-      return refuse(
-          kFailedToParse,
-          fmt::format("$lookup argument 'let' must be an object, but is {}", type_name(let)));
-    }
-    if (pipeline.is_undefined()) {
-      return refuse(kFailedToParse, "$lookup with 'let' needs a 'pipeline'");
-    }
-    for (const auto& [variable, given] : let.members()) {
-      if (auto checked = check_variable_name(variable); !checked) {
-        return pass(std::move(checked.error()));
-      }
-      auto expression = Expression::parse(given, parser.context.expressions);
-      if (!expression) return pass(std::move(expression.error()));
-      options.let.push_back(std::move(*expression));
-      options.context.expressions.variables.emplace_back(variable);
-    }
+  auto steps = parse_path(given.local.text());
+  if (!steps) return pass(std::move(steps.error()));
+  options.local = std::move(*steps);
+  if (auto path = parse_path(given.foreign.text()); !path) return pass(std::move(path.error()));
+  options.foreign = given.foreign.text();
+  return {};
+}
+
+// Variables of the given pipeline, computed from the document that is joined.
+Answer<void> set_variables(const LookupSpec& given, const ParseContext& outer,
+                           LookupOptions& options) {
+  if (given.let.is_undefined()) return {};
+  if (!given.let.is_object()) {
+    return refuse(kFailedToParse, fmt::format("$lookup argument 'let' must be an object, but is {}",
+                                              type_name(given.let)));
   }
-  if (!pipeline.is_undefined() && !pipeline.is_array()) {
+  if (given.pipeline.is_undefined()) {
+    return refuse(kFailedToParse, "$lookup with 'let' needs a 'pipeline'");
+  }
+  for (const auto& [variable, value] : given.let.members()) {
+    if (auto checked = check_variable_name(variable); !checked) {
+      return pass(std::move(checked.error()));
+    }
+    auto expression = Expression::parse(value, outer);
+    if (!expression) return pass(std::move(expression.error()));
+    options.let.push_back(std::move(*expression));
+    options.context.expressions.variables.emplace_back(variable);
+  }
+  return {};
+}
+
+Answer<void> set_pipeline(const LookupSpec& given, StageParser& parser, LookupOptions& options) {
+  if (!given.pipeline.is_undefined() && !given.pipeline.is_array()) {
     return refuse(kTypeMismatch, "$lookup's 'pipeline' must be an array");
   }
-  for (const Value& stage : pipeline.elements()) options.stages.push_back(stage.to_owned());
+  for (const Value& stage : given.pipeline.elements()) options.stages.push_back(stage.to_owned());
   auto parsed = Pipeline::parse(Value::make_array(options.stages), options.context);
   if (!parsed) return pass(std::move(parsed.error()));
   for (const std::string& other : parsed->reads()) parser.reads.push_back(other);
@@ -214,6 +222,30 @@ Answer<StagePtr> parse_lookup(std::string_view name, const Value& spec, StagePar
                   "$lookup needs 'from', or a pipeline that starts with $documents");
   }
   options.pipeline = std::make_shared<const Pipeline>(std::move(*parsed));
+  return {};
+}
+
+Answer<StagePtr> parse_lookup(std::string_view name, const Value& spec, StageParser& parser) {
+  auto given = take_lookup_members(spec);
+  if (!given) return pass(std::move(given.error()));
+  LookupOptions options;
+  options.context = inner_context(parser);
+  options.first_slot = parser.context.expressions.variables.size();
+  auto as_steps = parse_as(name, given->as);
+  if (!as_steps) return pass(std::move(as_steps.error()));
+  options.as = std::move(*as_steps);
+  if (given->from.is_string()) {
+    options.from = given->from.text();
+    if (options.from.empty()) {
+      return refuse(kInvalidNamespace, "$lookup's 'from' may not be empty");
+    }
+    parser.reads.push_back(options.from);
+  }
+  if (auto set = set_join_fields(*given, options); !set) return pass(std::move(set.error()));
+  if (auto set = set_variables(*given, parser.context.expressions, options); !set) {
+    return pass(std::move(set.error()));
+  }
+  if (auto set = set_pipeline(*given, parser, options); !set) return pass(std::move(set.error()));
   return std::make_shared<LookupStage>(std::move(options));
 }
 
