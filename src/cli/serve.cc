@@ -37,6 +37,7 @@
 #include "cli/test_hop.h"
 #include "cli/volumes.h"
 #include "cluster/engine.h"
+#include "cluster/query/query_helpers.h"
 #include "cluster/replicas/replica_reader.h"
 #include "face/face.h"
 #include "net/certificate.h"
@@ -307,6 +308,18 @@ Result<Access> open_access(const ServeOptions& options, volume::ObjectStore* sto
   return access;
 }
 
+// The threads and processes of a node that work for all of its faces.
+struct SharedWorkers {
+  SharedWorkers(const Limits& limits, const Clock& clock)
+      : scripts(limits),
+        lanes(limits, clock, scripts.workers_max()),
+        query_helpers(std::max(2U, std::thread::hardware_concurrency()) - 1) {}
+
+  script::Host scripts;
+  face::Lanes lanes;
+  cluster::QueryHelpers query_helpers;  // with a query's own thread, one for each core
+};
+
 // A second signal does not wait. Nor does anybody wait for ever: what was acknowledged is durable,
 // and a node without its lease has nothing left to give away.
 void bound_the_stop(const sigset_t& stop_signals, uint32_t patience_s) {
@@ -350,14 +363,14 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   set_replicas(options, **engine);
   if (volume->lease) (*node)->join(**engine, clock, **store, volume->lease);
   const OnEnd node_stops([&] { (*node)->stop(); });  // whatever happens: before the engine goes
-  script::Host scripts((*engine)->limits());
-  face::Lanes lanes((*engine)->limits(), clock, scripts.workers_max());
+  SharedWorkers workers((*engine)->limits(), clock);
   face::Context context{.engine = **engine,
-                        .scripts = scripts,
+                        .scripts = workers.scripts,
                         .account = *access->account,
-                        .lanes = lanes,
-                        .clock = clock};
-  context.forwarder = (*node)->forwarder();
+                        .lanes = workers.lanes,
+                        .clock = clock,
+                        .forwarder = (*node)->forwarder(),
+                        .query_helpers = &workers.query_helpers};
   auto test_hop = TestHop::from_environment(context, options);
   if (!test_hop) return pass(test_hop.error());
   if (*test_hop) context.forwarder = &(*test_hop)->forwarder();
@@ -393,7 +406,7 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   if (*test_hop) (*test_hop)->stop();
   faces.pages().set_node(nullptr, nullptr);
   (*node)->stop();
-  lanes.stop();
+  workers.lanes.stop();
   faces.stop();
   server->reset();
   engine->reset();

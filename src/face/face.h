@@ -25,6 +25,9 @@
 namespace orrery::advise {
 class Recorder;
 }
+namespace orrery::query {
+class Helpers;
+}
 
 namespace orrery::face {
 
@@ -36,6 +39,8 @@ struct Context {
   Lanes& lanes;
   const Clock& clock;
   Forwarder* forwarder = nullptr;  // of a node among others; null in a server alone
+  // The node's threads that help queries over several partitions; null: there are none.
+  query::Helpers* query_helpers = nullptr;
 };
 
 class Face {

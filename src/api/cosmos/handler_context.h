@@ -9,10 +9,8 @@
 // Threading: immutable; what it refers to may be used by any thread.
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "account/account.h"
@@ -22,7 +20,6 @@
 #include "api/cosmos/wire/continuation.h"
 #include "base/clock.h"
 #include "cluster/engine.h"
-#include "cluster/query/query_helpers.h"
 #include "cluster/query/remote_views.h"
 #include "face/face.h"
 #include "face/forward.h"
@@ -58,8 +55,7 @@ struct HandlerContext {
         continuations(account.secret()),
         tokens(account.secret()),
         options(options_in),
-        query_helpers(std::make_unique<cluster::QueryHelpers>(
-            std::max(2U, std::thread::hardware_concurrency()) - 1)) {}
+        query_helpers(lent.query_helpers) {}
 
   cluster::Engine& engine;
   script::Host& scripts;
@@ -74,8 +70,7 @@ struct HandlerContext {
   const ServiceOptions options;
   // Where direct mode listens; 0: it is off. Set before the first call.
   uint16_t direct_port = 0;
-  // Beside the queries' own threads: as many as make one for each core.
-  const std::unique_ptr<cluster::QueryHelpers> query_helpers;
+  query::Helpers* const query_helpers;
 };
 
 }  // namespace orrery::cosmos

@@ -153,7 +153,7 @@ class Evaluation {
     auto graph = EngineGraph::open({.engine = context_.lent.engine,
                                     .items = context_.items,
                                     .clock = context_.lent.clock,
-                                    .helpers = context_.helpers.get(),
+                                    .helpers = context_.lent.query_helpers,
                                     .remote = context_.remote.get(),
                                     .until_us = started_us_ + time_ms() * 1000,
                                     .is_wanted = [this] { return !outbox_->is_gone(); },

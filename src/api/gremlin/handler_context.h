@@ -3,11 +3,8 @@
 // Threading: immutable; what it refers to may be used by any thread.
 #pragma once
 
-#include <algorithm>
 #include <memory>
-#include <thread>
 
-#include "cluster/query/query_helpers.h"
 #include "cluster/query/remote_views.h"
 #include "face/face.h"
 #include "face/request_metrics.h"
@@ -27,12 +24,7 @@ struct ServiceOptions {
 struct HandlerContext {
   HandlerContext(const face::Context& lent_in, const face::SharedItems& items_in,
                  const ServiceOptions& options_in, face::RequestMetrics& metrics_in)
-      : lent(lent_in),
-        items(items_in),
-        options(options_in),
-        metrics(metrics_in),
-        helpers(std::make_unique<cluster::QueryHelpers>(
-            std::max(2U, std::thread::hardware_concurrency()) - 1)) {
+      : lent(lent_in), items(items_in), options(options_in), metrics(metrics_in) {
     if (lent.forwarder != nullptr && lent.forwarder->calls() != nullptr) {
       remote = std::make_unique<cluster::RemoteViews>(*lent.forwarder->calls(),
                                                       lent.forwarder->placement());
@@ -43,7 +35,6 @@ struct HandlerContext {
   const face::SharedItems& items;
   const ServiceOptions options;
   face::RequestMetrics& metrics;
-  const std::unique_ptr<cluster::QueryHelpers> helpers;
   std::unique_ptr<cluster::RemoteViews> remote;  // null in a server alone
 };
 

@@ -168,7 +168,7 @@ Status ItemQuery::run() {
   limits_.position_bytes = position_bytes(*token_max);
   // Where there is nothing to divide, nobody is asked: to see whether a page can be divided takes a
   // plan of its own.
-  if (!is_trial() && partitions() > 1) limits_.helpers = context_.query_helpers.get();
+  if (!is_trial() && partitions() > 1) limits_.helpers = context_.query_helpers;
   auto ran = std::visit(
       [&](auto& query) {
         return query.run(prepared_.bound(), *position ? &**position : nullptr, asked_.terms.demand,

@@ -20,7 +20,6 @@
 #include "base/clock.h"
 #include "cluster/engine.h"
 #include "cluster/query/container_query.h"
-#include "cluster/query/query_helpers.h"
 #include "cluster/query/remote_views.h"
 #include "face/shared_items.h"
 #include "value/json.h"
@@ -41,7 +40,7 @@ struct GraphTerms {
   cluster::Engine& engine;
   const face::SharedItems& items;
   const Clock& clock;
-  cluster::QueryHelpers* helpers;
+  query::Helpers* helpers;
   cluster::RemoteViews* remote;
   int64_t until_us;                 // on the steady clock
   std::function<bool()> is_wanted;  // whether the client is there
