@@ -11,10 +11,12 @@
 namespace orrery::cli {
 namespace {
 
-constexpr uint16_t kUsualDirectPort = 10251;
-
 bool is_main(const KnownFace& known) {
   return &known == &known_faces().front();
+}
+
+bool is_main(const face::Port& port) {
+  return &port == &known_faces().front().ports.front();
 }
 
 }  // namespace
@@ -22,41 +24,27 @@ bool is_main(const KnownFace& known) {
 Status FaceListeners::listen(net::Server& server, std::string metrics_token) {
   std::vector<const face::Face*> all;
   for (const KnownFace& known : known_faces()) {
-    if (!port_of(known)) continue;
-    faces_.push_back(known.make(context_, options_));
+    if (!number_of(known.ports.front())) continue;
+    faces_.push_back(make_face(known, context_, options_));
     known_.push_back(&known);
     all.push_back(faces_.back().get());
   }
   pages_ = std::make_unique<ops::Pages>(context_, std::move(all), std::move(metrics_token),
                                         options_.data);
   for (size_t i = 0; i < faces_.size(); ++i) {
-    if (auto listening = listen_at(server, *known_[i], *faces_[i]); !listening) return listening;
+    for (const face::Port& port : known_[i]->ports) {
+      if (!number_of(port)) continue;
+      auto listening = listen_at(server, *known_[i], port, *faces_[i]);
+      if (!listening) return listening;
+    }
   }
-  if (auto listening = listen_direct(server); !listening) return listening;
   if (!options_.ops_port) return {};
   net::ListenerSpec spec;
   spec.name = "ops";
   spec.port = *options_.ops_port;
   spec.port_option = "--ops-port";
   spec.sessions = http_sessions(front(pages_.get(), nullptr, true), nullptr);
-  return listen_at(server, std::move(spec));
-}
-
-Status FaceListeners::listen_direct(net::Server& server) {
-  if (!options_.direct_port && !options_.all_faces) return {};
-  face::Face& main = *faces_.front();
-  net::ListenerSpec spec = main.second_listener();
-  spec.name = "direct";
-  spec.port = options_.direct_port.value_or(kUsualDirectPort);
-  spec.port_option = "--direct-port";
-  auto port = bind(server, std::move(spec));
-  if (port) {
-    main.set_second_port(*port);
-    return {};
-  }
-  if (options_.direct_port) return pass(port.error());
-  log::warn("direct mode is left out: its usual port cannot be had",
-            {{"error", port.error().message}});
+  if (auto bound = bind(server, std::move(spec)); !bound) return pass(bound.error());
   return {};
 }
 
@@ -66,11 +54,11 @@ void FaceListeners::stop() {
   pages_->stop();
 }
 
-std::optional<uint16_t> FaceListeners::port_of(const KnownFace& known) const {
-  if (is_main(known)) return options_.port;
-  const auto given = options_.face_ports.find(known.name);
+std::optional<uint16_t> FaceListeners::number_of(const face::Port& port) const {
+  if (is_main(port)) return options_.port;
+  const auto given = options_.face_ports.find(port.name);
   if (given != options_.face_ports.end()) return given->second;
-  return options_.all_faces ? std::optional(known.usual_port) : std::nullopt;
+  return options_.all_faces ? std::optional(port.usual) : std::nullopt;
 }
 
 net::Handler& FaceListeners::front(ops::Pages* pages, net::Handler* face, bool is_own_port) {
@@ -88,39 +76,43 @@ net::SessionFactory FaceListeners::http_sessions(net::Handler& handler,
                 .error_body = known != nullptr ? known->http_error : nullptr});
 }
 
-Status FaceListeners::listen_at(net::Server& server, const KnownFace& known, face::Face& one) {
-  net::ListenerSpec spec = one.listener();
-  spec.name = known.name;
-  spec.port = *port_of(known);
-  if (one.http_handler() != nullptr) {
-    net::Handler* handler =
-        &front(is_main(known) ? pages_.get() : nullptr, one.http_handler(), false);
-    if (is_main(known) && !options_.no_console) {
-      console::GateOptions gate{.dev = options_.dev, .version = options_.version};
-      for (const KnownFace& other : known_faces().subspan(1)) {
-        gate.other_faces.emplace_back(other.name);
-      }
-      auto made =
-          console::Gate::create(context_.account, context_.clock, *handler, std::move(gate));
-      if (!made) return pass(made.error());
-      console_ = std::move(*made);
-      handler = console_.get();
+// The main face has the pages of no face and the console before it.
+Result<net::SessionFactory> FaceListeners::http_sessions_of(const KnownFace& known,
+                                                            net::Handler& handler) {
+  net::Handler* first = &front(is_main(known) ? pages_.get() : nullptr, &handler, false);
+  if (is_main(known) && !options_.no_console) {
+    console::GateOptions gate{.dev = options_.dev, .version = options_.version};
+    for (const KnownFace& other : known_faces().subspan(1)) {
+      gate.other_faces.emplace_back(other.name);
     }
-    spec.sessions = http_sessions(*handler, &known);
+    auto made = console::Gate::create(context_.account, context_.clock, *first, std::move(gate));
+    if (!made) return pass(made.error());
+    console_ = std::move(*made);
+    first = console_.get();
   }
-  if (is_main(known)) return listen_at(server, std::move(spec));
-  spec.port_option = fmt::format("--{}-port", known.name);
-  auto listening = listen_at(server, std::move(spec));
-  if (listening || options_.face_ports.contains(known.name)) return listening;
-  // Nobody asked for this port in particular.
-  log::warn("a face is left out: its usual port cannot be had",
-            {{"face", known.name}, {"error", listening.error().message}});
-  return {};
+  return http_sessions(*first, &known);
 }
 
-Status FaceListeners::listen_at(net::Server& server, net::ListenerSpec spec) {
-  auto port = bind(server, std::move(spec));
-  if (!port) return pass(port.error());
+Status FaceListeners::listen_at(net::Server& server, const KnownFace& known, const face::Port& port,
+                                face::Face& one) {
+  net::ListenerSpec spec = one.listener(port.name);
+  spec.name = port.name;
+  spec.port = *number_of(port);
+  if (!is_main(port)) spec.port_option = fmt::format("--{}-port", port.name);
+  if (&port == &known.ports.front() && one.http_handler() != nullptr) {
+    auto sessions = http_sessions_of(known, *one.http_handler());
+    if (!sessions) return pass(sessions.error());
+    spec.sessions = std::move(*sessions);
+  }
+  const auto bound = bind(server, std::move(spec));
+  if (bound) {
+    one.listens_at(port.name, *bound);
+    return {};
+  }
+  if (is_main(port) || options_.face_ports.contains(port.name)) return pass(bound.error());
+  // Nobody asked for this number in particular.
+  log::warn("a listener is left out: its usual port cannot be had",
+            {{"listener", port.name}, {"error", bound.error().message}});
   return {};
 }
 

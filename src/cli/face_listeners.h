@@ -38,13 +38,13 @@ class FaceListeners {
   }
 
  private:
-  // Nothing when the face is off.
-  std::optional<uint16_t> port_of(const KnownFace& known) const;
+  // Nothing when it is off.
+  std::optional<uint16_t> number_of(const face::Port& port) const;
   net::Handler& front(ops::Pages* pages, net::Handler* face, bool is_own_port);
   net::SessionFactory http_sessions(net::Handler& handler, const KnownFace* known) const;
-  Status listen_at(net::Server& server, const KnownFace& known, face::Face& one);
-  Status listen_at(net::Server& server, net::ListenerSpec spec);
-  Status listen_direct(net::Server& server);
+  Result<net::SessionFactory> http_sessions_of(const KnownFace& known, net::Handler& handler);
+  Status listen_at(net::Server& server, const KnownFace& known, const face::Port& port,
+                   face::Face& one);
   Result<uint16_t> bind(net::Server& server, net::ListenerSpec spec) const;
 
   const face::Context& context_;

@@ -105,7 +105,7 @@ Result<Settings> settings_of(const ServeOptions& options) {
     return pass(checked.error());
   }
   for (const KnownFace& known : known_faces()) {
-    if (auto checked = known.check(options); !checked) return pass(checked.error());
+    if (auto values = option_values(known, options); !values) return pass(values.error());
   }
   auto level = log::parse_level(options.log_level);
   if (!level) return pass(level.error());

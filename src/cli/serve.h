@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "cli/node_options.h"
 #include "cli/volumes.h"
+#include "face/settings.h"
 
 namespace orrery::cosmos {
 class Entra;
@@ -25,25 +26,19 @@ struct ServeOptions {
   NodeOptions node;
   std::string address = "127.0.0.1";
   uint16_t port = 8081;  // of the main face, and of the pages of no face
-  // Of other faces, by their names; those without one are off.
+  // The other ports of faces, by their names; those that are not here are off.
   std::map<std::string, uint16_t, std::less<>> face_ports;
-  bool all_faces = false;  // those without one at their usual ports, where these are free
-  std::optional<uint16_t> direct_port;  // of the main face's second protocol; nothing: it is off
-  std::optional<uint16_t> ops_port;     // of the pages of no face alone
+  bool all_faces = false;            // those at their usual numbers instead, where these are free
+  face::GivenOptions face_options;   // that faces declare (faces.h)
+  std::optional<uint16_t> ops_port;  // of the pages of no face alone
   bool dev = false;
   bool no_console = false;
   std::string version;              // of the program
   std::vector<std::string> limits;  // NAME=VALUE
   std::string certificate;
   std::string private_key;
-  std::string throttling;                 // on, report; empty: on, or report with dev
-  std::string queries = "service";        // service, permissive
-  std::string table_flavour = "storage";  // storage, cosmos
-  uint32_t gremlin_loops = 32;
-  std::string gremlin_answers = "untyped";  // untyped, typed
-  std::string mongo_replica_set;            // that handshakes name; empty: as a mongos
+  std::string throttling;  // on, report; empty: on, or report with dev
   std::string durability = "sync";
-  std::string consistency = "Session";
   uint32_t read_replicas = 0;  // of each range, at other nodes
   uint32_t replica_staleness_ms = 5000;
   std::string account = "orrery";

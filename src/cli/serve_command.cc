@@ -53,7 +53,6 @@ void name_values(CLI::App& serve) {
   for (const auto& [option, value] : {
            Value{"--data", "FOLDER"},
            Value{"--port", "PORT"},
-           Value{"--direct-port", "PORT"},
            Value{"--ops-port", "PORT"},
            Value{"--address", "ADDRESS"},
            Value{"--limit", "NAME=VALUE"},
@@ -64,12 +63,6 @@ void name_values(CLI::App& serve) {
            Value{"--ceph-conf", "FILE"},
            Value{"--ceph-user", "NAME"},
            Value{"--durability", "sync|relaxed"},
-           Value{"--consistency", "Strong|BoundedStaleness|Session|ConsistentPrefix|Eventual"},
-           Value{"--queries", "service|permissive"},
-           Value{"--table-flavour", "storage|cosmos"},
-           Value{"--mongo-replica-set", "NAME"},
-           Value{"--gremlin-answers", "untyped|typed"},
-           Value{"--gremlin-loops", "N"},
            Value{"--account", "NAME"},
            Value{"--region", "NAME"},
            Value{"--entra", "FILE"},
@@ -94,22 +87,21 @@ void add_listening(CLI::App& command, ServeOptions& options) {
       ->capture_default_str();
   command.add_option("--port", options.port, "Port for http and https; 0: any free one")
       ->capture_default_str();
-  for (const KnownFace& face : known_faces().subspan(1)) {
-    command
-        .add_option_function<uint16_t>(
-            fmt::format("--{}-port", face.name),
-            [&options, name = std::string(face.name)](uint16_t port) {
-              options.face_ports[name] = port;
-            },
-            fmt::format("{} [off; {} with --all-faces]", face.help, face.usual_port))
-        ->type_name("PORT");
+  for (const KnownFace& known : known_faces()) {
+    for (const face::Port& port : known.ports) {
+      if (&port == &known_faces().front().ports.front()) continue;  // --port
+      command
+          .add_option_function<uint16_t>(
+              fmt::format("--{}-port", port.name),
+              [&options, name = std::string(port.name)](uint16_t number) {
+                options.face_ports[name] = number;
+              },
+              fmt::format("{} [off; {} with --all-faces]", port.help, port.usual))
+          ->type_name("PORT");
+    }
   }
   command.add_flag("--all-faces", options.all_faces,
                    "Every face at its usual port; one whose port is taken is left out");
-  command.add_option(
-      "--direct-port", options.direct_port,
-      "Port of direct mode (RNTBD, TLS), which the Java and .NET SDKs use by default; 0: any free "
-      "one [off; 10251 with --all-faces]");
   command.add_option("--ops-port", options.ops_port,
                      "A port for /healthz, /metrics and /admin/ alone, where metrics need no token "
                      "[these are on the main port]");
@@ -165,35 +157,26 @@ void add_volume_and_node(CLI::App& command, ServeOptions& options) {
       ->capture_default_str();
 }
 
+void add_face_option(CLI::App& command, const face::Option& option, ServeOptions& options) {
+  command
+      .add_option_function<std::string>(
+          fmt::format("--{}", option.name),
+          [&options, name = std::string(option.name)](const std::string& value) {
+            options.face_options.insert_or_assign(name, value);
+          },
+          std::string(option.help))
+      ->type_name(std::string(option.value))
+      ->default_str(std::string(option.initial));
+}
+
 void add_behaviour(CLI::App& command, ServeOptions& options) {
   command
       .add_option("--durability", options.durability,
                   "sync: a write is on disk before it is acknowledged; relaxed: soon after")
       ->capture_default_str();
-  command.add_option("--consistency", options.consistency, "The account's default consistency")
-      ->capture_default_str();
-  command
-      .add_option("--queries", options.queries,
-                  "service: refuse the queries that the vendor's service refuses; permissive: run "
-                  "all that can be run")
-      ->capture_default_str();
-  command
-      .add_option("--table-flavour", options.table_flavour,
-                  "What new tables are like: storage (entities in the order of their keys) or "
-                  "cosmos (placed by hash; 429 over budget)")
-      ->capture_default_str();
-  command.add_option("--mongo-replica-set", options.mongo_replica_set,
-                     "The replica set that MongoDB's clients find here, for connection strings "
-                     "that name one (globaldb); without it they find a mongos");
-  command
-      .add_option("--gremlin-answers", options.gremlin_answers,
-                  "How Gremlin's GraphSON 2 is answered: untyped (as clients of the vendor's "
-                  "service expect) or typed")
-      ->capture_default_str();
-  command
-      .add_option("--gremlin-loops", options.gremlin_loops,
-                  "How many loops a repeat() of Gremlin may take")
-      ->capture_default_str();
+  for (const KnownFace& known : known_faces()) {
+    for (const face::Option& option : known.options) add_face_option(command, option, options);
+  }
   command.add_option("--account", options.account, "The account's name")->capture_default_str();
   command.add_option("--region", options.region, "The name of the region")->capture_default_str();
   command.add_option("--entra", options.entra,

@@ -58,7 +58,7 @@ Result<std::unique_ptr<TestHop>> TestHop::from_environment(const face::Context& 
   hop->receiver_->set_link(*hop->node_);
   face::Context received = context;
   received.forwarder = hop->receiver_.get();
-  hop->face_ = known_faces().front().make(received, options);
+  hop->face_ = make_face(known_faces().front(), received, options);
   hop->receiver_->add_face(*hop->face_);
   hop->switchboard_.set_receiver(*hop->receiver_);
   hop->views_ = std::make_unique<cluster::ViewServer>(context.engine, context.clock);

@@ -43,20 +43,20 @@ struct Context {
   query::Helpers* query_helpers = nullptr;
 };
 
+// It serves from when it is made, and its listeners are open, until stop().
 class Face {
  public:
   virtual ~Face() = default;
 
   // table, mongo: in options, logs and metrics.
   virtual std::string_view name() const = 0;
-  // What it serves at its port: the handler of an HTTP face. A face of another kind has a listener
-  // of that kind; its address and port are set by the program.
+  // What it serves at its first port, if that is HTTP.
   virtual net::Handler* http_handler() { return nullptr; }
-  virtual net::ListenerSpec listener() { return {}; }
-  // A second protocol, on a port of its own, if it has one (`sessions` is set), and the port that
-  // it got, before the first request.
-  virtual net::ListenerSpec second_listener() { return {}; }
-  virtual void set_second_port(uint16_t /*port*/) {}
+  // What it serves at another of its ports (settings.h), or at its first if that is not HTTP. The
+  // address and the number are set by the program.
+  virtual net::ListenerSpec listener(std::string_view /*port*/) { return {}; }
+  // The number that a port got; called before the first request.
+  virtual void listens_at(std::string_view /*port*/, uint16_t /*number*/) {}
   // A request that another node took and sent here. The answer is the client's, or kMovedStatus.
   // What the views point to stays in place as for net::Handler. On any thread; must not block.
   virtual void handle_forwarded(const net::Request& /*request*/, const Forwarded& /*forwarded*/,

@@ -22,6 +22,7 @@
 #include "api/cosmos/resources/offers.h"
 #include "api/cosmos/resources/partition_ranges.h"
 #include "api/cosmos/script/procedures.h"
+#include "api/cosmos/settings.h"
 #include "base/bytes.h"
 
 namespace orrery::cosmos {
@@ -127,7 +128,12 @@ std::optional<net::Response> Service::refuse(const net::Request& head) {
   return std::move(answer->response);
 }
 
-net::ListenerSpec Service::second_listener() {
+void Service::listens_at(std::string_view port, uint16_t number) {
+  if (port == kDirectPort) context_.direct_port = number;
+}
+
+net::ListenerSpec Service::listener(std::string_view port) {
+  if (port != kDirectPort) return {};
   const Limits& limits = context_.engine.limits();
   net::ListenerSpec spec;
   spec.tls = net::TlsMode::on;

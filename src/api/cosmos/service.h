@@ -34,8 +34,8 @@ class Service final : public face::Face, public net::Handler, public direct::Dir
 
   std::string_view name() const override { return kFaceName; }
   net::Handler* http_handler() override { return this; }
-  net::ListenerSpec second_listener() override;
-  void set_second_port(uint16_t port) override { context_.direct_port = port; }
+  net::ListenerSpec listener(std::string_view port) override;  // of direct mode
+  void listens_at(std::string_view port, uint16_t number) override;
   void add_metrics(face::MetricFamilies& all) const override { metrics_.collect(all); }
   const advise::Recorder* recorder() const override { return &recorder_; }
 

@@ -76,7 +76,7 @@ Service::Service(const face::Context& lent, ServiceOptions options)
       operations_(names_of_commands()),
       metrics_(std::string(kFaceName), operations_) {}
 
-net::ListenerSpec Service::listener() {
+net::ListenerSpec Service::listener(std::string_view /*port*/) {
   net::ListenerSpec spec;
   spec.tls = net::TlsMode::by_first_byte;
   spec.limits.idle_timeout = kIdleTimeout;

@@ -30,7 +30,7 @@ class Service final : public face::Face, public CommandReceiver {
   Service(const face::Context& lent, ServiceOptions options);
 
   std::string_view name() const override { return kFaceName; }
-  net::ListenerSpec listener() override;
+  net::ListenerSpec listener(std::string_view port) override;
   void add_metrics(face::MetricFamilies& all) const override { metrics_.collect(all); }
   void stop() override { context_.cursors.clear(); }
 
