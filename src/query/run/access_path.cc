@@ -15,18 +15,18 @@ namespace orrery::query {
 namespace {
 
 using Kind = IndexNode::Kind;
-using Streams = std::vector<std::unique_ptr<KeyCursor>>;
+using Cursors = std::vector<std::unique_ptr<KeyCursor>>;
 
 constexpr size_t kKeptKeys = 16'384;
 constexpr size_t kKeptKeysMin = 512;
 constexpr uint64_t kStepsBetweenPauses = 4096;
 // How many key cursors may be open at a time, since each holds a cursor of the view. The ranges of
 // a union with more are scanned one after the other.
-constexpr size_t kStreamsMax = 256;
+constexpr size_t kCursorsMax = 256;
 // A range scan cannot be resumed by a later page. This many entries, at about a microsecond each,
 // take well under the time of one page. Where there are more, the items are scanned instead: that
 // can be resumed at any item.
-constexpr uint64_t kWalkMax = 2'000'000;
+constexpr uint64_t kScannedMax = 2'000'000;
 // The cardinality of a longer list of ranges is extrapolated from a sample of this many.
 constexpr size_t kEstimatedRanges = 64;
 // The selectivity that is assumed when the estimate tells nothing. (It counts the entries of the
@@ -47,11 +47,11 @@ struct Cost {
   uint64_t matches = 0;  // upper bound of the number of keys
   uint64_t a_seek = 0;   // to a given key
   uint64_t ranges = 0;   // of entries, that are scanned
-  uint64_t streams = 0;  // cursors open at a time
+  uint64_t cursors = 0;  // open at a time
 };
 
-bool streams_points(const IndexNode& node) {
-  return !node.test && node.ranges.size() <= kStreamsMax && node.is_points();
+bool has_point_cursors(const IndexNode& node) {
+  return !node.test && node.ranges.size() <= kCursorsMax && node.is_points();
 }
 
 class Chooser {
@@ -70,11 +70,11 @@ class Chooser {
     const Cost cost = cost_of(node);
     if (reader_.context.budget.is_over()) return pass(ended_early(reader_.context.budget));
     if (cost.matches == 0) {
-      choice.keys = stream_union({});
+      choice.keys = union_cursor({});
       return choice;
     }
     if (plus(cost.setup, fetches(cost.matches)) > scan(cost.matches)) return choice;
-    if (cost.streams > kStreamsMax || cost.setup > kWalkMax) return choice;
+    if (cost.cursors > kCursorsMax || cost.setup > kScannedMax) return choice;
     choice.is_exact = node.kind == Kind::all_of
                           ? node.is_exact && std::ranges::all_of(node.children, tells_exactly)
                           : tells_exactly(node);
@@ -102,9 +102,9 @@ class Chooser {
     switch (node.kind) {
       case Kind::everything:
       case Kind::nothing:
-        return stream_union({});
+        return union_cursor({});
       case Kind::ranges:
-        if (!streams_points(node)) return stream_ranges(reader_, node.ranges, &node, kept_keys_);
+        if (!has_point_cursors(node)) return range_cursor(reader_, node.ranges, &node, kept_keys_);
         return open_points(node.ranges);
       case Kind::lacking: {
         if (choice != nullptr) choice->is_exact = false;
@@ -114,20 +114,20 @@ class Chooser {
         if (is_walked(node)) {
           std::vector<TermRange> ranges;
           add_ranges(node, ranges);
-          return stream_ranges(reader_, std::move(ranges), nullptr, kept_keys_);
+          return range_cursor(reader_, std::move(ranges), nullptr, kept_keys_);
         }
-        Streams streams;
+        Cursors cursors;
         for (const IndexNode& child : node.children) {
-          auto stream = open(child, nullptr);
-          if (!stream) return stream;
-          streams.push_back(std::move(*stream));
+          auto cursor = open(child, nullptr);
+          if (!cursor) return cursor;
+          cursors.push_back(std::move(*cursor));
         }
-        return stream_union(std::move(streams));
+        return union_cursor(std::move(cursors));
       }
       case Kind::all_of:
         return open_intersection(node, choice);
     }
-    return stream_union({});
+    return union_cursor({});
   }
 
  private:
@@ -142,12 +142,12 @@ class Chooser {
       case Kind::ranges:
         cost.matches = entries_in(node.ranges);
         cost.ranges = node.ranges.size();
-        if (streams_points(node)) {
+        if (has_point_cursors(node)) {
           cost.setup = cost.a_seek = kSeekCost * cost.ranges;
-          cost.streams = cost.ranges;
+          cost.cursors = cost.ranges;
         } else {
           cost.setup = plus(cost.matches, kSeekCost * (cost.ranges - 1));
-          cost.streams = 1;
+          cost.cursors = 1;
         }
         if (node.test) cost.matches = tested(cost.matches);
         break;
@@ -155,7 +155,7 @@ class Chooser {
         const std::vector<TermRange> shapes = shapes_of(node);
         cost.matches = entries_in(shapes);
         cost.setup = cost.a_seek = kSeekCost * shapes.size();
-        cost.ranges = cost.streams = shapes.size();
+        cost.ranges = cost.cursors = shapes.size();
         break;
       }
       case Kind::any_of:
@@ -165,12 +165,12 @@ class Chooser {
           cost.matches = plus(cost.matches, one.matches);
           cost.a_seek = plus(cost.a_seek, one.a_seek);
           cost.ranges = plus(cost.ranges, one.ranges);
-          cost.streams = plus(cost.streams, one.streams);
+          cost.cursors = plus(cost.cursors, one.cursors);
         }
-        if (cost.streams > kStreamsMax) {
+        if (cost.cursors > kCursorsMax) {
           cost.setup = plus(cost.matches, kSeekCost * cost.ranges);
           cost.a_seek = 0;
-          cost.streams = 1;
+          cost.cursors = 1;
         }
         break;
       case Kind::all_of: {
@@ -180,7 +180,7 @@ class Chooser {
           const Cost& one = cost_of(*other);
           cost.setup = plus(cost.setup, one.setup);
           cost.ranges = plus(cost.ranges, one.ranges);
-          cost.streams = plus(cost.streams, one.streams);
+          cost.cursors = plus(cost.cursors, one.cursors);
         }
         break;
       }
@@ -206,9 +206,9 @@ class Chooser {
 
   // Whether a union needs more cursors than may be open: then its ranges are scanned as one list.
   bool is_walked(const IndexNode& node) {
-    uint64_t streams = 0;
-    for (const IndexNode& child : node.children) streams = plus(streams, cost_of(child).streams);
-    return streams > kStreamsMax;
+    uint64_t cursors = 0;
+    for (const IndexNode& child : node.children) cursors = plus(cursors, cost_of(child).cursors);
+    return cursors > kCursorsMax;
   }
   // Ranges that cover the node: each of its items has an entry in one of them, and other items may,
   // too.
@@ -258,15 +258,15 @@ class Chooser {
         parts, {}, [](const auto& part) { return plus(part.first.setup, part.first.matches); });
     Parts chosen{.driver = least->second, .others = {}};
     const uint64_t reads = std::min(least->first.matches, items_);
-    uint64_t streams = least->first.streams;
+    uint64_t cursors = least->first.cursors;
     for (const auto& [cost, part] : parts) {
       if (part == chosen.driver || cost.matches >= items_) continue;
-      if (plus(streams, cost.streams) > kStreamsMax) continue;
+      if (plus(cursors, cost.cursors) > kCursorsMax) continue;
       const auto saved = static_cast<uint64_t>(static_cast<double>(reads * kFetchCost) *
                                                (1 - share(cost.matches)));
       if (plus(cost.setup, reads * cost.a_seek) >= saved) continue;
       chosen.others.push_back(part);
-      streams += cost.streams;
+      cursors += cost.cursors;
     }
     return parts_.emplace(&node, std::move(chosen)).first->second;
   }
@@ -281,30 +281,30 @@ class Chooser {
   }
 
   Result<std::unique_ptr<KeyCursor>> open_points(const std::vector<TermRange>& points) {
-    Streams streams;
+    Cursors cursors;
     for (const TermRange& point : points) {
-      auto stream = stream_point(reader_, point);
-      if (!stream) return stream;
-      streams.push_back(std::move(*stream));
+      auto cursor = point_cursor(reader_, point);
+      if (!cursor) return cursor;
+      cursors.push_back(std::move(*cursor));
     }
-    return stream_union(std::move(streams));
+    return union_cursor(std::move(cursors));
   }
 
   Result<std::unique_ptr<KeyCursor>> open_intersection(const IndexNode& node, AccessPath* choice) {
     const auto& [driver, others] = parts_of(node);
-    Streams streams;
+    Cursors cursors;
     auto first = open(*driver, nullptr);
     if (!first) return first;
-    streams.push_back(std::move(*first));
+    cursors.push_back(std::move(*first));
     for (const IndexNode* other : others) {
-      auto stream = open(*other, nullptr);
-      if (!stream) return stream;
-      streams.push_back(std::move(*stream));
+      auto cursor = open(*other, nullptr);
+      if (!cursor) return cursor;
+      cursors.push_back(std::move(*cursor));
     }
     if (choice != nullptr && others.size() + 1 < node.children.size()) choice->is_exact = false;
-    if (streams.size() == 1) return std::move(streams.front());
-    auto common = stream_intersection(
-        std::move(streams), choice != nullptr ? kStepsBetweenPauses : 0, reader_.context.budget);
+    if (cursors.size() == 1) return std::move(cursors.front());
+    auto common = intersection_cursor(
+        std::move(cursors), choice != nullptr ? kStepsBetweenPauses : 0, reader_.context.budget);
     if (choice != nullptr) choice->pausing = common.get();
     return common;
   }

@@ -30,11 +30,11 @@ using value::Value;
 // charged for it.
 class StreamedPage {
  public:
-  StreamedPage(const BoundQuery& query, const PageInput& reading, const PageLimits& limits)
+  StreamedPage(const BoundQuery& query, const PageInput& input, const PageLimits& limits)
       : query_(query),
-        reading_(reading),
+        input_(input),
         limits_(limits),
-        frame_(query.slots, reading.context),
+        frame_(query.slots, input.context),
         most_(query.most()) {}
 
   Result<QueryPage> run(const Position* from) {
@@ -71,13 +71,13 @@ class StreamedPage {
     if (limits_.helpers == nullptr || query_.offset || !can_run_in_parts(query_)) {
       return read_items();
     }
-    const IndexPlan plan = plan_scan(reading_.space, query_, reading_.context);
-    const PageInput reading{reading_.space, reading_.context, &plan};
+    const IndexPlan plan = plan_scan(input_.space, query_, input_.context);
+    const PageInput input{input_.space, input_.context, &plan};
     // Where an index finds the rows, how it is read depends on how many more the page needs, which
     // a part that is read ahead does not know. Where no filter has to be evaluated, the first part
     // is enough.
     const bool is_scan = plan.filter.kind == IndexNode::Kind::everything && !plan.filter.is_exact;
-    const auto parts = is_scan ? PageParts::divide(reading, limits_, at_.key) : nullptr;
+    const auto parts = is_scan ? PageParts::divide(input, limits_, at_.key) : nullptr;
     return parts ? read_parts(*parts) : read_items();
   }
 
@@ -92,8 +92,8 @@ class StreamedPage {
     const Position start = at_;
     const uint64_t start_rows = pass_over_;
     const auto work = [&](size_t i) {
-      const PageInput& reading = parts.begin(i);
-      pages[i] = std::make_unique<StreamedPage>(query_, reading, parts.limits(i));
+      const PageInput& input = parts.begin(i);
+      pages[i] = std::make_unique<StreamedPage>(query_, input, parts.limits(i));
       StreamedPage& page = *pages[i];
       page.wants_made_ = wants_made_;
       if (i == 0) {
@@ -138,10 +138,10 @@ class StreamedPage {
                          const Result<bool>& result) {
     const Context& context = parts.context(i);
     if (context.failed) {
-      reading_.context.fail(*context.failed);
+      input_.context.fail(*context.failed);
       return pass(*context.failed);
     }
-    reading_.space.was_read(parts.space(i));
+    input_.space.was_read(parts.space(i));
     page_.read += part.page_.read;
     items_ += part.items_;
     for (const std::string_view row : part.page_.rows) page_.rows.push_back(row);
@@ -169,22 +169,22 @@ class StreamedPage {
 
   // As read_all(), by this thread alone.
   Result<bool> read_items() {
-    ItemScan reader(reading_, query_, page_.read);
-    if (!at_.key.empty()) reader.start(at_.key, pass_over_ > 0);
-    if (query_.shows_items()) reader.show_whole();
+    ItemScan scan(input_, query_, page_.read);
+    if (!at_.key.empty()) scan.start(at_.key, pass_over_ > 0);
+    if (query_.shows_items()) scan.show_whole();
     for (;;) {
       const ReadCounts read_before = page_.read;
-      auto found = reader.next(wanted());
+      auto found = scan.next(wanted());
       if (!found) return pass(found.error());
       if (!*found) return true;
       // An item that was removed between two pages takes its rows with it.
-      if (reader.key() != at_.key) pass_over_ = 0;
+      if (scan.key() != at_.key) pass_over_ = 0;
       before_ = at_;
-      at_.key = reader.key();
+      at_.key = scan.key();
       at_.rows_of_it = 0;
-      if (reader.has_item()) {
+      if (scan.has_item()) {
         ++items_;
-        if (!run_item(reader)) {
+        if (!run_item(scan)) {
           if (leaves_a_row_ && at_.rows_of_it == 0) page_.read = read_before;
           auto ended = stopped();
           if (!ended) return pass(ended.error());
@@ -212,17 +212,17 @@ class StreamedPage {
   }
 
   // Returns the rows of the current item; false when the page ended among them.
-  bool run_item(const ItemScan& reader) {
-    if (wants_made_ && !is_full()) made_at_hand_ = limits_.made(reader.body());
-    if (!reader.is_text_alone()) {
-      frame_.slots[*query_.document_slot] = Value::from(reader.item());
+  bool run_item(const ItemScan& scan) {
+    if (wants_made_ && !is_full()) made_at_hand_ = limits_.made(scan.body());
+    if (!scan.is_text_alone()) {
+      frame_.slots[*query_.document_slot] = Value::from(scan.item());
       return run_rows();
     }
     if (pass_over_ > 0) return true;
     if (is_full()) return leave_row();
     ++page_.read.matched;
     at_.rows_of_it = 1;
-    if (!skips() && !give(reader.body())) return false;
+    if (!skips() && !give(scan.body())) return false;
     at_.rows_of_it = 0;
     return true;
   }
@@ -238,7 +238,7 @@ class StreamedPage {
       if (is_full() && !result.is_undefined()) return leave_row();
       const bool is_given = !result.is_undefined() && !skips();
       row_.clear();
-      if (is_given && !append_row(result, row_, reading_)) return false;
+      if (is_given && !append_row(result, row_, input_)) return false;
       at_.rows_of_it = ++row;
       return !is_given || give(row_);
     });
@@ -293,7 +293,7 @@ class StreamedPage {
   }
 
   const BoundQuery& query_;
-  const PageInput& reading_;
+  const PageInput& input_;
   const PageLimits& limits_;
   Frame frame_;
   const std::optional<uint64_t> most_;
@@ -328,12 +328,12 @@ bool gathers(const BoundQuery& query) {
 
 Result<QueryPage> make_page(const BoundQuery& query, ItemSpace& space, const Position* from,
                             const PageLimits& limits, Context& context) {
-  const PageInput reading{.space = space, .context = context};
-  if (query.rank) return make_ranked_page(query, reading, from, limits);
-  if (gathers(query)) return make_gathered_page(query, reading, from, limits);
-  if (query.streams()) return StreamedPage(query, reading, limits).run(from);
-  if (!query.order_by.empty()) return make_ordered_page(query, reading, from, limits);
-  return make_grouped_page(query, reading, from, limits);
+  const PageInput input{.space = space, .context = context};
+  if (query.rank) return make_ranked_page(query, input, from, limits);
+  if (gathers(query)) return make_gathered_page(query, input, from, limits);
+  if (query.streams()) return StreamedPage(query, input, limits).run(from);
+  if (!query.order_by.empty()) return make_ordered_page(query, input, from, limits);
+  return make_grouped_page(query, input, from, limits);
 }
 
 }  // namespace
@@ -366,10 +366,10 @@ Error ended_early(const Budget& budget) {
   return budget.ended() == Budget::Ended::memory ? too_much_memory() : too_much_time();
 }
 
-bool append_row(const value::Value& row, std::string& out, const PageInput& reading) {
+bool append_row(const value::Value& row, std::string& out, const PageInput& input) {
   const size_t before = out.size();
-  Budget& budget = reading.context.budget;
-  if (!reading.space.codec().append(out, row, before + kValueBytesMax)) {
+  Budget& budget = input.context.budget;
+  if (!input.space.codec().append(out, row, before + kValueBytesMax)) {
     budget.end(Budget::Ended::memory);
   }
   return !budget.spend_bytes(out.size() - before);

@@ -22,9 +22,9 @@ using value::Value;
 // Computes all results of a query, and of the subqueries in its FROM.
 class Gathering {
  public:
-  Gathering(const BoundQuery& query, const PageInput& reading, const PageLimits& limits,
+  Gathering(const BoundQuery& query, const PageInput& input, const PageLimits& limits,
             ReadCounts& counts)
-      : reading_(reading), limits_(limits), counts_(counts), frame_(query.slots, reading.context) {}
+      : input_(input), limits_(limits), counts_(counts), frame_(query.slots, input.context) {}
 
   Result<std::vector<Collector::Ranked>> results(const BoundQuery& query,
                                                  Collector::Extent extent) {
@@ -56,13 +56,13 @@ class Gathering {
   }
 
   Status each_of_items(const BoundQuery& query, const std::function<bool()>& row) {
-    ItemScan reader(reading_, query, counts_);
+    ItemScan scan(input_, query, counts_);
     for (;;) {
-      auto found = reader.next(kAllItems);
+      auto found = scan.next(kAllItems);
       if (!found) return pass(found.error());
       if (!*found) return {};
-      if (reader.has_item()) {
-        frame_.slots[*query.document_slot] = Value::from(reader.item());
+      if (scan.has_item()) {
+        frame_.slots[*query.document_slot] = Value::from(scan.item());
         bool matches = false;
         const bool wants_more = each_row(query, frame_, [&] {
           matches = true;
@@ -75,7 +75,7 @@ class Gathering {
     }
   }
 
-  const PageInput& reading_;
+  const PageInput& input_;
   const PageLimits& limits_;
   ReadCounts& counts_;
   Frame frame_;
@@ -97,19 +97,19 @@ class GatheredPage {
     skip_ = offset - std::min(offset, at_.skipped);
   }
 
-  Result<QueryPage> run(const PageInput& reading) {
+  Result<QueryPage> run(const PageInput& input) {
     auto results =
-        Gathering(query_, reading, limits_, page_.read).results(query_, Collector::Extent::whole);
+        Gathering(query_, input, limits_, page_.read).results(query_, Collector::Extent::whole);
     if (!results) return pass(results.error());
     size_t bytes = 0;
     rows_.reserve(results->size());
-    Budget& budget = reading.context.budget;
+    Budget& budget = input.context.budget;
     Held held(budget);
     for (Collector::Ranked& one : *results) {
       Row& row = rows_.emplace_back();
       row.order = std::move(one.order);
       row.mark = fingerprint_of(one.result);
-      if (!append_row(one.result, row.written, reading)) return pass(ended_early(budget));
+      if (!append_row(one.result, row.written, input)) return pass(ended_early(budget));
       one.result = Value();  // what it is written as is in its place
       bytes += row.written.size();
       held.add(sizeof(Row) + row.written.capacity());
@@ -223,9 +223,9 @@ class GatheredPage {
 
 }  // namespace
 
-Result<QueryPage> make_gathered_page(const BoundQuery& query, const PageInput& reading,
+Result<QueryPage> make_gathered_page(const BoundQuery& query, const PageInput& input,
                                      const Position* from, const PageLimits& limits) {
-  return GatheredPage(query, from, limits).run(reading);
+  return GatheredPage(query, from, limits).run(input);
 }
 
 }  // namespace orrery::query

@@ -9,7 +9,7 @@
 
 namespace orrery::query {
 
-Result<QueryPage> make_gathered_page(const BoundQuery& query, const PageInput& reading,
+Result<QueryPage> make_gathered_page(const BoundQuery& query, const PageInput& input,
                                      const Position* from, const PageLimits& limits);
 
 }  // namespace orrery::query

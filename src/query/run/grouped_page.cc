@@ -57,12 +57,12 @@ std::optional<Fingerprint> mark_of(const Value& hex) {
 
 class GroupedPage {
  public:
-  GroupedPage(const BoundQuery& query, const PageInput& reading, const Position* from,
+  GroupedPage(const BoundQuery& query, const PageInput& input, const Position* from,
               const PageLimits& limits)
       : query_(query),
-        reading_(reading),
+        input_(input),
         limits_(limits),
-        frame_(query.slots, reading.context),
+        frame_(query.slots, input.context),
         most_(query.most()) {
     if (from != nullptr) at_ = *from;
     const uint64_t offset = query.offset.value_or(0);
@@ -103,9 +103,9 @@ class GroupedPage {
     if (limits_.helpers == nullptr || !needs_all || !can_run_in_parts(query_)) {
       return read_items(goes_on);
     }
-    const IndexPlan plan = plan_scan(reading_.space, query_, reading_.context);
-    const PageInput reading{reading_.space, reading_.context, &plan};
-    const auto parts = PageParts::divide(reading, limits_, at_.key);
+    const IndexPlan plan = plan_scan(input_.space, query_, input_.context);
+    const PageInput input{input_.space, input_.context, &plan};
+    const auto parts = PageParts::divide(input, limits_, at_.key);
     return parts ? read_parts(*parts, goes_on) : read_items(goes_on);
   }
 
@@ -121,8 +121,8 @@ class GroupedPage {
     parts.run(
         PartRun::Needs::all_parts,
         [&](size_t i) {
-          const PageInput& reading = parts.begin(i);
-          pages[i] = std::make_unique<GroupedPage>(query_, reading, i == 0 ? &start : &later,
+          const PageInput& input = parts.begin(i);
+          pages[i] = std::make_unique<GroupedPage>(query_, input, i == 0 ? &start : &later,
                                                    parts.limits(i));
           pages[i]->parts_ = &parts;
           results[i] = pages[i]->read_items(goes_on);
@@ -141,14 +141,14 @@ class GroupedPage {
                          const Result<bool>& result) {
     const Context& context = parts.context(i);
     if (context.failed) {
-      reading_.context.fail(*context.failed);
+      input_.context.fail(*context.failed);
       return pass(*context.failed);
     }
     if (part.is_too_large_ || context.budget.ended() == Budget::Ended::memory) {
       is_given_up_ = true;
       return pass(too_much_memory());
     }
-    reading_.space.was_read(parts.space(i));
+    input_.space.was_read(parts.space(i));
     page_.read += part.page_.read;
     if (!result && (i == 0 || context.budget.ended() != Budget::Ended::time)) return result;
     const bool is_whole = result && *result;
@@ -202,33 +202,33 @@ class GroupedPage {
 
   // False when time was up: at_ holds the progress.
   Result<bool> read_items(bool goes_on) {
-    ItemScan reader(reading_, query_, page_.read);
+    ItemScan scan(input_, query_, page_.read);
     uint64_t pass_over = 0;
     if (goes_on) {
       pass_over = at_.rows_of_it;
-      if (!at_.key.empty()) reader.start(at_.key, pass_over > 0);
+      if (!at_.key.empty()) scan.start(at_.key, pass_over > 0);
     } else {
-      reader.start_alike();
+      scan.start_alike();
     }
     for (uint64_t items = 0;;) {
-      auto found = reader.next(kAllItems);
+      auto found = scan.next(kAllItems);
       if (!found) {
         if (!goes_on && frame_.ended() == Frame::Ended::time) return leave_to_items();
         return pass(found.error());
       }
       if (!*found) return true;
-      view_ = reader.views();
-      if (const AlikeItems* alike = reader.alike()) {
+      view_ = scan.views();
+      if (const AlikeItems* alike = scan.alike()) {
         auto goes_on_after = add_alike(*alike);
         if (frame_.ended() == Frame::Ended::time) return leave_to_items();
         if (!goes_on_after) return goes_on_after;
         if (!*goes_on_after) return true;
         continue;
       }
-      if (reader.has_item()) {
+      if (scan.has_item()) {
         ++items;
-        frame_.slots[*query_.document_slot] = Value::from(reader.item());
-        if (reader.key() != at_.key) pass_over = 0;
+        frame_.slots[*query_.document_slot] = Value::from(scan.item());
+        if (scan.key() != at_.key) pass_over = 0;
         uint64_t row = 0;
         const bool goes_on_in_it = each_row(query_, frame_, [&] {
           const bool wants_more = row < pass_over || add(1);
@@ -242,7 +242,7 @@ class GroupedPage {
           // progress only if this page has read others before it.
           if (row <= pass_over && items <= 1) return pass(too_much_time());
           if (row > pass_over) {
-            at_.key = reader.key();
+            at_.key = scan.key();
             at_.rows_of_it = row;
           }
           return false;
@@ -250,15 +250,15 @@ class GroupedPage {
         if (!goes_on_in_it) return true;
         pass_over = 0;
       }
-      at_.key = reader.key();
+      at_.key = scan.key();
       at_.rows_of_it = 0;
-      if (is_time_up(limits_, frame_.context)) return can_give_parts() && is_at_end(reader);
+      if (is_time_up(limits_, frame_.context)) return can_give_parts() && is_at_end(scan);
     }
   }
 
   // Whether the scan is at its end, so that the page with the last partial groups is the last page.
-  bool is_at_end(ItemScan& reader) {
-    const auto found = reader.next(kAllItems);
+  bool is_at_end(ItemScan& scan) {
+    const auto found = scan.next(kAllItems);
     const bool is = found && !*found;
     if (is) allow_showing();
     return is;
@@ -423,14 +423,14 @@ class GroupedPage {
   std::string show(const Group& group) {
     std::string json;
     if (query_.distinct) {
-      append_row(group.keys[0], json, reading_);
+      append_row(group.keys[0], json, input_);
       return json;
     }
     std::vector<Value> aggregates;
     for (const Accumulator& one : group.accumulators) aggregates.push_back(one.result());
     frame_.group_keys = &group.keys;
     frame_.aggregates = &aggregates;
-    append_row(project(query_, frame_), json, reading_);
+    append_row(project(query_, frame_), json, input_);
     frame_.group_keys = nullptr;
     frame_.aggregates = nullptr;
     return json;
@@ -552,7 +552,7 @@ class GroupedPage {
   }
 
   const BoundQuery& query_;
-  const PageInput& reading_;
+  const PageInput& input_;
   const PageLimits& limits_;
   Frame frame_;
   const std::optional<uint64_t> most_;
@@ -576,14 +576,14 @@ class GroupedPage {
 
 }  // namespace
 
-Result<QueryPage> make_grouped_page(const BoundQuery& query, const PageInput& reading,
+Result<QueryPage> make_grouped_page(const BoundQuery& query, const PageInput& input,
                                     const Position* from, const PageLimits& limits) {
-  auto page = GroupedPage(query, reading, from, limits).run();
+  auto page = GroupedPage(query, input, from, limits).run();
   if (!page) return pass(page.error());
   if (*page) return std::move(**page);
   PageLimits alone = limits;
   alone.helpers = nullptr;
-  auto again = GroupedPage(query, reading, from, alone).run();
+  auto again = GroupedPage(query, input, from, alone).run();
   if (!again) return pass(again.error());
   return std::move(**again);
 }

@@ -84,8 +84,8 @@ Parts parts_of(const IndexPlan& plan) {
   return parts;
 }
 
-std::unique_ptr<OrderCursor> open_walk(const SourceSetting& setting, const Parts& parts,
-                                       const SourceStart* start) {
+std::unique_ptr<OrderCursor> open_cursor(const SourceSetting& setting, const Parts& parts,
+                                         const SourceStart* start) {
   if (setting.plan.order->composite)
     return std::make_unique<CompositeOrderCursor>(setting, parts.narrowed, start);
   return std::make_unique<PathOrderCursor>(setting, parts.narrowed, start);
@@ -96,7 +96,7 @@ class OrderedSource final : public ItemSource {
   OrderedSource(const SourceSetting& setting, const Parts& parts, const SourceStart* start,
                 std::optional<KeySet> keys)
       : setting_(setting),
-        walk_(open_walk(setting, parts, start)),
+        cursor_(open_cursor(setting, parts, start)),
         asked_(std::move(keys)),
         is_exact_(tells_exactly(parts.rest) &&
                   (asked_ || parts.rest.kind == IndexNode::Kind::everything)) {}
@@ -107,7 +107,7 @@ class OrderedSource final : public ItemSource {
         auto paused = read_batch(wanted);
         if (!paused) return pass(paused.error());
         if (keys_.empty()) {
-          item_ = {walk_->key(), {}, false, nullptr};
+          item_ = {cursor_->key(), {}, false, nullptr};
           return *paused ? &item_ : nullptr;
         }
       }
@@ -138,15 +138,15 @@ class OrderedSource final : public ItemSource {
     orders_.clear();
     bool paused = false;
     for (uint64_t steps = 0; keys_.size() < most && !paused; ++steps) {
-      auto found = walk_->next();
+      auto found = cursor_->next();
       if (!found) return found;
       if (!*found) break;
-      paused = steps >= kEntriesBetweenPauses || walk_->is_pause();
-      if (walk_->is_pause()) break;
-      if (asked_ && !asked_->contains(std::string(walk_->key()))) continue;
-      keys_.emplace_back(walk_->key());
-      doubtful_.push_back(walk_->is_doubtful());
-      orders_.push_back(walk_->value());
+      paused = steps >= kEntriesBetweenPauses || cursor_->is_pause();
+      if (cursor_->is_pause()) break;
+      if (asked_ && !asked_->contains(std::string(cursor_->key()))) continue;
+      keys_.emplace_back(cursor_->key());
+      doubtful_.push_back(cursor_->is_doubtful());
+      orders_.push_back(cursor_->value());
     }
     if (keys_.empty()) return paused;
     auto bodies = setting_.view.fetch(keys_);
@@ -162,7 +162,7 @@ class OrderedSource final : public ItemSource {
   }
 
   const SourceSetting setting_;
-  const std::unique_ptr<OrderCursor> walk_;
+  const std::unique_ptr<OrderCursor> cursor_;
   const std::optional<KeySet> asked_;
   const bool is_exact_;
   std::vector<std::string> keys_;
@@ -197,21 +197,21 @@ Result<std::unique_ptr<ItemSource>> open_in_order(const SourceSetting& setting,
   if (parts.rest.kind != IndexNode::Kind::everything) {
     const KeyReader reader{view, setting.counts, setting.context};
     const uint64_t items = view.items_at_most();
-    uint64_t walked = items;
+    uint64_t scanned = items;
     if (is_composite) {
-      walked = std::min(items, view.estimate(CompositeOrderCursor::terms(plan, parts.narrowed)));
+      scanned = std::min(items, view.estimate(CompositeOrderCursor::terms(plan, parts.narrowed)));
     } else if (parts.narrowed != nullptr) {
-      walked = estimate_items(reader, *parts.narrowed);
+      scanned = estimate_items(reader, *parts.narrowed);
     }
     const uint64_t matches = estimate_items(reader, parts.rest);
-    const uint64_t steps = std::min(steps_until(wanted, matches, items), walked);
-    const uint64_t sorting = kFetchCost * std::min(matches, walked);
-    const uint64_t reading = kFetchCost * steps;
+    const uint64_t steps = std::min(steps_until(wanted, matches, items), scanned);
+    const uint64_t sorting = kFetchCost * std::min(matches, scanned);
+    const uint64_t fetching = kFetchCost * steps;
     // Each key of the set costs an entry and memory; each step costs a lookup in the set.
     const uint64_t asking =
         2 * matches + 2 * steps + kFetchCost * std::min<uint64_t>(wanted, steps);
-    if (sorting < std::min(reading, asking)) return nullptr;
-    if (asking < reading && matches <= kKeySetMax) {
+    if (sorting < std::min(fetching, asking)) return nullptr;
+    if (asking < fetching && matches <= kKeySetMax) {
       auto rest = open_keys(reader, parts.rest);
       if (!rest) return pass(rest.error());
       keys.emplace();

@@ -28,14 +28,14 @@ IndexPlan plan_scan(ItemSpace& space, const BoundQuery& query, Context& context)
   return plan_index_use(query, *policy, context);
 }
 
-ItemScan::ItemScan(const PageInput& reading, const BoundQuery& query, ReadCounts& counts)
-    : space_(reading.space),
-      context_(reading.context),
+ItemScan::ItemScan(const PageInput& input, const BoundQuery& query, ReadCounts& counts)
+    : space_(input.space),
+      context_(input.context),
       counts_(counts),
-      own_plan_(reading.plan != nullptr
+      own_plan_(input.plan != nullptr
                     ? std::nullopt
-                    : std::optional(plan_scan(reading.space, query, reading.context))),
-      plan_(reading.plan != nullptr ? *reading.plan : *own_plan_) {}
+                    : std::optional(plan_scan(input.space, query, input.context))),
+      plan_(input.plan != nullptr ? *input.plan : *own_plan_) {}
 
 void ItemScan::start(std::string key, bool inclusive) {
   start_ = SourceStart{.values = {}, .key = std::move(key), .inclusive = inclusive};

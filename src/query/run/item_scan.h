@@ -26,7 +26,7 @@ IndexPlan plan_scan(ItemSpace& space, const BoundQuery& query, Context& context)
 
 class ItemScan {
  public:
-  ItemScan(const PageInput& reading, const BoundQuery& query, ReadCounts& counts);
+  ItemScan(const PageInput& input, const BoundQuery& query, ReadCounts& counts);
 
   // Starts after the item with this key, or at it. To be called before the first next().
   void start(std::string key, bool inclusive);

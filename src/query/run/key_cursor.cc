@@ -12,11 +12,11 @@
 namespace orrery::query {
 namespace {
 
-using Streams = std::vector<std::unique_ptr<KeyCursor>>;
+using Cursors = std::vector<std::unique_ptr<KeyCursor>>;
 
-class PointStream final : public KeyCursor {
+class PointCursor final : public KeyCursor {
  public:
-  PointStream(std::unique_ptr<EntryCursor> cursor, ReadCounts& counts)
+  PointCursor(std::unique_ptr<EntryCursor> cursor, ReadCounts& counts)
       : cursor_(std::move(cursor)), counts_(counts) {}
 
   Result<bool> next() override { return moved(cursor_->next()); }
@@ -107,9 +107,9 @@ class SmallestKeys {
   Slice bound_;
 };
 
-class RangeStream final : public KeyCursor {
+class RangeCursor final : public KeyCursor {
  public:
-  RangeStream(const KeyReader& reader, std::vector<TermRange> ranges, const IndexNode* tested,
+  RangeCursor(const KeyReader& reader, std::vector<TermRange> ranges, const IndexNode* tested,
               size_t kept_max)
       : reader_(reader),
         ranges_(std::move(ranges)),
@@ -118,7 +118,7 @@ class RangeStream final : public KeyCursor {
 
   Result<bool> next() override {
     if (!started_) {
-      if (auto status = walk({}, true); !status) return pass(status.error());
+      if (auto status = scan({}, true); !status) return pass(status.error());
     } else if (at_ < keys_.size()) {
       ++at_;
     }
@@ -126,11 +126,11 @@ class RangeStream final : public KeyCursor {
   }
   Result<bool> seek(std::string_view key) override {
     if (!started_) {
-      if (auto status = walk(std::string(key), true); !status) return pass(status.error());
+      if (auto status = scan(std::string(key), true); !status) return pass(status.error());
     } else {
       at_ = keys_.lower_bound(key, at_);
       if (at_ == keys_.size() && keys_.is_cut()) {
-        if (auto status = walk(std::string(key), true); !status) return pass(status.error());
+        if (auto status = scan(std::string(key), true); !status) return pass(status.error());
       }
     }
     return stand();
@@ -141,23 +141,23 @@ class RangeStream final : public KeyCursor {
   Result<bool> stand() {
     if (at_ == keys_.size() && keys_.is_cut()) {
       const std::string last(keys_.at(keys_.size() - 1));
-      if (auto status = walk(last, false); !status) return pass(status.error());
+      if (auto status = scan(last, false); !status) return pass(status.error());
     }
     return at_ < keys_.size();
   }
 
-  Status walk(const std::string& from, bool inclusive) {
+  Status scan(const std::string& from, bool inclusive) {
     started_ = true;
     at_ = 0;
     keys_.clear();
     for (const TermRange& range : ranges_) {
-      if (auto status = walk(range, from, inclusive); !status) return status;
+      if (auto status = scan(range, from, inclusive); !status) return status;
     }
     keys_.finish();
     return {};
   }
 
-  Status walk(const TermRange& range, const std::string& from, bool inclusive) {
+  Status scan(const TermRange& range, const std::string& from, bool inclusive) {
     Budget& budget = reader_.context.budget;
     if (budget.spend(kStepsOfSeek)) return pass(ended_early(budget));
     auto cursor = reader_.view.entries(range, false, nullptr);
@@ -193,7 +193,7 @@ class RangeStream final : public KeyCursor {
 // A merge: the cursor with the smallest key is on top of a heap.
 class Union final : public KeyCursor {
  public:
-  explicit Union(Streams streams) : streams_(std::move(streams)) {}
+  explicit Union(Cursors cursors) : cursors_(std::move(cursors)) {}
 
   Result<bool> next() override {
     if (!started_) return start(nullptr);
@@ -217,10 +217,10 @@ class Union final : public KeyCursor {
 
   Result<bool> start(const std::string_view* key) {
     started_ = true;
-    for (const auto& stream : streams_) {
-      auto found = key != nullptr ? stream->seek(*key) : stream->next();
+    for (const auto& cursor : cursors_) {
+      auto found = key != nullptr ? cursor->seek(*key) : cursor->next();
       if (!found) return found;
-      if (*found) heap_.push_back(stream.get());
+      if (*found) heap_.push_back(cursor.get());
     }
     std::ranges::make_heap(heap_, after);
     return !heap_.empty();
@@ -237,25 +237,25 @@ class Union final : public KeyCursor {
     return {};
   }
 
-  Streams streams_;
+  Cursors cursors_;
   std::vector<KeyCursor*> heap_;
   bool started_ = false;
 };
 
 class Leapfrog final : public Intersection {
  public:
-  Leapfrog(Streams streams, uint64_t pause_after, Budget& budget)
-      : streams_(std::move(streams)), pause_after_(pause_after), budget_(budget) {}
+  Leapfrog(Cursors cursors, uint64_t pause_after, Budget& budget)
+      : cursors_(std::move(cursors)), pause_after_(pause_after), budget_(budget) {}
 
   Result<bool> next() override {
-    auto found = streams_.front()->next();
+    auto found = cursors_.front()->next();
     return found && *found ? align() : found;
   }
   Result<bool> seek(std::string_view key) override {
-    auto found = streams_.front()->seek(key);
+    auto found = cursors_.front()->seek(key);
     return found && *found ? align() : found;
   }
-  std::string_view key() const override { return streams_.front()->key(); }
+  std::string_view key() const override { return cursors_.front()->key(); }
   bool is_common() const override { return is_common_; }
 
  private:
@@ -263,12 +263,12 @@ class Leapfrog final : public Intersection {
   Result<bool> align() {
     uint64_t steps = 0;
     is_common_ = true;
-    for (size_t i = 1; i < streams_.size();) {
+    for (size_t i = 1; i < cursors_.size();) {
       if (budget_.spend(kStepsOfSeek)) return pass(ended_early(budget_));
       const std::string_view wanted = key();
-      auto found = streams_[i]->seek(wanted);
+      auto found = cursors_[i]->seek(wanted);
       if (!found || !*found) return found;
-      if (streams_[i]->key() == wanted) {
+      if (cursors_[i]->key() == wanted) {
         ++i;
         continue;
       }
@@ -276,14 +276,14 @@ class Leapfrog final : public Intersection {
         is_common_ = false;
         return true;
       }
-      found = streams_.front()->seek(streams_[i]->key());
+      found = cursors_.front()->seek(cursors_[i]->key());
       if (!found || !*found) return found;
       i = 1;
     }
     return true;
   }
 
-  Streams streams_;
+  Cursors cursors_;
   const uint64_t pause_after_;
   Budget& budget_;
   bool is_common_ = true;
@@ -310,25 +310,25 @@ bool TermTester::passes(std::string_view term, bool& is_sure) {
   return last_passes_;
 }
 
-Result<std::unique_ptr<KeyCursor>> stream_point(const KeyReader& reader, const TermRange& point) {
+Result<std::unique_ptr<KeyCursor>> point_cursor(const KeyReader& reader, const TermRange& point) {
   auto cursor = reader.view.entries(point, false, nullptr);
   if (!cursor) return pass(cursor.error());
-  return std::make_unique<PointStream>(std::move(*cursor), reader.counts);
+  return std::make_unique<PointCursor>(std::move(*cursor), reader.counts);
 }
 
-std::unique_ptr<KeyCursor> stream_ranges(const KeyReader& reader, std::vector<TermRange> ranges,
-                                         const IndexNode* tested, size_t kept_max) {
-  return std::make_unique<RangeStream>(reader, std::move(ranges), tested, kept_max);
+std::unique_ptr<KeyCursor> range_cursor(const KeyReader& reader, std::vector<TermRange> ranges,
+                                        const IndexNode* tested, size_t kept_max) {
+  return std::make_unique<RangeCursor>(reader, std::move(ranges), tested, kept_max);
 }
 
-std::unique_ptr<KeyCursor> stream_union(std::vector<std::unique_ptr<KeyCursor>> streams) {
-  if (streams.size() == 1) return std::move(streams.front());
-  return std::make_unique<Union>(std::move(streams));
+std::unique_ptr<KeyCursor> union_cursor(std::vector<std::unique_ptr<KeyCursor>> cursors) {
+  if (cursors.size() == 1) return std::move(cursors.front());
+  return std::make_unique<Union>(std::move(cursors));
 }
 
-std::unique_ptr<Intersection> stream_intersection(std::vector<std::unique_ptr<KeyCursor>> streams,
+std::unique_ptr<Intersection> intersection_cursor(std::vector<std::unique_ptr<KeyCursor>> cursors,
                                                   uint64_t pause_after, Budget& budget) {
-  return std::make_unique<Leapfrog>(std::move(streams), pause_after, budget);
+  return std::make_unique<Leapfrog>(std::move(cursors), pause_after, budget);
 }
 
 }  // namespace orrery::query

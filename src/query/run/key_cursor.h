@@ -46,12 +46,12 @@ struct KeyReader {
 };
 
 // The keys of one term.
-Result<std::unique_ptr<KeyCursor>> stream_point(const KeyReader& reader, const TermRange& point);
+Result<std::unique_ptr<KeyCursor>> point_cursor(const KeyReader& reader, const TermRange& point);
 // The keys of all entries in the ranges whose value passes the node's test (null: no test).
 // `kept_max` is how many keys are held in memory.
-std::unique_ptr<KeyCursor> stream_ranges(const KeyReader& reader, std::vector<TermRange> ranges,
-                                         const IndexNode* tested, size_t kept_max);
-std::unique_ptr<KeyCursor> stream_union(std::vector<std::unique_ptr<KeyCursor>> streams);
+std::unique_ptr<KeyCursor> range_cursor(const KeyReader& reader, std::vector<TermRange> ranges,
+                                        const IndexNode* tested, size_t kept_max);
+std::unique_ptr<KeyCursor> union_cursor(std::vector<std::unique_ptr<KeyCursor>> cursors);
 // An intersection. The first cursor drives it, and should be the one with the fewest keys. After
 // every `pause_after` seeks (0: never) next() returns at a key that is not common to all, so that
 // the caller can check its deadline: is_common() is false then.
@@ -59,7 +59,7 @@ class Intersection : public KeyCursor {
  public:
   virtual bool is_common() const = 0;
 };
-std::unique_ptr<Intersection> stream_intersection(std::vector<std::unique_ptr<KeyCursor>> streams,
+std::unique_ptr<Intersection> intersection_cursor(std::vector<std::unique_ptr<KeyCursor>> cursors,
                                                   uint64_t pause_after, Budget& budget);
 
 // Evaluates a node's test on the value that an entry's term holds. A term that does not hold the

@@ -50,12 +50,12 @@ bool is_same_path(const BoundExpr& a, const BoundExpr& b) {
 
 class OrderedPage {
  public:
-  OrderedPage(const BoundQuery& query, const PageInput& reading, const Position* from,
+  OrderedPage(const BoundQuery& query, const PageInput& input, const Position* from,
               const PageLimits& limits)
       : query_(query),
-        reading_(reading),
+        input_(input),
         limits_(limits),
-        frame_(query.slots, reading.context),
+        frame_(query.slots, input.context),
         before_(query) {
     if (from != nullptr) at_ = *from;
     const uint64_t skip = query.offset.value_or(0);
@@ -123,7 +123,7 @@ class OrderedPage {
       row.order = std::move(*values);
       return row;
     }
-    auto body = ItemScan::find(reading_.space, position.key);
+    auto body = ItemScan::find(input_.space, position.key);
     if (!body) return pass(body.error());
     if (!*body) return pass(order_values_gone());
     auto found = with_rows(**body, !has_joins(), [&](uint64_t number) {
@@ -147,7 +147,7 @@ class OrderedPage {
   // where an item has one row.
   Status with_rows(const std::string& body, bool unfiltered,
                    const std::function<bool(uint64_t)>& use) {
-    auto item = parse_stored(reading_.space.codec(), body);
+    auto item = parse_stored(input_.space.codec(), body);
     if (!item) return pass(item.error());
     frame_.slots[*query_.document_slot] = Value::from(item->root());
     if (unfiltered) {
@@ -181,38 +181,37 @@ class OrderedPage {
 
   // ---- reading items
 
-  // False when time was up: scan_ holds the progress.
+  // False when time was up: progress_ says how far it came.
   Result<bool> read_all() {
     if (limits_.helpers == nullptr || query_.distinct || !can_run_in_parts(query_)) {
       return read_rows();
     }
-    const IndexPlan plan = plan_scan(reading_.space, query_, reading_.context);
-    const PageInput reading{reading_.space, reading_.context, &plan};
+    const IndexPlan plan = plan_scan(input_.space, query_, input_.context);
+    const PageInput input{input_.space, input_.context, &plan};
     // Where an index has the order, a part ends at the last row that the parts before it leave room
     // for. Read beside them it would not know, and read more.
-    const auto parts = plan.order ? nullptr : PageParts::divide(reading, limits_, scan_.key);
+    const auto parts = plan.order ? nullptr : PageParts::divide(input, limits_, progress_.key);
     return parts ? read_parts(*parts) : read_rows();
   }
 
   Result<bool> read_rows() {
-    return read_items(
-        [this](const ItemScan& reader, uint64_t number) { return add(reader, number); });
+    return read_items([this](const ItemScan& scan, uint64_t number) { return add(scan, number); });
   }
 
   Result<bool> read_parts(PageParts& parts) {
     std::vector<std::unique_ptr<OrderedPage>> pages(parts.count());
     std::vector<Result<bool>> results(parts.count(), true);
     const Position start = at_;
-    const OrderProgress scan = scan_;
+    const OrderProgress progress = progress_;
     Result<bool> is_over = true;
     parts.run(
         PartRun::Needs::all_parts,
         [&](size_t i) {
-          const PageInput& reading = parts.begin(i);
-          pages[i] = std::make_unique<OrderedPage>(query_, reading, &start, parts.limits(i));
+          const PageInput& input = parts.begin(i);
+          pages[i] = std::make_unique<OrderedPage>(query_, input, &start, parts.limits(i));
           pages[i]->parts_ = &parts;
           pages[i]->after_ = after_;
-          if (i == 0) pages[i]->scan_ = scan;
+          if (i == 0) pages[i]->progress_ = progress;
           results[i] = pages[i]->read_rows();
           std::ranges::fill(pages[i]->frame_.slots, Value());
         },
@@ -229,14 +228,14 @@ class OrderedPage {
                          const Result<bool>& result) {
     const Context& context = parts.context(i);
     if (context.failed) {
-      reading_.context.fail(*context.failed);
+      input_.context.fail(*context.failed);
       return pass(*context.failed);
     }
     if (part.is_given_up_ || context.budget.ended() == Budget::Ended::memory) {
       is_given_up_ = true;
       return pass(too_much_memory());
     }
-    reading_.space.was_read(parts.space(i));
+    input_.space.was_read(parts.space(i));
     page_.read += part.page_.read;
     const bool is_time_over = context.budget.ended() == Budget::Ended::time;
     if (!result && (i == 0 || !is_time_over)) return result;
@@ -250,29 +249,29 @@ class OrderedPage {
       return pass(too_much_memory());
     }
     if (result && *result) return true;
-    scan_ = {};
-    scan_.by_key = part.scan_.by_key;
-    scan_.key = part.scan_.key.empty() ? parts.start_key(i) : part.scan_.key;
-    scan_.at_start = part.scan_.key.empty();
+    progress_ = {};
+    progress_.by_key = part.progress_.by_key;
+    progress_.key = part.progress_.key.empty() ? parts.start_key(i) : part.progress_.key;
+    progress_.at_start = part.progress_.key.empty();
     return false;
   }
 
-  // False when time was up: scan_ holds the progress.
+  // False when time was up: progress_ says how far it came.
   Result<bool> read_items(const std::function<bool(const ItemScan&, uint64_t)>& row) {
-    ItemScan reader(reading_, query_, page_.read);
-    start(reader);
+    ItemScan scan(input_, query_, page_.read);
+    start(scan);
     std::string read_to;  // the last key that was done, where items come by key
     for (;;) {
-      auto found = reader.next(wanted());
+      auto found = scan.next(wanted());
       if (!found) return pass(found.error());
       if (!*found) break;
-      if (reader.has_item()) {
+      if (scan.has_item()) {
         uint64_t number = 0;
-        if (reader.is_text_alone()) {
-          row(reader, number++);
+        if (scan.is_text_alone()) {
+          row(scan, number++);
         } else {
-          frame_.slots[*query_.document_slot] = Value::from(reader.item());
-          each_row(query_, frame_, [&] { return row(reader, number++); });
+          frame_.slots[*query_.document_slot] = Value::from(scan.item());
+          each_row(query_, frame_, [&] { return row(scan, number++); });
         }
         if (number > 0) ++page_.read.matched;
         if (frame_.ended() == Frame::Ended::memory) return pass(too_much_memory());
@@ -280,7 +279,7 @@ class OrderedPage {
           return pass(too_much_memory());
         }
         if (frame_.ended() == Frame::Ended::time) {
-          if (reader.in_order()) return end_early(reader);
+          if (scan.in_order()) return end_early(scan);
           // The next page begins this item again. That makes progress only if this page has read
           // others before it.
           if (read_to.empty()) return pass(too_much_time());
@@ -288,8 +287,8 @@ class OrderedPage {
         }
         // Reset for each item: a row past the room ends a view in order, and must not end the next
         // one.
-        if (std::exchange(is_past_room_, false) && reader.in_order()) {
-          reader.leave_view();
+        if (std::exchange(is_past_room_, false) && scan.in_order()) {
+          scan.leave_view();
           continue;
         }
         if (parts_ != nullptr &&
@@ -298,22 +297,22 @@ class OrderedPage {
           return pass(too_much_memory());
         }
       }
-      if (!reader.in_order()) read_to = reader.key();
-      if (is_time_up(limits_, frame_.context)) return end_early(reader);
+      if (!scan.in_order()) read_to = scan.key();
+      if (is_time_up(limits_, frame_.context)) return end_early(scan);
     }
     std::ranges::fill(frame_.slots, Value());
     return true;
   }
 
-  void start(ItemScan& reader) const {
-    if (!scan_.key.empty()) reader.start(scan_.key, scan_.at_start);
-    if (query_.distinct || scan_.by_key) return;
+  void start(ItemScan& scan) const {
+    if (!progress_.key.empty()) scan.start(progress_.key, progress_.at_start);
+    if (query_.distinct || progress_.by_key) return;
     std::optional<SourceStart> start;
     if (after_) {
       start = SourceStart{.values = after_->order, .key = after_->key, .inclusive = true};
     }
-    reader.start_in_order(std::move(start));
-    if (query_.shows_items()) reader.show_whole();
+    scan.start_in_order(std::move(start));
+    if (query_.shows_items()) scan.show_whole();
   }
 
   // One more than fits, to learn whether there is another page.
@@ -323,53 +322,53 @@ class OrderedPage {
 
   // Time is up, after the current item or, in a scan in order, among its rows. True: what was read
   // is a page.
-  Result<bool> end_early(ItemScan& reader) {
+  Result<bool> end_early(ItemScan& scan) {
     std::ranges::fill(frame_.slots, Value());
-    if (!reader.in_order()) return end_after(std::string(reader.key()));
-    if (!last_seen_ || last_seen_in_ != reader.views()) {
+    if (!scan.in_order()) return end_after(std::string(scan.key()));
+    if (!last_seen_ || last_seen_in_ != scan.views()) {
       // A scan in order cannot resume before it has seen a row. A scan in key order can resume
       // anywhere.
-      scan_.by_key = true;
+      progress_.by_key = true;
       return false;
     }
     next_->cut_after(std::move(*last_seen_));
-    auto next = reader.next_view();
+    auto next = scan.next_view();
     if (!next) return pass(next.error());
     if (!*next) return true;
-    scan_.key.clear();
-    value::append_ordered_bytes(scan_.key, **next);
-    scan_.at_start = true;
+    progress_.key.clear();
+    value::append_ordered_bytes(progress_.key, **next);
+    progress_.at_start = true;
     return false;
   }
 
   bool end_after(std::string key) {
-    scan_.key = std::move(key);
-    scan_.at_start = false;
+    progress_.key = std::move(key);
+    progress_.at_start = false;
     return false;
   }
 
   // ---- Rows. Each is taken whole or, when time or memory is up, not at all: then false.
 
-  bool add(const ItemScan& reader, uint64_t number) {
-    if (!reader.is_text_alone()) return add(reader.key(), number, &reader);
+  bool add(const ItemScan& scan, uint64_t number) {
+    if (!scan.is_text_alone()) return add(scan.key(), number, &scan);
     Row row;
-    row.order = {reader.order_value()};
-    row.key = reader.key();
+    row.order = {scan.order_value()};
+    row.key = scan.key();
     row.number = number;
     if (after_ && !before_(*after_, row)) return true;
-    see(row, &reader);
+    see(row, &scan);
     if (!next_->has_room(row)) {
       is_past_room_ = true;
       return true;
     }
-    if (!next_->is_beyond(row)) row.result = reader.body();
+    if (!next_->is_beyond(row)) row.result = scan.body();
     is_past_room_ = !next_->keep(std::move(row));
     return true;
   }
 
   // Adds the current row, of the item with this key. `reader` is null when an earlier page found
   // the row.
-  bool add(std::string_view key, uint64_t number, const ItemScan* reader) {
+  bool add(std::string_view key, uint64_t number, const ItemScan* scan) {
     Row row;
     row.order = order_values_of(query_, frame_);
     row.key = key;
@@ -387,7 +386,7 @@ class OrderedPage {
       return true;
     }
     if (!next_->has_room(row)) {
-      see(row, reader);
+      see(row, scan);
       is_past_room_ = true;
       return true;
     }
@@ -397,19 +396,19 @@ class OrderedPage {
     }
     row.order = to_owned(row.order);
     if (!result.is_undefined() && !next_->is_beyond(row) &&
-        !append_row(result, row.result, reading_)) {
+        !append_row(result, row.result, input_)) {
       return false;
     }
-    see(row, reader);
+    see(row, scan);
     if (result.is_undefined()) return true;  // a row that shows nothing is none
     is_past_room_ = !next_->keep(std::move(row));
     return true;
   }
 
-  void see(const Row& row, const ItemScan* reader) {
-    if (reader == nullptr || !reader->in_order()) return;
+  void see(const Row& row, const ItemScan* scan) {
+    if (scan == nullptr || !scan->in_order()) return;
     last_seen_ = row.placed();
-    last_seen_in_ = reader->views();
+    last_seen_in_ = scan->views();
   }
 
   bool remember_if_given() {
@@ -480,22 +479,22 @@ class OrderedPage {
       if (!end->order.empty()) end->order_mark.reset();
       return end;
     };
-    OrderProgress scan = scan_;
-    scan.end = end_of(next_->last_place());
+    OrderProgress progress = progress_;
+    progress.end = end_of(next_->last_place());
     std::vector<OrderProgress::Found> found;
     size_t found_bytes = 0;
     std::optional<OrderProgress> fitting;  // but for what was found
     size_t found_fitting = 0;
-    if (next_->size() == 0 && encode(scan).size() <= room) fitting = scan;
+    if (next_->size() == 0 && encode(progress).size() <= room) fitting = progress;
     for (const Row& row : *next_) {
       found.push_back({.key = row.key, .number = row.number, .mark = {}});
       if (query_.distinct) found.back().mark = row.mark;
       found_bytes += encoded_size(found.back());
       if (found_bytes > room) break;
       const bool is_last = found.size() == next_->size();
-      scan.end = end_of(is_last ? next_->last_place() : &row);
-      if (encode(scan).size() + found_bytes > room) continue;
-      fitting = scan;
+      progress.end = end_of(is_last ? next_->last_place() : &row);
+      if (encode(progress).size() + found_bytes > room) continue;
+      fitting = progress;
       found_fitting = found.size();
     }
     if (!fitting) return pass(too_much_to_keep());
@@ -517,11 +516,11 @@ class OrderedPage {
   }
 
   Status restore(const std::string& gathered) {
-    auto scan = decode_order_progress(gathered);
-    if (!scan) return pass(scan.error());
-    const auto found = std::exchange(scan->found, {});
-    const auto end = std::exchange(scan->end, std::nullopt);
-    scan_ = std::move(*scan);
+    auto progress = decode_order_progress(gathered);
+    if (!progress) return pass(progress.error());
+    const auto found = std::exchange(progress->found, {});
+    const auto end = std::exchange(progress->end, std::nullopt);
+    progress_ = std::move(*progress);
     if (end) {
       auto row = row_at(*end);
       if (!row && row.error().code != Code::invalid) return pass(row.error());
@@ -531,7 +530,7 @@ class OrderedPage {
     std::map<std::string, std::set<uint64_t>> numbers;  // by key
     for (const OrderProgress::Found& one : found) numbers[one.key].insert(one.number);
     for (const auto& [key, wanted] : numbers) {
-      auto body = ItemScan::find(reading_.space, key);
+      auto body = ItemScan::find(input_.space, key);
       if (!body) return pass(body.error());
       if (!*body) continue;
       ++page_.read.items;
@@ -553,12 +552,12 @@ class OrderedPage {
   // What was found so far does not hold any more.
   Status start_again() {
     next_->clear();
-    scan_ = {};
+    progress_ = {};
     return {};
   }
 
   const BoundQuery& query_;
-  const PageInput& reading_;
+  const PageInput& input_;
   const PageLimits& limits_;
   Frame frame_;
   const RowBefore before_;
@@ -572,7 +571,7 @@ class OrderedPage {
   bool is_past_room_ = false;     // the last row is for later pages
   std::optional<Row> last_seen_;  // in a view that is read in order
   size_t last_seen_in_ = 0;       // which view that is
-  OrderProgress scan_;            // how far earlier pages came, and when time is up this one
+  OrderProgress progress_;        // how far earlier pages came, and when time is up this one
   std::optional<TieNumbers> ties_;
   bool is_given_up_ = false;                                // the parts were too large
   PageParts* parts_ = nullptr;                              // this is one of them
@@ -582,14 +581,14 @@ class OrderedPage {
 
 }  // namespace
 
-Result<QueryPage> make_ordered_page(const BoundQuery& query, const PageInput& reading,
+Result<QueryPage> make_ordered_page(const BoundQuery& query, const PageInput& input,
                                     const Position* from, const PageLimits& limits) {
-  auto page = OrderedPage(query, reading, from, limits).run();
+  auto page = OrderedPage(query, input, from, limits).run();
   if (!page) return pass(page.error());
   if (*page) return std::move(**page);
   PageLimits alone = limits;
   alone.helpers = nullptr;
-  auto again = OrderedPage(query, reading, from, alone).run();
+  auto again = OrderedPage(query, input, from, alone).run();
   if (!again) return pass(again.error());
   return std::move(**again);
 }

@@ -8,7 +8,7 @@
 
 namespace orrery::query {
 
-Result<QueryPage> make_ordered_page(const BoundQuery& query, const PageInput& reading,
+Result<QueryPage> make_ordered_page(const BoundQuery& query, const PageInput& input,
                                     const Position* from, const PageLimits& limits);
 
 }  // namespace orrery::query

@@ -89,6 +89,6 @@ Error ended_early(const Budget& budget);
 
 // Appends a row, as the space's codec writes it; false when it is too long, or time was up: then
 // the budget is over.
-bool append_row(const value::Value& row, std::string& out, const PageInput& reading);
+bool append_row(const value::Value& row, std::string& out, const PageInput& input);
 
 }  // namespace orrery::query

@@ -26,7 +26,7 @@ bool can_run_in_parts(const BoundQuery& query) {
          std::ranges::all_of(query.items, [](const auto& item) { return can_run(item.second); });
 }
 
-std::unique_ptr<PageParts> PageParts::divide(const PageInput& reading, const PageLimits& limits,
+std::unique_ptr<PageParts> PageParts::divide(const PageInput& input, const PageLimits& limits,
                                              std::string_view from_key) {
   if (limits.helpers == nullptr) return nullptr;
   std::string from;
@@ -36,15 +36,15 @@ std::unique_ptr<PageParts> PageParts::divide(const PageInput& reading, const Pag
     from = std::move(*placement);
   }
   auto deadline = std::make_unique<Deadline>(limits);
-  auto parts = reading.space.divide(from, [at = deadline.get()] { return at->is_over(); });
+  auto parts = input.space.divide(from, [at = deadline.get()] { return at->is_over(); });
   if (parts.size() < 2) return nullptr;
   return std::unique_ptr<PageParts>(
-      new PageParts(reading, limits, std::move(deadline), std::move(parts)));
+      new PageParts(input, limits, std::move(deadline), std::move(parts)));
 }
 
-PageParts::PageParts(const PageInput& reading, const PageLimits& limits,
+PageParts::PageParts(const PageInput& input, const PageLimits& limits,
                      std::unique_ptr<Deadline> deadline, std::vector<ItemSpace::Part> parts)
-    : reading_(reading),
+    : input_(input),
       limits_(limits),
       deadline_(std::move(deadline)),
       run_(limits.helpers, parts.size()) {
@@ -53,7 +53,7 @@ PageParts::PageParts(const PageInput& reading, const PageLimits& limits,
     parts_.push_back({.start = std::move(part.start),
                       .space = std::move(part.space),
                       .context = nullptr,
-                      .reading = nullptr,
+                      .input = nullptr,
                       .limits = {}});
   }
 }
@@ -63,7 +63,7 @@ const PageInput& PageParts::begin(size_t part) {
   one.context = std::make_unique<Context>();
   Context& context = *one.context;
   const size_t at_once = std::min(parts_.size(), limits_.helpers->threads() + 1);
-  context.now_ticks = reading_.context.now_ticks;
+  context.now_ticks = input_.context.now_ticks;
   context.budget.start({.stop =
                             [this, &context] {
                               run_.look();
@@ -75,8 +75,8 @@ const PageInput& PageParts::begin(size_t part) {
   one.limits.helpers = nullptr;
   one.limits.gives_parts = false;
   one.limits.stop = [this] { return deadline_->is_over(); };
-  one.reading = std::make_unique<PageInput>(*one.space, context, reading_.plan);
-  return *one.reading;
+  one.input = std::make_unique<PageInput>(*one.space, context, input_.plan);
+  return *one.input;
 }
 
 bool PageParts::Deadline::is_over() {

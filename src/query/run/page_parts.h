@@ -29,7 +29,7 @@ class PageParts {
  public:
   // Null when there is nothing to divide, or nobody to help. `from_key`: where the page starts;
   // empty: at the first item. All that is passed outlives it.
-  static std::unique_ptr<PageParts> divide(const PageInput& reading, const PageLimits& limits,
+  static std::unique_ptr<PageParts> divide(const PageInput& input, const PageLimits& limits,
                                            std::string_view from_key);
 
   size_t count() const { return parts_.size(); }
@@ -57,7 +57,7 @@ class PageParts {
     std::string start;  // a placement key
     std::unique_ptr<ItemSpace> space;
     std::unique_ptr<Context> context;
-    std::unique_ptr<PageInput> reading;
+    std::unique_ptr<PageInput> input;
     PageLimits limits;
   };
 
@@ -73,10 +73,10 @@ class PageParts {
     Mutex asking_;  // limits_.stop is for one thread at a time
   };
 
-  PageParts(const PageInput& reading, const PageLimits& limits, std::unique_ptr<Deadline> deadline,
+  PageParts(const PageInput& input, const PageLimits& limits, std::unique_ptr<Deadline> deadline,
             std::vector<ItemSpace::Part> parts);
 
-  const PageInput& reading_;
+  const PageInput& input_;
   const PageLimits& limits_;
   const std::unique_ptr<Deadline> deadline_;
   std::vector<Part> parts_;

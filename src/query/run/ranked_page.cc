@@ -58,8 +58,8 @@ bool is_distance(const BoundScore& score) {
 
 class RankedPage {
  public:
-  RankedPage(const BoundQuery& query, const PageInput& reading, const PageLimits& limits)
-      : query_(query), reading_(reading), limits_(limits), frame_(query.slots, reading.context) {
+  RankedPage(const BoundQuery& query, const PageInput& input, const PageLimits& limits)
+      : query_(query), input_(input), limits_(limits), frame_(query.slots, input.context) {
     for (const BoundScore& score : query.rank->scores) {
       scores_.push_back(
           {.expr = score.expr, .weight = score.weight, .smaller_is_better = is_distance(score)});
@@ -80,13 +80,13 @@ class RankedPage {
   Status read_statistics() {
     const BoundRank& rank = *query_.rank;
     if (!rank.statistics) return {};
-    auto answer = run_page(*rank.statistics, reading_.space, nullptr, limits_, reading_.context);
+    auto answer = run_page(*rank.statistics, input_.space, nullptr, limits_, input_.context);
     if (!answer) return pass(answer.error());
     page_.read.items += answer->read.items;
     page_.read.bytes += answer->read.bytes;
     page_.read.entries += answer->read.entries;
     if (answer->next || answer->rows.size() != 1) return pass(too_much_time());
-    auto row = reading_.space.codec().parse(answer->rows.front());
+    auto row = input_.space.codec().parse(answer->rows.front());
     if (!row) return fail(Code::internal, "statistics cannot be read: " + row.error().message);
     const Value statistics = Value::from(row->root());
     size_t texts = 0;
@@ -105,15 +105,15 @@ class RankedPage {
   }
 
   Status read_scores() {
-    ItemScan reader(reading_, query_, page_.read);
+    ItemScan scan(input_, query_, page_.read);
     for (;;) {
-      auto found = reader.next(kAllItems);
+      auto found = scan.next(kAllItems);
       if (!found) return pass(found.error());
       if (!*found) break;
-      if (reader.has_item()) {
-        frame_.slots[*query_.document_slot] = Value::from(reader.item());
+      if (scan.has_item()) {
+        frame_.slots[*query_.document_slot] = Value::from(scan.item());
         uint64_t number = 0;
-        each_row(query_, frame_, [&] { return add(reader.key(), number++); });
+        each_row(query_, frame_, [&] { return add(scan.key(), number++); });
         if (number > 0) ++page_.read.matched;
         if (memory_ > kQueryMemoryMax || frame_.ended() == Frame::Ended::memory) {
           return pass(rows_over_memory());
@@ -189,12 +189,12 @@ class RankedPage {
   }
 
   Result<std::optional<std::string>> show(const Row& row) {
-    auto body = ItemScan::find(reading_.space, row.key);
+    auto body = ItemScan::find(input_.space, row.key);
     if (!body) return pass(body.error());
     if (!*body) return std::nullopt;
     ++page_.read.items;
     page_.read.bytes += (*body)->size();
-    auto item = parse_stored(reading_.space.codec(), **body);
+    auto item = parse_stored(input_.space.codec(), **body);
     if (!item) return pass(item.error());
     frame_.slots[*query_.document_slot] = Value::from(item->root());
     std::optional<std::string> shown;
@@ -202,7 +202,7 @@ class RankedPage {
     each_row(query_, frame_, [&] {
       if (number++ < row.number) return true;
       const Value result = project(query_, frame_);
-      if (!result.is_undefined()) append_row(result, shown.emplace(), reading_);
+      if (!result.is_undefined()) append_row(result, shown.emplace(), input_);
       return false;
     });
     std::ranges::fill(frame_.slots, Value());
@@ -212,7 +212,7 @@ class RankedPage {
   }
 
   const BoundQuery& query_;
-  const PageInput& reading_;
+  const PageInput& input_;
   const PageLimits& limits_;
   Frame frame_;
   std::vector<Score> scores_;
@@ -226,9 +226,9 @@ class RankedPage {
 
 }  // namespace
 
-Result<QueryPage> make_ranked_page(const BoundQuery& query, const PageInput& reading,
+Result<QueryPage> make_ranked_page(const BoundQuery& query, const PageInput& input,
                                    const Position* from, const PageLimits& limits) {
-  return RankedPage(query, reading, limits).run(from == nullptr ? 0 : from->given);
+  return RankedPage(query, input, limits).run(from == nullptr ? 0 : from->given);
 }
 
 }  // namespace orrery::query

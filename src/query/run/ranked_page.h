@@ -17,7 +17,7 @@
 
 namespace orrery::query {
 
-Result<QueryPage> make_ranked_page(const BoundQuery& query, const PageInput& reading,
+Result<QueryPage> make_ranked_page(const BoundQuery& query, const PageInput& input,
                                    const Position* from, const PageLimits& limits);
 
 }  // namespace orrery::query
