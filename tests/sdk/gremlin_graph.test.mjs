@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { drivers, makeModern, refusal, rows, sharedGraphs, v3 } from "./gremlin.mjs";
+import { drivers, graphClient, makeModern, refusal, rows, sharedGraphs, startGraphs, v2, v3 } from "./gremlin.mjs";
 import { devKey } from "./server.mjs";
 
 describe("gremlin", () => {
@@ -101,6 +101,30 @@ describe("gremlin", () => {
     await at.graph("secret");
     const refused = await refusal(at.client("secret", { key: Buffer.from("wrong").toString("base64") }), "g.V()");
     assert.equal(refused.code, 401);
+  });
+
+  it("a read-only key reads, and writes nothing; without a login there is nothing", async () => {
+    const server = await startGraphs({ dev: false });
+    const clients = [];
+    try {
+      const { database } = await server.client().databases.create({ id: "db" });
+      await database.containers.create({ id: "g", partitionKey: { paths: ["/pk"] } });
+      const by = (key) => clients[clients.push(graphClient(server, "g", { key })) - 1];
+      await by(server.key).submit("g.addV('a').property('id', '1').property('pk', 'p')");
+      const reader = by(server.keys.primaryReadonly);
+      assert.deepEqual(await rows(reader, "g.V().count()"), [1]);
+      for (const text of ["g.addV('a').property('pk', 'p')", "g.V('1').property('n', 1)", "g.V('1').drop()",
+        "g.V('1').addE('to').to(g.V('1'))", "g.inject(1).coalesce(addV('a').property('pk', 'p'), identity())"]) {
+        assert.equal((await refusal(reader, text)).serviceCode, 403, text);
+      }
+      assert.deepEqual(await rows(reader, "g.V().valueMap()"), await rows(by(server.key), "g.V().valueMap()"));
+      const nobody = new drivers["3.4"].driver.Client(server.gremlinUrl, { traversalSource: "g", mimeType: v2 });
+      clients.push(nobody);
+      assert.ok([401, 407].includes((await refusal(nobody, "g.V()")).code));
+    } finally {
+      await Promise.all(clients.map((client) => client.close().catch(() => {})));
+      await server.close();
+    }
   });
 
   it("upserts: coalesce and fold, mergeV and mergeE", async () => {

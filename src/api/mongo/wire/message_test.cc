@@ -92,6 +92,18 @@ TEST(Message, EveryCompressorBothWays) {
   }
 }
 
+TEST(Message, WhatWouldBeTooLargeIsNotDecompressed) {
+  for (const Compressor compressor : kCompressors) {
+    const std::string small = compress(compressor, std::string(1000, 'x'));
+    const std::string bytes =
+        with_header(2012, u32(2013) + u32(static_cast<uint32_t>(kMaxMessageBytes + 1)) +
+                              static_cast<char>(compressor) + small);
+    const auto message = parse_message(bytes);
+    ASSERT_FALSE(message) << to_text(compressor);
+    EXPECT_NE(message.error().message.find("are the most"), std::string::npos);
+  }
+}
+
 TEST(Message, TheOldHandshakeIsAnsweredInItsOwnForm) {
   const std::string bytes =
       with_header(2004, u32(0) + "admin.$cmd" + '\0' + u32(0) + u32(0xFFFFFFFF) + document());
