@@ -333,6 +333,11 @@ void bound_the_stop(const sigset_t& stop_signals, uint32_t patience_s) {
   });
 }
 
+// What the pages of other nodes ask of this one's.
+void answer_other_nodes(ClusterNode& node, ops::Pages& pages) {
+  for (const auto& [kind, answerer] : pages.answerers()) node.answer_with(kind, *answerer);
+}
+
 Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop_signals,
            const Readiness& readiness) {
   auto lock = FolderLock::take(options.data);
@@ -387,9 +392,7 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
       !ready) {
     return ready;
   }
-  for (const auto& [kind, answerer] : faces.pages().answerers()) {
-    (*node)->answer_with(kind, *answerer);
-  }
+  answer_other_nodes(**node, faces.pages());
   readiness.ready();
 
   int signal = 0;

@@ -27,7 +27,7 @@ struct RangeFigures {
   cluster::PartitionStatus status;
   bool is_known = false;  // otherwise the range, the node and the share are all that is right
   bool is_splitting = false;
-  double share = 0;  // RU/s
+  double share = 0;  // units a second
   std::vector<partition::Partition::LogicalPartition> largest;
 };
 
