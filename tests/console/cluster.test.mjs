@@ -97,3 +97,31 @@ describe("a cluster in the console", () => {
     }
   });
 });
+
+describe("a node that hangs", () => {
+  const at = withBrowser();
+
+  it("its figures are said to be unknown, until it answers again", async () => {
+    const cluster = await startCluster(["n1", "n2"], { steady: true });
+    try {
+      const asked = await cluster.coordinator();
+      const hung = cluster.names.find((name) => name !== asked);
+      const { database } = await cluster.nodes.get(asked).client().databases.create({ id: "db" });
+      const { container } = await database.containers.create({ id: "c", partitionKey: "/pk", throughput: 40_000 });
+      for (let i = 0; i < 24; ++i) await container.items.create({ id: `i${i}`, pk: `k${i}` });
+      await until("both serve", async () => new Set((await cluster.settled()).map((one) => one.node)).size === 2);
+      const p = await at.page(cluster.nodes.get(asked));
+      await p.open("/data/db/c/partitions");
+      await p.signIn();
+      await p.says("in 24 items", ".card");
+      await cluster.freeze(hung);
+      await p.says(new RegExp(`Not all figures are known\\s+${hung} did not tell of range`), ".card");
+      cluster.nodes.get(hung).process.kill("SIGCONT");
+      await p.says("in 24 items", ".card");
+      await p.says("Too little to judge", ".card");
+      await p.isClean();
+    } finally {
+      await cluster.close();
+    }
+  });
+});
