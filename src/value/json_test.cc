@@ -331,6 +331,19 @@ TEST(JsonWrite, EscapesStringsAsJavaScriptDoes) {
                  R"(\u0000")");
 }
 
+TEST(JsonWrite, EscapesWhereverTheyStand) {
+  for (size_t size = 1; size <= 70; ++size) {
+    for (size_t at = 0; at < size; ++at) {
+      std::string text(size, 'x');
+      text[at] = at % 2 == 0 ? '"' : '\n';
+      std::string out;
+      append_json_string(out, text);
+      const std::string escaped = at % 2 == 0 ? "\\\"" : "\\n";
+      EXPECT_EQ(out, "\"" + text.substr(0, at) + escaped + text.substr(at + 1) + "\"");
+    }
+  }
+}
+
 TEST(JsonWrite, PrintsNumbersAsJavaScriptDoes) {
   const std::pair<double, const char*> cases[] = {
       {0, "0"},

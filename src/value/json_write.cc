@@ -28,12 +28,28 @@ char short_escape(char c) {
   }
 }
 
+constexpr size_t kStretch = 16;  // a vector of every processor
+
+// Whether any of kStretch bytes is to be escaped. No branch for a byte: the compiler makes vectors
+// of it.
+bool has_special(const char* text) {
+  uint8_t special = 0;
+  for (size_t i = 0; i < kStretch; ++i) {
+    const auto byte = static_cast<uint8_t>(text[i]);
+    special |= static_cast<uint8_t>((byte < 0x20 ? 1 : 0) | (byte == '"' ? 1 : 0) |
+                                    (byte == '\\' ? 1 : 0));
+  }
+  return special != 0;
+}
+
 }  // namespace
 
 void append_json_string(std::string& out, std::string_view text) {
   out.push_back('"');
   size_t plain = 0;  // start of what needs no escape and is not written yet
   for (size_t i = 0; i < text.size(); ++i) {
+    while (text.size() - i >= kStretch && !has_special(text.data() + i)) i += kStretch;
+    if (i == text.size()) break;
     const char c = text[i];
     if (static_cast<uint8_t>(c) >= 0x20 && c != '"' && c != '\\') continue;
     out.append(text.substr(plain, i - plain));

@@ -23,8 +23,10 @@ constexpr Ticks kTicksInMs = 10'000;
 
 // What goes back in a header must not be able to make another.
 void append_safe(std::string& out, std::string_view text) {
-  for (const char c : text.substr(0, 1024)) {
-    out += static_cast<uint8_t>(c) < 0x20 || c == 0x7F ? ' ' : c;
+  const size_t from = out.size();
+  out += text.substr(0, 1024);
+  for (size_t i = from; i < out.size(); ++i) {
+    if (static_cast<uint8_t>(out[i]) < 0x20 || out[i] == 0x7F) out[i] = ' ';
   }
 }
 
@@ -138,7 +140,9 @@ Call::~Call() {
 }
 
 std::string Call::base() const {
-  std::string out = tls ? "https://" : "http://";
+  std::string out;
+  out.reserve(16 + headers.host.size() + address.account.size());
+  out += tls ? "https://" : "http://";
   append_safe(out, headers.host);
   if (address.in_path) {
     out += '/';

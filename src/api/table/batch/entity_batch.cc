@@ -23,7 +23,6 @@ constexpr size_t kCosmosBytesMax = 2U << 20;
 
 // What the answer needs of each operation.
 struct PartAnswer {
-  EntityChange named;  // without its entity
   Prefer prefer = Prefer::unsaid;
   Metadata level = Metadata::minimal;
   std::string content_id;
@@ -84,13 +83,17 @@ TableStatus check_place(const ParsedBatch& batch, const Address& address,
 
 TableResult<ParsedBatch> parse_changes(const Call& call, const Batch& batch) {
   ParsedBatch parsed;
-  std::set<std::string> rows;
+  parsed.changes.reserve(batch.parts.size());  // `rows` has views of them
+  parsed.answers.reserve(batch.parts.size());
+  std::set<std::string_view> rows;
+  TableResult<Address> address;
   for (size_t i = 0; i < batch.parts.size(); ++i) {
     const BatchPart& part = batch.parts[i];
     const auto wrong = [&](TableError error) {
       return std::unexpected(at_index(i, std::move(error)));
     };
-    auto address = address_of(call, part);
+    // Inserts have the address of their table, all the same.
+    if (i == 0 || part.target != batch.parts[i - 1].target) address = address_of(call, part);
     if (!address) return wrong(address.error());
     if (part.method == "GET") {
       return wrong(table_error(ErrorCode::invalid_input,
@@ -105,19 +108,16 @@ TableResult<ParsedBatch> parse_changes(const Call& call, const Batch& batch) {
       return wrong(allowed.error());
     }
     if (auto placed = check_place(parsed, *address, *change); !placed) return wrong(placed.error());
-    if (!rows.insert(change->row_key).second) {
+    parsed.changes.push_back(std::move(*change));
+    if (!rows.insert(parsed.changes.back().row_key).second) {
       return wrong(table_error(ErrorCode::invalid_duplicate_row));
     }
     PartAnswer answer;
-    answer.named.change = change->change;
-    answer.named.partition_key = change->partition_key;
-    answer.named.row_key = change->row_key;
     answer.prefer = parse_prefer(part.header("prefer"));
     answer.level = metadata_of("", part.header("accept")).value_or(Metadata::minimal);
     answer.content_id = part.content_id;
-    parsed.table = address->table;
+    if (i == 0) parsed.table = address->table;
     parsed.answers.push_back(std::move(answer));
-    parsed.changes.push_back(std::move(*change));
   }
   return parsed;
 }
@@ -125,13 +125,10 @@ TableResult<ParsedBatch> parse_changes(const Call& call, const Batch& batch) {
 // An update has no link in its answer alone; in a batch clients find the row by it.
 void add_link(std::string& headers, const Call& call, std::string_view table,
               const EntityChange& named) {
-  if (headers.find("DataServiceId") != std::string::npos) return;
-  std::string link = call.base() + "/";
-  link += table;
-  link += '(';
-  append_key_predicate(link, named.partition_key, named.row_key);
-  link += ')';
-  headers += "DataServiceId: " + link + "\r\n";
+  if (named.change == Change::insert) return;  // it has one
+  headers += "DataServiceId: ";
+  append_link(headers, call.base(), table, named);
+  headers += "\r\n";
 }
 
 void reply_applied(Call& call, const Applied& applied, const std::vector<PartAnswer>& parts,
@@ -147,13 +144,14 @@ void reply_applied(Call& call, const Applied& applied, const std::vector<PartAns
   answers.reserve(parts.size());
   for (size_t i = 0; i < parts.size(); ++i) {
     const PartAnswer& part = parts[i];
+    const EntityChange& change = applied.changes[i];
     auto made =
-        answer_of(part.named, applied.written[i].item.body, part.prefer, part.level, call, table);
+        answer_of(change, applied.written[i].item.body, part.prefer, part.level, call, table);
     if (!made) return call.fail(made.error());
     BatchAnswer answer;
     answer.status = made->status;
     answer.headers = std::move(made->headers);
-    add_link(answer.headers, call, table, part.named);
+    add_link(answer.headers, call, table, change);
     answer.headers += "cache-control: no-cache\r\nx-content-type-options: nosniff\r\n";
     if (!made->body.empty()) {
       answer.headers += "content-type: ";

@@ -122,6 +122,7 @@ std::unexpected<TableError> bad_batch(std::string message) {
 
 // Lines up to a blank one, which is taken as well.
 TableStatus take_headers(std::string_view& rest, Headers& headers) {
+  headers.reserve(8);
   while (!rest.empty()) {
     const std::string_view line = take_line(rest);
     if (trimmed(line).empty()) return {};
@@ -285,8 +286,9 @@ WrittenBatch write_batch(const std::vector<BatchAnswer>& answers, bool changeset
   out.reserve(bytes);
   out += "--" + outer + "\r\n";
   if (changeset) out += "Content-Type: multipart/mixed; boundary=" + inner + "\r\n\r\n";
+  const std::string delimiter = changeset ? "--" + inner + "\r\n" : "";
   for (const BatchAnswer& answer : answers) {
-    if (changeset) out += "--" + inner + "\r\n";
+    out += delimiter;
     append_answer(out, answer);
   }
   if (changeset) out += "--" + inner + "--\r\n";

@@ -23,6 +23,7 @@ struct Attempt {
   int tries = 0;
 
   void finish(Applied applied) {
+    applied.changes = std::move(changes);
     auto give = std::move(answer);
     give(std::move(call), std::move(applied));
   }
@@ -74,10 +75,13 @@ void take_reply(AttemptPtr attempt, cluster::WriteReply reply) {
 void run(AttemptPtr attempt, Wait wait) {
   const cluster::Routing& routing = *attempt->routing;
   cluster::Engine& engine = attempt->context.engine;
+  // Writes that depend on what is read before may be made again: when it is not in memory, and when
+  // it was changed meanwhile.
+  const bool made_once = std::ranges::none_of(attempt->changes, &EntityChange::needs_current);
   std::vector<partition::Write> writes;
   writes.reserve(attempt->changes.size());
   for (size_t i = 0; i < attempt->changes.size(); ++i) {
-    const EntityChange& change = attempt->changes[i];
+    EntityChange& change = attempt->changes[i];
     std::optional<partition::Item> current;
     if (change.needs_current()) {
       std::string placement = place_partition(routing.container->spec.key, change.partition_key);
@@ -95,8 +99,8 @@ void run(AttemptPtr attempt, Wait wait) {
       }
       current = std::move((*read)->item);
     }
-    auto write =
-        make_write(change, routing, attempt->context.timestamps, current ? &*current : nullptr);
+    auto write = make_write(change, made_once ? std::move(change.stored) : change.stored, routing,
+                            attempt->context.timestamps, current ? &*current : nullptr);
     if (!write) return attempt->refuse_at(i, write.error());
     writes.push_back(std::move(*write));
   }

@@ -16,6 +16,7 @@
 namespace orrery::table {
 
 struct Applied {
+  std::vector<EntityChange> changes;  // as they were given; their entities may be gone
   std::optional<TableError> error;
   std::optional<size_t> failed;  // the change that it is about
   std::vector<partition::Written> written;

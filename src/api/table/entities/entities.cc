@@ -88,20 +88,15 @@ void change_entity(const HandlerContext& context, CallPtr call) {
   cluster::RoutingPtr routing = table_of(context, call);
   if (!routing) return;
   std::string table = shown_name(*routing->container);
-  // What the answer needs of the change, which the engine gets.
-  EntityChange named;
-  named.change = change->change;
-  named.partition_key = change->partition_key;
-  named.row_key = change->row_key;
   std::vector<EntityChange> changes;
   changes.push_back(std::move(*change));
   apply_changes(context, std::move(call), std::move(routing), std::move(changes),
-                [named = std::move(named), prefer, level = *level, table = std::move(table)](
-                    CallPtr done, Applied applied) {
+                [prefer, level = *level, table = std::move(table)](CallPtr done, Applied applied) {
                   done->receipt(applied.receipt);
                   if (applied.error) return done->fail(*applied.error);
-                  auto answer = answer_of(named, applied.written.front().item.body, prefer, level,
-                                          *done, table);
+                  auto answer =
+                      answer_of(applied.changes.front(), applied.written.front().item.body, prefer,
+                                level, *done, table);
                   if (!answer) return done->fail(answer.error());
                   done->response.headers += answer->headers;
                   if (answer->body.empty()) return done->reply_empty(answer->status);
@@ -123,22 +118,33 @@ cluster::RoutingPtr table_of(const HandlerContext& context, CallPtr& call) {
   return routing;
 }
 
+void append_link(std::string& out, std::string_view base, std::string_view table,
+                 const EntityChange& change) {
+  out += base;
+  out += '/';
+  out += table;
+  out += '(';
+  append_key_predicate(out, change.partition_key, change.row_key);
+  out += ')';
+}
+
 TableResult<ChangeAnswer> answer_of(const EntityChange& change, std::string_view stored,
                                     Prefer prefer, Metadata level, const Call& call,
                                     std::string_view table) {
   ChangeAnswer answer;
   if (change.change == Change::remove) return answer;
+  answer.headers.reserve(512);
   answer.headers += "ETag: ";  // in this case: some clients read it so in a batch
   append_etag(answer.headers, timestamp_of(stored));
   answer.headers += "\r\n";
   if (change.change != Change::insert) return answer;
   const std::string base = call.base();
-  std::string link = base + "/";
-  link += table;
-  link += '(';
-  append_key_predicate(link, change.partition_key, change.row_key);
-  link += ')';
-  answer.headers += "Location: " + link + "\r\nDataServiceId: " + link + "\r\n";
+  const size_t at = answer.headers.append("Location: ").size();
+  append_link(answer.headers, base, table, change);
+  const size_t end = answer.headers.size();
+  answer.headers += "\r\nDataServiceId: ";
+  answer.headers.append(std::string(answer.headers, at, end - at));
+  answer.headers += "\r\n";
   if (prefer == Prefer::no_content) {
     answer.headers += "Preference-Applied: return-no-content\r\n";
     return answer;

@@ -14,6 +14,10 @@ void handle_entities(const HandlerContext& context, CallPtr call);
 void handle_entity(const HandlerContext& context, CallPtr call);
 
 // Header lines of the answer to a change, and whether its body is to be sent back.
+// http://host/account/table(PartitionKey='…',RowKey='…')
+void append_link(std::string& out, std::string_view base, std::string_view table,
+                 const EntityChange& change);
+
 struct ChangeAnswer {
   int status = 204;
   std::string headers;

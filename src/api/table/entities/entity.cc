@@ -67,7 +67,11 @@ std::optional<Edm> parse_edm(std::string_view name) {
 
 // Every byte but a continuation begins a unit, and one that begins four bytes begins two. Counted
 // in single bytes over stretches that cannot overflow them: so the compiler makes vectors of it.
+// Most text is ASCII, where every byte is a unit: that is seen faster.
 size_t utf16_units(std::string_view text) {
+  uint8_t all_bits = 0;
+  for (const char c : text) all_bits |= static_cast<uint8_t>(c);
+  if (all_bits < 0x80) return text.size();
   size_t units = 0;
   while (!text.empty()) {
     const std::string_view stretch = text.substr(0, 127);
@@ -164,7 +168,9 @@ bool EntityReader::take_value(EdmValue& value) {
   return false;
 }
 
-EntityWriter::EntityWriter() : out_(kHeadBytes, '\0'), counted_(4) {
+EntityWriter::EntityWriter(size_t bytes) : counted_(4) {
+  out_.reserve(kHeadBytes + bytes);
+  out_.resize(kHeadBytes);
   out_.front() = kFormat;
 }
 
@@ -173,10 +179,9 @@ void EntityWriter::add(std::string_view name, const EdmValue& value) {
   const bool is_key = name == kPartitionKey || name == kRowKey;
   counted_ +=
       is_key ? utf16_units(value.bytes) * 2 : 8 + utf16_units(name) * 2 + counted_value(value);
-  out_ += static_cast<char>(value.type);
-  char size[2];
-  store_u16_le(size, static_cast<uint16_t>(name.size()));
-  out_.append(size, sizeof size);
+  char head[3] = {static_cast<char>(value.type)};
+  store_u16_le(head + 1, static_cast<uint16_t>(name.size()));
+  out_.append(head, sizeof head);
   out_ += name;
   switch (value.type) {
     case Edm::string:

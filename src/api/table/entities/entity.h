@@ -74,7 +74,8 @@ Ticks timestamp_of(std::string_view stored);
 // Writes a stored entity, with a timestamp of 0.
 class EntityWriter {
  public:
-  EntityWriter();
+  // `bytes`: about as many as it will have.
+  explicit EntityWriter(size_t bytes = 0);
   void add(std::string_view name, const EdmValue& value);
   size_t count() const { return count_; }
   // What the service counts as the size of an entity.

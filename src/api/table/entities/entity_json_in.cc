@@ -185,16 +185,31 @@ TableStatus check_size(std::string_view name, const EdmValue& value) {
       fmt::format("The value of property '{}' is larger than 64 KB (32K characters).", name));
 }
 
+// Whether `one` (it may be null) states the type of `member`.
+bool states_type(const Node* one, const Node& member) {
+  return one != nullptr && one->name.size() == member.name.size() + kTypeSuffix.size() &&
+         one->name.ends_with(kTypeSuffix) && one->name.starts_with(member.name);
+}
+
+// Whether some type is stated elsewhere than beside its member, where clients put them.
+bool has_types_apart(const Node& root) {
+  const Node* before = nullptr;
+  for (const Node* one = root.first; one != nullptr; before = one, one = one->next) {
+    if (!one->name.ends_with(kTypeSuffix)) continue;
+    const bool is_beside = (before != nullptr && states_type(one, *before)) ||
+                           (one->next != nullptr && states_type(one, *one->next));
+    if (!is_beside) return true;
+  }
+  return false;
+}
+
 // The type that is stated of a member: beside it, mostly.
-const Node* type_of(const Node& root, const Node* before, const Node& member) {
-  const auto states = [&](const Node* one) {
-    return one != nullptr && one->name.size() == member.name.size() + kTypeSuffix.size() &&
-           one->name.ends_with(kTypeSuffix) && one->name.starts_with(member.name);
-  };
-  if (states(before)) return before;
-  if (states(member.next)) return member.next;
+const Node* type_of(const Node& root, bool types_apart, const Node* before, const Node& member) {
+  if (states_type(before, member)) return before;
+  if (states_type(member.next, member)) return member.next;
+  if (!types_apart) return nullptr;
   for (const Node* one = root.first; one != nullptr; one = one->next) {
-    if (states(one)) return one;
+    if (states_type(one, member)) return one;
   }
   return nullptr;
 }
@@ -222,9 +237,7 @@ TableResult<std::string> key_of(const Node& root, std::string_view name,
   return key;
 }
 
-TableStatus add_member(EntityWriter& writer, const Node& root, const Node* before,
-                       const Node& member) {
-  const Node* const stated = type_of(root, before, member);
+TableStatus add_member(EntityWriter& writer, const Node& member, const Node* stated) {
   // Null is a property that is not there. But JavaScript writes null for an invalid date and for an
   // infinite number, too, and then it states the type: that is refused, and not lost.
   if (member.type == Type::null && (stated == nullptr || stated->text == name_of(Edm::string))) {
@@ -306,7 +319,8 @@ TableResult<IncomingEntity> parse_entity(std::string_view json, const NamedKeys*
   if (!row_key) return pass(row_key.error());
   entity.partition_key = std::move(*partition_key);
   entity.row_key = std::move(*row_key);
-  EntityWriter writer;
+  const bool types_apart = has_types_apart(root);
+  EntityWriter writer(document->text().size());
   writer.add(kPartitionKey, {.type = Edm::string, .bytes = entity.partition_key});
   writer.add(kRowKey, {.type = Edm::string, .bytes = entity.row_key});
   const Node* before = nullptr;
@@ -318,7 +332,8 @@ TableResult<IncomingEntity> parse_entity(std::string_view json, const NamedKeys*
     }
     // Checked before it is written: a count has 16 bits.
     if (writer.count() > kPropertiesMax) break;
-    if (auto added = add_member(writer, root, before, *member); !added) return pass(added.error());
+    const Node* const stated = type_of(root, types_apart, before, *member);
+    if (auto added = add_member(writer, *member, stated); !added) return pass(added.error());
   }
   if (auto checked = check_whole(writer); !checked) return pass(checked.error());
   entity.stored = writer.take();
@@ -334,7 +349,7 @@ TableResult<std::string> merge_entities(std::string_view stored, std::string_vie
   std::vector<Property> changed;
   changed.reserve(new_reader->count());
   for (Property property; new_reader->next(property);) changed.push_back(property);
-  EntityWriter writer;
+  EntityWriter writer(stored.size() + changes.size());
   std::vector<bool> used(changed.size());
   for (Property property; old_reader->next(property);) {
     for (size_t i = 0; i < changed.size(); ++i) {

@@ -94,6 +94,10 @@ class Members {
     begin(name);
     value::append_json_string(out_, value);
   }
+  void etag(Ticks timestamp) {
+    begin("odata.etag");
+    append_etag_json(out_, timestamp);
+  }
   void property(std::string_view name, const EdmValue& value) {
     const bool is_system = name == kPartitionKey || name == kRowKey || name == kTimestamp;
     const bool says_type = shape_.level != Metadata::none && needs_type(value) &&
@@ -132,7 +136,17 @@ class Members {
   bool first_ = true;
 };
 
+bool is_plain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+}
+
 void append_quoted_key(std::string& out, std::string_view key) {
+  if (std::ranges::all_of(key, is_plain)) {  // nothing to encode, as in most keys
+    out += '\'';
+    out += key;
+    out += '\'';
+    return;
+  }
   std::string doubled;
   doubled.reserve(key.size());
   for (const char c : key) {
@@ -182,7 +196,7 @@ Status append_entity_json(std::string& out, std::string_view stored, const Entit
     members.text("odata.id", std::string(shape.base) + "/" + link);
     members.text("odata.editLink", link);
   }
-  if (shape.level != Metadata::none) members.text("odata.etag", etag_text(reader->timestamp()));
+  if (shape.level != Metadata::none) members.etag(reader->timestamp());
   if (members.is_selected(kPartitionKey)) members.property(kPartitionKey, partition_key.value);
   if (members.is_selected(kRowKey)) members.property(kRowKey, row_key.value);
   if (members.is_selected(kTimestamp)) {

@@ -103,6 +103,9 @@ TEST(EntityJson, LinksQuoteAndEncodeKeys) {
   std::string link;
   append_key_predicate(link, "O'Neil", "a b");
   EXPECT_EQ(link, "PartitionKey='O''Neil',RowKey='a%20b'");
+  link.clear();
+  append_key_predicate(link, "key-0001", "");
+  EXPECT_EQ(link, "PartitionKey='key-0001',RowKey=''");
 }
 
 TEST(EntityCodec, ReadsWhatIsStoredAndWritesItBack) {

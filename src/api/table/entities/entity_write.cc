@@ -146,7 +146,7 @@ TableResult<EntityChange> parse_change(std::string_view method, const Address& a
   return change;
 }
 
-TableResult<partition::Write> make_write(const EntityChange& change,
+TableResult<partition::Write> make_write(const EntityChange& change, std::string stored,
                                          const cluster::Routing& routing,
                                          const std::shared_ptr<const Timestamps>& timestamps,
                                          const partition::Item* current) {
@@ -167,9 +167,9 @@ TableResult<partition::Write> make_write(const EntityChange& change,
   write.finisher = timestamps;
   const bool is_merge = change.change == Change::merge || change.change == Change::insert_or_merge;
   if (is_merge && write.verb == Verb::replace) {
-    write.editor = std::make_shared<const MergeEditor>(change.stored);
+    write.editor = std::make_shared<const MergeEditor>(std::move(stored));
   } else {
-    write.body = change.stored;
+    write.body = std::move(stored);
   }
   return write;
 }

@@ -78,7 +78,8 @@ TableResult<EntityChange> parse_change(std::string_view method, const Address& a
                                        std::string_view if_match, std::string_view body);
 
 // The write of a change. `current`: what was found, for those that needed it; null: nothing was.
-TableResult<partition::Write> make_write(const EntityChange& change,
+// `stored`: the change's own.
+TableResult<partition::Write> make_write(const EntityChange& change, std::string stored,
                                          const cluster::Routing& routing,
                                          const std::shared_ptr<const Timestamps>& timestamps,
                                          const partition::Item* current);

@@ -177,7 +177,9 @@ TableResult<QueryAnswer> answer_point(const HandlerContext& context, Call& call,
   const std::string table = shown_name(*routing->container);
   QueryAnswer answer;
   answer.level = *level;
-  answer.headers = "etag: " + etag_text(timestamp_of((*read)->item->body)) + "\r\n";
+  answer.headers = "etag: ";
+  append_etag(answer.headers, timestamp_of((*read)->item->body));
+  answer.headers += "\r\n";
   const EntityShape shape{.level = *level, .select = select, .base = base, .table = table};
   if (auto shown = append_entity_json(answer.body, (*read)->item->body, shape, true); !shown) {
     return std::unexpected(from_engine(shown.error(), call.cosmos_flavour));

@@ -46,6 +46,8 @@ bool contains(std::string_view text, std::string_view part) {
 }
 
 std::optional<Metadata> level_in(std::string_view text) {
+  // As the vendor's clients write it.
+  if (text == "application/json;odata=minimalmetadata") return Metadata::minimal;
   const std::string asked = lowered(text);
   if (!contains(asked, "json") && !contains(asked, "*/*")) return std::nullopt;
   if (contains(asked, "fullmetadata")) return Metadata::full;
@@ -133,6 +135,8 @@ std::vector<std::string> parse_select(std::string_view select) {
 }
 
 Prefer parse_prefer(std::string_view prefer) {
+  if (prefer.empty()) return Prefer::unsaid;
+  if (prefer == "return-no-content") return Prefer::no_content;  // as the vendor's clients write it
   const std::string asked = lowered(prefer);
   if (contains(asked, "return-no-content")) return Prefer::no_content;
   if (contains(asked, "return-content")) return Prefer::content;

@@ -59,10 +59,9 @@ bool take_zone(std::string_view& in, int& minutes_east) {
   return true;
 }
 
-void append_digits(std::string& out, int64_t number, size_t digits) {
-  std::array<char, 20> text;
-  for (size_t i = digits; i-- > 0; number /= 10) text[i] = static_cast<char>('0' + number % 10);
-  out.append(text.data(), digits);
+char* put_digits(char* to, uint32_t number, size_t digits) {
+  for (size_t i = digits; i-- > 0; number /= 10) to[i] = static_cast<char>('0' + number % 10);
+  return to + digits;
 }
 
 void append_time_with(std::string& out, Ticks ticks, std::string_view colon) {
@@ -72,20 +71,23 @@ void append_time_with(std::string& out, Ticks ticks, std::string_view colon) {
   const Ticks day = ticks / day_ticks - (ticks % day_ticks < 0 ? 1 : 0);
   const Ticks rest = ticks - day * day_ticks;
   const year_month_day date{sys_days{days{day}}};
-  append_digits(out, static_cast<int>(date.year()), 4);
-  out += '-';
-  append_digits(out, static_cast<unsigned>(date.month()), 2);
-  out += '-';
-  append_digits(out, static_cast<unsigned>(date.day()), 2);
-  out += 'T';
-  append_digits(out, rest / (3600 * kTicksInSecond), 2);
-  out += colon;
-  append_digits(out, rest / (60 * kTicksInSecond) % 60, 2);
-  out += colon;
-  append_digits(out, rest / kTicksInSecond % 60, 2);
-  out += '.';
-  append_digits(out, rest % kTicksInSecond, 7);
-  out += 'Z';
+  const auto second = static_cast<uint32_t>(rest / kTicksInSecond);  // of the day
+  std::array<char, 40> text;
+  char* to = put_digits(text.data(), static_cast<uint32_t>(static_cast<int>(date.year())), 4);
+  *to++ = '-';
+  to = put_digits(to, static_cast<unsigned>(date.month()), 2);
+  *to++ = '-';
+  to = put_digits(to, static_cast<unsigned>(date.day()), 2);
+  *to++ = 'T';
+  to = put_digits(to, second / 3600, 2);
+  to = std::ranges::copy(colon, to).out;
+  to = put_digits(to, second / 60 % 60, 2);
+  to = std::ranges::copy(colon, to).out;
+  to = put_digits(to, second % 60, 2);
+  *to++ = '.';
+  to = put_digits(to, static_cast<uint32_t>(rest % kTicksInSecond), 7);
+  *to++ = 'Z';
+  out.append(text.data(), to);
 }
 
 }  // namespace
@@ -135,10 +137,10 @@ void append_etag(std::string& out, Ticks ticks) {
   out += "'\"";
 }
 
-std::string etag_text(Ticks ticks) {
-  std::string out;
-  append_etag(out, ticks);
-  return out;
+void append_etag_json(std::string& out, Ticks ticks) {
+  out += "\"W/\\\"datetime'";
+  append_time_with(out, ticks, "%3A");
+  out += "'\\\"\"";
 }
 
 std::optional<EtagCondition> parse_if_match(std::string_view text) {

@@ -25,7 +25,8 @@ std::string time_text(Ticks ticks);
 
 // W/"datetime'2026-11-15T17%3A13%3A05.1979943Z'", without quotes around it.
 void append_etag(std::string& out, Ticks ticks);
-std::string etag_text(Ticks ticks);
+// The same as a string of JSON.
+void append_etag_json(std::string& out, Ticks ticks);
 
 // What If-Match asks for.
 struct EtagCondition {

@@ -8,11 +8,20 @@
 namespace orrery::table {
 namespace {
 
+std::string etag_of(Ticks ticks) {
+  std::string out;
+  append_etag(out, ticks);
+  return out;
+}
+
 TEST(Ticks, ATimeKeepsSevenDigits) {
   const auto ticks = parse_time("2026-11-15T17:13:05.1979943Z");
   ASSERT_TRUE(ticks);
   EXPECT_EQ(time_text(*ticks), "2026-11-15T17:13:05.1979943Z");
-  EXPECT_EQ(etag_text(*ticks), "W/\"datetime'2026-11-15T17%3A13%3A05.1979943Z'\"");
+  EXPECT_EQ(etag_of(*ticks), "W/\"datetime'2026-11-15T17%3A13%3A05.1979943Z'\"");
+  std::string json;
+  append_etag_json(json, *ticks);
+  EXPECT_EQ(json, R"("W/\"datetime'2026-11-15T17%3A13%3A05.1979943Z'\"")");
   EXPECT_EQ(parse_time("2026-11-15T19:13:05.1979943+02:00"), ticks);
   EXPECT_EQ(parse_time("2026-11-15T17:13:05.19799439Z"), ticks);
   EXPECT_EQ(parse_time("2026-11-15T17:13:05.1979943"), ticks);
@@ -37,7 +46,7 @@ TEST(Ticks, WhatIsNoTime) {
 
 TEST(Ticks, IfMatchIsAnyOrAWeakEtag) {
   EXPECT_TRUE(parse_if_match("*")->any);
-  EXPECT_EQ(parse_if_match(etag_text(12345))->ticks, 12345);
+  EXPECT_EQ(parse_if_match(etag_of(12345))->ticks, 12345);
   // Weak, and none that was ever given: it matches nothing.
   EXPECT_FALSE(parse_if_match("W/\"odd\"")->ticks);
   EXPECT_FALSE(parse_if_match("w/\"odd\"")->ticks);
