@@ -34,11 +34,13 @@ const PreparedTerms* prepared_terms(const Write& write) {
 }  // namespace
 
 Run::Run(Store& store, const Partition::Identity& identity, const PartitionRecord& record,
-         int64_t now_ms, const Limits& limits)
+         int64_t now_ms, const Limits& limits, const KnownSizes& known_sizes, size_t bytes)
     : store_(store),
       identity_(identity),
       now_ms_(now_ms),
       limits_(limits),
+      known_sizes_(known_sizes),
+      batch_(bytes),
       record_(record),
       purges_before_(store.purges().now()),
       ledger_(store.index_ledger()) {}
@@ -102,6 +104,7 @@ Result<std::optional<Item>> Run::current_item(const std::string& key) {
 
 Result<LogicalSize> Run::current_size(const std::string& key) {
   if (const auto* written = sizes_.find(key)) return *written;
+  if (auto known = known_sizes_.find(key)) return std::move(*known);
   auto stored = store_.get(store_.ledger(), key);
   if (!stored) return pass(stored.error());
   if (!*stored) return LogicalSize{};

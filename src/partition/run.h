@@ -45,6 +45,14 @@ class Overlay {
   void each(const Take& take) const {
     for (const auto& [key, value] : values_) take(key, value);
   }
+  // In the order of their keys.
+  std::vector<std::pair<std::string_view, const T*>> sorted() const {
+    std::vector<std::pair<std::string_view, const T*>> all;
+    all.reserve(values_.size());
+    for (const auto& [key, value] : values_) all.emplace_back(key, &value);
+    std::ranges::sort(all, {}, &decltype(all)::value_type::first);
+    return all;
+  }
   std::vector<std::string> keys() const {
     std::vector<std::string> all;
     all.reserve(values_.size());
@@ -88,8 +96,9 @@ class Run {
  public:
   // Limits::response_bytes bounds the bodies that reads and edits of one transaction load from the
   // database and return.
+  // `bytes`: about as many as its writes have.
   Run(Store& store, const Partition::Identity& identity, const PartitionRecord& record,
-      int64_t now_ms, const Limits& limits);
+      int64_t now_ms, const Limits& limits, const KnownSizes& known_sizes, size_t bytes);
 
   // Appends a transaction, which stays as it is. On error nothing of it remains.
   struct Failure {
@@ -106,6 +115,8 @@ class Run {
   rocksdb::WriteBatch& finish();
   const PartitionRecord& record() const { return record_; }
   const std::vector<SizeDelta>& deltas() const { return deltas_; }
+  // The sizes of logical partitions that it changes, by size_key().
+  const Overlay<LogicalSize>& sizes() const { return sizes_; }
   // The terms whose entries change. After finish().
   template <class Take>
   void each_changed_term(const Take& take) const {
@@ -187,8 +198,9 @@ class Run {
   // null when they are to be made from `item`.
   TermSet new_terms(const Write& write, const Item& after, const PreparedTerms* prepared,
                     const value::Node* item);
-  // Items as the run leaves them, each once.
+  // As the run leaves them, each once.
   void finish_items();
+  void finish_sizes();
   void change_term(std::string_view term, std::string_view key, bool add);
   Status change_size(const Write& write, int64_t bytes, int64_t items, uint64_t limit);
 
@@ -196,6 +208,7 @@ class Run {
   const Partition::Identity& identity_;
   const int64_t now_ms_;
   const Limits& limits_;
+  const KnownSizes& known_sizes_;
   uint64_t found_bytes_ = 0;      // of the transaction at hand
   uint64_t run_found_bytes_ = 0;  // of all of them
   rocksdb::WriteBatch batch_;

@@ -5,13 +5,9 @@
 
 namespace orrery::partition {
 
+// In the order of their keys: a memtable finds the place of one from that of the one before.
 void Run::finish_items() {
-  std::vector<std::pair<std::string_view, const std::optional<Item>*>> sorted;
-  sorted.reserve(items_.size());
-  items_.each([&](const std::string& key, const auto& item) { sorted.emplace_back(key, &item); });
-  // In the order of their keys: a memtable finds the place of one from that of the one before.
-  std::ranges::sort(sorted, {}, &decltype(sorted)::value_type::first);
-  for (const auto& [key, item] : sorted) {
+  for (const auto& [key, item] : items_.sorted()) {
     if (*item) {
       batch_.Put(store_.items(), key, encode_item(**item));
     } else {
@@ -20,8 +16,19 @@ void Run::finish_items() {
   }
 }
 
+void Run::finish_sizes() {
+  for (const auto& [key, size] : sizes_.sorted()) {
+    if (size->items == 0) {
+      batch_.Delete(store_.ledger(), key);
+    } else {
+      batch_.Put(store_.ledger(), key, encode_size(*size));
+    }
+  }
+}
+
 rocksdb::WriteBatch& Run::finish() {
   finish_items();
+  finish_sizes();
   // In the order of their keys, too. What the run did to one term twice stays in the order in which
   // it did it.
   std::ranges::sort(terms_, [&](const TermChange& a, const TermChange& b) {
@@ -35,14 +42,6 @@ rocksdb::WriteBatch& Run::finish() {
       batch_.Delete(store_.terms(), entry_of(change));
     }
   }
-  // Once for a logical partition, however many of its items the run has changed.
-  sizes_.each([&](const std::string& key, const LogicalSize& size) {
-    if (size.items == 0) {
-      batch_.Delete(store_.ledger(), key);
-    } else {
-      batch_.Put(store_.ledger(), key, encode_size(size));
-    }
-  });
   for (const IndexLedgerEntry& entry : ledger_.entries()) {
     if (entry.policy) {
       batch_.Put(store_.ledger(), definition_key(entry.version),

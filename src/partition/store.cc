@@ -27,11 +27,13 @@ Shared::Shared(const Limits& limits_in, const Clock& clock_in, bool sync_commits
       clock(clock_in),
       sync_commits(sync_commits_in),
       // An item that is read often is found without its block, and so are the entries of a term; a
-      // quarter of the memory is for those, and a sixteenth for these.
+      // quarter of the memory is for those, and a sixteenth for these. A 64th is for the sizes of
+      // logical partitions that are written.
       caches(std::make_unique<Caches>(limits_in.block_cache_bytes / 4,
-                                      limits_in.block_cache_bytes / 16)),
+                                      limits_in.block_cache_bytes / 16,
+                                      limits_in.block_cache_bytes / 64)),
       writers("writer", 4) {
-  caches->blocks = rocksdb::NewLRUCache(limits.block_cache_bytes / 16 * 11);
+  caches->blocks = rocksdb::NewLRUCache(limits.block_cache_bytes / 64 * 43);
   caches->write_buffers = std::make_shared<rocksdb::WriteBufferManager>(limits.write_buffer_bytes);
   caches->log = std::make_shared<RocksDbLog>(clock);
   rocksdb::Env::Default()->SetBackgroundThreads(2, rocksdb::Env::LOW);

@@ -29,6 +29,7 @@
 #include "partition/purge_marks.h"
 #include "partition/range_filter.h"
 #include "partition/reading.h"
+#include "partition/size_cache.h"
 #include "partition/term_cache.h"
 #include "volume/followed_files.h"
 #include "volume/volume.h"
@@ -36,9 +37,11 @@
 namespace orrery::partition {
 
 struct Shared::Caches {
-  Caches(size_t item_bytes, size_t term_bytes) : items(item_bytes), terms(term_bytes) {}
+  Caches(size_t item_bytes, size_t term_bytes, size_t size_bytes)
+      : items(item_bytes), terms(term_bytes), sizes(size_bytes) {}
   ItemCache items;
   TermCache terms;
+  SizeCache sizes;
   std::shared_ptr<rocksdb::Cache> blocks;
   std::shared_ptr<rocksdb::WriteBufferManager> write_buffers;
   std::shared_ptr<rocksdb::Logger> log;

@@ -20,6 +20,8 @@ namespace {
 // A run is bounded so that the first of many waiting callers is not kept until the last is done.
 constexpr size_t kRunTransactions = 256;
 constexpr size_t kRunBytes = 4ULL << 20;
+// What a write of an item takes in a batch beside its body: its key twice, its head, its size.
+constexpr size_t kWriteBytes = 256;
 constexpr int64_t kAttemptEveryUs = 1'000'000;
 constexpr int64_t kAttemptWaitMostUs = 60'000'000;
 
@@ -71,7 +73,8 @@ Writer::Writer(Partition& partition, Shared& shared, Store& store)
       lsn_(record_.lsn),
       read_only_reason_(store.read_only_reason()),
       last_attempt_us_(shared.clock.steady_us()),
-      attempt_wait_us_(kAttemptEveryUs) {}
+      attempt_wait_us_(kAttemptEveryUs),
+      known_sizes_(shared.caches->sizes) {}
 
 void Writer::submit(std::vector<Write> transaction, Completion done) {
   auto turn = enqueue(transaction, done);
@@ -115,22 +118,23 @@ void Writer::post() noexcept {
 void Writer::work() noexcept {
   std::vector<Entry> entries;
   const bool done = survive("a run of writes", [&] {
-    take_run(entries);
-    commit(entries);
+    const size_t bytes = take_run(entries);
+    commit(entries, bytes);
   });
   if (!done) survive("failing a run of writes", [&] { fail_all(entries, out_of_memory()); });
   yield_turn();
 }
 
-void Writer::take_run(std::vector<Entry>& entries) {
+size_t Writer::take_run(std::vector<Entry>& entries) {
   entries.reserve(kRunTransactions);
   MutexLock lock(mutex_);
   size_t bytes = 0;
   while (!queue_.empty() && entries.size() < kRunTransactions && bytes < kRunBytes) {
-    for (const Write& write : queue_.front().transaction) bytes += write.body.size();
+    for (const Write& write : queue_.front().transaction) bytes += kWriteBytes + write.body.size();
     entries.push_back(std::move(queue_.front()));
     queue_.pop_front();
   }
+  return bytes;
 }
 
 void Writer::end_turn() noexcept {
@@ -164,13 +168,14 @@ void Writer::yield_turn() noexcept {
   post();
 }
 
-void Writer::commit(std::vector<Entry>& entries) {
+void Writer::commit(std::vector<Entry>& entries, size_t bytes) {
   if (!writable()) {
     fail_all(entries, Error{.code = Code::read_only,
                             .message = "the partition takes no writes now: " + read_only_reason()});
     return;
   }
-  Run run(store_, partition_.identity(), record(), shared_.clock.now_ms(), shared_.limits);
+  Run run(store_, partition_.identity(), record(), shared_.clock.now_ms(), shared_.limits,
+          known_sizes_, bytes);
   std::vector<Outcome> outcomes(entries.size());
   const Status room = room_to_grow();
   size_t first_after_a_change = entries.size();
@@ -255,6 +260,7 @@ Status Writer::commit_run(Run& run) {
     written = rocksdb::Status::MemoryLimit(error.what());
   }
   if (!written.ok()) {
+    known_sizes_.forget();
     Error error = store_.translate(written, "committing");
     if (error.code != Code::corrupt) error.code = Code::read_only;
     log::error("a partition has stopped taking writes", {{"error", error.message}});
@@ -267,10 +273,20 @@ Status Writer::commit_run(Run& run) {
   store_.acknowledge();
   store_.committed(next.lsn);
   track(std::move(deltas));
+  remember_sizes(run);
   if (purges) store_.purges().set(*purges);
   MutexLock lock(mutex_);
   set_record(std::move(next));
   return {};
+}
+
+void Writer::remember_sizes(const Run& run) noexcept {
+  const bool done = survive("remembering sizes", [&] {
+    run.sizes().each(
+        [&](const std::string& key, const LogicalSize& size) { known_sizes_.put(key, size); });
+  });
+  // One that was not put would be found as it was before.
+  if (!done) known_sizes_.forget();
 }
 
 void Writer::put_back(std::vector<Entry>& entries, size_t from) {

@@ -90,15 +90,18 @@ class Writer {
   bool take_turn() ORRERY_REQUIRES(mutex_);
   void post() noexcept;
   void work() noexcept;
-  void take_run(std::vector<Entry>& entries);
+  // About as many bytes as its batch will have.
+  size_t take_run(std::vector<Entry>& entries);
   // Fails what waits, for want of memory.
   void end_turn() noexcept;
   void yield_turn() noexcept;  // to the next job, if there is work for one
   void track(std::vector<SizeDelta> deltas) noexcept;
   void set_record(PartitionRecord record) noexcept ORRERY_REQUIRES(mutex_);
-  void commit(std::vector<Entry>& entries);
+  void commit(std::vector<Entry>& entries, size_t bytes);
   // Commits a run; on failure the partition has stopped taking writes.
   Status commit_run(Run& run);
+  // That it has left, after its commit.
+  void remember_sizes(const Run& run) noexcept;
   // Those from `from` on go to the front of the queue again: the run has read enough.
   void put_back(std::vector<Entry>& entries, size_t from);
   // Whether the disk takes writes (again).
@@ -127,6 +130,7 @@ class Writer {
   int64_t attempt_wait_us_ ORRERY_GUARDED_BY(mutex_);  // until the next one, without room
 
   // Touched by the one job only, or while paused.
+  KnownSizes known_sizes_;
   bool tracking_ = false;
   std::optional<std::string> cut_;  // tracked_ has two entries: the left side's and the right's
   std::vector<SizeDelta> tracked_;
