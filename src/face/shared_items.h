@@ -8,10 +8,13 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 
+#include "account/account.h"
 #include "base/limits.h"
 #include "base/result.h"
+#include "cluster/engine.h"
 #include "cluster/routing.h"
 #include "partition/partition.h"
 
@@ -30,6 +33,16 @@ class SharedItems {
   // A function that tells from an item's JSON a number which grows with the items made. For one
   // thread.
   virtual std::function<uint64_t(std::string_view)> age() const = 0;
+  // What a token of the face lets its holder do with the items of this container.
+  // Code::unauthorized: it is none; Code::forbidden: it is for something else, or not valid any
+  // more.
+  struct TokenGrant {
+    bool may_write = false;
+    std::optional<std::string> placement;  // of the only items that it is for; nothing: all
+  };
+  virtual Result<TokenGrant> open_token(std::string_view token, const cluster::Engine& engine,
+                                        const account::Account& account,
+                                        const cluster::Routing& routing, int64_t now_s) const = 0;
   // The version that an item has by its JSON's own mark, which the face has put there.
   virtual std::optional<partition::Version> version_of(std::string_view mark) const = 0;
 };

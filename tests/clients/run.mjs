@@ -8,11 +8,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { start } from "../sdk/server.mjs";
+import { freePort, start } from "../sdk/server.mjs";
 import { toolchains, workFolder } from "./toolchains.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const titles = { python: "Python", go: "Go", java: "Java", js: "JavaScript" };
+const titles = { python: "Python", gremlin: "gremlinpython", go: "Go", java: "Java", js: "JavaScript" };
 const fileNames = { python: "first.py", go: "first.go", java: "First.java", js: "first.mjs" };
 // Reached only by what is stuck, on a busy machine too.
 const programWithin_ms = 600_000;
@@ -25,7 +25,8 @@ for (const name of wanted) {
     process.exit(1);
   }
 }
-const server = await start({ args: ["--direct-port", "0"] });
+const gremlinPort = await freePort();
+const server = await start({ args: ["--direct-port", "0", "--gremlin-port", String(gremlinPort)] });
 try {
   for (const language of wanted.length > 0 ? wanted : Object.keys(toolchains)) await judge(language);
 } finally {
@@ -44,6 +45,7 @@ async function judge(language) {
     if (tools.program) {
       const source = join(here, tools.program);
       const made = tools.make(source, "client");
+      if (language === "gremlin") await makeGraph();
       for (const mode of tools.modes ?? ["gateway"]) {
         const title = mode === "gateway" ? titles[language] : `${titles[language]}, ${mode} mode`;
         const { code, out, err } = await execute(made, { ORRERY_MODE: mode });
@@ -55,11 +57,18 @@ async function judge(language) {
         }
       }
     }
+    if (language === "gremlin") return;
     await judgeReadme(language, "A first program", /^ada 12.5\n$/);
     if (language === "js") await judgeReadme(language, "A tour in five minutes", /^wrote 1 for .* RU\n/);
   } catch (error) {
     report(false, `${titles[language]}: the program can be made`, error.message);
   }
+}
+
+// The container of graph.py.
+async function makeGraph() {
+  const { database } = await server.client().databases.createIfNotExists({ id: "db" });
+  await database.containers.createIfNotExists({ id: "people", partitionKey: { paths: ["/pk"] } });
 }
 
 // The program in this language of a section of README.md runs, and prints what is said there.
@@ -89,7 +98,7 @@ function readmeProgram(language, heading) {
 function execute(made, mode = {}) {
   const { command, args, env = {} } = made(server);
   const settings = { ORRERY_ENDPOINT: `https://localhost:${server.port}`, ORRERY_KEY: server.key,
-    ORRERY_CERT: join(server.data, "cert.pem") };
+    ORRERY_CERT: join(server.data, "cert.pem"), ORRERY_GREMLIN: `wss://localhost:${gremlinPort}/gremlin` };
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], timeout: programWithin_ms,
       killSignal: "SIGKILL", env: { ...process.env, ...settings, ...mode, ...env } });

@@ -24,15 +24,17 @@ export const toolchains = {
       if (output("python3", ["-c", "import venv, ensurepip"]) === undefined) return "python3 has no venv";
     },
     make(source) {
-      const folder = join(built, "python");
-      const wanted = readFileSync(join(here, "python/requirements.txt"), "utf8");
-      once(join(folder, "installed"), wanted, () => {
-        rmSync(folder, { recursive: true, force: true });
-        run("python3", ["-m", "venv", folder]);
-        run(join(folder, "bin/python"), ["-m", "pip", "install", "--quiet", "--require-hashes", "--only-binary", ":all:",
-          "-r", join(here, "python/requirements.txt")]);
-      });
-      return () => ({ command: join(folder, "bin/python"), args: [source] });
+      const python = environment("python", "requirements.txt");
+      return () => ({ command: python, args: [source] });
+    },
+  },
+
+  gremlin: {
+    program: "python/graph.py",
+    lacks: () => toolchains.python.lacks(),
+    make(source) {
+      const python = environment("python-graph", "graph_requirements.txt");
+      return () => ({ command: python, args: [source] });
     },
   },
 
@@ -103,6 +105,19 @@ export function workFolder(language) {
 }
 
 const certificate = (server) => join(server.data, "cert.pem");
+
+// A Python of its own with the packages of a list beside the programs: its path.
+function environment(name, list) {
+  const folder = join(built, name);
+  const requirements = join(here, "python", list);
+  once(join(folder, "installed"), readFileSync(requirements, "utf8"), () => {
+    rmSync(folder, { recursive: true, force: true });
+    run("python3", ["-m", "venv", folder]);
+    run(join(folder, "bin/python"), ["-m", "pip", "install", "--quiet", "--require-hashes", "--only-binary", ":all:",
+      "-r", requirements]);
+  });
+  return join(folder, "bin/python");
+}
 
 // Does it unless the stamp says that it was done for the same text.
 function once(stamp, text, action) {

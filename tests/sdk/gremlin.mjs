@@ -1,4 +1,5 @@
 // The Gremlin face for tests: a server that has it, graphs made through the Cosmos DB face, and clients in two versions.
+import { randomUUID } from "node:crypto";
 import { createRequire } from "node:module";
 import { after, before } from "node:test";
 
@@ -15,6 +16,7 @@ export async function startGraphs({ args = [], ...rest } = {}) {
     try {
       const server = await start({ ...rest, args: [...args, "--gremlin-port", String(port)] });
       server.gremlinUrl = `ws://127.0.0.1:${port}/gremlin`;
+      server.secureGremlinUrl = `wss://127.0.0.1:${port}/gremlin`;
       return server;
     } catch (error) {
       if (attempt === 5 || !/in use/i.test(error.message)) throw error;
@@ -75,4 +77,44 @@ export async function makeModern(client) {
   for (const [id, name] of [["3", "lop"], ["5", "ripple"]]) await client.submit("g.addV('software').property('id', id0).property('pk', 'p').property('name', n).property('lang', 'java')", { id0: id, n: name });
   const edges = [["7", "1", "knows", "2", 0.5], ["8", "1", "knows", "4", 1], ["9", "1", "created", "3", 0.4], ["10", "4", "created", "5", 1], ["11", "4", "created", "3", 0.4], ["12", "6", "created", "3", 0.2]];
   for (const [id, from, label, to, weight] of edges) await client.submit("g.V(f).addE(l).to(g.V(t)).property('id', i).property('weight', w)", { f: from, l: label, t: to, i: id, w: weight });
+}
+
+// The protocol by hand, for what the drivers hide: each part as it came. Frames wait in the socket while it is paused.
+const WebSocket = createRequire(require.resolve("gremlin"))("ws");
+export class RawGraph {
+  static async open(server, name, { mimeType = v2, key = devKey, url = server.gremlinUrl } = {}) {
+    const raw = new RawGraph();
+    Object.assign(raw, { mimeType, sasl: Buffer.from(`\0/dbs/db/colls/${name}\0${key}`).toString("base64"), waiting: new Map() });
+    raw.socket = new WebSocket(url, { rejectUnauthorized: false });
+    await new Promise((resolve, reject) => raw.socket.once("open", resolve).once("error", reject));
+    raw.socket.on("message", (bytes) => raw.#take(JSON.parse(bytes)));
+    return raw;
+  }
+
+  send(requestId, op, args, processor = "") {
+    const body = JSON.stringify({ requestId, op, processor, args });
+    this.socket.send(Buffer.concat([Buffer.from([this.mimeType.length]), Buffer.from(this.mimeType), Buffer.from(body)]));
+  }
+
+  // All parts of the answer. `onPart` is called with each as it comes.
+  ask(gremlin, { args = {}, onPart = () => {} } = {}) {
+    const requestId = randomUUID();
+    return new Promise((resolve) => {
+      this.waiting.set(requestId, { parts: [], resolve, onPart });
+      this.send(requestId, "eval", { gremlin, language: "gremlin-groovy", ...args });
+    });
+  }
+
+  #take(part) {
+    const { requestId, status: { code } } = part;
+    if (code === 407) return this.send(requestId, "authentication", { sasl: this.sasl }, "traversal");
+    const asked = this.waiting.get(requestId);
+    asked.parts.push(part);
+    asked.onPart(part);
+    if (code !== 206) this.waiting.delete(requestId), asked.resolve(asked.parts);
+  }
+
+  close() {
+    this.socket.terminate();
+  }
 }

@@ -154,6 +154,11 @@ describe("gremlin", () => {
     const [profile] = await rows(client, "g.V().out().executionProfile()");
     assert.equal(profile.metrics.length, 2);
     assert.equal(profile.metrics[1].counts.resultCount, 6);
+    // What the store did: the vertices by a query, their edges by the index; their other ends are known by then.
+    assert.deepEqual(profile.metrics.map((one) => one.storeOps[0].requests), [1, 1]);
+    assert.equal(profile.metrics[1].storeOps[0].items, 6);
+    assert.ok(profile.metrics.every((one) => one.storeOps[0].charge > 0));
+    assert.equal(profile.storeOps.requests, 2);
     const [explained] = await rows(client, "g.V().out('knows').explain()");
     assert.deepEqual(explained.final, ["V()", "out(knows)"]);
   });

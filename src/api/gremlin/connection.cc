@@ -46,6 +46,12 @@ void Connection::on_message(net::WebSocket& socket, net::MessageKind kind, std::
   const Status read = read_message(bytes, kind == net::MessageKind::binary, message);
   if (!read) {
     context_.metrics.done(static_cast<size_t>(Operation::other), status::kMalformed, 0);
+    if (!message.graphbinary_id.empty()) {
+      socket.send(
+          net::MessageKind::binary,
+          graphbinary_refusal(message.graphbinary_id, status::kMalformed, read.error().message));
+      return;
+    }
     return answer(socket, message, status::kMalformed, 1004, read.error().message);
   }
   handle(socket, std::move(message));

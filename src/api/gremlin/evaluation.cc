@@ -21,6 +21,10 @@ constexpr size_t kPartBytesMax = 1ULL << 20;
 constexpr size_t kScriptBytesMax = 64 * 1024;
 constexpr size_t kStepsMax = 400;
 constexpr int64_t kTimeMs = 30'000;
+constexpr int kOverBudget = 3200;  // the substatus of 429
+// Of results that wait until what the traversal writes is stored. Beyond that it is stored in
+// pieces.
+constexpr size_t kHeldBytesMax = 16ULL << 20;
 
 // What a client is told about an error.
 struct Outcome {
@@ -82,13 +86,28 @@ class Evaluation {
     if (answered_) return;
     const Outcome outcome = outcome_of(error, graph_ && graph_->timed_out(), is_parsing_);
     attributes_.status_code = outcome.service_code;
+    attributes_.substatus_code = outcome.service_code == 429 ? kOverBudget : 0;
     attributes_.retry_after_ms =
         outcome.service_code == 429 ? std::max(error.retry_after_ms, 1U) : 0;
-    const std::string text =
-        fmt::format("\r\nActivityId : {}\r\nExceptionType : {}\r\nExceptionMessage :\r\n\t{}\r\n",
-                    attributes_.activity_id,
-                    is_parsing_ ? "GraphCompileException" : "GraphRuntimeException", error.message);
+    const std::string text = fmt::format(
+        "\r\nActivityId : {}\r\nExceptionType : {}\r\nExceptionMessage :\r\n\t{}{}\r\n",
+        attributes_.activity_id, is_parsing_ ? "GraphCompileException" : "GraphRuntimeException",
+        error.message, what_was_written());
     finish(outcome.code, text, nullptr);
+  }
+
+  // Of a traversal that failed.
+  std::string what_was_written() {
+    if (!graph_) return {};
+    const WriteReport report = graph_->written();
+    if (report.stored + report.waiting == 0) return {};
+    attributes_.writes_stored = report.stored;
+    attributes_.writes_given_up = report.waiting;
+    if (report.stored == 0)
+      return fmt::format(". Nothing was written: all of its {} writes were given up",
+                         report.waiting);
+    return fmt::format(". It had stored {} writes, which stay; {} were given up", report.stored,
+                       report.waiting);
   }
 
   void run() {
@@ -133,6 +152,15 @@ class Evaluation {
     return kTimeMs;
   }
 
+  // What the connection's key or token lets it do now.
+  Result<face::SharedItems::TokenGrant> granted(const cluster::Routing& routing) const {
+    if (login_->token.empty()) {
+      return face::SharedItems::TokenGrant{.may_write = login_->may_write, .placement = {}};
+    }
+    return context_.items.open_token(login_->token, context_.lent.engine, context_.lent.account,
+                                     routing, context_.lent.clock.now_s());
+  }
+
   Status evaluate() {
     auto chain = read();
     if (!chain) return pass(chain.error());
@@ -148,16 +176,23 @@ class Evaluation {
       return orrery::fail(Code::not_found, fmt::format("there is no graph {} in the database {}",
                                                        login_->graph, login_->database));
     }
+    auto grant = granted(*routing);
+    if (!grant) {
+      is_parsing_ = false;
+      return pass(grant.error());
+    }
     RunLimits run_limits;
     run_limits.loops = context_.options.loops_max;
     auto graph = EngineGraph::open({.engine = context_.lent.engine,
                                     .items = context_.items,
                                     .clock = context_.lent.clock,
+                                    .parsed = context_.parsed,
                                     .helpers = context_.lent.query_helpers,
                                     .remote = context_.remote.get(),
                                     .until_us = started_us_ + time_ms() * 1000,
                                     .is_wanted = [this] { return !outbox_->is_gone(); },
-                                    .memory_max = run_limits.memory},
+                                    .memory_max = run_limits.memory,
+                                    .only_placement = std::move(grant->placement)},
                                    routing);
     if (!graph) return pass(graph.error());
     graph_ = std::move(*graph);
@@ -165,8 +200,9 @@ class Evaluation {
     auto compiled = compile(*chain, run);
     if (!compiled) return pass(compiled.error());
     is_parsing_ = false;
-    if (!compiled->is_read_only && !login_->may_write) {
-      return orrery::fail(Code::forbidden, "the key of this connection is for reading only");
+    if (!compiled->is_read_only && !grant->may_write) {
+      return orrery::fail(Code::forbidden,
+                          "the key or token of this connection is for reading only");
     }
     return give_results(run, *compiled);
   }
@@ -175,11 +211,11 @@ class Evaluation {
     Traversal& traversal = *compiled.traversal;
     if (compiled.explain) {
       if (auto added = add_result(explain(traversal), 1); !added) return added;
-      finish_results();
-      return {};
+      return store_and_finish();
     }
     std::unique_ptr<Profile> profile;
-    if (compiled.profile) profile = std::make_unique<Profile>(traversal, context_.lent.clock);
+    if (compiled.profile)
+      profile = std::make_unique<Profile>(traversal, *graph_, context_.lent.clock);
     traversal.start(run.seed());
     uint64_t left = compiled.read_as == "next"       ? static_cast<uint64_t>(compiled.next_count)
                     : compiled.read_as == "has_next" ? 1
@@ -207,10 +243,10 @@ class Evaluation {
       if (auto added = add_result(Value::boolean(any), 1); !added) return added;
     }
     if (profile) {
-      if (auto added = add_result(profile->report(graph_->spent().charge), 1); !added) return added;
+      if (auto stored = graph_->commit(); !stored) return stored;
+      if (auto added = add_result(profile->report(), 1); !added) return added;
     }
-    finish_results();
-    return {};
+    return store_and_finish();
   }
 
   Status add_results(Run& run, const Value& value, uint64_t count) {
@@ -237,32 +273,53 @@ class Evaluation {
     attributes_.time_ms = static_cast<double>(now_us - part_from_us_) / 1000;
     attributes_.total_time_ms = static_cast<double>(now_us - started_us_) / 1000;
     part_from_us_ = now_us;
-    const double total = graph_ ? graph_->spent().charge : 0;
+    const double total = graph_ ? graph_->work().charge : 0;
     attributes_.charge = total - attributes_.total_charge;
     attributes_.total_charge = total;
   }
 
+  // A part with what is stored already; otherwise it waits.
   Status send_part() {
-    note_costs();
-    if (!outbox_->send(
-            response_of(message_.id, status::kPartial, "", attributes_, &part_, form_))) {
-      answered_ = true;
-      return orrery::fail(Code::overloaded, "the client has gone");
-    }
-    part_.clear();
+    held_bytes_ += part_.size();
+    held_.push_back(std::exchange(part_, {}));
     results_ = 0;
+    if (graph_->has_staged() && held_bytes_ <= kHeldBytesMax) return {};
+    return send_held();
+  }
+
+  Status send_held() {
+    if (auto stored = graph_->commit(); !stored) return stored;
+    held_bytes_ = 0;
+    for (const std::string& part : std::exchange(held_, {})) {
+      note_costs();
+      if (!outbox_->send(
+              response_of(message_.id, status::kPartial, "", attributes_, &part, form_))) {
+        answered_ = true;
+        count(status::kServerError);
+        return orrery::fail(Code::overloaded, "the client has gone");
+      }
+    }
     return {};
   }
 
-  void finish_results() {
-    if (results_ == 0) return finish(status::kNoContent, "", nullptr);
-    finish(status::kSuccess, "", &part_);
+  Status store_and_finish() {
+    if (auto sent = send_held(); !sent) return sent;
+    if (results_ == 0) {
+      finish(status::kNoContent, "", nullptr);
+    } else {
+      finish(status::kSuccess, "", &part_);
+    }
+    return {};
   }
 
   void finish(int code, std::string_view text, const std::string* data) {
     answered_ = true;
     note_costs();
     outbox_->send(response_of(message_.id, code, text, attributes_, data, form_));
+    count(code);
+  }
+
+  void count(int code) {
     const auto operation =
         static_cast<size_t>(is_bytecode_ ? Operation::bytecode : Operation::eval);
     context_.metrics.done(operation, code, context_.lent.clock.steady_us() - started_us_);
@@ -283,6 +340,8 @@ class Evaluation {
   std::unique_ptr<EngineGraph> graph_;
   std::string part_;  // results of the next answer
   size_t results_ = 0;
+  std::vector<std::string> held_;  // parts before it
+  size_t held_bytes_ = 0;
 };
 
 }  // namespace

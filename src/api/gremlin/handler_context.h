@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "api/gremlin/graph/parsed_queries.h"
 #include "cluster/query/remote_views.h"
 #include "face/face.h"
 #include "face/request_metrics.h"
@@ -18,7 +19,7 @@ struct ServiceOptions {
   // Whether GraphSON 2 is answered with types. Clients of the service that this face stands in for
   // ask for version 2 and expect none.
   bool typed_graphson2 = false;
-  uint32_t loops_max = 32;  // of a repeat()
+  uint32_t loops_max = 64;  // of a repeat()
 };
 
 struct HandlerContext {
@@ -36,6 +37,7 @@ struct HandlerContext {
   const ServiceOptions options;
   face::RequestMetrics& metrics;
   std::unique_ptr<cluster::RemoteViews> remote;  // null in a server alone
+  mutable ParsedQueries parsed;
 };
 
 }  // namespace orrery::gremlin

@@ -15,7 +15,7 @@ inline constexpr std::array kOptions = {
                  "How Gremlin's GraphSON 2 is answered: untyped (as clients of the vendor's "
                  "service expect) or typed",
                  "untyped"},
-    face::Option{"gremlin-loops", "N", "How many loops a repeat() of Gremlin may take", "32"}};
+    face::Option{"gremlin-loops", "N", "How many loops a repeat() of Gremlin may take", "64"}};
 
 inline ServiceOptions service_options(const face::OptionValues& values) {
   return {.typed_graphson2 = values.text("gremlin-answers") == "typed",

@@ -17,16 +17,22 @@
 namespace orrery::cosmos {
 namespace {
 
-Status authorize_by_token(const HandlerContext& context, const Call& call,
-                          std::string_view signature) {
-  auto token = context.tokens.open(signature);
+struct OpenedToken {
+  ResourceToken token;
+  Grant grant;
+};
+
+// A token that is valid now, and what it grants.
+Result<OpenedToken> open_token(const ResourceTokens& tokens, const cluster::Engine& engine,
+                               std::string_view signature, int64_t now_s) {
+  auto token = tokens.open(signature);
   if (!token) return pass(token.error());
-  if (token->expires_s <= context.clock.now_s()) {
+  if (token->expires_s <= now_s) {
     return fail(Code::forbidden,
                 fmt::format("the resource token expired at {}: read its permission for a new one",
                             net::http_date(token->expires_s)));
   }
-  const catalog::ResourcePtr permission = context.engine.catalog().resource(token->permission);
+  const catalog::ResourcePtr permission = engine.catalog().resource(token->permission);
   if (!permission || permission->kind != kPermissionKind ||
       fingerprint_of(permission->body) != token->fingerprint) {
     return fail(Code::forbidden,
@@ -35,6 +41,13 @@ Status authorize_by_token(const HandlerContext& context, const Call& call,
   }
   auto grant = parse_grant(permission->body);
   if (!grant) return pass(grant.error());
+  return OpenedToken{*token, std::move(*grant)};
+}
+
+Status authorize_by_token(const HandlerContext& context, const Call& call,
+                          std::string_view signature) {
+  auto opened = open_token(context.tokens, context.engine, signature, context.clock.now_s());
+  if (!opened) return pass(opened.error());
   // Where a container is, whoever may read something of it may know.
   std::optional<ResourceAddress> container;
   if (asks_for_addresses(call.address)) {
@@ -47,13 +60,13 @@ Status authorize_by_token(const HandlerContext& context, const Call& call,
   bool in_container = false;
   if (address.count >= 4 && address.segments[0] == "dbs" && address.segments[2] == "colls") {
     const cluster::RoutingPtr routing = find_container(context.engine, address);
-    in_container = routing && routing->container->number == token->container;
+    in_container = routing && routing->container->number == opened->token.container;
   }
-  return check_grant(*grant, {.method = call.method,
-                              .address = address,
-                              .headers = call.headers,
-                              .query = call.is_query(),
-                              .in_container = in_container});
+  return check_grant(opened->grant, {.method = call.method,
+                                     .address = address,
+                                     .headers = call.headers,
+                                     .query = call.is_query(),
+                                     .in_container = in_container});
 }
 
 Result<std::string_view> authorize_by_key(const HandlerContext& context, const Call& call) {
@@ -103,6 +116,19 @@ std::expected<std::string_view, Refusal> authorize(const HandlerContext& context
   auto key = authorize_by_key(context, call);
   if (!key) return refuse(key.error());
   return *key;
+}
+
+Result<Grant> open_grant(const ResourceTokens& tokens, const cluster::Engine& engine,
+                         const cluster::Routing& routing, std::string_view authorization,
+                         int64_t now_s) {
+  const auto signature = resource_signature(authorization);
+  if (!signature) return fail(Code::unauthorized, "this is no resource token");
+  auto opened = open_token(tokens, engine, *signature, now_s);
+  if (!opened) return pass(opened.error());
+  if (opened->token.container != routing.container->number || !opened->grant.whole_container()) {
+    return fail(Code::forbidden, "the resource token is not for this container as a whole");
+  }
+  return std::move(opened->grant);
 }
 
 // A token for one item must not get hold of another id by it.

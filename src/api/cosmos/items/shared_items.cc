@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "api/cosmos/auth/authorize.h"
 #include "api/cosmos/items/item_write.h"
 #include "api/cosmos/operation.h"
 #include "api/cosmos/wire/etag.h"
@@ -32,6 +33,15 @@ class Items final : public face::SharedItems {
     return std::move(*write);
   }
   std::function<uint64_t(std::string_view)> age() const override { return ItemAge(); }
+  Result<TokenGrant> open_token(std::string_view token, const cluster::Engine& engine,
+                                const account::Account& account, const cluster::Routing& routing,
+                                int64_t now_s) const override {
+    auto grant = open_grant(ResourceTokens(account.secret()), engine, routing, token, now_s);
+    if (!grant) return pass(grant.error());
+    TokenGrant made{.may_write = grant->may_write, .placement = {}};
+    if (grant->key) made.placement = value::place(routing.container->spec.key, *grant->key);
+    return made;
+  }
   std::optional<partition::Version> version_of(std::string_view mark) const override {
     return parse_etag_condition(mark);
   }

@@ -32,6 +32,10 @@ Result<Login> log_in(std::string_view sasl, const account::Account& account) {
   login.database = user.substr(kDatabases.size(), middle - kDatabases.size());
   login.graph = user.substr(middle + kGraphs.size());
 
+  if (password.starts_with("type=resource&") || password.starts_with("type%3")) {
+    login.token = password;
+    return login;
+  }
   account::Keys keys = account.keys().texts();
   bool known = false;
   for (const account::KeyName name : account::kAllKeys) {
@@ -40,7 +44,9 @@ Result<Login> log_in(std::string_view sasl, const account::Account& account) {
     known = true;
     login.may_write = login.may_write || account::access_of(name) == account::Access::read_write;
   }
-  if (!known) return refused("the password is not a key of this account");
+  if (!known) {
+    return refused("the password is neither a key of this account nor a resource token");
+  }
   return login;
 }
 

@@ -1,5 +1,5 @@
 // SASL PLAIN: the user is the address of a graph, /dbs/DATABASE/colls/GRAPH, the password is a key
-// of the account.
+// of the account or a resource token for the container.
 //
 // Pure; any thread may call.
 #pragma once
@@ -16,6 +16,7 @@ struct Login {
   std::string database;
   std::string graph;
   bool may_write = false;
+  std::string token;  // empty: logged in with a key. What it grants is asked with each request
 };
 
 // `sasl`: base64 of an authorization id, a user and a password, with a zero byte before the last

@@ -1,23 +1,19 @@
-// Reading: queries, hops, lookups. engine_graph_write.cc has the writes. See engine_graph.h.
+// Finding elements. engine_graph_hops.cc has the hops, engine_graph_write.cc the writes. See
+// engine_graph.h.
 #include "api/gremlin/graph/engine_graph.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <set>
+#include <unordered_set>
 
 #include "api/gremlin/graph/item.h"
-#include "api/gremlin/graph/item_query.h"
-#include "base/await.h"
-#include "prices/request_units.h"
-#include "query/bind/bind.h"
-#include "query/parse/parser.h"
+#include "value/json.h"
 
 namespace orrery::gremlin {
 namespace {
-
-constexpr size_t kIdsOfQuery = 512;
-constexpr size_t kRowsOfPage = 1000;
 
 value::KeyPart key_part(const Value& value) {
   value::KeyPart part;
@@ -43,105 +39,44 @@ value::KeyPart key_part(const Value& value) {
   return part;
 }
 
-// A key that is not there cannot be in a list.
-void add_partitions(ItemFilter& filter, std::span<const Value> partitions, std::string_view name) {
-  if (std::ranges::none_of(partitions, &Value::is_null)) filter.add_id_list(partitions, name);
+bool is_dropped(const Value& element) {
+  return element.is_edge() ? element.edge()->dropped : element.vertex()->dropped;
+}
+
+const void* address_of(const Value& element) {
+  return element.is_edge() ? static_cast<const void*>(element.edge().get())
+                           : static_cast<const void*>(element.vertex().get());
 }
 
 }  // namespace
 
-// A query over the container, page by page.
-class EngineGraph::Query {
+// What a query gives, and then what the traversal had staged when it began and the query has not
+// given.
+class EngineGraph::FoundByQuery final : public ElementCursor {
  public:
-  Query(EngineGraph& graph, std::string text, const std::vector<Value>& parameters)
-      : graph_(graph), text_(std::move(text)) {
-    for (size_t i = 0; i < parameters.size(); ++i) {
-      parameters_.emplace(fmt::format("@p{}", i), query_value(parameters[i]));
-    }
+  FoundByQuery(EngineGraph& graph, ItemFilter filter, bool edges)
+      : graph_(graph), query_(graph.reader_, std::move(filter)), edges_(edges) {
+    staged_ = graph.staged_.elements(edges);
+    for (const Value& element : staged_) not_given_.insert(address_of(element));
   }
-
-  // Null at the end.
-  Result<const StringList*> next(size_t rows) {
-    if (ended_) return nullptr;
-    if (!bound_) {
-      if (auto prepared = prepare(); !prepared) return pass(prepared.error());
-    }
-    query::PageLimits limits;
-    limits.rows = std::clamp<size_t>(rows, 1, kRowsOfPage);
-    limits.bytes = graph_.terms_.engine.limits().response_bytes;
-    limits.position_bytes = 1 << 20;
-    limits.stop = [this] { return !graph_.check(); };
-    limits.free_steps = 1000;
-    limits.made = graph_.terms_.items.age();
-    cluster::ContainerQuery query(graph_.terms_.engine, graph_.routing_, *parsed_, parameters_,
-                                  bounds_, graph_.terms_.remote);
-    if (query.partitions() > 1) limits.helpers = graph_.terms_.helpers;
-    context_.budget.start({.stop = limits.stop,
-                           .free_steps = limits.free_steps,
-                           .bytes = query::kEvaluationBytesMax});
-    auto ran =
-        query.run(*bound_, at_ ? &*at_ : nullptr, {}, partition::Reach::files, limits, context_);
-    if (!ran) {
-      if (auto over = graph_.check(); !over) return pass(over.error());
-      return pass(ran.error());
-    }
-    rows_ = std::move(ran->page.rows);
-    ran->receipt.charge = prices::query_charge({.items = ran->page.read.items,
-                                                .bytes = ran->page.read.bytes,
-                                                .entries_read = ran->page.read.entries,
-                                                .bytes_returned = rows_.bytes(),
-                                                .bytes_asked = text_.size()});
-    query.pay(ran->receipt);
-    graph_.spent_.charge += ran->receipt.charge;
-    ++graph_.spent_.queries;
-    graph_.spent_.items += ran->page.read.items;
-    graph_.spent_.entries += ran->page.read.entries;
-    at_ = std::move(ran->page.next);
-    ended_ = !at_;
-    if (rows_.empty()) {
-      if (auto over = graph_.check(); !over) return pass(over.error());
-    }
-    return &rows_;
-  }
-
- private:
-  Status prepare() {
-    auto parsed = query::parse_query(text_);
-    if (!parsed) return fail(Code::internal, "a query of a traversal: " + parsed.error().message);
-    parsed_ = std::make_unique<query::Query>(std::move(*parsed));
-    context_.now_ticks = graph_.terms_.clock.now_s() * 10'000'000;
-    auto bound = query::bind_query(*parsed_, parameters_, {}, nullptr, {}, &context_);
-    if (!bound) return fail(Code::internal, "a query of a traversal: " + bound.error().message);
-    bound_ = std::move(*bound);
-    return {};
-  }
-
-  EngineGraph& graph_;
-  const std::string text_;
-  query::Parameters parameters_;
-  std::unique_ptr<query::Query> parsed_;
-  std::shared_ptr<const query::BoundQuery> bound_;
-  query::Context context_;
-  const cluster::KeyBounds bounds_;
-  std::optional<query::Position> at_;
-  bool ended_ = false;
-  StringList rows_;
-};
-
-class EngineGraph::Cursor final : public ElementCursor {
- public:
-  Cursor(EngineGraph& graph, std::unique_ptr<Query> query)
-      : graph_(graph), query_(std::move(query)) {}
   Result<std::vector<Value>> next(size_t want) override {
     std::vector<Value> found;
     while (found.empty()) {
-      auto rows = query_->next(want);
+      auto rows = query_.next(want);
       if (!rows) return pass(rows.error());
       if (*rows == nullptr) break;
       for (const std::string_view row : **rows) {
         auto element = graph_.element_of(row);
         if (!element) return pass(element.error());
+        not_given_.erase(address_of(*element));
+        if (element->is_edge() != edges_ || is_dropped(*element)) continue;
         found.push_back(std::move(*element));
+      }
+    }
+    if (!found.empty()) return found;
+    for (Value& element : std::exchange(staged_, {})) {
+      if (not_given_.contains(address_of(element)) && !is_dropped(element)) {
+        found.push_back(std::move(element));
       }
     }
     return found;
@@ -149,13 +84,16 @@ class EngineGraph::Cursor final : public ElementCursor {
 
  private:
   EngineGraph& graph_;
-  std::unique_ptr<Query> query_;
+  ItemReader::Query query_;
+  const bool edges_;
+  std::vector<Value> staged_;
+  std::unordered_set<const void*> not_given_;
 };
 
 // What was found already.
-class EngineGraph::ListCursor final : public ElementCursor {
+class EngineGraph::FoundList final : public ElementCursor {
  public:
-  explicit ListCursor(std::vector<Value> found) : found_(std::move(found)) {}
+  explicit FoundList(std::vector<Value> found) : found_(std::move(found)) {}
   Result<std::vector<Value>> next(size_t /*want*/) override { return std::exchange(found_, {}); }
 
  private:
@@ -179,13 +117,22 @@ Result<std::unique_ptr<EngineGraph>> EngineGraph::open(GraphTerms terms,
       new EngineGraph(std::move(terms), std::move(routing), std::move(name)));
 }
 
-Status EngineGraph::check() {
-  if (terms_.clock.steady_us() > terms_.until_us) {
-    timed_out_ = true;
-    return fail(Code::overloaded, "the traversal has taken longer than it may");
+Status EngineGraph::show_system_properties(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (std::ranges::find(kShowable, name) == std::end(kShowable)) {
+      return fail(Code::unsupported,
+                  fmt::format("{} cannot be shown: _ts, _etag, _rid and _self can", name));
+    }
+    form_.shown.push_back(name);
   }
-  if (!terms_.is_wanted()) return fail(Code::overloaded, "the client has gone");
   return {};
+}
+
+StoreWork EngineGraph::work() const {
+  StoreWork work = reader_.spent();
+  work.charge += written_.charge;
+  work.writes = written_.stored;
+  return work;
 }
 
 Status EngineGraph::keep(size_t bytes) {
@@ -197,16 +144,11 @@ Status EngineGraph::keep(size_t bytes) {
                           terms_.memory_max));
 }
 
-std::unique_ptr<EngineGraph::Query> EngineGraph::query(std::string text,
-                                                       std::vector<Value> parameters) {
-  return std::make_unique<Query>(*this, std::move(text), parameters);
-}
-
 Result<Value> EngineGraph::element_of(std::string_view json) {
   auto document = value::JsonDocument::parse(json);
   if (!document) return pass(document.error());
   if (is_edge_item(document->root())) {
-    EdgePtr edge = edge_of(document->root(), key_name_);
+    EdgePtr edge = edge_of(document->root(), form_);
     auto& known = known_edges_[edge->key];
     if (!known) {
       known = std::move(edge);
@@ -214,7 +156,7 @@ Result<Value> EngineGraph::element_of(std::string_view json) {
     }
     return Value::of(known);
   }
-  VertexPtr vertex = vertex_of(document->root(), key_name_);
+  VertexPtr vertex = vertex_of(document->root(), form_);
   auto& known = known_vertices_[vertex->key];
   if (!known) {
     known = std::move(vertex);
@@ -224,19 +166,29 @@ Result<Value> EngineGraph::element_of(std::string_view json) {
 }
 
 std::string EngineGraph::place(const Value& partition) const {
-  return value::place(routing_->container->spec.key, {key_part(partition)});
+  return value::place(reader_.routing().container->spec.key, {key_part(partition)});
 }
 
-Result<Value> EngineGraph::read(const ElementKey& key) {
-  auto reply = await<Result<cluster::ReadReply>>([&](auto done) {
-    terms_.engine.read(routing_, place(key.partition), key.id, {}, std::move(done));
+Status EngineGraph::load(const std::vector<ElementKey>& keys) {
+  std::vector<ItemReader::Key> asked;
+  asked.reserve(keys.size());
+  for (const ElementKey& key : keys) asked.push_back({place(key.partition), key.id});
+  return reader_.fetch(std::move(asked), [&](std::string_view json) -> Status {
+    if (auto element = element_of(json); !element) return pass(element.error());
+    return {};
   });
-  if (!reply) return pass(reply.error());
-  if (!*reply) return pass(reply->error());
-  ++spent_.reads;
-  spent_.charge += (*reply)->receipt.charge;
-  if (!(*reply)->item) return Value();
-  return element_of((*reply)->item->body);
+}
+
+Status EngineGraph::read_all(ItemFilter filter, const ItemReader::Take& take) {
+  ItemReader::Query query(reader_, std::move(filter));
+  while (true) {
+    auto rows = query.next(kRowsOfPage);
+    if (!rows) return pass(rows.error());
+    if (*rows == nullptr) return {};
+    for (const std::string_view row : **rows) {
+      if (auto taken = take(row); !taken) return taken;
+    }
+  }
 }
 
 Result<std::unique_ptr<ElementCursor>> EngineGraph::find_vertices(const ElementFilter& filter) {
@@ -248,141 +200,100 @@ Result<std::unique_ptr<ElementCursor>> EngineGraph::find_edges(const ElementFilt
 }
 
 Result<std::unique_ptr<ElementCursor>> EngineGraph::find(const ElementFilter& filter, bool edges) {
-  if (!filter.by_id) {
-    ItemFilter made(key_name_, edges);
-    for (const Condition& condition : filter.conditions) made.add(condition);
-    auto [text, parameters] = std::move(made).finish();
-    return std::make_unique<Cursor>(*this, query(std::move(text), std::move(parameters)));
+  if (filter.by_id) {
+    auto found = find_by_id(filter, edges);
+    if (!found) return pass(found.error());
+    return std::make_unique<FoundList>(std::move(*found));
   }
-  std::vector<Value> found;
-  std::vector<Value> ids;
-  std::set<std::string> seen;
-  const auto take = [&](const Value& element) {
-    if (element.is_null() || element.is_edge() != edges) return;
-    found.push_back(element);
-  };
-  for (const Value& id : filter.ids) {
-    if (!id.is_list()) {
-      if (seen.insert(id.print()).second) ids.push_back(Value::text(id.print()));
-      continue;
-    }
-    const Value& partition = id.elements()[0];
-    const std::string row = id.elements()[1].print();
-    if (!partition.is_null()) {
-      auto element = read({row, partition});
-      if (!element) return pass(element.error());
-      if (!element->is_null() && element->is_edge() == edges) {
-        found.push_back(std::move(*element));
-        continue;
-      }
-      // A list of two ids looks the same as a partition key and an id.
-      if (seen.insert(partition.print()).second) ids.push_back(Value::text(partition.print()));
-    }
-    if (seen.insert(row).second) ids.push_back(Value::text(row));
-  }
-  for (size_t from = 0; from < ids.size(); from += kIdsOfQuery) {
-    ItemFilter made(key_name_, edges);
-    made.add_id_list(std::span(ids).subspan(from, std::min(kIdsOfQuery, ids.size() - from)), "id");
-    for (const Condition& condition : filter.conditions) made.add(condition);
-    auto [text, parameters] = std::move(made).finish();
-    auto asked = query(std::move(text), std::move(parameters));
-    while (true) {
-      auto rows = asked->next(kRowsOfPage);
-      if (!rows) return pass(rows.error());
-      if (*rows == nullptr) break;
-      for (const std::string_view row : **rows) {
-        auto element = element_of(row);
-        if (!element) return pass(element.error());
-        take(*element);
-      }
-    }
-  }
-  return std::make_unique<ListCursor>(std::move(found));
+  ItemFilter made(form_.key_name, edges);
+  for (const Condition& condition : filter.conditions) made.add(condition);
+  return std::make_unique<FoundByQuery>(*this, std::move(made), edges);
 }
 
-Result<std::vector<std::vector<EdgePtr>>> EngineGraph::edges_of(
-    std::span<const VertexPtr> vertices, Way way, const std::vector<std::string>& labels) {
-  std::vector<std::vector<EdgePtr>> found(vertices.size());
-  std::unordered_map<ElementKey, std::vector<EdgePtr>, KeyHash> by_vertex;
-  std::vector<ElementKey> keys;
-  for (const VertexPtr& vertex : vertices) {
-    if (by_vertex.try_emplace(vertex->key).second) keys.push_back(vertex->key);
+Result<std::vector<Value>> EngineGraph::find_by_id(const ElementFilter& filter, bool edges) {
+  std::vector<Value> found;
+  std::unordered_set<const void*> given;
+  const auto take = [&](const Value& element) {
+    if (element.is_edge() != edges || is_dropped(element)) return;
+    if (given.insert(address_of(element)).second) found.push_back(element);
+  };
+  // A partition key and an id: known after this, or not there.
+  std::vector<ElementKey> missing;
+  const auto is_known = [&](const ElementKey& key) {
+    return known_vertices_.contains(key) || known_edges_.contains(key);
+  };
+  for (const Value& id : filter.ids) {
+    if (!id.is_list() || id.elements()[0].is_null()) continue;
+    ElementKey key{id.elements()[1].print(), id.elements()[0]};
+    if (!is_known(key)) missing.push_back(std::move(key));
   }
-  for (const bool out : {true, false}) {
-    if (way == (out ? Way::in : Way::out)) continue;
-    for (auto& [key, edges] : by_vertex) edges.clear();
-    for (size_t from = 0; from < keys.size(); from += kIdsOfQuery) {
-      const auto some = std::span(keys).subspan(from, std::min(kIdsOfQuery, keys.size() - from));
-      std::vector<Value> ids, partitions;
-      for (const ElementKey& key : some) {
-        ids.push_back(Value::text(key.id));
-        if (std::ranges::find(partitions, key.partition) == partitions.end()) {
-          partitions.push_back(key.partition);
-        }
-      }
-      ItemFilter filter(key_name_, true);
-      filter.add_id_list(ids, out ? "_vertexId" : "_sink");
-      if (out) add_partitions(filter, partitions, key_name_);
-      if (!labels.empty()) filter.add_labels(labels);
-      auto [text, parameters] = std::move(filter).finish();
-      auto asked = query(std::move(text), std::move(parameters));
-      while (true) {
-        auto rows = asked->next(kRowsOfPage);
-        if (!rows) return pass(rows.error());
-        if (*rows == nullptr) break;
-        for (const std::string_view row : **rows) {
-          auto element = element_of(row);
-          if (!element) return pass(element.error());
-          if (!element->is_edge()) continue;
-          EdgePtr edge = element->edge();
-          if (edge->dropped) continue;
-          const auto at = by_vertex.find(out ? edge->out : edge->in);
-          if (at != by_vertex.end()) at->second.push_back(std::move(edge));
-        }
-      }
+  if (auto loaded = load(missing); !loaded) return pass(loaded.error());
+
+  std::set<std::string> ids;
+  for (const Value& id : filter.ids) {
+    if (!id.is_list()) {
+      ids.insert(id.print());
+      continue;
     }
-    for (size_t i = 0; i < vertices.size(); ++i) {
-      const auto& edges = by_vertex[vertices[i]->key];
-      found[i].insert(found[i].end(), edges.begin(), edges.end());
+    const ElementKey key{id.elements()[1].print(), id.elements()[0]};
+    const auto vertex = known_vertices_.find(key);
+    const auto edge = known_edges_.find(key);
+    if (!edges && vertex != known_vertices_.end()) {
+      take(Value::of(vertex->second));
+    } else if (edges && edge != known_edges_.end()) {
+      take(Value::of(edge->second));
+    } else {
+      // A list of two ids looks the same as a partition key and an id.
+      if (!key.partition.is_null()) ids.insert(key.partition.print());
+      ids.insert(key.id);
     }
+  }
+  if (ids.empty()) return found;
+  const std::vector<Value> staged = staged_.elements(edges);
+  ItemFilter made(form_.key_name, edges);
+  Value::List values;
+  for (const std::string& id : ids) values.push_back(Value::text(id));
+  made.add_list("id", std::move(values));
+  for (const Condition& condition : filter.conditions) made.add(condition);
+  auto read = read_all(std::move(made), [&](std::string_view json) -> Status {
+    auto element = element_of(json);
+    if (!element) return pass(element.error());
+    take(*element);
+    return {};
+  });
+  if (!read) return pass(read.error());
+  for (const Value& element : staged) {
+    const ElementKey& key = edges ? element.edge()->key : element.vertex()->key;
+    if (ids.contains(key.id)) take(element);
   }
   return found;
 }
 
+Result<std::optional<uint64_t>> EngineGraph::count(const ElementFilter& filter, bool edges) {
+  if (filter.by_id || !staged_.empty()) return std::nullopt;
+  ItemFilter made(form_.key_name, edges);
+  for (const Condition& condition : filter.conditions) made.add(condition);
+  if (!made.count_only()) return std::nullopt;
+  uint64_t sum = 0;
+  auto read = read_all(std::move(made), [&](std::string_view row) -> Status {
+    double count = 0;
+    const auto [end, failed] = std::from_chars(row.data(), row.data() + row.size(), count);
+    if (failed != std::errc()) return fail(Code::internal, "a count is no number");
+    sum += static_cast<uint64_t>(count);
+    return {};
+  });
+  if (!read) return pass(read.error());
+  return sum;
+}
+
 Result<std::vector<VertexPtr>> EngineGraph::vertices(std::span<const ElementKey> keys) {
-  std::vector<VertexPtr> found(keys.size());
   std::vector<ElementKey> missing;
+  std::unordered_set<ElementKey, KeyHash> seen;
   for (const ElementKey& key : keys) {
-    if (!known_vertices_.contains(key) && std::ranges::find(missing, key) == missing.end()) {
-      missing.push_back(key);
-    }
+    if (!known_vertices_.contains(key) && seen.insert(key).second) missing.push_back(key);
   }
-  if (missing.size() == 1) {
-    if (auto one = read(missing[0]); !one) return pass(one.error());
-  } else {
-    for (size_t from = 0; from < missing.size(); from += kIdsOfQuery) {
-      std::vector<Value> ids, partitions;
-      for (size_t i = from; i < std::min(from + kIdsOfQuery, missing.size()); ++i) {
-        ids.push_back(Value::text(missing[i].id));
-        if (std::ranges::find(partitions, missing[i].partition) == partitions.end()) {
-          partitions.push_back(missing[i].partition);
-        }
-      }
-      ItemFilter filter(key_name_, false);
-      filter.add_id_list(ids, "id");
-      add_partitions(filter, partitions, key_name_);
-      auto [text, parameters] = std::move(filter).finish();
-      auto asked = query(std::move(text), std::move(parameters));
-      while (true) {
-        auto rows = asked->next(kRowsOfPage);
-        if (!rows) return pass(rows.error());
-        if (*rows == nullptr) break;
-        for (const std::string_view row : **rows) {
-          if (auto element = element_of(row); !element) return pass(element.error());
-        }
-      }
-    }
-  }
+  if (auto loaded = load(missing); !loaded) return pass(loaded.error());
+  std::vector<VertexPtr> found(keys.size());
   for (size_t i = 0; i < keys.size(); ++i) {
     const auto known = known_vertices_.find(keys[i]);
     if (known != known_vertices_.end() && !known->second->dropped) found[i] = known->second;

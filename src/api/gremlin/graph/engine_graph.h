@@ -1,51 +1,29 @@
 // The graph of a traversal over a container of the engine. Conditions become the filter of an index
-// query; the ids of a hop become the list of one query; a vertex by its key is one read.
+// query; the vertices of a hop become lookups in the index of their partitions; vertices by their
+// keys are read together.
 //
 // out() reads the partitions of the vertices that it starts from, since edges lie with their
-// source. in() asks the index of all partitions for `_sink`, at the same time (decision 0031).
+// source. in() asks the index of all partitions for `_sink` (decision 0031).
+//
+// Writes are staged until commit(): those of one partition key are stored together, and a traversal
+// that fails before has stored nothing, unless there were more than can be kept.
 //
 // Threading: one thread at a time. It blocks.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "api/gremlin/graph/item.h"
+#include "api/gremlin/graph/item_reader.h"
+#include "api/gremlin/graph/staged_writes.h"
 #include "api/gremlin/traversal/graph.h"
-#include "base/clock.h"
-#include "cluster/engine.h"
-#include "cluster/query/container_query.h"
-#include "cluster/query/remote_views.h"
-#include "face/shared_items.h"
-#include "value/json.h"
 
 namespace orrery::gremlin {
-
-// What a traversal has cost so far.
-struct Spent {
-  double charge = 0;
-  uint64_t queries = 0;
-  uint64_t reads = 0;
-  uint64_t writes = 0;
-  uint64_t items = 0;    // read by queries
-  uint64_t entries = 0;  // of the index
-};
-
-struct GraphTerms {
-  cluster::Engine& engine;
-  const face::SharedItems& items;
-  const Clock& clock;
-  query::Helpers* helpers;
-  cluster::RemoteViews* remote;
-  int64_t until_us;                 // on the steady clock
-  std::function<bool()> is_wanted;  // whether the client is there
-  size_t memory_max;
-};
 
 class EngineGraph final : public Graph {
  public:
@@ -54,9 +32,9 @@ class EngineGraph final : public Graph {
 
   Result<std::unique_ptr<ElementCursor>> find_vertices(const ElementFilter& filter) override;
   Result<std::unique_ptr<ElementCursor>> find_edges(const ElementFilter& filter) override;
-  Result<std::vector<std::vector<EdgePtr>>> edges_of(
-      std::span<const VertexPtr> vertices, Way way,
-      const std::vector<std::string>& labels) override;
+  Result<std::optional<uint64_t>> count(const ElementFilter& filter, bool edges) override;
+  Result<std::unique_ptr<HopCursor>> edges_of(std::vector<VertexPtr> vertices,
+                                              const HopFilter& hop) override;
   Result<std::vector<VertexPtr>> vertices(std::span<const ElementKey> keys) override;
   Status add(const VertexPtr& vertex) override;
   Status add(const EdgePtr& edge) override;
@@ -64,16 +42,22 @@ class EngineGraph final : public Graph {
   Status save(const EdgePtr& edge) override;
   Status drop(const VertexPtr& vertex) override;
   Status drop(const EdgePtr& edge) override;
-  Status check() override;
+  Status show_system_properties(const std::vector<std::string>& names) override;
+  Status check() override { return reader_.check(); }
+  StoreWork work() const override;
 
-  const Spent& spent() const { return spent_; }
+  // Stores what is staged.
+  Status commit();
+  bool has_staged() const { return !staged_.empty(); }
+  // Of commits so far, and what is still staged.
+  WriteReport written() const;
   // Why check() ended the traversal.
-  bool timed_out() const { return timed_out_; }
+  bool timed_out() const { return reader_.timed_out(); }
 
  private:
-  class Query;
-  class Cursor;
-  class ListCursor;
+  class FoundByQuery;
+  class FoundList;
+  class Hops;
   struct KeyHash {
     size_t operator()(const ElementKey& key) const {
       return std::hash<std::string>()(key.id) ^ (key.partition.hash() * 31);
@@ -81,26 +65,29 @@ class EngineGraph final : public Graph {
   };
 
   EngineGraph(GraphTerms terms, cluster::RoutingPtr routing, std::string key_name)
-      : terms_(std::move(terms)), routing_(std::move(routing)), key_name_(std::move(key_name)) {}
+      : terms_(std::move(terms)), reader_(terms_, std::move(routing)), form_{std::move(key_name)} {}
 
   Result<std::unique_ptr<ElementCursor>> find(const ElementFilter& filter, bool edges);
-  std::unique_ptr<Query> query(std::string text, std::vector<Value> parameters);
+  Result<std::vector<Value>> find_by_id(const ElementFilter& filter, bool edges);
   Result<Value> element_of(std::string_view json);
   // Of the partition key's value.
   std::string place(const Value& partition) const;
-  Result<Value> read(const ElementKey& key);  // null when there is none
-  Result<std::string> write(partition::Write write);
-  Result<std::string> store(partition::Verb verb, const std::string& json,
-                            const std::string& version);
-  Status remove(const ElementKey& key, const std::string& version);
+  // Reads what is not known of these.
+  Status load(const std::vector<ElementKey>& keys);
+  Status read_all(ItemFilter filter, const ItemReader::Take& take);
+
+  Status stage(partition::Verb verb, const ElementKey& key, const std::string& json,
+               const std::string& version, Value element);
+  Status stage_removal(const ElementKey& key, Value element);
+  Status stage(partition::Write write, Value element);
   Status keep(size_t bytes);
 
-  GraphTerms terms_;
-  cluster::RoutingPtr routing_;
-  const std::string key_name_;
-  Spent spent_;
+  const GraphTerms terms_;
+  ItemReader reader_;
+  ItemForm form_;
+  StagedWrites staged_;
+  WriteReport written_;
   size_t kept_ = 0;
-  bool timed_out_ = false;
   std::unordered_map<ElementKey, VertexPtr, KeyHash> known_vertices_;
   std::unordered_map<ElementKey, EdgePtr, KeyHash> known_edges_;
 };

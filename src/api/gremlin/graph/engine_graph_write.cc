@@ -1,140 +1,151 @@
 // Writing. See engine_graph.h.
 #include <fmt/format.h>
 
+#include <chrono>
+#include <thread>
+
 #include "api/gremlin/graph/engine_graph.h"
 #include "api/gremlin/graph/item.h"
-#include "base/await.h"
 
 namespace orrery::gremlin {
 namespace {
 
-std::string version_in(std::string_view json) {
-  auto document = value::JsonDocument::parse(json);
-  if (!document) return {};
-  const value::Node* mark = document->root().find("_etag");
-  return mark != nullptr ? std::string(mark->text) : "";
-}
+// A transaction of the engine's holds so many; beyond that the traversal is stored in pieces.
+constexpr uint64_t kStagedMax = 10'000;
+constexpr uint64_t kStagedBytesMax = 16ULL << 20;
 
 }  // namespace
 
-Result<std::string> EngineGraph::write(partition::Write one) {
-  if (auto checked = check(); !checked) return pass(checked.error());
-  std::vector<partition::Write> transaction;
-  transaction.push_back(std::move(one));
-  auto reply = await<cluster::WriteReply>(
-      [&](auto done) { terms_.engine.write(routing_, std::move(transaction), std::move(done)); });
-  if (!reply) return pass(reply.error());
-  spent_.charge += reply->receipt.charge;
-  ++spent_.writes;
-  if (reply->error) return pass(*reply->error);
-  return std::move(reply->written.front().item.body);
+Status EngineGraph::commit() {
+  if (staged_.empty()) return {};
+  if (auto checked = check(); !checked) return checked;
+  return staged_.commit({.engine = terms_.engine,
+                         .routing = reader_.routing_ptr(),
+                         .wait =
+                             [this](uint32_t ms) {
+                               if (!check()) return false;
+                               std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+                               return true;
+                             }},
+                        written_);
 }
 
-Result<std::string> EngineGraph::store(partition::Verb verb, const std::string& json,
-                                       const std::string& version) {
-  auto made = terms_.items.make_write(verb, json, *routing_, terms_.engine.limits());
+WriteReport EngineGraph::written() const {
+  WriteReport report = written_;
+  report.waiting += staged_.count();
+  return report;
+}
+
+Status EngineGraph::stage(partition::Write write, Value element) {
+  if (!reader_.bounds().has(write.placement)) {
+    return fail(Code::forbidden,
+                "the token of this connection is for one partition key, and the traversal writes "
+                "outside it");
+  }
+  if (auto kept = keep(write.body.size() + 256); !kept) return kept;
+  if (auto staged = staged_.put(std::move(write), std::move(element)); !staged) return staged;
+  if (staged_.count() < kStagedMax && staged_.bytes() < kStagedBytesMax) return {};
+  return commit();
+}
+
+Status EngineGraph::stage(partition::Verb verb, const ElementKey& key, const std::string& json,
+                          const std::string& version, Value element) {
+  if (auto checked = check(); !checked) return checked;
+  verb = staged_.verb_for({place(key.partition), key.id}, verb);
+  auto made = terms_.items.make_write(verb, json, reader_.routing(), terms_.engine.limits());
   if (!made) return pass(made.error());
-  if (!version.empty()) made->if_version = terms_.items.version_of(version);
-  return write(std::move(*made));
+  if (verb == partition::Verb::replace && !version.empty()) {
+    made->if_version = terms_.items.version_of(version);
+  }
+  return stage(std::move(*made), std::move(element));
 }
 
-Status EngineGraph::remove(const ElementKey& key, const std::string& version) {
+Status EngineGraph::stage_removal(const ElementKey& key, Value element) {
   partition::Write gone;
   gone.verb = partition::Verb::remove;
   gone.placement = place(key.partition);
   gone.row = key.id;
   gone.key_text = "[" + key.partition.print() + "]";
-  gone.schema = routing_->schema;
+  gone.schema = reader_.routing().schema;
   gone.needs_room = false;
-  if (!version.empty()) gone.if_version = terms_.items.version_of(version);
-  auto written = write(std::move(gone));
-  if (!written && written.error().code == Code::not_found) return {};  // somebody else was faster
-  if (!written) return pass(written.error());
-  return {};
+  return stage(std::move(gone), std::move(element));
 }
 
 Status EngineGraph::add(const VertexPtr& vertex) {
   if (vertex->key.id.empty()) vertex->key.id = new_id();
   for (const auto& property : vertex->properties) {
-    const bool is_flat = property->key == key_name_ || property->key == "ttl";
+    const bool is_flat = property->key == form_.key_name || property->key == "ttl";
     if (is_flat) property->id = vertex->key.id + "|" + property->key;
     if (property->id.empty()) property->id = new_id();
-    if (property->key == key_name_) vertex->key.partition = property->value;
+    if (property->key == form_.key_name) vertex->key.partition = property->value;
   }
-  auto json = item_of(*vertex, key_name_);
+  auto json = item_of(*vertex, form_);
   if (!json) return pass(json.error());
-  auto stored = store(partition::Verb::create, *json, "");
-  if (!stored) return pass(stored.error());
-  vertex->version = version_in(*stored);
+  auto staged = stage(partition::Verb::create, vertex->key, *json, "", Value::of(vertex));
+  if (!staged) return staged;
   known_vertices_[vertex->key] = vertex;
-  return keep(3 * stored->size() + 256);
+  return keep(3 * json->size() + 256);
 }
 
 Status EngineGraph::add(const EdgePtr& edge) {
   if (edge->key.id.empty()) edge->key.id = new_id();
   edge->key.partition = edge->out.partition;
-  auto json = item_of(*edge, key_name_);
+  auto json = item_of(*edge, form_);
   if (!json) return pass(json.error());
-  auto stored = store(partition::Verb::create, *json, "");
-  if (!stored) return pass(stored.error());
-  edge->version = version_in(*stored);
+  auto staged = stage(partition::Verb::create, edge->key, *json, "", Value::of(edge));
+  if (!staged) return staged;
   known_edges_[edge->key] = edge;
-  return keep(3 * stored->size() + 256);
+  return keep(3 * json->size() + 256);
 }
 
 Status EngineGraph::save(const VertexPtr& vertex) {
   if (vertex->dropped) return {};
   // What places the vertex cannot be taken from it: V().properties().drop() leaves it.
-  if (!vertex->key.partition.is_null() && vertex->find(key_name_) == nullptr) {
+  if (!vertex->key.partition.is_null() && vertex->find(form_.key_name) == nullptr) {
     auto placing = std::make_shared<VertexProperty>();
-    placing->id = vertex->key.id + "|" + key_name_;
-    placing->key = key_name_;
+    placing->id = vertex->key.id + "|" + form_.key_name;
+    placing->key = form_.key_name;
     placing->value = vertex->key.partition;
     placing->owner = vertex;
     vertex->properties.insert(vertex->properties.begin(), std::move(placing));
   }
   for (const auto& property : vertex->properties) {
     if (property->id.empty()) property->id = new_id();
-    if (property->key == key_name_ && !(property->value == vertex->key.partition)) {
+    if (property->key == form_.key_name && !(property->value == vertex->key.partition)) {
       return fail(Code::invalid,
                   fmt::format("the partition key of a vertex cannot be changed: '{}' is {}",
-                              key_name_, vertex->key.partition.print()));
+                              form_.key_name, vertex->key.partition.print()));
     }
   }
-  auto json = item_of(*vertex, key_name_);
+  auto json = item_of(*vertex, form_);
   if (!json) return pass(json.error());
-  auto stored = store(partition::Verb::replace, *json, vertex->version);
-  if (!stored) return pass(stored.error());
-  vertex->version = version_in(*stored);
-  return {};
+  return stage(partition::Verb::replace, vertex->key, *json, vertex->version, Value::of(vertex));
 }
 
 Status EngineGraph::save(const EdgePtr& edge) {
   if (edge->dropped) return {};
-  auto json = item_of(*edge, key_name_);
+  auto json = item_of(*edge, form_);
   if (!json) return pass(json.error());
-  auto stored = store(partition::Verb::replace, *json, edge->version);
-  if (!stored) return pass(stored.error());
-  edge->version = version_in(*stored);
-  return {};
+  return stage(partition::Verb::replace, edge->key, *json, edge->version, Value::of(edge));
 }
 
 Status EngineGraph::drop(const VertexPtr& vertex) {
   if (vertex->dropped) return {};
-  const VertexPtr one[] = {vertex};
-  auto edges = edges_of(one, Way::both, {});
+  auto cursor = edges_of({vertex}, {});
+  if (!cursor) return pass(cursor.error());
+  auto edges = all_edges(**cursor);
   if (!edges) return pass(edges.error());
-  for (const EdgePtr& edge : edges->front()) {
+  for (const EdgePtr& edge : *edges) {
     if (auto dropped = drop(edge); !dropped) return dropped;
   }
-  if (auto removed = remove(vertex->key, ""); !removed) return removed;
+  if (auto removed = stage_removal(vertex->key, Value::of(vertex)); !removed) return removed;
   vertex->dropped = true;
   return {};
 }
 
 Status EngineGraph::drop(const EdgePtr& edge) {
   if (edge->dropped) return {};
-  if (auto removed = remove(edge->key, ""); !removed) return removed;
+  if (auto removed = stage_removal(edge->key, Value::of(edge)); !removed) return removed;
   edge->dropped = true;
   return {};
 }

@@ -103,81 +103,114 @@ bool is_edge_item(const Node& item) {
   return found != nullptr && found->type == Type::boolean && found->boolean;
 }
 
-void read_vertex(const Node& item, const std::string& key_name,
-                 const std::shared_ptr<Vertex>& vertex) {
-  vertex->key = {text_at(item, "id"), scalar_at(item, key_name)};
-  vertex->label = text_at(item, "label");
-  if (vertex->label.empty()) vertex->label = "vertex";
-  vertex->version = text_at(item, "_etag");
-  const Value changed = scalar_at(item, "_ts");
-  vertex->changed_s = changed.is_integer() ? changed.as_integer() : 0;
-  vertex->properties.clear();
-  for (const Node* member = item.first; member != nullptr; member = member->next) {
-    if (is_own_name(member->name)) continue;
-    const bool is_flat = member->name == key_name || member->name == "ttl";
-    if (is_flat) {
-      auto property = std::make_shared<VertexProperty>();
-      property->id = vertex->key.id + "|" + std::string(member->name);
-      property->key = member->name;
-      property->value = scalar(*member);
-      property->owner = vertex;
-      if (!property->value.is_null()) vertex->properties.push_back(std::move(property));
-      continue;
-    }
-    if (member->type != Type::array) continue;
-    for (const Node* one = member->first; one != nullptr; one = one->next) {
-      const Node* value = one->type == Type::object ? one->find("_value") : nullptr;
-      if (value == nullptr) continue;
-      auto property = std::make_shared<VertexProperty>();
-      property->id = text_at(*one, "id");
-      property->key = member->name;
-      property->value = scalar(*value);
-      property->owner = vertex;
-      if (const Node* meta = one->find("_meta"); meta != nullptr && meta->type == Type::object) {
-        for (const Node* each = meta->first; each != nullptr; each = each->next) {
-          property->meta.emplace_back(each->name, scalar(*each));
-        }
-      }
-      vertex->properties.push_back(std::move(property));
+namespace {
+
+std::shared_ptr<VertexProperty> add_property(const std::shared_ptr<Vertex>& vertex,
+                                             std::string_view key, Value value) {
+  auto property = std::make_shared<VertexProperty>();
+  property->key = key;
+  property->value = std::move(value);
+  property->owner = vertex;
+  vertex->properties.push_back(property);
+  return property;
+}
+
+// Of the vertex itself, and not in a list.
+void add_flat(const std::shared_ptr<Vertex>& vertex, std::string_view key, Value value) {
+  if (value.is_null()) return;
+  add_property(vertex, key, std::move(value))->id = vertex->key.id + "|" + std::string(key);
+}
+
+bool is_property_list(const Node& node) {
+  if (node.type != Type::array) return false;
+  for (const Node* one = node.first; one != nullptr; one = one->next) {
+    if (one->type != Type::object || one->find("_value") == nullptr) return false;
+  }
+  return true;
+}
+
+void add_listed(const std::shared_ptr<Vertex>& vertex, const Node& list) {
+  for (const Node* one = list.first; one != nullptr; one = one->next) {
+    const Node* value = one->find("_value");
+    const auto property = add_property(vertex, list.name, scalar(*value));
+    property->id = text_at(*one, "id");
+    const Node* meta = one->find("_meta");
+    if (meta == nullptr || meta->type != Type::object) continue;
+    for (const Node* each = meta->first; each != nullptr; each = each->next) {
+      property->meta.emplace_back(each->name, scalar(*each));
     }
   }
 }
 
-std::shared_ptr<Vertex> vertex_of(const Node& item, const std::string& key_name) {
-  auto made = std::make_shared<Vertex>();
-  read_vertex(item, key_name, made);
-  return made;
+// Others have put it there: it stays when the element is written.
+void append_unseen(std::string& out, const Node& member) {
+  out += ",\"";
+  out += member.raw_name;
+  out += "\":";
+  out += member.raw;
 }
 
-std::shared_ptr<Edge> edge_of(const Node& item, const std::string& key_name) {
+bool is_shown(const ItemForm& form, std::string_view name) {
+  return std::ranges::find(form.shown, name) != form.shown.end();
+}
+
+}  // namespace
+
+std::shared_ptr<Vertex> vertex_of(const Node& item, const ItemForm& form) {
+  auto vertex = std::make_shared<Vertex>();
+  vertex->key = {text_at(item, "id"), scalar_at(item, form.key_name)};
+  vertex->label = text_at(item, "label");
+  if (vertex->label.empty()) vertex->label = kNoLabel;
+  vertex->version = text_at(item, "_etag");
+  for (const Node* member = item.first; member != nullptr; member = member->next) {
+    const bool is_flat =
+        member->name == form.key_name || member->name == "ttl" || is_shown(form, member->name);
+    if (is_flat) {
+      add_flat(vertex, member->name, scalar(*member));
+    } else if (!is_own_name(member->name)) {
+      if (is_property_list(*member)) {
+        add_listed(vertex, *member);
+      } else {
+        append_unseen(vertex->unseen, *member);
+      }
+    }
+  }
+  return vertex;
+}
+
+std::shared_ptr<Edge> edge_of(const Node& item, const ItemForm& form) {
   auto made = std::make_shared<Edge>();
-  made->key = {text_at(item, "id"), scalar_at(item, key_name)};
+  made->key = {text_at(item, "id"), scalar_at(item, form.key_name)};
   made->label = text_at(item, "label");
   made->version = text_at(item, "_etag");
-  const Value changed = scalar_at(item, "_ts");
-  made->changed_s = changed.is_integer() ? changed.as_integer() : 0;
   made->out = {text_at(item, "_vertexId"), made->key.partition};
   made->out_label = text_at(item, "_vertexLabel");
   made->in = {text_at(item, "_sink"), scalar_at(item, "_sinkPartition")};
   made->in_label = text_at(item, "_sinkLabel");
   for (const Node* member = item.first; member != nullptr; member = member->next) {
-    if (is_own_name(member->name) || member->name == key_name) continue;
+    const bool is_hidden = is_own_name(member->name) && !is_shown(form, member->name);
+    if (is_hidden || member->name == form.key_name) continue;
     Value value = scalar(*member);
-    if (!value.is_null()) made->properties.emplace_back(member->name, std::move(value));
+    if (value.is_null()) {
+      append_unseen(made->unseen, *member);
+    } else {
+      made->properties.emplace_back(member->name, std::move(value));
+    }
   }
   return made;
 }
 
-Result<std::string> item_of(const Vertex& vertex, const std::string& key_name) {
+Result<std::string> item_of(const Vertex& vertex, const ItemForm& form) {
   std::string out = "{";
   append_member(out, "id", Value::text(vertex.key.id));
   append_member(out, "label", Value::text(vertex.label));
   std::vector<std::string_view> done;
   for (const auto& property : vertex.properties) {
     if (std::ranges::find(done, property->key) != done.end()) continue;
+    if (is_shown(form, property->key)) continue;
     done.push_back(property->key);
     if (auto checked = check_name(property->key); !checked) return pass(checked.error());
-    if (property->key == key_name || property->key == "ttl") {
+    if (property->key == form.key_name || property->key == "ttl") {
       append_member(out, property->key, property->value);
       continue;
     }
@@ -202,14 +235,14 @@ Result<std::string> item_of(const Vertex& vertex, const std::string& key_name) {
     }
     out += ']';
   }
-  return out + "}";
+  return out + vertex.unseen + "}";
 }
 
-Result<std::string> item_of(const Edge& edge, const std::string& key_name) {
+Result<std::string> item_of(const Edge& edge, const ItemForm& form) {
   std::string out = "{";
   append_member(out, "id", Value::text(edge.key.id));
   append_member(out, "label", Value::text(edge.label));
-  if (!edge.out.partition.is_null()) append_member(out, key_name, edge.out.partition);
+  if (!edge.out.partition.is_null()) append_member(out, form.key_name, edge.out.partition);
   append_member(out, "_isEdge", Value::boolean(true));
   append_member(out, "_vertexId", Value::text(edge.out.id));
   append_member(out, "_vertexLabel", Value::text(edge.out_label));
@@ -217,8 +250,9 @@ Result<std::string> item_of(const Edge& edge, const std::string& key_name) {
   append_member(out, "_sinkLabel", Value::text(edge.in_label));
   if (!edge.in.partition.is_null()) append_member(out, "_sinkPartition", edge.in.partition);
   for (const auto& [key, value] : edge.properties) {
+    if (is_shown(form, key)) continue;
     if (auto checked = check_name(key); !checked) return pass(checked.error());
-    if (key == key_name) {
+    if (key == form.key_name) {
       if (value == edge.out.partition) continue;
       return fail(Code::invalid,
                   fmt::format("an edge lies with its source: its '{}' is {}, and cannot be {}", key,
@@ -226,7 +260,7 @@ Result<std::string> item_of(const Edge& edge, const std::string& key_name) {
     }
     append_member(out, key, value);
   }
-  return out + "}";
+  return out + edge.unseen + "}";
 }
 
 std::string new_id() {

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/gremlin/value/elements.h"
 #include "base/result.h"
@@ -18,17 +19,25 @@
 
 namespace orrery::gremlin {
 
+// The label of a vertex whose item has none.
+inline constexpr const char* kNoLabel = "vertex";
+
+// How the items of a container are read and written.
+struct ItemForm {
+  std::string key_name;
+  // Of kShowable: they are properties of what is read, and are not written.
+  std::vector<std::string> shown = {};
+};
+inline constexpr std::string_view kShowable[] = {"_ts", "_etag", "_rid", "_self"};
+
 bool is_edge_item(const value::Node& item);
-std::shared_ptr<Vertex> vertex_of(const value::Node& item, const std::string& key_name);
-std::shared_ptr<Edge> edge_of(const value::Node& item, const std::string& key_name);
-// The same into one that is there.
-void read_vertex(const value::Node& item, const std::string& key_name,
-                 const std::shared_ptr<Vertex>& vertex);
+std::shared_ptr<Vertex> vertex_of(const value::Node& item, const ItemForm& form);
+std::shared_ptr<Edge> edge_of(const value::Node& item, const ItemForm& form);
 
 // Code::invalid when a property has a name that the item needs for itself. Without a partition key
 // it lies with the others that have none.
-Result<std::string> item_of(const Vertex& vertex, const std::string& key_name);
-Result<std::string> item_of(const Edge& edge, const std::string& key_name);
+Result<std::string> item_of(const Vertex& vertex, const ItemForm& form);
+Result<std::string> item_of(const Edge& edge, const ItemForm& form);
 
 // A new one, in the form of a UUID.
 std::string new_id();

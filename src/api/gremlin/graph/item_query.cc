@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "api/gremlin/graph/item.h"
+#include "api/gremlin/traversal/step.h"
 #include "value/json.h"
 
 namespace orrery::gremlin {
@@ -27,6 +29,11 @@ value::Value query_value(const Value& value) {
   if (value.is_text()) return value::Value::make_string(value.string());
   if (value.is_number()) return value::Value::make_number(value.as_number());
   if (value.kind() == Kind::boolean) return value::Value::make_bool(value.as_bool());
+  if (value.is_list()) {
+    std::vector<value::Value> elements;
+    for (const Value& element : value.elements()) elements.push_back(query_value(element));
+    return value::Value::make_array(std::move(elements));
+  }
   return value::Value::make_null();
 }
 
@@ -40,20 +47,26 @@ std::string ItemFilter::parameter(Value value) {
   return fmt::format("@p{}", parameters_.size() - 1);
 }
 
-void ItemFilter::add_id_list(std::span<const Value> values, std::string_view member) {
+// The text is the same for lists of any length, so that it is parsed once.
+void ItemFilter::add_list(std::string_view member, Value::List values) {
+  const std::string of = member_of("c", member);
   if (values.size() == 1) {
-    where_ += fmt::format(" AND {} = {}", member_of("c", member), parameter(values[0]));
-    return;
+    where_ += fmt::format(" AND {} = {}", of, parameter(std::move(values[0])));
+  } else {
+    where_ +=
+        fmt::format(" AND ARRAY_CONTAINS({}, {})", parameter(Value::list(std::move(values))), of);
   }
-  where_ += " AND " + member_of("c", member) + " IN (";
-  for (size_t i = 0; i < values.size(); ++i) where_ += (i > 0 ? "," : "") + parameter(values[i]);
-  where_ += ")";
 }
 
 void ItemFilter::add_labels(const std::vector<std::string>& labels) {
-  std::vector<Value> values;
+  Value::List values;
   for (const std::string& label : labels) values.push_back(Value::text(label));
-  add_id_list(values, "label");
+  add_list("label", std::move(values));
+}
+
+bool ItemFilter::count_only() {
+  select_ = "SELECT VALUE COUNT(1)";
+  return is_exact_;
 }
 
 std::string ItemFilter::test(const Predicate& predicate, const std::string& of) {
@@ -70,12 +83,9 @@ std::string ItemFilter::test(const Predicate& predicate, const std::string& of) 
   if (op == "inside") return compare(">") + " AND " + compare("<", 1);
   if (op == "between") return compare(">=") + " AND " + compare("<", 1);
   if (op == "outside") return "(" + compare("<") + " OR " + compare(">", 1) + ")";
-  if (op == "within" && !predicate.values.empty() && predicate.values.size() <= 1000) {
-    std::string out = of + " IN (";
-    for (size_t i = 0; i < predicate.values.size(); ++i) {
-      out += (i > 0 ? "," : "") + parameter(predicate.values[i]);
-    }
-    return out + ")";
+  if (op == "within" && predicate.values.size() == 1) return compare("=");
+  if (op == "within") {
+    return fmt::format("ARRAY_CONTAINS({}, {})", parameter(Value::list(predicate.values)), of);
   }
   if (op == "startingWith") {
     return fmt::format("STARTSWITH({}, {})", of, parameter(predicate.values[0]));
@@ -84,6 +94,7 @@ std::string ItemFilter::test(const Predicate& predicate, const std::string& of) 
     std::string out;
     for (const auto& part : predicate.parts) {
       const std::string one = test(*part, of);
+      if (one.empty()) is_exact_ = false;
       if (!one.empty()) out += (out.empty() ? "" : " AND ") + one;
     }
     return out;
@@ -102,23 +113,31 @@ std::string ItemFilter::test(const Predicate& predicate, const std::string& of) 
 
 void ItemFilter::add(const Condition& condition) {
   const auto add_test = [&](const std::string& test) {
+    if (test.empty()) is_exact_ = false;
     if (!test.empty()) where_ += " AND " + test;
   };
   if (condition.of != Condition::Of::property) {
-    // A vertex without a label is shown with one: only what every item has can be asked for.
-    const std::string of = condition.of == Condition::Of::id ? "c.id" : "c.label";
-    if (condition.predicate) add_test(test(*condition.predicate, of));
+    if (!condition.predicate) return;
+    const bool is_label = condition.of == Condition::Of::label;
+    if (is_label && !edges_ && gremlin::test(*condition.predicate, Value::text(kNoLabel))) {
+      is_exact_ = false;  // an item without a label is shown with this one
+      return;
+    }
+    add_test(test(*condition.predicate, is_label ? "c.label" : "c.id"));
     return;
   }
-  const bool is_flat = edges_ || condition.name == key_name_ || condition.name == "ttl";
+  const bool is_flat = edges_ || condition.name == key_name_ || condition.name == "ttl" ||
+                       std::ranges::find(kShowable, condition.name) != std::end(kShowable);
   const std::string member = member_of("c", condition.name);
   if (!condition.predicate) {
+    is_exact_ = false;  // what is there may be no property
     add_test(fmt::format("IS_DEFINED({})", is_flat ? member : member + "[0]"));
     return;
   }
   const size_t had = parameters_.size();
   const std::string inner = test(*condition.predicate, is_flat ? member : "v._value");
   if (inner.empty()) {
+    is_exact_ = false;
     parameters_.resize(had);
     return;
   }
@@ -127,7 +146,7 @@ void ItemFilter::add(const Condition& condition) {
 }
 
 std::pair<std::string, std::vector<Value>> ItemFilter::finish() && {
-  return {"SELECT VALUE c FROM c WHERE " + where_, std::move(parameters_)};
+  return {fmt::format("{} FROM c WHERE {}", select_, where_), std::move(parameters_)};
 }
 
 }  // namespace orrery::gremlin

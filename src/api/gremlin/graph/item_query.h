@@ -4,7 +4,6 @@
 // Pure; any thread may call.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,8 +21,11 @@ class ItemFilter {
 
   void add(const Condition& condition);
   // The member is one of these.
-  void add_id_list(std::span<const Value> values, std::string_view member);
+  void add_list(std::string_view member, Value::List values);
   void add_labels(const std::vector<std::string>& labels);
+  // Asks for the number of items in the place of the items. False: it would count more than the
+  // conditions ask for.
+  bool count_only();
 
   // The text, and the values of its parameters @p0, @p1, …
   std::pair<std::string, std::vector<Value>> finish() &&;
@@ -35,6 +37,8 @@ class ItemFilter {
 
   const std::string key_name_;
   const bool edges_;
+  bool is_exact_ = true;  // what was added is in where_, and says the same there
+  std::string_view select_ = "SELECT VALUE c";
   std::string where_;
   std::vector<Value> parameters_;
 };

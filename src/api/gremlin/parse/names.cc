@@ -33,6 +33,7 @@ constexpr std::array kSteps = std::to_array<StepName>({
     {"count", 0, 1},
     {"cyclicPath", 0, 0},
     {"dedup", 0, kAny},
+    {"discard", 0, 0},
     {"drop", 0, 0},
     {"elementMap", 0, kAny},
     {"emit", 0, 1},

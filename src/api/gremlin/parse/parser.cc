@@ -137,6 +137,25 @@ class Parser {
     }
   }
 
+  // (name: value, …) of a new strategy, or nothing: as its calls name(value).
+  Status parse_settings(Chain& chain, size_t depth) {
+    if (!take('(')) return {};
+    skip_space();
+    if (take(')')) return {};
+    while (true) {
+      skip_space();
+      std::string name = read_name();
+      skip_space();
+      if (name.empty() || !take(':')) return error("a setting is written as name: value");
+      auto value = parse_argument(depth);
+      if (!value) return pass(value.error());
+      chain.calls.push_back({std::move(name), {std::move(*value)}});
+      skip_space();
+      if (take(')')) return {};
+      if (!take(',')) return error("',' or ')' is expected");
+    }
+  }
+
   Result<Argument> parse_argument(size_t depth) {
     if (depth > kNestingMax) return error(fmt::format("nested more than {} deep", kNestingMax));
     skip_space();
@@ -177,13 +196,7 @@ class Parser {
       skip_space();
       if (!name.ends_with("Strategy")) return error(fmt::format("new {} is not supported", name));
       Chain chain{.source = name, .calls = {}};
-      Call call{.name = "new", .arguments = {}};
-      if (peek() == '(') {
-        if (auto parsed = parse_arguments(call.arguments, depth + 1); !parsed) {
-          return pass(parsed.error());
-        }
-      }
-      chain.calls.push_back(std::move(call));
+      if (auto parsed = parse_settings(chain, depth + 1); !parsed) return pass(parsed.error());
       return as_argument(std::move(chain));
     }
     if (peek() == '(') return parse_call_argument(from, name, depth);

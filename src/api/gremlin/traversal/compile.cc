@@ -5,11 +5,18 @@
 
 #include <algorithm>
 
+#include "api/gremlin/traversal/strategies.h"
+
 namespace orrery::gremlin {
 namespace {
 
 bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
   return std::ranges::find(names, name) != names.end();
+}
+
+// Steps that find elements by conditions.
+bool takes_conditions(std::string_view step) {
+  return is_one_of(step, {"V", "E", "outE", "inE", "bothE", "toE"});
 }
 
 // Whether the call `next` says how `step` is meant.
@@ -22,7 +29,7 @@ bool modifies(std::string_view step, const Call& next) {
   if (name == "to") return is_one_of(step, {"addE", "path", "simplePath", "cyclicPath"});
   if (name == "option") return is_one_of(step, {"choose", "branch", "mergeV", "mergeE"});
   if (name == "property") return is_one_of(step, {"addV", "addE", "property", "mergeV", "mergeE"});
-  if (step == "V" || step == "E") return is_one_of(name, {"has", "hasLabel", "hasId"});
+  if (takes_conditions(step)) return is_one_of(name, {"has", "hasLabel", "hasId"});
   return false;
 }
 
@@ -75,15 +82,6 @@ bool needs_path(const Chain& chain) {
                      {"as", "path", "simplePath", "cyclicPath", "tree", "otherV", "match"}) ||
            std::ranges::any_of(call.arguments, [](const Argument& argument) {
              return argument.chain && needs_path(*argument.chain);
-           });
-  });
-}
-
-bool writes(const Chain& chain) {
-  return std::ranges::any_of(chain.calls, [](const Call& call) {
-    return is_one_of(call.name, {"addV", "addE", "property", "drop", "mergeV", "mergeE"}) ||
-           std::ranges::any_of(call.arguments, [](const Argument& argument) {
-             return argument.chain && writes(*argument.chain);
            });
   });
 }
@@ -206,7 +204,7 @@ Status Compiler::add_calls(Traversal& to, const std::vector<Call>& calls, bool i
     Calls group{calls[i], std::move(before), {}, is_root && first == 0};
     ++i;
     while (i < calls.size() && modifies(group.call.name, calls[i])) {
-      if (group.call.name == "V" || group.call.name == "E") {
+      if (takes_conditions(group.call.name)) {
         auto conditions = conditions_of(calls[i]);
         if (!conditions) return pass(conditions.error());
         if (!*conditions) break;
@@ -221,6 +219,7 @@ Status Compiler::add_calls(Traversal& to, const std::vector<Call>& calls, bool i
     if (!step) return pass(step.error());
     (*step)->name = print(group.call);
     for (const Call* modifier : group.after) (*step)->name += "." + print(*modifier);
+    if (group.call.name == "count" && !is_local(group)) to.steps().back()->only_count();
     to.add(std::move(*step));
   }
   return {};
@@ -351,15 +350,18 @@ class RootCompiler {
  public:
   explicit RootCompiler(Run& run) : run_(run), compiler_(run) {}
 
-  Result<Compiled> compile(const Chain& chain) {
+  Result<Compiled> compile(const Chain& given) {
     Compiled made;
+    auto applied = apply_strategies(given, run_);
+    if (!applied) return pass(applied.error());
+    const Chain& chain = *applied;
     std::vector<Call> calls = chain.calls;
     run_.keeps_path = needs_path(chain);
     made.is_read_only = !writes(chain);
     size_t first = 0;
     while (first < calls.size() && calls[first].name.starts_with("with") &&
            calls[first].name != "with") {
-      if (auto taken = take_source(calls[first], made); !taken) return pass(taken.error());
+      if (auto taken = take_source(calls[first]); !taken) return pass(taken.error());
       ++first;
     }
     while (first < calls.size() && calls[first].name == "with") ++first;  // hints of drivers
@@ -386,7 +388,7 @@ class RootCompiler {
   }
 
  private:
-  Status take_source(const Call& call, Compiled& made) {
+  Status take_source(const Call& call) {
     const auto& arguments = call.arguments;
     const auto refused = [&] {
       return fail(Code::unsupported, print(call).substr(0, 200) + " is not supported");
@@ -406,19 +408,6 @@ class RootCompiler {
       run_.with_bulk = arguments[0].value.as_bool();
     } else if (call.name == "withPath") {
       run_.keeps_path = true;
-    } else if (call.name == "withStrategies") {
-      for (const Argument& argument : arguments) {
-        if (!argument.chain) return refused();
-        const Chain& strategy = *argument.chain;
-        if (strategy.source == "ReadOnlyStrategy") {
-          if (!made.is_read_only) {
-            return fail(Code::invalid,
-                        "the traversal has a step that writes, and ReadOnlyStrategy forbids that");
-          }
-        } else if (!is_one_of(strategy.source, {"OptionsStrategy", "LazyBarrierStrategy"})) {
-          return fail(Code::unsupported, strategy.source + " is not supported");
-        }
-      }
     }
     return {};  // withComputer: everything is computed here anyway
   }
@@ -440,7 +429,7 @@ class RootCompiler {
         made.next_count = 1;
       } else if (last.name == "hasNext") {
         made.read_as = "has_next";
-      } else if (last.name == "iterate" || last.name == "none") {
+      } else if (is_one_of(last.name, {"iterate", "none", "discard"})) {
         made.read_as = "iterate";
       } else if (!is_one_of(last.name, {"toList", "toSet", "toBulkSet"})) {
         return;

@@ -25,6 +25,16 @@ class FindStep final : public Step {
         }
         from_ = std::move(waiting_.front());
         waiting_.pop_front();
+        if (is_counted_) {
+          auto count = run.graph.count(filter_, edges_);
+          if (!count) return pass(count.error());
+          if (*count) {
+            if (**count == 0) continue;
+            out.push_back(from_.step_to(Value()));
+            out.back().bulk = saturated_product(out.back().bulk, **count);
+            continue;
+          }
+        }
         auto cursor = edges_ ? run.graph.find_edges(filter_) : run.graph.find_vertices(filter_);
         if (!cursor) return pass(cursor.error());
         cursor_ = std::move(*cursor);
@@ -46,65 +56,101 @@ class FindStep final : public Step {
     return {};
   }
   void reset() override { cursor_.reset(), waiting_.clear(); }
+  void only_count() override { is_counted_ = true; }
 
  private:
   const bool edges_;
   const ElementFilter filter_;
+  bool is_counted_ = false;
   std::deque<Traverser> waiting_;
   Traverser from_;
   std::unique_ptr<ElementCursor> cursor_;
 };
 
-class HopStep final : public FlatStep {
+// out(), inE() and so on, with the has() behind those that give edges. The edges of a batch come
+// page by page: a limit() behind it does not wait for all of them.
+class HopStep final : public Step {
  public:
-  HopStep(Way way, std::vector<std::string> labels, bool to_edges)
-      : way_(way), labels_(std::move(labels)), to_edges_(to_edges) {}
+  HopStep(HopFilter hop, bool to_edges) : hop_(std::move(hop)), to_edges_(to_edges) {}
 
- protected:
-  Status apply(Run& run, Batch in, Batch& out) override {
-    merge_bulk(run, in);
+  bool is_stateful() const override { return false; }
+  void reset() override { edges_.reset(), in_.clear(); }
+  Status pull(Run& run, size_t want, Batch& out) override {
+    const size_t had = out.size();
+    while (out.size() == had) {
+      if (!edges_) {
+        if (auto begun = begin(run, want); !begun) return begun;
+        if (!edges_) return {};
+      }
+      auto found = edges_->next(want);
+      if (!found) return pass(found.error());
+      if (found->empty()) {
+        reset();
+        continue;
+      }
+      if (auto checked = run.check(found->size()); !checked) return checked;
+      if (auto given = give(run, *found, out); !given) return given;
+    }
+    return {};
+  }
+
+ private:
+  // With the next batch, if there is one.
+  Status begin(Run& run, size_t want) {
+    in_.clear();
+    if (auto pulled = before->pull(run, want, in_); !pulled) return pulled;
+    if (in_.empty()) return {};
+    if (auto checked = run.check(in_.size()); !checked) return checked;
+    merge_bulk(run, in_);
     std::vector<VertexPtr> from;
-    for (const Traverser& traverser : in) {
+    for (const Traverser& traverser : in_) {
       if (!traverser.value.is_vertex()) {
         return fail(Code::invalid, name + " is for vertices, and " +
                                        traverser.value.print().substr(0, 100) + " is none");
       }
       from.push_back(traverser.value.vertex());
     }
-    auto edges = run.graph.edges_of(from, way_, labels_);
+    auto edges = run.graph.edges_of(std::move(from), hop_);
     if (!edges) return pass(edges.error());
+    edges_ = std::move(*edges);
+    return {};
+  }
+
+  Status give(Run& run, const std::vector<HopEdge>& found, Batch& out) const {
     if (to_edges_) {
-      for (size_t i = 0; i < in.size(); ++i) {
-        for (EdgePtr& edge : (*edges)[i]) out.push_back(in[i].step_to(Value::of(std::move(edge))));
+      for (const HopEdge& one : found) {
+        Value edge = Value::of(one.edge);
+        if (std::ranges::all_of(hop_.conditions,
+                                [&](const Condition& each) { return matches(each, edge); })) {
+          out.push_back(in_[one.from].step_to(std::move(edge)));
+        }
       }
       return {};
     }
     std::vector<ElementKey> ends;
-    for (size_t i = 0; i < in.size(); ++i) {
-      // Way::both has the outgoing edges first: an edge of a vertex with itself is one of each.
-      for (const EdgePtr& edge : (*edges)[i]) ends.push_back(end_of(*edge, from[i]->key));
+    ends.reserve(found.size());
+    for (const HopEdge& one : found) {
+      ends.push_back(end_of(*one.edge, in_[one.from].value.vertex()->key));
     }
     auto vertices = run.graph.vertices(ends);
     if (!vertices) return pass(vertices.error());
-    size_t at = 0;
-    for (size_t i = 0; i < in.size(); ++i) {
-      for (size_t n = (*edges)[i].size(); n > 0; --n, ++at) {
-        if ((*vertices)[at]) out.push_back(in[i].step_to(Value::of((*vertices)[at])));
-      }
+    for (size_t i = 0; i < found.size(); ++i) {
+      if ((*vertices)[i]) out.push_back(in_[found[i].from].step_to(Value::of((*vertices)[i])));
     }
     return {};
   }
 
- private:
   const ElementKey& end_of(const Edge& edge, const ElementKey& from) const {
-    if (way_ == Way::out) return edge.in;
-    if (way_ == Way::in) return edge.out;
+    if (hop_.way == Way::out) return edge.in;
+    if (hop_.way == Way::in) return edge.out;
+    // Of an edge of a vertex with itself both ends are the same.
     return edge.out == from ? edge.in : edge.out;
   }
 
-  const Way way_;
-  const std::vector<std::string> labels_;
+  const HopFilter hop_;
   const bool to_edges_;
+  Batch in_;  // that edges_ is about
+  std::unique_ptr<HopCursor> edges_;
 };
 
 // outV, inV, bothV, otherV
@@ -152,6 +198,17 @@ class EndStep final : public FlatStep {
   const Which which_;
 };
 
+// Adds the conditions of the has() that follow a step.
+Status add_conditions(const Calls& calls, std::vector<Condition>& to) {
+  for (const Call* call : calls.after) {
+    auto conditions = conditions_of(*call);
+    if (!conditions) return pass(conditions.error());
+    if (!*conditions) return bad_arguments(calls);
+    to.insert(to.end(), (*conditions)->begin(), (*conditions)->end());
+  }
+  return {};
+}
+
 Result<StepPtr> make_find(Compiler&, const Calls& calls) {
   ElementFilter filter;
   const auto is_plain = [](const Value& value) {
@@ -179,19 +236,16 @@ Result<StepPtr> make_find(Compiler&, const Calls& calls) {
     filter.by_id = true;
     add(argument.value);
   }
-  for (const Call* call : calls.after) {
-    auto conditions = conditions_of(*call);
-    if (!conditions) return pass(conditions.error());
-    if (!*conditions) return bad_arguments(calls);
-    filter.conditions.insert(filter.conditions.end(), (*conditions)->begin(), (*conditions)->end());
-  }
+  if (auto added = add_conditions(calls, filter.conditions); !added) return pass(added.error());
   return std::make_unique<FindStep>(calls.call.name == "E", std::move(filter));
 }
 
 Result<StepPtr> make_hop_of(const Calls& calls, Way way, bool to_edges, size_t from) {
   auto labels = texts(calls, from);
   if (!labels) return pass(labels.error());
-  return std::make_unique<HopStep>(way, std::move(*labels), to_edges);
+  HopFilter hop{way, std::move(*labels), {}};
+  if (auto added = add_conditions(calls, hop.conditions); !added) return pass(added.error());
+  return std::make_unique<HopStep>(std::move(hop), to_edges);
 }
 
 Result<StepPtr> make_hop(Compiler&, const Calls& calls) {

@@ -1,8 +1,8 @@
 // The graph that a traversal runs over: elements found by conditions, hops of many vertices at
 // once, and writes of one element each.
 //
-// What find() and edges_of() give may be more than was asked for by conditions: the steps test what
-// they get. Within one traversal an element is one object, however often it is given.
+// What find_…() and edges_of() give may be more than was asked for by conditions: the steps test
+// what they get. Within one traversal an element is one object, however often it is given.
 //
 // Threading: one thread at a time. Everything may block.
 #pragma once
@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -39,11 +40,42 @@ struct ElementFilter {
   std::vector<Condition> conditions;  // all of them hold
 };
 
+// What the store did for a traversal.
+struct StoreWork {
+  double charge = 0;
+  uint64_t requests = 0;  // that read
+  uint64_t items = 0;     // read
+  uint64_t entries = 0;   // of the index
+  uint64_t writes = 0;
+};
+
 class ElementCursor {
  public:
   virtual ~ElementCursor() = default;
   // About so many further elements; none at the end.
   virtual Result<std::vector<Value>> next(size_t want) = 0;
+};
+
+// Which edges of a vertex: all of one of the labels (of any when there are none) for which all
+// conditions hold.
+struct HopFilter {
+  Way way = Way::both;
+  std::vector<std::string> labels;
+  std::vector<Condition> conditions;
+};
+
+struct HopEdge {
+  size_t from;  // which of the vertices that were asked about
+  EdgePtr edge;
+};
+
+class HopCursor {
+ public:
+  virtual ~HopCursor() = default;
+  // About so many further edges; none at the end. Those of one call are in the order of the
+  // vertices, and the outgoing ones of a vertex come first. An edge of a vertex with itself comes
+  // twice with Way::both.
+  virtual Result<std::vector<HopEdge>> next(size_t want) = 0;
 };
 
 class Graph {
@@ -52,10 +84,12 @@ class Graph {
 
   virtual Result<std::unique_ptr<ElementCursor>> find_vertices(const ElementFilter& filter) = 0;
   virtual Result<std::unique_ptr<ElementCursor>> find_edges(const ElementFilter& filter) = 0;
-  // For each vertex its edges with one of the labels (of any when there are none). Way::both gives
-  // the outgoing ones first; an edge of a vertex with itself comes twice.
-  virtual Result<std::vector<std::vector<EdgePtr>>> edges_of(
-      std::span<const VertexPtr> vertices, Way way, const std::vector<std::string>& labels) = 0;
+  // How many find_…() would give; nothing when that has to be found out by finding them.
+  virtual Result<std::optional<uint64_t>> count(const ElementFilter& /*filter*/, bool /*edges*/) {
+    return std::nullopt;
+  }
+  virtual Result<std::unique_ptr<HopCursor>> edges_of(std::vector<VertexPtr> vertices,
+                                                      const HopFilter& hop) = 0;
   // Null where there is no such vertex.
   virtual Result<std::vector<VertexPtr>> vertices(std::span<const ElementKey> keys) = 0;
 
@@ -69,8 +103,20 @@ class Graph {
   virtual Status drop(const VertexPtr& vertex) = 0;
   virtual Status drop(const EdgePtr& edge) = 0;
 
+  // Elements that are read from now on have these as properties, which cannot be written.
+  // Code::unsupported for a name that is none.
+  virtual Status show_system_properties(const std::vector<std::string>& names) {
+    if (names.empty()) return {};
+    return fail(Code::unsupported, names.front() + " cannot be shown");
+  }
+
   // Whether the traversal may go on: its time, and whether its client is there.
   virtual Status check() = 0;
+  // So far.
+  virtual StoreWork work() const { return {}; }
 };
+
+// All edges that the cursor still has.
+Result<std::vector<EdgePtr>> all_edges(HopCursor& cursor);
 
 }  // namespace orrery::gremlin

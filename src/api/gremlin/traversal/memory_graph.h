@@ -26,25 +26,23 @@ class MemoryGraph final : public Graph {
     }
     return std::make_unique<Cursor>(std::move(found));
   }
-  Result<std::vector<std::vector<EdgePtr>>> edges_of(
-      std::span<const VertexPtr> vertices, Way way,
-      const std::vector<std::string>& labels) override {
+  Result<std::unique_ptr<HopCursor>> edges_of(std::vector<VertexPtr> vertices,
+                                              const HopFilter& hop) override {
     ++hops;
-    std::vector<std::vector<EdgePtr>> found;
-    for (const VertexPtr& vertex : vertices) {
-      auto& mine = found.emplace_back();
+    std::vector<HopEdge> found;
+    for (size_t i = 0; i < vertices.size(); ++i) {
       for (const bool out : {true, false}) {
-        if (way == (out ? Way::in : Way::out)) continue;
+        if (hop.way == (out ? Way::in : Way::out)) continue;
         for (const EdgePtr& edge : edges_) {
           const bool has_label =
-              labels.empty() || std::ranges::find(labels, edge->label) != labels.end();
-          if (!edge->dropped && has_label && (out ? edge->out : edge->in) == vertex->key) {
-            mine.push_back(edge);
+              hop.labels.empty() || std::ranges::find(hop.labels, edge->label) != hop.labels.end();
+          if (!edge->dropped && has_label && (out ? edge->out : edge->in) == vertices[i]->key) {
+            found.push_back({i, edge});
           }
         }
       }
     }
-    return found;
+    return std::make_unique<Edges>(std::move(found), hop_edges);
   }
   Result<std::vector<VertexPtr>> vertices(std::span<const ElementKey> keys) override {
     std::vector<VertexPtr> found;
@@ -81,7 +79,8 @@ class MemoryGraph final : public Graph {
   }
   Status check() override { return {}; }
 
-  size_t hops = 0;  // requests for edges
+  size_t hops = 0;       // requests for edges
+  size_t hop_edges = 0;  // that were given
 
  private:
   class Cursor final : public ElementCursor {
@@ -97,6 +96,24 @@ class MemoryGraph final : public Graph {
 
    private:
     std::vector<Value> found_;
+    size_t at_ = 0;
+  };
+
+  class Edges final : public HopCursor {
+   public:
+    Edges(std::vector<HopEdge> found, size_t& given) : found_(std::move(found)), given_(given) {}
+    Result<std::vector<HopEdge>> next(size_t want) override {
+      const size_t count = std::min(want, found_.size() - at_);
+      std::vector<HopEdge> some(found_.begin() + static_cast<std::ptrdiff_t>(at_),
+                                found_.begin() + static_cast<std::ptrdiff_t>(at_ + count));
+      at_ += count;
+      given_ += count;
+      return some;
+    }
+
+   private:
+    std::vector<HopEdge> found_;
+    size_t& given_;
     size_t at_ = 0;
   };
 

@@ -12,6 +12,9 @@ struct MergeSpec {
   std::optional<Given> match;  // nothing: what comes in
   std::optional<Given> on_create;
   std::optional<Given> on_match;
+  // What Merge.outV and Merge.inV stand for: a vertex, or a map that finds one.
+  std::optional<Given> out;
+  std::optional<Given> in;
 };
 
 Result<Value::Map> map_of(Run& run, const Traverser& traverser,
@@ -150,7 +153,31 @@ class MergeStep final : public FlatStep {
     return {};
   }
 
-  // An end of an edge: a vertex, or the id of one.
+  // What option(Merge.outV, …) or option(Merge.inV, …) gives.
+  Result<Value> referred_end(Run& run, const Traverser& traverser, const Value& token) const {
+    const std::optional<Given>& option = token.is_token("Merge.outV") ? spec_.out : spec_.in;
+    if (!option) {
+      return fail(Code::invalid, fmt::format("mergeE() names {0}, and there is no option({0}, …)",
+                                             token.string()));
+    }
+    auto got = option->get(run, traverser);
+    if (!got) return pass(got.error());
+    if (*got && ((*got)->is_vertex() || (*got)->is_map())) return std::move(**got);
+    return fail(Code::invalid, fmt::format("option({}, …) gives neither a vertex nor a map for one",
+                                           token.string()));
+  }
+
+  static Result<VertexPtr> vertex_by_map(Run& run, const Value::Map& map) {
+    auto found = find_vertices(run, map);
+    if (!found) return pass(found.error());
+    if (found->empty()) {
+      return fail(Code::not_found,
+                  "mergeE() finds no vertex " + Value::map(map).print().substr(0, 100));
+    }
+    return found->front().vertex();
+  }
+
+  // An end of an edge: a vertex, the id of one, or what an option says.
   Result<VertexPtr> end_of(Run& run, const Traverser& traverser, const Value::Map& map,
                            std::string_view token) const {
     const Value* end = find(map, token, "");
@@ -162,6 +189,14 @@ class MergeStep final : public FlatStep {
       end = find(more, token, "");
     }
     if (end == nullptr) return traverser.value.is_vertex() ? traverser.value.vertex() : nullptr;
+    Value referred;
+    if (end->is_token("Merge.outV") || end->is_token("Merge.inV")) {
+      auto found = referred_end(run, traverser, *end);
+      if (!found) return pass(found.error());
+      referred = std::move(*found);
+      end = &referred;
+    }
+    if (end->is_map()) return vertex_by_map(run, end->members());
     if (end->is_vertex() && !end->vertex()->version.empty()) return end->vertex();
     ElementFilter filter;
     filter.by_id = true;
@@ -190,10 +225,11 @@ class MergeStep final : public FlatStep {
       if (!cursor) return pass(cursor.error());
       return matching(std::move(*cursor), filter);
     }
-    const VertexPtr one[] = {*from};
-    auto edges = run.graph.edges_of(one, Way::out, {});
+    auto cursor = run.graph.edges_of({*from}, {Way::out, {}, filter.conditions});
+    if (!cursor) return pass(cursor.error());
+    auto edges = all_edges(**cursor);
     if (!edges) return pass(edges.error());
-    for (const EdgePtr& edge : edges->front()) {
+    for (const EdgePtr& edge : *edges) {
       const Value value = Value::of(edge);
       if (*to && !(edge->in == (*to)->key)) continue;
       if (std::ranges::all_of(filter.conditions,
@@ -244,6 +280,10 @@ Result<StepPtr> make_merge(Compiler& compiler, const Calls& calls) {
       spec.on_create = std::move(*map);
     } else if (when == "Merge.onMatch") {
       spec.on_match = std::move(*map);
+    } else if (when == "Merge.outV") {
+      spec.out = std::move(*map);
+    } else if (when == "Merge.inV") {
+      spec.in = std::move(*map);
     } else {
       return fail(Code::unsupported, when + " is not supported");
     }

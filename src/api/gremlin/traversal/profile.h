@@ -11,13 +11,14 @@ namespace orrery::gremlin {
 
 class Profile {
  public:
-  // From now on the steps of the traversal are measured. Both outlive it.
-  Profile(Traversal& traversal, const Clock& clock);
+  // From now on the steps of the traversal are measured. All outlive it.
+  Profile(Traversal& traversal, Graph& graph, const Clock& clock);
   ~Profile();
-  Value report(double charge) const;
+  Value report() const;
 
  private:
   class Meter;
+  Graph& graph_;
   const Clock& clock_;
   const int64_t started_us_;
   std::vector<Meter*> meters_;  // the traversal's

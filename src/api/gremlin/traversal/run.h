@@ -83,7 +83,7 @@ struct Traverser {
 using Batch = std::vector<Traverser>;
 
 struct RunLimits {
-  uint32_t loops = 32;
+  uint32_t loops = 64;
   size_t memory = 512ULL << 20;  // estimated
 };
 

@@ -34,6 +34,8 @@ class Step {
   // Whether what it gives for a traverser depends on others: then a branch runs it for one at a
   // time.
   virtual bool is_stateful() const { return true; }
+  // Only the number of what it gives is asked for: it may give fewer, with the bulk of more.
+  virtual void only_count() {}
 
   std::string name;  // as it was written, for explain() and executionProfile()
   Step* before = nullptr;

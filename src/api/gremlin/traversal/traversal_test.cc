@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <random>
 #include <set>
 
 #include "api/gremlin/parse/parser.h"
 #include "api/gremlin/traversal/compile.h"
 #include "api/gremlin/traversal/memory_graph.h"
+#include "api/gremlin/traversal/naive_traversal.h"
 
 namespace orrery::gremlin {
 namespace {
@@ -95,7 +95,7 @@ TEST_F(TraversalTest, RepeatAndPaths) {
   EXPECT_THAT(run("g.V('1').repeat(out()).times(2).path().by('name')"),
               ElementsAre("path[marko, josh, lop]"));
   EXPECT_THAT(run("g.V('1').repeat(out()).emit().id()"), UnorderedElementsAre("2", "4", "3", "3"));
-  EXPECT_THAT(refused("g.V('1').repeat(both()).count()"), HasSubstr("32 loops"));
+  EXPECT_THAT(refused("g.V('1').repeat(both()).count()"), HasSubstr("64 loops"));
 }
 
 TEST_F(TraversalTest, AnEdgeWithItselfIsMetTwice) {
@@ -107,10 +107,88 @@ TEST_F(TraversalTest, ALimitEndsWhatComesBefore) {
   EXPECT_THAT(run("g.inject(1).repeat(identity()).emit().limit(5).count()"), ElementsAre("5"));
 }
 
+TEST_F(TraversalTest, ALimitEndsAHop) {
+  for (int i = 0; i < 300; ++i) run("g.V('2').addE('many').to(V('3'))");
+  graph_.hop_edges = 0;
+  EXPECT_EQ(run("g.V('2').outE('many').limit(3)").size(), 3U);
+  EXPECT_LT(graph_.hop_edges, 300U);
+}
+
+TEST_F(TraversalTest, ConditionsOfAHopGoToTheGraph) {
+  EXPECT_THAT(run("g.V('1').outE('knows').has('weight', gt(0.7)).inV().id()"), ElementsAre("4"));
+  EXPECT_THAT(run("g.V('1').outE().hasLabel('created').has('weight', 0.4).inV().id()"),
+              ElementsAre("3"));
+  EXPECT_THAT(run("g.V('1').outE().as('e').has('weight', gt(0.7)).inV().id()"), ElementsAre("4"));
+}
+
+TEST_F(TraversalTest, PartitionStrategyKeepsWithinItsPartitions) {
+  const std::string in_a =
+      "g.withStrategies(new PartitionStrategy(partitionKey: 'p', writePartition: 'a', "
+      "readPartitions: ['a'])).";
+  const std::string in_both =
+      "g.withStrategies(PartitionStrategy.build().partitionKey('p').writePartition('b')"
+      ".readPartitions('a', 'b').create()).";
+  run(in_a + "addV('x').property('id', 'a1')");
+  run(in_both + "addV('x').property('id', 'b1')");
+  run(in_both + "V('a1').addE('to').to(V('b1'))");
+  run(in_a + "V('a1').addE('to').to(V('a1'))");
+  EXPECT_THAT(run(in_a + "V().id()"), ElementsAre("a1"));
+  EXPECT_THAT(run(in_both + "V().id()"), UnorderedElementsAre("a1", "b1"));
+  EXPECT_THAT(run(in_a + "V('a1').out('to').id()"), ElementsAre("a1"));
+  EXPECT_THAT(run(in_both + "V('a1').out('to').id()"), UnorderedElementsAre("a1", "b1"));
+  EXPECT_THAT(run(in_a + "V('a1').both().id()"), ElementsAre("a1", "a1"));
+  EXPECT_THAT(run(in_a + "E().count()"), ElementsAre("1"));
+  EXPECT_THAT(
+      run("g.withStrategies(new PartitionStrategy(partitionKey: 'p', readPartitions: ['a']))"
+          ".withoutStrategies(PartitionStrategy).V('b1').id()"),
+      ElementsAre("b1"));
+  EXPECT_THAT(refused("g.withStrategies(new PartitionStrategy(partitionKey: 'p')).addV()"),
+              HasSubstr("writePartition"));
+}
+
+TEST_F(TraversalTest, SubgraphStrategyHidesTheRest) {
+  const std::string people =
+      "g.withStrategies(SubgraphStrategy.build().vertices(hasLabel('person')).create()).";
+  EXPECT_THAT(run(people + "V().id()"), UnorderedElementsAre("1", "2", "4"));
+  EXPECT_THAT(run(people + "V('1').out().id()"), UnorderedElementsAre("2", "4"));
+  EXPECT_THAT(run(people + "E().count()"), ElementsAre("2"));
+  EXPECT_THAT(run("g.withStrategies(new SubgraphStrategy(edges: has('weight', gt(0.45)), vertices: "
+                  "hasLabel('person'), checkAdjacentVertices: false)).E().count()"),
+              ElementsAre("2"));
+  EXPECT_THAT(run("g.withStrategies(new SubgraphStrategy(edges: hasLabel('knows'))).V('1').both()"
+                  ".values('name')"),
+              UnorderedElementsAre("vadas", "josh"));
+  EXPECT_THAT(run("g.withStrategies(new SubgraphStrategy(vertexProperties: hasKey('name')))"
+                  ".V('1').values()"),
+              ElementsAre("marko"));
+}
+
+TEST_F(TraversalTest, OtherStrategies) {
+  EXPECT_THAT(refused("g.withStrategies(ReadOnlyStrategy).addV()"), HasSubstr("ReadOnlyStrategy"));
+  EXPECT_THAT(run("g.withStrategies(ReadOnlyStrategy).V().count()"), ElementsAre("4"));
+  EXPECT_THAT(refused("g.withStrategies(EdgeLabelVerificationStrategy.build().create()).V().out()"),
+              HasSubstr("labels"));
+  const std::string seeded = "g.withStrategies(new SeedStrategy(seed: 7)).V().sample(2).id()";
+  EXPECT_EQ(run(seeded), run(seeded));
+  EXPECT_THAT(run("g.withoutStrategies(LazyBarrierStrategy).V('1').id()"), ElementsAre("1"));
+}
+
 TEST_F(TraversalTest, WritesAndDrops) {
   run("g.V('1').drop()");
   EXPECT_THAT(run("g.E().count()"), ElementsAre("1"));
   EXPECT_THAT(run("g.V('2').property('age', 28).values('age')"), ElementsAre("28"));
+}
+
+TEST_F(TraversalTest, MergedEdgesFindTheirEndsByOptions) {
+  const std::string merge =
+      "g.V('2').as('v').mergeE([(T.label): 'likes', (from): Merge.outV, (to): Merge.inV])"
+      ".option(Merge.outV, select('v')).option(Merge.inV, [(T.label): 'person', name: 'josh'])"
+      ".inV().id()";
+  EXPECT_THAT(run(merge), ElementsAre("4"));
+  EXPECT_THAT(run(merge), ElementsAre("4"));
+  EXPECT_THAT(run("g.V('2').outE('likes').count()"), ElementsAre("1"));
+  EXPECT_THAT(refused("g.mergeE([(T.label): 'x', (from): Merge.outV, (to): '4'])"),
+              HasSubstr("Merge.outV"));
 }
 
 TEST_F(TraversalTest, VertexPrograms) {
@@ -123,11 +201,20 @@ TEST_F(TraversalTest, VertexPrograms) {
               ElementsAre("lop"));
 }
 
+TEST_F(TraversalTest, HowDriversEndWhatGivesNothing) {
+  for (const char* end : {"iterate", "none", "discard"}) {
+    auto chain = parse_traversal("g.V()." + std::string(end) + "()", {});
+    ASSERT_TRUE(chain) << end;
+    gremlin::Run of_chain(graph_, {});
+    EXPECT_EQ(compile(*chain, of_chain)->read_as, "iterate") << end;
+  }
+}
+
 TEST_F(TraversalTest, WhatIsNotThereSaysSo) {
   EXPECT_THAT(refused("g.V().subgraph('x')"), HasSubstr("subgraph"));
   EXPECT_THAT(refused("g.V().timeLimit(5)"), HasSubstr("timeLimit"));
-  EXPECT_THAT(refused("g.withStrategies(ProjectionStrategy.build().create()).V()"),
-              HasSubstr("ProjectionStrategy"));
+  EXPECT_THAT(refused("g.withStrategies(EventStrategy.build().create()).V()"),
+              HasSubstr("EventStrategy"));
   EXPECT_THAT(refused("g.V().values('name').out()"), HasSubstr("is for vertices"));
   EXPECT_THAT(refused("g.V().order().by('missing')"), HasSubstr("does not map to a value"));
 }
@@ -141,77 +228,23 @@ TEST_F(TraversalTest, LivingTraversersAndTheirPathsAreBounded) {
   EXPECT_THAT(refused(bulks + ".fold()"), HasSubstr("of memory"));
 }
 
-// The naive way: one walker for each result, one edge after the other, no bulk and no batches.
-using Edges = std::vector<std::pair<int, int>>;
-std::vector<int> naive_hop(const Edges& edges, const std::vector<int>& from, char way) {
-  std::vector<int> to;
-  for (const int vertex : from) {
-    for (const auto& [out, in] : edges) {
-      if (way != 'i' && out == vertex) to.push_back(in);
-      if (way != 'o' && in == vertex) to.push_back(out);
-    }
-  }
-  return to;
-}
-
 TEST(RandomTraversals, GiveWhatANaiveEvaluatorGives) {
   std::mt19937 random(17);
-  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 300; ++round) {
+    NaiveGraph naive(random);
     MemoryGraph graph;
-    const int vertices = 2 + below(8);
-    for (int i = 0; i < vertices; ++i) {
-      ASSERT_TRUE(try_run(graph, "g.addV('v').property('id','" + std::to_string(i) +
-                                     "').property('n'," + std::to_string(i) + ")"));
-    }
-    Edges edges;
-    for (int i = below(15); i > 0; --i) {
-      edges.emplace_back(below(vertices), below(vertices));
-      ASSERT_TRUE(try_run(graph, "g.V('" + std::to_string(edges.back().first) +
-                                     "').addE('e').to(V('" + std::to_string(edges.back().second) +
-                                     "'))"));
-    }
-    std::vector<int> walkers;
-    for (int i = 0; i < vertices; ++i) walkers.push_back(i);
-    std::string text = "g.V()";
-    for (int step = below(5); step > 0; --step) {
-      switch (below(6)) {
-        case 0:
-          text += ".out()";
-          walkers = naive_hop(edges, walkers, 'o');
-          break;
-        case 1:
-          text += ".in()";
-          walkers = naive_hop(edges, walkers, 'i');
-          break;
-        case 2:
-          text += ".both()";
-          walkers = naive_hop(edges, walkers, 'b');
-          break;
-        case 3: {
-          const int most = below(vertices);
-          text += ".has('n', lte(" + std::to_string(most) + "))";
-          std::erase_if(walkers, [&](int vertex) { return vertex > most; });
-          break;
-        }
-        case 4:
-          text += ".repeat(out()).times(2)";
-          walkers = naive_hop(edges, naive_hop(edges, walkers, 'o'), 'o');
-          break;
-        default: {
-          text += ".where(out())";
-          std::erase_if(walkers,
-                        [&](int vertex) { return naive_hop(edges, {vertex}, 'o').empty(); });
-        }
+    for (const std::string& text : naive.texts()) ASSERT_TRUE(try_run(graph, text)) << text;
+    for (int i = 0; i < 4; ++i) {
+      const NaiveGraph::Case one = naive.make_case();
+      // The same with a path is run without bulk.
+      for (const std::string_view end : {".id()", ".as('x').id()"}) {
+        auto given = try_run(graph, one.text + std::string(end));
+        ASSERT_TRUE(given) << one.text << ": " << given.error().message;
+        EXPECT_EQ(std::multiset<std::string>(given->begin(), given->end()), one.ids()) << one.text;
       }
-    }
-    std::multiset<std::string> expected;
-    for (const int vertex : walkers) expected.insert(std::to_string(vertex));
-    // The same with a path is run without bulk.
-    for (const std::string_view end : {".id()", ".as('x').id()"}) {
-      auto given = try_run(graph, text + std::string(end));
-      ASSERT_TRUE(given) << text << ": " << given.error().message;
-      EXPECT_EQ(std::multiset<std::string>(given->begin(), given->end()), expected) << text;
+      EXPECT_THAT(try_run(graph, one.text + ".count()").value(),
+                  ElementsAre(std::to_string(one.walkers.size())))
+          << one.text;
     }
   }
 }

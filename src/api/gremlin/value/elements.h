@@ -31,7 +31,7 @@ struct Vertex {
   std::string label;
   std::vector<std::shared_ptr<VertexProperty>> properties;
   std::string version;  // of the stored item, as it says itself; empty: not stored
-  int64_t changed_s = 0;
+  std::string unseen;   // members of the item that are no properties: ,"name":value…
   bool dropped = false;
 
   const VertexProperty* find(std::string_view name) const;
@@ -46,7 +46,7 @@ struct Edge {
   std::string in_label;
   std::vector<std::pair<std::string, Value>> properties;
   std::string version;
-  int64_t changed_s = 0;
+  std::string unseen;
   bool dropped = false;
 
   const Value* find(std::string_view name) const;

@@ -42,6 +42,16 @@ int family(Kind kind) {
   }
 }
 
+bool is_word(const Value& value) {
+  return value.is_text() || value.kind() == Kind::token;
+}
+// A text, or the last part of a token's name.
+std::string_view word_of(const Value& value) {
+  std::string_view word = value.string();
+  if (value.kind() == Kind::token) word.remove_prefix(word.rfind('.') + 1);
+  return word;
+}
+
 }  // namespace
 
 const VertexProperty* Vertex::find(std::string_view name) const {
@@ -367,6 +377,10 @@ int compare(const Value& a, const Value& b) {
     const double x = a.as_number(), y = b.as_number();
     if (std::isnan(x) || std::isnan(y)) return std::isnan(x) ? (std::isnan(y) ? 0 : 1) : -1;
     return x < y ? -1 : x > y ? 1 : 0;
+  }
+  // The keys of an element's map are texts, and T.id and T.label among them.
+  if (is_word(a) && is_word(b)) {
+    if (const int order = sign(word_of(a) <=> word_of(b)); order != 0) return order;
   }
   if (family(a.kind()) != family(b.kind())) return family(a.kind()) < family(b.kind()) ? -1 : 1;
   if (a.kind() == Kind::boolean) return sign(a.as_integer() <=> b.as_integer());

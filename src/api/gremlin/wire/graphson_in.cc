@@ -24,13 +24,27 @@ Argument of(Value value) {
   return {.value = std::move(value), .chain = {}, .predicate = {}};
 }
 
+Result<Value> number_in(std::string_view text, Kind kind) {
+  const char* const end = text.data() + text.size();
+  if (kind == Kind::int32 || kind == Kind::int64) {
+    int64_t integer = 0;
+    const auto [at, failed] = std::from_chars(text.data(), end, integer);
+    if (failed == std::errc() && at == end) return Value::integer(integer, kind);
+  } else {
+    double number = 0;
+    const auto [at, failed] = std::from_chars(text.data(), end, number);
+    if (failed == std::errc() && at == end) return Value::real(number, kind);
+  }
+  return bad("a number is expected");
+}
+
 Result<Value> number_of(const Node& node, Kind kind) {
   if (node.type == Type::string) {
     if (node.text == "NaN") return Value::real(std::nan(""), kind);
     if (node.text == "Infinity") return Value::real(std::numeric_limits<double>::infinity(), kind);
     if (node.text == "-Infinity")
       return Value::real(-std::numeric_limits<double>::infinity(), kind);
-    return bad("a number is expected");
+    return number_in(node.text, kind);  // of languages whose numbers hold no 64 bits
   }
   if (node.type != Type::number) return bad("a number is expected");
   if (kind == Kind::float32 || kind == Kind::float64) return Value::real(node.number, kind);
@@ -141,6 +155,36 @@ std::string text_at(const Node& node, std::string_view name) {
   return std::string(found->type == Type::string ? std::string_view(found->text) : found->raw);
 }
 
+// A strategy's settings become calls, as in Strategy.build().name(value).
+Result<Argument> strategy_of(std::string_view name, const Node& settings, size_t depth) {
+  auto chain = std::make_shared<Chain>(Chain{std::string(name), {}});
+  const Node* map = &settings;
+  if (settings.type == Type::object) {
+    // {"fqcn": …, "conf": {…}} in newer clients.
+    if (const Node* inner = settings.find("conf"); inner != nullptr) map = inner;
+  }
+  const auto add = [&](std::string_view key, const Node& value) -> Status {
+    auto read = read_graphson(value, depth + 1);
+    if (!read) return pass(read.error());
+    chain->calls.push_back({std::string(key), {std::move(*read)}});
+    return {};
+  };
+  const Node* type = map->type == Type::object ? map->find("@type") : nullptr;
+  if (type != nullptr && type->text == "g:Map") {
+    const Node* flat = map->find("@value");
+    if (flat == nullptr || flat->type != Type::array) return bad("the settings of a strategy");
+    for (const Node* key = flat->first; key != nullptr && key->next != nullptr; key = key->next) {
+      if (auto added = add(key->text, *key->next); !added) return pass(added.error());
+      key = key->next;
+    }
+  } else if (map->type == Type::object) {
+    for (const Node* member = map->first; member != nullptr; member = member->next) {
+      if (auto added = add(member->name, *member); !added) return pass(added.error());
+    }
+  }
+  return Argument{.value = {}, .chain = std::move(chain), .predicate = {}};
+}
+
 Result<Argument> typed(std::string_view type, const Node& node, size_t depth) {
   if (type == "g:Int32" || type == "gx:Int16" || type == "gx:Byte" || type == "gx:Short") {
     auto number = number_of(node, Kind::int32);
@@ -193,11 +237,7 @@ Result<Argument> typed(std::string_view type, const Node& node, size_t depth) {
     return read_graphson(*value, depth + 1);
   }
   if (type == "g:UUID" || type == "g:Class") return of(Value::text(std::string(node.text)));
-  if (type.ends_with("Strategy")) {
-    return Argument{.value = {},
-                    .chain = std::make_shared<Chain>(Chain{std::string(type.substr(2)), {}}),
-                    .predicate = {}};
-  }
+  if (type.ends_with("Strategy")) return strategy_of(type.substr(2), node, depth);
   if (type.starts_with("g:") && node.type == Type::string) {
     std::string_view name = type.substr(2);
     if (auto known = constant(name, node.text)) return of(std::move(*known));

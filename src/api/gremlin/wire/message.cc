@@ -25,7 +25,8 @@ Status read_mime(std::string_view mime, Message& message) {
     return fail(
         Code::unsupported,
         fmt::format("the mime type '{}' is not served: use "
-                    "application/vnd.gremlin-v2.0+json or application/vnd.gremlin-v3.0+json",
+                    "application/vnd.gremlin-v2.0+json or application/vnd.gremlin-v3.0+json (the "
+                    "GraphSON serializers of drivers)",
                     mime.substr(0, 100)));
   }
   if (mime.ends_with("untyped")) {
@@ -88,7 +89,11 @@ Status read_message(std::string_view bytes, bool is_binary, Message& message) {
       return fail(Code::invalid, "a binary message begins with the length of its mime type");
     }
     mime_read = read_mime(bytes.substr(1, length), message);
+    const bool is_graphbinary = bytes.substr(1, length).starts_with("application/vnd.graphbinary-");
     bytes.remove_prefix(length + 1);
+    if (is_graphbinary && bytes.size() > 16 && bytes[0] == '\x81') {
+      message.graphbinary_id = bytes.substr(1, 16);
+    }
     if (!mime_read && !bytes.starts_with('{')) return mime_read;
   }
   auto document = value::JsonDocument::parse(bytes);
@@ -121,6 +126,24 @@ Result<Bindings> read_bindings(const Message& message) {
   return made;
 }
 
+std::string graphbinary_refusal(std::string_view id, int code, std::string_view text) {
+  const auto number = [](size_t n) {
+    std::string out;
+    for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>(n >> shift & 0xFF);
+    return out;
+  };
+  std::string out = "\x81";
+  out += '\0';
+  out += id;
+  out += number(static_cast<size_t>(code));
+  out += '\0';
+  out += number(text.size());
+  out += text;
+  out += number(0) + number(0);
+  out += "\xfe\x01";
+  return out;
+}
+
 std::string response_of(const std::string& request_id, int code, std::string_view message,
                         const Attributes& attributes, const std::string* data, GraphSon form) {
   Value::Map made;
@@ -129,6 +152,9 @@ std::string response_of(const std::string& request_id, int code, std::string_vie
   };
   const auto rounded = [](double number) { return std::round(number * 100) / 100; };
   add("x-ms-status-code", Value::integer(attributes.status_code));
+  if (attributes.substatus_code) {
+    add("x-ms-substatus-code", Value::integer(*attributes.substatus_code));
+  }
   add("x-ms-request-charge", Value::real(rounded(attributes.charge)));
   add("x-ms-total-request-charge", Value::real(rounded(attributes.total_charge)));
   add("x-ms-server-time-ms", Value::real(rounded(attributes.time_ms)));
@@ -138,6 +164,13 @@ std::string response_of(const std::string& request_id, int code, std::string_vie
     add("x-ms-retry-after-ms",
         Value::text(fmt::format("{:02}:{:02}:{:02}.{:07}", ms / 3'600'000, ms / 60'000 % 60,
                                 ms / 1000 % 60, ms % 1000 * 10'000)));
+  }
+  if (attributes.writes_stored + attributes.writes_given_up > 0) {
+    const auto count = [](uint64_t n) {
+      return Value::integer(static_cast<int64_t>(n), Kind::int64);
+    };
+    add("x-orrery-writes-stored", count(attributes.writes_stored));
+    add("x-orrery-writes-given-up", count(attributes.writes_given_up));
   }
   add("x-ms-activity-id", Value::text(attributes.activity_id));
   std::string out = "{\"requestId\":";

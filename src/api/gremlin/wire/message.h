@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,6 +43,7 @@ struct Message {
   std::string processor;
   GraphSon form = GraphSon::v2;  // that the mime type names
   bool is_typed_form = true;     // false: the mime type asks for the untyped form
+  std::string graphbinary_id;    // the 16 bytes of a GraphBinary request's id; empty: it is none
   std::unique_ptr<value::JsonDocument> document;
   const value::Node* arguments = nullptr;  // in the document; null: there are none
 
@@ -60,13 +62,23 @@ Result<Bindings> read_bindings(const Message& message);
 
 struct Attributes {
   int status_code = 200;
-  double charge = 0;        // of this part
-  double total_charge = 0;  // so far
+  std::optional<int> substatus_code;  // of a failure
+  double charge = 0;                  // of this part
+  double total_charge = 0;            // so far
   double time_ms = 0;
   double total_time_ms = 0;
   uint32_t retry_after_ms = 0;
+  // Of a traversal that failed and had written, or meant to.
+  uint64_t writes_stored = 0;
+  uint64_t writes_given_up = 0;
   std::string activity_id;
 };
+
+// The answer to a GraphBinary request, which is not served, in GraphBinary: so its driver can show
+// the text.
+//   81, 00 id (16), code (4), 00 length (4) text, attributes: 0 (4), meta: 0 (4), data: fe 01
+// Numbers are big-endian.
+std::string graphbinary_refusal(std::string_view id, int code, std::string_view text);
 
 // `data`: JSON values with commas between them; unset: null.
 std::string response_of(const std::string& request_id, int code, std::string_view message,

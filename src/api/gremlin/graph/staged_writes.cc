@@ -1,0 +1,148 @@
+// See staged_writes.h.
+#include "api/gremlin/graph/staged_writes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "partition/format.h"
+#include "value/json.h"
+
+namespace orrery::gremlin {
+namespace {
+
+using partition::Verb;
+
+std::string version_in(std::string_view json) {
+  auto document = value::JsonDocument::parse(json);
+  if (!document) return {};
+  const value::Node* mark = document->root().find("_etag");
+  return mark != nullptr ? std::string(mark->text) : "";
+}
+
+// The same object, and not only the same id.
+bool is_same(const Value& a, const Value& b) {
+  if (a.is_edge() != b.is_edge()) return false;
+  return a.is_edge() ? a.edge() == b.edge() : a.vertex() == b.vertex();
+}
+
+void note_stored(const Value& element, const partition::Written& written) {
+  if (!element.is_element() || written.item.body.empty()) return;
+  (element.is_vertex() ? element.vertex()->version : element.edge()->version) =
+      version_in(written.item.body);
+}
+
+}  // namespace
+
+Verb StagedWrites::verb_for(const partition::ItemKey& key, Verb verb) const {
+  const auto newest = newest_.find(partition::item_key(key.placement, key.row));
+  if (newest == newest_.end() || verb != Verb::replace) return verb;
+  return entries_[newest->second].write.verb == Verb::create ? Verb::create : verb;
+}
+
+Status StagedWrites::put(partition::Write write, Value element) {
+  const std::string key = partition::item_key(write.placement, write.row);
+  const auto newest = newest_.find(key);
+  Entry* before = newest == newest_.end() ? nullptr : &entries_[newest->second];
+  const bool is_gone = before != nullptr && before->write.verb == Verb::remove;
+  if (before == nullptr || is_gone) {
+    if (is_gone && write.verb == Verb::remove) return {};
+    newest_[key] = entries_.size();
+    ++count_;
+    bytes_ += write.body.size();
+    entries_.push_back({std::move(write), std::move(element)});
+    return {};
+  }
+  const bool is_new = before->write.verb == Verb::create;
+  if (write.verb == Verb::create && !is_same(before->element, element)) {
+    return fail(Code::conflict,
+                fmt::format("the traversal has made an element with the id {} already",
+                            write.row.substr(0, 100)));
+  }
+  if (write.verb == Verb::remove && is_new) {  // as if it had never been
+    bytes_ -= before->write.body.size();
+    before->is_void = true;
+    newest_.erase(key);
+    --count_;
+    return {};
+  }
+  // The first state is the one that must still be there.
+  if (write.verb == Verb::replace) write.if_version = before->write.if_version;
+  bytes_ += write.body.size();
+  bytes_ -= before->write.body.size();
+  before->write = std::move(write);
+  return {};
+}
+
+std::vector<Value> StagedWrites::elements(bool edges) const {
+  std::vector<Value> found;
+  for (const Entry& entry : entries_) {
+    const bool is_there = !entry.is_void && entry.write.verb != Verb::remove;
+    if (is_there && entry.element.is_edge() == edges) found.push_back(entry.element);
+  }
+  return found;
+}
+
+// New vertices before the edges to them, and edges away before their vertices: an edge without its
+// vertex is not left when this ends in the middle.
+std::vector<StagedWrites::Group> StagedWrites::groups() {
+  struct Ranked {
+    int rank = 0;
+    size_t number = 0;
+    Group group = {};
+  };
+  std::vector<Ranked> ranked;
+  std::unordered_map<std::string_view, size_t> by_placement;
+  for (Entry& entry : entries_) {
+    if (entry.is_void) continue;
+    const auto [at, is_new] = by_placement.try_emplace(entry.write.placement, ranked.size());
+    if (is_new) ranked.push_back({.number = ranked.size()});
+    Ranked& one = ranked[at->second];
+    one.group.push_back(&entry);
+    const bool removes_vertex = entry.write.verb == Verb::remove && entry.element.is_vertex();
+    one.rank = std::max(one.rank, removes_vertex ? 2 : entry.element.is_edge() ? 1 : 0);
+  }
+  std::ranges::sort(ranked, {}, [](const Ranked& one) { return std::pair(one.rank, one.number); });
+  std::vector<Group> made;
+  for (Ranked& one : ranked) made.push_back(std::move(one.group));
+  return made;
+}
+
+Status StagedWrites::commit(const Terms& terms, WriteReport& report) {
+  Status done;
+  bool is_first = true;
+  for (const Group& group : groups()) {
+    if (done) done = store(group, terms, is_first, report);
+    if (!done) report.waiting += group.size();
+    is_first = false;
+  }
+  entries_.clear();
+  newest_.clear();
+  count_ = 0;
+  bytes_ = 0;
+  return done;
+}
+
+Status StagedWrites::store(const Group& group, const Terms& terms, bool is_first,
+                           WriteReport& report) {
+  while (true) {
+    std::vector<partition::Write> transaction;
+    for (const Entry* entry : group) transaction.push_back(entry->write);
+    const cluster::WriteReply reply =
+        terms.engine.write_and_wait(terms.routing, std::move(transaction));
+    report.charge += reply.receipt.charge;
+    if (!reply.error) {
+      report.stored += group.size();
+      for (size_t i = 0; i < group.size() && i < reply.written.size(); ++i) {
+        note_stored(group[i]->element, reply.written[i]);
+      }
+      return {};
+    }
+    // Before the first the client can wait as well.
+    const bool waits = reply.error->code == Code::throttled && !is_first;
+    if (!waits || !terms.wait(std::max(reply.error->retry_after_ms, 1U))) return pass(*reply.error);
+  }
+}
+
+}  // namespace orrery::gremlin

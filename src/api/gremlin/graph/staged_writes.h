@@ -1,0 +1,68 @@
+// The writes of a traversal that are not stored yet. Those of one partition key are stored
+// together, all or none. The traversal sees its own writes meanwhile: the graph looks here as well.
+//
+// Threading: one thread at a time. commit() blocks.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "api/gremlin/value/elements.h"
+#include "base/result.h"
+#include "cluster/engine.h"
+#include "partition/partition.h"
+
+namespace orrery::gremlin {
+
+// What became of the writes of a traversal.
+struct WriteReport {
+  uint64_t stored = 0;
+  uint64_t waiting = 0;  // or given up
+  double charge = 0;
+};
+
+class StagedWrites {
+ public:
+  // The verb by which a change of an item is staged: one that is new here stays new.
+  partition::Verb verb_for(const partition::ItemKey& key, partition::Verb verb) const;
+  // `element`: what is written. Code::conflict for a second one with the same key.
+  Status put(partition::Write write, Value element);
+
+  bool empty() const { return count_ == 0; }
+  uint64_t count() const { return count_; }
+  uint64_t bytes() const { return bytes_; }
+  // Vertices or edges that were added or changed and are still there.
+  std::vector<Value> elements(bool edges) const;
+
+  // Stores everything, one partition key after the other. What was stored before an error stays;
+  // the rest is given up. `wait` is asked to wait for so many milliseconds when the throughput is
+  // used up after the first key: false ends it.
+  struct Terms {
+    cluster::Engine& engine;
+    const cluster::RoutingPtr& routing;
+    std::function<bool(uint32_t ms)> wait;
+  };
+  Status commit(const Terms& terms, WriteReport& report);
+
+ private:
+  struct Entry {
+    partition::Write write;
+    Value element;
+    bool is_void = false;
+  };
+  // Of one partition key, in the order in which they were staged.
+  using Group = std::vector<Entry*>;
+
+  std::vector<Group> groups();
+  static Status store(const Group& group, const Terms& terms, bool is_first, WriteReport& report);
+
+  std::vector<Entry> entries_;
+  std::unordered_map<std::string, size_t> newest_;  // by the stored key, of entries_
+  uint64_t count_ = 0;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace orrery::gremlin
