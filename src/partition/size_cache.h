@@ -4,8 +4,7 @@
 //
 // Invariants
 //  - Only a partition's writer finds and puts its entries, one run at a time. It puts every size
-//  that
-//    a commit has changed, so what it finds is what is stored.
+//    that a commit has changed, so what it finds is what is stored.
 //  - After a commit that failed, or a put that did, the writer takes another owner number: entries
 //    under the number before are never found again, and are evicted with age.
 //  - Memory is bounded (second_chance.h).
