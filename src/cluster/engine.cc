@@ -239,6 +239,11 @@ Status Engine::check_current() const {
   return parts_->opener.check_current();
 }
 
+Result<std::vector<partition::KeptNote>> Engine::notes(const RoutingPtr& routing,
+                                                       std::string_view owner, uint64_t number) {
+  return parts_->views.notes(routing, owner, number);
+}
+
 Result<std::optional<partition::ItemKey>> Engine::find_by_term(const RoutingPtr& routing,
                                                                std::string_view term) {
   return parts_->views.find_by_term(routing, term);

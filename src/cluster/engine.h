@@ -27,6 +27,7 @@
 #include "cluster/replies.h"
 #include "cluster/routing.h"
 #include "nodes/seat.h"
+#include "partition/note.h"
 #include "partition/partition.h"
 #include "peer/link.h"
 #include "volume/volume.h"
@@ -141,6 +142,9 @@ class Engine {
   // After a query or a script has read all that it answers with: whether that is the newest.
   // Code::overloaded when another process may have taken partitions over.
   Status check_current() const;
+  // The notes that writes have left under an owner and a number (partition/note.h). Blocks.
+  Result<std::vector<partition::KeptNote>> notes(const RoutingPtr& routing, std::string_view owner,
+                                                 uint64_t number);
   // The item with this index term. Blocks.
   Result<std::optional<partition::ItemKey>> find_by_term(const RoutingPtr& routing,
                                                          std::string_view term);

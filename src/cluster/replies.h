@@ -140,6 +140,7 @@ struct PartitionStatus {
   uint64_t writes = 0;
   uint64_t throttled = 0;
   double charge = 0;
+  uint64_t index_bytes = 0;        // what its index takes, about
   uint32_t indexed_percent = 100;  // how many items have the terms of the current index rules
 };
 // Of all of a container's items; 100 only when all have them.

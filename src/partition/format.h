@@ -13,6 +13,7 @@
 //            'd' version (4, big-endian)       → definition that the terms of this version are by
 //            'h' version (4) hash (8), both big-endian → shape that items of this version have
 //            'p' ordered(placement)            → LSN (8) of the purge of these items
+//            'n' ordered(owner) number (8) part (4) placement, both big-endian → note: see note.h
 //
 // Fixed-width integers in values are little-endian. ordered() is value::append_ordered_bytes.
 #pragma once

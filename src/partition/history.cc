@@ -73,6 +73,33 @@ Result<EventPage> Partition::history(const ChangeQuery& query) const {
   return page;
 }
 
+namespace {
+
+// The first write that the history has after an LSN.
+Result<std::optional<TimedWrite>> first_in_history(const Store& store, rocksdb::Iterator& it,
+                                                   uint64_t lsn) {
+  it.Seek(history_key(lsn + 1));
+  if (!it.status().ok()) return pass(store.translate(it.status(), "reading the history"));
+  if (!it.Valid()) return std::nullopt;
+  auto found = lsn_of_history_key(it.key().ToStringView());
+  auto entry = decode_history(it.value().ToStringView());
+  if (!found) return pass(found.error());
+  if (!entry) return pass(entry.error());
+  return TimedWrite{*found, entry->time_s};
+}
+
+}  // namespace
+
+Result<uint64_t> Partition::history_position_at(int64_t time_s) const {
+  Store::Use use(*store_);
+  if (auto ok = use.ok(); !ok) return pass(ok.error());
+  const PartitionRecord record = writer_->record();
+  const std::unique_ptr<rocksdb::Iterator> it(
+      store_->db().NewIterator(read_options(), store_->history()));
+  return position_before(time_s, record.time_order, record.lsn,
+                         [&](uint64_t lsn) { return first_in_history(*store_, *it, lsn); });
+}
+
 Status Partition::forget_history(int64_t before_s) {
   // Being split or trimmed: another time.
   if (!store_->maintenance().try_lock()) return {};
@@ -86,16 +113,7 @@ Status Partition::forget_history_here(int64_t before_s) {
   const PartitionRecord record = writer_->record();
   std::unique_ptr<rocksdb::Iterator> it(
       store_->db().NewIterator(read_options(), store_->history()));
-  const auto first_after = [&](uint64_t lsn) -> Result<std::optional<TimedWrite>> {
-    it->Seek(history_key(lsn + 1));
-    if (!it->status().ok()) return pass(store_->translate(it->status(), "reading the history"));
-    if (!it->Valid()) return std::nullopt;
-    auto found = lsn_of_history_key(it->key().ToStringView());
-    auto entry = decode_history(it->value().ToStringView());
-    if (!found) return pass(found.error());
-    if (!entry) return pass(entry.error());
-    return TimedWrite{*found, entry->time_s};
-  };
+  const auto first_after = [&](uint64_t lsn) { return first_in_history(*store_, *it, lsn); };
   auto old = position_before(before_s, record.time_order, record.lsn, first_after);
   if (!old) return pass(old.error());
   auto oldest = first_after(record.history_after == kNoHistory ? 0 : record.history_after);

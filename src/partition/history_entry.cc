@@ -63,7 +63,7 @@ Result<HistoryEntry> decode_history(std::string_view stored) {
   HistoryEntry entry;
   const auto operation = static_cast<uint8_t>(stored[0]);
   if (operation < static_cast<uint8_t>(EventKind::create) ||
-      operation > static_cast<uint8_t>(EventKind::expire)) {
+      operation > static_cast<uint8_t>(EventKind::edit)) {
     return damaged();
   }
   entry.operation = static_cast<EventKind>(operation);

@@ -20,7 +20,7 @@ class HistoryTest : public PartitionTest {
   }
   // "replace 1@3<2": what happened to row 1 at LSN 3, which was last written at LSN 2.
   static std::string text_of(const Event& event) {
-    static constexpr std::array kNames = {"", "create", "replace", "remove", "expire"};
+    static constexpr std::array kNames = {"", "create", "replace", "remove", "expire", "edit"};
     std::string text = std::string(kNames[static_cast<size_t>(event.operation)]) + " " +
                        event.key.row + "@" + std::to_string(event.lsn);
     if (event.previous_lsn != 0) text += "<" + std::to_string(event.previous_lsn);
@@ -39,6 +39,28 @@ class HistoryTest : public PartitionTest {
 
   std::shared_ptr<Partition> partition_;
 };
+
+TEST_F(HistoryTest, BeginsAtATime) {
+  done(create("k", "1"));
+  clock_.set_now_s(1'005);
+  done(replace("k", "1", "\"n\":1"));
+  clock_.set_now_s(1'010);
+  done(replace("k", "1", "\"n\":2"));
+  EXPECT_EQ(partition_->history_position_at(1'000).value(), 0U);
+  EXPECT_EQ(partition_->history_position_at(1'001).value(), 1U);
+  EXPECT_EQ(partition_->history_position_at(1'005).value(), 1U);
+  EXPECT_EQ(partition_->history_position_at(1'006).value(), 2U);
+  EXPECT_EQ(partition_->history_position_at(2'000).value(), 3U);
+}
+
+TEST_F(HistoryTest, TellsEditsFromReplacements) {
+  done(create("k", "1"));
+  Write edit = replace("k", "1", "\"n\":1");
+  edit.is_edit = true;
+  done(edit);
+  done(replace("k", "1"));
+  EXPECT_THAT(events(), ElementsAre("create 1@1", "edit 1@2<1", "replace 1@3<2"));
+}
 
 TEST_F(HistoryTest, EveryWriteWithWhatWasBefore) {
   done(create("k", "1", "\"n\":1"));

@@ -211,6 +211,18 @@ Result<std::optional<ItemKey>> Partition::find_by_term(std::string_view term) co
   return std::nullopt;
 }
 
+uint64_t Partition::index_bytes() const {
+  const Store::Use use(*store_);
+  if (!use.ok()) return 0;
+  uint64_t all = 0;
+  for (const std::string& property : {rocksdb::DB::Properties::kLiveSstFilesSize,
+                                      rocksdb::DB::Properties::kCurSizeAllMemTables}) {
+    uint64_t bytes = 0;
+    if (store_->db().GetIntProperty(store_->terms(), property, &bytes)) all += bytes;
+  }
+  return all;
+}
+
 Result<std::vector<std::pair<std::string, ItemKey>>> Partition::all_terms() const {
   Store::Use use(*store_);
   if (auto ok = use.ok(); !ok) return pass(ok.error());

@@ -111,6 +111,8 @@ enum class Verb : uint8_t {
 };
 
 struct PreparedTerms;  // prepared_terms.h
+struct Note;           // note.h
+struct KeptNote;
 
 struct Write {
   Verb verb = Verb::create;
@@ -124,6 +126,7 @@ struct Write {
   bool if_absent = false;             // it must not be there (an upsert too)
   bool needs_room = true;             // false: written on a full disk too, so that it can be freed
   bool wants_before = false;          // the answer is to have the body that was there
+  bool is_edit = false;               // for replace: the history tells it as an edit
   std::optional<uint64_t>
       seen_lsn;            // a transaction read it at this LSN (0: saw that it was not there)
   uint64_t purge_lsn = 0;  // for purged: of which purge
@@ -132,6 +135,7 @@ struct Write {
   std::shared_ptr<const Editor> editor;      // for replace, in the place of `body` and `lifetime`
   // Of `body` and what the finisher adds; null: the writer makes the terms from the stored body.
   std::shared_ptr<const PreparedTerms> prepared;
+  std::shared_ptr<const Note> note;  // of a write to an item: left with it
 };
 
 // What a write did, or what a read found.
@@ -185,7 +189,8 @@ struct ChangePage {
 // Expired items that one page of a feed passes over at most.
 inline constexpr size_t kExpiredPassedMax = 10'000;
 
-enum class EventKind : uint8_t { create = 1, replace = 2, remove = 3, expire = 4 };
+// `edit` is a replacement that changes parts of the item (Write::is_edit).
+enum class EventKind : uint8_t { create = 1, replace = 2, remove = 3, expire = 4, edit = 5 };
 
 // A write as the history has it.
 struct Event {
@@ -279,8 +284,14 @@ class Partition : public std::enable_shared_from_this<Partition> {
   // Every write after a position, in LSN order, of containers that keep a history. Code::invalid
   // when it does not go back that far.
   Result<EventPage> history(const ChangeQuery& query) const;
+  // As position_at(), of every write that the history has.
+  Result<uint64_t> history_position_at(int64_t time_s) const;
   // Drops what the history has of writes before `before_s`.
   Status forget_history(int64_t before_s);
+  // The notes that writes have left under an owner and a number.
+  Result<std::vector<KeptNote>> notes(std::string_view owner, uint64_t number) const;
+  // What the index takes on the disk and in memory, about.
+  uint64_t index_bytes() const;
   // The key of the item that has this index term.
   Result<std::optional<ItemKey>> find_by_term(std::string_view term) const;
   // All index entries, for tests and tools: term and key.

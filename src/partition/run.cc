@@ -194,7 +194,10 @@ Result<Written> Run::apply_to_item(const Write& write) {
   if (auto sized = change_size(write, grown, more, schema.logical_bytes_max); !sized) {
     return pass(sized.error());
   }
-  put_item(schema, key, before, live, after);
+  put_item(write, key, before, live, after);
+  if (write.note) {
+    if (auto noted = put_note(write); !noted) return pass(noted.error());
+  }
   ++change_step_;
   lsn_bytes_ += written.old_bytes + written.new_bytes;
   note_version(next.version);
@@ -221,8 +224,9 @@ Status Run::make_body(const Write& write, const std::optional<Item>& current, It
   return write.editor ? count_found(write, next) : Status{};
 }
 
-void Run::put_item(const Schema& schema, const std::string& key, const Item* before, bool live,
+void Run::put_item(const Write& write, const std::string& key, const Item* before, bool live,
                    const Item* after) {
+  const Schema& schema = *write.schema;
   if (before != nullptr) batch_.Delete(store_.changes(), change_key(before->version));
   // What has expired or was purged ends before something else takes its place.
   if (before != nullptr && !live) remember(schema, end_of(key, *before), key, before, nullptr);
@@ -231,8 +235,8 @@ void Run::put_item(const Schema& schema, const std::string& key, const Item* bef
     items_.set(key, std::nullopt);
     return;
   }
-  remember(schema, live ? EventKind::replace : EventKind::create, key, live ? before : nullptr,
-           after);
+  const EventKind change = write.is_edit ? EventKind::edit : EventKind::replace;
+  remember(schema, live ? change : EventKind::create, key, live ? before : nullptr, after);
   batch_.Put(store_.changes(), change_key(after->version), key);
   items_.set(key, *after);
 }

@@ -143,7 +143,7 @@ class Run {
   Status make_body(const Write& write, const std::optional<Item>& current, Item& next);
   // Notes the item, and puts its change and its history into the batch. `before` is what was there,
   // live or not; `after` is null when it is removed.
-  void put_item(const Schema& schema, const std::string& key, const Item* before, bool live,
+  void put_item(const Write& write, const std::string& key, const Item* before, bool live,
                 const Item* after);
   // A replace that changes the item's row: a delete and an insert in one transaction. The item
   // keeps its origin.
@@ -154,6 +154,7 @@ class Run {
   Status adopt_rules(const Schema& schema);
   Result<Written> apply_reindex(const Write& write);
   Result<Written> note_indexed();
+  Status put_note(const Write& write);  // note.cc
   Result<Written> apply_purge(const Write& write);
   Result<Written> note_purged(const Write& write);
   size_t purges_count() const;

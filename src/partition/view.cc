@@ -379,6 +379,7 @@ struct ItemCursor::State {
   const View::State& view;
   const std::string lower;
   const std::string upper;
+  const bool descending;
   const rocksdb::Slice lower_bound = lower;
   const rocksdb::Slice upper_bound = upper;
   std::unique_ptr<rocksdb::Iterator> it = nullptr;
@@ -393,8 +394,21 @@ Result<std::unique_ptr<ItemCursor>> View::items(const std::string* after, bool i
   if (state_->failure) return pass(*state_->failure);
   std::string lower(state_->key_min);
   if (after != nullptr) lower = std::max(lower, inclusive ? *after : *after + '\0');
+  return items_between(std::move(lower), std::string(state_->key_max), false);
+}
+
+Result<std::unique_ptr<ItemCursor>> View::items_descending(const std::string* before) const {
+  if (!state_) return std::unique_ptr<ItemCursor>(new ItemCursor(nullptr));
+  if (state_->failure) return pass(*state_->failure);
+  std::string upper(state_->key_max);
+  if (before != nullptr) upper = std::min(upper, *before);
+  return items_between(std::string(state_->key_min), std::move(upper), true);
+}
+
+Result<std::unique_ptr<ItemCursor>> View::items_between(std::string lower, std::string upper,
+                                                        bool descending) const {
   auto state =
-      std::make_unique<ItemCursor::State>(*state_, std::move(lower), std::string(state_->key_max));
+      std::make_unique<ItemCursor::State>(*state_, std::move(lower), std::move(upper), descending);
   rocksdb::ReadOptions options = state_->reading->options(state_->reach);
   options.iterate_lower_bound = &state->lower_bound;
   options.iterate_upper_bound = &state->upper_bound;
@@ -414,10 +428,10 @@ Result<bool> ItemCursor::next() {
       return true;
     }
     if (!state_->started) {
-      it.SeekToFirst();
+      state_->descending ? it.SeekToLast() : it.SeekToFirst();
       state_->started = true;
     } else if (it.Valid()) {
-      it.Next();
+      state_->descending ? it.Prev() : it.Next();
     }
     if (!it.Valid()) {
       if (!it.status().ok()) return pass(state_->view.failed(it.status(), "reading items"));

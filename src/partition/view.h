@@ -59,9 +59,9 @@ class EntryCursor {
   size_t term_size_ = 0;
 };
 
-// A cursor over items in key order. It skips items that are not visible, but only a bounded number
-// in one step. At that bound it stops on an invisible item, with an empty body, so that its user
-// can stop there.
+// A cursor over items in key order, ascending or descending. It skips items that are not visible,
+// but only a bounded number in one step. At that bound it stops on an invisible item, with an empty
+// body, so that its user can stop there.
 class ItemCursor {
  public:
   ~ItemCursor();
@@ -125,6 +125,8 @@ class View {
 
   // A cursor over all items; with `after`, over those after it (or from it on, when `inclusive`).
   Result<std::unique_ptr<ItemCursor>> items(const std::string* after, bool inclusive) const;
+  // The same from the last one on; with `before`, of those before it.
+  Result<std::unique_ptr<ItemCursor>> items_descending(const std::string* before) const;
   // The bodies of some items, in the order of `keys`, which need not be sorted. An item that is not
   // to be seen gives an empty body. The bodies are valid until the next fetch.
   Result<std::vector<std::string_view>> fetch(std::span<const std::string> keys);
@@ -133,6 +135,8 @@ class View {
   friend class EntryCursor;
   friend class ItemCursor;
   struct State;
+  Result<std::unique_ptr<ItemCursor>> items_between(std::string lower, std::string upper,
+                                                    bool descending) const;
   explicit View(std::unique_ptr<State> state);
 
   std::unique_ptr<State> state_;  // null: there is nothing

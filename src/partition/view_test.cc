@@ -95,6 +95,31 @@ class ViewTest : public PartitionTest {
   }
 };
 
+TEST_F(ViewTest, GivesItemsFromTheLastToTheFirst) {
+  auto partition = open();
+  std::vector<std::string> keys;
+  for (int i = 0; i < 20; ++i) {
+    const std::string key = "k" + std::to_string(i % 4);
+    ASSERT_FALSE(commit(*partition, create(key, std::to_string(i))).error);
+    keys.push_back(item_key(key, std::to_string(i)));
+  }
+  std::ranges::sort(keys);
+  const auto keys_of = [](Result<std::unique_ptr<ItemCursor>> cursor) {
+    std::vector<std::string> found;
+    while ((*cursor)->next().value()) found.emplace_back((*cursor)->key());
+    std::ranges::reverse(found);
+    return found;
+  };
+  auto view = view_of(partition);
+  EXPECT_EQ(keys_of(view->items_descending(nullptr)), keys);
+  EXPECT_EQ(keys_of(view->items_descending(&keys[7])),
+            std::vector<std::string>(keys.begin(), keys.begin() + 7));
+  auto stretch = view_of(partition, "k1", "k3");
+  EXPECT_EQ(keys_of(stretch->items_descending(nullptr)),
+            std::vector<std::string>(keys.begin() + 5, keys.begin() + 15));
+  EXPECT_EQ(keys_of(View::of_nothing()->items_descending(nullptr)), std::vector<std::string>());
+}
+
 TEST_F(ViewTest, GivesEntriesInBothDirectionsFromAnyPlace) {
   auto partition = open();
   for (int i = 0; i < 60; ++i) {

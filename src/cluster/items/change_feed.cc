@@ -106,9 +106,15 @@ Result<HistoryReply> ChangeFeed::history(RoutingPtr routing, std::string_view mi
   HistoryReply reply;
   reply.page.lsn = source->receipt.lsn;
   if (source->partition != nullptr && !from.now) {
+    uint64_t after = from.position;
+    if (from.since_s) {
+      auto position = source->partition->history_position_at(*from.since_s);
+      if (!position) return pass(position.error());
+      after = std::max(after, *position);
+    }
     auto page = source->partition->history({.min = min,
                                             .max = max,
-                                            .after = from.position,
+                                            .after = after,
                                             .items_max = items_max,
                                             .bytes_max = limits_.response_bytes});
     if (!page) return pass(page.error());

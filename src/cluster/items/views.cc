@@ -2,6 +2,7 @@
 #include "cluster/items/views.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace orrery::cluster {
@@ -62,6 +63,23 @@ Result<TransactionReply> Views::begin_transaction(const RoutingPtr& routing,
       return pass(checked.error());
     }
     return reply;
+  });
+}
+
+Result<std::vector<partition::KeptNote>> Views::notes(const RoutingPtr& routing,
+                                                      std::string_view owner, uint64_t number) {
+  using Found = Result<std::vector<partition::KeptNote>>;
+  return table_.follow(routing, [&](const Routing& now) -> Found {
+    std::vector<partition::KeptNote> all;
+    for (const auto& slot : now.slots) {
+      auto opened = opener_.open_if_there(slot);
+      if (!opened) return pass(opened.error());
+      if (!*opened) continue;
+      auto some = (*opened)->notes(owner, number);
+      if (!some) return some;
+      std::ranges::move(*some, std::back_inserter(all));
+    }
+    return all;
   });
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -16,6 +17,7 @@
 #include "cluster/partitions/opener.h"
 #include "cluster/replies.h"
 #include "cluster/routing_table.h"
+#include "partition/note.h"
 #include "partition/partition.h"
 
 namespace orrery::cluster {
@@ -31,6 +33,8 @@ class Views {
                               partition::Reach reach);
   Result<TransactionReply> begin_transaction(const RoutingPtr& routing, std::string_view placement,
                                              const LsnDemand& demand, size_t bytes_max);
+  Result<std::vector<partition::KeptNote>> notes(const RoutingPtr& routing, std::string_view owner,
+                                                 uint64_t number);
   Result<std::optional<partition::ItemKey>> find_by_term(const RoutingPtr& routing,
                                                          std::string_view term);
 

@@ -32,6 +32,7 @@ Result<std::vector<PartitionStatus>> PartitionReports::status(uint32_t container
     } else if (*opened) {
       one.open = true;
       one.usage = (*opened)->usage();
+      one.index_bytes = (*opened)->index_bytes();
       one.lsn = (*opened)->lsn();
       one.read_only_reason = (*opened)->read_only_reason();
       one.indexed_percent = (*opened)->indexed_percent(*routing->schema);

@@ -15,6 +15,7 @@ std::string_view operation_name(EventKind operation) {
     case EventKind::create:
       return "create";
     case EventKind::replace:
+    case EventKind::edit:
       return "replace";
     case EventKind::remove:
     case EventKind::expire:
