@@ -62,7 +62,7 @@ describe("documents of MongoDB's driver", () => {
     const unordered = await errorOf(collection.insertMany(documents, { ordered: false }));
     assert.equal(unordered.result.insertedCount, 5);
     assert.deepEqual(unordered.writeErrors.map((one) => one.index), [2, 5]);
-    assert.deepEqual((await collection.find().toArray()).map((one) => one._id), [1, 2, 3, 4, 5, 6, 7]);
+    assert.deepEqual((await collection.find().sort({ _id: 1 }).toArray()).map((one) => one._id), [1, 2, 3, 4, 5, 6, 7]);
   });
 
   it("updates: operators, replacements, pipelines, upserts, many", async () => {
@@ -163,6 +163,22 @@ describe("documents of MongoDB's driver", () => {
     await orders.aggregate([{ $match: { who: "a" } }, { $group: { _id: "$who", max: { $max: "$n" } } }, { $merge: "totals" }]).toArray();
     assert.deepEqual(await at.db.collection("totals").find().toArray(), [{ _id: "a", n: 6, max: 5 }, { _id: "b", n: 7 }]);
     assert.equal((await errorOf(orders.aggregate([{ $noSuchStage: 1 }]).toArray())).code, 40324);
+  });
+
+  it("the documents of a small collection come in the order in which they were made", async () => {
+    const collection = at.collection();
+    const made = [5, 1, 9, 3];
+    for (const _id of made) await collection.insertOne({ _id, n: 0 });
+    await collection.updateOne({ _id: 1 }, { $inc: { n: 1 } });
+    const ids = async (cursor) => (await cursor.toArray()).map((one) => one._id);
+    assert.deepEqual(await ids(collection.find()), made);
+    assert.deepEqual(await ids(collection.find().sort({ $natural: -1 })), [3, 9, 1, 5]);
+    assert.deepEqual(await ids(collection.find({ n: 0 }).sort({ n: 1 }).limit(2)), [5, 9]);
+    assert.deepEqual(await ids(collection.find().sort({ _id: 1 })), [1, 3, 5, 9]);
+    assert.deepEqual((await collection.aggregate([{ $group: { _id: null, all: { $push: "$_id" } } }]).toArray())[0].all, made);
+    // One that does not fit into a batch comes in the order of _id.
+    await collection.insertMany(Array.from({ length: 101 }, (_, i) => ({ _id: 1000 - i, n: 0 })));
+    assert.deepEqual((await ids(collection.find())).slice(0, 4), [1, 3, 5, 9]);
   });
 
   it("a collation holds for every stage of an aggregate", async () => {

@@ -135,6 +135,10 @@ void Call::reply() {
 }
 
 void Call::fail(const Error& error) {
+  if (retry && is_retryable(error.code)) {
+    error_labels.push_back("RetryableWriteError");
+    if (!has_written) error_labels.push_back("NoWritesPerformed");
+  }
   BsonWriter document;
   document.real("ok", 0).string("errmsg", error.message).int32("code", error.code);
   document.string("codeName", code_name(error.code));
@@ -149,6 +153,10 @@ void Call::fail(const Error& error) {
 
 void Call::fail(const orrery::Error& error) {
   fail(engine_error(error));
+}
+
+bool is_retryable(int32_t code) {
+  return code == kHostUnreachable || code == kExceededTimeLimit;
 }
 
 Error engine_error(const orrery::Error& error) {

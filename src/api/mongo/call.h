@@ -31,6 +31,8 @@ class ReplySink {
   virtual bool is_gone() const = 0;     // nobody is there any more
 };
 
+class RetryableWrite;  // documents/retryable_write.h
+
 class Call {
  public:
   Call(Message message_in, value::Value command_in, Connection& connection_in,
@@ -51,8 +53,11 @@ class Call {
   BsonWriter answer;
   double charge = 0;
   std::vector<std::string_view> error_labels;  // of the error, if it comes to one
-  // Of a write that may be retried: is given the answer, or nothing if it failed.
+  // Of a write that may be retried; null: it is none.
+  std::shared_ptr<RetryableWrite> retry;
+  // The same: is given the answer, or nothing if it failed.
   std::function<void(std::optional<std::string>)> remember;
+  bool has_written = false;  // something of it is done
 
   // The value of the command's first member, when it is a name: the collection.
   std::string_view collection() const { return collection_; }
@@ -95,6 +100,8 @@ inline uint64_t cluster_time(int64_t now_ms) {
   return static_cast<uint64_t>(now_ms / 1000) << 32 | 1U;
 }
 
+// Whether a command that fails with this code may succeed when it is sent again as it is.
+bool is_retryable(int32_t code);
 // What an engine's error is called here.
 Error engine_error(const orrery::Error& error);
 

@@ -9,6 +9,7 @@
 #include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/collections/collections.h"
 #include "api/mongo/commands/command.h"
+#include "api/mongo/documents/retryable_write.h"
 #include "net/loopback.h"
 #include "net/stream.h"
 
@@ -111,13 +112,18 @@ CallPtr Service::remembered(CallPtr call) const {
     call->fail(Error{kInvalidOptions, "txnNumber may only be provided with an lsid, as a long"});
     return nullptr;
   }
-  auto begun = context_.retries.begin(session.bytes(), number.integer(),
-                                      fmt::format("{} {}", call->name, call->ns()));
+  // Sessions of two users are two, whatever their ids.
+  const std::string owner = fmt::format("{}\n{}", call->connection.user, session.bytes());
+  auto begun =
+      context_.retries.begin(owner, number.integer(), fmt::format("{} {}", call->name, call->ns()));
   switch (begun.state) {
     case RetryMemory::State::fresh:
-      call->remember = [this, id = std::string(session.bytes()),
-                        at = number.integer()](std::optional<std::string> answer) {
-        context_.retries.done(id, at, std::move(answer));
+      // Among several nodes, another may have had the session in between.
+      call->retry =
+          std::make_shared<RetryableWrite>(owner, number.integer(), call->command,
+                                           begun.may_be_done || context_.engine.seat() != nullptr);
+      call->remember = [this, owner, at = number.integer()](std::optional<std::string> answer) {
+        context_.retries.done(owner, at, std::move(answer));
       };
       return call;
     case RetryMemory::State::known:

@@ -6,6 +6,7 @@
 #include "api/mongo/collections/collections.h"
 #include "api/mongo/commands/arguments.h"
 #include "api/mongo/commands/command.h"
+#include "api/mongo/documents/retryable_write.h"
 #include "api/mongo/documents/writing.h"
 
 namespace orrery::mongo {
@@ -39,8 +40,16 @@ Answer<void> run_insert(const Context& context, Call& call) {
   if (!routing) return pass(std::move(routing.error()));
   std::vector<WriteFailure> failures;
   std::vector<size_t> numbers;  // of the documents in the batch
-  WriteBatch batch(context, *routing, is_ordered);
+  size_t done_before = 0;
+  if (call.retry) {
+    if (auto loaded = call.retry->load(context, *routing); !loaded) return loaded;
+  }
+  WriteBatch batch(context, *routing, is_ordered, call.retry.get());
   for (size_t i = 0; i < documents->size() && !batch.is_stopped(); ++i) {
+    if (call.retry && call.retry->is_inserted(i)) {
+      ++done_before;
+      continue;
+    }
     auto made = prepare(**routing, (*documents)[i], call.now_ms());
     if (!made) {
       failures.push_back({.index = i, .error = std::move(made.error())});
@@ -48,10 +57,11 @@ Answer<void> run_insert(const Context& context, Call& call) {
       continue;
     }
     numbers.push_back(i);
-    batch.add(make_write(Verb::create, *routing, made->key, std::move(made->bytes)));
+    batch.add(make_write(Verb::create, *routing, made->key, std::move(made->bytes)), i);
   }
   WriteBatch::Outcome& outcome = batch.finish();
   call.charge += outcome.charge;
+  call.has_written = outcome.done + done_before > 0;
   for (const auto& [at, error] : outcome.refused) {
     const size_t number = numbers[at];
     auto made = prepare(**routing, (*documents)[number], call.now_ms());
@@ -61,7 +71,8 @@ Answer<void> run_insert(const Context& context, Call& call) {
   }
   std::ranges::sort(failures, {}, &WriteFailure::index);
   if (is_ordered && failures.size() > 1) failures.resize(1);
-  call.answer.int32("n", static_cast<int32_t>(outcome.done));
+  if (auto again = ask_to_retry(call, failures); !again) return again;
+  call.answer.int32("n", static_cast<int32_t>(outcome.done + done_before));
   append_failures(call.answer, failures);
   return {};
 }
@@ -73,28 +84,35 @@ bool try_insert_at_once(const Context& context, CallPtr& call) {
       sequence.documents.front().size() > kAtOnceBytesMax) {
     return false;
   }
+  // What may have been done has to be looked for, which may wait.
+  if (call->retry && call->retry->may_be_done()) return false;
   const auto routing = find_collection(context, call->database, call->collection());
   if (!routing) return false;
   auto made = prepare(*routing, sequence.documents.front(), call->now_ms());
   if (!made) return false;
   std::vector<partition::Write> transaction;
   transaction.push_back(make_write(Verb::create, routing, made->key, std::move(made->bytes)));
-  context.engine.write(routing, std::move(transaction),
-                       [&context, routing, document = std::move(made->document),
-                        call = std::move(call)](cluster::WriteReply reply) mutable {
-                         if (reply.error && reply.error->code == Code::throttled) {
-                           // Where it may wait.
-                           return run_later(context, std::move(call), Runs::writes, run_insert,
-                                            routing->container->number);
-                         }
-                         call->charge += reply.receipt.charge;
-                         call->answer.int32("n", reply.error ? 0 : 1);
-                         if (reply.error) {
-                           append_failures(call->answer,
-                                           {failure_of(*routing, document, *reply.error)});
-                         }
-                         call->reply();
-                       });
+  if (call->retry) transaction.back().note = call->retry->note_of_inserts({0});
+  context.engine.write(
+      routing, std::move(transaction),
+      [&context, routing, document = std::move(made->document),
+       call = std::move(call)](cluster::WriteReply reply) mutable {
+        const bool waits = reply.error && reply.error->code == Code::throttled;
+        const bool fails =
+            reply.error && call->retry && is_retryable(engine_error(*reply.error).code);
+        if (fails) return call->fail(*reply.error);
+        if (waits) {
+          // Where it may wait.
+          return run_later(context, std::move(call), Runs::writes, run_insert,
+                           routing->container->number);
+        }
+        call->charge += reply.receipt.charge;
+        call->answer.int32("n", reply.error ? 0 : 1);
+        if (reply.error) {
+          append_failures(call->answer, {failure_of(*routing, document, *reply.error)});
+        }
+        call->reply();
+      });
   return true;
 }
 

@@ -27,6 +27,7 @@ constexpr size_t kMaxListed = 100'000;
 struct Usage {
   int64_t documents = 0;
   int64_t bytes = 0;
+  int64_t index_bytes = 0;  // of all indexes but _id's, which is the documents' own order
 };
 
 // Of what is open now; the rest has not been used since the start, and is opened for it.
@@ -37,6 +38,7 @@ Answer<Usage> usage_of(const Context& context, uint32_t container) {
   for (const cluster::PartitionStatus& status : *all) {
     usage.documents += static_cast<int64_t>(status.usage.items);
     usage.bytes += static_cast<int64_t>(status.usage.bytes);
+    usage.index_bytes += static_cast<int64_t>(status.index_bytes);
   }
   return usage;
 }
@@ -232,6 +234,8 @@ Answer<void> run_coll_stats(const Context& context, Call& call) {
     indexes = definition_of(*routing).indexes.size() + 1;
   }
   const auto size = static_cast<int64_t>(static_cast<double>(usage.bytes) / scale);
+  const int64_t index_size =
+      indexes > 1 ? static_cast<int64_t>(static_cast<double>(usage.index_bytes) / scale) : 0;
   call.answer.string("ns", call.ns())
       .int64("size", size)
       .int64("count", usage.documents)
@@ -240,10 +244,18 @@ Answer<void> run_coll_stats(const Context& context, Call& call) {
       .boolean("capped", false)
       .int32("nindexes", static_cast<int32_t>(indexes))
       .boolean("sharded", routing && definition_of(*routing).is_sharded())
-      .int64("totalIndexSize", 0)
-      .int64("totalSize", size)
+      .int64("totalIndexSize", index_size)
+      .int64("totalSize", size + index_size)
       .int32("scaleFactor", static_cast<int32_t>(scale));
-  call.answer.begin_document("indexSizes").end();
+  call.answer.begin_document("indexSizes");
+  if (routing) {
+    // They share their entries, field by field: each is given an equal part.
+    call.answer.int64("_id_", 0);
+    for (const IndexSpec& index : definition_of(*routing).indexes) {
+      call.answer.int64(index.name, index_size / static_cast<int64_t>(indexes - 1));
+    }
+  }
+  call.answer.end();
   return {};
 }
 
@@ -259,9 +271,12 @@ Answer<void> run_db_stats(const Context& context, Call& call) {
     if (!usage) return pass(std::move(usage.error()));
     all.documents += usage->documents;
     all.bytes += usage->bytes;
-    indexes += static_cast<int64_t>(read_definition(container->spec).indexes.size()) + 1;
+    const auto others = static_cast<int64_t>(read_definition(container->spec).indexes.size());
+    if (others > 0) all.index_bytes += usage->index_bytes;
+    indexes += others + 1;
   }
   const double size = static_cast<double>(all.bytes) / scale;
+  const double index_size = static_cast<double>(all.index_bytes) / scale;
   call.answer.string("db", call.database)
       .int64("collections", static_cast<int64_t>(containers.size()))
       .int64("views", 0)
@@ -272,8 +287,8 @@ Answer<void> run_db_stats(const Context& context, Call& call) {
       .real("dataSize", size)
       .real("storageSize", size)
       .int64("indexes", indexes)
-      .real("indexSize", 0)
-      .real("totalSize", size)
+      .real("indexSize", index_size)
+      .real("totalSize", size + index_size)
       .real("scaleFactor", scale);
   return {};
 }

@@ -69,6 +69,52 @@ Answer<Modification> parse_delete(const Call& call, const Value& given) {
   return removal;
 }
 
+Answer<void> check_retry(const Call& call, const Modification& modification) {
+  if (!call.retry || !modification.is_multi) return {};
+  return refuse(kInvalidOptions, "a statement for many documents cannot have a txnNumber");
+}
+
+Value count_of(int64_t count) {
+  return Value::make_integer(count, value::NumberKind::int32);
+}
+
+Value member_name(std::string_view name) {
+  return Value::make_string(std::string(name));
+}
+
+// What the note of an update or a delete says that it did.
+NotePtr note_of(const RetryableWrite& retry, size_t statement, const Modified& modified) {
+  const bool inserts = !modified.upserted_id.is_undefined();
+  std::vector<Value::Field> members = {{member_name("n"), count_of(inserts ? 1 : modified.matched)},
+                                       {member_name("nModified"), count_of(modified.changed)}};
+  if (inserts) members.push_back({member_name("upserted"), modified.upserted_id});
+  return retry.note_of(statement, std::move(members));
+}
+
+Modified read_note(const Value& note) {
+  Modified modified;
+  modified.upserted_id = note.find("upserted").to_owned();
+  modified.changed = note.find("nModified").integer();
+  modified.matched = modified.upserted_id.is_undefined() ? note.find("n").integer() : 0;
+  return modified;
+}
+
+// What the statement did when it was run before, if it was; otherwise it is run.
+std::expected<Modified, WriteFailure> run_once(const Context& context, Call& call, size_t statement,
+                                               Modification& modification) {
+  if (call.retry) {
+    if (const Value done = call.retry->result_of(statement); done.is_object()) {
+      call.has_written = true;
+      return read_note(done);
+    }
+    modification.note = [&call, statement](const Modified& modified) {
+      return note_of(*call.retry, statement, modified);
+    };
+  }
+  return modify(context, call, find_collection(context, call.database, call.collection()),
+                modification);
+}
+
 // Runs each statement of a command; `take` is given the number and what came of it.
 template <class Parse, class Take>
 Answer<void> run_all(const Context& context, Call& call, std::string_view member,
@@ -86,7 +132,13 @@ Answer<void> run_all(const Context& context, Call& call, std::string_view member
   for (size_t i = 0; are_several && i < statements->size(); ++i) {
     auto statement = from_bson((*statements)[i]);
     if (!statement) return pass(std::move(statement.error()));
-    if (auto parsed = parse(call, *statement); !parsed) return pass(std::move(parsed.error()));
+    auto parsed = parse(call, *statement);
+    if (!parsed) return pass(std::move(parsed.error()));
+    if (auto checked = check_retry(call, *parsed); !checked) return checked;
+  }
+  if (call.retry) {
+    auto loaded = call.retry->load(context, find_collection(context, call.database, *name));
+    if (!loaded) return loaded;
   }
   std::vector<WriteFailure> failures;
   for (size_t i = 0; i < statements->size(); ++i) {
@@ -94,7 +146,8 @@ Answer<void> run_all(const Context& context, Call& call, std::string_view member
     if (!statement) return pass(std::move(statement.error()));
     auto parsed = parse(call, *statement);
     if (!parsed) return pass(std::move(parsed.error()));
-    auto modified = modify(context, call, find_collection(context, call.database, *name), *parsed);
+    if (auto checked = check_retry(call, *parsed); !checked) return checked;
+    auto modified = run_once(context, call, i, *parsed);
     if (modified) {
       take(i, *modified);
       continue;
@@ -103,8 +156,43 @@ Answer<void> run_all(const Context& context, Call& call, std::string_view member
     failures.push_back(std::move(modified.error()));
     if (is_ordered) break;
   }
+  if (auto again = ask_to_retry(call, failures); !again) return again;
   append_failures(call.answer, failures);
   return {};
+}
+
+// The members of an answer to findAndModify.
+Answer<void> append_found(BsonWriter& answer, const Modified& modified, bool removes,
+                          bool returns_new, const Projection& projection) {
+  const bool was_inserted = !modified.upserted_id.is_undefined();
+  answer.begin_document("lastErrorObject").int32("n", modified.matched > 0 || was_inserted ? 1 : 0);
+  if (!removes) answer.boolean("updatedExisting", modified.matched > 0);
+  if (was_inserted) answer.value("upserted", modified.upserted_id, SIZE_MAX);
+  answer.end();
+  Value shown = returns_new ? modified.after : modified.before;
+  if (shown.is_undefined()) {
+    answer.null("value");
+    return {};
+  }
+  if (!projection.is_everything()) {
+    Budget budget;
+    Evaluation evaluation(budget);
+    auto projected = projection.apply(shown, std::nullopt, evaluation);
+    if (!projected) return pass(std::move(projected.error()));
+    shown = std::move(*projected);
+  }
+  answer.value("value", shown, SIZE_MAX);
+  return {};
+}
+
+// Its note has the answer, as the document is not what it was when it is asked again.
+NotePtr note_of_found(const RetryableWrite& retry, const Modified& modified, bool removes,
+                      bool returns_new, const Projection& projection) {
+  BsonWriter answer;
+  if (!append_found(answer, modified, removes, returns_new, projection)) return nullptr;
+  auto document = from_bson(answer.take());
+  if (!document) return nullptr;
+  return retry.note_of(0, {{member_name("answer"), *document}});
 }
 
 }  // namespace
@@ -190,29 +278,20 @@ Answer<void> run_find_and_modify(const Context& context, Call& call) {
     }
     projection = std::move(*parsed);
   }
-  auto modified =
-      modify(context, call, find_collection(context, call.database, *name), modification);
+  const auto routing = find_collection(context, call.database, *name);
+  if (call.retry) {
+    if (auto loaded = call.retry->load(context, routing); !loaded) return loaded;
+    if (const Value done = call.retry->result_of(0); done.is_object()) {
+      call.answer.members(done.find("answer"), SIZE_MAX);
+      return {};
+    }
+    modification.note = [&](const Modified& modified) {
+      return note_of_found(*call.retry, modified, removes, returns_new, projection);
+    };
+  }
+  auto modified = modify(context, call, routing, modification);
   if (!modified) return pass(std::move(modified.error().error));
-  const bool was_inserted = !modified->upserted_id.is_undefined();
-  call.answer.begin_document("lastErrorObject")
-      .int32("n", modified->matched > 0 || was_inserted ? 1 : 0);
-  if (!removes) call.answer.boolean("updatedExisting", modified->matched > 0);
-  if (was_inserted) call.answer.value("upserted", modified->upserted_id, SIZE_MAX);
-  call.answer.end();
-  Value shown = returns_new ? modified->after : modified->before;
-  if (shown.is_undefined()) {
-    call.answer.null("value");
-    return {};
-  }
-  if (!projection.is_everything()) {
-    Budget budget;
-    Evaluation evaluation(budget);
-    auto projected = projection.apply(shown, std::nullopt, evaluation);
-    if (!projected) return pass(std::move(projected.error()));
-    shown = std::move(*projected);
-  }
-  call.answer.value("value", shown, SIZE_MAX);
-  return {};
+  return append_found(call.answer, *modified, removes, returns_new, projection);
 }
 
 }  // namespace orrery::mongo

@@ -20,6 +20,8 @@ using value::Value;
 
 // More values of $in than this are looked for by a scan.
 constexpr size_t kPointsMax = 1'000;
+// As many as the first batch of a cursor has.
+constexpr size_t kFewDocuments = 101;
 
 bool can_be_row(const Value& id) {
   return !id.is_undefined() && !id.is_array() && id.type() != Type::regex;
@@ -27,6 +29,24 @@ bool can_be_row(const Value& id) {
 
 bool routing_has_index(const cluster::Routing& routing) {
   return routing.container->spec.indexed;
+}
+
+// The first part of a sort decides: an _id is there once.
+bool is_by_id(const Sort& sort) {
+  return !sort.parts().empty() && sort.parts()[0].path == "_id";
+}
+
+bool wants_descending_ids(const Sort& sort) {
+  return sort.is_reverse_natural() || (is_by_id(sort) && sort.parts()[0].descending);
+}
+
+// Whether the documents come in the order of a sort.
+bool is_given_by(const MatchingDocuments& documents, const Sort& sort, bool is_collated) {
+  if (sort.is_natural() && !sort.is_reverse_natural()) return true;
+  if (sort.is_reverse_natural()) {
+    return documents.is_in_natural_order() || documents.is_in_id_order(true);
+  }
+  return is_by_id(sort) && !is_collated && documents.is_in_id_order(sort.parts()[0].descending);
 }
 
 // The rows in bounds of _id, as a range of stored keys.
@@ -93,6 +113,24 @@ bool MatchingDocuments::plan_points(const FindQuery& query, const std::string& p
   return true;
 }
 
+bool MatchingDocuments::plan_natural() {
+  auto read = context_.engine.feed(routing_, value::placement_min(), value::placement_max(),
+                                   nullptr, kFewDocuments + 1, cluster::LsnDemand());
+  // What it may be told of, the scan in its place tells.
+  if (!read) return false;
+  point_charge_ += read->receipt.charge;
+  auto& items = read->page.items;
+  if (read->page.more || items.size() > kFewDocuments) return false;
+  // A collection without a shard key is never split: one partition has made all of them.
+  std::ranges::sort(items, {}, [](const auto& one) { return one.second.origin.number; });
+  few_.emplace();
+  for (auto& [key, item] : items) {
+    points_.push_back(std::move(key));
+    few_->push_back(std::move(item.body));
+  }
+  return true;
+}
+
 Answer<void> MatchingDocuments::plan_reads(const FindQuery& query, const Hint& hint) {
   const auto placement = placement_of_filter(*routing_, query.filter);
   const bool is_sharded = definition_of(*routing_).is_sharded();
@@ -100,8 +138,14 @@ Answer<void> MatchingDocuments::plan_reads(const FindQuery& query, const Hint& h
   ScanRange range = placement && is_sharded ? one_placement(*placement) : whole_collection();
   first_placement_ = placement ? *placement : range.min;
   const bool uses_id = hint.kind == Hint::Kind::none || hint.kind == Hint::Kind::id;
+  const bool is_descending =
+      placement && (query.is_descending || hint.kind == Hint::Kind::reverse_natural);
   if (placement && !query.collation && uses_id) {
-    if (plan_points(query, *placement)) return {};
+    if (plan_points(query, *placement)) {
+      if (is_descending) std::ranges::reverse(points_);
+      is_descending_ = is_descending;
+      return {};
+    }
     narrow(range, *placement, bounds_of(query.filter, "_id", false));
     is_range_ = !range.from.empty() || !range.to.empty() || hint.kind == Hint::Kind::id;
   }
@@ -112,13 +156,28 @@ Answer<void> MatchingDocuments::plan_reads(const FindQuery& query, const Hint& h
     index_ = std::move(*index);
     if (index_) return {};
   }
-  scan_ = std::make_unique<Scan>(context_, routing_, std::move(range));
+  if (query.is_natural && !is_sharded && !is_range_ && plan_natural()) {
+    if (is_descending) {
+      std::ranges::reverse(points_);
+      std::ranges::reverse(*few_);
+    }
+    is_in_id_order_ = false;
+    return {};
+  }
+  if (is_descending) {
+    // Of one placement key: a collection without a shard key has no other.
+    range.min = *placement;
+    range.max = *placement + '\0';
+  }
+  is_descending_ = is_descending;
+  scan_ = std::make_unique<Scan>(context_, routing_, std::move(range),
+                                 is_descending ? ScanOrder::descending : ScanOrder::ascending);
   return {};
 }
 
 ReadPlan MatchingDocuments::reads() const {
   if (!routing_) return {};
-  if (scan_ && !is_range_) return {.stage = "COLLSCAN"};
+  if (few_ || (scan_ && !is_range_)) return {.stage = "COLLSCAN"};
   if (index_) return {"IXSCAN", index_->index_name(), index_->index_key()};
   const IndexSpec id = id_index();
   return {scan_ ? "IXSCAN" : "IDHACK", id.name, id.key};
@@ -127,6 +186,10 @@ ReadPlan MatchingDocuments::reads() const {
 Answer<std::optional<std::string_view>> MatchingDocuments::next_bytes() {
   if (scan_) return scan_->next();
   if (index_) return index_->next();
+  if (few_ && next_point_ < points_.size()) {
+    ++points_read_;
+    return std::optional<std::string_view>((*few_)[next_point_++]);
+  }
   while (next_point_ < points_.size()) {
     const partition::ItemKey& key = points_[next_point_++];
     auto read = await<Result<cluster::ReadReply>>([&](auto done) {
@@ -187,8 +250,17 @@ Answer<std::unique_ptr<FindStream>> FindStream::open(const Context& context,
                                                      const FindQuery& query,
                                                      const FindOptions& options, int64_t now_ms) {
   auto made = std::make_unique<FindStream>();
+  std::optional<Sort> sort;
+  if (options.sort.is_object() && options.sort.size() > 0) {
+    auto parsed = Sort::parse(options.sort, query.collation);
+    if (!parsed) return pass(std::move(parsed.error()));
+    sort = std::move(*parsed);
+  }
+  FindQuery ordered = query;
+  ordered.is_descending = sort && wants_descending_ids(*sort);
+  ordered.is_natural = !sort || !is_by_id(*sort) || query.collation;
   auto documents =
-      MatchingDocuments::open(context, std::move(routing), query, made->budget, now_ms);
+      MatchingDocuments::open(context, std::move(routing), ordered, made->budget, now_ms);
   if (!documents) return pass(std::move(documents.error()));
   made->documents_ = std::move(*documents);
   if (options.projection.is_object()) {
@@ -198,22 +270,14 @@ Answer<std::unique_ptr<FindStream>> FindStream::open(const Context& context,
     if (!projection) return pass(std::move(projection.error()));
     made->projection_ = std::move(*projection);
   }
-  if (options.sort.is_object() && options.sort.size() > 0) {
-    auto sort = Sort::parse(options.sort, query.collation);
-    if (!sort) return pass(std::move(sort.error()));
-    const bool is_given = sort->is_natural()
-                              ? !sort->is_reverse_natural()
-                              : made->documents_->is_in_id_order() && sort->parts().size() >= 1 &&
-                                    sort->parts()[0].path == "_id" &&
-                                    !sort->parts()[0].descending && !query.collation;
+  if (sort && !is_given_by(*made->documents_, *sort, query.collation != nullptr)) {
     if (sort->is_reverse_natural()) {
       auto reverse = Sort::parse(Value::make_object(
           {{Value::make_string("_id"), Value::make_integer(-1, value::NumberKind::int32)}}));
       if (!reverse) return pass(std::move(reverse.error()));
-      made->sort_ = std::move(*reverse);
-    } else if (!is_given) {
-      made->sort_ = std::move(*sort);
+      sort = std::move(*reverse);
     }
+    made->sort_ = std::move(sort);
   }
   if (made->documents_->near() != nullptr && !made->sort_ && options.sort.size() == 0) {
     auto by_distance = Sort::parse(Value::make_object(

@@ -2,8 +2,10 @@
 // projected.
 //
 // By _id it reads documents by their keys; a range of _id is a range of the scan; everything else
-// is a scan that asks the filter of each document. A sort that the scan does not give is done in
-// memory, of no more documents than skip and limit leave, within kSortBytesMax.
+// is a scan that asks the filter of each document. A scan gives them in the order of _id. MongoDB
+// gives them in the order in which they were made, mostly, and many a program counts on it: a
+// collection that fits into one batch is read in that order. A sort that the scan does not give is
+// done in memory, of no more documents than skip and limit leave, within kSortBytesMax.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +37,10 @@ struct FindQuery {
   value::Value let;
   std::shared_ptr<const Collation> collation;
   value::Value hint = {};  // a name or a key; undefined: none
+  // Documents are wanted from the last _id to the first: see is_in_id_order().
+  bool is_descending = false;
+  // Documents are not wanted in the order of _id: the order in which they were made is better.
+  bool is_natural = false;
 };
 
 // How documents are found.
@@ -73,7 +79,12 @@ class MatchingDocuments {
   }
   Evaluation& evaluation() { return evaluation_; }
   const ParseContext& parse_context() const { return parse_context_; }
-  bool is_in_id_order() const { return is_in_id_order_; }
+  // Whether documents come in the order of _id: ascending, or as the query wants it.
+  bool is_in_id_order(bool is_descending) const {
+    return is_in_id_order_ && is_descending == is_descending_;
+  }
+  // In which documents were made, or the reverse, as the query wants it.
+  bool is_in_natural_order() const { return few_.has_value(); }
   // What $near asks: the caller sorts by distance. Null: nothing.
   const Matcher::Near* near() const { return matcher_.near(); }
 
@@ -84,6 +95,7 @@ class MatchingDocuments {
   }
   uint64_t keys_read() const {
     if (index_) return index_->keys_read();
+    if (few_) return 0;
     return scan_ && is_range_ ? scan_->items_read() : points_read_;
   }
   ReadPlan reads() const;
@@ -95,6 +107,8 @@ class MatchingDocuments {
   Answer<void> plan_reads(const FindQuery& query, const Hint& hint);
   // By the keys of documents, if the filter names them. False: it does not.
   bool plan_points(const FindQuery& query, const std::string& placement);
+  // All documents in the order in which they were made, if they are few. False: they are not.
+  bool plan_natural();
   Answer<std::optional<std::string_view>> next_bytes();
 
   const Context& context_;
@@ -102,10 +116,11 @@ class MatchingDocuments {
   Evaluation evaluation_;
   ParseContext parse_context_;
   Matcher matcher_;
-  // One of these two, or points_.
+  // One of these two, or points_, whose bodies are there already if they are few_.
   std::unique_ptr<Scan> scan_;
   std::unique_ptr<IndexScan> index_;
   std::vector<partition::ItemKey> points_;
+  std::optional<std::vector<std::string>> few_;
   size_t next_point_ = 0;
   std::string point_body_;
   std::string first_placement_;
@@ -114,6 +129,7 @@ class MatchingDocuments {
   uint64_t paid_items_ = 0;
   uint64_t paid_bytes_ = 0;
   bool is_in_id_order_ = false;
+  bool is_descending_ = false;
   bool is_range_ = false;
 };
 

@@ -139,7 +139,10 @@ class Modifier {
 
   void count(Change& change) {
     ++modified_.matched;
-    if (change.write) ++modified_.changed;
+    if (change.write) {
+      ++modified_.changed;
+      call_.has_written = true;
+    }
     if (modification_.is_multi) return;
     modified_.before = std::move(change.before);
     modified_.after = std::move(change.after);
@@ -155,6 +158,10 @@ class Modifier {
       if (!change.write) {
         count(change);
         return true;
+      }
+      if (modification_.note) {
+        change.write->note = modification_.note(
+            {.matched = 1, .changed = 1, .before = change.before, .after = change.after});
       }
       cluster::WriteReply reply = write_one(context_, routing_, *change.write);
       if (!reply.error) {
@@ -267,10 +274,14 @@ class Modifier {
     if (!document) return failed(std::move(document.error()));
     auto made = prepare(*routing_, *document, call_.now_ms());
     if (!made) return failed(std::move(made.error()));
-    cluster::WriteReply reply =
-        write_one(context_, routing_, make_write(Verb::create, routing_, made->key, made->bytes));
+    Write write = make_write(Verb::create, routing_, made->key, made->bytes);
+    if (modification_.note) {
+      write.note = modification_.note({.upserted_id = made->id, .after = made->document});
+    }
+    cluster::WriteReply reply = write_one(context_, routing_, write);
     if (!reply.error) {
       call_.charge += reply.receipt.charge;
+      call_.has_written = true;
       modified_.upserted_id = made->id;
       modified_.after = made->document;
       return true;

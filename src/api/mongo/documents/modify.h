@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,12 +16,21 @@
 #include "api/mongo/call.h"
 #include "api/mongo/context.h"
 #include "api/mongo/documents/find_stream.h"
+#include "api/mongo/documents/retryable_write.h"
 #include "api/mongo/documents/writing.h"
 #include "api/mongo/match/sort.h"
 #include "api/mongo/update/update.h"
 #include "value/value.h"
 
 namespace orrery::mongo {
+
+struct Modified {
+  int64_t matched = 0;
+  int64_t changed = 0;
+  value::Value upserted_id = {};  // undefined: nothing was inserted
+  value::Value before = {};       // of the one document, if is_multi is false; owned
+  value::Value after = {};
+};
 
 struct Modification {
   FindQuery query;
@@ -30,14 +40,8 @@ struct Modification {
   std::optional<Sort> sort;  // which is taken, if one alone is
   bool is_multi = false;
   bool upserts = false;
-};
-
-struct Modified {
-  int64_t matched = 0;
-  int64_t changed = 0;
-  value::Value upserted_id;  // undefined: nothing was inserted
-  value::Value before;       // of the one document, if is_multi is false; owned
-  value::Value after;
+  // Of a write that may be retried: the note that it leaves, of what it is about to do.
+  std::function<NotePtr(const Modified&)> note = {};
 };
 
 // `routing` is null when the collection is not there; an upsert makes it.

@@ -125,7 +125,8 @@ Answer<std::unique_ptr<Source>> PipelineStream::documents_of(const std::string& 
                               {.filter = filter.is_object() ? filter : Value::make_object({}),
                                .let = {},
                                .collation = query_.collation,
-                               .hint = hint},
+                               .hint = hint,
+                               .is_natural = true},
                               budget, now_ms_);
   if (!documents) return pass(std::move(documents.error()));
   return std::make_unique<DocumentSource>(*this, std::move(*documents));

@@ -7,7 +7,8 @@ RetryMemory::Begun RetryMemory::begin(std::string_view session, int64_t number,
                                       std::string_view what) {
   MutexLock lock(mutex_);
   auto found = sessions_.find(session);
-  if (found == sessions_.end()) {
+  const bool is_new = found == sessions_.end();
+  if (is_new) {
     if (sessions_.size() >= kSessionsMax) {
       sessions_.erase(by_use_.back());
       by_use_.pop_back();
@@ -24,11 +25,13 @@ RetryMemory::Begun RetryMemory::begin(std::string_view session, int64_t number,
     if (kept.is_running) return {State::running, {}};
     if (kept.answer) return {State::known, *kept.answer};
   }
+  // What failed, or had too large an answer, may have been done in part.
+  const bool is_again = number == kept.number;
   kept.number = number;
   kept.what = what;
   kept.is_running = true;
   kept.answer.reset();
-  return {State::fresh, {}};
+  return {State::fresh, {}, is_new || is_again};
 }
 
 void RetryMemory::done(std::string_view session, int64_t number,

@@ -1,9 +1,9 @@
 // What retryable writes were answered: a client that lost a connection sends a write again, with
 // the same session and transaction number, and is given the answer that it missed.
 //
-// Of each session the newest number is remembered, in memory: a retry after this process was
-// restarted runs again. The number of sessions is bounded; the one that was used longest ago is
-// forgotten.
+// Of each session the newest number is remembered, in memory. What a write did is also kept with
+// the write itself (retryable_write.h), for retries of what this does not remember. The number of
+// sessions is bounded; the one that was used longest ago is forgotten.
 //
 // Threading: any thread.
 #pragma once
@@ -35,6 +35,7 @@ class RetryMemory {
   struct Begun {
     State state = State::fresh;
     std::string answer;
+    bool may_be_done = false;  // in part, or by another process: of a fresh one
   };
   // `what`: the command and its collection.
   Begun begin(std::string_view session, int64_t number, std::string_view what);

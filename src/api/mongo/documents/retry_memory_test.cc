@@ -31,6 +31,15 @@ TEST(RetryMemory, WhatFailedIsRunAgain) {
   EXPECT_EQ(memory.begin("s", 1, "w").state, State::fresh);
 }
 
+TEST(RetryMemory, TellsWhatMayHaveBeenDoneBefore) {
+  RetryMemory memory;
+  EXPECT_TRUE(memory.begin("s", 5, "w").may_be_done) << "by another process";
+  memory.done("s", 5, "answer");
+  EXPECT_FALSE(memory.begin("s", 6, "w").may_be_done);
+  memory.done("s", 6, std::nullopt);
+  EXPECT_TRUE(memory.begin("s", 6, "w").may_be_done) << "in part";
+}
+
 TEST(RetryMemory, TheSessionUsedLongestAgoIsForgotten) {
   RetryMemory memory;
   for (size_t i = 0; i <= RetryMemory::kSessionsMax; ++i) {

@@ -28,10 +28,11 @@ ScanRange one_placement(const std::string& placement) {
   return {placement, placement + '\0', {}, {}};
 }
 
-Scan::Scan(const Context& context, cluster::RoutingPtr routing, ScanRange range)
+Scan::Scan(const Context& context, cluster::RoutingPtr routing, ScanRange range, ScanOrder order)
     : context_(context),
       routing_(std::move(routing)),
       range_(std::move(range)),
+      order_(order),
       placement_(range_.min) {}
 
 void Scan::pause() {
@@ -56,15 +57,31 @@ Answer<bool> Scan::open() {
     }
     view_ = std::move(view->view);
     view_max_ = std::move(view->max);
+    if (auto opened = open_cursor(); !opened) return pass(std::move(opened.error()));
+    return true;
+  }
+}
+
+Answer<void> Scan::open_cursor() {
+  Result<std::unique_ptr<partition::ItemCursor>> cursor;
+  if (order_ == ScanOrder::descending) {
+    const std::string& before = last_.empty() ? range_.to : last_;
+    cursor = view_->items_descending(before.empty() ? nullptr : &before);
+  } else {
     std::string from = std::max(partition::items_from(placement_), range_.from);
     const bool goes_on = last_ >= from;
     if (goes_on) from = last_;
-    auto cursor = view_->items(&from, !goes_on);
-    if (!cursor) return pass(engine_error(cursor.error()));
-    cursor_ = std::move(*cursor);
-    in_view_ = 0;
-    return true;
+    cursor = view_->items(&from, !goes_on);
   }
+  if (!cursor) return pass(engine_error(cursor.error()));
+  cursor_ = std::move(*cursor);
+  in_view_ = 0;
+  return {};
+}
+
+bool Scan::is_out_of_range() const {
+  if (order_ == ScanOrder::descending) return cursor_->key() < range_.from;
+  return !range_.to.empty() && cursor_->key() >= range_.to;
 }
 
 Answer<std::optional<std::string_view>> Scan::next() {
@@ -83,7 +100,7 @@ Answer<std::optional<std::string_view>> Scan::next() {
       pause();
       continue;
     }
-    if (!range_.to.empty() && cursor_->key() >= range_.to) break;
+    if (is_out_of_range()) break;
     last_ = cursor_->key();
     const std::string_view body = cursor_->body();
     if (body.empty()) continue;  // not to be seen

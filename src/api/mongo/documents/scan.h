@@ -1,5 +1,5 @@
-// The documents of a collection, or of one of its shard key values, in the order of their keys. For
-// a collection without a shard key that is the order of _id.
+// The documents of a collection, or of one of its shard key values, in the order of their keys, or
+// from the last to the first. For a collection without a shard key that is the order of _id.
 //
 // A scan reads one snapshot of a partition at a time, and lets go of it every some thousand
 // documents, and when it is paused: a snapshot keeps old data on the disk. It goes on after the
@@ -31,9 +31,13 @@ struct ScanRange {
 ScanRange whole_collection();
 ScanRange one_placement(const std::string& placement);
 
+enum class ScanOrder : uint8_t { ascending, descending };
+
 class Scan {
  public:
-  Scan(const Context& context, cluster::RoutingPtr routing, ScanRange range);
+  // A descending one is of one placement key.
+  Scan(const Context& context, cluster::RoutingPtr routing, ScanRange range,
+       ScanOrder order = ScanOrder::ascending);
 
   // The next document's bytes, valid until the next call; nothing at the end.
   Answer<std::optional<std::string_view>> next();
@@ -48,10 +52,14 @@ class Scan {
 
  private:
   Answer<bool> open();
+  Answer<void> open_cursor();
+  // Whether the cursor has left the range.
+  bool is_out_of_range() const;
 
   const Context& context_;
   cluster::RoutingPtr routing_;
   const ScanRange range_;
+  const ScanOrder order_;
   std::string placement_;  // where the view that is open, or to be opened, begins
   std::string view_max_;
   std::string last_;  // the key of the last document that was seen

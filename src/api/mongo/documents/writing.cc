@@ -11,6 +11,7 @@
 #include "api/mongo/call.h"
 #include "api/mongo/collections/definition.h"
 #include "api/mongo/documents/document_key.h"
+#include "api/mongo/documents/retryable_write.h"
 #include "api/mongo/documents/scan.h"
 #include "partition/prepared_terms.h"
 
@@ -188,6 +189,13 @@ WriteFailure failure_of(const cluster::Routing& routing, const Value& document,
   return failure;
 }
 
+Answer<void> ask_to_retry(const Call& call, const std::vector<WriteFailure>& failures) {
+  for (const WriteFailure& failure : failures) {
+    if (call.retry && is_retryable(failure.error.code)) return pass(failure.error);
+  }
+  return {};
+}
+
 void append_failures(BsonWriter& answer, const std::vector<WriteFailure>& failures) {
   if (failures.empty()) return;
   answer.begin_array("writeErrors");
@@ -214,12 +222,13 @@ cluster::WriteReply write_one(const Context& context, const cluster::RoutingPtr&
   }
 }
 
-void WriteBatch::add(Write write) {
+void WriteBatch::add(Write write, size_t statement) {
   const bool is_full = pending_.size() >= kWritesInTransaction || bytes_ >= kBytesInTransaction;
   if (!pending_.empty() && (is_full || pending_.front().placement != write.placement)) flush();
   if (outcome_.is_stopped) return;
   bytes_ += write.body.size();
   pending_.push_back(std::move(write));
+  statements_.push_back(statement);
 }
 
 WriteBatch::Outcome& WriteBatch::finish() {
@@ -230,6 +239,7 @@ WriteBatch::Outcome& WriteBatch::finish() {
 void WriteBatch::flush() {
   std::vector<Write> pending = std::move(pending_);
   pending_.clear();
+  const std::vector<size_t> statements = std::exchange(statements_, {});
   bytes_ = 0;
   size_t from = 0;
   size_t to = pending.size();
@@ -241,10 +251,13 @@ void WriteBatch::flush() {
       outcome_.is_stopped = stops_;
       continue;
     }
-    const std::vector<Write>::const_iterator begin = pending.cbegin();
-    cluster::WriteReply reply = context_.engine.write_and_wait(
-        routing_,
-        std::vector<Write>(begin + static_cast<int64_t>(from), begin + static_cast<int64_t>(to)));
+    const auto slice = [from, to]<class T>(const std::vector<T>& all) {
+      return std::vector<T>(all.begin() + static_cast<int64_t>(from),
+                            all.begin() + static_cast<int64_t>(to));
+    };
+    std::vector<Write> transaction = slice(pending);
+    if (retry_ != nullptr) transaction.back().note = retry_->note_of_inserts(slice(statements));
+    cluster::WriteReply reply = context_.engine.write_and_wait(routing_, std::move(transaction));
     if (!reply.error) {
       outcome_.done += to - from;
       outcome_.charge += reply.receipt.charge;

@@ -20,6 +20,9 @@
 
 namespace orrery::mongo {
 
+class Call;
+class RetryableWrite;
+
 // A document that is ready to be stored: its _id is there and first.
 struct NewDocument {
   std::string bytes;
@@ -46,6 +49,9 @@ struct WriteFailure {
 // What the engine's refusal of a document is called.
 WriteFailure failure_of(const cluster::Routing& routing, const value::Value& document,
                         const orrery::Error& error);
+// Fails a retryable write as a whole when it may be sent again because of one of its failures: what
+// is done already is not done twice.
+Answer<void> ask_to_retry(const Call& call, const std::vector<WriteFailure>& failures);
 void append_failures(BsonWriter& answer, const std::vector<WriteFailure>& failures);
 
 // One write. Waits for throughput. Blocks.
@@ -63,11 +69,13 @@ class WriteBatch {
     std::vector<std::pair<size_t, orrery::Error>> refused;
     bool is_stopped = false;  // at the first that was refused
   };
-  // `stops`: nothing is done after a write that was refused.
-  WriteBatch(const Context& context, cluster::RoutingPtr routing, bool stops)
-      : context_(context), routing_(std::move(routing)), stops_(stops) {}
+  // `stops`: nothing is done after a write that was refused. `retry`: the writes are inserts of it.
+  WriteBatch(const Context& context, cluster::RoutingPtr routing, bool stops,
+             const RetryableWrite* retry = nullptr)
+      : context_(context), routing_(std::move(routing)), stops_(stops), retry_(retry) {}
 
-  void add(partition::Write write);
+  // `statement`: the number of the write in its command, for `retry`.
+  void add(partition::Write write, size_t statement = 0);
   // Writes what is left.
   Outcome& finish();
   const Outcome& outcome() const { return outcome_; }
@@ -79,8 +87,10 @@ class WriteBatch {
   const Context& context_;
   const cluster::RoutingPtr routing_;
   const bool stops_;
+  const RetryableWrite* const retry_;
   std::vector<partition::Write> pending_;
-  size_t first_ = 0;  // the number of the first that is pending
+  std::vector<size_t> statements_;  // of the pending ones
+  size_t first_ = 0;                // the number of the first that is pending
   size_t bytes_ = 0;
   int64_t wait_left_ms_ = 3'000;
   Outcome outcome_;
