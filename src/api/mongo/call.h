@@ -58,6 +58,8 @@ class Call {
   // The same: is given the answer, or nothing if it failed.
   std::function<void(std::optional<std::string>)> remember;
   bool has_written = false;  // something of it is done
+  // Nothing was to be told yet: the command is to be run again, in a while.
+  bool is_waiting = false;
 
   // The value of the command's first member, when it is a name: the collection.
   std::string_view collection() const { return collection_; }

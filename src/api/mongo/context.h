@@ -9,7 +9,9 @@
 
 #include "account/account.h"
 #include "api/mongo/auth/scram.h"
+#include "api/mongo/changes/watched_names.h"
 #include "api/mongo/cursors/cursor_store.h"
+#include "api/mongo/cursors/parking.h"
 #include "api/mongo/documents/retry_memory.h"
 #include "base/clock.h"
 #include "cluster/engine.h"
@@ -43,6 +45,8 @@ struct Context {
   const ServiceOptions options;
   mutable ScramSecrets secrets;
   mutable CursorStore cursors;
+  mutable WatchedNames watched;
+  mutable Parking parking;
   mutable RetryMemory retries;
   mutable std::atomic<int64_t> connections_open = 0;
   mutable std::atomic<int64_t> connections_made = 0;

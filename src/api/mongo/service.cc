@@ -65,11 +65,17 @@ Answer<void> check_transaction(const Call& call) {
 
 void run_later(const Context& context, CallPtr call, Runs runs,
                Answer<void> (*run)(const Context&, Call&), uint64_t share) {
-  context.lanes.submit(
-      lane_of(runs), share,
-      std::make_unique<face::WaitingCall<Call>>(std::move(call), [&context, run](CallPtr running) {
-        running->finish(run(context, *running));
-      }));
+  context.lanes.submit(lane_of(runs), share,
+                       std::make_unique<face::WaitingCall<Call>>(
+                           std::move(call), [&context, runs, run, share](CallPtr running) {
+                             running->is_waiting = false;
+                             const Answer<void> outcome = run(context, *running);
+                             if (!running->is_waiting) return running->finish(outcome);
+                             context.parking.park(
+                                 std::move(running), [&context, runs, run, share](CallPtr again) {
+                                   run_later(context, std::move(again), runs, run, share);
+                                 });
+                           }));
 }
 
 Service::Service(const face::Context& lent, ServiceOptions options)

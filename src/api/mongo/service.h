@@ -8,7 +8,8 @@
 //   commands/     one function for each command
 //   collections/  what a collection is in the catalog
 //   documents/    where documents are; scans, writes, updates, pipelines
-//   cursors/      the open cursors
+//   changes/      change streams
+//   cursors/      the open cursors, and calls that wait for news
 // The language (filters, updates, expressions, pipelines) knows nothing of the engine, and is in
 // libraries of its own: bson/, match/, update/, expression/, pipeline/.
 #pragma once
@@ -32,7 +33,10 @@ class Service final : public face::Face, public CommandReceiver {
   std::string_view name() const override { return kFaceName; }
   net::ListenerSpec listener(std::string_view port) override;
   void add_metrics(face::MetricFamilies& all) const override { metrics_.collect(all); }
-  void stop() override { context_.cursors.clear(); }
+  void stop() override {
+    context_.parking.stop();
+    context_.cursors.clear();
+  }
 
   void receive(Message message, Connection& connection, std::shared_ptr<ReplySink> sink) override;
   Connection connect(const net::Stream& stream) override;

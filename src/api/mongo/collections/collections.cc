@@ -9,6 +9,7 @@
 
 #include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/call.h"
+#include "api/mongo/changes/change_reader.h"
 #include "api/mongo/documents/index_scan.h"
 
 namespace orrery::mongo {
@@ -39,6 +40,15 @@ void set_index_rules(catalog::ContainerSpec& spec, const Definition& definition)
 bool is_unique(const Value& spec) {
   const Value unique = spec.find("unique");
   return unique.is_true() || (unique.is_number() && unique.number() != 0);
+}
+
+// Whether its writes are kept from the first one on: a change stream is open over its name, or its
+// database has been watched before, as its other collections tell.
+bool is_watched(const Context& context, const catalog::Database& database, std::string_view name) {
+  if (context.watched.has(database.name, name)) return true;
+  const auto others = context.engine.catalog().containers(database.number);
+  return std::ranges::any_of(others,
+                             [](const auto& container) { return container->spec.history_s > 0; });
 }
 
 }  // namespace
@@ -114,8 +124,9 @@ Answer<cluster::RoutingPtr> create_collection(const Context& context, NewCollect
   if (collection.definition.uuid.empty()) collection.definition.uuid = make_uuid();
   auto throughput = collection.throughput;
   if (!throughput && !(*database)->throughput) throughput = catalog::Throughput{};
-  auto made = context.engine.create_container(
-      (*database)->number, container_spec(collection.name, collection.definition), throughput);
+  catalog::ContainerSpec spec = container_spec(collection.name, collection.definition);
+  if (is_watched(context, **database, collection.name)) spec.history_s = kHistoryS;
+  auto made = context.engine.create_container((*database)->number, std::move(spec), throughput);
   if (made) return *made;
   if (made.error().code == Code::conflict) {
     return refuse(kNamespaceExists, fmt::format("Collection {}.{} already exists.",

@@ -5,6 +5,7 @@
 
 #include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/bson/types.h"
+#include "api/mongo/changes/change_stream.h"
 #include "api/mongo/collections/collections.h"
 #include "api/mongo/commands/aggregate_command.h"
 #include "api/mongo/commands/arguments.h"
@@ -200,11 +201,16 @@ Answer<void> run_aggregate(const Context& context, Call& call) {
   if (!asked) return pass(std::move(asked.error()));
   if (*asked < 0) return refuse(kBadValue, "BSON field 'cursor.batchSize' value must be >= 0");
   size = *asked;
-  auto rows = PipelineStream::open(context, *query, call.now_ms());
-  if (!rows) return pass(std::move(rows.error()));
   const std::string ns = fmt::format(
       "{}.{}", call.database,
       query->collection.empty() ? std::string_view("$cmd.aggregate") : query->collection);
+  auto changes = ChangeStream::open(context, *query, call.now_ms());
+  if (!changes) return pass(std::move(changes.error()));
+  if (*changes) {
+    return reply_first_batch(context, call, std::move(*changes), {.ns = ns, .size = size});
+  }
+  auto rows = PipelineStream::open(context, *query, call.now_ms());
+  if (!rows) return pass(std::move(rows.error()));
   if (const auto& output = (*rows)->pipeline().output()) {
     if (call.connection.access == account::Access::read_only) {
       return refuse(kUnauthorized, "not authorized to write: this key reads only");

@@ -16,6 +16,8 @@ using value::Value;
 
 constexpr size_t kBatchBytesMax = size_t{16} << 20;
 constexpr size_t kBudgetBytes = size_t{512} << 20;
+// How long getMore waits for news when it does not say so.
+constexpr int64_t kAwaitMs = 1'000;
 
 class VectorRows final : public RowStream {
  public:
@@ -34,6 +36,96 @@ class VectorRows final : public RowStream {
   size_t next_ = 0;
   size_t bytes_ = 0;
 };
+
+// What is there now of a stream that stays open, within a batch.
+Answer<std::vector<std::string>> take_news(Call& call, Cursor& cursor, int64_t most) {
+  // maxTimeMS is how long to wait for news.
+  const int64_t until_us = call.steady_us() + kCommandTimeMs * 1000;
+  start_budget(call, cursor.rows->budget, until_us);
+  std::vector<std::string> rows;
+  size_t bytes = 0;
+  std::string row;
+  while (static_cast<int64_t>(rows.size()) < most) {
+    if (cursor.pending) {
+      row = std::move(*cursor.pending);
+      cursor.pending.reset();
+    } else {
+      auto more = cursor.rows->next(row);
+      if (!more) return pass(std::move(more.error()));
+      if (!*more) break;
+    }
+    if (!rows.empty() && bytes + row.size() > kBatchBytesMax) {
+      cursor.pending = std::move(row);
+      break;
+    }
+    bytes += row.size();
+    rows.push_back(std::move(row));
+  }
+  call.charge += cursor.rows->end_batch(bytes);
+  return rows;
+}
+
+// The end of a batch of a stream that stays open: its token, and the cursor's id, or 0 when what it
+// watches is gone.
+void append_end(BsonWriter& answer, const Cursor& cursor, int64_t id) {
+  answer.end();
+  if (const auto token = cursor.rows->resume_token()) {
+    answer.value("postBatchResumeToken", *token, SIZE_MAX);
+  }
+  answer.int64("id", id).string("ns", cursor.ns).end();
+}
+
+void append_rows(BsonWriter& answer, const std::vector<std::string>& rows) {
+  BsonWriter::Index index;
+  for (const std::string& row : rows) answer.document(index.next(), row);
+}
+
+Answer<void> reply_first_news(const Context& context, Call& call, std::unique_ptr<Cursor> cursor,
+                              int64_t size) {
+  auto rows = take_news(call, *cursor, size);
+  if (!rows) return pass(std::move(rows.error()));
+  call.answer.begin_document("cursor").begin_array("firstBatch");
+  append_rows(call.answer, *rows);
+  if (!cursor->rows->stays_open() && !cursor->pending) {
+    append_end(call.answer, *cursor, 0);
+    return {};
+  }
+  const std::string ns = cursor->ns;
+  const auto token = cursor->rows->resume_token();
+  auto id = context.cursors.add(std::move(cursor));
+  if (!id) return pass(std::move(id.error()));
+  call.answer.end();
+  if (token) call.answer.value("postBatchResumeToken", *token, SIZE_MAX);
+  call.answer.int64("id", *id).string("ns", ns).end();
+  return {};
+}
+
+// The next batch, as soon as there is one; an empty one when maxTimeMS is over.
+Answer<void> reply_news(const Context& context, Call& call, int64_t id,
+                        std::unique_ptr<Cursor> cursor, int64_t most) {
+  auto rows = take_news(call, *cursor, most);
+  if (!rows) {
+    context.cursors.remove(id);
+    return pass(std::move(rows.error()));
+  }
+  const bool stays = cursor->rows->stays_open() || cursor->pending;
+  const int64_t asked_ms = call.max_time_ms();
+  const int64_t until_us = call.started_us() + (asked_ms > 0 ? asked_ms : kAwaitMs) * 1000;
+  if (rows->empty() && stays && call.steady_us() < until_us) {
+    context.cursors.put_back(id, std::move(cursor));
+    call.is_waiting = true;
+    return {};
+  }
+  call.answer.begin_document("cursor").begin_array("nextBatch");
+  append_rows(call.answer, *rows);
+  append_end(call.answer, *cursor, stays ? id : 0);
+  if (stays) {
+    context.cursors.put_back(id, std::move(cursor));
+  } else {
+    context.cursors.remove(id);
+  }
+  return {};
+}
 
 // Fills the array that is open. True when there is more.
 Answer<bool> fill_batch(Call& call, Cursor& cursor, int64_t most) {
@@ -81,7 +173,10 @@ std::unique_ptr<RowStream> rows_of(std::vector<std::string> documents) {
 
 void start_budget(const Call& call, Budget& budget) {
   const int64_t asked_ms = call.max_time_ms();
-  const int64_t until_us = call.started_us() + (asked_ms > 0 ? asked_ms : kCommandTimeMs) * 1000;
+  start_budget(call, budget, call.started_us() + (asked_ms > 0 ? asked_ms : kCommandTimeMs) * 1000);
+}
+
+void start_budget(const Call& call, Budget& budget, int64_t until_us) {
   budget.start(
       {.stop = [&call, until_us] { return call.steady_us() > until_us || call.client_is_gone(); },
        .free_steps = 0,
@@ -95,8 +190,9 @@ Answer<void> reply_first_batch(const Context& context, Call& call, std::unique_p
   cursor->user = call.connection.user;
   cursor->rows = std::move(rows);
   cursor->never_expires = options.never_expires;
-  call.answer.begin_document("cursor").begin_array("firstBatch");
   const int64_t size = options.size.value_or(kFirstBatch);
+  if (cursor->rows->stays_open()) return reply_first_news(context, call, std::move(cursor), size);
+  call.answer.begin_document("cursor").begin_array("firstBatch");
   auto more = fill_batch(call, *cursor, size);
   if (!more) return pass(std::move(more.error()));
   if (*more && !options.is_single && size > 0) {
@@ -138,9 +234,13 @@ Answer<void> run_get_more(const Context& context, Call& call) {
                               "different namespace {}, or to another user",
                               asked, ns));
   }
+  const int64_t most = *size == 0 ? INT64_MAX : *size;
+  if ((*cursor)->rows->stays_open() || (*cursor)->rows->resume_token()) {
+    return reply_news(context, call, *id, std::move(*cursor), most);
+  }
   const std::string ns = (*cursor)->ns;
   call.answer.begin_document("cursor").begin_array("nextBatch");
-  auto more = fill_batch(call, **cursor, *size == 0 ? INT64_MAX : *size);
+  auto more = fill_batch(call, **cursor, most);
   if (more && *more) more = has_more(**cursor);
   if (!more) {
     context.cursors.remove(*id);

@@ -18,6 +18,7 @@ inline constexpr int64_t kCommandTimeMs = 60'000;
 
 // Starts a budget for what a command does: its time, and until its client has gone.
 void start_budget(const Call& call, Budget& budget);
+void start_budget(const Call& call, Budget& budget, int64_t until_us);
 
 struct BatchOptions {
   std::string ns;

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "api/mongo/bson/error.h"
 #include "base/budget.h"
+#include "value/value.h"
 
 namespace orrery::mongo {
 
@@ -18,6 +20,10 @@ class RowStream {
   // A batch begins: throughput is asked for. A batch is done: lets go of snapshots, and pays.
   virtual Answer<void> begin_batch() { return {}; }
   virtual double end_batch(size_t /*bytes_returned*/) { return 0; }
+  // Whether its cursor stays when there is nothing more: something may come.
+  virtual bool stays_open() const { return false; }
+  // Of one that does: from where to go on with another.
+  virtual std::optional<value::Value> resume_token() const { return std::nullopt; }
   // What it keeps in memory until the next batch.
   virtual size_t memory() const { return 0; }
 

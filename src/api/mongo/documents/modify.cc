@@ -122,6 +122,7 @@ class Modifier {
     change.after = std::move(made->document);
     change.write = make_write(Verb::replace, routing_, change.key, std::move(made->bytes));
     change.write->if_version = item.version;
+    change.write->is_edit = update_->kind() != Update::Kind::replacement;
     return change;
   }
 
