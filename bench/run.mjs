@@ -18,6 +18,7 @@ import * as cluster from "./cluster.mjs";
 import * as manage from "./containers.mjs";
 import * as creates from "./durable_creates.mjs";
 import * as direct from "./direct.mjs";
+import * as gremlin from "./gremlin.mjs";
 import { containers, items } from "./growth.mjs";
 import * as imports from "./import.mjs";
 import * as reads from "./point_reads.mjs";
@@ -30,7 +31,7 @@ import * as tables from "./table.mjs";
 import { samplePath } from "./load.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const benchmarks = { reads, creates, items, containers, start, splits, manage, queries, changes, scripts, import: imports, table: tables, direct, cluster };
+const benchmarks = { reads, creates, items, containers, start, splits, manage, queries, changes, scripts, import: imports, table: tables, gremlin, direct, cluster };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

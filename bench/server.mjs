@@ -46,7 +46,7 @@ export class Daemon {
 }
 
 // Starts a program and resolves when it prints a line that has `ready` in it.
-function launch(program, args, ready, port) {
+export function launch(program, args, ready, port) {
   // The program takes setpriv's place, so its process id is the child's.
   const child = spawn("setpriv", ["--pdeathsig", "KILL", program, ...args], {
     stdio: ["ignore", "pipe", "pipe"],

@@ -90,6 +90,13 @@ class EngineGraph final : public Graph {
   size_t kept_ = 0;
   std::unordered_map<ElementKey, VertexPtr, KeyHash> known_vertices_;
   std::unordered_map<ElementKey, EdgePtr, KeyHash> known_edges_;
+  // All edges of vertices, by the hop that has read them: a repeat() comes by again.
+  struct KnownEdge {
+    EdgePtr edge;
+    uint64_t age;  // as SharedItems::age() tells
+  };
+  using EdgesOfVertices = std::unordered_map<ElementKey, std::vector<KnownEdge>, KeyHash>;
+  std::unordered_map<std::string, EdgesOfVertices> known_hops_;
 };
 
 }  // namespace orrery::gremlin

@@ -69,11 +69,19 @@ class EngineGraph::Hops final : public HopCursor {
     std::unique_ptr<ItemReader::Lookup> lookup = nullptr;
     std::unique_ptr<ItemReader::Query> query = nullptr;
     std::unordered_set<const Edge*> given = {};
+    std::vector<KnownEdge> read = {};
+    std::vector<const ElementKey*> asked = {};  // of vertices whose edges are not known yet
     size_t looked_up = 0;
   };
 
   Status read_page(Side& side, size_t want, std::vector<Found>& found) {
-    if (!side.is_begun) begin(side);
+    if (!side.is_begun) {
+      begin(side, found);
+      if (side.asked.empty()) {
+        finish(side, found);
+        return {};
+      }
+    }
     if (side.lookup) {
       auto read = look_up(side, want, found);
       const bool has_many = side.lookup && !side.lookup->is_at_end() && is_filtered() &&
@@ -95,22 +103,54 @@ class EngineGraph::Hops final : public HopCursor {
         return {};
       }
     }
+    finish(side, found);
+    return {};
+  }
+
+  void finish(Side& side, std::vector<Found>& found) {
     for (const Value& edge : staged_) give(side, edge.edge(), UINT64_MAX, found);
     side.is_done = true;
-    return {};
+    if (!hop_.conditions.empty()) return;
+    EdgesOfVertices& known = graph_.known_hops_[name_of(side)];
+    for (const auto& [key, indexes] : by_key_) known.try_emplace(key);
+    for (const KnownEdge& one : side.read) {
+      known[side.is_out ? one.edge->out : one.edge->in].push_back(one);
+    }
+  }
+
+  std::string name_of(const Side& side) const {
+    std::string name = side.is_out ? "out" : "in";
+    for (const std::string& label : hop_.labels) name += '\0' + label;
+    return name;
+  }
+
+  // Gives what is known already of these vertices. The others are to be read.
+  void give_known(Side& side, std::vector<Found>& found) {
+    const auto hops = graph_.known_hops_.find(name_of(side));
+    for (const auto& [key, indexes] : by_key_) {
+      const auto known =
+          hops == graph_.known_hops_.end() ? EdgesOfVertices::iterator() : hops->second.find(key);
+      if (hops == graph_.known_hops_.end() || known == hops->second.end()) {
+        side.asked.push_back(&key);
+        continue;
+      }
+      for (const KnownEdge& one : known->second) give(side, one.edge, one.age, found);
+    }
   }
 
   bool is_filtered() const { return !hop_.labels.empty() || !hop_.conditions.empty(); }
 
-  void begin(Side& side) {
+  void begin(Side& side, std::vector<Found>& found) {
     side.is_begun = true;
+    give_known(side, found);
+    if (side.asked.empty()) return;
     std::vector<ItemReader::Lookup::Asked> asked;
     std::unordered_set<std::string> ids;
-    for (const auto& [key, indexes] : by_key_) {
+    for (const ElementKey* key : side.asked) {
       if (side.is_out) {
-        asked.push_back({key.id, graph_.place(key.partition)});
-      } else if (ids.insert(key.id).second) {
-        asked.push_back({key.id, ""});
+        asked.push_back({key->id, graph_.place(key->partition)});
+      } else if (ids.insert(key->id).second) {
+        asked.push_back({key->id, ""});
       }
     }
     side.lookup = std::make_unique<ItemReader::Lookup>(
@@ -124,9 +164,9 @@ class EngineGraph::Hops final : public HopCursor {
   ItemFilter filter_of(const Side& side) const {
     ItemFilter filter(graph_.form_.key_name, true);
     Value::List ids, partitions;
-    for (const auto& [key, indexes] : by_key_) {
-      ids.push_back(Value::text(key.id));
-      partitions.push_back(key.partition);
+    for (const ElementKey* key : side.asked) {
+      ids.push_back(Value::text(key->id));
+      partitions.push_back(key->partition);
     }
     filter.add_list(side.is_out ? "_vertexId" : "_sink", std::move(ids));
     // A key that is not there cannot be in a list.
@@ -148,18 +188,22 @@ class EngineGraph::Hops final : public HopCursor {
   Status take(Side& side, std::string_view json, std::vector<Found>& found) {
     auto element = graph_.element_of(json);
     if (!element) return pass(element.error());
-    if (element->is_edge()) give(side, element->edge(), age_(json), found);
+    if (!element->is_edge()) return {};
+    KnownEdge one{element->edge(), age_(json)};
+    if (give(side, one.edge, one.age, found)) side.read.push_back(std::move(one));
     return {};
   }
 
-  void give(Side& side, const EdgePtr& edge, uint64_t age, std::vector<Found>& found) {
+  // Whether it is one of these vertices', and was not given before.
+  bool give(Side& side, const EdgePtr& edge, uint64_t age, std::vector<Found>& found) {
     const auto at = by_key_.find(side.is_out ? edge->out : edge->in);
-    if (at == by_key_.end() || edge->dropped) return;
+    if (at == by_key_.end() || edge->dropped) return false;
     if (!hop_.labels.empty() && std::ranges::find(hop_.labels, edge->label) == hop_.labels.end()) {
-      return;
+      return false;
     }
-    if (!side.given.insert(edge.get()).second) return;
+    if (!side.given.insert(edge.get()).second) return false;
     for (const size_t i : at->second) found.push_back({{i, edge}, side.is_out, age, found.size()});
+    return true;
   }
 
   EngineGraph& graph_;

@@ -159,6 +159,36 @@ TEST_F(EngineGraphTest, ACountReadsNoItems) {
   EXPECT_THAT(run(routing, "g.addV('v').property('pk','x').V().count()"), ElementsAre("52"));
 }
 
+TEST_F(EngineGraphTest, ALoopReadsTheEdgesOfAVertexOnce) {
+  open();
+  const auto routing = make("g");
+  run(routing,
+      "g.addV('v').property('id','1').property('pk','p').as('a').addV('v').property('id','2')"
+      ".property('pk','p').as('b').addE('e').from('a').to('b').addE('e').from('b').to('a')");
+  EXPECT_THAT(run(routing, "g.V('1').repeat(out()).times(9).id()"), ElementsAre("2"));
+  // The vertex by a query; the edges of each, and the other vertex.
+  EXPECT_EQ(last_.items, 4U);
+  EXPECT_THAT(run(routing, "g.V('1').out().addE('e').to(V('2')).outV().out().id()"),
+              ElementsAre("1", "2"));
+}
+
+TEST_F(EngineGraphTest, ManyPartitionKeysAreStoredTogether) {
+  open();
+  const auto routing = make("g", 40'000);
+  std::string text = "g";
+  for (int i = 0; i < 100; ++i) {
+    const std::string number = std::to_string(i);
+    text += ".addV('v').property('id','" + number + "').property('pk','k" + number + "')";
+  }
+  run(routing, text);
+  EXPECT_EQ(last_.writes, 100U);
+  EXPECT_THAT(run(routing, "g.V().count()"), ElementsAre("100"));
+  // One of them is there: the others of its turn are stored.
+  auto again = try_run(routing, text);
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, Code::conflict);
+}
+
 TEST_F(EngineGraphTest, HopsNeedNoIndex) {
   open();
   catalog::ContainerSpec spec;

@@ -19,6 +19,7 @@ constexpr uint64_t kStagedBytesMax = 16ULL << 20;
 Status EngineGraph::commit() {
   if (staged_.empty()) return {};
   if (auto checked = check(); !checked) return checked;
+  known_hops_.clear();  // without what is staged
   return staged_.commit({.engine = terms_.engine,
                          .routing = reader_.routing_ptr(),
                          .wait =

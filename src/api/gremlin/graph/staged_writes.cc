@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
 #include "partition/format.h"
@@ -13,6 +14,9 @@ namespace orrery::gremlin {
 namespace {
 
 using partition::Verb;
+
+constexpr size_t kInTurnMax = 4;  // partition keys
+constexpr size_t kTogether = 64;
 
 std::string version_in(std::string_view json) {
   auto document = value::JsonDocument::parse(json);
@@ -86,10 +90,9 @@ std::vector<Value> StagedWrites::elements(bool edges) const {
 
 // New vertices before the edges to them, and edges away before their vertices: an edge without its
 // vertex is not left when this ends in the middle.
-std::vector<StagedWrites::Group> StagedWrites::groups() {
+std::array<std::vector<StagedWrites::Group>, 3> StagedWrites::groups() {
   struct Ranked {
-    int rank = 0;
-    size_t number = 0;
+    size_t rank = 0;
     Group group = {};
   };
   std::vector<Ranked> ranked;
@@ -97,25 +100,31 @@ std::vector<StagedWrites::Group> StagedWrites::groups() {
   for (Entry& entry : entries_) {
     if (entry.is_void) continue;
     const auto [at, is_new] = by_placement.try_emplace(entry.write.placement, ranked.size());
-    if (is_new) ranked.push_back({.number = ranked.size()});
+    if (is_new) ranked.emplace_back();
     Ranked& one = ranked[at->second];
     one.group.push_back(&entry);
     const bool removes_vertex = entry.write.verb == Verb::remove && entry.element.is_vertex();
-    one.rank = std::max(one.rank, removes_vertex ? 2 : entry.element.is_edge() ? 1 : 0);
+    const size_t rank = removes_vertex ? 2 : entry.element.is_edge() ? 1 : 0;
+    one.rank = std::max(one.rank, rank);
   }
-  std::ranges::sort(ranked, {}, [](const Ranked& one) { return std::pair(one.rank, one.number); });
-  std::vector<Group> made;
-  for (Ranked& one : ranked) made.push_back(std::move(one.group));
+  std::array<std::vector<Group>, 3> made;
+  for (Ranked& one : ranked) made[one.rank].push_back(std::move(one.group));
   return made;
 }
 
 Status StagedWrites::commit(const Terms& terms, WriteReport& report) {
   Status done;
-  bool is_first = true;
-  for (const Group& group : groups()) {
-    if (done) done = store(group, terms, is_first, report);
-    if (!done) report.waiting += group.size();
-    is_first = false;
+  for (std::vector<Group>& rank : groups()) {
+    // One after the other a failure leaves less behind; many would take too long.
+    const size_t together = rank.size() > kInTurnMax ? kTogether : 1;
+    for (size_t from = 0; from < rank.size(); from += together) {
+      const auto some = std::span(rank).subspan(from, std::min(together, rank.size() - from));
+      if (done) {
+        done = store(some, terms, report);
+      } else {
+        for (const Group& group : some) report.waiting += group.size();
+      }
+    }
   }
   entries_.clear();
   newest_.clear();
@@ -124,24 +133,60 @@ Status StagedWrites::commit(const Terms& terms, WriteReport& report) {
   return done;
 }
 
-Status StagedWrites::store(const Group& group, const Terms& terms, bool is_first,
-                           WriteReport& report) {
+Status StagedWrites::store(std::span<const Group> some, const Terms& terms, WriteReport& report) {
+  std::vector<const Group*> left;
+  for (const Group& group : some) left.push_back(&group);
   while (true) {
-    std::vector<partition::Write> transaction;
-    for (const Entry* entry : group) transaction.push_back(entry->write);
-    const cluster::WriteReply reply =
-        terms.engine.write_and_wait(terms.routing, std::move(transaction));
-    report.charge += reply.receipt.charge;
-    if (!reply.error) {
-      report.stored += group.size();
-      for (size_t i = 0; i < group.size() && i < reply.written.size(); ++i) {
-        note_stored(group[i]->element, reply.written[i]);
-      }
-      return {};
+    std::vector<std::future<cluster::WriteReply>> replies;
+    for (const Group* group : left) {
+      std::promise<cluster::WriteReply> promise;
+      replies.push_back(promise.get_future());
+      std::vector<partition::Write> transaction;
+      for (const Entry* entry : *group) transaction.push_back(entry->write);
+      terms.engine.write(terms.routing, std::move(transaction),
+                         [promise = std::move(promise)](cluster::WriteReply reply) mutable {
+                           promise.set_value(std::move(reply));
+                         });
     }
-    // Before the first the client can wait as well.
-    const bool waits = reply.error->code == Code::throttled && !is_first;
-    if (!waits || !terms.wait(std::max(reply.error->retry_after_ms, 1U))) return pass(*reply.error);
+    std::optional<Error> failed;
+    std::vector<const Group*> throttled;
+    uint32_t wait_ms = 1;
+    for (size_t i = 0; i < left.size(); ++i) {
+      const Group& group = *left[i];
+      auto error = take(replies[i], group, report);
+      if (!error) continue;
+      report.waiting += group.size();
+      if (error->code == Code::throttled) {
+        throttled.push_back(&group);
+        wait_ms = std::max(wait_ms, error->retry_after_ms);
+      }
+      if (!failed || failed->code == Code::throttled) failed = std::move(error);
+    }
+    if (!failed) return {};
+    // Before anything is stored the client can wait as well.
+    const bool waits = failed->code == Code::throttled && report.stored > 0;
+    if (!waits || !terms.wait(wait_ms)) return pass(*failed);
+    for (const Group* group : throttled) report.waiting -= group->size();
+    left = std::move(throttled);
+  }
+}
+
+std::optional<Error> StagedWrites::take(std::future<cluster::WriteReply>& answer,
+                                        const Group& group, WriteReport& report) {
+  try {
+    const cluster::WriteReply reply = answer.get();
+    report.charge += reply.receipt.charge;
+    if (reply.error) return reply.error;
+    report.stored += group.size();
+    for (size_t i = 0; i < group.size() && i < reply.written.size(); ++i) {
+      note_stored(group[i]->element, reply.written[i]);
+    }
+    return std::nullopt;
+  } catch (const std::future_error&) {  // as base/await.h
+    return Error{.code = Code::overloaded,
+                 .message =
+                     "the server ran out of memory before this was finished: it may be done "
+                     "or not"};
   }
 }
 

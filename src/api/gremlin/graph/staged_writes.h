@@ -4,8 +4,12 @@
 // Threading: one thread at a time. commit() blocks.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <future>
+#include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -37,9 +41,9 @@ class StagedWrites {
   // Vertices or edges that were added or changed and are still there.
   std::vector<Value> elements(bool edges) const;
 
-  // Stores everything, one partition key after the other. What was stored before an error stays;
-  // the rest is given up. `wait` is asked to wait for so many milliseconds when the throughput is
-  // used up after the first key: false ends it.
+  // Stores everything, one partition key after the other, or some at a time when they are many.
+  // What was stored before an error stays; the rest is given up. `wait` is asked to wait for so
+  // many milliseconds when the throughput is used up and something was stored: false ends it.
   struct Terms {
     cluster::Engine& engine;
     const cluster::RoutingPtr& routing;
@@ -56,8 +60,12 @@ class StagedWrites {
   // Of one partition key, in the order in which they were staged.
   using Group = std::vector<Entry*>;
 
-  std::vector<Group> groups();
-  static Status store(const Group& group, const Terms& terms, bool is_first, WriteReport& report);
+  // By when they are to be stored.
+  std::array<std::vector<Group>, 3> groups();
+  // These at the same time.
+  static Status store(std::span<const Group> some, const Terms& terms, WriteReport& report);
+  static std::optional<Error> take(std::future<cluster::WriteReply>& answer, const Group& group,
+                                   WriteReport& report);
 
   std::vector<Entry> entries_;
   std::unordered_map<std::string, size_t> newest_;  // by the stored key, of entries_

@@ -453,7 +453,7 @@ Result<StepPtr> make_repeat(Compiler& compiler, const Calls& calls) {
         test.traversal->add(std::make_unique<IsStep>(call.arguments[0].predicate));
         return {};
       }
-      auto child = compiler.child(call.arguments[0], call.name);
+      auto child = compiler.condition(call.arguments[0], call.name);
       if (!child) return pass(child.error());
       test.traversal = std::move(*child);
     }

@@ -128,6 +128,12 @@ Result<TraversalPtr> Compiler::child(const Argument& argument, std::string_view 
                                          print(argument).substr(0, 100)));
 }
 
+Result<TraversalPtr> Compiler::condition(const Argument& argument, std::string_view step) {
+  auto made = child(argument, step);
+  if (made && (*made)->end_label.empty()) (*made)->steps().back()->only_ask();
+  return made;
+}
+
 Result<Modulator> Compiler::modulator(const Call& by) {
   Modulator made;
   const auto set_order = [&](const Argument& argument) {

@@ -35,6 +35,8 @@ class Compiler {
 
   Result<TraversalPtr> child(const Chain& chain);
   Result<TraversalPtr> child(const Argument& argument, std::string_view step);
+  // One that is only asked whether it gives something.
+  Result<TraversalPtr> condition(const Argument& argument, std::string_view step);
   Result<std::vector<Modulator>> modulators(const Calls& calls);
   Result<Modulator> modulator(const Call& by);
   Run& run() { return run_; }

@@ -75,6 +75,8 @@ class HopStep final : public Step {
 
   bool is_stateful() const override { return false; }
   void reset() override { edges_.reset(), in_.clear(); }
+  // As many vertices as edges: they need not be read.
+  void only_ask() override { to_edges_ = true; }
   Status pull(Run& run, size_t want, Batch& out) override {
     const size_t had = out.size();
     while (out.size() == had) {
@@ -148,7 +150,7 @@ class HopStep final : public Step {
   }
 
   const HopFilter hop_;
-  const bool to_edges_;
+  bool to_edges_;
   Batch in_;  // that edges_ is about
   std::unique_ptr<HopCursor> edges_;
 };

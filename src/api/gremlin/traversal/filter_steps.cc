@@ -68,7 +68,7 @@ Result<StepPtr> make_has(Compiler& compiler, const Calls& calls) {
   const auto& arguments = calls.arguments();
   const Argument& key = arguments[0];
   if (arguments.size() == 2 && arguments[1].chain && (key.is_text() || key.is_token())) {
-    auto child = compiler.child(arguments[1], "has");
+    auto child = compiler.condition(arguments[1], "has");
     if (!child) return pass(child.error());
     std::shared_ptr<Traversal> traversal = std::move(*child);
     const std::string name = key.value.string();
@@ -132,7 +132,7 @@ Result<StepPtr> make_is(Compiler&, const Calls& calls) {
 }
 
 Result<StepPtr> make_not(Compiler& compiler, const Calls& calls) {
-  auto made = compiler.child(calls.arguments()[0], "not");
+  auto made = compiler.condition(calls.arguments()[0], "not");
   if (!made) return pass(made.error());
   std::shared_ptr<Traversal> child = std::move(*made);
   return filter([=](Run& run, const Traverser& traverser) -> Result<bool> {
@@ -145,7 +145,7 @@ Result<StepPtr> make_not(Compiler& compiler, const Calls& calls) {
 Result<StepPtr> make_and_or(Compiler& compiler, const Calls& calls) {
   std::vector<std::shared_ptr<Traversal>> children;
   for (const Argument& argument : calls.arguments()) {
-    auto child = compiler.child(argument, calls.call.name);
+    auto child = compiler.condition(argument, calls.call.name);
     if (!child) return pass(child.error());
     children.push_back(std::move(*child));
   }
@@ -198,7 +198,7 @@ Result<std::shared_ptr<const Predicate>> resolve(Run& run, const Predicate& pred
 Result<StepPtr> make_where(Compiler& compiler, const Calls& calls) {
   const auto& arguments = calls.arguments();
   if (arguments.size() == 1 && arguments[0].chain) {
-    auto made = compiler.child(arguments[0], "where");
+    auto made = compiler.condition(arguments[0], "where");
     if (!made) return pass(made.error());
     std::shared_ptr<Traversal> child = std::move(*made);
     return filter([=](Run& run, const Traverser& traverser) -> Result<bool> {

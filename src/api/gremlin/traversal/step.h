@@ -35,7 +35,9 @@ class Step {
   // time.
   virtual bool is_stateful() const { return true; }
   // Only the number of what it gives is asked for: it may give fewer, with the bulk of more.
-  virtual void only_count() {}
+  virtual void only_count() { only_ask(); }
+  // Only whether it gives something, or how much, is asked for: what that is does not matter.
+  virtual void only_ask() {}
 
   std::string name;  // as it was written, for explain() and executionProfile()
   Step* before = nullptr;

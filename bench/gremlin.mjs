@@ -1,0 +1,177 @@
+// The Gremlin face over a graph whose size is a setting, beside Gremlin Server (in memory) and JanusGraph with
+// BerkeleyDB (durable), which Maven fetches (gremlin_peers.mjs). A peer that cannot be had is said so, and left out.
+//
+//   ORRERY_BENCH_VERTICES (100,000) and ORRERY_BENCH_EDGES (ten for each vertex)
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+
+import { startGremlinServer, startJanusGraph } from "./gremlin_peers.mjs";
+import { lowToHigh, median, medians, ms, ratio, table, verdict, whole } from "./report.mjs";
+import { freePort, key, startServer } from "./server.mjs";
+
+const gremlin = createRequire(fileURLToPath(new URL("../tests/sdk/x.js", import.meta.url)))("gremlin");
+
+const vertices = Number(process.env.ORRERY_BENCH_VERTICES ?? 100_000);
+const edges = Number(process.env.ORRERY_BENCH_EDGES ?? 10 * vertices);
+const popular = Math.min(1000, Math.floor(edges / 20));  // edges that end at one vertex
+const sockets = 8;
+const callers = 32;
+const partitionKeys = 1000;
+const readsTarget = 1;
+const writesTarget = 5;
+
+export const title = "The Gremlin face";
+export const about = `${whole(vertices)} vertices and ${whole(edges)} edges; ${callers} callers on ${sockets} sockets with npm's gremlin 3.4, ` +
+  "texts with bindings. A vertex has a name and an age, an edge a weight; ends are random, and " +
+  `${whole(popular)} edges end at one vertex. Gremlin Server 3.4 keeps everything in memory and stores nothing; JanusGraph with ` +
+  "BerkeleyDB is durable, as Orrery is, and is compared in writes. All take turns.";
+
+// A number that is the same for the same seed, whoever is measured.
+function numbers(seed) {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return Math.floor(state / 2 ** 32 * below);
+  };
+}
+
+// How an id is given and found. JanusGraph over BerkeleyDB makes its ids itself: there it is a property with an index.
+const dialects = {
+  service: { id: "'id'", at: (name) => `V(${name})` },
+  native: { id: "T.id", at: (name) => `V(${name})` },
+  indexed: { id: "'code'", at: (name) => `V().has('code', ${name})` },
+};
+
+let added = 0;
+const kinds = [
+  { name: "addV", writes: true, text: ({ id }) => `g.addV('person').property(${id}, i).property('pk', p).property('name', n).property('age', a)`,
+    bindings: (random) => ({ i: `new${++added}`, p: `p${random(partitionKeys)}`, n: `new${added}`, a: random(90) }) },
+  { name: "addE", writes: true, text: ({ at }) => `g.${at("f")}.addE('knows').to(__.${at("t")}).property('weight', w)`,
+    bindings: (random) => ({ f: `v${random(vertices)}`, t: `v${random(vertices)}`, w: random(100) / 100 }) },
+  { name: "has() lookup", text: () => "g.V().has('name', n).values('age')", bindings: (random) => ({ n: `name${random(vertices)}` }) },
+  { name: "two hops", text: ({ at }) => `g.${at("i")}.out('knows').out('knows').count()`, bindings: (random) => ({ i: `v${random(vertices)}` }) },
+  { name: "repeat to depth 4", text: ({ at }) => `g.${at("i")}.repeat(out('knows').dedup()).times(4).count()`, few: true, bindings: (random) => ({ i: `v${random(vertices)}` }) },
+  { name: "in() of a popular vertex", text: ({ at }) => `g.${at("i")}.in('knows').count()`, few: true, bindings: () => ({ i: "v0" }) },
+];
+
+class Clients {
+  constructor(url, dialect, user) {
+    this.dialect = dialects[dialect];
+    this.all = Array.from({ length: sockets }, () => new gremlin.driver.Client(url, {
+      traversalSource: "g", mimeType: user ? "application/vnd.gremlin-v2.0+json" : "application/vnd.gremlin-v3.0+json",
+      ...(user ? { authenticator: new gremlin.driver.auth.PlainTextSaslAuthenticator(user, key) } : {}),
+    }));
+  }
+
+  submit(caller, text, bindings) {
+    return this.all[caller % sockets].submit(text, bindings);
+  }
+
+  close() {
+    return Promise.all(this.all.map((client) => client.close()));
+  }
+
+  // Some elements a request: the graph is loaded by the protocol, everywhere alike.
+  async load() {
+    const random = numbers(1);
+    const { id, at } = this.dialect;
+    const together = 50;
+    const batches = function* () {
+      for (let from = 0; from < vertices; from += together) {
+        const bindings = {};
+        let text = "g";
+        for (let i = from; i < Math.min(vertices, from + together); ++i) {
+          Object.assign(bindings, { [`i${i - from}`]: `v${i}`, [`n${i - from}`]: `name${i}`, [`a${i - from}`]: random(90), [`p${i - from}`]: `p${i % partitionKeys}` });
+          text += `.addV('person').property(${id}, i${i - from}).property('pk', p${i - from}).property('name', n${i - from}).property('age', a${i - from})`;
+        }
+        yield [text, bindings];
+      }
+    };
+    await this.#work(batches());
+    const links = function* () {
+      for (let from = 0; from < edges; from += together) {
+        const bindings = {};
+        let text = "g.inject(0)";
+        for (let i = from; i < Math.min(edges, from + together); ++i) {
+          const n = i - from;
+          Object.assign(bindings, { [`f${n}`]: `v${random(vertices)}`, [`t${n}`]: i < popular ? "v0" : `v${random(vertices)}`, [`w${n}`]: random(100) / 100 });
+          text += `.sideEffect(__.${at(`f${n}`)}.addE('knows').to(__.${at(`t${n}`)}).property('weight', w${n}))`;
+        }
+        yield [text, bindings];
+      }
+    };
+    await this.#work(links());
+  }
+
+  async #work(requests) {
+    await Promise.all(Array.from({ length: callers }, async (_, caller) => {
+      for (const [text, bindings] of requests) await this.submit(caller, text, bindings);
+    }));
+  }
+
+  // For so many seconds: how many a second, and how long one took.
+  async measure(kind, seconds, seed) {
+    const text = kind.text(this.dialect);
+    const times_us = [];
+    const end = performance.now() + seconds * 1000;
+    const began = performance.now();
+    await Promise.all(Array.from({ length: kind.few ? sockets : callers }, async (_, caller) => {
+      const random = numbers(seed * 1000 + caller);
+      while (performance.now() < end) {
+        const start = performance.now();
+        await this.submit(caller, text, kind.bindings(random));
+        times_us.push((performance.now() - start) * 1000);
+      }
+    }));
+    return { perSecond: times_us.length * 1000 / (performance.now() - began), p50_us: median(times_us) };
+  }
+}
+
+export async function measure({ programs, folder, rounds, seconds }) {
+  const port = await freePort();
+  const server = await startServer(programs, `${folder}/data`, "--gremlin-port", String(port));
+  await server.rest("POST", "/dbs", { body: { id: "db" } });
+  const made = await server.rest("POST", "/dbs/db/colls", { headers: { "x-ms-offer-throughput": "1000000" },
+    body: { id: "graph", partitionKey: { paths: ["/pk"], kind: "Hash", version: 2 } } });
+  if (made.status !== 201) throw new Error(made.text);
+  const sides = { ours: { clients: new Clients(`ws://127.0.0.1:${port}/gremlin`, "service", "/dbs/db/colls/graph"), stop: () => server.stop() } };
+  const missing = [];
+  for (const [name, start, dialect] of [["gremlinServer", startGremlinServer, "native"], ["janusGraph", startJanusGraph, "indexed"]]) {
+    try {
+      const peer = await start(`${folder}/${name}`);
+      sides[name] = { clients: new Clients(peer.url, dialect), stop: () => peer.stop() };
+    } catch (error) {
+      missing.push(`${name}: ${error.message.split("\n")[0]}`);
+    }
+  }
+  const loaded = {};
+  for (const [name, side] of Object.entries(sides)) {
+    const start = performance.now();
+    await side.clients.load();
+    loaded[name] = (vertices + edges) * 1000 / (performance.now() - start);
+  }
+  const results = kinds.map(() => Object.fromEntries(Object.keys(sides).map((name) => [name, []])));
+  for (let round = 0; round <= rounds; ++round) {
+    for (const [i, kind] of kinds.entries()) {
+      for (const [name, side] of Object.entries(sides)) {
+        const one = await side.clients.measure(kind, seconds, round * 10 + i);
+        if (round > 0) results[i][name].push(one);  // the first round only warms up
+      }
+    }
+  }
+  for (const side of Object.values(sides)) {
+    await side.clients.close();
+    await side.stop();
+  }
+  const shown = (i, name, target) => {
+    if (!sides[name]) return ["", ""];
+    const parts = results[i].ours.map((one, at) => one.perSecond / results[i][name][at].perSecond);
+    const text = `**${ratio(median(parts))}** (${lowToHigh(parts, ratio)})`;
+    return [whole(medians(results[i][name]).perSecond), target ? verdict(median(parts) >= target, `${text}, target ≥ ${target}`) : text];
+  };
+  const rows = kinds.map((kind, i) => [kind.name, whole(medians(results[i].ours).perSecond), ms(medians(results[i].ours).p50_us),
+    ...shown(i, "gremlinServer", kind.writes ? undefined : readsTarget), ...shown(i, "janusGraph", kind.writes ? writesTarget : undefined)]);
+  const loads = Object.entries(loaded).map(([name, perSecond]) => `${name} ${whole(perSecond)}`).join(", ");
+  return [table([["", "Orrery/s", "p50", "Gremlin Server/s", "ratio", "JanusGraph/s", "ratio"], ...rows]),
+    `Elements a second while loading: ${loads}.`, ...missing.map((one) => `Not run: ${one}.`)].join("\n\n");
+}
