@@ -35,6 +35,16 @@ describe("retryable writes of MongoDB's drivers", () => {
     return () => runByHand(server, whole);
   };
 
+  it("statement ids that are none are refused, and nothing is done", async () => {
+    const documents = [{ _id: 1 }, { _id: 2 }];
+    for (const ids of [{ stmtIds: [0.5, 1] }, { stmtIds: [NaN, NaN] }, { stmtIds: 1 }, { stmtIds: [-1, 0] }, { stmtId: "1" }]) {
+      const { ok, code } = await write({ insert: "none", documents, ...ids })();
+      assert.deepEqual([ok, code], [0, 14], JSON.stringify(ids));
+    }
+    assert.deepEqual(await all("none"), []);
+    assert.equal((await runByHand(server, { killCursors: "none", cursors: [NaN], $db: "test" })).code, 14);
+  });
+
   it("a write is done once, across a crash: inserts, updates, upserts, deletes, findAndModify", async () => {
     await client.db("test").collection("docs").insertMany([{ _id: 1, n: 0 }, { _id: 2, n: 0 }, { _id: 3, n: 0 }, { _id: 4, n: 0 }]);
     const insert = write({ insert: "inserted", documents: [{ _id: 1 }, { _id: 2 }, { _id: 3 }] });

@@ -118,6 +118,10 @@ CallPtr Service::remembered(CallPtr call) const {
     call->fail(Error{kInvalidOptions, "txnNumber may only be provided with an lsid, as a long"});
     return nullptr;
   }
+  if (auto checked = check_statement_ids(call->command); !checked) {
+    call->fail(std::move(checked.error()));
+    return nullptr;
+  }
   // Sessions of two users are two, whatever their ids.
   const std::string owner = fmt::format("{}\n{}", call->connection.user, session.bytes());
   auto begun =

@@ -1,10 +1,12 @@
 // See stream_position.h. The bytes are BSON: {p: [{c, a, b, l, n, e}, …], i}.
 #include "api/mongo/changes/stream_position.h"
 
+#include <limits>
 #include <utility>
 
 #include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/bson/bson_writer.h"
+#include "api/mongo/bson/numbers.h"
 #include "base/bytes.h"
 
 namespace orrery::mongo {
@@ -52,21 +54,26 @@ Answer<StreamPosition> read_token(const Value& token) {
   const Value parts = document->find("p");
   if (!parts.is_array() || parts.size() > kPartsMax) return no_token();
   for (const Value& part : parts.elements()) {
-    const auto number = [&part](std::string_view name) {
-      const Value value = part.find(name);
-      return value.is_number() ? static_cast<uint64_t>(value.integer()) : 0;
+    bool is_whole = true;
+    const auto number = [&](std::string_view name, uint64_t most) {
+      const int64_t given = exact_integer(part.find(name)).value_or(-1);
+      is_whole = is_whole && given >= 0 && static_cast<uint64_t>(given) <= most;
+      return static_cast<uint64_t>(given);
     };
+    constexpr uint64_t kMost32 = std::numeric_limits<uint32_t>::max();
+    constexpr uint64_t kMost64 = std::numeric_limits<int64_t>::max();
     const Value min = part.find("a");
     const Value max = part.find("b");
     if (min.type() != Type::binary || max.type() != Type::binary || min.bytes() >= max.bytes()) {
       return no_token();
     }
-    position.parts.push_back({.container = static_cast<uint32_t>(number("c")),
+    position.parts.push_back({.container = static_cast<uint32_t>(number("c", kMost32)),
                               .min = std::string(min.bytes()),
                               .max = std::string(max.bytes()),
-                              .lsn = number("l"),
-                              .begun_lsn = number("n"),
-                              .begun_events = static_cast<uint32_t>(number("e"))});
+                              .lsn = number("l", kMost64),
+                              .begun_lsn = number("n", kMost64),
+                              .begun_events = static_cast<uint32_t>(number("e", kMost32))});
+    if (!is_whole) return no_token();
   }
   position.is_invalidated = document->find("i").is_true();
   return position;

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
+#include "api/mongo/bson/bson_writer.h"
 #include "api/mongo/bson/types.h"
+#include "base/bytes.h"
 
 namespace orrery::mongo {
 namespace {
@@ -33,6 +37,32 @@ TEST(StreamPosition, RefusesWhatIsNoToken) {
   }
   EXPECT_EQ(read_token(Value::make_object({})).error().code, 260);
   EXPECT_EQ(read_token(Value()).error().code, 260);
+}
+
+// Clients make tokens up: of numbers that no counter has, of any kind.
+TEST(StreamPosition, RefusesNumbersThatNoPositionHas) {
+  const auto with = [](std::string_view name, const Value& number) {
+    BsonWriter bytes;
+    bytes.begin_array("p").begin_document("0").binary("a", "a").binary("b", "b");
+    for (const std::string_view other : {"c", "l", "n", "e"}) {
+      if (other == name) {
+        EXPECT_TRUE(bytes.value(other, number, 100));
+      } else {
+        bytes.int64(other, 1);
+      }
+    }
+    bytes.end().end();
+    return read_token(token(to_hex_upper(bytes.take())));
+  };
+  using Limits = std::numeric_limits<double>;
+  for (const std::string_view name : {"c", "l", "n", "e"}) {
+    EXPECT_TRUE(with(name, Value::make_number(2))) << name;
+    for (const double number : {-1.0, 0.5, 1e300, Limits::quiet_NaN(), Limits::infinity()}) {
+      EXPECT_EQ(with(name, Value::make_number(number)).error().code, 260) << name << number;
+    }
+    EXPECT_EQ(with(name, Value::make_string("1")).error().code, 260) << name;
+  }
+  EXPECT_EQ(with("c", Value::make_integer(int64_t{1} << 32)).error().code, 260);
 }
 
 }  // namespace

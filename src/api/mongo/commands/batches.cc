@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/mongo/bson/numbers.h"
 #include "api/mongo/commands/arguments.h"
 #include "api/mongo/commands/command.h"
 
@@ -263,11 +264,9 @@ Answer<void> run_kill_cursors(const Context& context, Call& call) {
   std::vector<int64_t> killed;
   std::vector<int64_t> unknown;
   for (const Value& id : ids.elements()) {
-    if (!id.is_number()) return refuse(kTypeMismatch, "a cursor's id must be a number");
-    const int64_t number = id.number_kind() == value::NumberKind::int64
-                               ? id.integer()
-                               : static_cast<int64_t>(id.number());
-    (context.cursors.remove(number) ? killed : unknown).push_back(number);
+    const auto number = exact_integer(id);
+    if (!number) return refuse(kTypeMismatch, "a cursor's id must be a whole number");
+    (context.cursors.remove(*number) ? killed : unknown).push_back(*number);
   }
   const auto list = [&call](std::string_view name, const std::vector<int64_t>& all) {
     call.answer.begin_array(name);

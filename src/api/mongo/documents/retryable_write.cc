@@ -31,7 +31,21 @@ std::string command_name(const Value& command) {
   return {};
 }
 
+bool is_statement_id(const Value& id) {
+  return id.is_number() && id.number_kind() == NumberKind::int32 && id.integer() >= 0;
+}
+
 }  // namespace
+
+Answer<void> check_statement_ids(const Value& command) {
+  const Value one = command.find("stmtId");
+  const Value all = command.find("stmtIds");
+  bool are_right =
+      (one.is_undefined() || is_statement_id(one)) && (all.is_undefined() || all.is_array());
+  for (const Value& id : all.elements()) are_right = are_right && is_statement_id(id);
+  if (are_right) return {};
+  return refuse(kTypeMismatch, "stmtId and the elements of stmtIds must be ints from 0 on");
+}
 
 RetryableWrite::RetryableWrite(std::string session, int64_t number, const Value& command,
                                bool may_be_done)
@@ -40,9 +54,9 @@ RetryableWrite::RetryableWrite(std::string session, int64_t number, const Value&
       command_(command_name(command)),
       may_be_done_(may_be_done) {
   for (const Value& id : command.find("stmtIds").elements()) {
-    ids_.push_back(id.is_number() ? static_cast<int32_t>(id.integer()) : 0);
+    ids_.push_back(static_cast<int32_t>(id.integer()));
   }
-  if (const Value id = command.find("stmtId"); id.is_number() && id.number() >= 0) {
+  if (const Value id = command.find("stmtId"); !id.is_undefined()) {
     first_id_ = static_cast<int32_t>(id.integer());
   }
 }

@@ -30,8 +30,13 @@ namespace orrery::mongo {
 
 using NotePtr = std::shared_ptr<const partition::Note>;
 
+// Whether a command's stmtIds and stmtId are what they may be. 14 when not: two statements with one
+// number would be taken for one.
+Answer<void> check_statement_ids(const value::Value& command);
+
 class RetryableWrite {
  public:
+  // Of a command whose statement ids were checked.
   // `may_be_done`: another process may have run it before, so load() has to look.
   RetryableWrite(std::string session, int64_t number, const value::Value& command,
                  bool may_be_done);
