@@ -139,10 +139,10 @@ void advise_periods(const Facts& facts, Report& report) {
   for (const FactRequest& request : facts.requests) {
     const Shape& shape = facts.shapes[request.shape];
     all += request.weight;
-    if (shape.operation == Operation::create || shape.operation == Operation::upsert) {
+    if (shape.operation == RequestKind::create || shape.operation == RequestKind::upsert) {
       creates += request.weight;
     }
-    if (shape.operation != Operation::query) continue;
+    if (shape.operation != RequestKind::query) continue;
     queries += request.weight;
     const bool by_time = std::ranges::any_of(shape.range, [&](uint32_t path) {
       const auto place = facts.place_of(path);

@@ -133,8 +133,8 @@ FactRequest unseen_fact(const Facts& facts, uint32_t index, const Shape& shape, 
 // What callers of point operations have besides, by the operator's word.
 void add_what_callers_know(Facts& facts) {
   for (FactRequest& fact : facts.requests) {
-    const Operation operation = facts.shapes[fact.shape].operation;
-    if (operation == Operation::query || has_body(operation)) continue;
+    const RequestKind operation = facts.shapes[fact.shape].operation;
+    if (operation == RequestKind::query || has_body(operation)) continue;
     for (const uint32_t path : facts.settings.known) {
       const auto at = facts.place_of(path);
       if (at && fact.values[*at] == FactRequest::kNotKnown) fact.values[*at] = FactRequest::kUnseen;

@@ -180,7 +180,7 @@ uint32_t Recorder::shape_of(Recording& recording, const Observed& observed) {
   }
   Shape shape;
   shape.operation = observed.operation;
-  if (observed.operation == Operation::query) {
+  if (observed.operation == RequestKind::query) {
     if (const auto query = query::parse_query(observed.query)) {
       const QueryPaths paths = paths_of(*query);
       shape.text = without_literals(*query);
@@ -266,7 +266,7 @@ void Recorder::record(const Observed& observed, const Describe& describe) {
   const double drawn = static_cast<double>(random_.next() >> 11) / 9007199254740992.0;
   if (!has_room && drawn >= chance) return;
   Details details(*marker_, static_cast<double>(clock_.now_ms()) / 1000);
-  if (observed.operation == Operation::query) {
+  if (observed.operation == RequestKind::query) {
     describe_query(observed, details);
   } else if (describe) {
     describe(details);

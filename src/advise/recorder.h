@@ -39,7 +39,7 @@ UpdatedProperties updated_properties(const value::Node& before, const value::Nod
 // One request, as the face saw it.
 struct Observed {
   uint32_t container = 0;
-  Operation operation = Operation::read;
+  RequestKind operation = RequestKind::read;
   double ru = 0;
   double asked = 1;                         // partitions that it asked
   double weight = 1;                        // requests that it stands for
@@ -132,7 +132,7 @@ class Recorder {
     int64_t since_us = 0;
   };
   struct Shape {
-    Operation operation = Operation::read;
+    RequestKind operation = RequestKind::read;
     std::string text;
     std::vector<std::string> equal;
     std::vector<std::string> in;

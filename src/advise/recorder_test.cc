@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kContainer = 7;
 
-Observed observed(Operation operation, double ru = 1) {
+Observed observed(RequestKind operation, double ru = 1) {
   Observed out;
   out.container = kContainer;
   out.operation = operation;
@@ -48,7 +48,7 @@ Workload read_back(const std::string& lines, PathTable& paths) {
   return *reader.finish();
 }
 
-void record_item(Recorder& recorder, Operation operation, const std::string& json) {
+void record_item(Recorder& recorder, RequestKind operation, const std::string& json) {
   const auto document = value::JsonDocument::parse(json);
   recorder.record(observed(operation, 5),
                   [&](Details& details) { details.add_item(document->root()); });
@@ -57,9 +57,9 @@ void record_item(Recorder& recorder, Operation operation, const std::string& jso
 TEST(Recorder, KeepsNoValueAndMarksMeetItems) {
   ManualClock clock;
   Recorder recorder(48, clock);
-  record_item(recorder, Operation::create,
+  record_item(recorder, RequestKind::create,
               R"({"id":"secret-1","owner":{"name":"Ada Lovelace"},"n":42,"tags":["x"],"_ts":1})");
-  Observed query = observed(Operation::query, 3);
+  Observed query = observed(RequestKind::query, 3);
   query.query = "SELECT * FROM c WHERE c.owner.name = 'Ada Lovelace' AND c.n = @n";
   const auto parameters = value::JsonDocument::parse(R"([{"name":"@n","value":42}])");
   query.parameters = &parameters->root();
@@ -85,7 +85,7 @@ TEST(Recorder, KeepsNoValueAndMarksMeetItems) {
   }
   // Another recording has another secret.
   Recorder other(48, clock);
-  record_item(other, Operation::create, R"({"id":"a"})");
+  record_item(other, RequestKind::create, R"({"id":"a"})");
   const Workload second = read_back(other.lines(kContainer, about(), true), paths);
   EXPECT_NE(second.marker.mark(placement_bytes(name->root())), mark);
 }
@@ -97,7 +97,7 @@ TEST(Recorder, CountsShapesAndTimesAndKeepsDistances) {
   for (const char* text :
        {"SELECT * FROM c WHERE c.day >= '2026-11-14' AND c.day < '2026-11-15'",
         "SELECT * FROM c WHERE c.day >= '2026-11-13' AND c.day < '2026-11-14'"}) {
-    Observed query = observed(Operation::query, 4);
+    Observed query = observed(RequestKind::query, 4);
     query.query = text;
     query.asked = 3;
     query.weight = 2;
@@ -125,7 +125,7 @@ TEST(Recorder, KnowsWhatUpdatesChange) {
       R"({"id":"a","owner":"o","state":"done","place":{"city":"x","zip":"1"},"come":1,"_ts":2})");
   // More than are kept.
   for (int i = 0; i < 40; ++i) {
-    Observed replace = observed(Operation::replace);
+    Observed replace = observed(RequestKind::replace);
     replace.updated = updated_properties(before->root(), after->root());
     recorder.record(replace);
   }
@@ -142,7 +142,7 @@ TEST(Recorder, KnowsWhatUpdatesChange) {
   EXPECT_EQ(changed, expected);
   // Of any number of properties, so many are counted.
   for (size_t i = 0; i < 2 * Recorder::kMaxUpdatedPaths; ++i) {
-    Observed replace = observed(Operation::replace);
+    Observed replace = observed(RequestKind::replace);
     replace.updated = {{"/p" + std::to_string(i), true}};
     recorder.record(replace);
   }
@@ -153,7 +153,7 @@ TEST(Recorder, KnowsWhatUpdatesChange) {
 TEST(Recorder, CountsRefusalsBesidesRequests) {
   ManualClock clock;
   Recorder recorder(48, clock);
-  recorder.record(observed(Operation::read));
+  recorder.record(observed(RequestKind::read));
   recorder.record_throttled(kContainer, 3);
   recorder.record_throttled(kContainer, 2);
   PathTable paths;
@@ -170,7 +170,7 @@ TEST(Recorder, IsBounded) {
   // 10 days of requests, with a text of its own each.
   for (size_t hour = 0; hour < 240; ++hour) {
     for (size_t i = 0; i < 20; ++i) {
-      Observed query = observed(Operation::query);
+      Observed query = observed(RequestKind::query);
       const std::string text = "SELECT * FROM c WHERE c.p" + std::to_string(hour * 20 + i) + " = 1";
       query.query = text;
       recorder.record(query);
@@ -184,7 +184,7 @@ TEST(Recorder, IsBounded) {
             static_cast<size_t>(Recorder::kHours * 3600 / Recorder::kBucketS + 1));
   // More containers than there is room for: the idle ones go, the busy ones stay.
   for (uint32_t container = 100; container < 200; ++container) {
-    Observed read = observed(Operation::read);
+    Observed read = observed(RequestKind::read);
     read.container = container;
     recorder.record(read);
   }
@@ -203,7 +203,7 @@ TEST(Recorder, AnObjectWithVeryManyNamesIsDataAndLongValuesAreLeftOut) {
     json += (i == 0 ? "" : ",") + ("\"user" + std::to_string(i) + "\":1");
   }
   json += "}}";
-  record_item(recorder, Operation::create, json);
+  record_item(recorder, RequestKind::create, json);
   const std::string lines = recorder.lines(kContainer, about(), false);
   EXPECT_EQ(lines.find("user1"), std::string::npos);
   EXPECT_EQ(lines.find("/long"), std::string::npos);
@@ -240,7 +240,7 @@ TEST(Recorder, IsOffAtZero) {
   ManualClock clock;
   Recorder recorder(0, clock);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(recorder.take(), 0U);
-  record_item(recorder, Operation::create, R"({"id":"a"})");
+  record_item(recorder, RequestKind::create, R"({"id":"a"})");
   EXPECT_EQ(count_of(recorder.lines(kContainer, about(), true), "\n"), 1U);
 }
 

@@ -39,22 +39,22 @@ Asked ask(const Facts& facts, const KeyValues& values, const Holdings& holdings,
   asked.first = key.hashes[0];
   const bool whole = key.levels == values.levels() && key.values <= 1;
   switch (shape.operation) {
-    case Operation::query: {
+    case RequestKind::query: {
       const double work = std::max(0.0, request.ru - kPageRu * shape.asked * shape.pages);
       asked.cost = work + kPageRu * asked.partitions;
       break;
     }
-    case Operation::read:
+    case RequestKind::read:
       asked.cost = whole ? request.ru : kPageRu * asked.partitions + kIdLookupRu;
       break;
-    case Operation::patch:
-    case Operation::remove:
+    case RequestKind::patch:
+    case RequestKind::remove:
       asked.cost = request.ru + (whole ? 0 : kPageRu * asked.partitions + kIdLookupRu);
       break;
-    case Operation::create:
-    case Operation::upsert:
-    case Operation::replace:
-    case Operation::batch:
+    case RequestKind::create:
+    case RequestKind::upsert:
+    case RequestKind::replace:
+    case RequestKind::batch:
       asked.cost = request.ru;
       asked.partitions = 1;
       break;
@@ -64,7 +64,7 @@ Asked ask(const Facts& facts, const KeyValues& values, const Holdings& holdings,
 
 double ideal_cost(const Facts& facts, const FactRequest& request) {
   const Shape& shape = facts.shapes[request.shape];
-  if (shape.operation != Operation::query) return request.ru;
+  if (shape.operation != RequestKind::query) return request.ru;
   return std::max(0.0, request.ru - kPageRu * shape.asked * shape.pages) + kPageRu;
 }
 

@@ -23,15 +23,15 @@ constexpr size_t kMaxPaths = 1'024;
 constexpr size_t kMaxListValues = 256;
 constexpr size_t kMaxBatchItems = 100;
 
-constexpr std::array<std::pair<std::string_view, Operation>, 8> kOperations = {{
-    {"query", Operation::query},
-    {"read", Operation::read},
-    {"create", Operation::create},
-    {"upsert", Operation::upsert},
-    {"replace", Operation::replace},
-    {"patch", Operation::patch},
-    {"delete", Operation::remove},
-    {"batch", Operation::batch},
+constexpr std::array<std::pair<std::string_view, RequestKind>, 8> kRequestKinds = {{
+    {"query", RequestKind::query},
+    {"read", RequestKind::read},
+    {"create", RequestKind::create},
+    {"upsert", RequestKind::upsert},
+    {"replace", RequestKind::replace},
+    {"patch", RequestKind::patch},
+    {"delete", RequestKind::remove},
+    {"batch", RequestKind::batch},
 }};
 
 const Node* present(const Node& record, std::string_view name) {
@@ -81,15 +81,15 @@ std::optional<std::string> from_hex(std::string_view text) {
 
 }  // namespace
 
-std::optional<Operation> parse_operation(std::string_view name) {
-  for (const auto& [text, operation] : kOperations) {
+std::optional<RequestKind> parse_request_kind(std::string_view name) {
+  for (const auto& [text, operation] : kRequestKinds) {
     if (text == name) return operation;
   }
   return std::nullopt;
 }
 
-std::string_view to_text(Operation operation) {
-  for (const auto& [text, known] : kOperations) {
+std::string_view to_text(RequestKind operation) {
+  for (const auto& [text, known] : kRequestKinds) {
     if (known == operation) return text;
   }
   return "";
@@ -218,7 +218,7 @@ Status WorkloadReader::add_shape(const Node& record) {
     return fail(Code::invalid, fmt::format("shape {} is there twice", shape.number));
   }
   const Node* name = present(record, "op");
-  const auto operation = parse_operation(name == nullptr ? "" : name->text);
+  const auto operation = parse_request_kind(name == nullptr ? "" : name->text);
   if (!operation) {
     return fail(Code::invalid,
                 fmt::format("'op' is {}, and must be query, read, create, upsert, replace, patch, "
@@ -236,7 +236,7 @@ Status WorkloadReader::add_shape(const Node& record) {
   shape.equal = std::move(*equal);
   shape.in = std::move(*in);
   shape.range = std::move(*range);
-  if (present(record, "eq") == nullptr && shape.operation == Operation::query &&
+  if (present(record, "eq") == nullptr && shape.operation == RequestKind::query &&
       !shape.text.empty()) {
     auto query = query::parse_query(shape.text);
     if (!query) {

@@ -14,18 +14,18 @@
 
 namespace orrery::advise {
 
-enum class Operation : uint8_t { query, read, create, upsert, replace, patch, remove, batch };
-std::optional<Operation> parse_operation(std::string_view name);
-std::string_view to_text(Operation operation);
+enum class RequestKind : uint8_t { query, read, create, upsert, replace, patch, remove, batch };
+std::optional<RequestKind> parse_request_kind(std::string_view name);
+std::string_view to_text(RequestKind operation);
 // The caller has the whole item, and so every part of its key.
-inline bool has_body(Operation operation) {
-  return operation == Operation::create || operation == Operation::upsert ||
-         operation == Operation::replace || operation == Operation::batch;
+inline bool has_body(RequestKind operation) {
+  return operation == RequestKind::create || operation == RequestKind::upsert ||
+         operation == RequestKind::replace || operation == RequestKind::batch;
 }
 
 struct Shape {
   uint64_t number = 0;  // as the file has it
-  Operation operation = Operation::query;
+  RequestKind operation = RequestKind::query;
   std::string text;
   std::vector<uint32_t> equal;  // paths that are compared with =, or that the caller has
   std::vector<uint32_t> in;

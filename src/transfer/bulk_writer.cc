@@ -84,7 +84,7 @@ Status BulkWriter::take(std::string_view record, std::string_view id_seed, uint6
 }
 
 void BulkWriter::put(PreparedItem item, uint64_t ticket) {
-  Operation operation;
+  PendingWrite operation;
   operation.ticket = ticket;
   operation.text =
       fmt::format("{{\"operationType\":\"{}\"{}{},\"resourceBody\":",
@@ -103,7 +103,7 @@ void BulkWriter::put(PreparedItem item, uint64_t ticket) {
 
 void BulkWriter::remove(std::string id, std::string key_json, std::string key_hex,
                         uint64_t ticket) {
-  Operation operation;
+  PendingWrite operation;
   operation.ticket = ticket;
   operation.text = fmt::format("{{\"operationType\":\"Delete\",\"id\":{}{}{}}}", value::quoted(id),
                                key_json.empty() ? "" : ",\"partitionKey\":",
@@ -115,7 +115,7 @@ void BulkWriter::remove(std::string id, std::string key_json, std::string key_he
 }
 
 // Into the lane of its range.
-void BulkWriter::route(Operation operation) {
+void BulkWriter::route(PendingWrite operation) {
   if (ranges_are_old_) {
     unrouted_.push_back(std::move(operation));
     return;
@@ -134,7 +134,7 @@ client::Request BulkWriter::request_of(const Group& group) const {
                      {"x-ms-documentdb-partitionkeyrangeid", group.lane},
                      {"prefer", "return=minimal"}};
   request.body = "[";
-  for (const Operation& operation : group.operations) {
+  for (const PendingWrite& operation : group.operations) {
     if (request.body.size() > 1) request.body += ',';
     request.body += operation.text;
   }
@@ -167,7 +167,7 @@ void BulkWriter::results(Group group, const client::Response& response) {
   size_t throttled = 0;
   int64_t wait_ms = 0;
   for (const Node* one = document->root().first; one != nullptr; one = one->next) {
-    Operation& operation = group.operations[at++];
+    PendingWrite& operation = group.operations[at++];
     const int status = static_cast<int>(number(*one, "statusCode"));
     if (status == 429) {
       ++throttled;
@@ -184,15 +184,15 @@ void BulkWriter::results(Group group, const client::Response& response) {
   slow_down(group.lane, at - throttled, wait_ms);
 }
 
-bool BulkWriter::moves_on(Operation& operation, int status) {
+bool BulkWriter::moves_on(PendingWrite& operation, int status) {
   if (status != 410) return false;
-  std::vector<Operation> one;
+  std::vector<PendingWrite> one;
   one.push_back(std::move(operation));
   read_ranges_again(std::move(one));
   return true;
 }
 
-client::Request BulkWriter::read_request(const Operation& operation) const {
+client::Request BulkWriter::read_request(const PendingWrite& operation) const {
   client::Request request;
   request.target =
       fmt::format("{}/docs/{}", container_.name.target(), percent_encode(operation.id));
@@ -210,7 +210,7 @@ bool BulkWriter::says_the_same(std::string_view theirs, std::string_view ours) c
   return first && second && content_hash(first->root()) == content_hash(second->root());
 }
 
-void BulkWriter::read_ranges_again(std::vector<Operation> unrouted) {
+void BulkWriter::read_ranges_again(std::vector<PendingWrite> unrouted) {
   if (!ranges_are_old_) {
     ranges_are_old_ = true;
     ask_ranges_ms_ = now_ms() + kRangesAgainMs;
@@ -232,7 +232,7 @@ void BulkWriter::before_turn() {
                        if (!ranges) return self.stop(ranges.error());
                        self.ranges_ = std::move(*ranges);
                        self.ranges_are_old_ = false;
-                       for (Operation& one : std::exchange(self.unrouted_, {}))
+                       for (PendingWrite& one : std::exchange(self.unrouted_, {}))
                          self.route(std::move(one));
                      });
 }

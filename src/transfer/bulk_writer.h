@@ -29,22 +29,22 @@ class BulkWriter final : public GroupWriter {
  private:
   BulkWriter(client::Client& client, client::ContainerInfo container,
              std::vector<client::KeyRange> ranges, WriteMode mode, size_t requests_max, Done done);
-  void route(Operation operation) override;
+  void route(PendingWrite operation) override;
   client::Request request_of(const Group& group) const override;
   void answer(Group group, client::Response response) override;
-  client::Request read_request(const Operation& operation) const override;
+  client::Request read_request(const PendingWrite& operation) const override;
   bool says_the_same(std::string_view theirs, std::string_view ours) const override;
-  bool moves_on(Operation& operation, int status) override;
+  bool moves_on(PendingWrite& operation, int status) override;
   void before_turn() override;
   void results(Group group, const client::Response& response);
-  void read_ranges_again(std::vector<Operation> unrouted);
+  void read_ranges_again(std::vector<PendingWrite> unrouted);
 
   const client::ContainerInfo container_;
   std::vector<client::KeyRange> ranges_;
   bool ranges_are_old_ = false;
   bool is_asking_ranges_ = false;
   int64_t ask_ranges_ms_ = 0;
-  std::vector<Operation> unrouted_;  // while the ranges are read
+  std::vector<PendingWrite> unrouted_;  // while the ranges are read
 };
 
 // Both must outlive the writer that it makes.

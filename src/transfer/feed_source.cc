@@ -27,10 +27,10 @@ FeedSource::FeedSource(client::Client& client, client::FeedSpec spec,
       where_(client.endpoint().where()),
       alive_(std::make_shared<FeedSource*>(this)) {
   for (client::FeedCursor& cursor : cursors) {
-    Reading reading;
-    reading.passed = cursor.continuation;
-    reading.cursor = std::move(cursor);
-    readings_.push_back(std::move(reading));
+    RangeReader reader;
+    reader.passed = cursor.continuation;
+    reader.cursor = std::move(cursor);
+    readers_.push_back(std::move(reader));
   }
 }
 
@@ -47,11 +47,11 @@ Result<std::unique_ptr<FeedSource>> FeedSource::open(client::Client& client, cli
 }
 
 void FeedSource::ask(uint32_t index) {
-  Reading& reading = readings_[index];
-  reading.is_asked = true;
-  reading.asked_for_end = ends_;
+  RangeReader& reader = readers_[index];
+  reader.is_asked = true;
+  reader.asked_for_end = ends_;
   ++held_;
-  client_.submit(client::feed_request(client_.endpoint(), spec_, reading.cursor),
+  client_.submit(client::feed_request(client_.endpoint(), spec_, reader.cursor),
                  [alive = alive_, index](Result<client::Response> response) {
                    if (*alive != nullptr) (*alive)->answer(index, std::move(response));
                  });
@@ -59,41 +59,41 @@ void FeedSource::ask(uint32_t index) {
 
 void FeedSource::ask_all() {
   const int64_t now = now_ms();
-  for (size_t i = 0; i < readings_.size() && held_ < kPagesMax; ++i) {
-    const size_t index = (next_ask_ + i) % readings_.size();
-    Reading& reading = readings_[index];
-    if (reading.is_asked || reading.is_ended || reading.is_replaced) continue;
-    if (reading.pages.size() >= 2) continue;
-    const bool must_look = ends_ && !reading.asked_for_end;
-    if (reading.ask_again_ms > now && !must_look) continue;
+  for (size_t i = 0; i < readers_.size() && held_ < kPagesMax; ++i) {
+    const size_t index = (next_ask_ + i) % readers_.size();
+    RangeReader& reader = readers_[index];
+    if (reader.is_asked || reader.is_ended || reader.is_replaced) continue;
+    if (reader.pages.size() >= 2) continue;
+    const bool must_look = ends_ && !reader.asked_for_end;
+    if (reader.ask_again_ms > now && !must_look) continue;
     next_ask_ = index + 1;
     ask(static_cast<uint32_t>(index));
   }
 }
 
 void FeedSource::answer(uint32_t index, Result<client::Response> response) {
-  Reading& reading = readings_[index];
-  reading.is_asked = false;
+  RangeReader& reader = readers_[index];
+  reader.is_asked = false;
   --held_;
-  auto page = client::feed_page(spec_, reading.cursor, std::move(response), where_);
+  auto page = client::feed_page(spec_, reader.cursor, std::move(response), where_);
   if (!page) {
     if (page.error().code == Code::moved) {
-      reading.is_replaced = true;  // until its children are known it is asked for nothing
+      reader.is_replaced = true;  // until its children are known it is asked for nothing
       gone_.push_back(index);
     } else if (!failed_) {
       failed_ = page.error();
     }
     return;
   }
-  reading.has_nothing_new = page->is_end;
-  reading.cursor.continuation = page->continuation;
+  reader.has_nothing_new = page->is_end;
+  reader.cursor.continuation = page->continuation;
   if (is_changes()) {
     if (page->is_end) {
-      reading.ask_again_ms = now_ms() + kPollMs;
-      reading.is_ended = reading.asked_for_end;
+      reader.ask_again_ms = now_ms() + kPollMs;
+      reader.is_ended = reader.asked_for_end;
     }
   } else {
-    reading.is_ended = page->is_end;
+    reader.is_ended = page->is_end;
   }
   Page held{.items = {},
             .left = page->count(),
@@ -102,9 +102,9 @@ void FeedSource::answer(uint32_t index, Result<client::Response> response) {
   for (const value::Node* one = page->first(); one != nullptr; one = one->next) {
     held.items.emplace_back(one->raw);
   }
-  reading.pages.push_back(std::move(held));
+  reader.pages.push_back(std::move(held));
   ++held_;
-  drop_passed(reading);
+  drop_passed(reader);
 }
 
 // Looks up the ranges that took the place of those that are gone.
@@ -123,31 +123,31 @@ void FeedSource::replace_gone() {
                      return;
                    }
                    for (const uint32_t index : std::exchange(self.gone_, {})) {
-                     auto children = client::children_of(self.readings_[index].cursor, *ranges);
+                     auto children = client::children_of(self.readers_[index].cursor, *ranges);
                      if (!children) {
                        if (!self.failed_) self.failed_ = children.error();
                        return;
                      }
                      for (client::FeedCursor& cursor : *children) {
-                       Reading child;
+                       RangeReader child;
                        child.passed = cursor.continuation;
                        child.cursor = std::move(cursor);
-                       child.waits_for = self.readings_[index].waits_for;
+                       child.waits_for = self.readers_[index].waits_for;
                        child.waits_for.push_back(index);
                        // A range that is still itself is on the move: it is asked again in a while.
                        child.ask_again_ms = self.now_ms() + kRangesAgainMs;
-                       self.readings_.push_back(std::move(child));
+                       self.readers_.push_back(std::move(child));
                      }
                    }
                  });
 }
 
 // Takes the pages off the front whose items are all done.
-void FeedSource::drop_passed(Reading& reading) {
-  while (!reading.pages.empty() && reading.pages.front().left == 0) {
-    reading.passed = reading.pages.front().continuation;
-    reading.pages.pop_front();
-    ++reading.first_page;
+void FeedSource::drop_passed(RangeReader& reader) {
+  while (!reader.pages.empty() && reader.pages.front().left == 0) {
+    reader.passed = reader.pages.front().continuation;
+    reader.pages.pop_front();
+    ++reader.first_page;
     --held_;
   }
 }
@@ -157,26 +157,25 @@ Result<RecordSource::Pull> FeedSource::pull(Record& record) {
   replace_gone();
   ask_all();
   bool is_end = gone_.empty();
-  for (size_t i = 0; i < readings_.size(); ++i) {
-    const size_t index = (next_pull_ + i) % readings_.size();
-    Reading& reading = readings_[index];
+  for (size_t i = 0; i < readers_.size(); ++i) {
+    const size_t index = (next_pull_ + i) % readers_.size();
+    RangeReader& reader = readers_[index];
     const bool is_finished =
-        reading.pages.empty() && !reading.is_asked && (reading.is_ended || reading.is_replaced);
+        reader.pages.empty() && !reader.is_asked && (reader.is_ended || reader.is_replaced);
     is_end = is_end && is_finished;
     // Parents first: an item may be in a page of theirs, in an older state.
-    if (std::ranges::any_of(reading.waits_for,
-                            [&](uint32_t parent) { return !readings_[parent].pages.empty(); })) {
+    if (std::ranges::any_of(reader.waits_for,
+                            [&](uint32_t parent) { return !readers_[parent].pages.empty(); })) {
       continue;
     }
-    for (size_t at = 0; at < reading.pages.size(); ++at) {
-      Page& page = reading.pages[at];
+    for (size_t at = 0; at < reader.pages.size(); ++at) {
+      Page& page = reader.pages[at];
       if (page.items.empty()) continue;
       record.text = std::move(page.items.front());
       page.items.pop_front();
       record.reason.clear();
       ++given_;
-      record.mark = {
-          .part = static_cast<uint32_t>(index), .at = reading.first_page + at, .line = 0};
+      record.mark = {.part = static_cast<uint32_t>(index), .at = reader.first_page + at, .line = 0};
       next_pull_ = index;  // the rest of the page comes next
       return Pull::record;
     }
@@ -191,40 +190,40 @@ void FeedSource::turn(int wait_ms) {
 }
 
 void FeedSource::passed(const Mark& mark) {
-  Reading& reading = readings_[mark.part];
-  Page& page = reading.pages[mark.at - reading.first_page];
+  RangeReader& reader = readers_[mark.part];
+  Page& page = reader.pages[mark.at - reader.first_page];
   --page.left;
   is_settled_ = page.left == 0;
-  drop_passed(reading);
+  drop_passed(reader);
 }
 
 std::string FeedSource::position_json() const {
   std::string out = fmt::format("{{\"given\":{},\"ranges\":[", given_);
   bool first = true;
-  for (uint32_t index = 0; index < readings_.size(); ++index) {
-    const Reading& reading = readings_[index];
+  for (uint32_t index = 0; index < readers_.size(); ++index) {
+    const RangeReader& reader = readers_[index];
     // A child that was not asked for anything yet, and whose parent is not passed, is in the
     // parent.
     const bool waits = std::ranges::any_of(
-        reading.waits_for, [&](uint32_t parent) { return !readings_[parent].pages.empty(); });
+        reader.waits_for, [&](uint32_t parent) { return !readers_[parent].pages.empty(); });
     // A parent that is passed is its children from then on; until they are known, itself.
     const bool is_unknown = std::ranges::find(gone_, index) != gone_.end();
-    if (waits || (reading.is_replaced && reading.pages.empty() && !is_unknown)) continue;
+    if (waits || (reader.is_replaced && reader.pages.empty() && !is_unknown)) continue;
     if (!first) out += ',';
     first = false;
-    const bool is_done = !is_changes() && reading.is_ended && reading.pages.empty();
-    out += fmt::format(
-        "{{\"id\":{},\"min\":{},\"max\":{},\"continuation\":{},\"done\":{}}}",
-        value::quoted(reading.cursor.range.id), value::quoted(reading.cursor.range.min),
-        value::quoted(reading.cursor.range.max), value::quoted(reading.passed), is_done);
+    const bool is_done = !is_changes() && reader.is_ended && reader.pages.empty();
+    out +=
+        fmt::format("{{\"id\":{},\"min\":{},\"max\":{},\"continuation\":{},\"done\":{}}}",
+                    value::quoted(reader.cursor.range.id), value::quoted(reader.cursor.range.min),
+                    value::quoted(reader.cursor.range.max), value::quoted(reader.passed), is_done);
   }
   return out + "]}";
 }
 
 Status FeedSource::resume(const value::Node& position) {
   std::vector<client::KeyRange> ranges;
-  for (const Reading& reading : readings_) ranges.push_back(reading.cursor.range);
-  readings_.clear();
+  for (const RangeReader& reader : readers_) ranges.push_back(reader.cursor.range);
+  readers_.clear();
   const value::Node* saved = position.find("ranges");
   const value::Node* given = position.find("given");
   if (given != nullptr) given_ = static_cast<uint64_t>(given->number);
@@ -241,14 +240,14 @@ Status FeedSource::resume(const value::Node& position) {
     auto now = client::children_of(cursor, ranges);
     if (!now) return pass(now.error());
     for (client::FeedCursor& child : *now) {
-      Reading reading;
-      reading.passed = child.continuation;
-      reading.cursor = std::move(child);
-      reading.is_ended = done != nullptr && done->boolean;
-      readings_.push_back(std::move(reading));
+      RangeReader reader;
+      reader.passed = child.continuation;
+      reader.cursor = std::move(child);
+      reader.is_ended = done != nullptr && done->boolean;
+      readers_.push_back(std::move(reader));
     }
   }
-  if (readings_.empty()) return fail(Code::invalid, "the checkpoint has no ranges");
+  if (readers_.empty()) return fail(Code::invalid, "the checkpoint has no ranges");
   return {};
 }
 
@@ -263,8 +262,8 @@ std::optional<double> FeedSource::fraction() const {
 }
 
 bool FeedSource::is_caught_up() const {
-  return gone_.empty() && std::ranges::all_of(readings_, [](const Reading& reading) {
-           return reading.is_replaced || (reading.has_nothing_new && reading.pages.empty());
+  return gone_.empty() && std::ranges::all_of(readers_, [](const RangeReader& reader) {
+           return reader.is_replaced || (reader.has_nothing_new && reader.pages.empty());
          });
 }
 

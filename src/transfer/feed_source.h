@@ -52,7 +52,7 @@ class FeedSource final : public RecordSource {
     std::string continuation;
     bool is_end = false;
   };
-  struct Reading {
+  struct RangeReader {
     client::FeedCursor cursor;  // how far it was asked for
     std::string passed;         // how far it is done
     std::deque<Page> pages;
@@ -72,7 +72,7 @@ class FeedSource final : public RecordSource {
   void ask_all();
   void answer(uint32_t index, Result<client::Response> response);
   void replace_gone();
-  void drop_passed(Reading& reading);
+  void drop_passed(RangeReader& reader);
   bool is_changes() const { return spec_.kind == client::FeedKind::changes; }
   int64_t now_ms() const { return clock_.steady_us() / 1000; }
 
@@ -82,7 +82,7 @@ class FeedSource final : public RecordSource {
   const std::string where_;
   RealClock clock_;
   std::shared_ptr<FeedSource*> alive_;  // null inside once the source is gone
-  std::deque<Reading> readings_;
+  std::deque<RangeReader> readers_;
   std::vector<uint32_t> gone_;  // whose range was split
   bool is_asking_ranges_ = false;
   size_t held_ = 0;      // pages asked for or held

@@ -42,7 +42,7 @@ bool GroupWriter::has_room() const {
   return !failed_ && bytes_ < kBytesMax && operations_ < kOperationsMax;
 }
 
-void GroupWriter::add(Operation operation) {
+void GroupWriter::add(PendingWrite operation) {
   ++operations_;
   bytes_ += operation.bytes();
   const auto [item, is_new] = items_.try_emplace(operation.identity());
@@ -53,15 +53,15 @@ void GroupWriter::add(Operation operation) {
   }
 }
 
-void GroupWriter::wait_in(const std::string& name, std::string partition, Operation operation) {
+void GroupWriter::wait_in(const std::string& name, std::string partition, PendingWrite operation) {
   Lane& lane = lanes_[name];
   lane.bytes += operation.text.size() + 1;
   Lane::Place place(std::move(partition), operation.ticket);
   lane.waiting.emplace(std::move(place), std::move(operation));
 }
 
-std::vector<GroupWriter::Operation> GroupWriter::take_waiting() {
-  std::vector<Operation> all;
+std::vector<GroupWriter::PendingWrite> GroupWriter::take_waiting() {
+  std::vector<PendingWrite> all;
   for (auto& [name, lane] : std::exchange(lanes_, {})) {
     for (auto& [place, operation] : lane.waiting) all.push_back(std::move(operation));
   }
@@ -76,7 +76,7 @@ GroupWriter::Group GroupWriter::next_group(Lane& lane, const std::string& name) 
   lane.last_partition = next->first.first;
   while (next != lane.waiting.end() && next->first.first == lane.last_partition &&
          group.operations.size() < lane.operations_max) {
-    Operation& operation = next->second;
+    PendingWrite& operation = next->second;
     const size_t more = operation.text.size() + 1;
     if (!group.operations.empty() && (operation.alone || bytes + more > kGroupBytes)) break;
     bytes += more;
@@ -125,7 +125,7 @@ void GroupWriter::send(Group group) {
 }
 
 void GroupWriter::each_alone(Group group) {
-  for (Operation& operation : group.operations) {
+  for (PendingWrite& operation : group.operations) {
     operation.alone = true;
     route(std::move(operation));
   }
@@ -148,7 +148,7 @@ void GroupWriter::speed_up(const std::string& name) {
   lane.operations_max = std::min(kGroupOperations, lane.operations_max * 2);
 }
 
-void GroupWriter::result(Operation operation, int status, int substatus, std::string message) {
+void GroupWriter::result(PendingWrite operation, int status, int substatus, std::string message) {
   if (status >= 200 && status < 300) return finish(operation, Outcome::written, {});
   if (moves_on(operation, status)) return;
   switch (status) {
@@ -179,7 +179,7 @@ void GroupWriter::result(Operation operation, int status, int substatus, std::st
 
 // Whether what has the id already says the same: then it was written before, by an attempt whose
 // answer was lost or by a run that did not get to its checkpoint.
-void GroupWriter::compare(Operation operation) {
+void GroupWriter::compare(PendingWrite operation) {
   client::Request request = read_request(operation);
   submit<GroupWriter>(
       std::move(request), [operation = std::move(operation)](
@@ -195,21 +195,21 @@ void GroupWriter::compare(Operation operation) {
       });
 }
 
-void GroupWriter::finish(const Operation& operation, Outcome outcome, std::string reason) {
+void GroupWriter::finish(const PendingWrite& operation, Outcome outcome, std::string reason) {
   --operations_;
   bytes_ -= operation.bytes();
   const auto item = items_.find(operation.identity());
   if (item->second.empty()) {
     items_.erase(item);
   } else {
-    Operation next = std::move(item->second.front());
+    PendingWrite next = std::move(item->second.front());
     item->second.pop_front();
     route(std::move(next));
   }
   done_(operation.ticket, outcome, operation.body(), std::move(reason));
 }
 
-void GroupWriter::repeat_later(Operation operation, int status, std::string_view message) {
+void GroupWriter::repeat_later(PendingWrite operation, int status, std::string_view message) {
   if (++operation.repeats > kMaxRepeats) {
     return stop(
         {Code::overloaded, fmt::format("{} answers {} to the same write again and again: {}",

@@ -64,7 +64,7 @@ class GroupWriter {
   client::Client& client() { return client_; }
 
  protected:
-  struct Operation {
+  struct PendingWrite {
     std::string id;
     std::string key;
     std::string placement;  // what the lane is found by
@@ -83,23 +83,23 @@ class GroupWriter {
   };
   struct Group {
     std::string lane;
-    std::vector<Operation> operations;
+    std::vector<PendingWrite> operations;
   };
   static constexpr size_t kGroupOperations = 100;  // the limit of both protocols
 
   GroupWriter(client::Client& client, WriteMode mode, size_t requests_max, Done done);
 
-  void add(Operation operation);
+  void add(PendingWrite operation);
   // Sends it in this lane, together with others that have the same `partition`. Of these the
   // oldest are sent first; partitions take turns.
-  void wait_in(const std::string& lane, std::string partition, Operation operation);
+  void wait_in(const std::string& lane, std::string partition, PendingWrite operation);
   // All that waits, in no lane any more.
-  std::vector<Operation> take_waiting();
-  void finish(const Operation& operation, Outcome outcome, std::string reason);
+  std::vector<PendingWrite> take_waiting();
+  void finish(const PendingWrite& operation, Outcome outcome, std::string reason);
   // Sends each in a request of its own, which tells which of them is refused.
   void each_alone(Group group);
   // After an answer to one operation: it is done, sent again later, or rejected.
-  void result(Operation operation, int status, int substatus, std::string message);
+  void result(PendingWrite operation, int status, int substatus, std::string message);
   void stop(Error error);
   // After a request of this lane that was throttled, of which so many operations were `done`; and
   // after one that was not.
@@ -122,7 +122,7 @@ class GroupWriter {
   // What waits to be sent, and how it is sent.
   struct Lane {
     using Place = std::pair<std::string, uint64_t>;  // the partition and the ticket
-    std::map<Place, Operation> waiting;
+    std::map<Place, PendingWrite> waiting;
     std::string last_partition;                // that was sent something
     size_t bytes = 0;                          // of those that wait
     size_t sending = 0;                        // requests
@@ -133,15 +133,15 @@ class GroupWriter {
   static constexpr double kFirstRequests = 16;
 
   // Into its lane, by wait_in().
-  virtual void route(Operation operation) = 0;
+  virtual void route(PendingWrite operation) = 0;
   virtual client::Request request_of(const Group& group) const = 0;
   virtual void answer(Group group, client::Response response) = 0;
   // Reads the item that is there in the place of one, and whether it says the same.
-  virtual client::Request read_request(const Operation& operation) const = 0;
+  virtual client::Request read_request(const PendingWrite& operation) const = 0;
   virtual bool says_the_same(std::string_view theirs, std::string_view ours) const = 0;
   // After an answer about one operation: whether it was in the wrong place, and is taken over to be
   // sent to another.
-  virtual bool moves_on(Operation& operation, int status) = 0;
+  virtual bool moves_on(PendingWrite& operation, int status) = 0;
   virtual void before_turn() {}
 
   // As many as fit into a request.
@@ -150,8 +150,8 @@ class GroupWriter {
   void send_all();
   // How long nothing can be sent, at most `wait_ms`.
   int wait_until_due(int wait_ms) const;
-  void compare(Operation operation);
-  void repeat_later(Operation operation, int status, std::string_view message);
+  void compare(PendingWrite operation);
+  void repeat_later(PendingWrite operation, int status, std::string_view message);
   void take_due();
 
   client::Client& client_;
@@ -162,13 +162,13 @@ class GroupWriter {
   std::shared_ptr<GroupWriter*> alive_;  // null inside once the writer is gone
 
   // The items that are being written, and the writes of each that wait for the one under way.
-  std::unordered_map<std::string, std::deque<Operation>> items_;
+  std::unordered_map<std::string, std::deque<PendingWrite>> items_;
   std::map<std::string, Lane> lanes_;
-  std::multimap<int64_t, Operation> later_;  // by when they are due
-  size_t operations_ = 0;                    // all that are not done
-  size_t bytes_ = 0;                         // of those
-  size_t sending_ = 0;                       // requests
-  bool flushes_ = false;                     // requests need not be full
+  std::multimap<int64_t, PendingWrite> later_;  // by when they are due
+  size_t operations_ = 0;                       // all that are not done
+  size_t bytes_ = 0;                            // of those
+  size_t sending_ = 0;                          // requests
+  bool flushes_ = false;                        // requests need not be full
   WriteCounts counts_;
   std::optional<Error> failed_;
 };

@@ -24,7 +24,7 @@ Status TableWriter::take(std::string_view record, std::string_view /*id_seed*/, 
                                      ? client::upsert_part(endpoint_, table_, entity->partition_key,
                                                            entity->row_key, entity->body)
                                      : client::insert_part(endpoint_, table_, entity->body);
-  Operation operation;
+  PendingWrite operation;
   operation.id = std::move(entity->row_key);
   operation.key = std::move(entity->partition_key);
   operation.text = std::move(part.text);
@@ -35,7 +35,7 @@ Status TableWriter::take(std::string_view record, std::string_view /*id_seed*/, 
   return {};
 }
 
-void TableWriter::route(Operation operation) {
+void TableWriter::route(PendingWrite operation) {
   std::string partition = operation.key;
   wait_in({}, std::move(partition), std::move(operation));
 }
@@ -43,7 +43,7 @@ void TableWriter::route(Operation operation) {
 client::Request TableWriter::request_of(const Group& group) const {
   std::vector<std::string_view> parts;
   parts.reserve(group.operations.size());
-  for (const Operation& operation : group.operations) parts.push_back(operation.text);
+  for (const PendingWrite& operation : group.operations) parts.push_back(operation.text);
   return client::transaction_request(endpoint_, parts);
 }
 
@@ -55,7 +55,8 @@ void TableWriter::answer(Group group, client::Response response) {
     auto failure = client::transaction_failure(response, group.operations.size());
     if (!failure) return stop(failure.error());
     if (!*failure) {
-      for (const Operation& operation : group.operations) finish(operation, Outcome::written, {});
+      for (const PendingWrite& operation : group.operations)
+        finish(operation, Outcome::written, {});
       if (!was_throttled) return speed_up(group.lane);
       return slow_down(group.lane, group.operations.size(), 0);
     }
@@ -73,12 +74,12 @@ void TableWriter::answer(Group group, client::Response response) {
         {Code::invalid, fmt::format("{} answered {} to a transaction of table {}: {}",
                                     endpoint_.where(), failed.status, table_, failed.message)});
   }
-  for (Operation& operation : group.operations) {
+  for (PendingWrite& operation : group.operations) {
     result(std::move(operation), failed.status, 0, failed.message);
   }
 }
 
-client::Request TableWriter::read_request(const Operation& operation) const {
+client::Request TableWriter::read_request(const PendingWrite& operation) const {
   return client::table_request(endpoint_, "GET",
                                client::entity_path(table_, operation.key, operation.id));
 }
@@ -87,7 +88,7 @@ bool TableWriter::says_the_same(std::string_view theirs, std::string_view ours) 
   return entities_are_equal(theirs, ours);
 }
 
-bool TableWriter::moves_on(Operation& /*operation*/, int /*status*/) {
+bool TableWriter::moves_on(PendingWrite& /*operation*/, int /*status*/) {
   return false;  // the server finds the partition
 }
 

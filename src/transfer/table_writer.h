@@ -23,12 +23,12 @@ class TableWriter final : public GroupWriter {
   Status take(std::string_view record, std::string_view id_seed, uint64_t ticket) override;
 
  private:
-  void route(Operation operation) override;
+  void route(PendingWrite operation) override;
   client::Request request_of(const Group& group) const override;
   void answer(Group group, client::Response response) override;
-  client::Request read_request(const Operation& operation) const override;
+  client::Request read_request(const PendingWrite& operation) const override;
   bool says_the_same(std::string_view theirs, std::string_view ours) const override;
-  bool moves_on(Operation& operation, int status) override;
+  bool moves_on(PendingWrite& operation, int status) override;
 
   const client::Endpoint& endpoint_;
   const std::string table_;

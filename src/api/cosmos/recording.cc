@@ -19,24 +19,24 @@ constexpr size_t kMostBodyBytes = 64 * 1024;
 // As clients send them: one in many requests is recorded.
 constexpr size_t kMostBulkBytes = 1024 * 1024;
 
-std::optional<advise::Operation> recorded_as(Operation operation) {
+std::optional<advise::RequestKind> recorded_as(Operation operation) {
   switch (operation) {
     case Operation::item_create:
-      return advise::Operation::create;
+      return advise::RequestKind::create;
     case Operation::item_upsert:
-      return advise::Operation::upsert;
+      return advise::RequestKind::upsert;
     case Operation::item_read:
-      return advise::Operation::read;
+      return advise::RequestKind::read;
     case Operation::item_replace:
-      return advise::Operation::replace;
+      return advise::RequestKind::replace;
     case Operation::item_delete:
-      return advise::Operation::remove;
+      return advise::RequestKind::remove;
     case Operation::item_patch:
-      return advise::Operation::patch;
+      return advise::RequestKind::patch;
     case Operation::item_batch:
-      return advise::Operation::batch;
+      return advise::RequestKind::batch;
     case Operation::item_query:
-      return advise::Operation::query;
+      return advise::RequestKind::query;
     default:
       return std::nullopt;
   }
@@ -77,7 +77,7 @@ void describe_batch(const Node& body, advise::Details& details) {
   }
 }
 
-void describe(const Call& call, const cluster::Routing& routing, advise::Operation operation,
+void describe(const Call& call, const cluster::Routing& routing, advise::RequestKind operation,
               advise::Details& details) {
   if (!advise::has_body(operation)) {
     std::string id;
@@ -95,7 +95,7 @@ void describe(const Call& call, const cluster::Routing& routing, advise::Operati
 }
 
 void record(advise::Recorder& recorder, const Call& call, const cluster::Routing& routing,
-            const Charged& charged, advise::Operation operation) {
+            const Charged& charged, advise::RequestKind operation) {
   advise::Observed observed{.container = routing.container->number,
                             .operation = operation,
                             .ru = charged.ru,
@@ -105,7 +105,7 @@ void record(advise::Recorder& recorder, const Call& call, const cluster::Routing
                             .parameters = nullptr,
                             .updated = updated_by(charged.update)};
   std::optional<JsonDocument> body;
-  if (operation == advise::Operation::query) {
+  if (operation == advise::RequestKind::query) {
     if (call.body.size() > kMostBodyBytes) return;
     auto parsed = JsonDocument::parse(call.body);
     if (!parsed) return;
@@ -126,15 +126,15 @@ void record(advise::Recorder& recorder, const Call& call, const cluster::Routing
                   [&](advise::Details& details) { describe(call, routing, operation, details); });
 }
 
-std::optional<advise::Operation> operation_of_bulk(const Node& one) {
+std::optional<advise::RequestKind> operation_of_bulk(const Node& one) {
   struct Named {
     std::string_view name;
-    advise::Operation operation;
+    advise::RequestKind operation;
   };
   static constexpr Named kNamed[] = {
-      {"Create", advise::Operation::create}, {"Upsert", advise::Operation::upsert},
-      {"Read", advise::Operation::read},     {"Replace", advise::Operation::replace},
-      {"Delete", advise::Operation::remove}, {"Patch", advise::Operation::patch},
+      {"Create", advise::RequestKind::create}, {"Upsert", advise::RequestKind::upsert},
+      {"Read", advise::RequestKind::read},     {"Replace", advise::RequestKind::replace},
+      {"Delete", advise::RequestKind::remove}, {"Patch", advise::RequestKind::patch},
   };
   const Node* type = one.type == Type::object ? one.find("operationType") : nullptr;
   if (type == nullptr || type->type != Type::string) return std::nullopt;
@@ -144,7 +144,7 @@ std::optional<advise::Operation> operation_of_bulk(const Node& one) {
   return std::nullopt;
 }
 
-void describe_bulk(const Node& one, const cluster::Routing& routing, advise::Operation operation,
+void describe_bulk(const Node& one, const cluster::Routing& routing, advise::RequestKind operation,
                    advise::Details& details) {
   if (advise::has_body(operation)) {
     if (const Node* item = body_of(one)) details.add_item(*item);

@@ -95,13 +95,13 @@ int64_t SimStore::delay_us() {
 Outcome SimStore::apply(const std::string& object, const ObjectChange& change) {
   static const Outcome kSilent{.applied = Applied::unknown, .message = "no answer"};
   if (process_.dead) return {.applied = Applied::failed, .message = "the process is dead"};
-  struct Operation {
-    Operation(const ObjectChange& change_in) : owned(change_in) {}
+  struct Sent {
+    Sent(const ObjectChange& change_in) : owned(change_in) {}
     OwnedChange owned;
     Outcome outcome = kSilent;
     bool is_given_up = false;
   };
-  const auto operation = std::make_shared<Operation>(change);
+  const auto operation = std::make_shared<Sent>(change);
   const World::Waiting waiting = world_.begin_wait();
   const bool is_cut = process_.no_store_until_us > world_.now_us();
   if (!is_cut && world_.happens(world_.troubles.operation_failed)) {

@@ -33,7 +33,7 @@ TableResult<std::optional<NextKeys>> start_of(const QueryParameters& parameters)
 
 // How the page of a query is read: by a thread that must not wait first, and where it would have
 // to, by one that may.
-struct Reading {
+struct PageProgress {
   partition::Reach reach = partition::Reach::files;
   EntityPage begun = {};    // what the first one has read
   bool would_wait = false;  // there is no answer yet, and the other one is to go on
@@ -41,8 +41,8 @@ struct Reading {
 
 TableResult<QueryAnswer> query(const HandlerContext& context, Call& call, const Address& address,
                                const QueryParameters& parameters, std::string_view accept,
-                               Reading& reading) {
-  reading.would_wait = false;
+                               PageProgress& progress) {
+  progress.would_wait = false;
   auto level = metadata_of(parameters.format, accept);
   if (!level) return pass(level.error());
   auto filter = parse_filter(parameters.filter);
@@ -65,17 +65,17 @@ TableResult<QueryAnswer> query(const HandlerContext& context, Call& call, const 
                       .shape = {.level = *level, .select = select, .base = base, .table = table},
                       .until_us = context.clock.steady_us() + time_us,
                       .is_wanted = [&call] { return !call.client_is_gone(); }};
-  if (reading.begun.next) request.from = reading.begun.next;
-  auto page = read_page(context.engine, context.clock, routing, request, reading.reach,
-                        std::move(reading.begun));
+  if (progress.begun.next) request.from = progress.begun.next;
+  auto page = read_page(context.engine, context.clock, routing, request, progress.reach,
+                        std::move(progress.begun));
   if (!page) {
-    reading.begun = {};
-    reading.would_wait = page.error().code == Code::would_wait;
+    progress.begun = {};
+    progress.would_wait = page.error().code == Code::would_wait;
     return std::unexpected(call.engine_error(page.error()));
   }
   if (page->is_unfinished) {
-    reading.begun = std::move(*page);
-    reading.would_wait = true;
+    progress.begun = std::move(*page);
+    progress.would_wait = true;
     return QueryAnswer{};
   }
   QueryAnswer answer;
@@ -100,16 +100,16 @@ TableResult<QueryAnswer> query(const HandlerContext& context, Call& call, const 
   return answer;
 }
 
-void run_query(const HandlerContext& context, CallPtr call, Reading reading) {
+void run_query(const HandlerContext& context, CallPtr call, PageProgress progress) {
   auto answer =
-      query(context, *call, call->address, call->parameters, call->headers.accept, reading);
-  if (reading.would_wait && reading.reach == partition::Reach::memory) {
+      query(context, *call, call->address, call->parameters, call->headers.accept, progress);
+  if (progress.would_wait && progress.reach == partition::Reach::memory) {
     const cluster::RoutingPtr routing = find_table(context.engine, call->address.table);
     const uint64_t share = routing ? routing->container->number : 0;
-    reading.reach = partition::Reach::files;
+    progress.reach = partition::Reach::files;
     return later(context, std::move(call), face::Lane::queries, share,
-                 [&context, reading = std::move(reading)](CallPtr running) mutable {
-                   run_query(context, std::move(running), std::move(reading));
+                 [&context, progress = std::move(progress)](CallPtr running) mutable {
+                   run_query(context, std::move(running), std::move(progress));
                  });
   }
   if (!answer) {
@@ -149,8 +149,8 @@ void handle_query(const HandlerContext& context, CallPtr call) {
 TableResult<QueryAnswer> answer_query(const HandlerContext& context, Call& call,
                                       const Address& address, const QueryParameters& parameters,
                                       std::string_view accept) {
-  Reading reading;
-  return query(context, call, address, parameters, accept, reading);
+  PageProgress progress;
+  return query(context, call, address, parameters, accept, progress);
 }
 
 TableResult<QueryAnswer> answer_point(const HandlerContext& context, Call& call,
