@@ -92,6 +92,9 @@ constexpr std::array<uint8_t, kLongest + 2> make_starts() {
 }
 constexpr auto kStarts = make_starts();
 
+// By which the two cases of an ASCII letter differ.
+constexpr int kCaseBit = 0x20;
+
 }  // namespace
 
 RequestHeaders RequestHeaders::of(const std::vector<net::Header>& headers) {
@@ -100,6 +103,8 @@ RequestHeaders RequestHeaders::of(const std::vector<net::Header>& headers) {
     const size_t length = header.name.size();
     if (length > kLongest) continue;
     for (size_t i = kStarts[length]; i < kStarts[length + 1]; ++i) {
+      // Names of one length mostly begin alike and end differently.
+      if (((kKnown[i].name.back() ^ header.name.back()) & ~kCaseBit) != 0) continue;
       // Most clients send them in lower case.
       if (kKnown[i].name != header.name && !equals_ignore_case(kKnown[i].name, header.name)) {
         continue;
