@@ -132,6 +132,14 @@ class Run {
   std::optional<PurgeMarksPtr> changed_purges() const;
   // The keys of the items that it writes or removes, and maybe of others.
   std::vector<std::string> item_keys() const { return items_.keys(); }
+  // The keys of items that are not there after it.
+  std::vector<std::string> removed_keys() const {
+    std::vector<std::string> removed;
+    items_.each([&](const std::string& key, const std::optional<Item>& item) {
+      if (!item) removed.push_back(key);
+    });
+    return removed;
+  }
 
  private:
   Result<Written> apply_one(const Write& write);

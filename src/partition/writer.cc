@@ -71,6 +71,7 @@ Writer::Writer(Partition& partition, Shared& shared, Store& store)
       store_(store),
       record_(store.record()),
       lsn_(record_.lsn),
+      removals_(record_.lsn),
       read_only_reason_(store.read_only_reason()),
       last_attempt_us_(shared.clock.steady_us()),
       attempt_wait_us_(kAttemptEveryUs),
@@ -236,6 +237,7 @@ Status Writer::commit_run(Run& run) {
   // What follows the commit needs no memory: it must not fail.
   PartitionRecord next = run.record();
   const std::optional<PurgeMarksPtr> purges = run.changed_purges();
+  std::vector<std::string> removed = run.removed_keys();
   std::vector<SizeDelta> deltas;
   if (tracking_) {
     deltas = run.deltas();
@@ -275,6 +277,11 @@ Status Writer::commit_run(Run& run) {
   track(std::move(deltas));
   remember_sizes(run);
   if (purges) store_.purges().set(*purges);
+  if (purges) {
+    removals_.forget(next.lsn);
+  } else {
+    removals_.add(next.lsn, std::move(removed));
+  }
   MutexLock lock(mutex_);
   set_record(std::move(next));
   return {};

@@ -17,6 +17,7 @@
 
 #include "base/thread_annotations.h"
 #include "partition/partition.h"
+#include "partition/removal_log.h"
 #include "partition/run.h"
 
 namespace orrery::partition {
@@ -66,6 +67,7 @@ class Writer {
   // Parts of it that every read and write asks for, without copying the rest.
   uint64_t lsn() const { return lsn_.load(std::memory_order_acquire); }
   Usage usage() const;
+  const RemovalLog& removals() const { return removals_; }
   std::string read_only_reason() const;
 
   // While on, records changes of sizes, so that the totals of a split can be brought up to date:
@@ -125,6 +127,7 @@ class Writer {
   bool moved_ ORRERY_GUARDED_BY(mutex_) = false;
   PartitionRecord record_ ORRERY_GUARDED_BY(mutex_);  // of the newest commit
   std::atomic<uint64_t> lsn_;                         // record_.lsn, for readers
+  RemovalLog removals_;
   std::string read_only_reason_ ORRERY_GUARDED_BY(mutex_);
   int64_t last_attempt_us_ ORRERY_GUARDED_BY(mutex_);  // to write, or to open the database again
   int64_t attempt_wait_us_ ORRERY_GUARDED_BY(mutex_);  // until the next one, without room

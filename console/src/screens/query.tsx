@@ -1,7 +1,8 @@
 // Queries: an editor, the rows, what it cost and why, how the index was used, pages, downloads.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Answer, type Container, type Json, partitions, query, type QueryPage, queryPlan } from "../lib/api";
 import { count, ms, plural, units } from "../lib/format";
+import { graphOf } from "../lib/graph";
 import { csv, download, systemNames } from "../lib/json";
 import { useLoaded } from "../lib/live";
 import { useRoute } from "../lib/route";
@@ -9,6 +10,7 @@ import { type Property, propertiesOf } from "../lib/sql";
 import { ColumnHead, useWidths } from "../parts/columns";
 import { Editor } from "../parts/editor";
 import { Button, Problem, Segmented } from "../parts/parts";
+import { GraphView } from "./graph_view";
 import { Cell } from "./items";
 import { type IndexMetrics, QueryFacts, type QueryMetrics } from "./query_facts";
 
@@ -48,13 +50,15 @@ export function Query({ db, container }: { db: string; container: Container }) {
   const [size, setSize] = useState(100);
   const [running, setRunning] = useState<AbortController>();
   const [error, setError] = useState<unknown>();
-  const [view, setView] = useState<"table" | "json">("table");
+  const [view, setView] = useState<"table" | "json" | "graph">("table");
   const [showPast, setShowPast] = useState(false);
   const [fetching, setFetching] = useState<{ rows: number; charge: number }>();
   const widths = useWidths(`query.${name}`);
   const properties = useRef<Property[]>([]);
   const isMounted = useRef(true);
   const now = pages.at(-1);
+  const hasGraph = useMemo(() => now !== undefined && graphOf(now.rows, container.partitionKey?.paths[0] ?? "") !== undefined, [now]);
+  const shown = view === "graph" && !hasGraph ? "table" : view;
   useEffect(() => () => { isMounted.current = false; }, []);
   useEffect(() => {
     query(db, container.id, "SELECT TOP 50 * FROM c").then(({ body }) => { properties.current = propertiesOf(body.Documents); }, () => {});
@@ -181,9 +185,9 @@ export function Query({ db, container }: { db: string; container: Container }) {
               <span><b>{count(now.rows.length)}</b> <span class="dim">{now.rows.length === 1 ? "row" : "rows"}</span></span>
               {plan.data && <span><b>{plan.data.asked} of {plan.data.of}</b> <span class="dim">{plan.data.of === 1 ? "partition" : "partitions"}</span></span>}
               <span class="grow" />
-              <Segmented label="Rows as" value={view} onChange={setView} options={[["table", "Table"], ["json", "JSON"]]} />
+              <Segmented label="Rows as" value={shown} onChange={setView} options={[["table", "Table"], ["json", "JSON"], ...(hasGraph ? [["graph", "Graph"] as ["graph", string]] : [])]} />
             </div>
-            {view === "json" ? <div class="rows-json"><Editor flat readOnly language="json" label="Rows" value={JSON.stringify(now.rows, null, 2)} class="grow" /></div> : (
+            {shown === "graph" ? <GraphView key={`${now.text}/${now.page}`} db={db} container={container} rows={now.rows} /> : shown === "json" ? <div class="rows-json"><Editor flat readOnly language="json" label="Rows" value={JSON.stringify(now.rows, null, 2)} class="grow" /></div> : (
               <div class={`grid plain ${running ? "busy" : ""}`} tabIndex={0} role="region" aria-label="Rows">
                 <table>
                   <thead><tr>{columns.map((one) => <ColumnHead key={one} name={one} widths={widths} />)}</tr></thead>

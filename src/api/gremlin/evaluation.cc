@@ -192,7 +192,8 @@ class Evaluation {
                                     .until_us = started_us_ + time_ms() * 1000,
                                     .is_wanted = [this] { return !outbox_->is_gone(); },
                                     .memory_max = run_limits.memory,
-                                    .only_placement = std::move(grant->placement)},
+                                    .only_placement = std::move(grant->placement),
+                                    .cache = context_.neighbours.of(routing->container->number)},
                                    routing);
     if (!graph) return pass(graph.error());
     graph_ = std::move(*graph);
@@ -204,6 +205,7 @@ class Evaluation {
       return orrery::fail(Code::forbidden,
                           "the key or token of this connection is for reading only");
     }
+    if (compiled->is_read_only) graph_->will_not_write();
     return give_results(run, *compiled);
   }
 

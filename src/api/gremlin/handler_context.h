@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "api/gremlin/graph/neighbour_cache.h"
 #include "api/gremlin/graph/parsed_queries.h"
 #include "cluster/query/remote_views.h"
 #include "face/face.h"
@@ -20,12 +21,17 @@ struct ServiceOptions {
   // ask for version 2 and expect none.
   bool typed_graphson2 = false;
   uint32_t loops_max = 64;  // of a repeat()
+  uint32_t cache_mb = 256;  // of decoded vertices and their neighbours; 0: none are kept
 };
 
 struct HandlerContext {
   HandlerContext(const face::Context& lent_in, const face::SharedItems& items_in,
                  const ServiceOptions& options_in, face::RequestMetrics& metrics_in)
-      : lent(lent_in), items(items_in), options(options_in), metrics(metrics_in) {
+      : lent(lent_in),
+        items(items_in),
+        options(options_in),
+        metrics(metrics_in),
+        neighbours(size_t{options_in.cache_mb} << 20) {
     if (lent.forwarder != nullptr && lent.forwarder->calls() != nullptr) {
       remote = std::make_unique<cluster::RemoteViews>(*lent.forwarder->calls(),
                                                       lent.forwarder->placement());
@@ -38,6 +44,7 @@ struct HandlerContext {
   face::RequestMetrics& metrics;
   std::unique_ptr<cluster::RemoteViews> remote;  // null in a server alone
   mutable ParsedQueries parsed;
+  mutable NeighbourCaches neighbours;
 };
 
 }  // namespace orrery::gremlin

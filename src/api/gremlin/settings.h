@@ -15,11 +15,17 @@ inline constexpr std::array kOptions = {
                  "How Gremlin's GraphSON 2 is answered: untyped (as clients of the vendor's "
                  "service expect) or typed",
                  "untyped"},
-    face::Option{"gremlin-loops", "N", "How many loops a repeat() of Gremlin may take", "64"}};
+    face::Option{"gremlin-loops", "N", "How many loops a repeat() of Gremlin may take", "64"},
+    face::Option{
+        "gremlin-cache-mb", "MB",
+        "Memory for vertices and their neighbours that traversals of Gremlin have read; 0: "
+        "none are kept",
+        "256"}};
 
 inline ServiceOptions service_options(const face::OptionValues& values) {
   return {.typed_graphson2 = values.text("gremlin-answers") == "typed",
-          .loops_max = values.number("gremlin-loops")};
+          .loops_max = values.number("gremlin-loops"),
+          .cache_mb = values.number("gremlin-cache-mb")};
 }
 
 }  // namespace orrery::gremlin

@@ -15,30 +15,6 @@
 namespace orrery::gremlin {
 namespace {
 
-value::KeyPart key_part(const Value& value) {
-  value::KeyPart part;
-  switch (value.kind()) {
-    case Kind::boolean:
-      part.type = value::Type::boolean;
-      part.boolean = value.as_bool();
-      break;
-    case Kind::int32:
-    case Kind::int64:
-    case Kind::float32:
-    case Kind::float64:
-      part.type = value::Type::number;
-      part.number = value.as_number();
-      break;
-    case Kind::text:
-      part.type = value::Type::string;
-      part.text = value.string();
-      break;
-    default:
-      break;
-  }
-  return part;
-}
-
 bool is_dropped(const Value& element) {
   return element.is_edge() ? element.edge()->dropped : element.vertex()->dropped;
 }
@@ -166,7 +142,7 @@ Result<Value> EngineGraph::element_of(std::string_view json) {
 }
 
 std::string EngineGraph::place(const Value& partition) const {
-  return value::place(reader_.routing().container->spec.key, {key_part(partition)});
+  return place_of(reader_.routing(), partition);
 }
 
 Status EngineGraph::load(const std::vector<ElementKey>& keys) {
@@ -250,6 +226,24 @@ Result<std::vector<Value>> EngineGraph::find_by_id(const ElementFilter& filter, 
   }
   if (ids.empty()) return found;
   const std::vector<Value> staged = staged_.elements(edges);
+  const auto take_staged = [&] {
+    for (const Value& element : staged) {
+      const ElementKey& key = edges ? element.edge()->key : element.vertex()->key;
+      if (ids.contains(key.id)) take(element);
+    }
+  };
+  const bool is_one = ids.size() == 1 && !edges && filter.conditions.empty() && has_cache();
+  if (is_one) {
+    auto known = find_known_id(*ids.begin(), take);
+    if (!known) return pass(known.error());
+    if (*known) {
+      take_staged();
+      return found;
+    }
+  }
+  std::optional<ItemReader::Free> free;
+  if (is_one) free.emplace(reader_);
+  std::vector<FoundVertex> read_vertices;
   ItemFilter made(form_.key_name, edges);
   Value::List values;
   for (const std::string& id : ids) values.push_back(Value::text(id));
@@ -258,14 +252,20 @@ Result<std::vector<Value>> EngineGraph::find_by_id(const ElementFilter& filter, 
   auto read = read_all(std::move(made), [&](std::string_view json) -> Status {
     auto element = element_of(json);
     if (!element) return pass(element.error());
+    if (is_one && element->is_vertex()) {
+      read_vertices.push_back({element->vertex(), json.size()});
+    }
     take(*element);
     return {};
   });
   if (!read) return pass(read.error());
-  for (const Value& element : staged) {
-    const ElementKey& key = edges ? element.edge()->key : element.vertex()->key;
-    if (ids.contains(key.id)) take(element);
+  if (is_one) {
+    free.reset();
+    if (auto charged = remember_id(*ids.begin(), read_vertices); !charged) {
+      return pass(charged.error());
+    }
   }
+  take_staged();
   return found;
 }
 

@@ -3,7 +3,8 @@
 // keys are read together.
 //
 // out() reads the partitions of the vertices that it starts from, since edges lie with their
-// source. in() asks the index of all partitions for `_sink` (decision 0031).
+// source. in() asks the index of all partitions for `_sink` (decision 0031). Neighbours that an
+// earlier traversal has read are known from its cache, and charged as if they were read.
 //
 // Writes are staged until commit(): those of one partition key are stored together, and a traversal
 // that fails before has stored nothing, unless there were more than can be kept.
@@ -16,6 +17,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "api/gremlin/graph/item.h"
@@ -35,6 +37,10 @@ class EngineGraph final : public Graph {
   Result<std::optional<uint64_t>> count(const ElementFilter& filter, bool edges) override;
   Result<std::unique_ptr<HopCursor>> edges_of(std::vector<VertexPtr> vertices,
                                               const HopFilter& hop) override;
+  Result<std::unique_ptr<NeighbourCursor>> neighbours_of(std::vector<VertexPtr> vertices,
+                                                         const HopFilter& hop) override;
+  Result<std::optional<std::vector<uint64_t>>> degrees_of(std::span<const VertexPtr> vertices,
+                                                          const HopFilter& hop) override;
   Result<std::vector<VertexPtr>> vertices(std::span<const ElementKey> keys) override;
   Status add(const VertexPtr& vertex) override;
   Status add(const EdgePtr& edge) override;
@@ -46,6 +52,8 @@ class EngineGraph final : public Graph {
   Status check() override { return reader_.check(); }
   StoreWork work() const override;
 
+  // The traversal has no step that writes: vertices that others have read can be given to it.
+  void will_not_write() { writes_ = false; }
   // Stores what is staged.
   Status commit();
   bool has_staged() const { return !staged_.empty(); }
@@ -58,6 +66,16 @@ class EngineGraph final : public Graph {
   class FoundByQuery;
   class FoundList;
   class Hops;
+  class Neighbours;
+  struct FoundVertex {
+    VertexPtr vertex;
+    size_t bytes;  // of its item
+  };
+  // The lists of a vertex; null on a side that the hop does not go to.
+  struct Lists {
+    NeighbourCache::ListPtr out;
+    NeighbourCache::ListPtr in;
+  };
   struct KeyHash {
     size_t operator()(const ElementKey& key) const {
       return std::hash<std::string>()(key.id) ^ (key.partition.hash() * 31);
@@ -75,6 +93,19 @@ class EngineGraph final : public Graph {
   // Reads what is not known of these.
   Status load(const std::vector<ElementKey>& keys);
   Status read_all(ItemFilter filter, const ItemReader::Take& take);
+
+  // engine_graph_neighbours.cc
+  bool has_cache();
+  // Whether it was known; charges and gives the vertices then.
+  Result<bool> find_known_id(const std::string& id, const std::function<void(const Value&)>& take);
+  // Charges what was found by an id, and keeps it.
+  Status remember_id(const std::string& id, std::span<const FoundVertex> vertices);
+  // Nothing: they have to be read as edges.
+  Result<std::optional<std::vector<Lists>>> lists_of(std::span<const VertexPtr> vertices,
+                                                     const HopFilter& hop);
+  Result<bool> fill_lists(std::span<const VertexPtr> vertices, bool is_out,
+                          std::vector<NeighbourCache::ListPtr>& lists);
+  Status charge_lists(std::span<const VertexPtr> vertices, std::span<const Lists> lists);
 
   Status stage(partition::Verb verb, const ElementKey& key, const std::string& json,
                const std::string& version, Value element);
@@ -97,6 +128,9 @@ class EngineGraph final : public Graph {
   };
   using EdgesOfVertices = std::unordered_map<ElementKey, std::vector<KnownEdge>, KeyHash>;
   std::unordered_map<std::string, EdgesOfVertices> known_hops_;
+  bool writes_ = true;
+  std::optional<NeighbourCache::Moment> moment_;  // of the cache
+  std::unordered_set<const void*> charged_;       // lists and nodes of the cache
 };
 
 }  // namespace orrery::gremlin

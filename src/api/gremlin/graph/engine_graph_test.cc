@@ -52,28 +52,34 @@ class PlainItems final : public face::SharedItems {
 
 class EngineGraphTest : public cluster::EngineTest {
  protected:
-  std::unique_ptr<EngineGraph> graph_of(const cluster::RoutingPtr& routing) {
-    auto graph = EngineGraph::open({.engine = *engine_,
-                                    .items = items_,
-                                    .clock = clock_,
-                                    .parsed = parsed_,
-                                    .helpers = &helpers_,
-                                    .remote = nullptr,
-                                    .until_us = INT64_MAX,
-                                    .is_wanted = [] { return true; },
-                                    .memory_max = 512ULL << 20},
-                                   routing);
+  std::unique_ptr<EngineGraph> graph_of(const cluster::RoutingPtr& routing,
+                                        NeighbourCaches* caches = nullptr) {
+    auto graph = EngineGraph::open(
+        {.engine = *engine_,
+         .items = items_,
+         .clock = clock_,
+         .parsed = parsed_,
+         .helpers = &helpers_,
+         .remote = nullptr,
+         .until_us = INT64_MAX,
+         .is_wanted = [] { return true; },
+         .memory_max = 512ULL << 20,
+         .only_placement = {},
+         .cache = caches == nullptr ? nullptr : caches->of(routing->container->number)},
+        routing);
     EXPECT_TRUE(graph) << graph.error().message;
     return std::move(*graph);
   }
   Result<std::vector<std::string>> try_run(const cluster::RoutingPtr& routing,
-                                           std::string_view text) {
-    const auto graph = graph_of(routing);
+                                           std::string_view text,
+                                           NeighbourCaches* caches = nullptr) {
+    const auto graph = graph_of(routing, caches == nullptr ? &caches_ : caches);
     auto chain = parse_traversal(text, {});
     if (!chain) return pass(chain.error());
     gremlin::Run run(*graph, {});
     auto compiled = compile(*chain, run);
     if (!compiled) return pass(compiled.error());
+    if (compiled->is_read_only) graph->will_not_write();
     auto out = compiled->traversal->all(run, run.seed());
     if (!out) return pass(out.error());
     auto stored = graph->commit();
@@ -98,12 +104,35 @@ class EngineGraphTest : public cluster::EngineTest {
     }
   }
   void check_random(uint32_t units, int rounds, uint32_t seed);
+  void check_cases(const cluster::RoutingPtr& routing, NaiveGraph& naive, int cases);
 
   PlainItems items_;
   ParsedQueries parsed_;
   cluster::QueryHelpers helpers_{2};
+  NeighbourCaches caches_{16ULL << 20};
   StoreWork last_;
 };
+
+void EngineGraphTest::check_cases(const cluster::RoutingPtr& routing, NaiveGraph& naive,
+                                  int cases) {
+  for (int i = 0; i < cases; ++i) {
+    const NaiveGraph::Case one = naive.make_case();
+    for (const std::string_view end : {".id()", ".as('x').id()"}) {
+      const std::string text = one.text + std::string(end);
+      const auto given = run(routing, text);
+      EXPECT_EQ(std::multiset<std::string>(given.begin(), given.end()), one.ids()) << text;
+      // With nothing known it costs the same.
+      const StoreWork work = last_;
+      NeighbourCaches none_known(1ULL << 20);
+      ASSERT_TRUE(try_run(routing, text, &none_known)) << text;
+      EXPECT_NEAR(last_.charge, work.charge, 1e-9) << text;
+      EXPECT_EQ(last_.items, work.items) << text;
+    }
+    EXPECT_THAT(run(routing, one.text + ".count()"),
+                ElementsAre(std::to_string(one.walkers.size())))
+        << one.text;
+  }
+}
 
 void EngineGraphTest::check_random(uint32_t units, int rounds, uint32_t seed) {
   std::mt19937 random(seed);
@@ -112,15 +141,12 @@ void EngineGraphTest::check_random(uint32_t units, int rounds, uint32_t seed) {
     const auto routing = make("g" + std::to_string(round), units);
     NaiveGraph naive(random);
     for (const std::string& text : naive.texts()) ASSERT_TRUE(try_run(routing, text)) << text;
-    for (int i = 0; i < 12; ++i) {
-      const NaiveGraph::Case one = naive.make_case();
-      for (const std::string_view end : {".id()", ".as('x').id()"}) {
-        const auto given = run(routing, one.text + std::string(end));
-        EXPECT_EQ(std::multiset<std::string>(given.begin(), given.end()), one.ids()) << one.text;
-      }
-      EXPECT_THAT(run(routing, one.text + ".count()"),
-                  ElementsAre(std::to_string(one.walkers.size())))
-          << one.text;
+    check_cases(routing, naive, 6);
+    // What is known from then on has to follow the changes.
+    for (int i = 0; i < 8; ++i) {
+      const std::string text = naive.change();
+      ASSERT_TRUE(try_run(routing, text)) << text;
+      check_cases(routing, naive, 2);
     }
   }
 }
@@ -145,6 +171,67 @@ TEST_F(EngineGraphTest, APopularVertexIsReadInPages) {
   EXPECT_LT(last_.items, 100U);
   EXPECT_THAT(run(routing, "g.V(['h','hub']).in('rare').count()"), ElementsAre("40"));
   EXPECT_THAT(run(routing, "g.V().out().dedup().id()"), ElementsAre("hub"));
+}
+
+TEST_F(EngineGraphTest, WhatOtherProtocolsWriteIsSeen) {
+  open();
+  const auto routing = make("g", 40'000);
+  make_hub(routing, 20);
+  const std::string_view all = "g.V(['h','hub']).in().id()";
+  EXPECT_EQ(run(routing, all).size(), 20U);
+  const auto write = [&](partition::Verb verb, std::string_view json) {
+    auto made = items_.make_write(verb, json, *routing, engine_->limits());
+    ASSERT_TRUE(made);
+    std::vector<partition::Write> transaction;
+    transaction.push_back(std::move(*made));
+    EXPECT_FALSE(engine_->write_and_wait(routing, std::move(transaction)).error);
+  };
+  const std::string edge =
+      R"({"id":"e","pk":"k3","label":"usual","_isEdge":true,"_vertexId":"s3","_sinkPartition":"h",)";
+  write(partition::Verb::create, edge + R"("_sink":"hub"})");
+  EXPECT_EQ(run(routing, all).size(), 21U);
+  EXPECT_THAT(run(routing, "g.V('s3').out().count()"), ElementsAre("2"));
+  // Now it leads elsewhere.
+  write(partition::Verb::replace, edge + R"("_sink":"nobody"})");
+  EXPECT_EQ(run(routing, all).size(), 20U);
+  EXPECT_THAT(run(routing, "g.V('s3').out().id()"), ElementsAre("hub"));
+  write(partition::Verb::create, R"({"id":"nobody","pk":"h","label":"v"})");
+  EXPECT_THAT(run(routing, "g.V('s3').out().id()"), testing::UnorderedElementsAre("hub", "nobody"));
+  write(partition::Verb::replace, R"({"id":"nobody","pk":"h","label":"w"})");
+  EXPECT_THAT(run(routing, "g.V('s3').out().hasLabel('w').id()"), ElementsAre("nobody"));
+  write(partition::Verb::remove, R"({"id":"nobody","pk":"h"})");
+  EXPECT_THAT(run(routing, "g.V('s3').out().id()"), ElementsAre("hub"));
+  write(partition::Verb::remove, R"({"id":"e","pk":"k3"})");
+  EXPECT_THAT(run(routing, "g.V('s3').out().count()"), ElementsAre("1"));
+}
+
+TEST_F(EngineGraphTest, WhatIsKnownIsBounded) {
+  open();
+  const auto routing = make("g", 40'000);
+  make_hub(routing, 60);
+  NeighbourCaches small(20'000);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(try_run(routing, "g.V(['h','hub']).in().out().dedup().id()", &small).value(),
+                ElementsAre("hub"));
+    EXPECT_THAT(try_run(routing, "g.V().out().in().dedup().count()", &small).value(),
+                ElementsAre("60"));
+    EXPECT_LE(small.bytes(), 20'000U);
+  }
+}
+
+TEST_F(EngineGraphTest, AVertexWithTooManyEdgesIsReadInPages) {
+  open();
+  const auto routing = make("g");
+  run(routing, "g.addV('v').property('id','hub').property('pk','h')");
+  for (int i = 0; i < 30; ++i) {
+    std::string text = "g.V(['h','hub']).as('h')";
+    for (int n = 0; n < 70; ++n) text += ".addE('e').from('h').to('h')";
+    run(routing, text);
+  }
+  EXPECT_THAT(run(routing, "g.V(['h','hub']).out().count()"), ElementsAre("2100"));
+  EXPECT_THAT(run(routing, "g.V(['h','hub']).both().count()"), ElementsAre("4200"));
+  run(routing, "g.V(['h','hub']).out().limit(5)");
+  EXPECT_LT(last_.items, 100U);
 }
 
 TEST_F(EngineGraphTest, ACountReadsNoItems) {

@@ -20,6 +20,7 @@ Status EngineGraph::commit() {
   if (staged_.empty()) return {};
   if (auto checked = check(); !checked) return checked;
   known_hops_.clear();  // without what is staged
+  moment_.reset();
   return staged_.commit({.engine = terms_.engine,
                          .routing = reader_.routing_ptr(),
                          .wait =

@@ -17,7 +17,46 @@ constexpr size_t kKeysOfFetch = 512;
 constexpr int kTriesMax = 6;
 constexpr std::chrono::milliseconds kPause{5};
 
+value::KeyPart key_part(const Value& value) {
+  value::KeyPart part;
+  switch (value.kind()) {
+    case Kind::boolean:
+      part.type = value::Type::boolean;
+      part.boolean = value.as_bool();
+      break;
+    case Kind::int32:
+    case Kind::int64:
+    case Kind::float32:
+    case Kind::float64:
+      part.type = value::Type::number;
+      part.number = value.as_number();
+      break;
+    case Kind::text:
+      part.type = value::Type::string;
+      part.text = value.string();
+      break;
+    default:
+      break;
+  }
+  return part;
+}
+
 }  // namespace
+
+std::string place_of(const cluster::Routing& routing, const Value& partition) {
+  return value::place(routing.container->spec.key, {key_part(partition)});
+}
+
+Status ItemReader::charge(std::string_view placement, const ReadCost& cost) {
+  auto admitted = terms_.engine.admit_query(routing_, placement);
+  if (!admitted) return pass(admitted.error());
+  pay(placement, {.kind = partition::WorkKind::query,
+                  .items = cost.items,
+                  .bytes = cost.bytes,
+                  .entries_read = cost.entries,
+                  .bytes_returned = cost.returned});
+  return {};
+}
 
 Status ItemReader::check() {
   if (terms_.clock.steady_us() > terms_.until_us) {
@@ -40,6 +79,7 @@ Status ItemReader::patiently(const std::function<Status()>& read) {
 }
 
 void ItemReader::pay(std::string_view placement, const partition::Work& work) {
+  if (is_free_) return;
   const double charge = prices::query_charge(work);
   terms_.engine.pay_for_query(routing_, placement, charge);
   spent_.charge += charge;
@@ -105,6 +145,7 @@ Result<cluster::ContainerQuery::Result> ItemReader::Query::run(const query::Page
                            .bytes = query::kEvaluationBytesMax});
     ran = query.run(*bound_, at_ ? &*at_ : nullptr, {}, partition::Reach::files, limits, context_);
     if (!ran) return pass(ran.error());
+    if (reader_.is_free_) return {};
     const partition::Work work{.items = ran->page.read.items,
                                .bytes = ran->page.read.bytes,
                                .entries_read = ran->page.read.entries,

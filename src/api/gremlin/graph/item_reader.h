@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "api/gremlin/graph/item_query.h"
+#include "api/gremlin/graph/neighbour_cache.h"
 #include "api/gremlin/graph/parsed_queries.h"
 #include "api/gremlin/traversal/graph.h"
 #include "base/clock.h"
@@ -37,7 +38,11 @@ struct GraphTerms {
   std::function<bool()> is_wanted;  // whether the client is there
   size_t memory_max;
   std::optional<std::string> only_placement = {};  // nothing outside it is there
+  std::shared_ptr<NeighbourCache> cache = {};      // of the container; null: there is none
 };
+
+// Where the items of a partition key's value lie.
+std::string place_of(const cluster::Routing& routing, const Value& partition);
 
 inline constexpr size_t kRowsOfPage = 1000;
 
@@ -57,6 +62,20 @@ class ItemReader {
   Status check();
   bool timed_out() const { return timed_out_; }
   const StoreWork& spent() const { return spent_; }
+
+  // What is read while it lives is not charged: the caller charges by what it knows of the cost.
+  class Free {
+   public:
+    explicit Free(ItemReader& reader) : reader_(reader) { reader_.is_free_ = true; }
+    ~Free() { reader_.is_free_ = false; }
+    Free(const Free&) = delete;
+    Free& operator=(const Free&) = delete;
+
+   private:
+    ItemReader& reader_;
+  };
+  // As if it were read now, by one request that starts at this placement: admits and charges it.
+  Status charge(std::string_view placement, const ReadCost& cost);
 
   // A query, page by page.
   class Query {
@@ -134,6 +153,7 @@ class ItemReader {
   std::vector<query::PlacementRange> ranges_;  // the same
   StoreWork spent_;
   bool timed_out_ = false;
+  bool is_free_ = false;
 };
 
 }  // namespace orrery::gremlin

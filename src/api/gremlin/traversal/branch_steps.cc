@@ -341,7 +341,7 @@ class RepeatStep final : public Step {
         if (auto pulled = before->pull(run, want, in); !pulled) return pulled;
         if (in.empty()) return {};
         for (Traverser& traverser : in) {
-          traverser.loops.push_back({this, loop_name_, 0});
+          traverser.loop = entered_from(std::move(traverser.loop), 0);
           if (auto entered = enter(run, std::move(traverser), out); !entered) return entered;
         }
         continue;
@@ -350,7 +350,7 @@ class RepeatStep final : public Step {
     }
     return {};
   }
-  void reset() override { level_.clear(), body_->reset(); }
+  void reset() override { level_.clear(), last_from_.reset(), last_to_.reset(), body_->reset(); }
 
  private:
   Status enter(Run& run, Traverser traverser, Batch& out) {
@@ -375,7 +375,8 @@ class RepeatStep final : public Step {
     Batch level = std::move(level_);
     level_.clear();
     merge_bulk(run, level);
-    if (level.front().loops.back().count >= run.limits.loops) {
+    loops_done_ = level.front().loop->count;
+    if (loops_done_ >= run.limits.loops) {
       return fail(Code::too_large,
                   fmt::format("repeat() has gone through {} loops, which is the most that a "
                               "traversal may: end it earlier with times() or until()",
@@ -385,11 +386,7 @@ class RepeatStep final : public Step {
     if (!after) return pass(after.error());
     if (auto checked = run.check(after->size()); !checked) return checked;
     for (Traverser& traverser : *after) {
-      // A barrier in the body gives traversers that have no loop.
-      if (traverser.loops.empty() || traverser.loops.back().step != this) {
-        traverser.loops.push_back({this, loop_name_, loops_done_});
-      }
-      ++traverser.loops.back().count;
+      traverser.loop = looped_from(traverser.loop);
       if (!until_.is_first) {
         auto done = passes(run, until_, traverser);
         if (!done) return pass(done.error());
@@ -412,14 +409,27 @@ class RepeatStep final : public Step {
     return {};
   }
 
+  LoopPtr entered_from(LoopPtr outer, uint32_t count) const {
+    return std::make_shared<const Loop>(Loop{this, loop_name_, count, std::move(outer)});
+  }
+  // One loop more. Traversers of a level mostly share theirs.
+  LoopPtr looped_from(const LoopPtr& from) {
+    if (from && from == last_from_) return last_to_;
+    // A barrier in the body gives traversers that have no loop.
+    last_to_ = from && from->step == this ? entered_from(from->outer, from->count + 1)
+                                          : entered_from(from, loops_done_ + 1);
+    last_from_ = from;
+    return last_to_;
+  }
+
   static void leave(Traverser traverser, Batch& out) {
-    traverser.loops.pop_back();
+    traverser.loop = traverser.loop->outer;
     out.push_back(std::move(traverser));
   }
 
   static Result<bool> passes(Run& run, const Test& test, const Traverser& traverser) {
     if (!test.is_set) return false;
-    if (test.times >= 0) return traverser.loops.back().count >= static_cast<uint64_t>(test.times);
+    if (test.times >= 0) return traverser.loop->count >= static_cast<uint64_t>(test.times);
     if (!test.traversal) return true;
     return test.traversal->has_any(run, traverser);
   }
@@ -430,6 +440,8 @@ class RepeatStep final : public Step {
   const Test emit_;
   Batch level_;  // waits for the next loop
   uint32_t loops_done_ = 0;
+  LoopPtr last_from_;
+  LoopPtr last_to_;
 };
 
 Result<StepPtr> make_repeat(Compiler& compiler, const Calls& calls) {

@@ -74,15 +74,20 @@ class HopStep final : public Step {
   HopStep(HopFilter hop, bool to_edges) : hop_(std::move(hop)), to_edges_(to_edges) {}
 
   bool is_stateful() const override { return false; }
-  void reset() override { edges_.reset(), in_.clear(); }
+  void reset() override { edges_.reset(), neighbours_.reset(), in_.clear(); }
   // As many vertices as edges: they need not be read.
-  void only_ask() override { to_edges_ = true; }
+  void only_ask() override { to_edges_ = is_asked_ = true; }
   Status pull(Run& run, size_t want, Batch& out) override {
     const size_t had = out.size();
     while (out.size() == had) {
-      if (!edges_) {
-        if (auto begun = begin(run, want); !begun) return begun;
-        if (!edges_) return {};
+      if (!edges_ && !neighbours_) {
+        if (auto begun = begin(run, want, out); !begun) return begun;
+        if (in_.empty()) return {};
+        continue;
+      }
+      if (neighbours_) {
+        if (auto given = give_neighbours(run, want, out); !given) return given;
+        continue;
       }
       auto found = edges_->next(want);
       if (!found) return pass(found.error());
@@ -98,7 +103,7 @@ class HopStep final : public Step {
 
  private:
   // With the next batch, if there is one.
-  Status begin(Run& run, size_t want) {
+  Status begin(Run& run, size_t want, Batch& out) {
     in_.clear();
     if (auto pulled = before->pull(run, want, in_); !pulled) return pulled;
     if (in_.empty()) return {};
@@ -112,10 +117,45 @@ class HopStep final : public Step {
       }
       from.push_back(traverser.value.vertex());
     }
+    if (is_asked_ && hop_.conditions.empty()) {
+      auto degrees = run.graph.degrees_of(from, hop_);
+      if (!degrees) return pass(degrees.error());
+      if (*degrees) {
+        give_degrees(**degrees, out);
+        return {};
+      }
+    } else if (!to_edges_) {
+      auto neighbours = run.graph.neighbours_of(from, hop_);
+      if (!neighbours) return pass(neighbours.error());
+      neighbours_ = std::move(*neighbours);
+      if (neighbours_) return {};
+    }
     auto edges = run.graph.edges_of(std::move(from), hop_);
     if (!edges) return pass(edges.error());
     edges_ = std::move(*edges);
     return {};
+  }
+
+  void give_degrees(const std::vector<uint64_t>& degrees, Batch& out) const {
+    for (size_t i = 0; i < degrees.size(); ++i) {
+      if (degrees[i] == 0) continue;
+      out.push_back(in_[i].step_to(Value()));
+      out.back().bulk = saturated_product(out.back().bulk, degrees[i]);
+    }
+  }
+
+  Status give_neighbours(Run& run, size_t want, Batch& out) {
+    auto found = neighbours_->next(want);
+    if (!found) return pass(found.error());
+    if (found->empty()) {
+      reset();
+      return {};
+    }
+    out.reserve(out.size() + found->size());
+    for (Neighbour& one : *found) {
+      out.push_back(in_[one.from].step_to(Value::of(std::move(one.vertex))));
+    }
+    return run.check(found->size());
   }
 
   Status give(Run& run, const std::vector<HopEdge>& found, Batch& out) const {
@@ -132,7 +172,7 @@ class HopStep final : public Step {
     std::vector<ElementKey> ends;
     ends.reserve(found.size());
     for (const HopEdge& one : found) {
-      ends.push_back(end_of(*one.edge, in_[one.from].value.vertex()->key));
+      ends.push_back(end_of(*one.edge, in_[one.from].value.as_vertex().key));
     }
     auto vertices = run.graph.vertices(ends);
     if (!vertices) return pass(vertices.error());
@@ -151,8 +191,10 @@ class HopStep final : public Step {
 
   const HopFilter hop_;
   bool to_edges_;
-  Batch in_;  // that edges_ is about
+  bool is_asked_ = false;  // only for how many there are
+  Batch in_;               // that the cursors are about
   std::unique_ptr<HopCursor> edges_;
+  std::unique_ptr<NeighbourCursor> neighbours_;
 };
 
 // outV, inV, bothV, otherV

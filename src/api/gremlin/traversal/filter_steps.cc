@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "api/gremlin/traversal/compile.h"
+#include "api/gremlin/value/value_index.h"
 
 namespace orrery::gremlin {
 namespace {
@@ -281,7 +282,7 @@ class DedupStep final : public FilterStep {
  public:
   DedupStep(std::vector<std::string> labels, std::vector<Modulator> by)
       : labels_(std::move(labels)), by_(std::move(by)) {}
-  void reset() override { seen_.clear(); }
+  void reset() override { seen_.clear(), index_.clear(); }
   bool is_stateful() const override { return true; }
 
  protected:
@@ -304,7 +305,10 @@ class DedupStep final : public FilterStep {
       key = Value::list(std::move(parts));
     }
     const size_t bytes = key.memory() + 64;
-    if (!seen_.insert(std::move(key)).second) return false;
+    const size_t at =
+        index_.find_or_add(key.hash(), [&](size_t position) { return seen_[position] == key; });
+    if (at < seen_.size()) return false;
+    seen_.push_back(std::move(key));
     if (auto kept = run.keep(bytes); !kept) return pass(kept.error());
     traverser.bulk = 1;
     return true;
@@ -313,7 +317,8 @@ class DedupStep final : public FilterStep {
  private:
   const std::vector<std::string> labels_;
   const std::vector<Modulator> by_;
-  ValueSet seen_;
+  std::vector<Value> seen_;
+  ValueIndex index_;  // of seen_
 };
 
 Result<StepPtr> make_dedup(Compiler& compiler, const Calls& calls) {

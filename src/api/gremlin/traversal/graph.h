@@ -78,6 +78,18 @@ class HopCursor {
   virtual Result<std::vector<HopEdge>> next(size_t want) = 0;
 };
 
+struct Neighbour {
+  size_t from;  // which of the vertices that were asked about
+  VertexPtr vertex;
+};
+
+class NeighbourCursor {
+ public:
+  virtual ~NeighbourCursor() = default;
+  // About so many further ones; none at the end. In the order of the edges of HopCursor.
+  virtual Result<std::vector<Neighbour>> next(size_t want) = 0;
+};
+
 class Graph {
  public:
   virtual ~Graph() = default;
@@ -90,6 +102,16 @@ class Graph {
   }
   virtual Result<std::unique_ptr<HopCursor>> edges_of(std::vector<VertexPtr> vertices,
                                                       const HopFilter& hop) = 0;
+  // The vertices at the other ends of edges, and how many edges each vertex has. Nothing when that
+  // has to be found out by edges_of(). `hop` has no conditions.
+  virtual Result<std::unique_ptr<NeighbourCursor>> neighbours_of(
+      std::vector<VertexPtr> /*vertices*/, const HopFilter& /*hop*/) {
+    return nullptr;
+  }
+  virtual Result<std::optional<std::vector<uint64_t>>> degrees_of(
+      std::span<const VertexPtr> /*vertices*/, const HopFilter& /*hop*/) {
+    return std::nullopt;
+  }
   // Null where there is no such vertex.
   virtual Result<std::vector<VertexPtr>> vertices(std::span<const ElementKey> keys) = 0;
 

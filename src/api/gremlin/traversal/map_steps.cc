@@ -386,7 +386,7 @@ Result<StepPtr> make_map(Compiler& compiler, const Calls& calls) {
 Result<StepPtr> make_loops(Compiler&, const Calls& calls) {
   const std::string name = calls.arguments().empty() ? "" : calls.arguments()[0].value.print();
   return mapping([=](Run&, const Traverser& traverser) -> Result<std::optional<Value>> {
-    for (auto loop = traverser.loops.rbegin(); loop != traverser.loops.rend(); ++loop) {
+    for (const Loop* loop = traverser.loop.get(); loop != nullptr; loop = loop->outer.get()) {
       if (name.empty() || loop->name == name) return Value::integer(loop->count);
     }
     if (name.empty()) return Value::integer(0);

@@ -18,31 +18,56 @@ struct NaiveEdge {
   int in;
   std::string label;
   int weight;
+  int number;
 };
 
 class NaiveGraph {
  public:
   explicit NaiveGraph(std::mt19937& random) : random_(random) {
     vertices_ = 2 + below(8);
-    for (int i = below(18); i > 0; --i) {
-      edges_.push_back({below(vertices_), below(vertices_), below(2) == 0 ? "a" : "b", below(5)});
-    }
+    for (int i = below(18); i > 0; --i) new_edge(below(vertices_), below(vertices_));
   }
 
   // The traversals that make the graph. Vertices lie in some partition keys.
   std::vector<std::string> texts() const {
     std::vector<std::string> made;
-    for (int i = 0; i < vertices_; ++i) {
-      const std::string number = std::to_string(i);
-      made.push_back("g.addV('v').property('id','" + number + "').property('n'," + number +
-                     ").property('pk','k" + std::to_string(i % 5) + "')");
-    }
-    for (const NaiveEdge& edge : edges_) {
-      made.push_back("g.V('" + std::to_string(edge.out) + "').addE('" + edge.label + "').to(V('" +
-                     std::to_string(edge.in) + "')).property('w'," + std::to_string(edge.weight) +
-                     ")");
-    }
+    for (int i = 0; i < vertices_; ++i) made.push_back(text_of(i));
+    for (const NaiveEdge& edge : edges_) made.push_back(text_of(edge));
     return made;
+  }
+
+  // Changes the graph, and gives the traversal that does the same.
+  std::string change() {
+    const int vertex = below(vertices_);
+    if (gone_.erase(vertex) > 0) return text_of(vertex);
+    const std::string number = std::to_string(vertex);
+    switch (below(6)) {
+      case 0:
+        gone_.insert(vertex);
+        std::erase_if(
+            edges_, [&](const NaiveEdge& edge) { return edge.out == vertex || edge.in == vertex; });
+        return "g.V('" + number + "').drop()";
+      case 1:
+        return "g.V('" + number + "').property('m'," + std::to_string(below(100)) + ")";
+      case 2:
+      case 3: {
+        if (edges_.empty()) break;
+        const auto at = edges_.begin() + below(static_cast<int>(edges_.size()));
+        const std::string edge =
+            "g.V('" + std::to_string(at->out) + "').outE().has('e'," + std::to_string(at->number);
+        if (below(2) == 0) {
+          at->weight = below(5);
+          return edge + ").property('w'," + std::to_string(at->weight) + ")";
+        }
+        edges_.erase(at);
+        return edge + ").drop()";
+      }
+      default:
+        break;
+    }
+    int other = below(vertices_);
+    if (gone_.contains(other)) other = vertex;
+    return text_of(new_edge(vertex, other));
   }
 
   struct Case {
@@ -56,7 +81,14 @@ class NaiveGraph {
   };
   Case make_case() {
     Case made{"g.V()", {}};
-    for (int i = 0; i < vertices_; ++i) made.walkers.push_back(i);
+    for (int i = 0; i < vertices_; ++i) {
+      if (!gone_.contains(i)) made.walkers.push_back(i);
+    }
+    if (below(3) == 0) {  // or from one vertex, by its id
+      const int vertex = below(vertices_);
+      made = {"g.V('" + std::to_string(vertex) + "')", {}};
+      if (!gone_.contains(vertex)) made.walkers.push_back(vertex);
+    }
     for (int step = below(6); step > 0 && made.walkers.size() < 2000; --step) add_step(made);
     return made;
   }
@@ -66,6 +98,21 @@ class NaiveGraph {
   using Function = std::function<Walkers(int)>;
 
   int below(int n) { return static_cast<int>(random_() % static_cast<unsigned>(n)); }
+
+  const NaiveEdge& new_edge(int out, int in) {
+    edges_.push_back({out, in, below(2) == 0 ? "a" : "b", below(5), numbers_++});
+    return edges_.back();
+  }
+  static std::string text_of(int vertex) {
+    const std::string number = std::to_string(vertex);
+    return "g.addV('v').property('id','" + number + "').property('n'," + number +
+           ").property('pk','k" + std::to_string(vertex % 5) + "')";
+  }
+  static std::string text_of(const NaiveEdge& edge) {
+    return "g.V('" + std::to_string(edge.out) + "').addE('" + edge.label + "').to(V('" +
+           std::to_string(edge.in) + "')).property('w'," + std::to_string(edge.weight) +
+           ").property('e'," + std::to_string(edge.number) + ")";
+  }
 
   // `way`: o, i or b; an empty label is any.
   Walkers hop(int vertex, char way, const std::string& label, int weight_min = 0) const {
@@ -107,7 +154,25 @@ class NaiveGraph {
     const std::string label = below(3) == 0 ? "" : below(2) == 0 ? "a" : "b";
     const std::string quoted = label.empty() ? "" : "'" + label + "'";
     const int most = below(vertices_);
-    switch (below(16)) {
+    switch (below(17)) {
+      case 15: {
+        // Of all loops together: what it gives depends on the order of more than one.
+        if (made.walkers.size() > 1) return;
+        Walkers level = made.walkers;
+        std::set<int> seen;
+        for (int loop = 0; loop < 3; ++loop) {
+          Walkers next;
+          for (const int vertex : level) {
+            for (const int to : hop(vertex, 'o', label)) {
+              if (seen.insert(to).second) next.push_back(to);
+            }
+          }
+          level = std::move(next);
+        }
+        made.text += ".repeat(out(" + quoted + ").dedup()).times(3)";
+        made.walkers = std::move(level);
+        return;
+      }
       case 0:
         return each(made, ".out(" + quoted + ")", [&](int v) { return hop(v, 'o', label); });
       case 1:
@@ -166,6 +231,8 @@ class NaiveGraph {
   std::mt19937& random_;
   int vertices_ = 0;
   std::vector<NaiveEdge> edges_;
+  std::set<int> gone_;
+  int numbers_ = 0;  // of edges made
 };
 
 }  // namespace orrery::gremlin

@@ -6,13 +6,14 @@
 #include <algorithm>
 
 #include "api/gremlin/traversal/step.h"
+#include "api/gremlin/value/value_index.h"
 
 namespace orrery::gremlin {
 namespace {
 
 size_t memory_of(const Traverser& traverser) {
   return sizeof(Traverser) + traverser.value.memory() + 2 * sizeof(PathNode) +
-         traverser.loops.size() * sizeof(Loop);
+         (traverser.loop ? sizeof(Loop) : 0);
 }
 
 Result<Value> value_of(Run& run, SideEffect& effect) {
@@ -69,7 +70,7 @@ Traverser Traverser::step_to(Value to) const {
   Traverser made;
   made.bulk = bulk;
   made.sack = sack;
-  made.loops = loops;
+  made.loop = loop;
   if (path) made.path = std::make_shared<const PathNode>(PathNode{to, {}, path});
   made.value = std::move(to);
   return made;
@@ -151,29 +152,39 @@ Result<std::optional<Value>> Run::side_effect(std::string_view name) {
   return std::move(*value);
 }
 
+bool are_same(const Loop* a, const Loop* b) {
+  for (; a != b; a = a->outer.get(), b = b->outer.get()) {
+    if (a == nullptr || b == nullptr) return false;
+    if (a->step != b->step || a->count != b->count || a->name != b->name) return false;
+  }
+  return true;
+}
+
 void merge_bulk(const Run& run, Batch& batch) {
   if (run.keeps_path || batch.size() < 2) return;
-  std::unordered_map<Value, std::vector<size_t>, Value::Hash> seen;
-  Batch merged;
-  for (Traverser& traverser : batch) {
-    std::vector<size_t>& same = seen[traverser.value];
-    const auto at = std::ranges::find_if(same, [&](size_t i) {
-      return merged[i].loops == traverser.loops &&
-             (merged[i].sack == traverser.sack || !run.sack_merge.empty());
+  ValueIndex index;
+  index.reserve(batch.size());
+  size_t kept = 0;
+  for (size_t i = 0; i < batch.size(); ++i) {
+    Traverser& traverser = batch[i];
+    const size_t at = index.find_or_add(traverser.value.hash(), [&](size_t other) {
+      const Traverser& to = batch[other];
+      return to.value == traverser.value && are_same(to.loop.get(), traverser.loop.get()) &&
+             (!run.sack_merge.empty() || to.sack == traverser.sack);
     });
-    if (at == same.end()) {
-      same.push_back(merged.size());
-      merged.push_back(std::move(traverser));
+    if (at == kept) {
+      if (kept != i) batch[kept] = std::move(traverser);
+      ++kept;
       continue;
     }
-    Traverser& to = merged[*at];
+    Traverser& to = batch[at];
     if (!run.sack_merge.empty()) {
       if (auto sum = apply_operator(run.sack_merge, to.sack, traverser.sack))
         to.sack = std::move(*sum);
     }
     if (run.with_bulk) to.bulk = saturated_sum(to.bulk, traverser.bulk);
   }
-  batch = std::move(merged);
+  batch.erase(batch.begin() + static_cast<std::ptrdiff_t>(kept), batch.end());
 }
 
 Result<Value> apply_operator(std::string_view name, const Value& a, const Value& b) {

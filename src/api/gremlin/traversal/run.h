@@ -29,9 +29,9 @@ class Run;
 // Counts what holds it as allocated on this thread (base/budget.h), and each copy as well.
 class Counted {
  public:
-  explicit Counted(size_t bytes) : size_(bytes), bytes_(bytes) {}
-  Counted(const Counted& other) : Counted(other.size_) {}
-  Counted& operator=(const Counted&) { return *this; }
+  explicit Counted(size_t bytes) noexcept : size_(bytes), bytes_(bytes) {}
+  Counted(const Counted& other) noexcept : Counted(other.size_) {}
+  Counted& operator=(const Counted&) noexcept { return *this; }
 
  private:
   size_t size_;
@@ -46,12 +46,15 @@ struct PathNode {
   Counted counted{128};  // with the allocation's own
 };
 
+// How often a traverser has gone through a repeat(), with those around it. Immutable.
 struct Loop {
   const void* step;
   std::string name;  // empty: it has none
   uint32_t count;
-  bool operator==(const Loop&) const = default;
+  std::shared_ptr<const Loop> outer;
 };
+using LoopPtr = std::shared_ptr<const Loop>;
+bool are_same(const Loop* a, const Loop* b);
 
 // Bulks multiply at every branch. One that no 64 bits hold stays the largest, and count() says so.
 inline uint64_t saturated_sum(uint64_t a, uint64_t b) {
@@ -68,8 +71,8 @@ struct Traverser {
   uint64_t bulk = 1;                     // so many of the same
   std::shared_ptr<const PathNode> path;  // null when the run does not keep it
   Value sack;
-  std::vector<Loop> loops;  // the innermost last
-  Counted counted{192};     // with its loops
+  LoopPtr loop;          // the innermost
+  Counted counted{192};  // with its loops
 
   // Goes on with another value, which its path has too.
   Traverser step_to(Value to) const;

@@ -96,6 +96,10 @@ TEST_F(TraversalTest, RepeatAndPaths) {
               ElementsAre("path[marko, josh, lop]"));
   EXPECT_THAT(run("g.V('1').repeat(out()).emit().id()"), UnorderedElementsAre("2", "4", "3", "3"));
   EXPECT_THAT(refused("g.V('1').repeat(both()).count()"), HasSubstr("64 loops"));
+  // What a barrier in the body gives has gone through as many loops.
+  EXPECT_THAT(run("g.inject(1, 2).repeat(sum()).times(3)"), ElementsAre("3"));
+  EXPECT_THAT(run("g.inject(1).repeat(repeat(identity()).times(2)).times(3).loops()"),
+              ElementsAre("0"));
 }
 
 TEST_F(TraversalTest, AnEdgeWithItselfIsMetTwice) {

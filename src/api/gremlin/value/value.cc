@@ -209,9 +209,9 @@ bool Value::operator==(const Value& other) const {
                return there != nullptr && *there == member.second;
              });
     case Kind::vertex:
-      return shared_ == other.shared_ || vertex()->key == other.vertex()->key;
+      return shared_ == other.shared_ || as_vertex().key == other.as_vertex().key;
     case Kind::edge:
-      return shared_ == other.shared_ || edge()->key == other.edge()->key;
+      return shared_ == other.shared_ || as_edge().key == other.as_edge().key;
     case Kind::vertex_property: {
       if (shared_ == other.shared_) return true;
       const auto mine = vertex_property(), theirs = other.vertex_property();
@@ -266,9 +266,9 @@ size_t Value::hash() const {
       return hash;
     }
     case Kind::vertex:
-      return mix(seed, hash_of(vertex()->key.id));
+      return mix(seed, hash_of(as_vertex().key.id));
     case Kind::edge:
-      return mix(seed, hash_of(edge()->key.id));
+      return mix(seed, hash_of(as_edge().key.id));
     case Kind::vertex_property:
       return mix(seed, hash_of(vertex_property()->id));
     case Kind::property:

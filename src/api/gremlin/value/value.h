@@ -91,6 +91,8 @@ class Value {
   const Value* find(const Value& key) const;
   std::shared_ptr<Vertex> vertex() const { return std::static_pointer_cast<Vertex>(shared_); }
   std::shared_ptr<Edge> edge() const { return std::static_pointer_cast<Edge>(shared_); }
+  const Vertex& as_vertex() const { return *static_cast<const Vertex*>(shared_.get()); }
+  const Edge& as_edge() const { return *static_cast<const Edge*>(shared_.get()); }
   std::shared_ptr<VertexProperty> vertex_property() const {
     return std::static_pointer_cast<VertexProperty>(shared_);
   }

@@ -1,0 +1,92 @@
+// A graph in the console: the vertices and edges of a query's result as a picture. One server and a Chromium, some ten
+// seconds.
+import assert from "node:assert/strict";
+import { after, before, describe, it } from "node:test";
+
+import { graphClient, startGraphs } from "../sdk/gremlin.mjs";
+import { withBrowser } from "./browser.mjs";
+
+describe("a graph in the console", () => {
+  const at = withBrowser();
+  before(async () => {
+    at.server = await startGraphs();
+    const { database } = await at.server.client().databases.create({ id: "db" });
+    for (const id of ["people", "plain"]) await database.containers.create({ id, partitionKey: { paths: ["/city"], kind: "Hash", version: 2 } });
+    await database.container("plain").items.create({ id: "1", city: "Oslo", label: "no vertex" });
+    at.client = graphClient(at.server, "people");
+    const people = ["ada", "bob", "cyd", "dan"];
+    for (const [i, name] of people.entries()) {
+      await at.client.submit("g.addV(l).property('id', i).property('city', 'Oslo').property('name', n).property('age', a)", { l: i === 3 ? "robot" : "person", i: name, n: name[0].toUpperCase() + name.slice(1), a: 30 + i });
+    }
+    for (const [from, to] of [["ada", "bob"], ["bob", "cyd"], ["cyd", "ada"], ["cyd", "dan"]]) {
+      await at.client.submit("g.V(f).addE('knows').to(g.V(t)).property('since', 2020)", { f: from, t: to });
+    }
+    at.p = await at.page(at.server);
+    await at.p.open();
+    await at.p.signIn();
+    await at.p.says("Overview");
+  });
+  after(async () => {
+    await at.client?.close();
+    await at.server?.stop();
+  });
+
+  const counts = () => at.p.page.evaluate(() => ["vertex", "edge"].map((kind) => document.querySelectorAll(`.graph svg .${kind}`).length));
+  const ask = async (text, name = "people") => {
+    await at.p.go(`/data/db/${name}/query`);
+    await at.p.edit("Query", text);
+    await at.p.press("Run");
+  };
+  const element = (name) => at.p.page.waitForSelector(`::-p-aria([name="${name}"][role="button"])`);
+
+  it("B3: a result with vertices and edges is drawn beside its table", async () => {
+    const { p } = at;
+    await ask("SELECT * FROM c");
+    await p.says("ada", ".grid");
+    await p.press("Graph");
+    await p.says("4 vertices and 4 edges", ".legend");
+    assert.deepEqual(await counts(), [4, 4]);
+    await p.says("Choose a vertex or an edge");
+    // A click shows what it has.
+    await (await element("Vertex Ada, person")).click();
+    await p.says("30", ".graph-facts");
+    await p.says("Oslo", ".graph-facts");
+    // No two vertices lie on one another.
+    const places = await p.page.evaluate(() => [...document.querySelectorAll(".graph .vertex circle")].map((one) => [Number(one.getAttribute("cx")), Number(one.getAttribute("cy"))]));
+    for (const [i, a] of places.entries()) for (const b of places.slice(0, i)) assert.ok(Math.hypot(a[0] - b[0], a[1] - b[1]) > 40, JSON.stringify(places));
+  });
+
+  it("is used by the keyboard", async () => {
+    const { p } = at;
+    await (await element("Edge knows from Cyd to Dan")).focus();
+    await p.page.keyboard.press("Enter");
+    await p.says("from Cyd to Dan", ".graph-facts");
+    await p.says("2020", ".graph-facts");
+    await p.page.keyboard.press("Tab");
+    const next = await p.page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+    assert.match(next, /^Vertex /);
+    await p.page.keyboard.press("Space");
+    assert.equal(await p.page.evaluate(() => document.activeElement.getAttribute("aria-pressed")), "true");
+  });
+
+  it("vertices that only edges name are hollow, and neighbours are asked for", async () => {
+    const { p } = at;
+    await ask("SELECT * FROM c WHERE c.id = 'ada'");
+    await p.says("1 vertex and 0 edges", ".legend");
+    await (await element("Vertex Ada, person")).click();
+    await p.press("Show neighbours");
+    await p.says("3 vertices and 2 edges", ".legend");
+    await ask("SELECT * FROM c WHERE c._isEdge = true AND c._sink = 'dan'");
+    await p.says("2 vertices and 1 edge", ".legend");
+    await p.says("named by an edge", ".legend");
+    assert.equal(await p.page.evaluate(() => document.querySelectorAll(".graph circle.hollow").length), 2);
+  });
+
+  it("other results have no such view", async () => {
+    const { p } = at;
+    await ask("SELECT * FROM c", "plain");
+    await p.says("no vertex", ".grid");
+    assert.equal(await p.page.evaluate(() => [...document.querySelectorAll("button")].filter((one) => one.innerText === "Graph").length), 0);
+    await p.isClean([]);
+  });
+});
