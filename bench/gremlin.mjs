@@ -46,10 +46,12 @@ const dialects = {
   indexed: { id: "'code'", at: (name) => `V().has('code', ${name})` },
 };
 
+// Ids of one run are not those of another over the same graph.
+const run = Date.now().toString(36);
 let added = 0;
 const kinds = [
   { name: "addV", writes: true, text: ({ id }) => `g.addV('person').property(${id}, i).property('pk', p).property('name', n).property('age', a)`,
-    bindings: (random) => ({ i: `new${++added}`, p: `p${random(partitionKeys)}`, n: `new${added}`, a: random(90) }) },
+    bindings: (random) => ({ i: `new${run}-${++added}`, p: `p${random(partitionKeys)}`, n: `new${added}`, a: random(90) }) },
   { name: "addE", writes: true, text: ({ at }) => `g.${at("f")}.addE('knows').to(__.${at("t")}).property('weight', w)`,
     bindings: (random, count) => ({ f: `v${random(count)}`, t: `v${random(count)}`, w: random(100) / 100 }) },
   { name: "has() lookup", text: () => "g.V().has('name', n).values('age')", bindings: (random) => ({ n: `name${random(vertices)}` }) },
@@ -58,7 +60,7 @@ const kinds = [
   { name: "in() of a popular vertex", text: ({ at }) => `g.${at("i")}.in('knows').count()`, few: true, bindings: () => ({ i: "v0" }) },
 ];
 
-class Clients {
+export class Clients {
   constructor(url, dialect, { user, share = 1 } = {}) {
     this.dialect = dialects[dialect];
     this.vertices = vertices / share;
@@ -143,7 +145,7 @@ export async function startOrrery(programs, folder) {
   await server.rest("POST", "/dbs", { body: { id: "db" } });
   const made = await server.rest("POST", "/dbs/db/colls", { headers: { "x-ms-offer-throughput": "1000000" },
     body: { id: "graph", partitionKey: { paths: ["/pk"], kind: "Hash", version: 2 } } });
-  if (made.status !== 201) throw new Error(made.text);
+  if (made.status !== 201 && made.status !== 409) throw new Error(made.text);
   return { clients: new Clients(`ws://127.0.0.1:${port}/gremlin`, "service", { user: "/dbs/db/colls/graph" }), stop: () => server.stop(), server };
 }
 

@@ -19,6 +19,10 @@ bool is_dropped(const Value& element) {
   return element.is_edge() ? element.edge()->dropped : element.vertex()->dropped;
 }
 
+const std::string& id_of(const Value& element) {
+  return element.is_edge() ? element.as_edge().key.id : element.as_vertex().key.id;
+}
+
 const void* address_of(const Value& element) {
   return element.is_edge() ? static_cast<const void*>(element.edge().get())
                            : static_cast<const void*>(element.vertex().get());
@@ -186,13 +190,8 @@ Result<std::unique_ptr<ElementCursor>> EngineGraph::find(const ElementFilter& fi
   return std::make_unique<FoundByQuery>(*this, std::move(made), edges);
 }
 
-Result<std::vector<Value>> EngineGraph::find_by_id(const ElementFilter& filter, bool edges) {
-  std::vector<Value> found;
-  std::unordered_set<const void*> given;
-  const auto take = [&](const Value& element) {
-    if (element.is_edge() != edges || is_dropped(element)) return;
-    if (given.insert(address_of(element)).second) found.push_back(element);
-  };
+Result<std::set<std::string>> EngineGraph::take_pairs(
+    const ElementFilter& filter, bool edges, const std::function<void(const Value&)>& take) {
   // A partition key and an id: known after this, or not there.
   std::vector<ElementKey> missing;
   const auto is_known = [&](const ElementKey& key) {
@@ -224,6 +223,19 @@ Result<std::vector<Value>> EngineGraph::find_by_id(const ElementFilter& filter, 
       ids.insert(key.id);
     }
   }
+  return ids;
+}
+
+Result<std::vector<Value>> EngineGraph::find_by_id(const ElementFilter& filter, bool edges) {
+  std::vector<Value> found;
+  std::unordered_set<const void*> given;
+  const auto take = [&](const Value& element) {
+    if (element.is_edge() != edges || is_dropped(element)) return;
+    if (given.insert(address_of(element)).second) found.push_back(element);
+  };
+  auto others = take_pairs(filter, edges, take);
+  if (!others) return pass(others.error());
+  const std::set<std::string>& ids = *others;
   if (ids.empty()) return found;
   const std::vector<Value> staged = staged_.elements(edges);
   const auto take_staged = [&] {
@@ -249,15 +261,21 @@ Result<std::vector<Value>> EngineGraph::find_by_id(const ElementFilter& filter, 
   for (const std::string& id : ids) values.push_back(Value::text(id));
   made.add_list("id", std::move(values));
   for (const Condition& condition : filter.conditions) made.add(condition);
-  auto read = read_all(std::move(made), [&](std::string_view json) -> Status {
+  const auto take_item = [&](std::string_view json) -> Status {
     auto element = element_of(json);
     if (!element) return pass(element.error());
-    if (is_one && element->is_vertex()) {
+    if (is_one && element->is_vertex() && ids.contains(element->as_vertex().key.id)) {
       read_vertices.push_back({element->vertex(), json.size()});
     }
-    take(*element);
+    if (!is_one || ids.contains(id_of(*element))) take(*element);
     return {};
-  });
+  };
+  Status read = is_one ? look_up_id(*ids.begin(), take_item)
+                       : Status(fail(Code::unsupported, "they are several"));
+  if (!read && read.error().code == Code::unsupported) {
+    read_vertices.clear();
+    read = read_all(std::move(made), take_item);
+  }
   if (!read) return pass(read.error());
   if (is_one) {
     free.reset();

@@ -13,7 +13,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -87,6 +89,9 @@ class EngineGraph final : public Graph {
 
   Result<std::unique_ptr<ElementCursor>> find(const ElementFilter& filter, bool edges);
   Result<std::vector<Value>> find_by_id(const ElementFilter& filter, bool edges);
+  // Gives what is named by a partition key and an id; the ids that stand alone are left.
+  Result<std::set<std::string>> take_pairs(const ElementFilter& filter, bool edges,
+                                           const std::function<void(const Value&)>& take);
   Result<Value> element_of(std::string_view json);
   // Of the partition key's value.
   std::string place(const Value& partition) const;
@@ -98,6 +103,8 @@ class EngineGraph final : public Graph {
   bool has_cache();
   // Whether it was known; charges and gives the vertices then.
   Result<bool> find_known_id(const std::string& id, const std::function<void(const Value&)>& take);
+  // The items with an id. Code::unsupported when the index cannot tell.
+  Status look_up_id(const std::string& id, const ItemReader::Take& take);
   // Charges what was found by an id, and keeps it.
   Status remember_id(const std::string& id, std::span<const FoundVertex> vertices);
   // Nothing: they have to be read as edges.

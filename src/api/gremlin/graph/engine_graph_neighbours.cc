@@ -75,6 +75,15 @@ Result<bool> EngineGraph::find_known_id(const std::string& id,
   return true;
 }
 
+Status EngineGraph::look_up_id(const std::string& id, const ItemReader::Take& take) {
+  ItemReader::Lookup lookup(reader_, "id", {{id, ""}});
+  if (!lookup.is_possible()) return fail(Code::unsupported, "ids are not indexed");
+  while (!lookup.is_at_end()) {
+    if (auto read = lookup.next(kEdgesOfPage, take); !read) return read;
+  }
+  return {};
+}
+
 Status EngineGraph::remember_id(const std::string& id, std::span<const FoundVertex> vertices) {
   ReadCost cost{.entries = 1 + vertices.size()};
   std::vector<ElementKey> keys;
