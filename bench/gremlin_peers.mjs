@@ -9,7 +9,7 @@ const dependency = ([group, artifact, version, classifier]) =>
   `${classifier ? `<classifier>${classifier}</classifier>` : ""}</dependency>`;
 
 // The class path of some packages. `pinned`: versions that take the place of those that they ask for.
-async function classPath(folder, packages, pinned) {
+export async function classPath(folder, packages, pinned) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${folder}/pom.xml`, `<project><modelVersion>4.0.0</modelVersion><groupId>bench</groupId><artifactId>peer</artifactId>
 <version>1</version><dependencyManagement><dependencies>${pinned.map(dependency).join("")}</dependencies></dependencyManagement>

@@ -22,8 +22,9 @@ const settings = {
 };
 
 export class Postgres {
-  static async start(folder) {
-    const postgres = new Postgres(folder);
+  // `others`: settings that take the place of these.
+  static async start(folder, others = {}) {
+    const postgres = new Postgres(folder, others.port ?? "5432");
     mkdirSync(folder, { recursive: true });
     if (asUser.length > 0) await output("chown", "postgres:postgres", folder);
     // The folders above it belong to the one who runs the benchmarks.
@@ -31,7 +32,7 @@ export class Postgres {
       try { chmodSync(up, up === folder ? 0o700 : 0o755); } catch { break; }
     }
     await postgres.#run("initdb", "-D", `${folder}/data`, "-U", "postgres", "--auth=trust", "-E", "UTF8", "--locale=C");
-    const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value.replaceAll("'", "")}`]);
+    const flags = Object.entries({ ...settings, ...others }).flatMap(([name, value]) => ["-c", `${name}=${value.replaceAll("'", "")}`]);
     postgres.child = spawn("setpriv", ["--pdeathsig", "KILL", ...asUser, `${postgres.bin}/postgres`,
       "-D", `${folder}/data`, "-k", folder, ...flags], { stdio: "ignore" });
     for (let i = 0; i < 100; ++i) {
@@ -41,8 +42,9 @@ export class Postgres {
     throw new Error("PostgreSQL did not start");
   }
 
-  constructor(folder) {
+  constructor(folder, port) {
     this.folder = folder;
+    this.port = port;
     this.bin = programs();
   }
 
@@ -51,7 +53,7 @@ export class Postgres {
   }
 
   sql(text) {
-    return this.#run("psql", "-h", this.folder, "-U", "postgres", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", text);
+    return this.#run("psql", "-h", this.folder, "-p", this.port, "-U", "postgres", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", text);
   }
 
   // Fills a table with one JSON document a line of what `command` prints.
@@ -64,7 +66,7 @@ export class Postgres {
   async run(statement, values, { clients, seconds }) {
     const script = `${this.folder}/script.sql`;
     writeFileSync(script, `\\set v random(0, ${values - 1})\n${statement};\n`, { mode: 0o644 });
-    const printed = await this.#run("pgbench", "-h", this.folder, "-U", "postgres", "-n", "-M", "prepared",
+    const printed = await this.#run("pgbench", "-h", this.folder, "-p", this.port, "-U", "postgres", "-n", "-M", "prepared",
       "-c", String(clients), "-j", "2", "-T", String(seconds), "-f", script, "postgres");
     return {
       perSecond: Number(/tps = ([\d.]+)/.exec(printed)[1]),

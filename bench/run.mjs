@@ -22,6 +22,7 @@ import * as gremlin from "./gremlin.mjs";
 import { containers, items } from "./growth.mjs";
 import * as imports from "./import.mjs";
 import * as reads from "./point_reads.mjs";
+import * as mongo from "./mongo.mjs";
 import * as queries from "./queries.mjs";
 import { commit, machine } from "./report.mjs";
 import * as scripts from "./scripts.mjs";
@@ -31,7 +32,7 @@ import * as tables from "./table.mjs";
 import { samplePath } from "./load.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const benchmarks = { reads, creates, items, containers, start, splits, manage, queries, changes, scripts, import: imports, table: tables, gremlin, direct, cluster };
+const benchmarks = { reads, creates, items, containers, start, splits, manage, queries, changes, scripts, import: imports, table: tables, gremlin, mongo, direct, cluster };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -62,6 +63,7 @@ const settings = {
     walker: `${build}/bench/raw_walk`,
     loader: `${build}/bench/load_items`,
     directLoad: `${build}/bench/direct_load`,
+    mongoLoad: `${build}/bench/mongo_load`,
     sample: samplePath,
     querySample: join(root, "bench/query_item.json"),
   },

@@ -26,9 +26,14 @@ void invert(std::string& bytes, size_t from) {
   for (size_t i = from; i < bytes.size(); ++i) bytes[i] = static_cast<char>(~bytes[i]);
 }
 
+// What an item without the value has.
+char missing_tag(ValueOrder order) {
+  return term_tags(order == ValueOrder::typed ? Type::null : Type::undefined, order).first;
+}
+
 // Ascending.
 std::string component_of(const Value& value, ValueOrder order) {
-  if (value.is_undefined()) return {term_tags(Type::undefined, order).first};
+  if (value.is_undefined()) return {missing_tag(order)};
   std::string out;
   append_term_value(out, value, order);
   return out;
@@ -81,7 +86,7 @@ void CompositeTerms::append_part(std::string& out, const CompositeIndex::Part& p
                                  const Node& item, ValueOrder order) {
   const size_t at = out.size();
   if (const Node* node = find(item, part.path)) append_term_value(out, *node, order);
-  if (out.size() == at) out += term_tags(Type::undefined, order).first;
+  if (out.size() == at) out += missing_tag(order);
   if (part.descending) invert(out, at);
 }
 

@@ -3,8 +3,8 @@
 //
 //   term       = 05 id component… 7F
 //   id         = 8 bytes of hash of the paths and their directions
-//   component  = the value as in other terms (term_value.h), or the tag of undefined where the item
-//                has none. All bytes inverted where the order is descending.
+//   component  = the value (term_value.h); where there is none, the tag of undefined, or of null in
+//                the typed order. All bytes inverted where the order is descending.
 //
 // So byte order is the order of the composite index. The tag of a component tells its direction.
 // Long texts are cut as in other terms, so those with the same first bytes tie. Pure.

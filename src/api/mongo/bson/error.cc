@@ -49,6 +49,7 @@ constexpr std::array kNames = {
     Name{kDocumentValidationFailure, "DocumentValidationFailure"},
     Name{kCommandNotSupportedOnView, "CommandNotSupportedOnView"},
     Name{kInvalidPipelineOperator, "InvalidPipelineOperator"},
+    Name{175, "QueryPlanKilled"},
     Name{kClientMetadataCannotBeMutated, "ClientMetadataCannotBeMutated"},
     Name{kInvalidIndexSpecification, "InvalidIndexSpecificationOption"},
     Name{kNotImplemented, "NotImplemented"},

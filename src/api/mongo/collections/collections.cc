@@ -10,6 +10,7 @@
 #include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/call.h"
 #include "api/mongo/changes/change_reader.h"
+#include "api/mongo/documents/index_plan.h"
 #include "api/mongo/documents/index_scan.h"
 
 namespace orrery::mongo {
@@ -31,6 +32,7 @@ Answer<catalog::DatabasePtr> ensure_database(const Context& context, std::string
 // A collection without indexes has no terms at all.
 void set_index_rules(catalog::ContainerSpec& spec, const Definition& definition) {
   spec.index_rules = index_rules_of(definition);
+  spec.composite_indexes = composites_of(definition);
   spec.indexed = !spec.index_rules.empty();
   const IndexSpec* const expiring = definition.expiring_index();
   spec.default_life_ms = std::nullopt;

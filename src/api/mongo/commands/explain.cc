@@ -170,6 +170,7 @@ void append_plan(BsonWriter& answer, const Explanation& told, bool counts, size_
   if (is_index || told.reads.stage == "IDHACK") {
     answer.value("keyPattern", told.reads.index_key, SIZE_MAX);
     answer.string("indexName", told.reads.index_name);
+    if (is_index) answer.string("direction", told.reads.is_backwards ? "backward" : "forward");
     if (counts) answer.int64("keysExamined", static_cast<int64_t>(told.keys));
   }
   if (is_index) answer.end();

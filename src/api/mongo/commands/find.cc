@@ -14,6 +14,7 @@
 #include "api/mongo/commands/find_command.h"
 #include "api/mongo/documents/document_key.h"
 #include "api/mongo/documents/find_stream.h"
+#include "api/mongo/match/filter_fields.h"
 #include "api/mongo/match/path.h"
 
 namespace orrery::mongo {
@@ -174,6 +175,7 @@ Answer<void> run_count(const Context& context, Call& call) {
   if (!limit) return pass(std::move(limit.error()));
   if (*skip < 0) return refuse(51024, "BSON field 'skip' value must be >= 0");
   const int64_t most = *limit == 0 ? INT64_MAX : std::abs(*limit);
+  query->fields.emplace();
   Budget budget;
   start_budget(call, budget);
   auto documents = MatchingDocuments::open(context, find_collection(context, call.database, *name),
@@ -214,6 +216,8 @@ Answer<void> run_distinct(const Context& context, Call& call) {
   if (!filter) return pass(std::move(filter.error()));
   auto query = parse_query(*filter, call.command);
   if (!query) return pass(std::move(query.error()));
+  query->fields.emplace();
+  add_field(key.text(), *query->fields);
   Budget budget;
   start_budget(call, budget);
   auto documents = MatchingDocuments::open(context, find_collection(context, call.database, *name),

@@ -6,9 +6,12 @@
 #include <algorithm>
 
 #include "api/mongo/bson/bson_codec.h"
+#include "api/mongo/bson/select_members.h"
 #include "api/mongo/call.h"
 #include "api/mongo/documents/document_key.h"
+#include "api/mongo/documents/index_choice.h"
 #include "api/mongo/match/bounds.h"
+#include "api/mongo/match/filter_fields.h"
 #include "base/await.h"
 #include "partition/format.h"
 
@@ -22,6 +25,10 @@ using value::Value;
 constexpr size_t kPointsMax = 1'000;
 // As many as the first batch of a cursor has.
 constexpr size_t kFewDocuments = 101;
+// Keys that are read before the first document; a collection of more is scanned instead.
+constexpr size_t kKeysFirstMax = 200'000;
+// Of an index that leaves no more, no better one is looked for.
+constexpr uint64_t kFewIndexed = 1'000;
 
 bool can_be_row(const Value& id) {
   return !id.is_undefined() && !id.is_array() && id.type() != Type::regex;
@@ -40,15 +47,6 @@ bool wants_descending_ids(const Sort& sort) {
   return sort.is_reverse_natural() || (is_by_id(sort) && sort.parts()[0].descending);
 }
 
-// Whether the documents come in the order of a sort.
-bool is_given_by(const MatchingDocuments& documents, const Sort& sort, bool is_collated) {
-  if (sort.is_natural() && !sort.is_reverse_natural()) return true;
-  if (sort.is_reverse_natural()) {
-    return documents.is_in_natural_order() || documents.is_in_id_order(true);
-  }
-  return is_by_id(sort) && !is_collated && documents.is_in_id_order(sort.parts()[0].descending);
-}
-
 // The rows in bounds of _id, as a range of stored keys.
 void narrow(ScanRange& range, const std::string& placement, const Bounds& bounds) {
   if (bounds.is_everything || bounds.intervals.empty()) return;
@@ -62,6 +60,25 @@ void narrow(ScanRange& range, const std::string& placement, const Bounds& bounds
 }
 
 }  // namespace
+
+void want_order(FindQuery& query, const Sort& sort, std::optional<uint64_t> most) {
+  const bool is_collated = query.collation != nullptr;
+  query.is_descending = wants_descending_ids(sort);
+  query.is_natural = !is_by_id(sort) || is_collated;
+  query.needs_keys_first = is_by_id(sort) && !query.is_descending;
+  if (!sort.is_natural() && !is_by_id(sort)) query.sort = &sort;
+  query.most = most;
+}
+
+bool MatchingDocuments::gives(const Sort& sort) const {
+  if (gives_sort_) return true;
+  const auto is_by_ids = [this](bool is_descending) {
+    return is_in_id_order_ && is_descending == is_descending_;
+  };
+  if (sort.is_natural()) return !sort.is_reverse_natural() || few_ || is_by_ids(true);
+  return is_by_id(sort) && evaluation_.collation == nullptr &&
+         is_by_ids(sort.parts()[0].descending);
+}
 
 Answer<std::unique_ptr<MatchingDocuments>> MatchingDocuments::open(const Context& context,
                                                                    cluster::RoutingPtr routing,
@@ -92,6 +109,8 @@ Answer<std::unique_ptr<MatchingDocuments>> MatchingDocuments::open(const Context
       Matcher::parse(filter, {.collation = query.collation, .context = made->parse_context_});
   if (!matcher) return pass(std::move(matcher.error()));
   made->matcher_ = std::move(*matcher);
+  made->fields_ = query.fields;
+  if (made->fields_ && !add_filter_fields(filter, *made->fields_)) made->fields_.reset();
   if (!made->routing_) return made;  // no collection: nothing matches
   if (auto planned = made->plan_reads(query, hint); !planned) {
     return pass(std::move(planned.error()));
@@ -151,10 +170,9 @@ Answer<void> MatchingDocuments::plan_reads(const FindQuery& query, const Hint& h
   }
   const bool uses_index = hint.kind == Hint::Kind::none || hint.kind == Hint::Kind::index;
   if (!is_range_ && !query.collation && uses_index && routing_has_index(*routing_)) {
-    auto index = IndexScan::open(context_, routing_, range, query.filter, hint.index);
-    if (!index) return pass(std::move(index.error()));
-    index_ = std::move(*index);
-    if (index_) return {};
+    auto planned = plan_index(query, hint, range);
+    if (!planned) return pass(std::move(planned.error()));
+    if (*planned) return {};
   }
   if (query.is_natural && !is_sharded && !is_range_ && plan_natural()) {
     if (is_descending) {
@@ -175,10 +193,50 @@ Answer<void> MatchingDocuments::plan_reads(const FindQuery& query, const Hint& h
   return {};
 }
 
+Answer<bool> MatchingDocuments::plan_index(const FindQuery& query, const Hint& hint,
+                                           const ScanRange& range) {
+  auto chosen = choose_index(context_, routing_, range,
+                             {.filter = query.filter,
+                              .sort = query.sort,
+                              .ties_by_id = is_in_id_order_,
+                              .most = query.most,
+                              .only = hint.index});
+  if (!chosen) return pass(std::move(chosen.error()));
+  const bool has_few = *chosen && (hint.index != nullptr || (*chosen)->documents <= kFewIndexed);
+  if (!has_few) {
+    auto index = IndexScan::open(context_, routing_, range, query.filter, hint.index,
+                                 *chosen ? (*chosen)->documents / 2 : UINT64_MAX);
+    if (!index) return pass(std::move(index.error()));
+    index_ = std::move(*index);
+    if (index_) return true;
+  }
+  if (!*chosen) return false;
+  IndexChoice& choice = **chosen;
+  auto walk = std::make_unique<IndexWalk>(context_, routing_, range, std::move(choice.plan),
+                                          choice.is_backwards, std::move(choice.lanes),
+                                          query.most.value_or(UINT64_MAX));
+  if (query.needs_keys_first) {
+    auto keys = walk->take_keys(kKeysFirstMax);
+    if (!keys) return pass(std::move(keys.error()));
+    if (!*keys) return false;
+    index_ = IndexScan::of_keys(context_, routing_, range, *walk->plan().index, std::move(**keys),
+                                walk->keys_read());
+    return true;
+  }
+  walk_ = std::move(walk);
+  gives_sort_ = choice.gives_sort;
+  is_in_id_order_ = false;
+  return true;
+}
+
 ReadPlan MatchingDocuments::reads() const {
   if (!routing_) return {};
   if (few_ || (scan_ && !is_range_)) return {.stage = "COLLSCAN"};
   if (index_) return {"IXSCAN", index_->index_name(), index_->index_key()};
+  if (walk_) {
+    const IndexSpec& index = *walk_->plan().index;
+    return {"IXSCAN", index.name, index.key, walk_->is_backwards()};
+  }
   const IndexSpec id = id_index();
   return {scan_ ? "IXSCAN" : "IDHACK", id.name, id.key};
 }
@@ -186,6 +244,7 @@ ReadPlan MatchingDocuments::reads() const {
 Answer<std::optional<std::string_view>> MatchingDocuments::next_bytes() {
   if (scan_) return scan_->next();
   if (index_) return index_->next();
+  if (walk_) return walk_->next();
   if (few_ && next_point_ < points_.size()) {
     ++points_read_;
     return std::optional<std::string_view>((*few_)[next_point_++]);
@@ -206,6 +265,11 @@ Answer<std::optional<std::string_view>> MatchingDocuments::next_bytes() {
   return std::optional<std::string_view>();
 }
 
+Answer<Value> MatchingDocuments::decode(std::string_view bytes) {
+  const bool is_part = fields_ && select_members(bytes, *fields_, selected_);
+  return from_bson(is_part ? selected_ : bytes);
+}
+
 Answer<std::optional<MatchingDocuments::Found>> MatchingDocuments::next() {
   for (;;) {
     auto bytes = next_bytes();
@@ -214,7 +278,7 @@ Answer<std::optional<MatchingDocuments::Found>> MatchingDocuments::next() {
     if (auto spent = evaluation_.spend(64 + (*bytes)->size() / 64); !spent) {
       return pass(std::move(spent.error()));
     }
-    auto document = from_bson(**bytes);
+    auto document = decode(**bytes);
     if (!document) return pass(std::move(document.error()));
     auto match = matcher_.match(*document, evaluation_);
     if (!match) return pass(std::move(match.error()));
@@ -223,26 +287,30 @@ Answer<std::optional<MatchingDocuments::Found>> MatchingDocuments::next() {
 }
 
 Answer<partition::ItemKey> MatchingDocuments::key() const {
-  if (!scan_ && !index_) return points_[next_point_ - 1];
-  auto key = partition::parse_item_key(scan_ ? scan_->key() : index_->key());
+  if (!reads_by_scan()) return points_[next_point_ - 1];
+  auto key = partition::parse_item_key(scan_    ? scan_->key()
+                                       : index_ ? index_->key()
+                                                : walk_->key());
   if (!key) return pass(engine_error(key.error()));
   return *key;
 }
 
 Answer<void> MatchingDocuments::begin_batch() {
-  if (!scan_ && !index_) return {};  // points are admitted one by one
+  if (!reads_by_scan()) return {};  // points are admitted one by one
   return admit(context_, routing_, first_placement_);
 }
 
 double MatchingDocuments::end_batch(size_t bytes_returned) {
   pause();
-  if (!scan_ && !index_) return std::exchange(point_charge_, 0);
-  const uint64_t all_items = scan_ ? scan_->items_read() : index_->items_read();
-  const uint64_t all_bytes = scan_ ? scan_->bytes_read() : index_->bytes_read();
-  const uint64_t items = all_items - std::exchange(paid_items_, all_items);
-  const uint64_t bytes = all_bytes - std::exchange(paid_bytes_, all_bytes);
-  return pay(context_, scan_ ? scan_->routing() : index_->routing(), first_placement_, items, bytes,
-             bytes_returned);
+  if (!reads_by_scan()) return std::exchange(point_charge_, 0);
+  const auto settle = [&](const auto& reader) {
+    const uint64_t all_items = reader.items_read();
+    const uint64_t all_bytes = reader.bytes_read();
+    const uint64_t items = all_items - std::exchange(paid_items_, all_items);
+    const uint64_t bytes = all_bytes - std::exchange(paid_bytes_, all_bytes);
+    return pay(context_, reader.routing(), first_placement_, items, bytes, bytes_returned);
+  };
+  return scan_ ? settle(*scan_) : index_ ? settle(*index_) : settle(*walk_);
 }
 
 Answer<std::unique_ptr<FindStream>> FindStream::open(const Context& context,
@@ -257,8 +325,15 @@ Answer<std::unique_ptr<FindStream>> FindStream::open(const Context& context,
     sort = std::move(*parsed);
   }
   FindQuery ordered = query;
-  ordered.is_descending = sort && wants_descending_ids(*sort);
-  ordered.is_natural = !sort || !is_by_id(*sort) || query.collation;
+  ordered.is_natural = true;
+  if (options.limit > 0) ordered.most = static_cast<uint64_t>(options.limit + options.skip);
+  if (sort) want_order(ordered, *sort, ordered.most);
+  if (!options.projection.is_object()) {
+    ordered.fields.emplace();
+    for (size_t i = 0; sort && i < sort->parts().size(); ++i) {
+      add_field(sort->parts()[i].path, *ordered.fields);
+    }
+  }
   auto documents =
       MatchingDocuments::open(context, std::move(routing), ordered, made->budget, now_ms);
   if (!documents) return pass(std::move(documents.error()));
@@ -270,7 +345,7 @@ Answer<std::unique_ptr<FindStream>> FindStream::open(const Context& context,
     if (!projection) return pass(std::move(projection.error()));
     made->projection_ = std::move(*projection);
   }
-  if (sort && !is_given_by(*made->documents_, *sort, query.collation != nullptr)) {
+  if (sort && !made->documents_->gives(*sort)) {
     if (sort->is_reverse_natural()) {
       auto reverse = Sort::parse(Value::make_object(
           {{Value::make_string("_id"), Value::make_integer(-1, value::NumberKind::int32)}}));

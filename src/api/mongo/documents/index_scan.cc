@@ -7,6 +7,7 @@
 #include "api/mongo/call.h"
 #include "api/mongo/collections/collections.h"
 #include "api/mongo/collections/definition.h"
+#include "api/mongo/documents/index_plan.h"
 #include "api/mongo/match/bounds.h"
 #include "partition/format.h"
 #include "value/ordered.h"
@@ -22,37 +23,6 @@ using value::ValueOrder;
 
 constexpr size_t kKeysMax = 200'000;
 constexpr size_t kPage = 128;
-constexpr size_t kStepsMax = 4;  // of a path: each may lead through an array or not
-// An index that leaves more than one document in so many is no help, unless they are few.
-constexpr uint64_t kSelectivity = 3;
-constexpr uint64_t kFewItems = 1'000;
-
-// Fields whose values the container's index has.
-bool is_indexable(const Value::Member& field) {
-  if (field.name.contains('$')) return false;
-  const bool is_plain =
-      field.value.is_number() || (field.value.is_string() && field.value.text() == "hashed");
-  return is_plain && std::ranges::count(field.name, '.') < static_cast<int64_t>(kStepsMax);
-}
-
-// The path with and without an array behind each of its steps; behind the last one if `ends`.
-std::vector<Path> with_arrays(const Path& path, bool ends) {
-  std::vector<Path> all = {Path{}};
-  for (size_t i = 0; i < path.steps.size(); ++i) {
-    const bool forks = ends || i + 1 < path.steps.size();
-    std::vector<Path> longer;
-    for (Path& one : all) {
-      one.steps.push_back(path.steps[i]);
-      if (forks) {
-        longer.push_back(one);
-        longer.back().steps.push_back({.name = {}, .array = true});
-      }
-    }
-    std::ranges::move(longer, std::back_inserter(all));
-  }
-  return all;
-}
-
 std::string encoded(const Value& value) {
   std::string out;
   append_term_value(out, value, ValueOrder::typed);
@@ -104,15 +74,32 @@ struct IndexScan::Candidate {
 Answer<std::unique_ptr<IndexScan>> IndexScan::open(const Context& context,
                                                    cluster::RoutingPtr routing,
                                                    const ScanRange& range, const Value& filter,
-                                                   const IndexSpec* only) {
+                                                   const IndexSpec* only, uint64_t at_most) {
   std::unique_ptr<IndexScan> made(new IndexScan(context, std::move(routing), range));
-  auto helps = made->collect(filter, only);
+  auto helps = made->collect(filter, only, at_most);
   if (!helps) return pass(std::move(helps.error()));
   if (!*helps) return nullptr;
   return made;
 }
 
-Answer<bool> IndexScan::collect(const Value& filter, const IndexSpec* only) {
+std::unique_ptr<IndexScan> IndexScan::of_keys(const Context& context, cluster::RoutingPtr routing,
+                                              const ScanRange& range, const IndexSpec& index,
+                                              std::vector<std::string> keys, uint64_t entries) {
+  std::unique_ptr<IndexScan> made(new IndexScan(context, std::move(routing), range));
+  made->index_ = &index;
+  made->keys_ = std::move(keys);
+  made->entries_ = entries;
+  made->sort_keys();
+  return made;
+}
+
+void IndexScan::sort_keys() {
+  std::ranges::sort(keys_);
+  const auto repeated = std::ranges::unique(keys_);
+  keys_.erase(repeated.begin(), repeated.end());
+}
+
+Answer<bool> IndexScan::collect(const Value& filter, const IndexSpec* only, uint64_t at_most) {
   std::vector<Candidate> candidates;
   for (const IndexSpec& index : definition_of(*routing_).indexes) {
     if (only != nullptr && &index != only) continue;
@@ -134,23 +121,22 @@ Answer<bool> IndexScan::collect(const Value& filter, const IndexSpec* only) {
     if (!view) return false;  // the scan that comes in its place tells why
     if (!view->view->is_indexed()) return false;
     filter_ = &filter;
-    auto helps = collect_view(*view->view, candidates, only != nullptr);
+    const uint64_t most =
+        only != nullptr ? UINT64_MAX : std::min(at_most, worthwhile(view->view->items_at_most()));
+    auto helps = collect_view(*view->view, candidates, most);
     if (!helps || !*helps) return helps;
     if (view->max >= range_.max) break;
     placement = view->max;
   }
-  std::ranges::sort(keys_);
-  const auto repeated = std::ranges::unique(keys_);
-  keys_.erase(repeated.begin(), repeated.end());
+  sort_keys();
   return true;
 }
 
 Answer<bool> IndexScan::collect_view(const partition::View& view,
-                                     const std::vector<Candidate>& candidates, bool is_asked_for) {
+                                     const std::vector<Candidate>& candidates, uint64_t most) {
   using Ranges = std::vector<std::pair<std::string, std::string>>;
-  const uint64_t items = view.items_at_most();
   std::optional<Ranges> best;
-  uint64_t least = is_asked_for ? UINT64_MAX : std::max(kFewItems, items / kSelectivity);
+  uint64_t least = most;
   for (const Candidate& candidate : candidates) {
     // Conditions on a field are joined where no document has an array there.
     const bool is_multikey = std::ranges::any_of(candidate.multikey, [&](const std::string& path) {

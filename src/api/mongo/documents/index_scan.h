@@ -1,5 +1,8 @@
 // The documents that an index finds for a filter.
 //
+// For what the order of an index (index_walk.h) does not serve: fields with arrays, fields behind
+// the first of an index, and changes of many documents, whose keys must be known before.
+//
 // Every field of every index of a collection has its values in the container's index, by path,
 // those of arrays' elements too. Of the fields that the filter bounds, the one with the fewest
 // entries is read; the filter is then asked of each document, so what it finds may be too much and
@@ -35,11 +38,17 @@ std::vector<value::IndexRule> index_rules_of(const Definition& definition);
 class IndexScan {
  public:
   // Null: no index helps, or it is not complete yet. `only`: the one index that may be used, and is
-  // if the filter bounds it, however many documents it leaves. Null: any that helps.
+  // if the filter bounds it, however many documents it leaves. Null: any that helps, and leaves
+  // `at_most` documents.
   static Answer<std::unique_ptr<IndexScan>> open(const Context& context,
                                                  cluster::RoutingPtr routing,
                                                  const ScanRange& range, const value::Value& filter,
-                                                 const IndexSpec* only);
+                                                 const IndexSpec* only, uint64_t at_most);
+
+  // Documents of an index whose keys were found already. `entries`: how many that took.
+  static std::unique_ptr<IndexScan> of_keys(const Context& context, cluster::RoutingPtr routing,
+                                            const ScanRange& range, const IndexSpec& index,
+                                            std::vector<std::string> keys, uint64_t entries);
 
   // As Scan's.
   Answer<std::optional<std::string_view>> next();
@@ -57,9 +66,10 @@ class IndexScan {
   IndexScan(const Context& context, cluster::RoutingPtr routing, ScanRange range)
       : context_(context), routing_(std::move(routing)), range_(std::move(range)) {}
   // False: it does not help.
-  Answer<bool> collect(const value::Value& filter, const IndexSpec* only);
+  Answer<bool> collect(const value::Value& filter, const IndexSpec* only, uint64_t at_most);
   Answer<bool> collect_view(const partition::View& view, const std::vector<Candidate>& candidates,
-                            bool is_asked_for);
+                            uint64_t most);
+  void sort_keys();
   Answer<void> fetch();
 
   const Context& context_;

@@ -35,9 +35,12 @@ class Modifier {
 
   std::expected<Modified, WriteFailure> run() {
     start_budget(call_, budget_);
+    FindQuery query = modification_.query;
+    if (is_sorted()) want_order(query, *modification_.sort, 1);
+    if (!modification_.is_multi) query.most = 1;
+    query.needs_keys_first = query.needs_keys_first || modification_.is_multi;
     for (int attempt = 0;; ++attempt) {
-      auto documents =
-          MatchingDocuments::open(context_, routing_, modification_.query, budget_, call_.now_ms());
+      auto documents = MatchingDocuments::open(context_, routing_, query, budget_, call_.now_ms());
       if (!documents) return failed(std::move(documents.error()));
       documents_ = std::move(*documents);
       if (!update_ && !modification_.update.is_undefined()) {
@@ -73,6 +76,8 @@ class Modifier {
 
  private:
   using Outcome = std::expected<void, WriteFailure>;
+
+  bool is_sorted() const { return modification_.sort && !modification_.sort->parts().empty(); }
 
   struct Change {
     partition::ItemKey key;
@@ -184,7 +189,8 @@ class Modifier {
       auto found = documents_->next();
       if (!found) return failed(std::move(found.error()));
       if (!*found) break;
-      if (modification_.sort && !modification_.sort->parts().empty()) {
+      const bool compares = is_sorted() && !documents_->gives(*modification_.sort);
+      if (compares) {
         Sort::Key key = modification_.sort->key((*found)->document);
         if (chosen && modification_.sort->compare(key, least) >= 0) continue;
         for (Value& part : key) part = part.to_owned();
@@ -193,7 +199,7 @@ class Modifier {
       auto key = documents_->key();
       if (!key) return failed(std::move(key.error()));
       chosen = std::move(*key);
-      if (!modification_.sort || modification_.sort->parts().empty()) break;
+      if (!compares) break;
     }
     documents_->pause();
     if (!chosen) return {};

@@ -102,13 +102,13 @@ Answer<std::unique_ptr<PipelineStream>> PipelineStream::open(const Context& cont
                     "{aggregate: 1} is not valid for a pipeline that needs a "
                     "collection");
     }
-    const Value filter = joined(made->pipeline_->leading());
-    if (filter.is_object()) skipped = made->pipeline_->leading().match_stages;
-    auto documents = made->documents_of(query.database, query.collection, filter, query.hint);
-    if (!documents) return pass(std::move(documents.error()));
+    auto read = made->documents_of(query.database, query.collection, made->pipeline_->leading(),
+                                   query.hint);
+    if (!read) return pass(std::move(read.error()));
     made->reads_ = made->opened_.front()->reads();
-    if (filter.is_object()) made->filter_ = filter;
-    input = std::move(*documents);
+    if (read->filter.is_object()) made->filter_ = read->filter;
+    input = std::move(read->documents);
+    skipped = read->stages;
   }
   auto source = made->pipeline_->open(std::move(input), made->run_, skipped);
   if (!source) return pass(std::move(source.error()));
@@ -116,31 +116,47 @@ Answer<std::unique_ptr<PipelineStream>> PipelineStream::open(const Context& cont
   return made;
 }
 
-Answer<std::unique_ptr<Source>> PipelineStream::documents_of(const std::string& database,
-                                                             const std::string& collection,
-                                                             const Value& filter,
-                                                             const Value& hint) {
-  auto documents =
-      MatchingDocuments::open(context_, find_collection(context_, database, collection),
-                              {.filter = filter.is_object() ? filter : Value::make_object({}),
-                               .let = {},
-                               .collation = query_.collation,
-                               .hint = hint,
-                               .is_natural = true},
-                              budget, now_ms_);
+Answer<PipelineStream::Input> PipelineStream::documents_of(const std::string& database,
+                                                           const std::string& collection,
+                                                           const Leading& leading,
+                                                           const Value& hint) {
+  Input input;
+  input.filter = joined(leading);
+  FindQuery find{.filter = input.filter.is_object() ? input.filter : Value::make_object({}),
+                 .let = {},
+                 .collation = query_.collation,
+                 .hint = hint,
+                 .is_natural = true};
+  // The stages that are left out are the first ones.
+  const bool has_filter = input.filter.is_object() || leading.filters.empty();
+  if (has_filter) find.fields = leading.fields;
+  std::optional<Sort> sort;
+  if (has_filter && leading.sort.is_object()) {
+    auto parsed = Sort::parse(leading.sort, query_.collation);
+    // What is wrong with it, the stage tells.
+    if (parsed && !parsed->parts().empty()) {
+      sort = std::move(*parsed);
+      std::optional<uint64_t> most;
+      if (leading.limit) most = static_cast<uint64_t>(*leading.limit + leading.skip.value_or(0));
+      want_order(find, *sort, most);
+    }
+  }
+  auto documents = MatchingDocuments::open(
+      context_, find_collection(context_, database, collection), find, budget, now_ms_);
   if (!documents) return pass(std::move(documents.error()));
-  return std::make_unique<DocumentSource>(*this, std::move(*documents));
+  if (has_filter) input.stages = leading.match_stages;
+  if (sort && (*documents)->gives(*sort)) ++input.stages;
+  input.documents = std::make_unique<DocumentSource>(*this, std::move(*documents));
+  return input;
 }
 
 Answer<std::unique_ptr<Source>> PipelineStream::read(const std::string& database,
                                                      const std::string& collection,
                                                      const Pipeline& pipeline, Run& run) {
   if (pipeline.makes_documents()) return pipeline.open(make_source({}), run);
-  const Value filter = joined(pipeline.leading());
-  auto documents = documents_of(database, collection, filter, {});
-  if (!documents) return pass(std::move(documents.error()));
-  return pipeline.open(std::move(*documents), run,
-                       filter.is_object() ? pipeline.leading().match_stages : 0);
+  auto input = documents_of(database, collection, pipeline.leading(), {});
+  if (!input) return pass(std::move(input.error()));
+  return pipeline.open(std::move(input->documents), run, input->stages);
 }
 
 Answer<std::optional<Value>> PipelineStream::next_document() {

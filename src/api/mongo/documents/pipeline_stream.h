@@ -1,5 +1,6 @@
 // What an aggregate gives: a pipeline over the documents of a collection. Its leading $match stages
-// are the filter of the scan, so that keys in them are used.
+// are the filter of the scan, so that keys and indexes are used, and a $sort behind them is left
+// out where documents come in its order.
 #pragma once
 
 #include <memory>
@@ -46,10 +47,15 @@ class PipelineStream final : public RowStream, private Collections {
   PipelineStream(const Context& context, const PipelineQuery& query, int64_t now_ms);
   Answer<std::unique_ptr<Source>> read(const std::string& database, const std::string& collection,
                                        const Pipeline& pipeline, Run& run) override;
-  Answer<std::unique_ptr<Source>> documents_of(const std::string& database,
-                                               const std::string& collection,
-                                               const value::Value& filter,
-                                               const value::Value& hint);
+  // The documents of a collection that a pipeline is over, and how many of its first stages they
+  // make up for.
+  struct Input {
+    std::unique_ptr<Source> documents;
+    size_t stages = 0;
+    value::Value filter;
+  };
+  Answer<Input> documents_of(const std::string& database, const std::string& collection,
+                             const Leading& leading, const value::Value& hint);
 
   const Context& context_;
   const PipelineQuery query_;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "api/mongo/pipeline/group_inputs.h"
 #include "api/mongo/pipeline/output.h"
 #include "api/mongo/pipeline/stage.h"
 
@@ -280,6 +281,7 @@ Answer<Pipeline> Pipeline::parse(const Value& stages, const PipelineContext& con
     leading.filters.push_back(*filter_of(*made[next++]));
   }
   leading.match_stages = next;
+  if (next < made.size()) leading.fields = inputs_of(stages.at(next));
   if (next < made.size() && sort_of(*made[next]) != nullptr) leading.sort = *sort_of(*made[next++]);
   if (next < made.size() && (leading.skip = skip_of(*made[next]))) ++next;
   if (next < made.size() && (leading.limit = limit_of(*made[next]))) ++next;

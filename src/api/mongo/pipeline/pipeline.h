@@ -68,6 +68,8 @@ struct Leading {
   std::optional<int64_t> limit = std::nullopt;  // behind the skip
   size_t stages = 0;        // how many stages these are: open() can leave them out
   size_t match_stages = 0;  // how many of them are $match
+  // The members of documents that the stages behind $match look at; unset: any.
+  std::optional<std::vector<std::string>> fields = std::nullopt;
 };
 
 // $out or $merge at the end, which the caller does with the documents that come out.

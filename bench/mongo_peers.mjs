@@ -1,0 +1,63 @@
+// Other servers of MongoDB's protocol for mongo.mjs: FerretDB over a PostgreSQL of its own, built from Go's module proxy, and
+// mongo-java-server with its data in memory, from Maven Central.
+//
+//   ORRERY_BENCH_FERRETDB   a FerretDB that was built before
+import { execFile } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { promisify } from "node:util";
+
+import { classPath } from "./gremlin_peers.mjs";
+import { Postgres } from "./postgres.mjs";
+import { freePort, launch } from "./server.mjs";
+
+const ferretVersion = "v1.24.0";
+
+async function buildFerret(folder) {
+  const given = process.env.ORRERY_BENCH_FERRETDB;
+  if (given) return given;
+  writeFileSync(`${folder}/go.mod`, `module peer\n\ngo 1.22\n\nrequire github.com/FerretDB/FerretDB ${ferretVersion}\n`);
+  writeFileSync(`${folder}/peer.go`, '//go:build peer\n\npackage peer\n\nimport _ "github.com/FerretDB/FerretDB/cmd/ferretdb"\n');
+  const run = promisify(execFile);
+  const options = { cwd: folder, maxBuffer: 1 << 24 };
+  await run("go", ["mod", "tidy"], options);
+  await run("go", ["build", "-buildvcs=false", "-o", `${folder}/ferretdb`, "github.com/FerretDB/FerretDB/cmd/ferretdb"], options);
+  return `${folder}/ferretdb`;
+}
+
+// PostgreSQL acknowledges after the disk's sync here: inserts are compared.
+export async function startFerret(folder) {
+  mkdirSync(folder, { recursive: true });
+  const program = await buildFerret(folder);
+  const postgresPort = await freePort();
+  const postgres = await Postgres.start(`${folder}/postgres`, {
+    listen_addresses: "127.0.0.1", port: String(postgresPort), fsync: "on", max_connections: "300", shared_buffers: "1GB" });
+  await postgres.sql("CREATE DATABASE ferretdb");
+  const port = await freePort();
+  const daemon = await launch("sh", ["-c", 'exec "$@" 2>&1', "sh", program, `--listen-addr=127.0.0.1:${port}`, "--debug-addr=-",
+    `--postgresql-url=postgres://postgres@127.0.0.1:${postgresPort}/ferretdb`, "--telemetry=disable", `--state-dir=${folder}`,
+    "--log-level=info"], "Listening on TCP", port);
+  const stop = daemon.stop.bind(daemon);
+  daemon.stop = async () => {
+    await stop();
+    await postgres.stop();
+  };
+  return daemon;
+}
+
+const javaMain = `import de.bwaldvogel.mongo.MongoServer;
+import de.bwaldvogel.mongo.backend.memory.MemoryBackend;
+
+public class Peer {
+  public static void main(String[] args) {
+    new MongoServer(new MemoryBackend()).bind("127.0.0.1", Integer.parseInt(args[0]));
+    System.out.println("peer ready");
+  }
+}
+`;
+
+export async function startJavaServer(folder) {
+  const path = await classPath(folder, [["de.bwaldvogel", "mongo-java-server", "1.47.0"], ["org.slf4j", "slf4j-nop", "2.0.16"]], []);
+  writeFileSync(`${folder}/Peer.java`, javaMain);
+  const port = await freePort();
+  return launch("sh", ["-c", 'exec java -Xmx4g -cp "$0" "$1" "$2" 2>&1', path, `${folder}/Peer.java`, String(port)], "peer ready", port);
+}
