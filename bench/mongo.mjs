@@ -16,6 +16,7 @@ const { BSON, MongoClient } = createRequire(fileURLToPath(new URL("../tests/sdk/
 const documents = Number(process.env.ORRERY_BENCH_DOCUMENTS ?? 100_000);
 const connections = 64;
 const few = 4;  // where an answer takes long: a short run still gets some of every one
+const fewest = 2;
 const batch = 1_000;
 const span = 100;  // documents of a range
 const groups = 100;
@@ -25,7 +26,7 @@ const javaTarget = 1;
 const cosmosTarget = 0.8;
 
 export const title = "The MongoDB face";
-export const about = `bench/mongo_load.cc, one thread, ${connections} connections (${few} for batches, ranges and groups), one message under way on each, ` +
+export const about = `bench/mongo_load.cc, one thread, ${connections} connections (${few} for batches, ${fewest} for ranges and groups), one message under way on each, ` +
   `documents of 1 KB, ${whole(documents)} of them in the collection that is read, with an index on a number. A range is of ${span} ` +
   `documents by that index; $group sums and counts all documents in ${groups} groups. FerretDB 1.24 over PostgreSQL 15 is ` +
   "durable, as Orrery is; mongo-java-server 1.47 keeps everything in memory. The Cosmos face of the same server creates items of " +
@@ -67,12 +68,12 @@ const kinds = [
     commands: () => many(messages, (random) => ({ find: "read", filter: { _id: random(documents) }, limit: 1, singleBatch: true })) },
   { name: "updates by _id", expected: { n: 1 },
     commands: () => many(messages, (random) => ({ update: "read", updates: [{ q: { _id: random(documents) }, u: { $inc: { changes: 1 } } }] })) },
-  { name: `indexed ranges of ${span}`, isRead: true, open: few, found: span,
+  { name: `indexed ranges of ${span}`, isRead: true, open: fewest, found: span,
     commands: () => many(messages, (random) => {
       const from = random(documents - span);
       return { find: "read", filter: { n: { $gte: from, $lt: from + span } }, batchSize: 2 * span };
     }) },
-  { name: `$group over ${whole(documents)}`, isRead: true, open: few, found: groups,
+  { name: `$group over ${whole(documents)}`, isRead: true, open: fewest, found: groups,
     commands: () => [{ aggregate: "read", cursor: { batchSize: 2 * groups },
       pipeline: [{ $group: { _id: "$group", sum: { $sum: "$amount" }, count: { $sum: 1 } } }] }] },
 ];
@@ -92,8 +93,7 @@ async function prepare(side, folder) {
       return [length, bytes];
     })));
     // One is looked at more closely than the load does.
-    const { cursor, ...answer } = await db.command(kind.found ? commands[0] : { ...commands[0], ...(kind.open && !kind.found ? { ordered: false } : {}),
-      ...(commands[0].documents ? { documents: commands[0].documents.map((one) => ({ ...one, _id: new BSON.ObjectId() })) } : {}) });
+    const { cursor, ...answer } = await db.command(kind.found ? commands[0] : { ...commands[0], ...(commands[0].documents ? { documents: commands[0].documents.map((one) => ({ ...one, _id: new BSON.ObjectId() })) } : {}) });
     if (kind.found && cursor.firstBatch.length !== kind.found) throw new Error(`${kind.name}: found ${cursor.firstBatch.length}`);
     if (kind.expected && answer.n !== kind.expected.n) throw new Error(`${kind.name}: ${JSON.stringify(answer)}`);
   }
@@ -130,7 +130,8 @@ export async function measure({ programs, folder, rounds, seconds }) {
   for (let round = 0; round <= rounds; ++round) {
     for (const [at, kind] of kinds.entries()) {
       for (const [name, side] of Object.entries(sides)) {
-        // The first round only warms up.
+        // The first round only warms up. FerretDB reads all documents for a range: that takes too long to be done for nothing.
+        if (round === 0 && name === "ferret" && kind.open === fewest) continue;
         const result = await load(programs, side, folder, at, round === 0 ? 1 : seconds);
         if (round > 0) results[at][name].push(result);
       }

@@ -15,12 +15,14 @@ const ferretVersion = "v1.24.0";
 async function buildFerret(folder) {
   const given = process.env.ORRERY_BENCH_FERRETDB;
   if (given) return given;
-  writeFileSync(`${folder}/go.mod`, `module peer\n\ngo 1.22\n\nrequire github.com/FerretDB/FerretDB ${ferretVersion}\n`);
-  writeFileSync(`${folder}/peer.go`, '//go:build peer\n\npackage peer\n\nimport _ "github.com/FerretDB/FerretDB/cmd/ferretdb"\n');
   const run = promisify(execFile);
-  const options = { cwd: folder, maxBuffer: 1 << 24 };
-  await run("go", ["mod", "tidy"], options);
-  await run("go", ["build", "-buildvcs=false", "-o", `${folder}/ferretdb`, "github.com/FerretDB/FerretDB/cmd/ferretdb"], options);
+  // What the proxy has lacks a file that the release's build makes, and does not start without it.
+  const { stdout } = await run("go", ["mod", "download", "-json", `github.com/FerretDB/FerretDB@${ferretVersion}`], { cwd: folder });
+  const source = `${folder}/source`;
+  await run("cp", ["-r", JSON.parse(stdout).Dir, source]);
+  await run("chmod", ["-R", "u+w", source]);
+  writeFileSync(`${source}/build/version/version.txt`, ferretVersion);
+  await run("go", ["build", "-buildvcs=false", "-o", `${folder}/ferretdb`, "./cmd/ferretdb"], { cwd: source, maxBuffer: 1 << 24 });
   return `${folder}/ferretdb`;
 }
 
@@ -34,7 +36,7 @@ export async function startFerret(folder) {
   await postgres.sql("CREATE DATABASE ferretdb");
   const port = await freePort();
   const daemon = await launch("sh", ["-c", 'exec "$@" 2>&1', "sh", program, `--listen-addr=127.0.0.1:${port}`, "--debug-addr=-",
-    `--postgresql-url=postgres://postgres@127.0.0.1:${postgresPort}/ferretdb`, "--telemetry=disable", `--state-dir=${folder}`,
+    `--postgresql-url=postgres://postgres@127.0.0.1:${postgresPort}/ferretdb?pool_max_conns=200`, "--telemetry=disable", `--state-dir=${folder}`,
     "--log-level=info"], "Listening on TCP", port);
   const stop = daemon.stop.bind(daemon);
   daemon.stop = async () => {
