@@ -34,6 +34,8 @@ export const about = `bench/mongo_load.cc, one thread, ${connections} connection
 
 const filler = "x".repeat(900);
 const placeholder = new BSON.ObjectId("ee".repeat(12));
+// Of the document with this number, in the order of numbers.
+const idOf = (n) => new BSON.ObjectId(n.toString(16).padStart(24, "0"));
 const document = (id, n) => ({ _id: id, n, group: `g${n % groups}`, amount: n / 7, at: new Date(1.7e12 + n), filler });
 
 // A number that is the same for the same seed, whoever is measured.
@@ -65,9 +67,9 @@ const kinds = [
   { name: `inserts in batches of ${whole(batch)}`, open: few, each: batch, expected: { n: batch },
     commands: () => [{ insert: "made", documents: Array.from({ length: batch }, (_, i) => document(placeholder, i)) }] },
   { name: "reads by _id", isRead: true, found: 1,
-    commands: () => many(messages, (random) => ({ find: "read", filter: { _id: random(documents) }, limit: 1, singleBatch: true })) },
+    commands: () => many(messages, (random) => ({ find: "read", filter: { _id: idOf(random(documents)) }, limit: 1, singleBatch: true })) },
   { name: "updates by _id", expected: { n: 1 },
-    commands: () => many(messages, (random) => ({ update: "read", updates: [{ q: { _id: random(documents) }, u: { $inc: { changes: 1 } } }] })) },
+    commands: () => many(messages, (random) => ({ update: "read", updates: [{ q: { _id: idOf(random(documents)) }, u: { $inc: { changes: 1 } } }] })) },
   { name: `indexed ranges of ${span}`, isRead: true, open: fewest, found: span,
     commands: () => many(messages, (random) => {
       const from = random(documents - span);
@@ -83,7 +85,7 @@ async function prepare(side, folder) {
   const db = side.client.db("bench");
   await db.collection("read").createIndex({ n: 1 });
   for (let from = 0; from < documents; from += batch) {
-    await db.collection("read").insertMany(Array.from({ length: Math.min(batch, documents - from) }, (_, i) => document(from + i, from + i)));
+    await db.collection("read").insertMany(Array.from({ length: Math.min(batch, documents - from) }, (_, i) => document(idOf(from + i), from + i)));
   }
   for (const [at, kind] of kinds.entries()) {
     const commands = kind.commands();

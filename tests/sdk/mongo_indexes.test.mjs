@@ -176,6 +176,37 @@ describe("indexes of MongoDB's driver", () => {
     }
   });
 
+  it("a wildcard index serves every path", async () => {
+    const random = numbers(12);
+    const pick = (next) => (next(4) ? scalars[next(scalars.length)] : Array.from({ length: next(3) }, () => scalars[next(scalars.length)]));
+    const [plain, indexed] = await twice(at, documents(random, 1500, pick), [{ "$**": 1 }]);
+    assert.equal(readsBy(await planOf(indexed.find({ "in.deep": 3, k: 2 }))).indexName, "$**_1");
+    await compare(plain, indexed, random, 80, false);
+    const below = at.collection();
+    await below.createIndex({ "in.$**": 1 });
+    await below.insertMany(Array.from({ length: 50 }, (_, n) => ({ _id: n, n, in: { deep: n } })));
+    assert.deepEqual(stagesOf(await planOf(below.find({ "in.deep": 3 }))), ["FETCH", "IXSCAN"]);
+    assert.deepEqual(stagesOf(await planOf(below.find({ n: 3 }))), ["COLLSCAN"]);
+  });
+
+  it("a TTL index of a collection that has documents expires those that it should, and no others", async () => {
+    const collection = at.collection();
+    const ago = (seconds) => new Date(Date.now() - seconds * 1000);
+    await collection.insertMany([{ _id: 1, seen: ago(3600) }, { _id: 2, seen: ago(-3600) }, { _id: 3 }, { _id: 4, seen: "no date" },
+      ...Array.from({ length: 700 }, (_, i) => ({ _id: 100 + i, seen: ago(i % 2 ? 3600 : -3600) }))]);
+    await collection.createIndex({ seen: 1 }, { expireAfterSeconds: 60 });
+    assert.deepEqual((await collection.find({ _id: { $lt: 100 } }).sort({ _id: 1 }).toArray()).map((one) => one._id), [2, 3, 4]);
+    assert.equal((await collection.find().toArray()).length, 353);
+    assert.equal((await collection.find({ seen: { $lt: new Date() } }).toArray()).length, 0);
+    await collection.insertOne({ _id: 5, seen: ago(3600) });
+    assert.equal(await collection.findOne({ _id: 5 }), null);
+    const made = (await collection.indexes()).find((one) => one.name === "seen_1");
+    assert.deepEqual(made, { v: 2, key: { seen: 1 }, name: "seen_1", expireAfterSeconds: 60 });
+    await collection.dropIndex("seen_1");
+    await collection.insertOne({ _id: 6, seen: ago(3600) });
+    assert.equal((await collection.findOne({ _id: 6 }))._id, 6);
+  });
+
   it("a hint is obeyed; an index that is dropped is not used", async () => {
     const collection = at.collection();
     await collection.createIndexes([{ key: { a: 1, b: 1 } }, { key: { b: 1 } }]);

@@ -36,7 +36,11 @@ void set_index_rules(catalog::ContainerSpec& spec, const Definition& definition)
   spec.indexed = !spec.index_rules.empty();
   const IndexSpec* const expiring = definition.expiring_index();
   spec.default_life_ms = std::nullopt;
-  if (expiring != nullptr) spec.default_life_ms = *Definition::expire_after_s(*expiring) * 1000;
+  if (expiring != nullptr) {
+    spec.default_life_ms = Definition::is_expiry_pending(*expiring)
+                               ? partition::Lifetime::kForever
+                               : *Definition::expire_after_s(*expiring) * 1000;
+  }
 }
 
 bool is_unique(const Value& spec) {
@@ -165,10 +169,11 @@ Answer<cluster::RoutingPtr> make_again(const Context& context, const cluster::Ro
       context.engine.feed(routing, value::placement_min(), value::placement_max(), nullptr, 1, {});
   if (!page) return pass(engine_error(page.error()));
   if (!page->page.items.empty() || page->page.more) {
-    return refuse(kNotImplemented,
-                  fmt::format("a unique index and a TTL index can be made while the collection has "
-                              "no documents, and {}.{} has some: make them before the first insert",
-                              database, name));
+    return refuse(
+        kNotImplemented,
+        fmt::format("a unique index can be made while the collection has no documents, and "
+                    "{}.{} has some: make it before the first insert",
+                    database, name));
   }
   const auto throughput = routing->container->throughput;
   auto removed = context.engine.remove_container(routing->container->number);

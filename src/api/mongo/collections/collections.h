@@ -42,7 +42,7 @@ Answer<cluster::RoutingPtr> replace_definition(const Context& context,
                                                const cluster::RoutingPtr& routing,
                                                const Definition& definition);
 
-// The same for what a container has from its making on (unique keys, lifetimes): a collection
+// The same for what a container has from its making on (unique keys): a collection
 // without documents is made again, with its throughput; one that has some is refused (238).
 Answer<cluster::RoutingPtr> make_again(const Context& context, const cluster::RoutingPtr& routing,
                                        Definition definition);

@@ -47,6 +47,10 @@ std::optional<int64_t> Definition::expire_after_s(const IndexSpec& index) {
   return static_cast<int64_t>(seconds.number());
 }
 
+bool Definition::is_expiry_pending(const IndexSpec& index) {
+  return index.spec.find("expiryPending").is_true();
+}
+
 const IndexSpec* Definition::expiring_index() const {
   for (const IndexSpec& index : indexes) {
     if (expire_after_s(index)) return &index;

@@ -1,7 +1,8 @@
 // What the face keeps of a collection in its container's definition: the options that it was made
 // with, its indexes, its shard key. It is one BSON document, in base64, in a JSON object:
 //   {"bson": "…"} of {uuid, options: {…}, indexes: [{v, key, name, …}, …], shardKey: {…}}
-// The index on _id is always there and not in the list.
+// The index on _id is always there and not in the list. One by which documents are to expire has
+// `expiryPending: true` until all have a date to expire by.
 //
 // Immutable; any thread may call.
 #pragma once
@@ -38,6 +39,8 @@ struct Definition {
   // The index by whose date documents expire, and after how long; null: there is none.
   const IndexSpec* expiring_index() const;
   static std::optional<int64_t> expire_after_s(const IndexSpec& index);
+  // Whether documents are still being told by when they expire: until then none does.
+  static bool is_expiry_pending(const IndexSpec& index);
   std::string to_face_json() const;
 };
 

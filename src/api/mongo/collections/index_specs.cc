@@ -190,13 +190,18 @@ Answer<AddedIndexes> add_indexes(Definition& definition, const Value& given, std
     if (made->index.name == "_id_") {
       return refuse(kBadValue, "The index name '_id_' is reserved for the _id index");
     }
+    // One that was not finished is made again.
+    std::erase_if(definition.indexes, [&](const IndexSpec& other) {
+      return other.name == made->index.name && Definition::is_expiry_pending(other);
+    });
     auto known = is_there(definition, made->index, ns);
     if (!known) return pass(std::move(known.error()));
     if (*known) continue;
     if (auto checked = check_new_index(definition, *made, ns); !checked) {
       return pass(std::move(checked.error()));
     }
-    added.needs_empty = added.needs_empty || made->is_unique || made->is_expiring;
+    added.needs_empty = added.needs_empty || made->is_unique;
+    added.expires = added.expires || made->is_expiring;
     definition.indexes.push_back(std::move(made->index));
     ++added.count;
   }

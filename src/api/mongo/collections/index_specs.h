@@ -14,8 +14,10 @@ namespace orrery::mongo {
 
 struct AddedIndexes {
   size_t count = 0;
-  // One of them is unique or expires documents: a collection that has documents cannot be given it.
+  // One of them is unique: a collection that has documents cannot be given it.
   bool needs_empty = false;
+  // One of them expires documents: those that are there have to be told by when.
+  bool expires = false;
 };
 // Adds those of `given`, an array, that are not there. On error the definition is of no use. `ns`
 // is for messages.

@@ -1,7 +1,6 @@
 // createIndexes, listIndexes, dropIndexes. Indexes are kept in the collection's definition as they
-// were asked for. Unique keys are given to a container when it is made, and the date that a
-// document expires by is taken when it is written: so unique and TTL indexes can be made while the
-// collection is empty.
+// were asked for. Unique keys are given to a container when it is made: so unique indexes can be
+// made while the collection is empty.
 #include <fmt/format.h>
 
 #include <utility>
@@ -14,6 +13,7 @@
 #include "api/mongo/commands/arguments.h"
 #include "api/mongo/commands/batches.h"
 #include "api/mongo/commands/command.h"
+#include "api/mongo/documents/start_expiring.h"
 
 namespace orrery::mongo {
 
@@ -38,6 +38,7 @@ Answer<void> run_create_indexes(const Context& context, Call& call) {
     if (!made) return pass(std::move(made.error()));
   } else if (added->count > 0) {
     auto changed = added->needs_empty ? make_again(context, found, std::move(definition))
+                   : added->expires   ? start_expiring(context, call, found, std::move(definition))
                                       : replace_definition(context, found, definition);
     if (!changed) return pass(std::move(changed.error()));
   }

@@ -266,8 +266,11 @@ Answer<std::optional<std::string_view>> MatchingDocuments::next_bytes() {
 }
 
 Answer<Value> MatchingDocuments::decode(std::string_view bytes) {
-  const bool is_part = fields_ && select_members(bytes, *fields_, selected_);
-  return from_bson(is_part ? selected_ : bytes);
+  if (!fields_ || !select_members(bytes, *fields_, selected_)) return from_bson(bytes);
+  auto parsed = parse_bson_in_place(selected_);
+  if (!parsed) return pass(std::move(parsed.error()));
+  decoded_.emplace(std::move(*parsed));
+  return Value::from(decoded_->root());
 }
 
 Answer<std::optional<MatchingDocuments::Found>> MatchingDocuments::next() {

@@ -27,6 +27,7 @@
 #include "api/mongo/match/match.h"
 #include "api/mongo/match/projection.h"
 #include "api/mongo/match/sort.h"
+#include "value/document.h"
 #include "value/value.h"
 
 namespace orrery::mongo {
@@ -50,8 +51,8 @@ struct FindQuery {
   // Their order should be that of _id, or many of them are changed as they come: an index is read
   // for their keys first.
   bool needs_keys_first = false;
-  // The members that are looked at beside those of the filter: Found::document has these, and may
-  // have no others. Unset: all.
+  // The members that are looked at beside those of the filter: Found::document has these, may have
+  // no others, and is valid until the next call. Unset: all, and it owns what it is of.
   std::optional<std::vector<std::string>> fields = std::nullopt;
 };
 
@@ -78,7 +79,7 @@ class MatchingDocuments {
 
   struct Found {
     std::string_view bytes;  // valid until the next call
-    value::Value document;   // owns what it is of
+    value::Value document;   // see FindQuery::fields
     std::optional<size_t> position;
   };
   // Nothing at the end.
@@ -143,6 +144,7 @@ class MatchingDocuments {
   std::optional<std::vector<std::string>> few_;
   std::optional<std::vector<std::string>> fields_;  // of documents that are decoded; unset: all
   std::string selected_;
+  std::optional<value::Document> decoded_;  // of selected_
   size_t next_point_ = 0;
   std::string point_body_;
   std::string first_placement_;

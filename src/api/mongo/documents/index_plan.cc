@@ -21,6 +21,7 @@ using value::Type;
 using value::Value;
 using value::ValueOrder;
 
+constexpr int kFilterDepthMax = 100;
 constexpr size_t kStepsMax = 4;  // of a path: each may lead through an array or not
 // An index that leaves more than one document in so many is no help, unless they are few.
 constexpr uint64_t kSelectivity = 3;
@@ -106,8 +107,27 @@ void bind(IndexPlan& plan, const value::CompositeIndex& composite, const Value& 
   join(plan.ranges);
 }
 
+void add_paths(const Value& filter, std::vector<std::string>& paths, int depth) {
+  if (depth > kFilterDepthMax) return;
+  for (const Value::Member& member : filter.members()) {
+    if (!member.name.starts_with('$')) {
+      if (std::ranges::find(paths, member.name) == paths.end()) paths.emplace_back(member.name);
+      continue;
+    }
+    for (const Value& clause : member.value.elements()) add_paths(clause, paths, depth + 1);
+  }
+}
+
 bool is_number_text(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_indexable_path(std::string_view dotted) {
+  if (dotted.contains('$')) return false;
+  const Path path = path_of(dotted);
+  return path.steps.size() <= kStepsMax &&
+         std::ranges::none_of(path.steps,
+                              [](const Path::Step& step) { return is_number_text(step.name); });
 }
 
 }  // namespace
@@ -134,13 +154,34 @@ std::vector<Path> with_arrays(const Path& path, bool ends) {
 }
 
 bool is_indexable(const Value::Member& field) {
-  if (field.name.contains('$')) return false;
   const bool is_plain =
       field.value.is_number() || (field.value.is_string() && field.value.text() == "hashed");
-  const Path path = path_of(field.name);
-  return is_plain && path.steps.size() <= kStepsMax &&
-         std::ranges::none_of(path.steps,
-                              [](const Path::Step& step) { return is_number_text(step.name); });
+  return is_plain && is_indexable_path(field.name);
+}
+
+std::optional<std::string> wildcard_prefix(const IndexSpec& index) {
+  constexpr std::string_view kAll = "$**";
+  if (index.key.size() != 1 || !index.spec.find("wildcardProjection").is_undefined()) {
+    return std::nullopt;
+  }
+  for (const Value::Member& field : index.key.members()) {
+    if (!field.value.is_number() || !field.name.ends_with(kAll)) break;
+    std::string_view prefix = field.name.substr(0, field.name.size() - kAll.size());
+    if (prefix.empty()) return std::string();
+    prefix.remove_suffix(1);  // the dot
+    if (is_indexable_path(prefix)) return std::string(prefix);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> paths_below(const std::string& prefix, const Value& filter) {
+  std::vector<std::string> paths;
+  add_paths(filter, paths, 0);
+  std::erase_if(paths, [&](const std::string& path) {
+    const bool is_below = prefix.empty() || path == prefix || path.starts_with(prefix + ".");
+    return !is_below || !is_indexable_path(path);
+  });
+  return paths;
 }
 
 std::optional<value::CompositeIndex> composite_of(const IndexSpec& index) {

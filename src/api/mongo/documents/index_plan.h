@@ -55,6 +55,12 @@ std::vector<TermRange> array_terms(const IndexPlan& plan, size_t fields);
 // An index that leaves more than this many of so many documents is no help.
 uint64_t worthwhile(uint64_t items);
 
+// What a wildcard index is of: all paths below this one, which may be empty. Nothing: it is none,
+// or one that leaves paths out or has other fields, which is not used.
+std::optional<std::string> wildcard_prefix(const IndexSpec& index);
+// The paths that a filter names, of those that the container's index may have below a prefix.
+std::vector<std::string> paths_below(const std::string& prefix, const value::Value& filter);
+
 // A path with and without an array behind each of its steps; behind the last one if `ends`.
 std::vector<value::Path> with_arrays(const value::Path& path, bool ends);
 // A field of an index whose values the container's index has: not too deep, and without numbers in

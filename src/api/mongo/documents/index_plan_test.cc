@@ -93,6 +93,17 @@ TEST(IndexPlan, IsOfFieldsThatHaveNoPositions) {
   EXPECT_TRUE(composite_of(index_of(R"({"a.b": -1, "c": "hashed"})")));
 }
 
+TEST(IndexPlan, AWildcardIsOfThePathsBelowIt) {
+  EXPECT_EQ(wildcard_prefix(index_of(R"({"$**": 1})")), "");
+  EXPECT_EQ(wildcard_prefix(index_of(R"({"a.b.$**": 1})")), "a.b");
+  EXPECT_FALSE(wildcard_prefix(index_of(R"({"a": 1})")));
+  EXPECT_FALSE(wildcard_prefix(index_of(R"({"$**": 1, "a": 1})")));
+  using Paths = std::vector<std::string>;
+  const Value filter = from_ejson(R"({"a.b": 1, "$or": [{"c": 2}, {"a": 3}], "a.0": 4, "ab": 5})");
+  EXPECT_EQ(paths_below("", filter), (Paths{"a.b", "c", "a", "ab"}));
+  EXPECT_EQ(paths_below("a", filter), (Paths{"a.b", "a"}));
+}
+
 // Values of every kind that is no array, and none.
 std::string random_value(std::mt19937& random) {
   constexpr std::array kValues = {"null",

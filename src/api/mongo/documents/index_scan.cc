@@ -50,14 +50,19 @@ std::optional<std::pair<std::string, std::string>> terms_of(const std::string& p
 
 std::vector<value::IndexRule> index_rules_of(const Definition& definition) {
   std::vector<value::IndexRule> rules;
+  const auto include = [&rules](Path path) {
+    value::IndexRule rule{.path = {.path = std::move(path), .tail = value::Tail::subtree},
+                          .include = true};
+    if (std::ranges::find(rules, rule) == rules.end()) rules.push_back(std::move(rule));
+  };
   for (const IndexSpec& index : definition.indexes) {
+    if (const auto prefix = wildcard_prefix(index)) {
+      const Path path = prefix->empty() ? Path{} : path_of(*prefix);
+      for (Path& one : with_arrays(path, false)) include(std::move(one));
+    }
     for (const Value::Member& field : index.key.members()) {
       if (!is_indexable(field)) continue;
-      for (Path& path : with_arrays(path_of(field.name), false)) {
-        value::IndexRule rule{.path = {.path = std::move(path), .tail = value::Tail::subtree},
-                              .include = true};
-        if (std::ranges::find(rules, rule) == rules.end()) rules.push_back(std::move(rule));
-      }
+      for (Path& path : with_arrays(path_of(field.name), false)) include(std::move(path));
     }
   }
   return rules;
@@ -103,10 +108,15 @@ Answer<bool> IndexScan::collect(const Value& filter, const IndexSpec* only, uint
   std::vector<Candidate> candidates;
   for (const IndexSpec& index : definition_of(*routing_).indexes) {
     if (only != nullptr && &index != only) continue;
+    std::vector<std::string> fields;
+    if (const auto prefix = wildcard_prefix(index)) fields = paths_below(*prefix, filter);
     for (const Value::Member& field : index.key.members()) {
-      if (!is_indexable(field) || bounds_of(filter, field.name, true).is_everything) continue;
-      Candidate candidate{.index = &index, .field = std::string(field.name)};
-      for (const Path& path : with_arrays(path_of(field.name), true)) {
+      if (is_indexable(field)) fields.emplace_back(field.name);
+    }
+    for (std::string& field : fields) {
+      if (bounds_of(filter, field, true).is_everything) continue;
+      Candidate candidate{.index = &index, .field = std::move(field)};
+      for (const Path& path : with_arrays(path_of(candidate.field), true)) {
         const bool has_array =
             std::ranges::any_of(path.steps, [](const Path::Step& step) { return step.array; });
         (has_array ? candidate.multikey : candidate.plain).push_back(value::term_path(path));
