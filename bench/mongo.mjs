@@ -26,7 +26,7 @@ const javaTarget = 1;
 const cosmosTarget = 0.8;
 
 export const title = "The MongoDB face";
-export const about = `bench/mongo_load.cc, one thread, ${connections} connections (${few} for batches, ${fewest} for ranges and groups), one message under way on each, ` +
+export const about = `bench/mongo_load.cc, one thread, ${connections} connections (${few} for batches, ${fewest} for ranges and groups), one message under way on each, as drivers send them but without a session, ` +
   `documents of 1 KB, ${whole(documents)} of them in the collection that is read, with an index on a number. A range is of ${span} ` +
   `documents by that index; $group sums and counts all documents in ${groups} groups. FerretDB 1.24 over PostgreSQL 15 is ` +
   "durable, as Orrery is; mongo-java-server 1.47 keeps everything in memory. The Cosmos face of the same server creates items of " +
@@ -47,13 +47,21 @@ function numbers(seed) {
   };
 }
 
-function message(command) {
-  const body = BSON.serialize({ ...command, $db: "bench" });
-  const head = Buffer.alloc(21);
-  head.writeInt32LE(21 + body.length, 0);
-  head.writeInt32LE(1, 4);
-  head.writeInt32LE(2013, 12);
-  return Buffer.concat([head, body]);
+// As drivers send it: what a write is of in a section of its own.
+function message({ documents: made, updates, ...command }) {
+  const body = Buffer.concat([Buffer.from([0]), BSON.serialize({ ...command, $db: "bench" })]);
+  const sequences = Object.entries({ documents: made, updates }).filter(([, list]) => list).map(([name, list]) => {
+    const rest = Buffer.concat([Buffer.from(`${name}\0`), ...list.map((one) => BSON.serialize(one))]);
+    const head = Buffer.alloc(5);
+    head[0] = 1;
+    head.writeInt32LE(4 + rest.length, 1);
+    return Buffer.concat([head, rest]);
+  });
+  const all = Buffer.concat([Buffer.alloc(20), body, ...sequences]);
+  all.writeInt32LE(all.length, 0);
+  all.writeInt32LE(1, 4);
+  all.writeInt32LE(2013, 12);
+  return all;
 }
 
 const many = (count, make) => {
@@ -95,7 +103,8 @@ async function prepare(side, folder) {
       return [length, bytes];
     })));
     // One is looked at more closely than the load does.
-    const { cursor, ...answer } = await db.command(kind.found ? commands[0] : { ...commands[0], ...(commands[0].documents ? { documents: commands[0].documents.map((one) => ({ ...one, _id: new BSON.ObjectId() })) } : {}) });
+    const { documents: made, ...first } = commands[0];
+    const { cursor, ...answer } = await db.command({ ...first, ...(made ? { documents: made.map((one) => ({ ...one, _id: new BSON.ObjectId() })) } : {}) });
     if (kind.found && cursor.firstBatch.length !== kind.found) throw new Error(`${kind.name}: found ${cursor.firstBatch.length}`);
     if (kind.expected && answer.n !== kind.expected.n) throw new Error(`${kind.name}: ${JSON.stringify(answer)}`);
   }
