@@ -120,6 +120,7 @@ Answer<void> run_find(const Context& context, Call& call) {
   if (!name) return pass(std::move(name.error()));
   auto find = parse_find(call.command);
   if (!find) return pass(std::move(find.error()));
+  find->query.transaction = call.transaction;
   auto rows = FindStream::open(context, find_collection(context, call.database, *name), find->query,
                                find->options, call.now_ms());
   if (!rows) return pass(std::move(rows.error()));
@@ -214,6 +215,7 @@ Answer<void> run_distinct(const Context& context, Call& call) {
   if (!filter) return pass(std::move(filter.error()));
   auto query = parse_query(*filter, call.command);
   if (!query) return pass(std::move(query.error()));
+  query->transaction = call.transaction;
   Budget budget;
   start_budget(call, budget);
   auto documents = MatchingDocuments::open(context, find_collection(context, call.database, *name),

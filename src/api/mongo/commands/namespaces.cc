@@ -190,6 +190,10 @@ Answer<void> run_drop(const Context& context, Call& call) {
 }
 
 Answer<void> run_drop_database(const Context& context, Call& call) {
+  // The users of all databases are there.
+  if (call.database == "admin") {
+    return refuse(kIllegalOperation, "Dropping the 'admin' database is prohibited.");
+  }
   if (const auto found = context.engine.catalog().database({kFaceName, call.database})) {
     auto removed = context.engine.remove_database(found->number);
     if (!removed && removed.error().code != Code::not_found) {
@@ -198,11 +202,6 @@ Answer<void> run_drop_database(const Context& context, Call& call) {
     call.answer.string("dropped", call.database);
   }
   return {};
-}
-
-Answer<void> run_rename(const Context& /*context*/, Call& /*call*/) {
-  return refuse(kNotImplemented,
-                "renameCollection is not implemented: copy the documents with $out");
 }
 
 Answer<void> run_coll_mod(const Context& context, Call& call) {

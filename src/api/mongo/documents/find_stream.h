@@ -22,6 +22,7 @@
 #include "api/mongo/documents/hint.h"
 #include "api/mongo/documents/index_scan.h"
 #include "api/mongo/documents/scan.h"
+#include "api/mongo/documents/transaction_scan.h"
 #include "api/mongo/match/match.h"
 #include "api/mongo/match/projection.h"
 #include "api/mongo/match/sort.h"
@@ -41,6 +42,8 @@ struct FindQuery {
   bool is_descending = false;
   // Documents are not wanted in the order of _id: the order in which they were made is better.
   bool is_natural = false;
+  // Whose view of the documents is read; null: what is committed.
+  std::shared_ptr<OpenTransaction> transaction = {};
 };
 
 // How documents are found.
@@ -91,7 +94,8 @@ class MatchingDocuments {
   Answer<void> begin_batch();
   double end_batch(size_t bytes_returned);
   uint64_t documents_read() const {
-    return points_read_ + (scan_ ? scan_->items_read() : 0) + (index_ ? index_->items_read() : 0);
+    return points_read_ + (scan_ ? scan_->items_read() : 0) + (index_ ? index_->items_read() : 0) +
+           (staged_ ? staged_->items_read() : 0);
   }
   uint64_t keys_read() const {
     if (index_) return index_->keys_read();
@@ -105,6 +109,8 @@ class MatchingDocuments {
       : context_(context), routing_(std::move(routing)), evaluation_(budget) {}
   // Chooses how documents are found: one of points_, scan_ and index_.
   Answer<void> plan_reads(const FindQuery& query, const Hint& hint);
+  // The same in a transaction: points_ or staged_.
+  Answer<void> plan_in_transaction(const FindQuery& query);
   // By the keys of documents, if the filter names them. False: it does not.
   bool plan_points(const FindQuery& query, const std::string& placement);
   // All documents in the order in which they were made, if they are few. False: they are not.
@@ -116,9 +122,11 @@ class MatchingDocuments {
   Evaluation evaluation_;
   ParseContext parse_context_;
   Matcher matcher_;
-  // One of these two, or points_, whose bodies are there already if they are few_.
+  std::shared_ptr<OpenTransaction> transaction_;
+  // One of these three, or points_, whose bodies are there already if they are few_.
   std::unique_ptr<Scan> scan_;
   std::unique_ptr<IndexScan> index_;
+  std::unique_ptr<TransactionScan> staged_;
   std::vector<partition::ItemKey> points_;
   std::optional<std::vector<std::string>> few_;
   size_t next_point_ = 0;
@@ -126,6 +134,7 @@ class MatchingDocuments {
   std::string first_placement_;
   uint64_t points_read_ = 0;
   double point_charge_ = 0;
+  uint64_t staged_bytes_ = 0;  // of points_ in a transaction
   uint64_t paid_items_ = 0;
   uint64_t paid_bytes_ = 0;
   bool is_in_id_order_ = false;

@@ -126,7 +126,8 @@ Answer<std::unique_ptr<Source>> PipelineStream::documents_of(const std::string& 
                                .let = {},
                                .collation = query_.collation,
                                .hint = hint,
-                               .is_natural = true},
+                               .is_natural = true,
+                               .transaction = query_.transaction},
                               budget, now_ms_);
   if (!documents) return pass(std::move(documents.error()));
   return std::make_unique<DocumentSource>(*this, std::move(*documents));
