@@ -112,9 +112,9 @@ std::optional<std::string> prepared(const std::string& text) {
   const icu::UnicodeString from = icu::UnicodeString::fromUTF8(text);
   // Compatibility forms are 18 times as long at most.
   std::u16string to(static_cast<size_t>(from.length()) * 18 + 1, u'\0');
-  const int32_t size = usprep_prepare(profile, from.getBuffer(), from.length(), to.data(),
-                                      static_cast<int32_t>(to.size()), USPREP_DEFAULT, nullptr,
-                                      &status);
+  const int32_t size =
+      usprep_prepare(profile, from.getBuffer(), from.length(), to.data(),
+                     static_cast<int32_t>(to.size()), USPREP_DEFAULT, nullptr, &status);
   usprep_close(profile);
   if (U_FAILURE(status)) return std::nullopt;
   std::string out;
@@ -127,8 +127,9 @@ std::optional<std::string> prepared(const std::string& text) {
 Answer<ScramCredential> make_credential(ScramKind kind, std::string_view user,
                                         const std::string& password) {
   if (password.empty() || password.size() > kPasswordBytesMax) {
-    return refuse(kBadValue, fmt::format("User passwords must not be empty, nor longer than {} bytes",
-                                         kPasswordBytesMax));
+    return refuse(kBadValue,
+                  fmt::format("User passwords must not be empty, nor longer than {} bytes",
+                              kPasswordBytesMax));
   }
   std::string used;
   if (kind == ScramKind::sha1) {

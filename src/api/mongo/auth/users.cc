@@ -46,7 +46,8 @@ std::string text_of(const Value& value) {
 }
 
 std::unexpected<Error> not_found(std::string_view database, std::string_view name) {
-  return refuse(kUserNotFound, fmt::format("Could not find user \"{}\" for db \"{}\"", name, database));
+  return refuse(kUserNotFound,
+                fmt::format("Could not find user \"{}\" for db \"{}\"", name, database));
 }
 
 }  // namespace
@@ -135,7 +136,8 @@ Answer<void> Users::create(const User& user) {
       engine_.create_resource(kUserKind, parent(), user.id(), encode_user(user), kUsersMax);
   if (created) return {};
   if (created.error().code == Code::conflict) {
-    return refuse(kUserExists, fmt::format("User \"{}@{}\" already exists", user.name, user.database));
+    return refuse(kUserExists,
+                  fmt::format("User \"{}@{}\" already exists", user.name, user.database));
   }
   return pass(engine_error(created.error()));
 }

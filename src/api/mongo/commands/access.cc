@@ -27,8 +27,8 @@ Answer<void> check_may(const Context& context, const Call& call, Action action,
   if (!is_logged_in(context, call.connection)) {
     return refuse(kUnauthorized, fmt::format("Command {} requires authentication", call.name));
   }
-  const bool is_root = !call.connection.identity &&
-                       call.connection.access == account::Access::read_write;
+  const bool is_root =
+      !call.connection.identity && call.connection.access == account::Access::read_write;
   if (is_root || allow(roles_of(context, call.connection), action, database)) return {};
   const bool reads_only = !call.connection.identity;
   return refuse(kUnauthorized, fmt::format("not authorized on {} to execute command {}{}", database,

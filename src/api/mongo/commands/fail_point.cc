@@ -17,7 +17,7 @@ using value::Value;
 
 // Those of the specification of retryable writes: a server that steps down, stops, or cannot be
 // reached.
-constexpr std::array kRetryableCodes = {6,   7,   89,    91,    134,   189,   262,
+constexpr std::array kRetryableCodes = {6,    7,     89,    91,    134,   189,  262,
                                         9001, 10107, 11600, 11602, 13435, 13436};
 
 std::vector<std::string> texts_of(const Value& array) {

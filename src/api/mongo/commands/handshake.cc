@@ -46,12 +46,11 @@ Answer<void> start_login(const Context& context, Connection& connection, const V
   auto login = std::make_unique<ScramConversation>(*kind, skips);
   const Value given = start.find("db");  // of a speculative one
   const std::string database(given.is_string() ? given.text() : from);
-  auto step = login->begin(
-      context.secrets, payload_of(start.find("payload")),
-      [&](const std::string& name) -> std::optional<ScramCredential> {
-        const UserPtr user = context.users.find(database, name);
-        return user ? user->credential(*kind) : std::nullopt;
-      });
+  auto step = login->begin(context.secrets, payload_of(start.find("payload")),
+                           [&](const std::string& name) -> std::optional<ScramCredential> {
+                             const UserPtr user = context.users.find(database, name);
+                             return user ? user->credential(*kind) : std::nullopt;
+                           });
   if (!step) return pass(std::move(step.error()));
   connection.login = std::move(login);
   connection.login_database = database;

@@ -72,7 +72,8 @@ Answer<void> run_get_parameter(const Context& context, Call& call) {
     call.answer.int64("transactionLifetimeLimitSeconds", TransactionStore::kLifetimeS);
   }
   if (asked("requireApiVersion")) call.answer.boolean("requireApiVersion", false);
-  if (asked("enableTestCommands")) call.answer.boolean("enableTestCommands", context.options.in_development);
+  if (asked("enableTestCommands"))
+    call.answer.boolean("enableTestCommands", context.options.in_development);
   if (is_known) return {};
   return refuse(kInvalidOptions, "no option found to get");
 }

@@ -26,7 +26,7 @@ constexpr uint32_t kNoteKeptS = 30 * 60;
 constexpr std::string_view kTransient = "TransientTransactionError";
 constexpr std::string_view kCommitIsUnknown = "UnknownTransactionCommitResult";
 constexpr std::array<std::string_view, 11> kStatements = {
-    "find",   "getMore", "aggregate",     "distinct",      "insert",           "update",
+    "find",   "getMore",       "aggregate",   "distinct",          "insert",          "update",
     "delete", "findAndModify", "killCursors", "commitTransaction", "abortTransaction"};
 
 struct Numbered {
@@ -94,9 +94,9 @@ std::unexpected<Error> not_lent(const Numbered& at, Found found) {
     case Found::aborted:
       return no_transaction(at, "it has been aborted");
     case Found::old:
-      return refuse(kTransactionTooOld,
-                    fmt::format("transaction {} is older than one that this session has begun",
-                                at.number));
+      return refuse(
+          kTransactionTooOld,
+          fmt::format("transaction {} is older than one that this session has begun", at.number));
     default:
       return no_transaction(at, "nothing is known of it");
   }
@@ -134,8 +134,8 @@ Answer<bool> was_committed(const Context& context, const Call& call, const Numbe
     const std::string_view name = ns.text();
     const size_t dot = name.find('.');
     if (dot == std::string_view::npos) return false;
-    return is_committed_in(
-        context, find_collection(context, name.substr(0, dot), name.substr(dot + 1)), at);
+    return is_committed_in(context,
+                           find_collection(context, name.substr(0, dot), name.substr(dot + 1)), at);
   }
   for (const catalog::DatabasePtr& database : context.engine.catalog().databases(kFaceName)) {
     for (const catalog::ContainerPtr& container :

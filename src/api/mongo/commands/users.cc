@@ -46,7 +46,8 @@ Answer<std::vector<Role>> roles_argument(const Context& context, const Call& cal
       return refuse(kBadValue, "a role is its name, or {role: name, db: name}");
     }
     if (find_role(role.name, role.database) == nullptr) {
-      return refuse(kRoleNotFound, fmt::format("Could not find role: {}@{}", role.name, role.database));
+      return refuse(kRoleNotFound,
+                    fmt::format("Could not find role: {}@{}", role.name, role.database));
     }
     if (auto may = check_may(context, call, Action::users, role.database); !may) {
       return pass(std::move(may.error()));
@@ -85,8 +86,9 @@ Answer<void> set_password(const Call& call, User& user) {
 
 Answer<void> check_not_account(const Context& context, std::string_view name) {
   if (name != context.account.name()) return {};
-  return refuse(kUserExists,
-                fmt::format("'{}' is the account itself: its passwords are the account's keys", name));
+  return refuse(
+      kUserExists,
+      fmt::format("'{}' is the account itself: its passwords are the account's keys", name));
 }
 
 Answer<User> user_of(const Context& context, const Call& call) {
@@ -104,10 +106,7 @@ void append_roles(BsonWriter& answer, std::string_view name, std::span<const Rol
   answer.begin_array(name);
   BsonWriter::Index index;
   for (const Role& role : roles) {
-    answer.begin_document(index.next())
-        .string("role", role.name)
-        .string("db", role.database)
-        .end();
+    answer.begin_document(index.next()).string("role", role.name).string("db", role.database).end();
   }
   answer.end();
 }
@@ -231,9 +230,7 @@ Answer<void> run_revoke_roles(const Context& context, Call& call) {
 // The account is a user of the database admin.
 Answer<void> run_users_info(const Context& context, Call& call) {
   std::vector<UserPtr> all = context.users.all();
-  User account{.name = context.account.name(),
-               .database = "admin",
-               .roles = {{"root", "admin"}}};
+  User account{.name = context.account.name(), .database = "admin", .roles = {{"root", "admin"}}};
   account.sha1.emplace();
   account.sha256.emplace();
   all.push_back(std::make_shared<const User>(std::move(account)));
@@ -250,8 +247,8 @@ Answer<void> run_users_info(const Context& context, Call& call) {
                            (!call.connection.identity && user->name == call.connection.user);
     if (!is_itself && !check_may(context, call, Action::users, user->database)) {
       if (sees_all) continue;
-      return refuse(kUnauthorized,
-                    fmt::format("not authorized on {} to execute command usersInfo", call.database));
+      return refuse(kUnauthorized, fmt::format("not authorized on {} to execute command usersInfo",
+                                               call.database));
     }
     call.answer.begin_document(index.next());
     append_user(call.answer, *user, shows_credentials);

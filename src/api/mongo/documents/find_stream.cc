@@ -94,8 +94,8 @@ Answer<std::unique_ptr<MatchingDocuments>> MatchingDocuments::open(const Context
   made->matcher_ = std::move(*matcher);
   if (!made->routing_) return made;  // no collection: nothing matches
   made->transaction_ = query.transaction;
-  if (auto planned = query.transaction ? made->plan_in_transaction(query)
-                                       : made->plan_reads(query, hint);
+  if (auto planned =
+          query.transaction ? made->plan_in_transaction(query) : made->plan_reads(query, hint);
       !planned) {
     return pass(std::move(planned.error()));
   }

@@ -43,8 +43,7 @@ class Modifier {
   std::expected<Modified, WriteFailure> run() {
     start_budget(call_, budget_);
     for (int attempt = 0;; ++attempt) {
-      auto documents =
-          MatchingDocuments::open(context_, routing_, query_, budget_, call_.now_ms());
+      auto documents = MatchingDocuments::open(context_, routing_, query_, budget_, call_.now_ms());
       if (!documents) return failed(std::move(documents.error()));
       documents_ = std::move(*documents);
       if (!update_ && !modification_.update.is_undefined()) {

@@ -76,11 +76,10 @@ Answer<std::unique_ptr<TransactionStore::Lent>> TransactionStore::begin(const st
   auto found = sessions_.find(session);
   if (found != sessions_.end() && number <= found->second.number) {
     const bool is_old = number < found->second.number;
-    return refuse(
-        is_old ? kTransactionTooOld : kConflictingOperationInProgress,
-        fmt::format("Cannot start transaction {}: this session has begun {}{}", number,
-                    is_old ? "transaction " : "it already",
-                    is_old ? std::to_string(found->second.number) : std::string()));
+    return refuse(is_old ? kTransactionTooOld : kConflictingOperationInProgress,
+                  fmt::format("Cannot start transaction {}: this session has begun {}{}", number,
+                              is_old ? "transaction " : "it already",
+                              is_old ? std::to_string(found->second.number) : std::string()));
   }
   if (found != sessions_.end()) {
     if (found->second.is_lent) {
