@@ -4,12 +4,11 @@
 #include <fmt/format.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
-#include <unicode/unistr.h>
-#include <unicode/usprep.h>
 
 #include <algorithm>
 
 #include "account/hmac.h"
+#include "api/mongo/bson/sasl_prep.h"
 #include "base/bytes.h"
 
 namespace orrery::mongo {
@@ -103,25 +102,6 @@ Answer<ScramDerived> derive_from(ScramKind kind, const std::string& password,
                       .server_key = std::move(*server_key)};
 }
 
-// SASLprep (RFC 4013). Nothing when the text cannot be a password.
-std::optional<std::string> prepared(const std::string& text) {
-  if (std::ranges::all_of(text, [](char c) { return c >= ' ' && c < 127; })) return text;
-  UErrorCode status = U_ZERO_ERROR;
-  UStringPrepProfile* const profile = usprep_openByType(USPREP_RFC4013_SASLPREP, &status);
-  if (U_FAILURE(status)) return std::nullopt;
-  const icu::UnicodeString from = icu::UnicodeString::fromUTF8(text);
-  // Compatibility forms are 18 times as long at most.
-  std::u16string to(static_cast<size_t>(from.length()) * 18 + 1, u'\0');
-  const int32_t size =
-      usprep_prepare(profile, from.getBuffer(), from.length(), to.data(),
-                     static_cast<int32_t>(to.size()), USPREP_DEFAULT, nullptr, &status);
-  usprep_close(profile);
-  if (U_FAILURE(status)) return std::nullopt;
-  std::string out;
-  icu::UnicodeString(to.data(), size).toUTF8String(out);
-  return out;
-}
-
 }  // namespace
 
 Answer<ScramCredential> make_credential(ScramKind kind, std::string_view user,
@@ -135,7 +115,7 @@ Answer<ScramCredential> make_credential(ScramKind kind, std::string_view user,
   if (kind == ScramKind::sha1) {
     used = hex_md5(fmt::format("{}:mongo:{}", user, password));
   } else {
-    auto text = prepared(password);
+    auto text = sasl_prep(password);
     if (!text) return refuse(kBadValue, "the password has characters that SASLprep prohibits");
     used = std::move(*text);
   }
