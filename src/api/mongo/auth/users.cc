@@ -6,6 +6,7 @@
 #include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/bson/bson_writer.h"
 #include "api/mongo/call.h"
+#include "base/bytes.h"
 
 namespace orrery::mongo {
 namespace {
@@ -66,11 +67,13 @@ std::string encode_user(const User& user) {
   append_credential(to, kScramSha1, user.sha1);
   append_credential(to, kScramSha256, user.sha256);
   to.end();
-  return to.take();
+  return to_base64(to.take());
 }
 
-Answer<User> decode_user(std::string_view bytes) {
-  auto document = from_bson(bytes);
+Answer<User> decode_user(std::string_view text) {
+  const auto bytes = from_base64(text);
+  if (!bytes) return refuse(kInternalError, "the stored form of a user is no base64");
+  auto document = from_bson(*bytes);
   if (!document) return pass(std::move(document.error()));
   User user;
   user.name = text_of(document->find("user"));

@@ -1,7 +1,8 @@
 // The users that the account knows beside itself: made by createUser, with roles and a password of
 // which the server has what SCRAM needs to check it.
 //
-// They are resources of the database `admin` in the catalog, named database.user, each a document:
+// They are resources of the database `admin` in the catalog, named database.user, each a document,
+// BSON in base64 since resources are texts:
 //   {user, db, roles: [{role, db}, …], customData,
 //    credentials: {"SCRAM-SHA-1": {iterationCount, salt, storedKey, serverKey}, …}}
 //
@@ -42,7 +43,7 @@ struct User {
 using UserPtr = std::shared_ptr<const User>;
 
 std::string encode_user(const User& user);
-Answer<User> decode_user(std::string_view bytes);
+Answer<User> decode_user(std::string_view text);
 
 class Users {
  public:
