@@ -29,6 +29,7 @@ describe("users and roles of MongoDB", () => {
     await app.command({ createUser: "reader", pwd: "päßword", roles: ["read"], customData: { team: "x" } });
     await app.command({ createUser: "writer", pwd: "secret", roles: [{ role: "readWrite", db: "app" }] });
     await app.collection("docs").insertOne({ _id: 1 });
+    await root.db("hidden").collection("docs").insertOne({ _id: 1 });
     for (const mechanism of ["SCRAM-SHA-1", "SCRAM-SHA-256"]) {
       const reader = await login("reader", "päßword", `authSource=app&authMechanism=${mechanism}`);
       assert.deepEqual(await reader.db("app").collection("docs").findOne(), { _id: 1 });
@@ -36,6 +37,7 @@ describe("users and roles of MongoDB", () => {
       assert.equal(await codeOf(reader.db("other").collection("docs").findOne()), 13);
       assert.equal(await codeOf(reader.db("app").collection("docs").drop()), 13);
       assert.equal(await codeOf(reader.db("app").collection("docs").aggregate([{ $out: "copy" }]).toArray()), 13);
+      assert.deepEqual((await reader.db("admin").admin().listDatabases()).databases.map((one) => one.name), ["app"]);
       assert.equal(await codeOf(reader.db("app").command({ createUser: "x", pwd: "y", roles: [] })), 13);
       const { authInfo } = await reader.db("admin").command({ connectionStatus: 1 });
       assert.deepEqual(authInfo.authenticatedUsers, [{ user: "reader", db: "app" }]);

@@ -162,6 +162,11 @@ Answer<void> merge_out(const Context& context, Call& call, const Output& output,
   return {};
 }
 
+bool watches_all(const Value& stages) {
+  if (stages.size() == 0) return false;
+  return flag_argument(stages.at(0).find("$changeStream"), "allChangesForCluster", false);
+}
+
 }  // namespace
 
 Answer<PipelineQuery> parse_aggregate(const Call& call, const Value& command) {
@@ -206,6 +211,10 @@ Answer<void> run_aggregate(const Context& context, Call& call) {
   const std::string ns = fmt::format(
       "{}.{}", call.database,
       query->collection.empty() ? std::string_view("$cmd.aggregate") : query->collection);
+  if (call.connection.identity && watches_all(query->stages) &&
+      !allow_everywhere(roles_of(context, call.connection), Action::read)) {
+    return refuse(kUnauthorized, "not authorized to watch the changes of all databases");
+  }
   auto changes = ChangeStream::open(context, *query, call.now_ms());
   if (!changes) return pass(std::move(changes.error()));
   if (*changes && call.transaction) {

@@ -7,6 +7,7 @@
 
 #include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/collections/collections.h"
+#include "api/mongo/commands/access.h"
 #include "api/mongo/commands/arguments.h"
 #include "api/mongo/commands/batches.h"
 #include "api/mongo/commands/command.h"
@@ -76,6 +77,7 @@ Answer<void> run_list_databases(const Context& context, Call& call) {
   for (const auto& database : context.engine.catalog().databases(kFaceName)) {
     const auto containers = context.engine.catalog().containers(database->number);
     if (containers.empty()) continue;  // as if it were not there, as in MongoDB
+    if (!check_may(context, call, Action::statistics, database->name)) continue;
     BsonWriter row;
     row.string("name", database->name);
     if (!names_only) {
