@@ -335,7 +335,11 @@ Result<ContainerPtr> Catalog::update(const Container& before,
   after->changed_s = clock_.now_s();
   after->revision = next_revision();
   if (auto changed = change(*after); !changed) return pass(changed.error());
-  if (!covers_everything(*after->map) || after->spec.name != before.spec.name) {
+  const std::string& name = after->spec.name;
+  if (name != before.spec.name && container(before.database, name)) {
+    return fail(Code::conflict, "a container with this name exists already: '" + name + "'");
+  }
+  if (!covers_everything(*after->map)) {
     return fail(Code::internal, "a change to a container's record does not keep its invariants");
   }
   return store(*after, std::move(writes));

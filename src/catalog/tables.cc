@@ -103,6 +103,10 @@ Status Tables::enter_container(uint32_t number, const std::optional<std::string>
                               decoded->spec.name));
     }
     auto container = std::make_shared<const Container>(std::move(*decoded));
+    // It may have had another name.
+    if (const auto before = containers.find(number); before != containers.end()) {
+      by_database[before->second->database].erase(before->second->spec.name);
+    }
     by_database[container->database][container->spec.name] = container;
     containers[number] = std::move(container);
     return {};

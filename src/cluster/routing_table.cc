@@ -161,7 +161,13 @@ void RoutingTable::rebuild(uint32_t container) noexcept {
   persist("routing to a container", [&]() ORRERY_HELD_BY_CALLER {
     RoutingPtr before = find(container);
     catalog::ContainerPtr record = catalog_.container(container);
-    if (before && record) install(make(record, before.get()));
+    if (!before || !record) return;
+    if (before->container->spec.name != record->spec.name) {
+      const std::string name = name_key(*before);
+      std::unique_lock lock(mutex_);
+      by_name_.erase(name);
+    }
+    install(make(record, before.get()));
   });
 }
 

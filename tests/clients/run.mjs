@@ -12,7 +12,7 @@ import { freePort, start } from "../sdk/server.mjs";
 import { toolchains, workFolder } from "./toolchains.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const titles = { python: "Python", gremlin: "gremlinpython", go: "Go", java: "Java", js: "JavaScript" };
+const titles = { python: "Python", gremlin: "gremlinpython", pymongo: "pymongo", go: "Go", java: "Java", js: "JavaScript" };
 const fileNames = { python: "first.py", go: "first.go", java: "First.java", js: "first.mjs" };
 // Reached only by what is stuck, on a busy machine too.
 const programWithin_ms = 600_000;
@@ -26,7 +26,8 @@ for (const name of wanted) {
   }
 }
 const gremlinPort = await freePort();
-const server = await start({ args: ["--direct-port", "0", "--gremlin-port", String(gremlinPort)] });
+const mongoPort = await freePort();
+const server = await start({ args: ["--direct-port", "0", "--gremlin-port", String(gremlinPort), "--mongo-port", String(mongoPort)] });
 try {
   for (const language of wanted.length > 0 ? wanted : Object.keys(toolchains)) await judge(language);
 } finally {
@@ -57,7 +58,7 @@ async function judge(language) {
         }
       }
     }
-    if (language === "gremlin") return;
+    if (!(language in fileNames)) return;
     await judgeReadme(language, "A first program", /^ada 12.5\n$/);
     if (language === "js") await judgeReadme(language, "A tour in five minutes", /^wrote 1 for .* RU\n/);
   } catch (error) {
@@ -98,7 +99,8 @@ function readmeProgram(language, heading) {
 function execute(made, mode = {}) {
   const { command, args, env = {} } = made(server);
   const settings = { ORRERY_ENDPOINT: `https://localhost:${server.port}`, ORRERY_KEY: server.key,
-    ORRERY_CERT: join(server.data, "cert.pem"), ORRERY_GREMLIN: `wss://localhost:${gremlinPort}/gremlin` };
+    ORRERY_CERT: join(server.data, "cert.pem"), ORRERY_GREMLIN: `wss://localhost:${gremlinPort}/gremlin`,
+    ORRERY_MONGO: `mongodb://127.0.0.1:${mongoPort}/` };
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], timeout: programWithin_ms,
       killSignal: "SIGKILL", env: { ...process.env, ...settings, ...mode, ...env } });

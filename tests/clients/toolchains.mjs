@@ -38,6 +38,15 @@ export const toolchains = {
     },
   },
 
+  pymongo: {
+    program: "python/documents.py",
+    lacks: () => toolchains.python.lacks(),
+    make(source) {
+      const python = environment("python-documents", "documents_requirements.txt");
+      return () => ({ command: python, args: [source] });
+    },
+  },
+
   go: {
     program: "go/client.go",
     lacks() {

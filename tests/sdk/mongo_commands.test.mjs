@@ -285,7 +285,7 @@ describe("commands of MongoDB's driver", () => {
 
   it("what is not implemented says so, with its name", async () => {
     for (const [command, name] of [
-      [{ renameCollection: "a.b", to: "a.c" }, /renameCollection/],
+      [{ renameCollection: "a.b", to: "c.b" }, /renameCollection/],
       [{ create: "view", viewOn: "x", pipeline: [] }, /viewOn/],
       [{ create: "capped", capped: true, size: 1000 }, /capped/],
     ]) {

@@ -113,18 +113,6 @@ describe("connections of MongoDB's drivers", () => {
     assert.equal((await run({ ...command, update: "others" })).code, 217);
     assert.equal((await run({ ...command, txnNumber: BSON.Long.fromNumber(2) })).nModified, 1);
   });
-
-  it("transactions are refused, and nothing of them is done", async () => {
-    const collection = at.collection();
-    await collection.insertOne({ _id: 0 });
-    const session = at.client.startSession();
-    session.startTransaction();
-    const error = await errorOf(collection.insertOne({ _id: 1 }, { session }));
-    assert.equal(error.code, 263);
-    await session.abortTransaction();
-    await session.endSession();
-    assert.equal(await collection.countDocuments(), 1);
-  });
 });
 
 describe("logins of MongoDB's drivers", () => {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/mongo/bson/bson_codec.h"
+#include "api/mongo/commands/fail_point.h"
 
 namespace orrery::mongo {
 namespace {
@@ -75,6 +76,22 @@ bool Call::has_transaction_number() const {
   return command.find("txnNumber").is_number();
 }
 
+bool Call::is_in_transaction() const {
+  return !command.find("autocommit").is_undefined() ||
+         !command.find("startTransaction").is_undefined() || name == "commitTransaction" ||
+         name == "abortTransaction";
+}
+
+std::string Call::session() const {
+  const Value id = command.find("lsid").find("id");
+  if (id.type() != value::Type::binary) return {};
+  return session_name(connection.user, id.bytes());
+}
+
+std::string session_name(std::string_view user, std::string_view id) {
+  return fmt::format("{}\n{}", user, id);
+}
+
 int64_t Call::max_time_ms() const {
   const Value given = command.find("maxTimeMS");
   return given.is_number() && given.number() > 0 ? static_cast<int64_t>(given.number()) : 0;
@@ -130,6 +147,15 @@ void Call::reply_again(std::string_view document) {
 }
 
 void Call::reply() {
+  if (write_concern_error.is_object()) {
+    answer.value("writeConcernError", write_concern_error, SIZE_MAX);
+    // A retry of a write is asked for beside the answer.
+    const Value code = write_concern_error.find("code");
+    if (code.is_number() && has_transaction_number() &&
+        has_retryable_label(static_cast<int32_t>(code.number()))) {
+      answer.begin_array("errorLabels").string("0", "RetryableWriteError").end();
+    }
+  }
   answer.real("ok", 1);
   send(answer, 0);
 }

@@ -31,7 +31,8 @@ class ReplySink {
   virtual bool is_gone() const = 0;     // nobody is there any more
 };
 
-class RetryableWrite;  // documents/retryable_write.h
+class RetryableWrite;   // documents/retryable_write.h
+class OpenTransaction;  // transactions/open_transaction.h
 
 class Call {
  public:
@@ -53,6 +54,11 @@ class Call {
   BsonWriter answer;
   double charge = 0;
   std::vector<std::string_view> error_labels;  // of the error, if it comes to one
+  // The transaction that it is a statement of; null: none.
+  std::shared_ptr<OpenTransaction> transaction;
+  bool has_write_errors = false;  // the answer tells of some
+  // Told beside what was done (commands/fail_point.h); undefined: nothing.
+  value::Value write_concern_error;
   // Of a write that may be retried; null: it is none.
   std::shared_ptr<RetryableWrite> retry;
   // The same: is given the answer, or nothing if it failed.
@@ -71,6 +77,11 @@ class Call {
   Answer<std::vector<std::string_view>> documents(std::string_view member,
                                                   std::vector<std::string>& kept) const;
   bool has_transaction_number() const;
+  // Whether it is a statement of a transaction, or ends one.
+  bool is_in_transaction() const;
+  // Who the session of the command belongs to, and its id: sessions of two users are two, whatever
+  // their ids. Empty: it has none.
+  std::string session() const;
 
   int64_t now_ms() const { return clock_.now_ms(); }
   int64_t steady_us() const { return clock_.steady_us(); }
@@ -96,6 +107,8 @@ class Call {
   bool is_answered_ = false;
 };
 using CallPtr = std::unique_ptr<Call>;
+
+std::string session_name(std::string_view user, std::string_view id);
 
 // The cluster's time as clients are told it: seconds and a counter.
 inline uint64_t cluster_time(int64_t now_ms) {

@@ -17,10 +17,18 @@ struct Connection {
   std::string peer;   // its address and port
   std::string local;  // those that it dialled
   bool is_tls = false;
+  std::string app_name;  // as its handshake gave it
 
-  std::optional<account::Access> access;  // unset: nobody has logged in
-  std::string user;                       // empty: nobody, or nobody had to
+  std::optional<account::Access> access;  // of a key of the account; unset: nobody has one
+  // A user that has logged in: its roles decide (commands/access.h), whatever `access` is.
+  struct Identity {
+    std::string database;
+    std::string name;
+  };
+  std::optional<Identity> identity;
+  std::string user;  // whose the sessions and cursors are; empty: nobody's, or nobody had to log in
   std::unique_ptr<ScramConversation> login;
+  std::string login_database;  // where its user is to be found
 
   // Of the command before this one: getLastRequestStatistics tells it.
   struct Statistics {

@@ -9,10 +9,13 @@
 
 #include "account/account.h"
 #include "api/mongo/auth/scram.h"
+#include "api/mongo/auth/users.h"
 #include "api/mongo/changes/watched_names.h"
+#include "api/mongo/commands/fail_point.h"
 #include "api/mongo/cursors/cursor_store.h"
 #include "api/mongo/cursors/parking.h"
 #include "api/mongo/documents/retry_memory.h"
+#include "api/mongo/transactions/transaction_store.h"
 #include "base/clock.h"
 #include "cluster/engine.h"
 #include "face/face.h"
@@ -36,7 +39,9 @@ struct Context {
         account(lent.account),
         options(std::move(options_in)),
         secrets(lent.account),
-        cursors(lent.clock) {}
+        users(lent.engine),
+        cursors(lent.clock),
+        transactions(lent.engine, lent.clock) {}
 
   cluster::Engine& engine;
   face::Lanes& lanes;
@@ -44,10 +49,13 @@ struct Context {
   account::Account& account;
   const ServiceOptions options;
   mutable ScramSecrets secrets;
+  mutable Users users;
   mutable CursorStore cursors;
   mutable WatchedNames watched;
   mutable Parking parking;
   mutable RetryMemory retries;
+  mutable TransactionStore transactions;
+  mutable FailPoint fail_point;
   mutable std::atomic<int64_t> connections_open = 0;
   mutable std::atomic<int64_t> connections_made = 0;
   const int64_t started_us = clock.steady_us();

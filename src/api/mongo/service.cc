@@ -8,6 +8,7 @@
 
 #include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/collections/collections.h"
+#include "api/mongo/commands/access.h"
 #include "api/mongo/commands/command.h"
 #include "api/mongo/documents/retryable_write.h"
 #include "net/loopback.h"
@@ -39,26 +40,29 @@ face::Lane lane_of(Runs runs) {
   }
 }
 
-Answer<void> check_access(const Command& command, const Call& call) {
-  if (command.needs == Needs::nothing) return {};
-  if (!call.connection.access) {
-    return refuse(kUnauthorized, fmt::format("Command {} requires authentication", command.name));
+// Null: the call has got what a fail point has for it.
+CallPtr fail_on_purpose(const Context& context, CallPtr call, std::string_view name) {
+  const auto failure = context.fail_point.take(name, call->connection.app_name);
+  if (!failure) return call;
+  if (failure->closes_connection) return nullptr;  // goes unanswered
+  if (!failure->code) {
+    call->write_concern_error = failure->write_concern_error;
+    return call;
   }
-  if (command.needs == Needs::write && *call.connection.access == account::Access::read_only) {
-    return refuse(kUnauthorized,
-                  fmt::format("not authorized on {} to execute command {}: this key reads only",
-                              call.database, command.name));
+  const bool ends = call->name == "commitTransaction" || call->name == "abortTransaction";
+  const bool is_statement = call->is_in_transaction() && !ends;
+  const bool is_retryable_code = has_retryable_label(*failure->code);
+  std::vector<std::string> labels;
+  if (failure->labels) {
+    labels = *failure->labels;
+  } else if (is_statement && (is_retryable_code || is_transient(*failure->code))) {
+    labels.emplace_back("TransientTransactionError");
+  } else if (!is_statement && call->has_transaction_number() && is_retryable_code) {
+    labels.emplace_back("RetryableWriteError");
   }
-  return {};
-}
-
-// Transactions are not supported, and must not look as if they were.
-Answer<void> check_transaction(const Call& call) {
-  const Value autocommit = call["autocommit"];
-  if (autocommit.is_undefined() && call["startTransaction"].is_undefined()) return {};
-  if (call.name == "commitTransaction" || call.name == "abortTransaction") return {};
-  return refuse(kOperationNotSupportedInTransaction,
-                "multi-document transactions are not supported");
+  for (const std::string& label : labels) call->error_labels.push_back(label);
+  call->fail(Error{*failure->code, "Failing command via 'failCommand' failpoint"});
+  return nullptr;
 }
 
 }  // namespace
@@ -112,9 +116,9 @@ void Service::disconnected(const Connection& /*connection*/) noexcept {
 
 CallPtr Service::remembered(CallPtr call) const {
   if (!call->has_transaction_number()) return call;
-  const Value session = call->command.find("lsid").find("id");
+  const std::string owner = call->session();
   const Value number = call->command.find("txnNumber");
-  if (session.type() != value::Type::binary || number.number_kind() != value::NumberKind::int64) {
+  if (owner.empty() || number.number_kind() != value::NumberKind::int64) {
     call->fail(Error{kInvalidOptions, "txnNumber may only be provided with an lsid, as a long"});
     return nullptr;
   }
@@ -122,8 +126,7 @@ CallPtr Service::remembered(CallPtr call) const {
     call->fail(std::move(checked.error()));
     return nullptr;
   }
-  // Sessions of two users are two, whatever their ids.
-  const std::string owner = fmt::format("{}\n{}", call->connection.user, session.bytes());
+  context_.transactions.supersede(owner, number.integer());
   auto begun =
       context_.retries.begin(owner, number.integer(), fmt::format("{} {}", call->name, call->ns()));
   switch (begun.state) {
@@ -163,7 +166,7 @@ void Service::receive(Message message, Connection& connection, std::shared_ptr<R
   if (!command_value) return call->fail(command_value.error());
   const Command* const command = find_command(call->name);
   if (command == nullptr) {
-    if (!connection.access) {
+    if (!is_logged_in(context_, connection)) {
       return call->fail(
           Error{kUnauthorized, fmt::format("Command {} requires authentication", call->name)});
     }
@@ -177,9 +180,18 @@ void Service::receive(Message message, Connection& connection, std::shared_ptr<R
   if (call->database.empty()) {
     return call->fail(Error{40571, "OP_MSG requests require a $db argument"});
   }
-  if (auto checked = check_access(*command, *call); !checked) return call->fail(checked.error());
-  if (auto checked = check_transaction(*call); !checked) return call->fail(checked.error());
-  if (command->needs == Needs::write) {
+  if (auto may = check_may(context_, *call, command->needs, call->database); !may) {
+    return call->fail(may.error());
+  }
+  if (context_.options.in_development && command->run != run_configure_fail_point) {
+    call = fail_on_purpose(context_, std::move(call), command->name);
+    if (!call) return;
+  }
+  if (call->is_in_transaction()) {
+    const Runs runs = command->runs == Runs::queries ? Runs::queries : Runs::writes;
+    return run_later(context_, std::move(call), runs, run_in_transaction, 0);
+  }
+  if (command->needs == Action::write) {
     call = remembered(std::move(call));
     if (!call) return;
   }

@@ -8,6 +8,7 @@
 //   commands/     one function for each command
 //   collections/  what a collection is in the catalog
 //   documents/    where documents are; scans, writes, updates, pipelines
+//   transactions/ those of sessions: what is open, and how others ended
 //   changes/      change streams
 //   cursors/      the open cursors, and calls that wait for news
 // The language (filters, updates, expressions, pipelines) knows nothing of the engine, and is in
@@ -35,6 +36,7 @@ class Service final : public face::Face, public CommandReceiver {
   void add_metrics(face::MetricFamilies& all) const override { metrics_.collect(all); }
   void stop() override {
     context_.parking.stop();
+    context_.transactions.stop();
     context_.cursors.clear();
   }
 

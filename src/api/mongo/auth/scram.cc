@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "account/hmac.h"
+#include "api/mongo/bson/sasl_prep.h"
 #include "base/bytes.h"
 
 namespace orrery::mongo {
@@ -16,6 +17,9 @@ namespace {
 constexpr size_t kNonceBytes = 24;
 constexpr size_t kSha1SaltBytes = 16;
 constexpr size_t kSha256SaltBytes = 28;
+constexpr uint32_t kSha1Iterations = 10'000;  // of users, as MongoDB has them
+constexpr uint32_t kSha256Iterations = 15'000;
+constexpr size_t kPasswordBytesMax = 4'096;
 constexpr size_t kMaxDerived = 64;  // keys change seldom; then the old ones are forgotten
 
 const EVP_MD* digest_of(ScramKind kind) {
@@ -82,7 +86,47 @@ std::string unescape_name(std::string_view name) {
   return out;
 }
 
+Answer<ScramDerived> derive_from(ScramKind kind, const std::string& password,
+                                 const std::string& salt, uint32_t iterations) {
+  std::string salted(static_cast<size_t>(EVP_MD_get_size(digest_of(kind))), '\0');
+  PKCS5_PBKDF2_HMAC(password.data(), static_cast<int>(password.size()),
+                    reinterpret_cast<const unsigned char*>(salt.data()),
+                    static_cast<int>(salt.size()), static_cast<int>(iterations), digest_of(kind),
+                    static_cast<int>(salted.size()),
+                    reinterpret_cast<unsigned char*>(salted.data()));
+  const auto client_key = hmac(kind, salted, "Client Key");
+  if (!client_key) return pass(client_key.error());
+  auto server_key = hmac(kind, salted, "Server Key");
+  if (!server_key) return pass(server_key.error());
+  return ScramDerived{.stored_key = hash(digest_of(kind), *client_key),
+                      .server_key = std::move(*server_key)};
+}
+
 }  // namespace
+
+Answer<ScramCredential> make_credential(ScramKind kind, std::string_view user,
+                                        const std::string& password) {
+  if (password.empty() || password.size() > kPasswordBytesMax) {
+    return refuse(kBadValue,
+                  fmt::format("User passwords must not be empty, nor longer than {} bytes",
+                              kPasswordBytesMax));
+  }
+  std::string used;
+  if (kind == ScramKind::sha1) {
+    used = hex_md5(fmt::format("{}:mongo:{}", user, password));
+  } else {
+    auto text = sasl_prep(password);
+    if (!text) return refuse(kBadValue, "the password has characters that SASLprep prohibits");
+    used = std::move(*text);
+  }
+  ScramCredential made;
+  made.iterations = kind == ScramKind::sha1 ? kSha1Iterations : kSha256Iterations;
+  made.salt = random_bytes(kind == ScramKind::sha1 ? kSha1SaltBytes : kSha256SaltBytes);
+  auto derived = derive_from(kind, used, made.salt, made.iterations);
+  if (!derived) return pass(std::move(derived.error()));
+  made.derived = std::move(*derived);
+  return made;
+}
 
 std::optional<ScramKind> scram_kind(std::string_view mechanism) {
   if (mechanism == kScramSha1) return ScramKind::sha1;
@@ -95,6 +139,11 @@ ScramSecrets::ScramSecrets(account::Account& account)
       sha1_salt_(random_bytes(kSha1SaltBytes)),
       sha256_salt_(random_bytes(kSha256SaltBytes)) {}
 
+std::string ScramSecrets::salt_of_nobody(ScramKind kind, std::string_view user) const {
+  const std::string made = hash(EVP_sha256(), salt(kind) + std::string(user));
+  return made.substr(0, salt(kind).size());
+}
+
 Answer<ScramSecrets::Derived> ScramSecrets::derive(ScramKind kind, const std::string& user,
                                                    const std::string& key) {
   {
@@ -106,27 +155,17 @@ Answer<ScramSecrets::Derived> ScramSecrets::derive(ScramKind kind, const std::st
   // Keys are base64: SASLprep leaves them as they are.
   const std::string password =
       kind == ScramKind::sha1 ? hex_md5(fmt::format("{}:mongo:{}", user, key)) : key;
-  std::string salted(static_cast<size_t>(EVP_MD_get_size(digest_of(kind))), '\0');
-  const std::string& used = salt(kind);
-  PKCS5_PBKDF2_HMAC(password.data(), static_cast<int>(password.size()),
-                    reinterpret_cast<const unsigned char*>(used.data()),
-                    static_cast<int>(used.size()), kScramIterations, digest_of(kind),
-                    static_cast<int>(salted.size()),
-                    reinterpret_cast<unsigned char*>(salted.data()));
-  const auto client_key = hmac(kind, salted, "Client Key");
-  if (!client_key) return pass(client_key.error());
-  auto server_key = hmac(kind, salted, "Server Key");
-  if (!server_key) return pass(server_key.error());
-  Derived derived{.stored_key = hash(digest_of(kind), *client_key),
-                  .server_key = std::move(*server_key)};
+  auto derived = derive_from(kind, password, salt(kind), kScramIterations);
+  if (!derived) return derived;
   MutexLock lock(mutex_);
   if (derived_.size() >= kMaxDerived) derived_.clear();
-  derived_.insert_or_assign({kind, key}, derived);
+  derived_.insert_or_assign({kind, key}, *derived);
   return derived;
 }
 
 Answer<ScramConversation::Step> ScramConversation::begin(ScramSecrets& secrets,
-                                                         std::string_view payload) {
+                                                         std::string_view payload,
+                                                         const Find& find) {
   // n,,n=user,r=nonce
   const size_t first = payload.find(',');
   const size_t second = first == std::string_view::npos ? first : payload.find(',', first + 1);
@@ -138,9 +177,36 @@ Answer<ScramConversation::Step> ScramConversation::begin(ScramSecrets& secrets,
   if (!name || !nonce || nonce->empty()) return failed();
   user_ = unescape_name(*name);
   nonce_ = std::string(*nonce) + to_base64(random_bytes(kNonceBytes));
-  server_first_ =
-      fmt::format("r={},s={},i={}", nonce_, to_base64(secrets.salt(kind_)), kScramIterations);
+  std::string salt = secrets.salt(kind_);
+  uint32_t iterations = kScramIterations;
+  if (user_ != secrets.account().name()) {
+    credential_ = find(user_);
+    iterations = kind_ == ScramKind::sha1 ? kSha1Iterations : kSha256Iterations;
+    salt = secrets.salt_of_nobody(kind_, user_);
+  }
+  if (credential_) {
+    salt = credential_->salt;
+    iterations = credential_->iterations;
+  }
+  server_first_ = fmt::format("r={},s={},i={}", nonce_, to_base64(salt), iterations);
   return Step{server_first_, false};
+}
+
+// Nothing: the proof is not one of these keys.
+Answer<std::optional<ScramConversation::Step>> ScramConversation::prove(
+    const ScramDerived& derived, const std::string& proof, const std::string& signed_text) const {
+  auto client_key = hmac(kind_, derived.stored_key, signed_text);
+  if (!client_key) return pass(client_key.error());
+  if (client_key->size() != proof.size()) return std::optional<Step>();
+  for (size_t i = 0; i < client_key->size(); ++i) {
+    (*client_key)[i] = static_cast<char>((*client_key)[i] ^ proof[i]);
+  }
+  if (!equal_constant_time(hash(digest_of(kind_), *client_key), derived.stored_key)) {
+    return std::optional<Step>();
+  }
+  const auto signature = hmac(kind_, derived.server_key, signed_text);
+  if (!signature) return pass(signature.error());
+  return Step{"v=" + to_base64(*signature), skips_empty_exchange_};
 }
 
 Answer<ScramConversation::Step> ScramConversation::go_on(ScramSecrets& secrets,
@@ -158,26 +224,26 @@ Answer<ScramConversation::Step> ScramConversation::go_on(ScramSecrets& secrets,
   }
   const std::string signed_text =
       fmt::format("{},{},{}", first_bare_, server_first_, without_proof);
+  if (user_ != secrets.account().name()) {
+    if (!credential_) return failed();
+    auto step = prove(credential_->derived, *proof, signed_text);
+    if (!step) return pass(std::move(step.error()));
+    if (!*step) return failed();
+    is_proven_ = true;
+    return std::move(**step);
+  }
   account::Keys keys = secrets.account().keys().texts();
-  const bool is_known = user_ == secrets.account().name();
   for (const account::KeyName name : account::kAllKeys) {
     const std::string& key = account::key_of(keys, name);
     if (key.empty()) continue;
     const auto derived = secrets.derive(kind_, secrets.account().name(), key);
     if (!derived) return pass(derived.error());
-    auto client_key = hmac(kind_, derived->stored_key, signed_text);
-    if (!client_key) return pass(client_key.error());
-    if (client_key->size() != proof->size()) continue;
-    for (size_t i = 0; i < client_key->size(); ++i) {
-      (*client_key)[i] = static_cast<char>((*client_key)[i] ^ (*proof)[i]);
-    }
-    if (!equal_constant_time(hash(digest_of(kind_), *client_key), derived->stored_key)) continue;
-    if (!is_known) break;
-    const auto signature = hmac(kind_, derived->server_key, signed_text);
-    if (!signature) return pass(signature.error());
+    auto step = prove(*derived, *proof, signed_text);
+    if (!step) return pass(std::move(step.error()));
+    if (!*step) continue;
     access_ = account::access_of(name);
     is_proven_ = true;
-    return Step{"v=" + to_base64(*signature), skips_empty_exchange_};
+    return std::move(**step);
   }
   return failed();
 }

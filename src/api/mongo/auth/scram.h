@@ -1,5 +1,5 @@
-// SCRAM (RFC 5802, RFC 7677): how clients prove that they have a key of the account, without
-// sending it. The user is the account's name, the password one of its keys.
+// SCRAM (RFC 5802, RFC 7677): how clients prove that they have a password, without sending it: that
+// of a user (users.h), or a key of the account, as the password of a user with the account's name.
 //
 // The account has several keys and a client does not say which it has, so its proof is tried with
 // each. Deriving a key takes some milliseconds, which are spent once a key: ScramSecrets keeps what
@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,20 +26,34 @@ inline constexpr std::string_view kScramSha1 = "SCRAM-SHA-1";
 inline constexpr std::string_view kScramSha256 = "SCRAM-SHA-256";
 std::optional<ScramKind> scram_kind(std::string_view mechanism);
 
+struct ScramDerived {
+  std::string stored_key;
+  std::string server_key;
+};
+// What the server keeps of a password.
+struct ScramCredential {
+  uint32_t iterations = 0;
+  std::string salt;
+  ScramDerived derived;
+};
+// Of a new password. kBadValue when it has characters that no password may have. Takes
+// milliseconds.
+Answer<ScramCredential> make_credential(ScramKind kind, std::string_view user,
+                                        const std::string& password);
+
 // Threading: any thread.
 class ScramSecrets {
  public:
   explicit ScramSecrets(account::Account& account);
 
-  struct Derived {
-    std::string stored_key;
-    std::string server_key;
-  };
+  using Derived = ScramDerived;
   // Of one key as a password of this user. May take milliseconds.
   Answer<Derived> derive(ScramKind kind, const std::string& user, const std::string& key);
   const std::string& salt(ScramKind kind) const {
     return kind == ScramKind::sha1 ? sha1_salt_ : sha256_salt_;
   }
+  // For users that are not known: the same for the same name, as if they were.
+  std::string salt_of_nobody(ScramKind kind, std::string_view user) const;
   account::Account& account() const { return account_; }
 
  private:
@@ -61,13 +76,16 @@ class ScramConversation {
     std::string payload;
     bool is_done = false;
   };
+  // The credential of a user of a database; nothing: it is not known.
+  using Find = std::function<std::optional<ScramCredential>(const std::string& user)>;
   // The client's first message.
-  Answer<Step> begin(ScramSecrets& secrets, std::string_view payload);
+  Answer<Step> begin(ScramSecrets& secrets, std::string_view payload, const Find& find);
   // Those after it. May take milliseconds. kAuthenticationFailed when the proof is wrong.
   Answer<Step> go_on(ScramSecrets& secrets, std::string_view payload);
 
   // Once it is done.
   const std::string& user() const { return user_; }
+  // Unset: the user is none of the account's keys, but one of those of find().
   std::optional<account::Access> access() const { return access_; }
 
  private:
@@ -78,8 +96,12 @@ class ScramConversation {
   std::string first_bare_;    // the client's first message without its header
   std::string server_first_;  // our answer
   std::string header_;        // of the channel binding, as the client sent it
+  std::optional<ScramCredential> credential_;
   std::optional<account::Access> access_;
   bool is_proven_ = false;
+
+  Answer<std::optional<Step>> prove(const ScramDerived& derived, const std::string& proof,
+                                    const std::string& signed_text) const;
 };
 
 }  // namespace orrery::mongo

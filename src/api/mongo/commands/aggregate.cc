@@ -7,6 +7,7 @@
 #include "api/mongo/bson/types.h"
 #include "api/mongo/changes/change_stream.h"
 #include "api/mongo/collections/collections.h"
+#include "api/mongo/commands/access.h"
 #include "api/mongo/commands/aggregate_command.h"
 #include "api/mongo/commands/arguments.h"
 #include "api/mongo/commands/batches.h"
@@ -161,6 +162,11 @@ Answer<void> merge_out(const Context& context, Call& call, const Output& output,
   return {};
 }
 
+bool watches_all(const Value& stages) {
+  if (stages.size() == 0) return false;
+  return flag_argument(stages.at(0).find("$changeStream"), "allChangesForCluster", false);
+}
+
 }  // namespace
 
 Answer<PipelineQuery> parse_aggregate(const Call& call, const Value& command) {
@@ -180,6 +186,7 @@ Answer<PipelineQuery> parse_aggregate(const Call& call, const Value& command) {
   }
   query.let = command.find("let");
   query.hint = command.find("hint");
+  query.transaction = call.transaction;
   auto collation = collation_argument(command);
   if (!collation) return pass(std::move(collation.error()));
   query.collation = *collation;
@@ -204,19 +211,29 @@ Answer<void> run_aggregate(const Context& context, Call& call) {
   const std::string ns = fmt::format(
       "{}.{}", call.database,
       query->collection.empty() ? std::string_view("$cmd.aggregate") : query->collection);
+  if (call.connection.identity && watches_all(query->stages) &&
+      !allow_everywhere(roles_of(context, call.connection), Action::read)) {
+    return refuse(kUnauthorized, "not authorized to watch the changes of all databases");
+  }
   auto changes = ChangeStream::open(context, *query, call.now_ms());
   if (!changes) return pass(std::move(changes.error()));
+  if (*changes && call.transaction) {
+    return refuse(kOperationNotSupportedInTransaction,
+                  "$changeStream cannot be used in a transaction");
+  }
   if (*changes) {
     return reply_first_batch(context, call, std::move(*changes), {.ns = ns, .size = size});
   }
   auto rows = PipelineStream::open(context, *query, call.now_ms());
   if (!rows) return pass(std::move(rows.error()));
   if (const auto& output = (*rows)->pipeline().output()) {
-    if (call.connection.access == account::Access::read_only) {
-      return refuse(kUnauthorized, "not authorized to write: this key reads only");
+    if (call.transaction) {
+      return refuse(kOperationNotSupportedInTransaction,
+                    "$out and $merge cannot be used in a transaction");
     }
     Output target = *output;
     if (target.database.empty()) target.database = call.database;
+    if (auto may = check_may(context, call, Action::write, target.database); !may) return may;
     auto documents = collect(call, **rows);
     if (!documents) return pass(std::move(documents.error()));
     auto written = target.is_merge ? merge_out(context, call, target, *documents)

@@ -155,6 +155,12 @@ Answer<bool> fill_batch(Call& call, Cursor& cursor, int64_t most) {
   return is_more;
 }
 
+// A cursor of a transaction reads for that one alone, and other cursors for none.
+bool belongs_here(const Cursor& cursor, const Call& call) {
+  if (!cursor.is_in_transaction) return call.transaction == nullptr;
+  return call.transaction != nullptr && cursor.transaction.lock() == call.transaction;
+}
+
 // Whether there is one more, which is kept.
 Answer<bool> has_more(Cursor& cursor) {
   if (cursor.pending) return true;
@@ -191,6 +197,8 @@ Answer<void> reply_first_batch(const Context& context, Call& call, std::unique_p
   cursor->user = call.connection.user;
   cursor->rows = std::move(rows);
   cursor->never_expires = options.never_expires;
+  cursor->is_in_transaction = call.transaction != nullptr;
+  cursor->transaction = call.transaction;
   const int64_t size = options.size.value_or(kFirstBatch);
   if (cursor->rows->stays_open()) return reply_first_news(context, call, std::move(cursor), size);
   call.answer.begin_document("cursor").begin_array("firstBatch");
@@ -234,6 +242,12 @@ Answer<void> run_get_more(const Context& context, Call& call) {
                   fmt::format("Requested getMore on namespace '{}', but cursor belongs to a "
                               "different namespace {}, or to another user",
                               asked, ns));
+  }
+  if (!belongs_here(**cursor, call)) {
+    context.cursors.put_back(*id, std::move(*cursor));
+    return refuse(50740, fmt::format("Cannot run getMore on cursor {}, which was opened in another "
+                                     "transaction, or in none",
+                                     *id));
   }
   const int64_t most = *size == 0 ? INT64_MAX : *size;
   if ((*cursor)->rows->stays_open() || (*cursor)->rows->resume_token()) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "api/mongo/auth/roles.h"
 #include "api/mongo/bson/error.h"
 #include "api/mongo/call.h"
 #include "api/mongo/context.h"
@@ -14,8 +15,6 @@ namespace orrery::mongo {
 
 // The release whose commands these are.
 inline constexpr std::string_view kVersion = "7.0.14";
-
-enum class Needs : uint8_t { nothing, read, write };
 
 enum class Runs : uint8_t {
   at_once,     // on the loop's thread: quick, waits for nothing
@@ -26,7 +25,7 @@ enum class Runs : uint8_t {
 
 struct Command {
   std::string_view name;
-  Needs needs;
+  Action needs;  // on the database that the command is sent to
   Runs runs;
   Answer<void> (*run)(const Context& context, Call& call);
 };
@@ -57,11 +56,25 @@ Answer<void> run_current_op(const Context& context, Call& call);
 Answer<void> run_list_commands(const Context& context, Call& call);
 Answer<void> run_get_cmd_line_opts(const Context& context, Call& call);
 Answer<void> run_last_statistics(const Context& context, Call& call);
+// Users and roles.
+Answer<void> run_create_user(const Context& context, Call& call);
+Answer<void> run_update_user(const Context& context, Call& call);
+Answer<void> run_drop_user(const Context& context, Call& call);
+Answer<void> run_drop_all_users(const Context& context, Call& call);
+Answer<void> run_grant_roles(const Context& context, Call& call);
+Answer<void> run_revoke_roles(const Context& context, Call& call);
+Answer<void> run_configure_fail_point(const Context& context, Call& call);
 Answer<void> run_users_info(const Context& context, Call& call);
+Answer<void> run_roles_info(const Context& context, Call& call);
 // Sessions.
 Answer<void> run_start_session(const Context& context, Call& call);
 Answer<void> run_accept(const Context& context, Call& call);  // nothing to do
-Answer<void> run_end_transaction(const Context& context, Call& call);
+Answer<void> run_end_sessions(const Context& context, Call& call);
+Answer<void> run_kill_all_sessions(const Context& context, Call& call);
+// A statement of a transaction, or what ends one.
+Answer<void> run_in_transaction(const Context& context, Call& call);
+Answer<void> run_commit_transaction(const Context& context, Call& call);
+Answer<void> run_abort_transaction(const Context& context, Call& call);
 // Databases and collections.
 Answer<void> run_list_databases(const Context& context, Call& call);
 Answer<void> run_list_collections(const Context& context, Call& call);

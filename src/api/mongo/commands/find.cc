@@ -121,6 +121,7 @@ Answer<void> run_find(const Context& context, Call& call) {
   if (!name) return pass(std::move(name.error()));
   auto find = parse_find(call.command);
   if (!find) return pass(std::move(find.error()));
+  find->query.transaction = call.transaction;
   auto rows = FindStream::open(context, find_collection(context, call.database, *name), find->query,
                                find->options, call.now_ms());
   if (!rows) return pass(std::move(rows.error()));
@@ -218,6 +219,7 @@ Answer<void> run_distinct(const Context& context, Call& call) {
   if (!query) return pass(std::move(query.error()));
   query->fields.emplace();
   add_field(key.text(), *query->fields);
+  query->transaction = call.transaction;
   Budget budget;
   start_budget(call, budget);
   auto documents = MatchingDocuments::open(context, find_collection(context, call.database, *name),

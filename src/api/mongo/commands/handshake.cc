@@ -13,6 +13,7 @@ namespace {
 using value::Type;
 using value::Value;
 
+constexpr size_t kAppNameBytesMax = 128;
 constexpr int32_t kMaxDocumentSize = 16 << 20;
 constexpr int32_t kMaxWriteBatch = 100'000;
 constexpr int32_t kSessionMinutes = 30;
@@ -30,8 +31,9 @@ void answer_step(BsonWriter& answer, const ScramConversation::Step& step) {
   answer.int32("conversationId", 1).boolean("done", step.is_done).binary("payload", step.payload);
 }
 
+// `from`: the database that the command was sent to.
 Answer<void> start_login(const Context& context, Connection& connection, const Value& start,
-                         BsonWriter& answer) {
+                         std::string_view from, BsonWriter& answer) {
   const Value mechanism = start.find("mechanism");
   const auto kind = mechanism.is_string() ? scram_kind(mechanism.text()) : std::nullopt;
   if (!kind) {
@@ -42,11 +44,31 @@ Answer<void> start_login(const Context& context, Connection& connection, const V
   }
   const bool skips = flag_argument(start.find("options"), "skipEmptyExchange", false);
   auto login = std::make_unique<ScramConversation>(*kind, skips);
-  auto step = login->begin(context.secrets, payload_of(start.find("payload")));
+  const Value given = start.find("db");  // of a speculative one
+  const std::string database(given.is_string() ? given.text() : from);
+  auto step = login->begin(context.secrets, payload_of(start.find("payload")),
+                           [&](const std::string& name) -> std::optional<ScramCredential> {
+                             const UserPtr user = context.users.find(database, name);
+                             return user ? user->credential(*kind) : std::nullopt;
+                           });
   if (!step) return pass(std::move(step.error()));
   connection.login = std::move(login);
+  connection.login_database = database;
   answer_step(answer, *step);
   return {};
+}
+
+// Those of a user, named database.user; of one that is not known, both.
+void append_mechanisms(const Context& context, BsonWriter& answer, std::string_view name) {
+  const size_t dot = name.find('.');
+  const UserPtr user = dot == std::string_view::npos
+                           ? nullptr
+                           : context.users.find(name.substr(0, dot), name.substr(dot + 1));
+  answer.begin_array("saslSupportedMechs");
+  BsonWriter::Index index;
+  if (!user || user->sha1) answer.string(index.next(), kScramSha1);
+  if (!user || user->sha256) answer.string(index.next(), kScramSha256);
+  answer.end();
 }
 
 }  // namespace
@@ -54,6 +76,9 @@ Answer<void> start_login(const Context& context, Connection& connection, const V
 Answer<void> run_hello(const Context& context, Call& call) {
   BsonWriter& answer = call.answer;
   const bool is_hello = call.name == "hello";
+  if (const Value app = call["client"].find("application").find("name"); app.is_string()) {
+    call.connection.app_name = app.text().substr(0, kAppNameBytesMax);
+  }
   answer.boolean("helloOk", true);
   answer.boolean(is_hello ? "isWritablePrimary" : "ismaster", true);
   if (context.options.replica_set.empty()) {
@@ -81,16 +106,13 @@ Answer<void> run_hello(const Context& context, Call& call) {
     }
     answer.end();
   }
-  if (call["saslSupportedMechs"].is_string()) {
-    answer.begin_array("saslSupportedMechs")
-        .string("0", kScramSha1)
-        .string("1", kScramSha256)
-        .end();
+  if (const Value name = call["saslSupportedMechs"]; name.is_string()) {
+    append_mechanisms(context, answer, name.text());
   }
   if (const Value start = call["speculativeAuthenticate"]; start.is_object()) {
     // One that cannot be begun is left out: the client then logs in by itself.
     BsonWriter step;
-    if (start_login(context, call.connection, start, step)) {
+    if (start_login(context, call.connection, start, call.database, step)) {
       answer.document("speculativeAuthenticate", step.take());
     }
   }
@@ -98,7 +120,7 @@ Answer<void> run_hello(const Context& context, Call& call) {
 }
 
 Answer<void> run_sasl_start(const Context& context, Call& call) {
-  return start_login(context, call.connection, call.command, call.answer);
+  return start_login(context, call.connection, call.command, call.database, call.answer);
 }
 
 Answer<void> run_sasl_continue(const Context& context, Call& call) {
@@ -112,8 +134,16 @@ Answer<void> run_sasl_continue(const Context& context, Call& call) {
     return pass(std::move(step.error()));
   }
   if (step->is_done) {
-    call.connection.access = login.access();
-    call.connection.user = login.user();
+    Connection& connection = call.connection;
+    if (login.access()) {
+      connection.access = login.access();
+      connection.identity.reset();
+      connection.user = login.user();
+    } else {
+      connection.access.reset();
+      connection.identity = {connection.login_database, login.user()};
+      connection.user = fmt::format("{}.{}", connection.login_database, login.user());
+    }
     call.connection.login.reset();
   }
   answer_step(call.answer, *step);
@@ -122,6 +152,7 @@ Answer<void> run_sasl_continue(const Context& context, Call& call) {
 
 Answer<void> run_logout(const Context& /*context*/, Call& call) {
   call.connection.access.reset();
+  call.connection.identity.reset();
   call.connection.user.clear();
   return {};
 }

@@ -8,6 +8,7 @@
 #include "api/mongo/commands/command.h"
 #include "api/mongo/documents/retryable_write.h"
 #include "api/mongo/documents/writing.h"
+#include "api/mongo/transactions/open_transaction.h"
 
 namespace orrery::mongo {
 namespace {
@@ -24,6 +25,33 @@ Answer<void> check_batch(size_t size) {
   return refuse(kInvalidLength,
                 fmt::format("Write batch sizes must be between 1 and {}. Got {} operations.",
                             kBatchMax, size));
+}
+
+Answer<void> insert_in_transaction(Call& call, const cluster::RoutingPtr& routing,
+                                   const std::vector<std::string_view>& documents,
+                                   bool is_ordered) {
+  std::vector<WriteFailure> failures;
+  for (size_t i = 0; i < documents.size(); ++i) {
+    auto made = prepare(*routing, documents[i], call.now_ms());
+    if (!made) {
+      failures.push_back({.index = i, .error = std::move(made.error())});
+      if (is_ordered) break;
+      continue;
+    }
+    auto staged = call.transaction->stage(
+        routing, make_write(Verb::create, routing, made->key, std::move(made->bytes)));
+    if (!staged) return pass(std::move(staged.error()));
+    if (*staged) continue;
+    failures.push_back(failure_of(*routing, made->document, staged->error()));
+    failures.back().index = i;
+    if (is_ordered) break;
+  }
+  const size_t tried = is_ordered && !failures.empty() ? failures.back().index : documents.size();
+  const size_t failed = is_ordered ? 0 : failures.size();
+  call.has_write_errors = !failures.empty();
+  call.answer.int32("n", static_cast<int32_t>(tried - failed));
+  append_failures(call.answer, failures);
+  return {};
 }
 
 }  // namespace
@@ -44,6 +72,7 @@ Answer<void> run_insert(const Context& context, Call& call) {
   if (call.retry) {
     if (auto loaded = call.retry->load(context, *routing); !loaded) return loaded;
   }
+  if (call.transaction) return insert_in_transaction(call, *routing, *documents, is_ordered);
   WriteBatch batch(context, *routing, is_ordered, call.retry.get());
   for (size_t i = 0; i < documents->size() && !batch.is_stopped(); ++i) {
     if (call.retry && call.retry->is_inserted(i)) {

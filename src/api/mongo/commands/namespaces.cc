@@ -7,6 +7,7 @@
 
 #include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/collections/collections.h"
+#include "api/mongo/commands/access.h"
 #include "api/mongo/commands/arguments.h"
 #include "api/mongo/commands/batches.h"
 #include "api/mongo/commands/command.h"
@@ -76,6 +77,7 @@ Answer<void> run_list_databases(const Context& context, Call& call) {
   for (const auto& database : context.engine.catalog().databases(kFaceName)) {
     const auto containers = context.engine.catalog().containers(database->number);
     if (containers.empty()) continue;  // as if it were not there, as in MongoDB
+    if (!check_may(context, call, Action::statistics, database->name)) continue;
     BsonWriter row;
     row.string("name", database->name);
     if (!names_only) {
@@ -190,6 +192,10 @@ Answer<void> run_drop(const Context& context, Call& call) {
 }
 
 Answer<void> run_drop_database(const Context& context, Call& call) {
+  // The users of all databases are there.
+  if (call.database == "admin") {
+    return refuse(kIllegalOperation, "Dropping the 'admin' database is prohibited.");
+  }
   if (const auto found = context.engine.catalog().database({kFaceName, call.database})) {
     auto removed = context.engine.remove_database(found->number);
     if (!removed && removed.error().code != Code::not_found) {
@@ -198,11 +204,6 @@ Answer<void> run_drop_database(const Context& context, Call& call) {
     call.answer.string("dropped", call.database);
   }
   return {};
-}
-
-Answer<void> run_rename(const Context& /*context*/, Call& /*call*/) {
-  return refuse(kNotImplemented,
-                "renameCollection is not implemented: copy the documents with $out");
 }
 
 Answer<void> run_coll_mod(const Context& context, Call& call) {

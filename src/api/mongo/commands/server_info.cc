@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "api/mongo/collections/collections.h"
+#include "api/mongo/commands/access.h"
 #include "api/mongo/commands/arguments.h"
 #include "api/mongo/commands/command.h"
 
@@ -19,41 +20,6 @@ constexpr int32_t kVersionParts[] = {7, 0, 14, 0};
 std::string host_name() {
   utsname names{};
   return ::uname(&names) == 0 ? names.nodename : "localhost";
-}
-
-void list_roles(BsonWriter& answer, const Connection& connection, std::string_view name) {
-  answer.begin_array(name);
-  if (connection.access) {
-    answer.begin_document("0")
-        .string("role",
-                *connection.access == account::Access::read_write ? "root" : "readAnyDatabase")
-        .string("db", "admin")
-        .end();
-  }
-  answer.end();
-}
-
-// What usersInfo asks for: 1 (all of a database), a name, {user, db}, a list of these, or
-// {forAllDBs: true}.
-Answer<bool> asks_for_user(const Value& asked, std::string_view database, std::string_view user) {
-  if (asked.is_number()) return database == "admin";
-  if (asked.is_string()) return database == "admin" && asked.text() == user;
-  if (asked.is_object()) {
-    if (flag_argument(asked, "forAllDBs", false)) return true;
-    const Value name = asked.find("user");
-    const Value of = asked.find("db");
-    if (!name.is_string() || (!of.is_undefined() && !of.is_string())) {
-      return refuse(kBadValue, "usersInfo: a user is {user: name, db: name}");
-    }
-    return name.text() == user && (of.is_string() ? of.text() : database) == "admin";
-  }
-  if (!asked.is_array()) return refuse(kTypeMismatch, "usersInfo needs a user, or 1 for all");
-  for (const Value& one : asked.elements()) {
-    if (one.is_array()) return refuse(kTypeMismatch, "usersInfo: a user is no array");
-    auto is_it = asks_for_user(one, database, user);
-    if (!is_it || *is_it) return is_it;
-  }
-  return false;
 }
 
 }  // namespace
@@ -82,7 +48,7 @@ Answer<void> run_build_info(const Context& /*context*/, Call& call) {
   return {};
 }
 
-Answer<void> run_get_parameter(const Context& /*context*/, Call& call) {
+Answer<void> run_get_parameter(const Context& context, Call& call) {
   const bool is_all = call["getParameter"].is_string() && call["getParameter"].text() == "*";
   bool is_known = is_all;
   const auto asked = [&](std::string_view name) {
@@ -102,8 +68,12 @@ Answer<void> run_get_parameter(const Context& /*context*/, Call& call) {
   if (asked("logicalSessionTimeoutMinutes")) {
     call.answer.int32("localLogicalSessionTimeoutMinutes", 30);
   }
+  if (asked("transactionLifetimeLimitSeconds")) {
+    call.answer.int64("transactionLifetimeLimitSeconds", TransactionStore::kLifetimeS);
+  }
   if (asked("requireApiVersion")) call.answer.boolean("requireApiVersion", false);
-  if (asked("enableTestCommands")) call.answer.boolean("enableTestCommands", false);
+  if (asked("enableTestCommands"))
+    call.answer.boolean("enableTestCommands", context.options.in_development);
   if (is_known) return {};
   return refuse(kInvalidOptions, "no option found to get");
 }
@@ -149,39 +119,37 @@ Answer<void> run_server_status(const Context& context, Call& call) {
       .end();
   answer.begin_document("metrics").begin_document("cursor").begin_document("open");
   answer.int64("total", static_cast<int64_t>(context.cursors.size())).end().end().end();
+  const TransactionStore::Counts transactions = context.transactions.counts();
+  answer.begin_document("transactions")
+      .int64("currentOpen", transactions.open)
+      .int64("totalStarted", transactions.started)
+      .int64("totalCommitted", transactions.committed)
+      .int64("totalAborted", transactions.aborted)
+      .end();
   answer.begin_document("storageEngine").string("name", "orrery").boolean("persistent", true).end();
   return {};
 }
 
-Answer<void> run_connection_status(const Context& /*context*/, Call& call) {
+Answer<void> run_connection_status(const Context& context, Call& call) {
+  const Connection& connection = call.connection;
   call.answer.begin_document("authInfo").begin_array("authenticatedUsers");
-  if (!call.connection.user.empty()) {
+  if (!connection.user.empty()) {
     call.answer.begin_document("0")
-        .string("user", call.connection.user)
-        .string("db", "admin")
+        .string("user", connection.identity ? connection.identity->name : connection.user)
+        .string("db", connection.identity ? connection.identity->database : "admin")
+        .end();
+  }
+  call.answer.end().begin_array("authenticatedUserRoles");
+  BsonWriter::Index index;
+  for (const Role& role : roles_of(context, connection)) {
+    call.answer.begin_document(index.next())
+        .string("role", role.name)
+        .string("db", role.database)
         .end();
   }
   call.answer.end();
-  list_roles(call.answer, call.connection, "authenticatedUserRoles");
   if (flag_argument(call.command, "showPrivileges", false)) {
     call.answer.begin_array("authenticatedUserPrivileges").end();
-  }
-  call.answer.end();
-  return {};
-}
-
-// The account is the one user, of the database admin.
-Answer<void> run_users_info(const Context& context, Call& call) {
-  const std::string& name = context.account.name();
-  auto is_asked_for = asks_for_user(call[call.name], call.database, name);
-  if (!is_asked_for) return pass(std::move(is_asked_for.error()));
-  call.answer.begin_array("users");
-  if (*is_asked_for) {
-    call.answer.begin_document("0").string("_id", "admin." + name);
-    call.answer.string("user", name).string("db", "admin");
-    list_roles(call.answer, call.connection, "roles");
-    call.answer.begin_array("mechanisms").string("0", kScramSha1).string("1", kScramSha256).end();
-    call.answer.end();
   }
   call.answer.end();
   return {};
@@ -213,8 +181,8 @@ Answer<void> run_list_commands(const Context& /*context*/, Call& call) {
   for (const Command& command : all_commands()) {
     call.answer.begin_document(command.name)
         .string("help", "")
-        .boolean("requiresAuth", command.needs != Needs::nothing)
-        .boolean("secondaryOk", command.needs != Needs::write)
+        .boolean("requiresAuth", command.needs != Action::nothing)
+        .boolean("secondaryOk", command.needs != Action::write)
         .boolean("adminOnly", false)
         .end();
   }
@@ -233,13 +201,6 @@ Answer<void> run_last_statistics(const Context& /*context*/, Call& call) {
 Answer<void> run_start_session(const Context& /*context*/, Call& call) {
   call.answer.begin_document("id").binary("id", make_uuid(), 4).end().int32("timeoutMinutes", 30);
   return {};
-}
-
-Answer<void> run_end_transaction(const Context& /*context*/, Call& call) {
-  return refuse(kNoSuchTransaction,
-                fmt::format("{}: there is no transaction with this number: transactions are not "
-                            "supported",
-                            call.name));
 }
 
 }  // namespace orrery::mongo

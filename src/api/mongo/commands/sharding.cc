@@ -225,11 +225,11 @@ Answer<void> get_collection(const Context& context, Call& call) {
   return {};
 }
 
-struct Action {
+struct CustomAction {
   std::string_view name;
   Answer<void> (*run)(const Context& context, Call& call);
 };
-constexpr Action kActions[] = {
+constexpr CustomAction kActions[] = {
     {"CreateDatabase", create_database},     {"UpdateDatabase", update_database},
     {"GetDatabase", get_database},           {"CreateCollection", create_custom_collection},
     {"UpdateCollection", update_collection}, {"GetCollection", get_collection},
@@ -263,7 +263,7 @@ Answer<void> run_shard_collection(const Context& context, Call& call) {
 
 Answer<void> run_custom_action(const Context& context, Call& call) {
   const Value action = call[call.name];
-  for (const Action& known : kActions) {
+  for (const CustomAction& known : kActions) {
     if (action.is_string() && action.text() == known.name) return known.run(context, call);
   }
   return refuse(kNotImplemented,

@@ -157,6 +157,7 @@ Answer<void> run_all(const Context& context, Call& call, std::string_view member
     if (is_ordered) break;
   }
   if (auto again = ask_to_retry(call, failures); !again) return again;
+  call.has_write_errors = !failures.empty();
   append_failures(call.answer, failures);
   return {};
 }

@@ -26,6 +26,9 @@ struct Cursor {
   std::unique_ptr<RowStream> rows;
   std::optional<std::string> pending;  // read, and did not fit into the batch before
   bool never_expires = false;          // noCursorTimeout
+  // The transaction that it was opened in, and goes on in alone.
+  std::weak_ptr<const void> transaction = {};
+  bool is_in_transaction = false;
 };
 
 class CursorStore {

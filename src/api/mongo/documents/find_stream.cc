@@ -112,7 +112,10 @@ Answer<std::unique_ptr<MatchingDocuments>> MatchingDocuments::open(const Context
   made->fields_ = query.fields;
   if (made->fields_ && !add_filter_fields(filter, *made->fields_)) made->fields_.reset();
   if (!made->routing_) return made;  // no collection: nothing matches
-  if (auto planned = made->plan_reads(query, hint); !planned) {
+  made->transaction_ = query.transaction;
+  if (auto planned =
+          query.transaction ? made->plan_in_transaction(query) : made->plan_reads(query, hint);
+      !planned) {
     return pass(std::move(planned.error()));
   }
   return made;
@@ -229,6 +232,34 @@ Answer<bool> MatchingDocuments::plan_index(const FindQuery& query, const Hint& h
   return true;
 }
 
+Answer<void> MatchingDocuments::plan_in_transaction(const FindQuery& query) {
+  const auto placement = placement_of_filter(*routing_, query.filter);
+  if (!placement) {
+    return refuse(kOperationNotSupportedInTransaction,
+                  fmt::format("in a transaction, a filter over the sharded collection {}.{} has to "
+                              "name one value of its shard key",
+                              routing_->database->name, routing_->container->spec.name));
+  }
+  first_placement_ = *placement;
+  // The snapshot is taken now, also when the documents are read later.
+  if (auto begun = query.transaction->reads(routing_, *placement); !begun) {
+    return pass(std::move(begun.error()));
+  }
+  ScanRange range = one_placement(*placement);
+  if (!query.collation) {
+    if (plan_points(query, *placement)) {
+      is_in_id_order_ = true;
+      return {};
+    }
+    narrow(range, *placement, bounds_of(query.filter, "_id", false));
+  }
+  is_range_ = !range.from.empty() || !range.to.empty();
+  is_in_id_order_ = !query.is_natural;
+  staged_ = std::make_unique<TransactionScan>(query.transaction, routing_, *placement, range,
+                                              query.is_natural);
+  return {};
+}
+
 ReadPlan MatchingDocuments::reads() const {
   if (!routing_) return {};
   if (few_ || (scan_ && !is_range_)) return {.stage = "COLLSCAN"};
@@ -245,12 +276,22 @@ Answer<std::optional<std::string_view>> MatchingDocuments::next_bytes() {
   if (scan_) return scan_->next();
   if (index_) return index_->next();
   if (walk_) return walk_->next();
+  if (staged_) return staged_->next();
   if (few_ && next_point_ < points_.size()) {
     ++points_read_;
     return std::optional<std::string_view>((*few_)[next_point_++]);
   }
   while (next_point_ < points_.size()) {
     const partition::ItemKey& key = points_[next_point_++];
+    if (transaction_) {
+      auto item = transaction_->read(routing_, key);
+      if (!item) return pass(std::move(item.error()));
+      if (!*item) continue;
+      point_body_ = std::move((*item)->body);
+      ++points_read_;
+      staged_bytes_ += point_body_.size();
+      return std::optional<std::string_view>(point_body_);
+    }
     auto read = await<Result<cluster::ReadReply>>([&](auto done) {
       context_.engine.read(routing_, key.placement, key.row, {}, std::move(done));
     });
@@ -290,6 +331,7 @@ Answer<std::optional<MatchingDocuments::Found>> MatchingDocuments::next() {
 }
 
 Answer<partition::ItemKey> MatchingDocuments::key() const {
+  if (staged_) return staged_->key();
   if (!reads_by_scan()) return points_[next_point_ - 1];
   auto key = partition::parse_item_key(scan_    ? scan_->key()
                                        : index_ ? index_->key()
@@ -299,12 +341,20 @@ Answer<partition::ItemKey> MatchingDocuments::key() const {
 }
 
 Answer<void> MatchingDocuments::begin_batch() {
+  if (transaction_ && routing_) return admit(context_, routing_, first_placement_);
   if (!reads_by_scan()) return {};  // points are admitted one by one
   return admit(context_, routing_, first_placement_);
 }
 
 double MatchingDocuments::end_batch(size_t bytes_returned) {
   pause();
+  if (transaction_ && routing_) {
+    const uint64_t all_items = documents_read();
+    const uint64_t all_bytes = staged_bytes_ + (staged_ ? staged_->bytes_read() : 0);
+    return pay(context_, routing_, first_placement_,
+               all_items - std::exchange(paid_items_, all_items),
+               all_bytes - std::exchange(paid_bytes_, all_bytes), bytes_returned);
+  }
   if (!reads_by_scan()) return std::exchange(point_charge_, 0);
   const auto settle = [&](const auto& reader) {
     const uint64_t all_items = reader.items_read();

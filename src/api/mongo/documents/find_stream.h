@@ -24,6 +24,7 @@
 #include "api/mongo/documents/index_scan.h"
 #include "api/mongo/documents/index_walk.h"
 #include "api/mongo/documents/scan.h"
+#include "api/mongo/documents/transaction_scan.h"
 #include "api/mongo/match/match.h"
 #include "api/mongo/match/projection.h"
 #include "api/mongo/match/sort.h"
@@ -54,6 +55,8 @@ struct FindQuery {
   // The members that are looked at beside those of the filter: Found::document has these, may have
   // no others, and is valid until the next call. Unset: all, and it owns what it is of.
   std::optional<std::vector<std::string>> fields = std::nullopt;
+  // Whose view of the documents is read; null: what is committed.
+  std::shared_ptr<OpenTransaction> transaction = {};
 };
 
 // Asks for an order, if that can be had, of so many documents.
@@ -106,7 +109,7 @@ class MatchingDocuments {
   double end_batch(size_t bytes_returned);
   uint64_t documents_read() const {
     return points_read_ + (scan_ ? scan_->items_read() : 0) + (index_ ? index_->items_read() : 0) +
-           (walk_ ? walk_->items_read() : 0);
+           (walk_ ? walk_->items_read() : 0) + (staged_ ? staged_->items_read() : 0);
   }
   uint64_t keys_read() const {
     if (index_) return index_->keys_read();
@@ -123,6 +126,8 @@ class MatchingDocuments {
   Answer<void> plan_reads(const FindQuery& query, const Hint& hint);
   // By an index, if one helps. False: none does.
   Answer<bool> plan_index(const FindQuery& query, const Hint& hint, const ScanRange& range);
+  // The same in a transaction: points_ or staged_.
+  Answer<void> plan_in_transaction(const FindQuery& query);
   // By the keys of documents, if the filter names them. False: it does not.
   bool plan_points(const FindQuery& query, const std::string& placement);
   // All documents in the order in which they were made, if they are few. False: they are not.
@@ -136,10 +141,12 @@ class MatchingDocuments {
   Evaluation evaluation_;
   ParseContext parse_context_;
   Matcher matcher_;
-  // One of these three, or points_, whose bodies are there already if they are few_.
+  std::shared_ptr<OpenTransaction> transaction_;
+  // One of these four, or points_, whose bodies are there already if they are few_.
   std::unique_ptr<Scan> scan_;
   std::unique_ptr<IndexScan> index_;
   std::unique_ptr<IndexWalk> walk_;
+  std::unique_ptr<TransactionScan> staged_;
   std::vector<partition::ItemKey> points_;
   std::optional<std::vector<std::string>> few_;
   std::optional<std::vector<std::string>> fields_;  // of documents that are decoded; unset: all
@@ -150,6 +157,7 @@ class MatchingDocuments {
   std::string first_placement_;
   uint64_t points_read_ = 0;
   double point_charge_ = 0;
+  uint64_t staged_bytes_ = 0;  // of points_ in a transaction
   uint64_t paid_items_ = 0;
   uint64_t paid_bytes_ = 0;
   bool is_in_id_order_ = false;  // ascending, or as the query wants it

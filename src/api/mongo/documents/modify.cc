@@ -10,6 +10,7 @@
 #include "api/mongo/collections/collections.h"
 #include "api/mongo/commands/batches.h"
 #include "api/mongo/documents/document_key.h"
+#include "api/mongo/transactions/open_transaction.h"
 #include "base/await.h"
 
 namespace orrery::mongo {
@@ -31,16 +32,21 @@ class Modifier {
  public:
   Modifier(const Context& context, Call& call, cluster::RoutingPtr routing,
            const Modification& modification)
-      : context_(context), call_(call), routing_(std::move(routing)), modification_(modification) {}
+      : context_(context),
+        call_(call),
+        routing_(std::move(routing)),
+        modification_(modification),
+        query_(modification.query) {
+    query_.transaction = call.transaction;
+  }
 
   std::expected<Modified, WriteFailure> run() {
     start_budget(call_, budget_);
-    FindQuery query = modification_.query;
-    if (is_sorted()) want_order(query, *modification_.sort, 1);
-    if (!modification_.is_multi) query.most = 1;
-    query.needs_keys_first = query.needs_keys_first || modification_.is_multi;
+    if (is_sorted()) want_order(query_, *modification_.sort, 1);
+    if (!modification_.is_multi) query_.most = 1;
+    query_.needs_keys_first = query_.needs_keys_first || modification_.is_multi;
     for (int attempt = 0;; ++attempt) {
-      auto documents = MatchingDocuments::open(context_, routing_, query, budget_, call_.now_ms());
+      auto documents = MatchingDocuments::open(context_, routing_, query_, budget_, call_.now_ms());
       if (!documents) return failed(std::move(documents.error()));
       documents_ = std::move(*documents);
       if (!update_ && !modification_.update.is_undefined()) {
@@ -86,17 +92,34 @@ class Modifier {
     std::optional<Write> write;  // nothing: it is as it should be
   };
 
-  // What is to be done to the document of this key, as it is now. Nothing: it does not match (any
-  // more).
-  std::expected<std::optional<Change>, WriteFailure> plan(partition::ItemKey key) {
+  Answer<std::optional<partition::Item>> read_item(const partition::ItemKey& key) {
+    if (call_.transaction) return call_.transaction->read(routing_, key);
     auto read = await<Result<cluster::ReadReply>>([&](auto done) {
       context_.engine.read(routing_, key.placement, key.row, {}, std::move(done));
     });
-    if (!read) return failed(engine_error(read.error()));
-    if (!*read) return failed(engine_error(read->error()));
+    if (!read) return pass(engine_error(read.error()));
+    if (!*read) return pass(engine_error(read->error()));
     call_.charge += (*read)->receipt.charge;
-    if (!(*read)->item) return std::nullopt;
-    const partition::Item& item = *(*read)->item;
+    return std::move((*read)->item);
+  }
+
+  // In a transaction it is done when that is committed.
+  std::expected<cluster::WriteReply, Error> do_write(const Write& write) {
+    if (!call_.transaction) return write_one(context_, routing_, write);
+    auto staged = call_.transaction->stage(routing_, write);
+    if (!staged) return pass(std::move(staged.error()));
+    cluster::WriteReply reply;
+    if (!*staged) reply.error = staged->error();
+    return reply;
+  }
+
+  // What is to be done to the document of this key, as it is now. Nothing: it does not match (any
+  // more).
+  std::expected<std::optional<Change>, WriteFailure> plan(partition::ItemKey key) {
+    auto read = read_item(key);
+    if (!read) return failed(std::move(read.error()));
+    if (!*read) return std::nullopt;
+    const partition::Item& item = **read;
     auto document = from_bson(item.body);
     if (!document) return failed(std::move(document.error()));
     auto match = documents_->match(*document);
@@ -107,7 +130,7 @@ class Modifier {
     change.before = std::move(*document);
     if (!update_) {
       change.write = make_write(Verb::remove, routing_, change.key);
-      change.write->if_version = item.version;
+      if (!call_.transaction) change.write->if_version = item.version;
       return change;
     }
     auto updated = update_->apply({.document = change.before, .position = match->position},
@@ -126,7 +149,7 @@ class Modifier {
     }
     change.after = std::move(made->document);
     change.write = make_write(Verb::replace, routing_, change.key, std::move(made->bytes));
-    change.write->if_version = item.version;
+    if (!call_.transaction) change.write->if_version = item.version;
     change.write->is_edit = update_->kind() != Update::Kind::replacement;
     return change;
   }
@@ -169,15 +192,16 @@ class Modifier {
         change.write->note = modification_.note(
             {.matched = 1, .changed = 1, .before = change.before, .after = change.after});
       }
-      cluster::WriteReply reply = write_one(context_, routing_, *change.write);
-      if (!reply.error) {
-        call_.charge += reply.receipt.charge;
+      auto reply = do_write(*change.write);
+      if (!reply) return failed(std::move(reply.error()));
+      if (!reply->error) {
+        call_.charge += reply->receipt.charge;
         count(change);
         return true;
       }
-      const Code code = reply.error->code;
+      const Code code = reply->error->code;
       if (code == Code::precondition_failed || code == Code::not_found) continue;
-      return std::unexpected(failure_of(*routing_, change.after, *reply.error));
+      return std::unexpected(failure_of(*routing_, change.after, *reply->error));
     }
     return failed({kWriteConflict, "the document was changed by others over and over: try again"});
   }
@@ -227,6 +251,13 @@ class Modifier {
   }
 
   Outcome change_page(const std::vector<partition::ItemKey>& keys) {
+    if (call_.transaction) {
+      for (const partition::ItemKey& key : keys) {
+        auto done = change_one(key);
+        if (!done) return std::unexpected(std::move(done.error()));
+      }
+      return {};
+    }
     std::vector<Change> changes;
     WriteBatch batch(context_, routing_, false);
     for (const partition::ItemKey& key : keys) {
@@ -285,22 +316,24 @@ class Modifier {
     if (modification_.note) {
       write.note = modification_.note({.upserted_id = made->id, .after = made->document});
     }
-    cluster::WriteReply reply = write_one(context_, routing_, write);
-    if (!reply.error) {
-      call_.charge += reply.receipt.charge;
+    auto reply = do_write(write);
+    if (!reply) return failed(std::move(reply.error()));
+    if (!reply->error) {
+      call_.charge += reply->receipt.charge;
       call_.has_written = true;
       modified_.upserted_id = made->id;
       modified_.after = made->document;
       return true;
     }
-    if (reply.error->code == Code::conflict && ++conflicts_ <= 1) return false;
-    return std::unexpected(failure_of(*routing_, made->document, *reply.error));
+    if (reply->error->code == Code::conflict && ++conflicts_ <= 1) return false;
+    return std::unexpected(failure_of(*routing_, made->document, *reply->error));
   }
 
   const Context& context_;
   Call& call_;
   cluster::RoutingPtr routing_;
   const Modification& modification_;
+  FindQuery query_;
   Budget budget_;
   std::unique_ptr<MatchingDocuments> documents_;
   std::optional<Update> update_;

@@ -126,7 +126,8 @@ Answer<PipelineStream::Input> PipelineStream::documents_of(const std::string& da
                  .let = {},
                  .collation = query_.collation,
                  .hint = hint,
-                 .is_natural = true};
+                 .is_natural = true,
+                 .transaction = query_.transaction};
   // The stages that are left out are the first ones.
   const bool has_filter = input.filter.is_object() || leading.filters.empty();
   if (has_filter) find.fields = leading.fields;

@@ -22,6 +22,7 @@ struct PipelineQuery {
   value::Value let;
   std::shared_ptr<const Collation> collation;
   value::Value hint = {};  // as FindQuery's
+  std::shared_ptr<OpenTransaction> transaction = {};
 };
 
 class PipelineStream final : public RowStream, private Collections {

@@ -13,6 +13,7 @@
 #include "api/mongo/documents/document_key.h"
 #include "api/mongo/documents/retryable_write.h"
 #include "api/mongo/documents/scan.h"
+#include "api/mongo/transactions/open_transaction.h"
 #include "partition/prepared_terms.h"
 
 namespace orrery::mongo {
@@ -192,6 +193,7 @@ WriteFailure failure_of(const cluster::Routing& routing, const Value& document,
 Answer<void> ask_to_retry(const Call& call, const std::vector<WriteFailure>& failures) {
   for (const WriteFailure& failure : failures) {
     if (call.retry && is_retryable(failure.error.code)) return pass(failure.error);
+    if (call.transaction && ends_transaction(failure.error.code)) return pass(failure.error);
   }
   return {};
 }

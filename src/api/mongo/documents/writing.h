@@ -50,7 +50,8 @@ struct WriteFailure {
 WriteFailure failure_of(const cluster::Routing& routing, const value::Value& document,
                         const orrery::Error& error);
 // Fails a retryable write as a whole when it may be sent again because of one of its failures: what
-// is done already is not done twice.
+// is done already is not done twice. Likewise a statement, when its transaction has to be run again
+// or cannot have such a write.
 Answer<void> ask_to_retry(const Call& call, const std::vector<WriteFailure>& failures);
 void append_failures(BsonWriter& answer, const std::vector<WriteFailure>& failures);
 

@@ -1,0 +1,113 @@
+// See fail_point.h.
+#include "api/mongo/commands/fail_point.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "api/mongo/commands/arguments.h"
+#include "api/mongo/commands/command.h"
+
+namespace orrery::mongo {
+namespace {
+
+using value::Value;
+
+// Those of the specification of retryable writes: a server that steps down, stops, or cannot be
+// reached.
+constexpr std::array kRetryableCodes = {6,    7,     89,    91,    134,   189,  262,
+                                        9001, 10107, 11600, 11602, 13435, 13436};
+
+std::vector<std::string> texts_of(const Value& array) {
+  std::vector<std::string> all;
+  for (const Value& one : array.elements()) {
+    if (one.is_string()) all.emplace_back(one.text());
+  }
+  return all;
+}
+
+Answer<ForcedFailure> read_failure(const Value& data) {
+  for (const std::string_view unsupported : {"blockConnection", "namespace", "threadName"}) {
+    if (!data.find(unsupported).is_undefined() && !data.find(unsupported).is_false()) {
+      return refuse(kNotImplemented,
+                    fmt::format("failCommand with '{}' is not implemented", unsupported));
+    }
+  }
+  ForcedFailure failure;
+  failure.commands = texts_of(data.find("failCommands"));
+  failure.closes_connection = flag_argument(data, "closeConnection", false);
+  if (const Value app = data.find("appName"); app.is_string()) failure.app_name = app.text();
+  if (const Value code = data.find("errorCode"); code.is_number()) {
+    failure.code = static_cast<int32_t>(code.number());
+  }
+  if (const Value labels = data.find("errorLabels"); labels.is_array()) {
+    failure.labels = texts_of(labels);
+  }
+  if (const Value error = data.find("writeConcernError"); error.is_object()) {
+    failure.write_concern_error = error.to_owned();
+  }
+  return failure;
+}
+
+}  // namespace
+
+bool has_retryable_label(int32_t code) {
+  return std::ranges::find(kRetryableCodes, code) != kRetryableCodes.end();
+}
+
+Answer<void> FailPoint::configure(const Value& command) {
+  const Value name = command.find("configureFailPoint");
+  if (!name.is_string() || name.text() != "failCommand") {
+    return refuse(kFailedToParse, "the one fail point is failCommand");
+  }
+  const Value mode = command.find("mode");
+  int64_t skip = 0;
+  int64_t times = 0;
+  if (mode.is_string() && mode.text() == "alwaysOn") {
+    times = INT64_MAX;
+  } else if (mode.is_object()) {
+    auto skipped = integer_argument(mode, "skip", 0);
+    if (!skipped) return pass(std::move(skipped.error()));
+    auto counted = integer_argument(mode, "times", *skipped > 0 ? INT64_MAX : 0);
+    if (!counted) return pass(std::move(counted.error()));
+    skip = *skipped;
+    times = *counted;
+  } else if (!mode.is_string() || mode.text() != "off") {
+    return refuse(kBadValue, "a fail point's mode is off, alwaysOn, {times} or {skip}");
+  }
+  auto failure = read_failure(command.find("data"));
+  if (!failure && times > 0) return pass(std::move(failure.error()));
+  MutexLock lock(mutex_);
+  failure_ = times > 0 ? std::move(*failure) : ForcedFailure{};
+  skip_ = skip;
+  left_ = times;
+  is_on_ = times > 0;
+  return {};
+}
+
+std::optional<ForcedFailure> FailPoint::take(std::string_view command, std::string_view app_name) {
+  if (!is_on_.load(std::memory_order_relaxed)) return std::nullopt;
+  MutexLock lock(mutex_);
+  if (std::ranges::find(failure_.commands, command) == failure_.commands.end()) return std::nullopt;
+  if (!failure_.app_name.empty() && failure_.app_name != app_name) return std::nullopt;
+  if (skip_ > 0) {
+    --skip_;
+    return std::nullopt;
+  }
+  if (left_ <= 0) return std::nullopt;
+  if (left_ != INT64_MAX && --left_ == 0) is_on_ = false;
+  entered_.fetch_add(1, std::memory_order_relaxed);
+  return failure_;
+}
+
+Answer<void> run_configure_fail_point(const Context& context, Call& call) {
+  if (!context.options.in_development) {
+    return refuse(kCommandNotFound, fmt::format("no such command: '{}'", call.name));
+  }
+  call.answer.int64("count", context.fail_point.times_entered());
+  return context.fail_point.configure(call.command);
+}
+
+}  // namespace orrery::mongo
