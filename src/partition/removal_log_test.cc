@@ -1,3 +1,4 @@
+// The log of removals: what it tells, its bound, and what a partition puts into it.
 #include "partition/removal_log.h"
 
 #include <gmock/gmock.h>

@@ -58,7 +58,7 @@ describe("a graph in the console", () => {
 
   it("is used by the keyboard", async () => {
     const { p } = at;
-    await (await element("Edge knows from Cyd to Dan")).focus();
+    await (await element("Edge knows from Cyd to Dan")).evaluate((one) => one.focus());
     await p.page.keyboard.press("Enter");
     await p.says("from Cyd to Dan", ".graph-facts");
     await p.says("2020", ".graph-facts");

@@ -46,7 +46,7 @@ export function GraphView({ db, container, rows }: { db: string; container: Cont
     return n;
   };
   const pick = (id: string) => ({
-    tabIndex: 0, role: "button" as const, "aria-pressed": chosen === id,
+    tabindex: 0, role: "button" as const, "aria-pressed": chosen === id,
     onClick: () => setChosen(chosen === id ? undefined : id),
     onKeyDown: (event: KeyboardEvent) => {
       if (event.key !== "Enter" && event.key !== " ") return;

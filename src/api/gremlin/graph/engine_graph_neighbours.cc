@@ -245,7 +245,10 @@ class EngineGraph::Neighbours final : public NeighbourCursor {
     std::vector<size_t> unknown;
     ReadCost cost;
     const auto note = [&](const Node* node, const ReadCost& one) {
-      if (graph_.charged_.insert(node).second) cost += one;
+      // What a query of this traversal has read is paid for.
+      if (!graph_.charged_.insert(node).second || graph_.known_vertices_.contains(node->key))
+        return;
+      cost += one;
     };
     graph_.terms_.cache->each_vertex(
         page, [&](size_t i, bool is_read, const VertexPtr& vertex, const ReadCost& one) {

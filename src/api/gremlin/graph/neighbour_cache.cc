@@ -14,8 +14,8 @@ namespace orrery::gremlin {
 namespace {
 
 // Of one partition: beyond that all that is known of it is dropped.
-constexpr size_t kChangesMax = 4096;
-constexpr size_t kChangedBytesMax = 16ULL << 20;
+constexpr size_t kChangesMax = 65'536;
+constexpr size_t kChangedBytesMax = 64ULL << 20;
 // With the nodes of the maps that they are in.
 constexpr size_t kNodeBytes = 320;
 constexpr size_t kEdgeBytes = sizeof(NeighbourCache::Adjacent) + 56;

@@ -1,3 +1,4 @@
+// The index finds what was added, also where hashes collide.
 #include "api/gremlin/value/value_index.h"
 
 #include <gtest/gtest.h>
