@@ -96,6 +96,25 @@ Status Catalog::check_owner() const {
   return fail(Code::elsewhere, "another node owns the catalog: ask there");
 }
 
+namespace {
+
+// A record that cannot be read back, such as one with a text that is not UTF-8, would keep the
+// catalog from being opened ever again.
+Status check_readable(const std::vector<Record>& records) {
+  Tables read;
+  for (const Record& record : records) {
+    auto entered = read.enter(record);
+    if (!entered) {
+      return fail(Code::invalid, fmt::format("it cannot be kept, since it could not be read back: "
+                                             "{}; names and texts must be UTF-8",
+                                             entered.error().message));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 Status Catalog::commit(std::vector<partition::Write> writes) {
   if (auto checked = check_owner(); !checked) return checked;
   // On a full disk nothing new is made. The rest is small, and what frees space or was begun while
@@ -108,6 +127,7 @@ Status Catalog::commit(std::vector<partition::Write> writes) {
     Record& record = made.records.emplace_back(write.placement, write.row, std::nullopt);
     if (write.verb != partition::Verb::remove) record.body = write.body;
   }
+  if (auto checked = check_readable(made.records); !checked) return checked;
   auto outcome = await<partition::Outcome>([&](auto done) ORRERY_HELD_BY_CALLER {
     partition_->submit(std::move(writes), std::move(done));
   });

@@ -117,6 +117,28 @@ TEST_F(CatalogTest, EachFaceHasNamesOfItsOwn) {
   EXPECT_NE(catalog_->database({"b", "shop"}), nullptr);
 }
 
+TEST_F(CatalogTest, RefusesWhatCouldNotBeReadBack) {
+  const auto database = make("shop");
+  const std::string no_utf8 = "\xFF\xFE";
+  EXPECT_EQ(catalog_->create_database({kFace, no_utf8}, std::nullopt).error().code, Code::invalid);
+  EXPECT_EQ(catalog_->create_resource(0, database->number, "body", no_utf8).error().code,
+            Code::invalid);
+  EXPECT_EQ(catalog_->create_resource(0, database->number, no_utf8, "{}").error().code,
+            Code::invalid);
+  const auto kept = catalog_->create_resource(0, database->number, "kept", "{}");
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(catalog_->replace_resource((*kept)->number, "kept", no_utf8, std::nullopt).error().code,
+            Code::invalid);
+  ContainerSpec spec = named(no_utf8);
+  spec.key.paths = {value::parse_property_path("/pk").value()};
+  EXPECT_EQ(catalog_->create_container(database->number, spec, Throughput{}, {}).error().code,
+            Code::invalid);
+  open();
+  EXPECT_EQ(catalog_->database_count(), 1U);
+  ASSERT_EQ(catalog_->resources(0, database->number).size(), 1U);
+  EXPECT_EQ(catalog_->resources(0, database->number)[0]->body, "{}");
+}
+
 TEST_F(CatalogTest, KeepsDatabasesAndContainers) {
   auto database = catalog_->create_database({kFace, "db"}, Throughput{.units = 1000}).value();
   make(database, "b");
