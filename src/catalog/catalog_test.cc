@@ -230,17 +230,35 @@ TEST_F(CatalogTest, RefusesAnUpdateThatBreaksTheMapOrIsRefused) {
     return {};
   });
   EXPECT_EQ(broken.error().code, Code::internal);
-  auto renamed = catalog_->update_container(made->number, [](Container& container) -> Status {
-    container.spec.name = "other";
-    return {};
-  });
-  EXPECT_EQ(renamed.error().code, Code::internal);
   auto refused = catalog_->update_container(
       made->number, [](Container&) -> Status { return fail(Code::invalid, "no"); });
   EXPECT_EQ(refused.error().code, Code::invalid);
   EXPECT_EQ(catalog_->container(made->number), made);
   EXPECT_EQ(catalog_->create_container(made->database, named("d"), {}, {"b", "a"}).error().code,
             Code::internal);
+}
+
+TEST_F(CatalogTest, RenamesAContainerToANameThatIsFree) {
+  const auto database = make("db");
+  const auto made = make(database, "c");
+  make(database, "taken");
+  const auto rename_to = [&](std::string_view name) {
+    return catalog_->update_container(made->number, [name](Container& container) -> Status {
+      container.spec.name = name;
+      return {};
+    });
+  };
+  EXPECT_EQ(rename_to("taken").error().code, Code::conflict);
+  EXPECT_EQ(catalog_->container(made->number), made);
+  ASSERT_TRUE(rename_to("other"));
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_EQ(catalog_->container(database->number, "c"), nullptr);
+    ASSERT_NE(catalog_->container(database->number, "other"), nullptr);
+    EXPECT_EQ(catalog_->container(database->number, "other")->number, made->number);
+    EXPECT_EQ(catalog_->containers(database->number).size(), 2U);
+    open();
+  }
+  EXPECT_NE(make(database, "c"), nullptr);
 }
 
 TEST_F(CatalogTest, SetsTheThroughputOfADatabase) {
