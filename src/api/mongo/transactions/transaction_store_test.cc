@@ -37,8 +37,8 @@ class TransactionStoreTest : public cluster::EngineTest {
     return (*begun)->transaction();
   }
   static std::shared_ptr<const partition::Note> note(const std::string& session, uint64_t number) {
-    return std::make_shared<const partition::Note>(partition::Note{
-        .owner = session, .number = number, .part = 0, .body = "x", .life_s = 60});
+    return std::make_shared<const partition::Note>(
+        partition::Note{.owner = session, .number = number, .part = 0, .body = "x", .life_s = 60});
   }
   bool is_there(const cluster::RoutingPtr& routing, std::string_view row) {
     return read(routing, "k", row)->item.has_value();
