@@ -22,6 +22,11 @@ describe("graphs of several nodes", () => {
     });
     const { database } = await cluster.nodes.get("n1").client().databases.createIfNotExists({ id: "db" });
     await database.containers.createIfNotExists({ id: "people", partitionKey: "/pk", throughput: 40_000 });
+    // Wherever balance has put them: the first is at the first node, and so on.
+    for (const [i, { id }] of (await cluster.settled("db", "people")).entries()) {
+      const { code, out } = await cluster.command("n1", "move", "db/people", String(id), cluster.names[i % 3]);
+      assert.equal(code, 0, out);
+    }
     await until("partitions at several nodes", async () => {
       const nodes = new Set((await cluster.partitions("db", "people")).map(({ node }) => node));
       return nodes.size > 1 && [...nodes].every((name) => cluster.nodes.has(name));

@@ -36,6 +36,14 @@ function mongoNodes(options = {}) {
 // A collection with a shard key, over partitions of several nodes.
 async function makeSharded(at, collection) {
   await at.clients.get("n2").db("shop").command({ customAction: "CreateCollection", collection, offerThroughput: 40_000, shardKey: "customer" });
+  await spread(at, collection, 4, 1);
+  // Wherever balance has put them: the first is at the first node, and so on.
+  for (const [i, { id }] of (await partitionsOf(at, collection)).entries()) {
+    const node = at.cluster.nodes.get(at.cluster.names[0]);
+    const reply = await node.rest()("POST", "/admin/cluster/move",
+      { body: { face: "mongo", database: "shop", container: collection, range: Number(id), node: at.cluster.names[i % 3] } });
+    assert.ok(reply.status < 300, reply.text);
+  }
   return spread(at, collection, 4);
 }
 
@@ -46,11 +54,11 @@ async function partitionsOf(at, collection) {
   return reply.body.partitions;
 }
 
-async function spread(at, collection, least) {
-  return until(`${least} partitions of several nodes`, async () => {
+async function spread(at, collection, least, nodesAtLeast = 2) {
+  return until(`${least} partitions of ${nodesAtLeast} nodes`, async () => {
     const partitions = await partitionsOf(at, collection);
     const nodes = new Set(partitions.map((one) => one.node));
-    return partitions.length >= least && nodes.size > 1 && [...nodes].every((name) => at.cluster.nodes.has(name)) && partitions;
+    return partitions.length >= least && nodes.size >= nodesAtLeast && [...nodes].every((name) => at.cluster.nodes.has(name)) && partitions;
   });
 }
 
@@ -184,7 +192,7 @@ describe("an owner of collections is killed", () => {
     await written(50);
     await at.cluster.kill(victim);
     const before = inserted.length;
-    await spread(at, "counts", 4);
+    await spread(at, "counts", 4, 1);
     await written(before + 200);
     stops = true;
     await Promise.all(writers);

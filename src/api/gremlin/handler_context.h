@@ -38,6 +38,8 @@ struct HandlerContext {
     if (lent.forwarder != nullptr && lent.forwarder->calls() != nullptr) {
       remote = std::make_unique<cluster::RemoteViews>(*lent.forwarder->calls(),
                                                       lent.forwarder->placement());
+    }
+    if (lent.forwarder != nullptr) {
       anywhere = std::make_unique<face::ItemsAnywhere>(
           lent.engine, lent.forwarder, kFaceName,
           [this](partition::Write& write, const cluster::Routing& routing) {
