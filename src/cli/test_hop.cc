@@ -58,8 +58,10 @@ Result<std::unique_ptr<TestHop>> TestHop::from_environment(const face::Context& 
   hop->receiver_->set_link(*hop->node_);
   face::Context received = context;
   received.forwarder = hop->receiver_.get();
-  hop->face_ = make_face(known_faces().front(), received, options);
-  hop->receiver_->add_face(*hop->face_);
+  for (const KnownFace& known : known_faces()) {
+    hop->faces_.push_back(make_face(known, received, options));
+    hop->receiver_->add_face(*hop->faces_.back());
+  }
   hop->switchboard_.set_receiver(*hop->receiver_);
   hop->views_ = std::make_unique<cluster::ViewServer>(context.engine, context.clock);
   hop->switchboard_.add(std::string(cluster::kViewsPrefix), *hop->views_);

@@ -3,11 +3,12 @@
 // says so. So every test of a client can be run through a node that has nothing itself.
 //
 // The folder has ca.pem, node.pem and node.key (tools/cluster_certificates.sh). What comes back
-// over the network is run by a second instance of the main face, over the same engine.
+// over the network is run by a second instance of each face, over the same engine.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/serve.h"
@@ -40,7 +41,7 @@ class TestHop {
   std::unique_ptr<Elsewhere> here_;
   std::unique_ptr<face::Forwarder> forwarder_;
   std::unique_ptr<face::Forwarder> receiver_;
-  std::unique_ptr<face::Face> face_;
+  std::vector<std::unique_ptr<face::Face>> faces_;
   std::unique_ptr<cluster::ViewServer> views_;
   std::unique_ptr<peer::Node> node_;
 };

@@ -169,8 +169,12 @@ class Evaluation {
           Code::invalid,
           fmt::format("the traversal has {} steps and the most is {}", steps, kStepsMax));
     }
-    const auto routing =
-        context_.lent.engine.find({context_.items.face(), login_->database}, login_->graph);
+    const auto find = [this] {
+      return context_.lent.engine.find({context_.items.face(), login_->database}, login_->graph);
+    };
+    auto routing = find();
+    // Another node may have made it just now.
+    if (!routing && context_.anywhere && context_.anywhere->learn_catalog()) routing = find();
     if (!routing) {
       is_parsing_ = false;
       return orrery::fail(Code::not_found, fmt::format("there is no graph {} in the database {}",
@@ -193,7 +197,8 @@ class Evaluation {
                                     .is_wanted = [this] { return !outbox_->is_gone(); },
                                     .memory_max = run_limits.memory,
                                     .only_placement = std::move(grant->placement),
-                                    .cache = context_.neighbours.of(routing->container->number)},
+                                    .cache = context_.neighbours.of(routing->container->number),
+                                    .anywhere = context_.anywhere.get()},
                                    routing);
     if (!graph) return pass(graph.error());
     graph_ = std::move(*graph);

@@ -9,10 +9,13 @@
 #include "api/gremlin/graph/parsed_queries.h"
 #include "cluster/query/remote_views.h"
 #include "face/face.h"
+#include "face/items_anywhere.h"
 #include "face/request_metrics.h"
 #include "face/shared_items.h"
 
 namespace orrery::gremlin {
+
+inline constexpr std::string_view kFaceName = "gremlin";
 
 enum class Operation : uint8_t { eval, bytecode, close, authentication, other };
 
@@ -36,15 +39,37 @@ struct HandlerContext {
       remote = std::make_unique<cluster::RemoteViews>(*lent.forwarder->calls(),
                                                       lent.forwarder->placement());
     }
+    if (lent.forwarder != nullptr) {
+      anywhere = std::make_unique<face::ItemsAnywhere>(
+          lent.engine, lent.forwarder, kFaceName,
+          [this](partition::Write& write, const cluster::Routing& routing) {
+            return complete(write, routing);
+          });
+    }
   }
 
   const face::Context lent;
   const face::SharedItems& items;
   const ServiceOptions options;
   face::RequestMetrics& metrics;
-  std::unique_ptr<cluster::RemoteViews> remote;  // null in a server alone
+  std::unique_ptr<cluster::RemoteViews> remote;   // null in a server alone
+  std::unique_ptr<face::ItemsAnywhere> anywhere;  // likewise
   mutable ParsedQueries parsed;
   mutable NeighbourCaches neighbours;
+
+ private:
+  // A write of a traversal at another node: made again by the face that has the containers.
+  Status complete(partition::Write& write, const cluster::Routing& routing) const {
+    if (write.verb == partition::Verb::remove) return {};
+    auto made = items.make_write(write.verb, write.body, routing, lent.engine.limits());
+    if (!made) return pass(made.error());
+    made->if_version = write.if_version;
+    if (made->placement != write.placement || made->row != write.row) {
+      return fail(Code::invalid, "an item that another node sent is not of the key that it says");
+    }
+    write = std::move(*made);
+    return {};
+  }
 };
 
 }  // namespace orrery::gremlin

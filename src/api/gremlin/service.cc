@@ -32,4 +32,12 @@ void Service::handle(const net::Request& request, net::Responder responder) {
       net::accept_websocket(request, limits, {}, std::make_unique<Connection>(context_)));
 }
 
+void Service::handle_forwarded(const net::Request& request, const face::Forwarded& forwarded,
+                               net::Responder responder) {
+  if (context_.anywhere && request.method == face::ItemsAnywhere::kMethod) {
+    return context_.anywhere->answer(request, forwarded, std::move(responder));
+  }
+  Face::handle_forwarded(request, forwarded, std::move(responder));
+}
+
 }  // namespace orrery::gremlin

@@ -24,10 +24,13 @@ class Service final : public face::Face, public net::Handler {
   // `items`: of the face that has the containers. Both outlive it.
   Service(const face::Context& lent, const face::SharedItems& items, const ServiceOptions& options);
 
-  std::string_view name() const override { return "gremlin"; }
+  std::string_view name() const override { return kFaceName; }
   net::Handler* http_handler() override { return this; }
   void add_metrics(face::MetricFamilies& all) const override { metrics_.collect(all); }
   void handle(const net::Request& request, net::Responder responder) override;
+  // The writes of traversals at other nodes, one partition key each.
+  void handle_forwarded(const net::Request& request, const face::Forwarded& forwarded,
+                        net::Responder responder) override;
 
  private:
   face::RequestMetrics metrics_;

@@ -8,6 +8,7 @@
 
 #include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/commands/fail_point.h"
+#include "api/mongo/forward/hop.h"
 
 namespace orrery::mongo {
 namespace {
@@ -125,25 +126,44 @@ Answer<std::vector<std::string_view>> Call::documents(std::string_view member,
 }
 
 void Call::send(BsonWriter& document, int32_t code) {
-  is_answered_ = true;
   add_times(document, clock_.now_ms());
+  note_done(code);
+  const std::string bytes = document.take();
+  if (remember) remember(code == 0 ? std::optional(bytes) : std::nullopt);
+  send_bytes(bytes, code);
+}
+
+void Call::note_done(int32_t code) {
+  is_answered_ = true;
   const int64_t took_us = clock_.steady_us() - started_us_;
   metrics_.done(metric, code, took_us);
   if (charge > 0) metrics_.charge(metric, charge);
   if (name != "getLastRequestStatistics" && name != "getlastrequeststatistics") {
     connection.last = {std::string(name), charge, took_us};
   }
-  const std::string bytes = document.take();
-  if (remember) remember(code == 0 ? std::optional(bytes) : std::nullopt);
+}
+
+void Call::send_bytes(std::string_view document, int32_t code) {
+  if (hop && hop->answer) return hop->answer(document, code, charge, cursor_id);
   if (message.more_to_come) return sink_->send({});
-  sink_->send(make_reply(message.form, next_request_id(), bytes));
+  sink_->send(make_reply(message.form, next_request_id(), document));
 }
 
 void Call::reply_again(std::string_view document) {
   is_answered_ = true;
   metrics_.done(metric, 0, clock_.steady_us() - started_us_);
-  if (message.more_to_come) return sink_->send({});
-  sink_->send(make_reply(message.form, next_request_id(), document));
+  send_bytes(document, 0);
+}
+
+void Call::reply_forwarded(std::string_view document, int32_t code, double charged) {
+  charge = charged;
+  note_done(code);
+  send_bytes(document, code);
+}
+
+void Call::reply_moved() {
+  is_answered_ = true;
+  hop->send_back();
 }
 
 void Call::reply() {

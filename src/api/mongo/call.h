@@ -33,6 +33,7 @@ class ReplySink {
 
 class RetryableWrite;   // documents/retryable_write.h
 class OpenTransaction;  // transactions/open_transaction.h
+struct Hop;             // forward/hop.h
 
 class Call {
  public:
@@ -66,6 +67,8 @@ class Call {
   bool has_written = false;  // something of it is done
   // Nothing was to be told yet: the command is to be run again, in a while.
   bool is_waiting = false;
+  int64_t cursor_id = 0;     // of the cursor that the answer leaves open
+  std::unique_ptr<Hop> hop;  // its way between nodes; null in a server alone
 
   // The value of the command's first member, when it is a name: the collection.
   std::string_view collection() const { return collection_; }
@@ -92,12 +95,18 @@ class Call {
   bool client_is_gone() const { return sink_->is_gone(); }
   void reply();
   void reply_again(std::string_view document);  // as it was answered before
+  // As another node has answered it.
+  void reply_forwarded(std::string_view document, int32_t code, double charged);
+  // To the node that sent it: what it concerns is not here, and nothing was done.
+  void reply_moved();
   void fail(const Error& error);
   void fail(const orrery::Error& error);  // of the engine, or of the lanes
   void finish(const Answer<void>& outcome) { return outcome ? reply() : fail(outcome.error()); }
 
  private:
   void send(BsonWriter& document, int32_t code);
+  void send_bytes(std::string_view document, int32_t code);
+  void note_done(int32_t code);
 
   const std::shared_ptr<ReplySink> sink_;
   const Clock& clock_;

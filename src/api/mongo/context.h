@@ -5,20 +5,25 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "account/account.h"
 #include "api/mongo/auth/scram.h"
 #include "api/mongo/auth/users.h"
 #include "api/mongo/changes/watched_names.h"
 #include "api/mongo/commands/fail_point.h"
+#include "api/mongo/cursors/cursor_places.h"
 #include "api/mongo/cursors/cursor_store.h"
 #include "api/mongo/cursors/parking.h"
 #include "api/mongo/documents/retry_memory.h"
 #include "api/mongo/transactions/transaction_store.h"
 #include "base/clock.h"
 #include "cluster/engine.h"
+#include "cluster/query/remote_views.h"
 #include "face/face.h"
+#include "face/items_anywhere.h"
 #include "face/lanes.h"
 
 namespace orrery::mongo {
@@ -32,7 +37,8 @@ struct ServiceOptions {
 };
 
 struct Context {
-  Context(const face::Context& lent, ServiceOptions options_in)
+  Context(const face::Context& lent, ServiceOptions options_in,
+          face::ItemsAnywhere::Complete complete_write)
       : engine(lent.engine),
         lanes(lent.lanes),
         clock(lent.clock),
@@ -40,8 +46,14 @@ struct Context {
         options(std::move(options_in)),
         secrets(lent.account),
         users(lent.engine),
+        forwarder(lent.forwarder),
+        items(lent.engine, lent.forwarder, kFaceName, std::move(complete_write)),
         cursors(lent.clock),
-        transactions(lent.engine, lent.clock) {}
+        transactions(lent.engine, lent.clock) {
+    if (forwarder != nullptr && forwarder->calls() != nullptr) {
+      remote = std::make_unique<cluster::RemoteViews>(*forwarder->calls(), forwarder->placement());
+    }
+  }
 
   cluster::Engine& engine;
   face::Lanes& lanes;
@@ -50,7 +62,11 @@ struct Context {
   const ServiceOptions options;
   mutable ScramSecrets secrets;
   mutable Users users;
+  face::Forwarder* const forwarder;              // null in a server alone
+  mutable face::ItemsAnywhere items;             // documents by their keys, at any node
+  std::unique_ptr<cluster::RemoteViews> remote;  // null in a server alone
   mutable CursorStore cursors;
+  mutable CursorPlaces far_cursors;  // those at other nodes that clients of this one have opened
   mutable WatchedNames watched;
   mutable Parking parking;
   mutable RetryMemory retries;

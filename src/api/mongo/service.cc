@@ -11,6 +11,8 @@
 #include "api/mongo/commands/access.h"
 #include "api/mongo/commands/command.h"
 #include "api/mongo/documents/retryable_write.h"
+#include "api/mongo/documents/writing.h"
+#include "api/mongo/forward/forward.h"
 #include "net/loopback.h"
 #include "net/stream.h"
 
@@ -73,7 +75,14 @@ void run_later(const Context& context, CallPtr call, Runs runs,
                        std::make_unique<face::WaitingCall<Call>>(
                            std::move(call), [&context, runs, run, share](CallPtr running) {
                              running->is_waiting = false;
-                             const Answer<void> outcome = run(context, *running);
+                             Answer<void> outcome = run(context, *running);
+                             // Another node may have the partitions by now: what was read is not
+                             // the newest then.
+                             if (outcome && runs == Runs::queries) {
+                               if (auto current = context.engine.check_current(); !current) {
+                                 outcome = pass(engine_error(current.error()));
+                               }
+                             }
                              if (!running->is_waiting) return running->finish(outcome);
                              context.parking.park(
                                  std::move(running), [&context, runs, run, share](CallPtr again) {
@@ -83,7 +92,11 @@ void run_later(const Context& context, CallPtr call, Runs runs,
 }
 
 Service::Service(const face::Context& lent, ServiceOptions options)
-    : context_(lent, std::move(options)),
+    : context_(lent, std::move(options),
+               [](partition::Write& write, const cluster::Routing& routing) {
+                 prepare_terms(write, routing);
+                 return Status();
+               }),
       operations_(names_of_commands()),
       metrics_(std::string(kFaceName), operations_) {}
 
@@ -157,12 +170,29 @@ CallPtr Service::remembered(CallPtr call) const {
 }
 
 void Service::receive(Message message, Connection& connection, std::shared_ptr<ReplySink> sink) {
+  begin(std::move(message), connection, std::move(sink), nullptr);
+}
+
+void Service::handle_forwarded(const net::Request& request, const face::Forwarded& forwarded,
+                               net::Responder responder) {
+  if (request.method == face::ItemsAnywhere::kMethod) {
+    return context_.items.answer(request, forwarded, std::move(responder));
+  }
+  auto arrived = take_forwarded(request, forwarded, std::move(responder));
+  if (!arrived) return;
+  begin(std::move(arrived->message), *arrived->connection, std::move(arrived->sink),
+        std::move(arrived->hop));
+}
+
+void Service::begin(Message message, Connection& connection, std::shared_ptr<ReplySink> sink,
+                    std::unique_ptr<Hop> hop) {
   auto command_value = from_bson(message.body);
   const bool is_query = message.form.is_query;
   auto call = std::make_unique<Call>(std::move(message),
                                      command_value ? *command_value : Value::make_object({}),
                                      connection, std::move(sink), context_.clock, metrics_);
   call->metric = operations_.size() - 1;
+  call->hop = std::move(hop);
   if (!command_value) return call->fail(command_value.error());
   const Command* const command = find_command(call->name);
   if (command == nullptr) {
@@ -191,17 +221,23 @@ void Service::receive(Message message, Connection& connection, std::shared_ptr<R
     const Runs runs = command->runs == Runs::queries ? Runs::queries : Runs::writes;
     return run_later(context_, std::move(call), runs, run_in_transaction, 0);
   }
-  if (command->needs == Action::write) {
+  begin_hop(context_, *call);
+  run_call(context_, std::move(call), *command,
+           [this](CallPtr running, const Command& known) { run_here(std::move(running), known); });
+}
+
+void Service::run_here(CallPtr call, const Command& command) {
+  if (command.needs == Action::write) {
     call = remembered(std::move(call));
     if (!call) return;
   }
-  if (command->run == run_find && try_find_at_once(context_, call)) return;
-  if (command->run == run_insert && try_insert_at_once(context_, call)) return;
-  if (command->runs == Runs::at_once) return call->finish(command->run(context_, *call));
+  if (command.run == run_find && try_find_at_once(context_, call)) return;
+  if (command.run == run_insert && try_insert_at_once(context_, call)) return;
+  if (command.runs == Runs::at_once) return call->finish(command.run(context_, *call));
   const auto routing = call->collection().empty()
                            ? nullptr
                            : find_collection(context_, call->database, call->collection());
-  run_later(context_, std::move(call), command->runs, command->run,
+  run_later(context_, std::move(call), command.runs, command.run,
             routing ? routing->container->number : 0);
 }
 

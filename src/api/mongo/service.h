@@ -10,6 +10,7 @@
 //   documents/    where documents are; scans, writes, updates, pipelines
 //   transactions/ those of sessions: what is open, and how others ended
 //   changes/      change streams
+//   forward/      sends commands to the node that has what they concern
 //   cursors/      the open cursors, and calls that wait for news
 // The language (filters, updates, expressions, pipelines) knows nothing of the engine, and is in
 // libraries of its own: bson/, match/, update/, expression/, pipeline/.
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "api/mongo/call.h"
+#include "api/mongo/commands/command.h"
 #include "api/mongo/context.h"
 #include "api/mongo/session.h"
 #include "face/face.h"
@@ -40,11 +42,18 @@ class Service final : public face::Face, public CommandReceiver {
     context_.cursors.clear();
   }
 
+  void handle_forwarded(const net::Request& request, const face::Forwarded& forwarded,
+                        net::Responder responder) override;
+
   void receive(Message message, Connection& connection, std::shared_ptr<ReplySink> sink) override;
   Connection connect(const net::Stream& stream) override;
   void disconnected(const Connection& connection) noexcept override;
 
  private:
+  // `hop`: of one that another node sent.
+  void begin(Message message, Connection& connection, std::shared_ptr<ReplySink> sink,
+             std::unique_ptr<Hop> hop);
+  void run_here(CallPtr call, const Command& command);
   // Null: it was answered.
   CallPtr remembered(CallPtr call) const;
 

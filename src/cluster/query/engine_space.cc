@@ -112,6 +112,12 @@ class PartitionView final : public query::ItemView {
     if (!cursor) return pass(cursor.error());
     return std::make_unique<PartitionItems>(std::move(*cursor), only_, allowance_);
   }
+  Result<std::unique_ptr<query::ItemCursor>> items_descending(
+      const std::string* before) const override {
+    auto cursor = view_->items_descending(before);
+    if (!cursor) return pass(cursor.error());
+    return std::make_unique<PartitionItems>(std::move(*cursor), only_, allowance_);
+  }
   Result<std::vector<std::string_view>> fetch(std::span<const std::string> keys) override {
     if (auto allowed = allowance_.take_items(keys.size()); !allowed) return pass(allowed.error());
     return view_->fetch(keys);

@@ -1,100 +1,10 @@
 // See remote_view_messages.h. The members of each message are listed once, for both directions.
 #include "cluster/query/remote_view_messages.h"
 
-#include "base/bytes.h"
+#include "base/message_fields.h"
 
 namespace orrery::cluster {
 namespace {
-
-class Writer {
- public:
-  void operator()(uint64_t number) {
-    char bytes[8];
-    store_u64_le(bytes, number);
-    out_.append(bytes, sizeof(bytes));
-  }
-  void operator()(bool flag) { out_ += flag ? '\1' : '\0'; }
-  void operator()(const std::string& text) {
-    (*this)(static_cast<uint64_t>(text.size()));
-    out_ += text;
-  }
-  template <class A, class B>
-  void operator()(const std::pair<A, B>& both) {
-    (*this)(both.first);
-    (*this)(both.second);
-  }
-  template <class T>
-  void operator()(const std::optional<T>& one) {
-    (*this)(one.has_value());
-    if (one) (*this)(*one);
-  }
-  template <class T>
-  void operator()(const std::vector<T>& list) {
-    (*this)(static_cast<uint64_t>(list.size()));
-    for (const T& one : list) (*this)(one);
-  }
-  std::string take() { return std::move(out_); }
-
- private:
-  std::string out_;
-};
-
-// After a failure everything reads as nothing.
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : left_(bytes) {}
-
-  void operator()(uint64_t& number) {
-    const std::string_view bytes = take(8);
-    number = is_good_ ? load_u64_le(bytes.data()) : 0;
-  }
-  void operator()(bool& flag) {
-    const std::string_view byte = take(1);
-    if (is_good_ && static_cast<unsigned char>(byte[0]) > 1) is_good_ = false;
-    flag = is_good_ && byte[0] == '\1';
-  }
-  void operator()(std::string& text) {
-    uint64_t size = 0;
-    (*this)(size);
-    text = take(size);
-  }
-  template <class A, class B>
-  void operator()(std::pair<A, B>& both) {
-    (*this)(both.first);
-    (*this)(both.second);
-  }
-  template <class T>
-  void operator()(std::optional<T>& one) {
-    bool has = false;
-    (*this)(has);
-    if (has) (*this)(one.emplace());
-  }
-  template <class T>
-  void operator()(std::vector<T>& list) {
-    uint64_t count = 0;
-    (*this)(count);
-    // Each element has a size of 8 bytes at least.
-    if (count > left_.size() / 8) is_good_ = false;
-    if (!is_good_) return;
-    list.resize(count);
-    for (T& one : list) (*this)(one);
-  }
-  bool is_whole() const { return is_good_ && left_.empty(); }
-
- private:
-  std::string_view take(uint64_t size) {
-    if (!is_good_ || size > left_.size()) {
-      is_good_ = false;
-      return {};
-    }
-    const std::string_view taken = left_.substr(0, size);
-    left_.remove_prefix(size);
-    return taken;
-  }
-
-  std::string_view left_;
-  bool is_good_ = true;
-};
 
 template <class Way>
 void members(OpenView& m, Way& way) {
@@ -135,6 +45,10 @@ void members(ReadItems& m, Way& way) {
   way(m.view), way(m.after), way(m.inclusive), way(m.most);
 }
 template <class Way>
+void members(ReadItemsDown& m, Way& way) {
+  way(m.view), way(m.before), way(m.most);
+}
+template <class Way>
 void members(ItemsRead& m, Way& way) {
   way(m.items), way(m.more);
 }
@@ -155,7 +69,7 @@ void members(CloseView& m, Way& way) {
 
 template <class Message>
 std::string encode_message(const Message& message) {
-  Writer writer;
+  MessageWriter writer;
   // The writer changes nothing.
   members(const_cast<Message&>(message), writer);
   return writer.take();
@@ -164,7 +78,7 @@ std::string encode_message(const Message& message) {
 template <class Message>
 Result<Message> decode_message(std::string_view bytes) {
   Message message;
-  Reader reader(bytes);
+  MessageReader reader(bytes);
   members(message, reader);
   if (!reader.is_whole()) return fail(Code::invalid, "a message about a view cannot be decoded");
   return message;
@@ -182,6 +96,7 @@ ORRERY_MESSAGE(ShapesFound)
 ORRERY_MESSAGE(ReadEntries)
 ORRERY_MESSAGE(EntriesRead)
 ORRERY_MESSAGE(ReadItems)
+ORRERY_MESSAGE(ReadItemsDown)
 ORRERY_MESSAGE(ItemsRead)
 ORRERY_MESSAGE(FetchItems)
 ORRERY_MESSAGE(ItemsFetched)

@@ -1,7 +1,6 @@
 // What is said between a query and a view of a partition at another node: see remote_views.h.
 //
-//   number = 8 bytes, little-endian; text = number of its bytes, bytes; list = number, elements
-// Each message is its members in the order below. Whatever bytes come, decoding gives a message or
+// Each message is its members in the order below, as base/message_fields.h writes them. Whatever bytes come, decoding gives a message or
 // Code::invalid, and takes no more memory than a small multiple of the bytes.
 //
 // Pure; any thread may call.
@@ -81,6 +80,13 @@ struct ReadItems {
   uint64_t view = 0;
   std::optional<std::string> after;
   bool inclusive = false;
+  uint64_t most = 0;
+};
+// From the last one to the first.
+struct ReadItemsDown {
+  static constexpr std::string_view kKind = "views.items_down";
+  uint64_t view = 0;
+  std::optional<std::string> before;
   uint64_t most = 0;
 };
 struct ItemsRead {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -116,17 +117,18 @@ class RemoteEntries final : public query::EntryCursor {
   size_t at_ = 0;
 };
 
+// `Question` is ReadItems or ReadItemsDown.
+template <class Question>
 class RemoteItems final : public query::ItemCursor {
  public:
-  RemoteItems(const Connection& connection, ReadItems question)
+  RemoteItems(const Connection& connection, Question question)
       : connection_(connection), question_(std::move(question)) {}
 
   Result<bool> next() override {
     if (has_begun_) {
       if (++at_ < block_.size()) return true;
       if (!more_) return false;
-      question_.after = std::move(block_.back().first);
-      question_.inclusive = false;
+      go_on_after(std::move(block_.back().first));
     }
     has_begun_ = true;
     question_.most = kItemsBlock;
@@ -141,8 +143,17 @@ class RemoteItems final : public query::ItemCursor {
   std::string_view body() const override { return block_[at_].second; }
 
  private:
+  void go_on_after(std::string key) {
+    if constexpr (std::is_same_v<Question, ReadItems>) {
+      question_.after = std::move(key);
+      question_.inclusive = false;
+    } else {
+      question_.before = std::move(key);
+    }
+  }
+
   const Connection& connection_;
-  ReadItems question_;
+  Question question_;
   bool has_begun_ = false;
   bool more_ = false;
   std::vector<std::pair<std::string, std::string>> block_;
@@ -189,7 +200,15 @@ class RemoteView final : public query::ItemView {
     question.view = opened_.view;
     if (after != nullptr) question.after = *after;
     question.inclusive = inclusive;
-    return std::make_unique<RemoteItems>(connection_, std::move(question));
+    return std::make_unique<RemoteItems<ReadItems>>(connection_, std::move(question));
+  }
+  Result<std::unique_ptr<query::ItemCursor>> items_descending(
+      const std::string* before) const override {
+    if (failure_) return pass(*failure_);
+    ReadItemsDown question;
+    question.view = opened_.view;
+    if (before != nullptr) question.before = *before;
+    return std::make_unique<RemoteItems<ReadItemsDown>>(connection_, std::move(question));
   }
   Result<std::vector<std::string_view>> fetch(std::span<const std::string> keys) override {
     if (failure_) return pass(*failure_);

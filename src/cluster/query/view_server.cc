@@ -44,21 +44,31 @@ Result<EntriesRead> read_entries(query::ItemView& view, const ReadEntries& quest
   return read;
 }
 
-Result<ItemsRead> read_items(query::ItemView& view, const ReadItems& question) {
-  auto cursor = view.items(question.after ? &*question.after : nullptr, question.inclusive);
-  if (!cursor) return pass(cursor.error());
+Result<ItemsRead> read_block(query::ItemCursor& cursor, uint64_t asked) {
   ItemsRead read;
-  const uint64_t most = std::clamp<uint64_t>(question.most, 1, kBlockMax);
+  const uint64_t most = std::clamp<uint64_t>(asked, 1, kBlockMax);
   size_t bytes = 0;
   while (read.items.size() < most && bytes <= kBlockBytesMax) {
-    auto moved = (*cursor)->next();
+    auto moved = cursor.next();
     if (!moved) return pass(moved.error());
     if (!*moved) return read;
-    bytes += (*cursor)->key().size() + (*cursor)->body().size();
-    read.items.emplace_back((*cursor)->key(), (*cursor)->body());
+    bytes += cursor.key().size() + cursor.body().size();
+    read.items.emplace_back(cursor.key(), cursor.body());
   }
   read.more = true;
   return read;
+}
+
+Result<ItemsRead> read_items(query::ItemView& view, const ReadItems& question) {
+  auto cursor = view.items(question.after ? &*question.after : nullptr, question.inclusive);
+  if (!cursor) return pass(cursor.error());
+  return read_block(**cursor, question.most);
+}
+
+Result<ItemsRead> read_items_down(query::ItemView& view, const ReadItemsDown& question) {
+  auto cursor = view.items_descending(question.before ? &*question.before : nullptr);
+  if (!cursor) return pass(cursor.error());
+  return read_block(**cursor, question.most);
 }
 
 Result<ItemsFetched> fetch_items(query::ItemView& view, const FetchItems& question) {
@@ -144,6 +154,7 @@ Result<std::string> ViewServer::run(const std::string& kind, std::string_view by
   }
   if (kind == ReadEntries::kKind) return within<ReadEntries>(bytes, read_entries);
   if (kind == ReadItems::kKind) return within<ReadItems>(bytes, read_items);
+  if (kind == ReadItemsDown::kKind) return within<ReadItemsDown>(bytes, read_items_down);
   if (kind == FetchItems::kKind) return within<FetchItems>(bytes, fetch_items);
   if (kind == CloseView::kKind) {
     auto question = decode_message<CloseView>(bytes);

@@ -91,6 +91,11 @@ class ItemView {
   // All items in key order; with `after`, from there on (`inclusive`: with the item at it).
   virtual Result<std::unique_ptr<ItemCursor>> items(const std::string* after,
                                                     bool inclusive) const = 0;
+  // The same from the last one on; with `before`, of those before it. Queries do not ask for it.
+  virtual Result<std::unique_ptr<ItemCursor>> items_descending(
+      const std::string* /*before*/) const {
+    return fail(Code::unsupported, "these items are read in ascending order only");
+  }
   // The bodies of the items with these keys, in the order of `keys`, which need not be sorted. The
   // body of an item that has expired is empty. Valid until the next fetch.
   virtual Result<std::vector<std::string_view>> fetch(std::span<const std::string> keys) = 0;

@@ -28,7 +28,8 @@ Status EngineGraph::commit() {
                                if (!check()) return false;
                                std::this_thread::sleep_for(std::chrono::milliseconds(ms));
                                return true;
-                             }},
+                             },
+                         .anywhere = terms_.anywhere},
                         written_);
 }
 

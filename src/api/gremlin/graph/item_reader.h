@@ -23,6 +23,7 @@
 #include "cluster/engine.h"
 #include "cluster/query/container_query.h"
 #include "cluster/query/remote_views.h"
+#include "face/items_anywhere.h"
 #include "face/shared_items.h"
 
 namespace orrery::gremlin {
@@ -39,6 +40,7 @@ struct GraphTerms {
   size_t memory_max;
   std::optional<std::string> only_placement = {};  // nothing outside it is there
   std::shared_ptr<NeighbourCache> cache = {};      // of the container; null: there is none
+  face::ItemsAnywhere* anywhere = nullptr;         // of a node among others, to write at them
 };
 
 // Where the items of a partition key's value lie.

@@ -143,10 +143,17 @@ Status StagedWrites::store(std::span<const Group> some, const Terms& terms, Writ
       replies.push_back(promise.get_future());
       std::vector<partition::Write> transaction;
       for (const Entry* entry : *group) transaction.push_back(entry->write);
-      terms.engine.write(terms.routing, std::move(transaction),
-                         [promise = std::move(promise)](cluster::WriteReply reply) mutable {
-                           promise.set_value(std::move(reply));
-                         });
+      auto done = [promise = std::move(promise)](cluster::WriteReply reply) mutable {
+        promise.set_value(std::move(reply));
+      };
+      if (terms.anywhere == nullptr) {
+        terms.engine.write(terms.routing, std::move(transaction), std::move(done));
+        continue;
+      }
+      terms.anywhere->write(terms.routing, std::move(transaction), true,
+                            [done = std::move(done)](face::StoredItems stored) mutable {
+                              done(std::move(stored.reply));
+                            });
     }
     std::optional<Error> failed;
     std::vector<const Group*> throttled;

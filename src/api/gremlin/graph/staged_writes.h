@@ -17,6 +17,7 @@
 #include "api/gremlin/value/elements.h"
 #include "base/result.h"
 #include "cluster/engine.h"
+#include "face/items_anywhere.h"
 #include "partition/partition.h"
 
 namespace orrery::gremlin {
@@ -48,6 +49,7 @@ class StagedWrites {
     cluster::Engine& engine;
     const cluster::RoutingPtr& routing;
     std::function<bool(uint32_t ms)> wait;
+    face::ItemsAnywhere* anywhere = nullptr;  // null: every partition is here
   };
   Status commit(const Terms& terms, WriteReport& report);
 

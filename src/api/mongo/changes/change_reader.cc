@@ -10,6 +10,7 @@
 
 #include "api/mongo/call.h"
 #include "api/mongo/collections/collections.h"
+#include "api/mongo/documents/document_view.h"
 
 namespace orrery::mongo {
 namespace {
@@ -29,6 +30,23 @@ Error lost(const orrery::Error& error) {
   return engine_error(error);
 }
 
+// Returns when every node that has a partition of the collection knows that it keeps a history:
+// what a node is asked carries how new the catalog of the asking one is, and waits there until it
+// is known.
+Status tell_owners(const Context& context, const cluster::RoutingPtr& routing) {
+  for (const auto& slot : routing->slots) {
+    const catalog::PartitionRange& range = slot->range;
+    if (!context.items.is_elsewhere(*routing, range.min)) continue;
+    auto told = context.items.patiently([&]() -> Status {
+      auto page = context.items.history(routing, range.min, range.max, {.now = true}, 1);
+      if (page || page.error().code == Code::throttled) return {};
+      return orrery::pass(page.error());
+    });
+    if (!told) return told;
+  }
+  return {};
+}
+
 // Whether the collection kept no history until now.
 Answer<bool> keep_history(const Context& context, cluster::RoutingPtr& routing) {
   if (routing->container->spec.history_s > 0) return false;
@@ -37,6 +55,7 @@ Answer<bool> keep_history(const Context& context, cluster::RoutingPtr& routing) 
   auto replaced = context.engine.replace_container(routing->container->number, std::move(spec));
   if (!replaced) return pass(engine_error(replaced.error()));
   routing = std::move(*replaced);
+  if (auto told = tell_owners(context, routing); !told) return pass(engine_error(told.error()));
   return true;
 }
 
@@ -116,10 +135,10 @@ Answer<void> ChangeReader::add_collection(const cluster::RoutingPtr& routing, bo
     // With a token, what it does not name came after it. Without one, the stream begins now.
     const bool begins_now = is_first && !start.after && !start.since_s;
     if (begins_now || *is_new) {
-      auto view = context_.engine.open_view(now, part.at.min, part.at.min, part.at.max,
-                                            cluster::LsnDemand());
+      cluster::RoutingPtr newest = now;
+      auto view = open_view(context_, newest, part.at.min, part.at.min, part.at.max);
       if (!view) return pass(engine_error(view.error()));
-      part.at.lsn = view->receipt.lsn;
+      part.at.lsn = view->lsn;
     }
     part.read_lsn = part.at.lsn;
     parts_.push_back(std::move(part));
@@ -144,13 +163,12 @@ bool ChangeReader::divide(size_t number, const cluster::Routing& routing) {
 Answer<void> ChangeReader::read(Part& part, const cluster::RoutingPtr& routing) {
   if (!part.since_s) {
     // Costs nothing, and mostly tells that there is nothing new.
-    auto view = context_.engine.open_view(routing, part.at.min, part.at.min, part.at.max,
-                                          cluster::LsnDemand());
-    if (view && view->receipt.lsn <= part.read_lsn) return {};
+    cluster::RoutingPtr newest = routing;
+    auto view = open_view(context_, newest, part.at.min, part.at.min, part.at.max);
+    if (view && view->lsn <= part.read_lsn) return {};
   }
-  auto page = context_.engine.history(routing, part.at.min, part.at.max,
-                                      {.position = part.read_lsn, .since_s = part.since_s}, kPage,
-                                      cluster::LsnDemand());
+  auto page = context_.items.history(routing, part.at.min, part.at.max,
+                                     {.position = part.read_lsn, .since_s = part.since_s}, kPage);
   if (!page) {
     const Code code = page.error().code;
     // Later: it is asked again.

@@ -12,7 +12,6 @@
 #include "api/mongo/collections/collections.h"
 #include "api/mongo/documents/document_key.h"
 #include "api/mongo/update/update.h"
-#include "base/await.h"
 
 namespace orrery::mongo {
 namespace {
@@ -244,14 +243,10 @@ Answer<std::optional<Value>> ChangeStream::next_event() {
 // As it is now, which may be later than the event. Null: it is gone.
 Answer<Value> ChangeStream::image_now(const ChangeEvent& change) const {
   if (!change.routing) return Value::make_null();
-  auto read = await<Result<cluster::ReadReply>>([&](auto done) {
-    context_.engine.read(change.routing, change.event.key.placement, change.event.key.row, {},
-                         std::move(done));
-  });
+  auto read = context_.items.read(change.routing, change.event.key.placement, change.event.key.row);
   if (!read) return pass(engine_error(read.error()));
-  if (!*read) return pass(engine_error(read->error()));
-  if (!(*read)->item) return Value::make_null();
-  return from_bson((*read)->item->body);
+  if (!read->item) return Value::make_null();
+  return from_bson(read->item->body);
 }
 
 Answer<Value> ChangeStream::document_of(const ChangeEvent& change) {

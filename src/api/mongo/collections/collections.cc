@@ -10,8 +10,10 @@
 #include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/call.h"
 #include "api/mongo/changes/change_reader.h"
+#include "api/mongo/documents/document_view.h"
 #include "api/mongo/documents/index_plan.h"
 #include "api/mongo/documents/index_scan.h"
+#include "api/mongo/forward/forward.h"
 
 namespace orrery::mongo {
 namespace {
@@ -145,7 +147,12 @@ Answer<cluster::RoutingPtr> ensure_collection(const Context& context, std::strin
                                               std::string_view name) {
   if (auto found = find_collection(context, database, name)) return found;
   auto made = create_collection(context, {.database = database, .name = name, .definition = {}});
-  if (made || made.error().code != kNamespaceExists) return made;
+  if (!made && made.error().code == kHostUnreachable && context.forwarder != nullptr) {
+    auto asked = create_at_owner(context, database, name);
+    if (!asked) return pass(engine_error(asked.error()));
+  } else if (made || made.error().code != kNamespaceExists) {
+    return made;
+  }
   if (auto found = find_collection(context, database, name)) return found;
   return made;
 }
@@ -165,10 +172,9 @@ Answer<cluster::RoutingPtr> make_again(const Context& context, const cluster::Ro
                                        Definition definition) {
   const std::string database = routing->database->name;
   const std::string name = routing->container->spec.name;
-  auto page =
-      context.engine.feed(routing, value::placement_min(), value::placement_max(), nullptr, 1, {});
-  if (!page) return pass(engine_error(page.error()));
-  if (!page->page.items.empty() || page->page.more) {
+  auto has_some = has_documents(context, routing);
+  if (!has_some) return pass(engine_error(has_some.error()));
+  if (*has_some) {
     return refuse(
         kNotImplemented,
         fmt::format("a unique index can be made while the collection has no documents, and "

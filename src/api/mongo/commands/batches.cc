@@ -9,6 +9,7 @@
 #include "api/mongo/bson/numbers.h"
 #include "api/mongo/commands/arguments.h"
 #include "api/mongo/commands/command.h"
+#include "api/mongo/forward/forward.h"
 
 namespace orrery::mongo {
 namespace {
@@ -98,6 +99,7 @@ Answer<void> reply_first_news(const Context& context, Call& call, std::unique_pt
   call.answer.end();
   if (token) call.answer.value("postBatchResumeToken", *token, SIZE_MAX);
   call.answer.int64("id", *id).string("ns", ns).end();
+  call.cursor_id = *id;
   return {};
 }
 
@@ -120,6 +122,7 @@ Answer<void> reply_news(const Context& context, Call& call, int64_t id,
   call.answer.begin_document("cursor").begin_array("nextBatch");
   append_rows(call.answer, *rows);
   append_end(call.answer, *cursor, stays ? id : 0);
+  call.cursor_id = stays ? id : 0;
   if (stays) {
     context.cursors.put_back(id, std::move(cursor));
   } else {
@@ -215,6 +218,7 @@ Answer<void> reply_first_batch(const Context& context, Call& call, std::unique_p
     id = *added;
   }
   call.answer.end().int64("id", id).string("ns", options.ns).end();
+  call.cursor_id = id;
   return {};
 }
 
@@ -266,7 +270,8 @@ Answer<void> run_get_more(const Context& context, Call& call) {
   } else {
     context.cursors.remove(*id);
   }
-  call.answer.end().int64("id", *more ? *id : 0).string("ns", ns).end();
+  call.cursor_id = *more ? *id : 0;
+  call.answer.end().int64("id", call.cursor_id).string("ns", ns).end();
   return {};
 }
 
@@ -280,7 +285,9 @@ Answer<void> run_kill_cursors(const Context& context, Call& call) {
   for (const Value& id : ids.elements()) {
     const auto number = exact_integer(id);
     if (!number) return refuse(kTypeMismatch, "a cursor's id must be a whole number");
-    (context.cursors.remove(*number) ? killed : unknown).push_back(*number);
+    const bool was_there =
+        context.cursors.remove(*number) || kill_far_cursor(context, call, *number);
+    (was_there ? killed : unknown).push_back(*number);
   }
   const auto list = [&call](std::string_view name, const std::vector<int64_t>& all) {
     call.answer.begin_array(name);

@@ -70,7 +70,7 @@ Answer<void> run_insert(const Context& context, Call& call) {
   std::vector<size_t> numbers;  // of the documents in the batch
   size_t done_before = 0;
   if (call.retry) {
-    if (auto loaded = call.retry->load(context, *routing); !loaded) return loaded;
+    if (auto loaded = call.retry->load(context, *routing, call); !loaded) return loaded;
   }
   if (call.transaction) return insert_in_transaction(call, *routing, *documents, is_ordered);
   WriteBatch batch(context, *routing, is_ordered, call.retry.get());
@@ -126,9 +126,10 @@ bool try_insert_at_once(const Context& context, CallPtr& call) {
       routing, std::move(transaction),
       [&context, routing, document = std::move(made->document),
        call = std::move(call)](cluster::WriteReply reply) mutable {
-        const bool waits = reply.error && reply.error->code == Code::throttled;
+        const Code code = reply.error ? reply.error->code : Code::internal;
+        const bool waits = reply.error && (code == Code::throttled || code == Code::elsewhere);
         const bool fails =
-            reply.error && call->retry && is_retryable(engine_error(*reply.error).code);
+            reply.error && !waits && call->retry && is_retryable(engine_error(*reply.error).code);
         if (fails) return call->fail(*reply.error);
         if (waits) {
           // Where it may wait.

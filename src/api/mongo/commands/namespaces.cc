@@ -33,15 +33,13 @@ struct Usage {
 
 // Of what is open now; the rest has not been used since the start, and is opened for it.
 Answer<Usage> usage_of(const Context& context, uint32_t container) {
-  auto all = context.engine.status(container);
+  const auto routing = context.engine.find(container);
+  if (!routing) return Usage{};
+  auto all = context.items.usage(routing);
   if (!all) return pass(engine_error(all.error()));
-  Usage usage;
-  for (const cluster::PartitionStatus& status : *all) {
-    usage.documents += static_cast<int64_t>(status.usage.items);
-    usage.bytes += static_cast<int64_t>(status.usage.bytes);
-    usage.index_bytes += static_cast<int64_t>(status.index_bytes);
-  }
-  return usage;
+  return Usage{.documents = static_cast<int64_t>(all->items),
+               .bytes = static_cast<int64_t>(all->bytes),
+               .index_bytes = static_cast<int64_t>(all->index_bytes)};
 }
 
 // Which of the rows that a command lists match its filter.

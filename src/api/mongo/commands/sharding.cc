@@ -8,6 +8,7 @@
 #include "api/mongo/collections/index_specs.h"
 #include "api/mongo/commands/arguments.h"
 #include "api/mongo/commands/command.h"
+#include "api/mongo/documents/document_view.h"
 
 namespace orrery::mongo {
 namespace {
@@ -59,10 +60,9 @@ Answer<void> shard(const Context& context, std::string_view database, std::strin
                                     "shard key",
                                     database, name));
     }
-    auto page =
-        context.engine.feed(found, value::placement_min(), value::placement_max(), nullptr, 1, {});
-    if (!page) return pass(engine_error(page.error()));
-    if (!page->page.items.empty() || page->page.more) {
+    auto has_some = has_documents(context, found);
+    if (!has_some) return pass(engine_error(has_some.error()));
+    if (*has_some) {
       return refuse(kNotImplemented,
                     fmt::format("a collection is given its shard key before its first document, "
                                 "and {}.{} has some",

@@ -12,6 +12,7 @@
 #include "api/mongo/commands/command.h"
 #include "api/mongo/documents/writing.h"
 #include "api/mongo/transactions/transaction_store.h"
+#include "value/placement.h"
 
 namespace orrery::mongo {
 namespace {
@@ -117,7 +118,8 @@ NotePtr commit_note(const Numbered& at) {
 Answer<bool> is_committed_in(const Context& context, const cluster::RoutingPtr& routing,
                              const Numbered& at) {
   if (!routing) return false;
-  auto notes = context.engine.notes(routing, at.session, static_cast<uint64_t>(at.number));
+  auto notes = context.items.notes(routing, value::placement_min(), value::placement_max(),
+                                   at.session, static_cast<uint64_t>(at.number));
   if (!notes) return pass(engine_error(notes.error()));
   for (const partition::KeptNote& note : *notes) {
     auto body = from_bson(note.body);

@@ -137,7 +137,7 @@ Answer<void> run_all(const Context& context, Call& call, std::string_view member
     if (auto checked = check_retry(call, *parsed); !checked) return checked;
   }
   if (call.retry) {
-    auto loaded = call.retry->load(context, find_collection(context, call.database, *name));
+    auto loaded = call.retry->load(context, find_collection(context, call.database, *name), call);
     if (!loaded) return loaded;
   }
   std::vector<WriteFailure> failures;
@@ -281,7 +281,7 @@ Answer<void> run_find_and_modify(const Context& context, Call& call) {
   }
   const auto routing = find_collection(context, call.database, *name);
   if (call.retry) {
-    if (auto loaded = call.retry->load(context, routing); !loaded) return loaded;
+    if (auto loaded = call.retry->load(context, routing, call); !loaded) return loaded;
     if (const Value done = call.retry->result_of(0); done.is_object()) {
       call.answer.members(done.find("answer"), SIZE_MAX);
       return {};

@@ -12,7 +12,6 @@
 #include "api/mongo/documents/index_choice.h"
 #include "api/mongo/match/bounds.h"
 #include "api/mongo/match/filter_fields.h"
-#include "base/await.h"
 #include "partition/format.h"
 
 namespace orrery::mongo {
@@ -136,6 +135,8 @@ bool MatchingDocuments::plan_points(const FindQuery& query, const std::string& p
 }
 
 bool MatchingDocuments::plan_natural() {
+  // Views of other nodes do not tell the order.
+  if (context_.items.is_elsewhere(*routing_, value::placement_min())) return false;
   auto read = context_.engine.feed(routing_, value::placement_min(), value::placement_max(),
                                    nullptr, kFewDocuments + 1, cluster::LsnDemand());
   // What it may be told of, the scan in its place tells.
@@ -292,14 +293,11 @@ Answer<std::optional<std::string_view>> MatchingDocuments::next_bytes() {
       staged_bytes_ += point_body_.size();
       return std::optional<std::string_view>(point_body_);
     }
-    auto read = await<Result<cluster::ReadReply>>([&](auto done) {
-      context_.engine.read(routing_, key.placement, key.row, {}, std::move(done));
-    });
+    auto read = context_.items.read(routing_, key.placement, key.row);
     if (!read) return pass(engine_error(read.error()));
-    if (!*read) return pass(engine_error(read->error()));
-    point_charge_ += (*read)->receipt.charge;
-    if (!(*read)->item) continue;
-    point_body_ = std::move((*read)->item->body);
+    point_charge_ += read->receipt.charge;
+    if (!read->item) continue;
+    point_body_ = std::move(read->item->body);
     ++points_read_;
     return std::optional<std::string_view>(point_body_);
   }

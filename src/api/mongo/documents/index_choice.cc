@@ -17,11 +17,11 @@ struct Candidate {
   bool has_arrays = false;
 };
 
-uint64_t entries_of(const IndexPlan& plan, const partition::View& view) {
+uint64_t entries_of(const IndexPlan& plan, const query::ItemView& view) {
   const size_t asked = std::min(plan.ranges.size(), kEstimatesMax);
   uint64_t entries = 0;
   for (size_t i = 0; i < asked; ++i) {
-    entries += view.estimate(plan.ranges[i].first, plan.ranges[i].second);
+    entries += view.estimate({plan.ranges[i].first, plan.ranges[i].second});
   }
   return asked == 0 ? 0 : entries * plan.ranges.size() / asked;
 }
@@ -56,17 +56,17 @@ Answer<std::optional<IndexChoice>> choose_index(const Context& context,
   if (!lanes || !*lanes) return std::optional<IndexChoice>();
   uint64_t items = 0;
   for (const IndexLane& lane : **lanes) {
-    if (!lane.view->is_indexed()) return std::optional<IndexChoice>();
-    items += lane.view->items_at_most();
+    if (!lane.view().is_indexed()) return std::optional<IndexChoice>();
+    items += lane.view().items_at_most();
     for (Candidate& one : candidates) {
       const size_t fields = one.direction ? one.plan.paths.size() : one.plan.bounded;
       for (const auto& [from, to] : array_terms(one.plan, fields)) {
         if (one.has_arrays) break;
-        one.has_arrays = lane.view->estimate(from, to) > 0;
+        one.has_arrays = lane.view().estimate({from, to}) > 0;
       }
       if (one.has_arrays) continue;
       one.entries +=
-          one.plan.bounded == 0 ? lane.view->items_at_most() : entries_of(one.plan, *lane.view);
+          one.plan.bounded == 0 ? lane.view().items_at_most() : entries_of(one.plan, lane.view());
     }
   }
   uint64_t least = items;

@@ -127,7 +127,7 @@ Answer<bool> IndexScan::collect(const Value& filter, const IndexSpec* only, uint
   if (candidates.empty()) return false;
   std::string placement = range_.min;
   for (;;) {
-    auto view = context_.engine.open_view(routing_, placement, range_.min, range_.max, {});
+    auto view = open_view(context_, routing_, placement, range_.min, range_.max);
     if (!view) return false;  // the scan that comes in its place tells why
     if (!view->view->is_indexed()) return false;
     filter_ = &filter;
@@ -142,7 +142,7 @@ Answer<bool> IndexScan::collect(const Value& filter, const IndexSpec* only, uint
   return true;
 }
 
-Answer<bool> IndexScan::collect_view(const partition::View& view,
+Answer<bool> IndexScan::collect_view(const query::ItemView& view,
                                      const std::vector<Candidate>& candidates, uint64_t most) {
   using Ranges = std::vector<std::pair<std::string, std::string>>;
   std::optional<Ranges> best;
@@ -150,7 +150,7 @@ Answer<bool> IndexScan::collect_view(const partition::View& view,
   for (const Candidate& candidate : candidates) {
     // Conditions on a field are joined where no document has an array there.
     const bool is_multikey = std::ranges::any_of(candidate.multikey, [&](const std::string& path) {
-      return view.estimate(path, value::after_prefix(path)) > 0;
+      return view.estimate({path, value::after_prefix(path)}) > 0;
     });
     const Bounds bounds = bounds_of(*filter_, candidate.field, is_multikey);
     if (bounds.is_everything) continue;
@@ -162,7 +162,7 @@ Answer<bool> IndexScan::collect_view(const partition::View& view,
         auto terms = terms_of(path, interval);
         is_told = is_told && terms.has_value();
         if (!terms) return;
-        entries += view.estimate(terms->first, terms->second);
+        entries += view.estimate({terms->first, terms->second});
         ranges.push_back(std::move(*terms));
       }
     };
@@ -177,7 +177,7 @@ Answer<bool> IndexScan::collect_view(const partition::View& view,
   }
   if (!best) return false;
   for (const auto& [from, to] : *best) {
-    auto cursor = view.entries(from, to, false, nullptr);
+    auto cursor = view.entries({from, to}, false, nullptr);
     if (!cursor) return pass(engine_error(cursor.error()));
     for (;;) {
       auto found = (*cursor)->next();
@@ -193,7 +193,7 @@ Answer<bool> IndexScan::collect_view(const partition::View& view,
 
 void IndexScan::pause() {
   bodies_.clear();
-  view_.reset();
+  view_ = {};
 }
 
 // The documents from next_ on, some of them, of one partition.
@@ -201,21 +201,17 @@ Answer<void> IndexScan::fetch() {
   pause();
   auto first = partition::parse_item_key(keys_[next_]);
   if (!first) return pass(engine_error(first.error()));
-  auto view = context_.engine.open_view(routing_, first->placement, range_.min, range_.max, {});
-  for (int tries = 0; !view && view.error().code == Code::moved && tries < 16; ++tries) {
-    cluster::RoutingPtr now = context_.engine.find(routing_->container->number);
-    if (!now) break;
-    routing_ = std::move(now);
-    view = context_.engine.open_view(routing_, first->placement, range_.min, range_.max, {});
-  }
+  auto view = open_view(context_, routing_, first->placement, range_.min, range_.max);
   if (!view) return pass(engine_error(view.error()));
-  view_ = std::move(view->view);
-  const std::string end = partition::items_from(view->max);
+  view_ = std::move(*view);
+  const std::string end = partition::items_from(view_.max);
   std::vector<std::string> page;
   for (size_t i = next_; i < keys_.size() && page.size() < kPage && keys_[i] < end; ++i) {
     page.push_back(keys_[i]);
   }
-  auto bodies = view_->fetch(page);
+  auto bodies = view_.view->fetch(page);
+  if (!bodies && is_lost_view(bodies.error()) && ++lost_views_ < kLostViewsMax) return fetch();
+  lost_views_ = 0;
   if (!bodies) return pass(engine_error(bodies.error()));
   page_from_ = next_;
   bodies_ = std::move(*bodies);

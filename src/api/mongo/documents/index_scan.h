@@ -24,9 +24,9 @@
 #include "api/mongo/bson/error.h"
 #include "api/mongo/collections/definition.h"
 #include "api/mongo/context.h"
+#include "api/mongo/documents/document_view.h"
 #include "api/mongo/documents/scan.h"
 #include "cluster/engine.h"
-#include "partition/view.h"
 #include "value/terms.h"
 #include "value/value.h"
 
@@ -67,7 +67,7 @@ class IndexScan {
       : context_(context), routing_(std::move(routing)), range_(std::move(range)) {}
   // False: it does not help.
   Answer<bool> collect(const value::Value& filter, const IndexSpec* only, uint64_t at_most);
-  Answer<bool> collect_view(const partition::View& view, const std::vector<Candidate>& candidates,
+  Answer<bool> collect_view(const query::ItemView& view, const std::vector<Candidate>& candidates,
                             uint64_t most);
   void sort_keys();
   Answer<void> fetch();
@@ -80,7 +80,8 @@ class IndexScan {
   const IndexSpec* index_ = nullptr;      // belongs to definition_, as it was when keys were read
   std::vector<std::string> keys_;
   size_t next_ = 0;
-  std::unique_ptr<partition::View> view_;
+  DocumentView view_;
+  int lost_views_ = 0;    // in a row
   size_t page_from_ = 0;  // the key of the first of bodies_
   std::vector<std::string_view> bodies_;
   uint64_t items_ = 0;

@@ -29,13 +29,14 @@ Answer<std::optional<std::vector<IndexLane>>> IndexWalk::open_lanes(
     const Context& context, const cluster::RoutingPtr& routing, const ScanRange& range) {
   std::vector<IndexLane> lanes;
   std::string placement = range.min;
+  cluster::RoutingPtr newest = routing;
   for (;;) {
-    auto view = context.engine.open_view(routing, placement, range.min, range.max, {});
-    if (!view) return pass(engine_error(view.error()));
-    lanes.push_back({.view = std::move(view->view), .max = view->max});
-    if (view->max >= range.max) return lanes;
+    auto opened = open_view(context, newest, placement, range.min, range.max);
+    if (!opened) return pass(engine_error(opened.error()));
+    placement = opened->max;
+    lanes.push_back({.opened = std::move(*opened)});
+    if (placement >= range.max) return lanes;
     if (lanes.size() >= kLanesMax) return std::optional<std::vector<IndexLane>>();
-    placement = view->max;
   }
 }
 
@@ -106,9 +107,9 @@ Answer<void> IndexWalk::open_range() {
   const size_t at = is_backwards_ ? plan_.ranges.size() - 1 - ranges_done_ : ranges_done_;
   const auto& [from, to] = plan_.ranges[at];
   for (IndexLane& lane : lanes_) {
-    const partition::View::Place after{.term = resume_ ? std::string_view(resume_->term) : "",
-                                       .key = resume_ ? std::string_view(resume_->key) : ""};
-    auto cursor = lane.view->entries(from, to, is_backwards_, resume_ ? &after : nullptr);
+    query::ItemView::Place after;
+    if (resume_) after = {resume_->term, resume_->key};
+    auto cursor = lane.view().entries({from, to}, is_backwards_, resume_ ? &after : nullptr);
     if (!cursor) return pass(engine_error(cursor.error()));
     lane.cursor = std::move(*cursor);
     lane.has_entry = false;
@@ -222,7 +223,7 @@ Answer<void> IndexWalk::fetch() {
       places.push_back(i);
     }
     if (keys.empty()) continue;
-    auto bodies = lanes_[lane].view->fetch(keys);
+    auto bodies = lanes_[lane].view().fetch(keys);
     if (!bodies) return pass(engine_error(bodies.error()));
     for (size_t i = 0; i < places.size(); ++i) bodies_[places[i]] = (*bodies)[i];
   }
@@ -290,7 +291,16 @@ Answer<std::optional<std::string_view>> IndexWalk::next() {
       return std::optional<std::string_view>();
     }
     if (in_view_ >= kItemsInView) pause();
-    if (auto filled = fill(); !filled) return pass(std::move(filled.error()));
+    auto filled = fill();
+    // A view at another node is gone. What was read and not given yet is read again.
+    if (!filled && context_.remote && filled.error().code == kWriteConflict &&
+        ++lost_views_ < kLostViewsMax) {
+      is_alike_ = false;
+      pause();
+      continue;
+    }
+    if (!filled) return pass(std::move(filled.error()));
+    lost_views_ = 0;
   }
 }
 

@@ -21,19 +21,20 @@
 
 #include "api/mongo/bson/error.h"
 #include "api/mongo/context.h"
+#include "api/mongo/documents/document_view.h"
 #include "api/mongo/documents/index_plan.h"
 #include "api/mongo/documents/scan.h"
 #include "api/mongo/match/sort.h"
 #include "cluster/engine.h"
-#include "partition/view.h"
 
 namespace orrery::mongo {
 
 // A partition that is read, and what it has of the range.
 struct IndexLane {
-  std::unique_ptr<partition::View> view;
-  std::string max;  // placement keys below this
-  std::unique_ptr<partition::EntryCursor> cursor = nullptr;
+  DocumentView opened;
+  std::unique_ptr<query::EntryCursor> cursor = nullptr;  // of the view
+
+  query::ItemView& view() const { return *opened.view; }
   bool has_entry = false;  // the cursor is at an entry that was not taken yet
 };
 
@@ -103,6 +104,7 @@ class IndexWalk {
   bool is_alike_ = false;  // page_ has documents that are alike, sorted
   bool is_done_ = false;
   size_t page_size_;
+  int lost_views_ = 0;  // in a row
   uint64_t in_view_ = 0;
   std::string key_;
   uint64_t items_ = 0;

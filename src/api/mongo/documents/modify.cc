@@ -11,7 +11,6 @@
 #include "api/mongo/commands/batches.h"
 #include "api/mongo/documents/document_key.h"
 #include "api/mongo/transactions/open_transaction.h"
-#include "base/await.h"
 
 namespace orrery::mongo {
 namespace {
@@ -94,13 +93,10 @@ class Modifier {
 
   Answer<std::optional<partition::Item>> read_item(const partition::ItemKey& key) {
     if (call_.transaction) return call_.transaction->read(routing_, key);
-    auto read = await<Result<cluster::ReadReply>>([&](auto done) {
-      context_.engine.read(routing_, key.placement, key.row, {}, std::move(done));
-    });
+    auto read = context_.items.read(routing_, key.placement, key.row);
     if (!read) return pass(engine_error(read.error()));
-    if (!*read) return pass(engine_error(read->error()));
-    call_.charge += (*read)->receipt.charge;
-    return std::move((*read)->item);
+    call_.charge += read->receipt.charge;
+    return std::move(read->item);
   }
 
   // In a transaction it is done when that is committed.

@@ -142,8 +142,11 @@ Answer<PipelineStream::Input> PipelineStream::documents_of(const std::string& da
       want_order(find, *sort, most);
     }
   }
-  auto documents = MatchingDocuments::open(
-      context_, find_collection(context_, database, collection), find, budget, now_ms_);
+  auto routing = find_collection(context_, database, collection);
+  if (!routing && !std::exchange(has_learned_, true) && context_.items.learn_catalog()) {
+    routing = find_collection(context_, database, collection);
+  }
+  auto documents = MatchingDocuments::open(context_, std::move(routing), find, budget, now_ms_);
   if (!documents) return pass(std::move(documents.error()));
   if (has_filter) input.stages = leading.match_stages;
   if (sort && (*documents)->gives(*sort)) ++input.stages;

@@ -70,6 +70,7 @@ class PipelineStream final : public RowStream, private Collections {
   ReadPlan reads_;
   value::Value filter_ = value::Value::make_object({});
   double closed_charge_ = 0;
+  bool has_learned_ = false;  // asked which collections there are, for one that is not known here
   std::unique_ptr<Source> source_;  // before what it uses
 };
 

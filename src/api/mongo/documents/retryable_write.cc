@@ -7,7 +7,8 @@
 
 #include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/call.h"
-#include "cluster/engine.h"
+#include "api/mongo/forward/hop.h"
+#include "value/placement.h"
 
 namespace orrery::mongo {
 namespace {
@@ -66,9 +67,14 @@ int32_t RetryableWrite::id_of(size_t statement) const {
   return static_cast<int32_t>(first_id_ + static_cast<int64_t>(statement));
 }
 
-Answer<void> RetryableWrite::load(const Context& context, const cluster::RoutingPtr& routing) {
+Answer<void> RetryableWrite::load(const Context& context, const cluster::RoutingPtr& routing,
+                                  const Call& call) {
   if (!may_be_done_ || !routing) return {};
-  auto notes = context.engine.notes(routing, session_, static_cast<uint64_t>(number_));
+  const bool is_told = call.hop && call.hop->range;
+  auto notes = context.items.notes(
+      routing, is_told ? std::string_view(call.hop->range->first) : value::placement_min(),
+      is_told ? std::string_view(call.hop->range->second) : value::placement_max(), session_,
+      static_cast<uint64_t>(number_));
   if (!notes) return pass(engine_error(notes.error()));
   for (const partition::KeptNote& note : *notes) {
     auto body = from_bson(note.body);

@@ -28,6 +28,7 @@
 
 namespace orrery::mongo {
 
+class Call;
 using NotePtr = std::shared_ptr<const partition::Note>;
 
 // Whether a command's stmtIds and stmtId are what they may be. 14 when not: two statements with one
@@ -45,8 +46,9 @@ class RetryableWrite {
   int32_t id_of(size_t statement) const;
 
   bool may_be_done() const { return may_be_done_; }
-  // Finds what was done before. Blocks. 217 when the number was another command's.
-  Answer<void> load(const Context& context, const cluster::RoutingPtr& routing);
+  // Finds what was done before, in the partitions that the call concerns. Blocks. 217 when the
+  // number was another command's.
+  Answer<void> load(const Context& context, const cluster::RoutingPtr& routing, const Call& call);
   bool is_inserted(size_t statement) const;
   // The body of a statement's note; undefined: it was not done.
   value::Value result_of(size_t statement) const;

@@ -13,7 +13,6 @@
 namespace orrery::mongo {
 namespace {
 
-constexpr int kMovedTriesMax = 16;
 // After so many a snapshot is let go of.
 constexpr uint64_t kItemsInView = 8'192;
 constexpr int64_t kShortestWaitMs = 1;
@@ -37,41 +36,32 @@ Scan::Scan(const Context& context, cluster::RoutingPtr routing, ScanRange range,
 
 void Scan::pause() {
   cursor_.reset();
-  view_.reset();
+  view_ = {};
 }
 
 // False: there is nothing more.
 Answer<bool> Scan::open() {
-  for (int moved = 0;;) {
-    auto view = context_.engine.open_view(routing_, placement_, range_.min, range_.max, {});
-    if (!view) {
-      if (view.error().code == Code::moved && ++moved < kMovedTriesMax) {
-        cluster::RoutingPtr now = context_.engine.find(routing_->container->number);
-        if (!now) return false;
-        routing_ = std::move(now);
-        continue;
-      }
-      // The collection was dropped.
-      if (!context_.engine.find(routing_->container->number)) return false;
-      return pass(engine_error(view.error()));
-    }
-    view_ = std::move(view->view);
-    view_max_ = std::move(view->max);
-    if (auto opened = open_cursor(); !opened) return pass(std::move(opened.error()));
-    return true;
+  auto opened = open_view(context_, routing_, placement_, range_.min, range_.max);
+  if (!opened) {
+    // The collection was dropped.
+    if (!context_.engine.find(routing_->container->number)) return false;
+    return pass(engine_error(opened.error()));
   }
+  view_ = std::move(*opened);
+  if (auto cursor = open_cursor(); !cursor) return pass(std::move(cursor.error()));
+  return true;
 }
 
 Answer<void> Scan::open_cursor() {
-  Result<std::unique_ptr<partition::ItemCursor>> cursor;
+  Result<std::unique_ptr<query::ItemCursor>> cursor;
   if (order_ == ScanOrder::descending) {
     const std::string& before = last_.empty() ? range_.to : last_;
-    cursor = view_->items_descending(before.empty() ? nullptr : &before);
+    cursor = view_.view->items_descending(before.empty() ? nullptr : &before);
   } else {
     std::string from = std::max(partition::items_from(placement_), range_.from);
     const bool goes_on = last_ >= from;
     if (goes_on) from = last_;
-    cursor = view_->items(&from, !goes_on);
+    cursor = view_.view->items(&from, !goes_on);
   }
   if (!cursor) return pass(engine_error(cursor.error()));
   cursor_ = std::move(*cursor);
@@ -93,10 +83,15 @@ Answer<std::optional<std::string_view>> Scan::next() {
       if (!*opened) break;
     }
     auto found = cursor_->next();
+    if (!found && is_lost_view(found.error()) && ++lost_views_ < kLostViewsMax) {
+      pause();  // and goes on after the last one
+      continue;
+    }
     if (!found) return pass(engine_error(found.error()));
+    lost_views_ = 0;
     if (!*found) {
-      if (view_max_ >= range_.max) break;
-      placement_ = view_max_;
+      if (view_.max >= range_.max) break;
+      placement_ = view_.max;
       pause();
       continue;
     }

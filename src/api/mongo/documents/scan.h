@@ -17,8 +17,8 @@
 
 #include "api/mongo/bson/error.h"
 #include "api/mongo/context.h"
+#include "api/mongo/documents/document_view.h"
 #include "cluster/engine.h"
-#include "partition/view.h"
 
 namespace orrery::mongo {
 
@@ -61,10 +61,10 @@ class Scan {
   const ScanRange range_;
   const ScanOrder order_;
   std::string placement_;  // where the view that is open, or to be opened, begins
-  std::string view_max_;
-  std::string last_;  // the key of the last document that was seen
-  std::unique_ptr<partition::View> view_;
-  std::unique_ptr<partition::ItemCursor> cursor_;
+  std::string last_;       // the key of the last document that was seen
+  DocumentView view_;
+  std::unique_ptr<query::ItemCursor> cursor_;  // of the view
+  int lost_views_ = 0;                         // in a row
   uint64_t items_ = 0;
   uint64_t bytes_ = 0;
   uint64_t in_view_ = 0;

@@ -10,7 +10,6 @@
 #include "api/mongo/commands/batches.h"
 #include "api/mongo/documents/scan.h"
 #include "api/mongo/documents/writing.h"
-#include "base/await.h"
 #include "partition/format.h"
 
 namespace orrery::mongo {
@@ -44,9 +43,9 @@ Definition with_pending(const Definition& definition, bool is_pending) {
 Answer<void> wait_for_rules(const Context& context, const cluster::RoutingPtr& routing,
                             Budget& budget) {
   for (;;) {
-    auto status = context.engine.status(routing->container->number);
-    if (!status) return pass(engine_error(status.error()));
-    if (cluster::indexed_percent(*status) == 100) return {};
+    auto usage = context.items.usage(routing);
+    if (!usage) return pass(engine_error(usage.error()));
+    if (usage->is_indexed) return {};
     if (budget.spend(1)) return refuse(kMaxTimeMsExpired, "operation exceeded time limit");
     std::this_thread::sleep_for(kPollEvery);
   }
@@ -58,16 +57,12 @@ Answer<double> write_again(const Context& context, const cluster::RoutingPtr& ro
   WriteBatch batch(context, routing, false);
   double charge = 0;
   for (const partition::ItemKey& key : keys) {
-    auto read = await<Result<cluster::ReadReply>>([&](auto done) {
-      context.engine.read(routing, key.placement, key.row, {}, std::move(done));
-    });
+    auto read = context.items.read(routing, key.placement, key.row);
     if (!read) return pass(engine_error(read.error()));
-    if (!*read) return pass(engine_error(read->error()));
-    charge += (*read)->receipt.charge;
-    if (!(*read)->item) continue;
-    partition::Write write =
-        make_write(partition::Verb::replace, routing, key, (*read)->item->body);
-    write.if_version = (*read)->item->version;
+    charge += read->receipt.charge;
+    if (!read->item) continue;
+    partition::Write write = make_write(partition::Verb::replace, routing, key, read->item->body);
+    write.if_version = read->item->version;
     write.is_edit = true;
     batch.add(std::move(write));
   }

@@ -125,6 +125,15 @@ partition::Lifetime lifetime_of(const Definition& definition, std::string_view b
   return life;
 }
 
+// Wherever the partition is. Of an outcome that nobody knows the client is told that it may try
+// again: a write that may be retried is then done once.
+cluster::WriteReply store(const Context& context, const cluster::RoutingPtr& routing,
+                          std::vector<Write> transaction) {
+  face::StoredItems stored = context.items.write_and_wait(routing, std::move(transaction));
+  if (stored.is_unknown) stored.reply.error->code = Code::elsewhere;
+  return std::move(stored.reply);
+}
+
 }  // namespace
 
 Answer<NewDocument> prepare(const cluster::Routing& routing, std::string_view bytes,
@@ -153,12 +162,16 @@ Write make_write(Verb verb, const cluster::RoutingPtr& routing, const partition:
   write.body = std::move(body);
   write.schema = routing->schema;
   if (verb != Verb::remove) write.lifetime = lifetime_of(definition_of(*routing), write.body);
-  if (verb != Verb::remove && (routing->schema->indexed || !routing->schema->unique_keys.empty())) {
-    if (auto document = parse_bson_in_place(write.body)) {
-      write.prepared = partition::PreparedTerms::make(document->root(), *routing->schema, nullptr);
-    }
-  }
+  prepare_terms(write, *routing);
   return write;
+}
+
+void prepare_terms(Write& write, const cluster::Routing& routing) {
+  if (write.verb == Verb::remove) return;
+  if (!routing.schema->indexed && routing.schema->unique_keys.empty()) return;
+  if (auto document = parse_bson_in_place(write.body)) {
+    write.prepared = partition::PreparedTerms::make(document->root(), *routing.schema, nullptr);
+  }
 }
 
 WriteFailure failure_of(const cluster::Routing& routing, const Value& document,
@@ -219,7 +232,7 @@ cluster::WriteReply write_one(const Context& context, const cluster::RoutingPtr&
   for (;;) {
     std::vector<Write> transaction;
     transaction.push_back(write);
-    cluster::WriteReply reply = context.engine.write_and_wait(routing, std::move(transaction));
+    cluster::WriteReply reply = store(context, routing, std::move(transaction));
     if (!reply.error || !wait_for_throughput(*reply.error, left_ms)) return reply;
   }
 }
@@ -259,7 +272,7 @@ void WriteBatch::flush() {
     };
     std::vector<Write> transaction = slice(pending);
     if (retry_ != nullptr) transaction.back().note = retry_->note_of_inserts(slice(statements));
-    cluster::WriteReply reply = context_.engine.write_and_wait(routing_, std::move(transaction));
+    cluster::WriteReply reply = store(context_, routing_, std::move(transaction));
     if (!reply.error) {
       outcome_.done += to - from;
       outcome_.charge += reply.receipt.charge;

@@ -38,6 +38,8 @@ Answer<NewDocument> prepare(const cluster::Routing& routing, const value::Value&
 
 partition::Write make_write(partition::Verb verb, const cluster::RoutingPtr& routing,
                             const partition::ItemKey& key, std::string body = {});
+// The index terms of its document, made before a writer has to.
+void prepare_terms(partition::Write& write, const cluster::Routing& routing);
 
 // What went wrong with one write of a command.
 struct WriteFailure {
