@@ -1,7 +1,8 @@
 // What is said between a query and a view of a partition at another node: see remote_views.h.
 //
-// Each message is its members in the order below, as base/message_fields.h writes them. Whatever bytes come, decoding gives a message or
-// Code::invalid, and takes no more memory than a small multiple of the bytes.
+// Each message is its members in the order below, as base/message_fields.h writes them. Whatever
+// bytes come, decoding gives a message or Code::invalid, and takes no more memory than a small
+// multiple of the bytes.
 //
 // Pure; any thread may call.
 #pragma once
