@@ -7,7 +7,7 @@
 // another has changed one of the documents since: the first committer wins.
 //
 // Bounded in the bytes that it is about to write, and in the partitions that it reads.
-// docs/decisions/0035-transactions-of-a-session.md says why it is as it is.
+// docs/decisions/0034-transactions-of-a-session.md says why it is as it is.
 //
 // Threading: one thread at a time. What blocks says so.
 #pragma once
