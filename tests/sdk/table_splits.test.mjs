@@ -93,16 +93,19 @@ describe("table crash", () => {
       await make().submitTransaction(["a", "b", "c"].map((rowKey) => ["create", { partitionKey, rowKey, n: 100 }]));
     }
     let done = 0;
-    const long = "x".repeat(30_000);  // a few dozen logs fill a partition
+    // The long logs of a round fill a partition and a half, and those of all rounds no key's share: a partition that is
+    // full of one key could not be split, and would take no transfers.
+    const long = "x".repeat(30_000);
+    const longLogs = 8;
     const acknowledged = new Map(keys.map((key) => [key, 0]));
-    const transfer = async (table, partitionKey, i) => {
+    const transfer = async (table, partitionKey, i, text) => {
       const rows = ["a", "b", "c"];
       const [from, to] = [rows[i % 3], rows[(i + 1) % 3]];
       const [a, b] = await Promise.all([table.getEntity(partitionKey, from), table.getEntity(partitionKey, to)]);
       await table.submitTransaction([
         ["update", { partitionKey, rowKey: from, n: a.n - 1 }, "Replace", { etag: a.etag }],
         ["update", { partitionKey, rowKey: to, n: b.n + 1 }, "Replace", { etag: b.etag }],
-        ["upsert", { partitionKey, rowKey: `log${i}`, long }, "Merge"]]);
+        ["upsert", { partitionKey, rowKey: `log${i}`, text }, "Merge"]]);
       acknowledged.set(partitionKey, acknowledged.get(partitionKey) + 1);
       ++done;
     };
@@ -110,9 +113,11 @@ describe("table crash", () => {
     for (const kills of [1, 2, 3]) {
       let stop = false;
       const workers = keys.map(async (key, k) => {
+        const filled = acknowledged.get(key) + longLogs;
         for (let i = 0; !stop; ++i) {
+          const text = acknowledged.get(key) < filled ? long : "short";
           // Whatever the kill interrupts is not acknowledged; it may be done or not.
-          await transfer(make(), key, kills * 100_000 + i * keys.length + k).catch(() => {});
+          await transfer(make(), key, kills * 100_000 + i * keys.length + k, text).catch(() => {});
         }
       });
       // What the transfers write is all that fills partitions, so they are under way at every split.
