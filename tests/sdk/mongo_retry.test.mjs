@@ -45,6 +45,21 @@ describe("retryable writes of MongoDB's drivers", () => {
     assert.equal((await runByHand(server, { killCursors: "none", cursors: [NaN], $db: "test" })).code, 14);
   });
 
+  it("a fail point makes commands fail as often as it says, and takes no code that is none", async () => {
+    const run = (command) => runByHand(server, command);
+    const set = (mode, data) => run({ configureFailPoint: "failCommand", mode, data, $db: "admin" });
+    const find = async () => (await run({ find: "any", $db: "test" })).code;
+    assert.equal((await set({ times: 1 }, { failCommands: ["find"], errorCode: 8000 })).ok, 1);
+    assert.deepEqual([await find(), await find()], [8000, undefined]);
+    assert.equal((await set("alwaysOn", { failCommands: ["find"], errorCode: 91 })).ok, 1);
+    assert.deepEqual([await find(), await find()], [91, 91]);
+    assert.equal((await set("off")).ok, 1);
+    for (const errorCode of [NaN, 1e300, 0.5, "91"]) {
+      assert.equal((await set("alwaysOn", { failCommands: ["find"], errorCode })).code, 14, String(errorCode));
+    }
+    assert.equal(await find(), undefined);
+  });
+
   it("a write is done once, across a crash: inserts, updates, upserts, deletes, findAndModify", async () => {
     await client.db("test").collection("docs").insertMany([{ _id: 1, n: 0 }, { _id: 2, n: 0 }, { _id: 3, n: 0 }, { _id: 4, n: 0 }]);
     const insert = write({ insert: "inserted", documents: [{ _id: 1 }, { _id: 2 }, { _id: 3 }] });

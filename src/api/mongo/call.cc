@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/mongo/bson/bson_codec.h"
+#include "api/mongo/bson/numbers.h"
 #include "api/mongo/commands/fail_point.h"
 #include "api/mongo/forward/hop.h"
 
@@ -170,9 +171,9 @@ void Call::reply() {
   if (write_concern_error.is_object()) {
     answer.value("writeConcernError", write_concern_error, SIZE_MAX);
     // A retry of a write is asked for beside the answer.
-    const Value code = write_concern_error.find("code");
-    if (code.is_number() && has_transaction_number() &&
-        has_retryable_label(static_cast<int32_t>(code.number()))) {
+    const auto code = exact_integer(write_concern_error.find("code"));
+    if (code && std::in_range<int32_t>(*code) && has_transaction_number() &&
+        has_retryable_label(static_cast<int32_t>(*code))) {
       answer.begin_array("errorLabels").string("0", "RetryableWriteError").end();
     }
   }

@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "api/mongo/bson/numbers.h"
 #include "api/mongo/commands/arguments.h"
 #include "api/mongo/commands/command.h"
 
@@ -39,8 +40,12 @@ Answer<ForcedFailure> read_failure(const Value& data) {
   failure.commands = texts_of(data.find("failCommands"));
   failure.closes_connection = flag_argument(data, "closeConnection", false);
   if (const Value app = data.find("appName"); app.is_string()) failure.app_name = app.text();
-  if (const Value code = data.find("errorCode"); code.is_number()) {
-    failure.code = static_cast<int32_t>(code.number());
+  if (const Value code = data.find("errorCode"); !code.is_undefined()) {
+    const auto number = exact_integer(code);
+    if (!number || !std::in_range<int32_t>(*number)) {
+      return refuse(kTypeMismatch, "errorCode of failCommand must be an int");
+    }
+    failure.code = static_cast<int32_t>(*number);
   }
   if (const Value labels = data.find("errorLabels"); labels.is_array()) {
     failure.labels = texts_of(labels);
