@@ -251,14 +251,20 @@ export function runProgram(args, { timeout_ms = 60_000, env = {}, through = [] }
   });
 }
 
-export function freePort() {
-  return new Promise((resolve, reject) => {
+// None of those that the system gives to outgoing connections (from 32,768 on): one could take it before the server does.
+export async function freePort() {
+  for (let attempt = 0; attempt < 1_000; ++attempt) {
+    const port = 12_000 + Math.floor(Math.random() * 12_000);
+    if (await isFree(port)) return port;
+  }
+  throw new Error("no port is free");
+}
+
+function isFree(port) {
+  return new Promise((resolve) => {
     const listener = net.createServer();
-    listener.once("error", reject);
-    listener.listen(0, "127.0.0.1", () => {
-      const { port } = listener.address();
-      listener.close(() => resolve(port));
-    });
+    listener.once("error", () => resolve(false));
+    listener.listen(port, "127.0.0.1", () => listener.close(() => resolve(true)));
   });
 }
 
