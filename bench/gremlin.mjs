@@ -3,8 +3,7 @@
 //
 //   ORRERY_BENCH_VERTICES (100,000) and ORRERY_BENCH_EDGES (ten for each vertex)
 //
-// JanusGraph is compared in writes alone, and takes in some hundred edges a second: it is loaded with a tenth of the graph,
-// which is to its advantage.
+// JanusGraph is compared in writes alone, and takes in some hundred edges a second: it is loaded with a tenth of the graph.
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 

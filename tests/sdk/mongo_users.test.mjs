@@ -60,6 +60,17 @@ describe("users and roles of MongoDB", () => {
     assert.deepEqual(codes, [18, 18, 18]);
   });
 
+  it("a cursor is another user's to read or to kill no more than its documents are", async () => {
+    const docs = root.db("app").collection("many");
+    await docs.insertMany(Array.from({ length: 10 }, (_, _id) => ({ _id })));
+    const { cursor } = await root.db("app").command({ find: "many", batchSize: 2 });
+    const reader = (await login("reader", "päßword")).db("app");
+    assert.equal(await codeOf(reader.command({ getMore: cursor.id, collection: "many" })), 13);
+    const { cursorsKilled, cursorsNotFound } = await reader.command({ killCursors: "many", cursors: [cursor.id] });
+    assert.deepEqual([cursorsKilled.length, cursorsNotFound.length], [0, 1]);
+    assert.equal((await root.db("app").command({ getMore: cursor.id, collection: "many" })).cursor.nextBatch.length, 8);
+  });
+
   it("usersInfo and rolesInfo tell what there is", async () => {
     const app = root.db("app");
     const { users } = await app.command({ usersInfo: 1 });

@@ -285,8 +285,8 @@ Answer<void> run_kill_cursors(const Context& context, Call& call) {
   for (const Value& id : ids.elements()) {
     const auto number = exact_integer(id);
     if (!number) return refuse(kTypeMismatch, "a cursor's id must be a whole number");
-    const bool was_there =
-        context.cursors.remove(*number) || kill_far_cursor(context, call, *number);
+    const bool was_there = context.cursors.remove_of(call.connection.user, *number) ||
+                           kill_far_cursor(context, call, *number);
     (was_there ? killed : unknown).push_back(*number);
   }
   const auto list = [&call](std::string_view name, const std::vector<int64_t>& all) {

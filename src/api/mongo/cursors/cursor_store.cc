@@ -59,7 +59,8 @@ Answer<int64_t> CursorStore::add(std::unique_ptr<Cursor> cursor) {
   int64_t id = random_id();
   while (cursors_.contains(id)) id = random_id();
   bytes_ += bytes;
-  cursors_.emplace(id, Kept{std::move(cursor), now_us, bytes});
+  std::string user = cursor->user;
+  cursors_.emplace(id, Kept{std::move(cursor), std::move(user), now_us, bytes});
   return id;
 }
 
@@ -95,6 +96,15 @@ bool CursorStore::remove(int64_t id) {
   gone = std::move(found->second.cursor);
   cursors_.erase(found);
   return true;
+}
+
+bool CursorStore::remove_of(std::string_view user, int64_t id) {
+  {
+    MutexLock lock(mutex_);
+    const auto found = cursors_.find(id);
+    if (found == cursors_.end() || found->second.user != user) return false;
+  }
+  return remove(id);
 }
 
 void CursorStore::clear() {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "api/mongo/bson/error.h"
 #include "api/mongo/cursors/row_stream.h"
@@ -46,12 +47,15 @@ class CursorStore {
   void put_back(int64_t id, std::unique_ptr<Cursor> cursor);
   // False when there is none.
   bool remove(int64_t id);
+  // The same, and false when it is another user's.
+  bool remove_of(std::string_view user, int64_t id);
   void clear();
   size_t size() const;
 
  private:
   struct Kept {
     std::unique_ptr<Cursor> cursor;  // null: in use
+    std::string user;
     int64_t used_us = 0;
     size_t bytes = 0;
   };

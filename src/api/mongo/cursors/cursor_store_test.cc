@@ -41,6 +41,21 @@ TEST(CursorStore, ACursorIsWithOneCommandAtATime) {
   EXPECT_EQ(store.take(id).error().code, kCursorNotFound);
 }
 
+TEST(CursorStore, AUserRemovesItsOwnAlone) {
+  ManualClock clock;
+  CursorStore store(clock);
+  auto made = cursor();
+  made->user = "ada";
+  const int64_t id = *store.add(std::move(made));
+  EXPECT_FALSE(store.remove_of("bob", id));
+  auto taken = store.take(id);  // also while it is in use
+  ASSERT_TRUE(taken);
+  EXPECT_FALSE(store.remove_of("bob", id));
+  store.put_back(id, std::move(*taken));
+  EXPECT_TRUE(store.remove_of("ada", id));
+  EXPECT_EQ(store.size(), 0U);
+}
+
 TEST(CursorStore, OneThatNobodyAsksForIsGoneAfterTenMinutes) {
   ManualClock clock;
   CursorStore store(clock);
