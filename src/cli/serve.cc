@@ -383,6 +383,7 @@ Status run(const ServeOptions& options, Settings& settings, const sigset_t& stop
   auto server = net::Server::create(*server_options);
   if (!server) return pass(server.error());
   if (auto made = faces.listen(**server, std::move(access->metrics_token)); !made) return made;
+  const OnEnd calls_end([&] { (*node)->stop(); });  // an early return too: before the faces go
   (*node)->serve(faces.faces());
   faces.pages().set_node((*node)->node(), (*node)->link());
   if (!(*node)->wait_until_ready([&] { return is_pending(stop_signals); }))
