@@ -152,6 +152,18 @@ describe("queries over partitions", () => {
     assert.deepEqual(await all("SELECT VALUE UPPER(c.city) FROM c WHERE c.id = '1'"), ["OSLO"]);
   });
 
+  it("DOCUMENTID is the number of an item", async () => {
+    const rows = await all("SELECT DOCUMENTID(c) AS number, DOCUMENTID(c.tags) AS none, c._rid AS rid FROM c");
+    assert.equal(rows.length, people.length);
+    for (const { number, none, rid } of rows) {
+      const bytes = Buffer.from(rid.replaceAll("-", "/"), "base64");
+      assert.equal(BigInt(number), (bytes.readBigUInt64BE(8) >> 8n) & ((1n << 36n) - 1n));
+      assert.equal(none, undefined);
+    }
+    const [one] = await all(`SELECT VALUE c._rid FROM c WHERE DOCUMENTID(c) = ${rows[7].number} AND c._rid = "${rows[7].rid}"`);
+    assert.equal(one, rows[7].rid);
+  });
+
   it("parameters of every type", async () => {
     const ask = (query, value) => all({ query, parameters: [{ name: "@v", value }] });
     assert.equal((await ask("SELECT * FROM c WHERE c.city = @v", "Lima")).length, 40);

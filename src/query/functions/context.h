@@ -57,8 +57,9 @@ struct Context {
   // The time of the query in 100 ns ticks since 1970: fixed, so that every row sees the same.
   int64_t now_ticks = 0;
   Random random;  // the caller seeds it
-  // Of the row at hand, for DOCUMENTID.
-  std::optional<double> document_id;
+  // The number that an item has within its physical partition, for DOCUMENTID. Null, or no number:
+  // the function is undefined.
+  std::optional<double> (*item_number)(const value::Value& item) = nullptr;
   RegexCache regexes;
   // Those that the query was bound with.
   UserFunctions* functions = nullptr;

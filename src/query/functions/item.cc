@@ -1,4 +1,5 @@
 // Functions of items and objects.
+#include <optional>
 #include <vector>
 
 #include "query/functions/arguments.h"
@@ -8,10 +9,11 @@ namespace orrery::query {
 
 namespace {
 
-// The number of the row within its physical partition; undefined unless the Context has one.
+// The number of an item within its physical partition.
 Value document_id(Arguments arguments, Context& context) {
-  if (!arguments[0].is_object() || !context.document_id) return {};
-  return number(*context.document_id);
+  if (!arguments[0].is_object() || context.item_number == nullptr) return {};
+  const std::optional<double> found = context.item_number(arguments[0]);
+  return found ? number(*found) : Value{};
 }
 
 Value object_to_array(Arguments arguments, Context& context) {
@@ -30,7 +32,7 @@ Value object_to_array(Arguments arguments, Context& context) {
 }
 
 constexpr Function kFunctions[] = {
-    {"DOCUMENTID", 1, 1, document_id, Depends::row},
+    {"DOCUMENTID", 1, 1, document_id},
     {"OBJECTTOARRAY", 1, 3, object_to_array},
 };
 

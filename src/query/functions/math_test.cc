@@ -151,8 +151,12 @@ TEST(ItemFunctions, Work) {
   EXPECT_EQ(call("OBJECTTOARRAY", R"([{},"key","value"])"), "[]");
   EXPECT_EQ(call("OBJECTTOARRAY", "[[1]]"), "undefined");
   EXPECT_EQ(call("DOCUMENTID", "[{}]"), "undefined");
-  call.context.document_id = 13;
-  EXPECT_EQ(call("DOCUMENTID", "[{}]"), "13");
+  call.context.item_number = [](const Value& item) {
+    return item.size() == 0 ? std::nullopt : std::optional<double>(13);
+  };
+  EXPECT_EQ(call("DOCUMENTID", R"([{"a":1}])"), "13");
+  EXPECT_EQ(call("DOCUMENTID", "[{}]"), "undefined");
+  EXPECT_EQ(call("DOCUMENTID", "[[1]]"), "undefined");
 }
 
 TEST(Registry, KnowsTheNames) {

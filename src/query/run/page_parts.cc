@@ -64,6 +64,7 @@ const PageInput& PageParts::begin(size_t part) {
   Context& context = *one.context;
   const size_t at_once = std::min(parts_.size(), limits_.helpers->threads() + 1);
   context.now_ticks = input_.context.now_ticks;
+  context.item_number = input_.context.item_number;
   context.budget.start({.stop =
                             [this, &context] {
                               run_.look();

@@ -5,12 +5,14 @@
 
 #include <chrono>
 #include <expected>
+#include <optional>
 #include <random>
 #include <unordered_map>
 #include <utility>
 
 #include "api/cosmos/query/service_rules.h"
 #include "api/cosmos/wire/query_error.h"
+#include "api/cosmos/wire/rid.h"
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "query/parse/parser.h"
@@ -28,6 +30,15 @@ int64_t ticks_now() {
   using Ticks = std::chrono::duration<int64_t, std::ratio<1, 10'000'000>>;
   return std::chrono::duration_cast<Ticks>(std::chrono::system_clock::now().time_since_epoch())
       .count();
+}
+
+// The number in the item's _rid.
+std::optional<double> item_number(const Value& item) {
+  const Value text = item.find("_rid");
+  if (!text.is_string()) return std::nullopt;
+  const auto rid = parse_rid(text.text());
+  if (!rid || rid->kind != RidKind::item) return std::nullopt;
+  return static_cast<double>(rid->item_number());
 }
 
 struct Understood {
@@ -155,6 +166,7 @@ Result<QueryRequest> parse_query_request(std::string_view body) {
 
 void prepare(query::Context& context) {
   context.now_ticks = ticks_now();
+  context.item_number = item_number;
   // Asking the machine for chance is a tenth of a short query: each thread does so once.
   thread_local std::mt19937_64 seeds{std::random_device{}()};
   context.random.seed(seeds());
