@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <rocksdb/db.h>
+#include <rocksdb/file_system.h>
 #include <rocksdb/metadata.h>
 
 #include <algorithm>

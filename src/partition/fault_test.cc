@@ -2,6 +2,7 @@
 // full or fails, a new owner.
 #include <rocksdb/db.h>
 #include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <rocksdb/convenience.h>
+#include <rocksdb/file_system.h>
 #include <rocksdb/utilities/checkpoint.h>
 
 #include <algorithm>

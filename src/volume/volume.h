@@ -18,11 +18,9 @@
 //  - remove() deposes the owner and frees the name, atomically: after a crash all of the partition
 //    is there or nothing. The files are kept aside until delete_removed().
 //
-// Only this folder and src/partition use RocksDB's types. Layers above them must not, although the
-// engine includes this file to pass a Volume to its partitions.
+// Only this folder and src/partition use RocksDB's types. The engine includes this file to pass a
+// Volume to its partitions, so it only declares the one that it names.
 #pragma once
-
-#include <rocksdb/file_system.h>
 
 #include <cstdint>
 #include <memory>
@@ -31,6 +29,10 @@
 #include <vector>
 
 #include "base/result.h"
+
+namespace rocksdb {
+class FileSystem;
+}
 
 namespace orrery::volume {
 

@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rocksdb/file_system.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -2,6 +2,8 @@
 // with it: open, write, read strongly, close. The real one has RocksDB in the same place.
 #pragma once
 
+#include <rocksdb/file_system.h>
+
 #include <functional>
 #include <map>
 #include <memory>

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rocksdb/file_system.h>
 
 #include <atomic>
 #include <cstdlib>
