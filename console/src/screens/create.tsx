@@ -1,10 +1,11 @@
 // Making and removing databases and containers.
 import { useState } from "preact/hooks";
-import { call, dbPath, type Json, throughputHeaders } from "../lib/api";
+import { call, dbPath, type Json, offers, throughputHeaders } from "../lib/api";
+import { useLoaded } from "../lib/live";
 import { go } from "../lib/route";
 import { Editor } from "../parts/editor";
 import { Dialog, Field, Segmented, toast } from "../parts/parts";
-import { reloadFigures, reloadTree } from "./context";
+import { reloadFigures, reloadTree, tree } from "./context";
 
 export type Kind = "manual" | "autoscale" | "none";
 export function ThroughputFields({ kind, setKind, units, setUnits, none }: {
@@ -24,6 +25,14 @@ export function ThroughputFields({ kind, setKind, units, setUnits, none }: {
       </div>
     </div>
   );
+}
+
+// What a new container of `db` is proposed until something is chosen: the database's throughput where it has some.
+export function useThroughputKind(db: string): [Kind, (kind: Kind) => void] {
+  const [chosen, choose] = useState<Kind>();
+  const rid = tree.use()?.find((node) => node.id === db)?.rid;
+  const hasOffer = useLoaded(`shared/${rid}`, async () => rid !== undefined && (await offers()).some((one) => one.offerResourceId === rid));
+  return [chosen ?? (hasOffer.data ? "none" : "manual"), choose];
 }
 
 export function CreateDatabase({ onClose }: { onClose: () => void }) {
@@ -51,7 +60,7 @@ const usualPolicy = { indexingMode: "consistent", automatic: true, includedPaths
 export function CreateContainer({ db, onClose }: { db: string; onClose: () => void }) {
   const [id, setId] = useState("");
   const [key, setKey] = useState("/");
-  const [kind, setKind] = useState<Kind>("manual");
+  const [kind, setKind] = useThroughputKind(db);
   const [units, setUnits] = useState(400);
   const [expire, setExpire] = useState<"no" | "own" | "all">("no");
   const [seconds, setSeconds] = useState(86_400);

@@ -9,7 +9,7 @@ import { type CellType, type FileRecord, type Format, guess, type ReadOptions, r
 import { link, useRoute } from "../lib/route";
 import { access, Button, Field, Icon, isOther, Note, Problem, Segmented, WriteButton } from "../parts/parts";
 import { reloadFigures, reloadTree, tree } from "./context";
-import { type Kind, ThroughputFields } from "./create";
+import { ThroughputFields, useThroughputKind } from "./create";
 import { Cell } from "./items";
 
 const previewRows = 20;
@@ -130,13 +130,13 @@ function Prepare() {
   const [db, setDb] = useState("");
   const [id, setId] = useState("");
   const [key, setKey] = useState("/");
-  const [kind, setKind] = useState<Kind>("manual");
   const [units, setUnits] = useState(400);
   const [mode, setMode] = useState<Mode>("upsert");
   const [makeIds, setMakeIds] = useState(false);
   const all = (nodes ?? []).flatMap((node) => node.containers.map((one) => ({ db: node.id, one, name: `${node.id}/${one.id}` })));
   const chosen = all.find(({ name }) => name === to) ?? all[0];
   const database = db || nodes?.[0]?.id || "";
+  const [kind, setKind] = useThroughputKind(database);
   const newPaths = key.split(",").map((path) => path.trim()).filter(Boolean);
   const isNew = target === "new" || all.length === 0;
   const paths = isNew ? newPaths : chosen?.one.partitionKey?.paths ?? [];
