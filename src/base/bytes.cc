@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace orrery {
 
@@ -72,30 +73,24 @@ Result<std::string> from_hex(std::string_view hex) {
 }
 
 std::string to_base64(std::string_view bytes) {
-  std::string out;
-  out.reserve((bytes.size() + 2) / 3 * 4);
+  // Written in place: an append a digit costs more than the digit.
+  std::string out((bytes.size() + 2) / 3 * 4, '=');
+  char* to = out.data();
   size_t i = 0;
   const auto at = [&](size_t index) { return uint32_t{static_cast<uint8_t>(bytes[index])}; };
   for (; i + 3 <= bytes.size(); i += 3) {
     const uint32_t group = at(i) << 16 | at(i + 1) << 8 | at(i + 2);
-    out.push_back(kBase64[group >> 18]);
-    out.push_back(kBase64[group >> 12 & 63]);
-    out.push_back(kBase64[group >> 6 & 63]);
-    out.push_back(kBase64[group & 63]);
+    *to++ = kBase64[group >> 18];
+    *to++ = kBase64[group >> 12 & 63];
+    *to++ = kBase64[group >> 6 & 63];
+    *to++ = kBase64[group & 63];
   }
   const size_t rest = bytes.size() - i;
-  if (rest == 1) {
-    const uint32_t group = at(i) << 16;
-    out.push_back(kBase64[group >> 18]);
-    out.push_back(kBase64[group >> 12 & 63]);
-    out.append("==");
-  } else if (rest == 2) {
-    const uint32_t group = at(i) << 16 | at(i + 1) << 8;
-    out.push_back(kBase64[group >> 18]);
-    out.push_back(kBase64[group >> 12 & 63]);
-    out.push_back(kBase64[group >> 6 & 63]);
-    out.push_back('=');
-  }
+  if (rest == 0) return out;
+  const uint32_t group = at(i) << 16 | (rest == 2 ? at(i + 1) << 8 : 0);
+  *to++ = kBase64[group >> 18];
+  *to++ = kBase64[group >> 12 & 63];
+  if (rest == 2) *to++ = kBase64[group >> 6 & 63];
   return out;
 }
 
@@ -110,9 +105,10 @@ Result<std::string> from_base64(std::string_view text) {
   while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
   const std::string_view digits = text.substr(0, text.size() - padding);
 
-  std::string out;
-  out.reserve(text.size() / 4 * 3);
-  // Whole groups first: four digits, three bytes.
+  // Whole groups first: four digits, three bytes, written in place because an append a group costs
+  // more than the group.
+  std::string out(text.size() / 4 * 3, '\0');
+  char* to = out.data();
   size_t start = 0;
   for (; start + 4 <= digits.size(); start += 4) {
     const uint32_t a = kBase64Values[static_cast<uint8_t>(digits[start])];
@@ -121,10 +117,11 @@ Result<std::string> from_base64(std::string_view text) {
     const uint32_t d = kBase64Values[static_cast<uint8_t>(digits[start + 3])];
     if ((a | b | c | d) >= kBase64.size()) break;  // below, which says where
     const uint32_t group = a << 18 | b << 12 | c << 6 | d;
-    const char bytes[3] = {static_cast<char>(group >> 16), static_cast<char>(group >> 8),
-                           static_cast<char>(group)};
-    out.append(bytes, sizeof bytes);
+    *to++ = static_cast<char>(group >> 16);
+    *to++ = static_cast<char>(group >> 8);
+    *to++ = static_cast<char>(group);
   }
+  out.resize(static_cast<size_t>(to - out.data()));
   uint32_t held = 0;
   int held_bits = 0;
   for (size_t i = start; i < digits.size(); ++i) {
@@ -163,13 +160,16 @@ std::string percent_encode(std::string_view bytes) {
 }
 
 Result<std::string> percent_decode(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (size_t i = 0; i < text.size(); ++i) {
-    const size_t escape = std::min(text.find('%', i), text.size());
-    out.append(text, i, escape - i);
-    i = escape;
-    if (i == text.size()) break;
+  const size_t first = text.find('%');
+  if (first == std::string_view::npos) return std::string(text);
+  // In place: what is decoded is never longer.
+  std::string out(text);
+  char* to = out.data() + first;
+  for (size_t i = first; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      *to++ = text[i];
+      continue;
+    }
     const bool has_two = text.size() - i > 2;
     const uint8_t high = has_two ? hex_digit(text[i + 1]) : kNoDigit;
     const uint8_t low = has_two ? hex_digit(text[i + 2]) : kNoDigit;
@@ -177,19 +177,25 @@ Result<std::string> percent_decode(std::string_view text) {
       return fail(Code::invalid, "% at offset " + std::to_string(i) +
                                      " is not followed by two hexadecimal digits");
     }
-    out.push_back(static_cast<char>(high << 4 | low));
+    *to++ = static_cast<char>(high << 4 | low);
     i += 2;
   }
+  out.resize(static_cast<size_t>(to - out.data()));
   return out;
 }
 
 bool equal_constant_time(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
-  // volatile: the compiler may not turn the loop into one that stops early.
-  volatile uint8_t difference = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    difference = difference | static_cast<uint8_t>(a[i] ^ b[i]);
+  // volatile: the compiler may not turn the loops into ones that stop early. Eight bytes at a time,
+  // because each step waits for the one before it to be stored.
+  volatile uint64_t difference = 0;
+  size_t at = 0;
+  for (uint64_t x = 0, y = 0; at + sizeof x <= a.size(); at += sizeof x) {
+    std::memcpy(&x, a.data() + at, sizeof x);
+    std::memcpy(&y, b.data() + at, sizeof y);
+    difference = difference | (x ^ y);
   }
+  for (; at < a.size(); ++at) difference = difference | static_cast<uint8_t>(a[at] ^ b[at]);
   return difference == 0;
 }
 

@@ -78,6 +78,15 @@ TEST(Compare, ConstantTimeAgreesWithEquality) {
   EXPECT_FALSE(equal_constant_time("secret", "secreT"));
   EXPECT_FALSE(equal_constant_time("Secret", "secret"));
   EXPECT_FALSE(equal_constant_time("secret", "secre"));
+  for (size_t size = 1; size < 40; ++size) {
+    const std::string one(size, 'x');
+    EXPECT_TRUE(equal_constant_time(one, std::string(size, 'x'))) << size;
+    for (size_t at = 0; at < size; ++at) {
+      std::string other = one;
+      other[at] = 'y';
+      EXPECT_FALSE(equal_constant_time(one, other)) << at << " of " << size;
+    }
+  }
 }
 
 TEST(Compare, IgnoresCaseOfAsciiLettersOnly) {

@@ -170,18 +170,21 @@ class PassedOn final : public net::ResponseSink {
 class Watched final : public net::ResponseSink {
  public:
   Watched(const net::Request& request, net::Responder responder, std::shared_ptr<HotKeys> keys,
-          const Clock& clock)
+          const Clock& clock, uint32_t stands_for)
       : target_(request.target),
         key_(request.header(kKeyHeader)),
         responder_(std::move(responder)),
         keys_(std::move(keys)),
-        now_ms_(clock.now_ms()) {}
+        now_ms_(clock.now_ms()),
+        stands_for_(stands_for) {}
 
   void send(net::Response&& response) noexcept override {
     survive("noting which key was asked for", [&] {
       const bool is_refused = response.status == kThrottled;
       const auto charge = is_refused ? std::nullopt : charge_of(response.headers);
-      if (is_refused || charge) keys_->note(target_, key_, charge, now_ms_);
+      if (is_refused || charge) {
+        keys_->note(target_, key_, charge, now_ms_, stands_for_);
+      }
     });
     responder_.send(std::move(response));
   }
@@ -206,6 +209,7 @@ class Watched final : public net::ResponseSink {
   net::Responder responder_;
   const std::shared_ptr<HotKeys> keys_;
   const int64_t now_ms_;
+  const uint32_t stands_for_;
 };
 
 }  // namespace
@@ -226,9 +230,11 @@ void Gate::handle(const net::Request& request, net::Responder responder) {
   }
   if (path == "/console") return responder.send(redirect(kRoot));
   if (!path.starts_with(kRoot)) {
-    if (HotKeys::is_sampled() && !request.header(kKeyHeader).empty()) {
-      return behind_.handle(request, net::Responder(std::make_shared<Watched>(
-                                         request, std::move(responder), hot_keys_, clock_)));
+    const uint32_t stands_for = hot_keys_->take(clock_);
+    if (stands_for > 0 && !request.header(kKeyHeader).empty()) {
+      return behind_.handle(
+          request, net::Responder(std::make_shared<Watched>(request, std::move(responder),
+                                                            hot_keys_, clock_, stands_for)));
     }
     return behind_.handle(request, std::move(responder));
   }

@@ -9,6 +9,10 @@
 namespace orrery::console {
 namespace {
 
+// Rates are looked at so often: after so many requests that were taken, or the first after so long.
+constexpr uint32_t kTakenBetweenChecks = 64;
+constexpr int64_t kCheckMs = 1'000;
+
 // One segment of a path, decoded; the path loses it.
 std::optional<std::string> take_segment(std::string_view& path) {
   while (path.starts_with('/')) path.remove_prefix(1);
@@ -49,11 +53,33 @@ void HotKeys::Counts::decay(int64_t now_ms) {
   for (int64_t i = 0; i < std::min<int64_t>(halvings, 30); ++i) {
     watched_s = (watched_s + kHalfLifeMs / 1000.0) / 2;
   }
-  std::erase_if(counters, [](const Counter& one) { return one.units < 0.25; });
+  std::erase_if(counters, [](const Counter& one) { return one.units < kSampled / 4.0; });
+}
+
+uint32_t HotKeys::next(Pace& pace, int64_t now_ms) {
+  const uint32_t stands_for = pace.period;
+  uint32_t period = stands_for;
+  const uint32_t taken = pace.taken + 1;
+  const int64_t took_ms = now_ms - pace.since_ms;
+  if (taken >= kTakenBetweenChecks || took_ms >= kCheckMs) {
+    const int64_t per_s = taken * 1'000 / std::max<int64_t>(1, took_ms);
+    if (per_s > kMostPerS) period = std::min(kSampledLeast, 2 * period);
+    // At once, since the next one that is taken may be long in coming.
+    if (per_s < kFewPerS) {
+      period = std::max(kSampled, static_cast<uint32_t>(period * per_s / kFewPerS));
+    }
+    pace.period = period;
+    pace.since_ms = now_ms;
+    pace.taken = 0;
+  } else {
+    pace.taken = taken;
+  }
+  pace.left = period;
+  return stands_for;
 }
 
 void HotKeys::note(std::string_view target, std::string_view key, std::optional<double> charge,
-                   int64_t now_ms) {
+                   int64_t now_ms, uint32_t stands_for) {
   if (key.empty() || key.size() > kKeyBytesMax) return;
   auto name = container_of(target);
   if (!name) return;
@@ -75,7 +101,8 @@ void HotKeys::note(std::string_view target, std::string_view key, std::optional<
     counts.served += 1;
     counts.charged += *charge;
   }
-  const double units = charge ? *charge : counts.served > 0 ? counts.charged / counts.served : 1;
+  const double each = charge ? *charge : counts.served > 0 ? counts.charged / counts.served : 1;
+  const double units = each * stands_for;
   counts.units += units;
   auto counter = std::ranges::find(counts.counters, key, &Counter::key);
   if (counter == counts.counters.end()) {
@@ -102,9 +129,8 @@ HotKeyList HotKeys::of(std::string_view database, std::string_view container, in
   const double seconds =
       std::max(1.0, counts.watched_s + static_cast<double>(now_ms - counts.halved_ms) / 1000);
   for (const Counter& one : counts.counters) {
-    list.keys.push_back({.key = one.key,
-                         .part = one.units / counts.units,
-                         .units_per_s = one.units * kSampled / seconds});
+    list.keys.push_back(
+        {.key = one.key, .part = one.units / counts.units, .units_per_s = one.units / seconds});
   }
   std::ranges::sort(list.keys, std::greater<>(), &HotKey::part);
   return list;

@@ -96,10 +96,49 @@ TEST(HotKeys, PassesOverWhatIsNoItemOrNoKey) {
   EXPECT_EQ(keys.of("a b", "\xC3\xA9", 0).sampled, 1);
 }
 
-TEST(HotKeys, SamplesOneOfSoMany) {
-  int sampled = 0;
-  for (uint32_t i = 0; i < 10 * HotKeys::kSampled; ++i) sampled += HotKeys::is_sampled() ? 1 : 0;
-  EXPECT_EQ(sampled, 10);
+// Sends so many requests a second for some seconds, and tells how many of them were looked at.
+int taken_of(HotKeys& keys, ManualClock& clock, int per_s, int seconds, uint32_t& stood_for) {
+  int taken = 0;
+  for (int i = 0; i < per_s * seconds; ++i) {
+    if (i % (per_s / 10) == 0) clock.advance_ms(100);
+    if (const uint32_t stands_for = keys.take(clock); stands_for > 0) {
+      ++taken;
+      stood_for += stands_for;
+    }
+  }
+  return taken;
+}
+
+TEST(HotKeys, LooksAtOneOfSoMany) {
+  HotKeys keys;
+  ManualClock clock;
+  uint32_t stood_for = 0;
+  EXPECT_EQ(taken_of(keys, clock, 80, 10, stood_for), 100);
+  EXPECT_EQ(stood_for, 800);
+}
+
+TEST(HotKeys, LooksAtFewerUnderLoadAndAtMoreAfterIt) {
+  HotKeys keys;
+  ManualClock clock;
+  uint32_t stood_for = 0;
+  const int taken = taken_of(keys, clock, 50'000, 10, stood_for);
+  constexpr int kLeast = 500'000 / static_cast<int>(HotKeys::kSampledLeast);
+  EXPECT_GE(taken, kLeast);
+  EXPECT_LE(taken, kLeast + kLeast / 10);
+  EXPECT_NEAR(stood_for, 500'000, HotKeys::kSampledLeast) << "as many as there were";
+  stood_for = 0;
+  EXPECT_GE(taken_of(keys, clock, 80, 10, stood_for), 60) << "of 100";
+}
+
+TEST(HotKeys, CountsWhatARequestStandsFor) {
+  HotKeys keys;
+  for (int i = 0; i < 10; ++i) keys.note(kItems, "[1]", 1.0, 0, 8);
+  for (int i = 0; i < 10; ++i) keys.note(kItems, "[2]", 1.0, 0, 32);
+  const HotKeyList list = keys.of("shop", "orders", 0);
+  EXPECT_EQ(list.sampled, 20);
+  ASSERT_EQ(list.keys.size(), 2U);
+  EXPECT_EQ(list.keys[0].key, "[2]");
+  EXPECT_DOUBLE_EQ(list.keys[0].part, 0.8);
 }
 
 }  // namespace

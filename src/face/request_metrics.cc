@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <limits>
-#include <thread>
 #include <utility>
+
+#include "base/thread_number.h"
 
 namespace orrery::face {
 namespace {
@@ -51,8 +51,7 @@ RequestMetrics::RequestMetrics(std::string face, std::span<const std::string_vie
 RequestMetrics::~RequestMetrics() = default;
 
 RequestMetrics::Counts& RequestMetrics::counts(size_t operation) {
-  const size_t thread = std::hash<std::thread::id>()(std::this_thread::get_id());
-  return shards_[thread % kShards][operation];
+  return shards_[thread_number() % kShards][operation];
 }
 
 void RequestMetrics::done(size_t operation, int status, int64_t took_us) {

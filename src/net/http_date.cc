@@ -15,6 +15,26 @@ constexpr std::string_view kDays = "SunMonTueWedThuFriSat";
 constexpr std::array<std::string_view, 7> kLongDays = {"Sunday",   "Monday", "Tuesday", "Wednesday",
                                                        "Thursday", "Friday", "Saturday"};
 
+// The first three bytes of a text as a number, with ASCII letters in lower case; other bytes may
+// become others, but none becomes a letter. Every request has a date, so a name is compared in one
+// step.
+constexpr uint32_t lowered_three(std::string_view text) {
+  uint32_t number = 0;
+  for (size_t i = 0; i < 3; ++i) {
+    number = number << 8 | static_cast<unsigned char>(text[i] | 0x20);
+  }
+  return number;
+}
+
+// Where a list of three-letter names has the one that a text begins with. The text has three bytes.
+std::optional<unsigned> place_of(std::string_view names, std::string_view text) {
+  const uint32_t wanted = lowered_three(text);
+  for (unsigned i = 0; i * 3 < names.size(); ++i) {
+    if (lowered_three(names.substr(size_t{i} * 3, 3)) == wanted) return i;
+  }
+  return std::nullopt;
+}
+
 // Reads a date from left to right; any mismatch sticks.
 class DateReader {
  public:
@@ -53,11 +73,11 @@ class DateReader {
   }
   // The position of a three-letter name in a list of them.
   unsigned name(std::string_view names) {
-    for (unsigned i = 0; i * 3 < names.size(); ++i) {
-      if (try_literal(names.substr(size_t{i} * 3, 3))) return i;
-    }
-    ok_ = false;
-    return 0;
+    const auto place = ok_ && rest_.size() >= 3 ? place_of(names, rest_) : std::nullopt;
+    ok_ = place.has_value();
+    if (!ok_) return 0;
+    rest_.remove_prefix(3);
+    return *place;
   }
 
  private:
@@ -86,6 +106,29 @@ std::optional<int64_t> seconds_of(unsigned year, unsigned month, unsigned day, c
   if (!date.ok() || time.hour > 23 || time.minute > 59 || time.second > 60) return std::nullopt;
   const auto days = std::chrono::sys_days(date).time_since_epoch().count();
   return int64_t{days} * 86'400 + time.hour * 3600 + time.minute * 60 + time.second;
+}
+
+// Sun, 06 Nov 1994 08:49:37 GMT, or UTC as some clients write. Every request has such a date, so it
+// is read by its fixed places.
+std::optional<int64_t> usual_date(std::string_view text) {
+  constexpr std::string_view kForm = "###, 00 ### 0000 00:00:00 ###";
+  if (text.size() != kForm.size()) return std::nullopt;
+  for (size_t i = 0; i < kForm.size(); ++i) {
+    const bool matches = kForm[i] == '#' || (kForm[i] == '0' && text[i] >= '0' && text[i] <= '9') ||
+                         (kForm[i] != '0' && kForm[i] == text[i]);
+    if (!matches) return std::nullopt;
+  }
+  const auto two = [&](size_t at) {
+    return static_cast<unsigned>(text[at] - '0') * 10 + static_cast<unsigned>(text[at + 1] - '0');
+  };
+  const auto month = place_of(kMonths, text.substr(8));
+  const uint32_t zone = lowered_three(text.substr(26));
+  if (!month || !place_of(kDays, text) ||
+      (zone != lowered_three("gmt") && zone != lowered_three("utc"))) {
+    return std::nullopt;
+  }
+  return seconds_of(two(12) * 100 + two(14), *month, two(5),
+                    {.hour = two(17), .minute = two(20), .second = two(23)});
 }
 
 }  // namespace
@@ -125,20 +168,7 @@ std::optional<int64_t> parse_http_date(std::string_view text) {
   if (text.size() > 40) return std::nullopt;
   DateReader in(text);
   const size_t comma = text.find(',');
-  if (comma == 3) {  // Sun, 06 Nov 1994 08:49:37 GMT
-    in.name(kDays);
-    in.literal(", ");
-    const unsigned day = in.digits(2);
-    in.literal(" ");
-    const unsigned month = in.name(kMonths);
-    in.literal(" ");
-    const unsigned year = in.digits(4);
-    in.literal(" ");
-    const Time time = read_time(in);
-    if (!in.try_literal(" UTC")) in.literal(" GMT");  // some clients write UTC
-    if (!in.at_end()) return std::nullopt;
-    return seconds_of(year, month, day, time);
-  }
+  if (comma == 3) return usual_date(text);
   if (comma != std::string_view::npos) {  // Sunday, 06-Nov-94 08:49:37 GMT
     bool named = false;
     for (const std::string_view day : kLongDays) named = named || in.try_literal(day);

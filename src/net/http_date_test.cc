@@ -24,7 +24,11 @@ TEST(HttpDate, RefusesTheRest) {
   for (const char* text :
        {"", "Sun", "Sun, 06 Nov 1994 08:49:37", "Sun, 31 Feb 1994 08:49:37 GMT",
         "Sun, 06 Nov 1994 25:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT ", "1994-11-06T08:49:37Z",
-        "Xxx, 06 Nov 1994 08:49:37 GMT", "Someday, 06-Nov-94 08:49:37 GMT", "Sun, -6 Nov 1994"}) {
+        "Xxx, 06 Nov 1994 08:49:37 GMT", "Someday, 06-Nov-94 08:49:37 GMT", "Sun, -6 Nov 1994",
+        "Sun, 06 Nov 1994 08:49:37 EST", "Sun, 06 Nov 1994 08:49:61 GMT",
+        "Sun, 06 N0v 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08.49.37 GMT",
+        "Sun, 06-Nov-1994 08:49:37 GMT", "Sun, 0x Nov 1994 08:49:37 GMT",
+        "Sun, 06 Nov 1994 08:49:37GMT "}) {
     EXPECT_FALSE(parse_http_date(text).has_value()) << text;
   }
 }

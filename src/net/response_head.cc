@@ -88,7 +88,7 @@ void append_head(std::string& out, const ResponseHead& head) {
   std::array<char, 24> digits;
   const auto append_number = [&](uint64_t number) {
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number);
-    out.append(digits.data(), end.ptr);
+    out.append(digits.data(), static_cast<size_t>(end.ptr - digits.data()));
   };
   out.append("HTTP/1.1 ");
   append_number(static_cast<uint64_t>(head.status));

@@ -2,9 +2,9 @@
 #include "partition/reading.h"
 
 #include <algorithm>
-#include <atomic>
 #include <utility>
 
+#include "base/thread_number.h"
 #include "partition/store.h"
 
 namespace orrery::partition {
@@ -82,9 +82,7 @@ void Reading::give_back(std::unique_ptr<EntryIterator> entries) {
 }
 
 Readings::Shard& Readings::shard_of_thread() {
-  static std::atomic<size_t> threads{0};
-  thread_local const size_t number = threads.fetch_add(1, std::memory_order_relaxed);
-  return shards_[number % kShards];
+  return shards_[thread_number() % kShards];
 }
 
 Result<std::unique_ptr<Reading>> Readings::take(const Store& store, Reach reach) {

@@ -78,7 +78,7 @@ void append_json_number(std::string& out, double number) {
   constexpr double kExact = 9007199254740992.0;  // 2^53
   if (std::abs(number) < kExact && number == std::trunc(number)) {
     const auto result = std::to_chars(buffer, buffer + sizeof buffer, static_cast<int64_t>(number));
-    out.append(buffer, result.ptr);
+    out.append(buffer, static_cast<size_t>(result.ptr - buffer));
     return;
   }
   if (number < 0) out.push_back('-');

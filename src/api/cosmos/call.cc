@@ -40,19 +40,14 @@ std::string make_activity_id() {
   thread_local std::mt19937_64 generator{std::random_device{}()};
   const uint64_t a = generator();
   const uint64_t b = generator();
-  std::array<char, 36> text{};
+  std::array<char, 36> text;
   constexpr std::string_view kDigits = "0123456789abcdef";
-  uint64_t bits = a;
-  size_t digit = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (i == 8 || i == 13 || i == 18 || i == 23) {
-      text[i] = '-';
-      continue;
-    }
-    if (digit == 16) bits = b;
-    text[i] = kDigits[bits & 0xF];
-    bits >>= 4;
-    ++digit;
+  char* to = text.data();
+  for (size_t i = 0; i < 16; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) *to++ = '-';
+    const uint64_t byte = (i < 8 ? a : b) >> (i % 8 * 8);
+    *to++ = kDigits[byte & 0xF];
+    *to++ = kDigits[byte >> 4 & 0xF];
   }
   text[14] = '4';
   text[19] = kDigits[8 | (b & 3)];
@@ -62,7 +57,7 @@ std::string make_activity_id() {
 void append_whole(std::string& out, uint64_t number) {
   std::array<char, 20> digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number);
-  out.append(digits.data(), end.ptr);
+  out.append(digits.data(), static_cast<size_t>(end.ptr - digits.data()));
 }
 
 // 1234 as 1.234.
@@ -234,15 +229,16 @@ void Call::finish(int status) {
   out +=
       "\r\nx-ms-schemaversion: 1.18\r\nx-ms-serviceversion: version=2.14.0.0\r\n"
       "x-ms-gatewayversion: version=2.14.0\r\n";
+  const int64_t took_us = steady_us() - started_us_;
   out += "x-ms-request-duration-ms: ";
-  append_thousandths(out, static_cast<uint64_t>(steady_us() - started_us_));
+  append_thousandths(out, static_cast<uint64_t>(took_us));
   out += "\r\n";
-  send(status);
+  send(status, took_us);
 }
 
-void Call::send(int status) {
+void Call::send(int status, int64_t took_us) {
   response.status = status;
-  metrics_.done(static_cast<size_t>(operation), status, steady_us() - started_us_);
+  metrics_.done(static_cast<size_t>(operation), status, took_us);
   answered_ = true;
   responder_.send(std::move(response));
 }
@@ -250,7 +246,7 @@ void Call::send(int status) {
 void Call::reply_forwarded(int status, std::string headers_in, std::string body_in) {
   response.headers = std::move(headers_in);
   response.body = std::move(body_in);
-  send(status);
+  send(status, steady_us() - started_us_);
 }
 
 void Call::reply_moved() {

@@ -111,7 +111,7 @@ struct Call {
   // Whether the answer to it is one item.
   bool is_about_one_item() const;
   void finish(int status);
-  void send(int status);
+  void send(int status, int64_t took_us);
 
   net::Responder responder_;
   face::RequestMetrics& metrics_;

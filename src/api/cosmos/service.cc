@@ -158,9 +158,7 @@ CallPtr Service::pass_head(CallPtr call) const {
     call->fail(error, substatus);
     return nullptr;
   };
-  auto address = address_of(call->target);
-  if (!address) return refused(address.error());
-  call->address = std::move(*address);
+  if (auto read = take_apart(call->target, call->address); !read) return refused(read.error());
   const bool is_authorized = call->hop && !call->hop->principal.empty();
   if (!is_authorized) {
     auto principal = authorize(context_, *call);

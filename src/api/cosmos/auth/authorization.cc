@@ -1,28 +1,29 @@
 // Reading the authorization header, and checking the signature: see authorization.h.
 #include "api/cosmos/auth/authorization.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "account/authorization_token.h"
-#include "base/ascii_case.h"
 #include "base/bytes.h"
 #include "net/http_date.h"
 
 namespace orrery::cosmos {
 namespace {
 
+char* write_lower(char* to, std::string_view text) {
+  for (const char c : text) *to++ = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+  return to;
+}
+
 std::string payload_of(std::string_view verb, std::string_view type, std::string_view link,
                        std::string_view date) {
-  std::string payload;
-  payload.reserve(verb.size() + type.size() + link.size() + date.size() + 5);
-  append_lower(payload, verb);
-  payload += '\n';
-  append_lower(payload, type);
-  payload += '\n';
-  payload += link;
-  payload += '\n';
-  append_lower(payload, date);
-  payload += "\n\n";
+  std::string payload(verb.size() + type.size() + link.size() + date.size() + 5, '\n');
+  char* to = payload.data();
+  to = write_lower(to, verb) + 1;
+  to = write_lower(to, type) + 1;
+  to = std::ranges::copy(link, to).out + 1;
+  write_lower(to, date);
   return payload;
 }
 

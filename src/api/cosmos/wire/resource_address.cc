@@ -47,7 +47,7 @@ Result<bool> split(std::string_view path, ResourceAddress& address) {
     }
     std::string& out = address.segments[address.count++];
     if (segment.find('%') == std::string_view::npos) {
-      out = segment;
+      out.append(segment);
       continue;
     }
     escaped = true;
@@ -62,11 +62,13 @@ bool is_key_delete(const ResourceAddress& address) {
   return address.count == 6 && address.segments[4] == "operations";
 }
 
-// The first parts of a path, as they were sent.
-std::string_view first_parts(std::string_view path, size_t count) {
-  size_t size = 0;
-  for (size_t i = 0; i < count; ++i) size = path.find('/', size + (i == 0 ? 0 : 1));
-  return path.substr(0, size);
+// A path without so many of its last parts, as it was sent.
+std::string_view without_last(std::string_view path, size_t parts) {
+  for (size_t i = 0; i < parts; ++i) {
+    const size_t slash = path.rfind('/');
+    path = path.substr(0, slash == std::string_view::npos ? 0 : slash);
+  }
+  return path;
 }
 
 std::string decoded_link(const ResourceAddress& address, size_t count, size_t size_max) {
@@ -107,7 +109,7 @@ void set_signed_forms(ResourceAddress& address, std::string_view path, bool esca
     if (linked == 2) address.resource_link = lowered(segments[1]);
     return;
   }
-  const std::string_view sent = first_parts(path, linked);
+  const std::string_view sent = without_last(path, address.count - linked);
   std::string link = escaped ? decoded_link(address, linked, sent.size()) : std::string(sent);
   if (address.by_rid) {
     address.resource_link = lowered(segments[linked - 1]);
@@ -154,24 +156,29 @@ Result<ResourceAddress> resolved_for(std::string_view target) {
 }
 
 Result<ResourceAddress> address_of(std::string_view path) {
+  ResourceAddress address;
+  if (auto taken = take_apart(path, address); !taken) return pass(taken.error());
+  return address;
+}
+
+Status take_apart(std::string_view path, ResourceAddress& address) {
   const std::string_view target = path;
   path = without_query(path);
   while (path.starts_with('/')) path.remove_prefix(1);
   while (path.ends_with('/')) path.remove_suffix(1);
-  ResourceAddress address;
   const auto escaped = split(path, address);
   if (!escaped) return pass(escaped.error());
-  if (address.count == 0) return address;
+  if (address.count == 0) return {};
   address.by_rid = names_database_by_rid(address);
   if (asks_for_addresses(address)) {
     auto feed = resolved_for(target);
     if (!feed) return pass(feed.error());
     address.resource_type = std::move(feed->resource_type);
     address.resource_link = std::move(feed->resource_link);
-    return address;
+    return {};
   }
   set_signed_forms(address, path, *escaped);
-  return address;
+  return {};
 }
 
 }  // namespace orrery::cosmos

@@ -65,7 +65,7 @@ void append_session_token(std::string& out, uint32_t range_id, uint64_t lsn) {
   char* at = std::to_chars(digits.data(), end, range_id).ptr;
   for (const char c : std::string_view(":-1#")) *at++ = c;
   at = std::to_chars(at, end, lsn).ptr;
-  out.append(digits.data(), at);
+  out.append(digits.data(), static_cast<size_t>(at - digits.data()));
 }
 
 std::string session_token(uint32_t range_id, uint64_t lsn) {
