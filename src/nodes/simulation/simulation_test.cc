@@ -10,8 +10,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "base/log.h"
 
@@ -120,6 +123,63 @@ TEST_F(Simulation, WhenTheTroubleIsOverEverythingIsServedAgain) {
     ASSERT_EQ(result.failure, "") << seed;
   }
 }
+
+// Each fault of one node, of the coordinator and of another. No range may be without an owner that
+// serves it for longer than the bound, whichever node has it.
+struct Failover {
+  FaultOptions options;
+  const char* name;
+  int64_t bound_us;
+};
+
+class OneFault : public testing::TestWithParam<Failover> {
+ protected:
+  static void SetUpTestSuite() { log::configure(log::Level::off, log::Format::text); }
+
+  Fibers fibers_;
+};
+
+TEST_P(OneFault, EveryRangeIsServedAgainInTime) {
+  const auto one = number_from("ORRERY_SEED");
+  const uint64_t first = one.value_or(1);
+  const uint64_t count = one ? 1 : number_from("ORRERY_SEEDS").value_or(kIsSlow ? 5 : 60);
+  int64_t longest_us = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const RunResult result =
+        run({.seed = seed, .tells = one.has_value(), .fault = GetParam().options}, fibers_);
+    ASSERT_EQ(result.failure, "") << "run it again with ORRERY_SEED=" << seed;
+    EXPECT_LE(result.unserved_us, GetParam().bound_us)
+        << "range " << result.unserved.range << " (0 is the catalog), ORRERY_SEED=" << seed;
+    longest_us = std::max(longest_us, result.unserved_us);
+  }
+  std::printf("not served for %.2f s at most\n", static_cast<double>(longest_us) / 1e6);
+}
+
+constexpr int64_t kBoundUs = 5'000'000;
+constexpr int64_t kOpenUsMax = 1'000'000;
+
+std::vector<Failover> failovers() {
+  struct Named {
+    Fault fault;
+    const char* name;
+  };
+  std::vector<Failover> all;
+  for (const auto& [fault, name] : {Named{Fault::crash, "Crash"}, Named{Fault::hang, "Hang"},
+                                    Named{Fault::cut_from_nodes, "CutFromNodes"},
+                                    Named{Fault::cut_from_store, "CutFromStore"}}) {
+    for (const bool of_coordinator : {false, true}) {
+      all.push_back(
+          {.options = {.fault = fault, .of_coordinator = of_coordinator, .open_us_max = kOpenUsMax},
+           .name = name,
+           .bound_us = kBoundUs});
+    }
+  }
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Each, OneFault, testing::ValuesIn(failovers()), [](const auto& info) {
+  return std::string(info.param.name) +
+         (info.param.options.of_coordinator ? "OfTheCoordinator" : "OfAnother");
+});
 
 TEST_F(Simulation, ASeedIsTheSameRunAgain) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
