@@ -1,5 +1,6 @@
 // Several nodes over one volume: any of them answers for all, and the end of one loses nothing.
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 
@@ -76,6 +77,24 @@ async function killUnderLoad(whom) {
     await cluster.close();
   }
 }
+
+// Processes that this one has started, and that serve.
+function serving() {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      const parent = /^\S+ \(.*\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1];
+      return Number(parent) === process.pid && readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes("serve");
+    } catch {
+      return false;  // no process, or one that has ended
+    }
+  });
+}
+
+test("a cluster of which one node cannot start leaves none behind", async () => {
+  const args = (name) => (name === "n2" ? ["--no-such-option"] : []);
+  await assert.rejects(startCluster(["n1", "n2", "n3"], { args }), /no-such-option/);
+  assert.deepEqual(serving(), []);
+});
 
 describe("a cluster of three", () => {
   test("any node takes any request", async () => {

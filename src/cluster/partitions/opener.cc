@@ -17,6 +17,8 @@ namespace {
 using partition::Partition;
 
 constexpr int64_t kOpenAgainUs = 1'000'000;
+// Of a node: the catalog may just have had no owner.
+constexpr int64_t kNodeOpenAgainUs = 100'000;
 
 // A partition is in use for as long as a request, a query or the work on a partition takes. When
 // all are, whoever opens another looks again after a moment, and gives up after so many.
@@ -56,7 +58,7 @@ Opener::Opened Opener::open(const std::shared_ptr<Slot>& slot) {
     log::error("cannot open a partition",
                {{"name", slot->range.volume_name}, {"error", partition.error().message}});
     slot->open_error = partition.error();
-    slot->open_again_us = now_us + kOpenAgainUs;
+    slot->open_again_us = now_us + (is_node_ ? kNodeOpenAgainUs : kOpenAgainUs);
     return pass(partition.error());
   }
   slot->open_error.reset();

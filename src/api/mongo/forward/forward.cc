@@ -347,9 +347,11 @@ static bool has_killed(std::string_view answer, int64_t id) {
   const auto document = from_bson(answer);
   if (!document) return false;
   const value::Value killed = document->find("cursorsKilled");
-  return killed.is_array() && std::ranges::any_of(killed.elements(), [id](const auto& one) {
-           return exact_integer(one) == id;
-         });
+  if (!killed.is_array()) return false;
+  for (const value::Value& one : killed.elements()) {
+    if (exact_integer(one) == id) return true;
+  }
+  return false;
 }
 
 bool kill_far_cursor(const Context& context, const Call& call, int64_t id) {
