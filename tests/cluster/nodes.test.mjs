@@ -239,7 +239,7 @@ describe("a cluster of three", () => {
     }
   });
 
-  test("a partition is moved and split by command, and its items stay", async () => {
+  test("a partition is moved and split by command, its children are placed at both nodes, and its items stay", async () => {
     const cluster = await startCluster(["n1", "n2"], { steady: true });
     try {
       await make(cluster, { throughput: 400, items: 20 });
@@ -257,6 +257,8 @@ describe("a cluster of three", () => {
       const split = await node.split(cluster.container(coordinator));
       assert.equal(split.code, 0, split.out);
       assert.equal((await cluster.partitions("db", "c", coordinator)).length, 2);
+      await until("its children are at both nodes", async () =>
+        new Set((await cluster.partitions("db", "c", coordinator)).map(({ node }) => node)).size === 2);
       for (const name of cluster.names) {
         for (const i of upTo(20)) assert.equal((await cluster.container(name).item(`i${i}`, `k${i}`).read()).resource.n, i);
       }

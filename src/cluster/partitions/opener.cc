@@ -26,6 +26,8 @@ constexpr std::chrono::milliseconds kMoment{10};
 constexpr std::chrono::milliseconds kInstant{1};
 constexpr int kMomentsMax = 300;
 constexpr int kClaimMomentsMax = 1'000;
+// The catalog goes from one node to another, or its owner is dead and not yet known to be.
+constexpr int64_t kTellUsMax = 10'000'000;
 
 }  // namespace
 
@@ -122,7 +124,7 @@ Opener::Opened Opener::claim_files(const Slot& slot) {
 
 Status Opener::note_opened(const Slot& slot, const Partition& partition, bool was_noted) {
   Status told = was_noted ? Status() : fault::point("files.made");
-  if (told) told = catalog_.note_opened(slot.container, slot.range, partition.epoch());
+  if (told) told = tell_catalog(slot, partition.epoch());
   // The catalog's owner may have told this without a commit, by what it had: asked after that.
   if (told && is_node_) told = check_current();
   if (told || is_node_ || told.error().code == Code::moved) return told;
@@ -131,6 +133,21 @@ Status Opener::note_opened(const Slot& slot, const Partition& partition, bool wa
   log::warn("cannot note in the catalog that a partition has files",
             {{"name", slot.range.volume_name}, {"error", told.error().message}});
   return {};
+}
+
+// Told twice it is told once. A node tells it until the catalog has an owner that answers.
+Status Opener::tell_catalog(const Slot& slot, uint64_t epoch) {
+  for (const int64_t until_us = shared_.clock.steady_us() + kTellUsMax;;) {
+    auto told = catalog_.note_opened(slot.container, slot.range, epoch);
+    if (told || !is_node_) return told;
+    const Code code = told.error().code;
+    const bool may_pass =
+        code == Code::overloaded || code == Code::elsewhere || code == Code::internal;
+    if (!may_pass || stop_.is_set() || shared_.clock.steady_us() > until_us) return told;
+    if (auto current = check_current(); !current) return current;
+    if (!slot.here) return pass(is_elsewhere());
+    std::this_thread::sleep_for(kMoment);
+  }
 }
 
 Opener::Opened Opener::open_if_there(const std::shared_ptr<Slot>& slot) {

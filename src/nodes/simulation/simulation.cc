@@ -47,6 +47,7 @@ class Cluster {
         invariants_(world_, history_, objects_, lives_, current_),
         served_(world_),
         recovers_(options.recovers),
+        splits_(options.splits),
         fault_(options.fault) {
     world_.tells = options.tells;
     world_.after_step = [this] { invariants_.check_leases(); };
@@ -260,7 +261,7 @@ class Cluster {
       if (life.process.dead) return;
       const auto choice = static_cast<uint64_t>(world_.between(0, 1'000'000));
       ToySeat::Use use = world_.happens(0.5) ? ToySeat::Use::write : ToySeat::Use::read;
-      if (world_.happens(0.02) && world_.now_us() < calm_us_) use = ToySeat::Use::split;
+      if (world_.happens(splits_) && world_.now_us() < calm_us_) use = ToySeat::Use::split;
       life.seat->use(choice, use, world_.happens(0.03));
     }
   }
@@ -488,6 +489,7 @@ class Cluster {
   Served served_;
   int64_t calm_us_ = 0;
   const bool recovers_;
+  const double splits_;
   const std::optional<FaultOptions> fault_;
 };
 

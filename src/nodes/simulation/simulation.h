@@ -38,6 +38,7 @@ struct RunOptions {
   // It goes on until all nodes should be well again, and every range is to be written then.
   bool recovers = false;
   std::optional<FaultOptions> fault = std::nullopt;
+  double splits = 0.02;  // of what clients do with partitions
 };
 
 struct RunResult {
