@@ -33,6 +33,7 @@ nodes::NodeTimes node_times() {
   times.unreachable_us *= factor;
   times.unheard_us *= factor;
   times.deaf_us *= factor;
+  times.newcomer_us *= factor;
   return times;
 }
 

@@ -22,15 +22,23 @@ std::shared_ptr<const Plan> Coordinator::update(const Members& members, int64_t 
   const bool is_due = balanced_us_ == INT64_MIN || now_us - balanced_us_ >= times_.balance_us;
   const uint64_t lsn = seat_.catalog_lsn();
   bool is_first = false;
+  Strangers unheard;
   {
     MutexLock lock(mutex_);
     is_first = !plan_;
+    if (is_first) {
+      for (const Member& member : before_ ? before_->members : members.live()) {
+        known_.insert(member.incarnation);
+      }
+    }
     std::erase_if(followers_, [&](const auto& follower) { return !members.find(follower.first); });
     for (const Member& member : members.live()) {
       const auto [follower, is_new] = followers_.try_emplace(member.incarnation);
       if (is_new) follower->second.facts.heard_us = now_us;
     }
-    const bool changed = planned_members_ != members.live() || planned_lsn_ != lsn;
+    unheard = strangers(members, now_us);
+    const bool changed =
+        planned_members_ != members.live() || planned_lsn_ != lsn || planned_strangers_ != unheard;
     const bool goes_on = plan_ && now_us - planned_us_ >= times_.poll_us && has_moves_to_make();
     if (!is_first && !changed && !is_due && !goes_on && !is_asked_) return plan_;
   }
@@ -48,6 +56,7 @@ std::shared_ptr<const Plan> Coordinator::update(const Members& members, int64_t 
   }
   planned_us_ = now_us;
   planned_members_ = members.live();
+  planned_strangers_ = unheard;
   planned_lsn_ = lsn;
   if (is_due) balanced_us_ = now_us;
   before_.reset();
@@ -55,6 +64,8 @@ std::shared_ptr<const Plan> Coordinator::update(const Members& members, int64_t 
   MutexLock lock(mutex_);
   const bool is_asked = std::exchange(is_asked_, false);
   Placing wanted = placing(members, std::move(ranges));
+  wanted.strangers = std::move(unheard.all);
+  wanted.expected = std::move(unheard.expected);
   if (is_first) wanted.holders = std::move(holders);
   if (is_due && wanted.balance == Placing::Balance::no) {
     wanted.balance = Placing::Balance::worthwhile;
@@ -86,12 +97,28 @@ bool Coordinator::has_moves_to_make() const {
   return false;
 }
 
+Coordinator::Strangers Coordinator::strangers(const Members& members, int64_t now_us) const {
+  Strangers strangers;
+  for (const Member& member : members.live()) {
+    if (member.incarnation == incarnation_ || known_.contains(member.incarnation)) continue;
+    const auto follower = followers_.find(member.incarnation);
+    if (follower == followers_.end() || follower->second.facts.has_followed) continue;
+    strangers.all.insert(member.incarnation);
+    if (now_us - follower->second.facts.heard_us < times_.newcomer_us) {
+      strangers.expected.insert(member.incarnation);
+    }
+  }
+  return strangers;
+}
+
 Placing Coordinator::placing(const Members& members, std::vector<RangeFacts> ranges) {
   Placing placing{.members = members.live(),
                   .ranges = std::move(ranges),
                   .holders = {},
                   .pinned = pinned_,
                   .busy = {},
+                  .strangers = {},
+                  .expected = {},
                   .balance = balance_};
   // Each range's figures are those of who is to serve it; what another says may be old.
   for (RangeFacts& range : placing.ranges) {
@@ -152,7 +179,8 @@ void Coordinator::follow(FollowRequest request, int64_t now_us, peer::Done done)
                         .catalog_lsn = request.catalog_lsn,
                         .plan_term = request.plan_term,
                         .plan_version = request.plan_version,
-                        .quiet = request.quiet};
+                        .quiet = request.quiet,
+                        .has_followed = true};
       if (request.loads) {
         follower.loads.clear();
         for (const RangeLoad& load : *request.loads) follower.loads[load.ref] = load;

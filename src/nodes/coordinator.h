@@ -33,6 +33,7 @@ struct FollowerFacts {
   uint64_t plan_term = 0;
   uint64_t plan_version = 0;
   bool quiet = false;
+  bool has_followed = false;  // it was heard of in this term
 };
 
 class Coordinator {
@@ -84,6 +85,15 @@ class Coordinator {
   void answer(const FollowRequest& request, peer::Done done);
   Result<std::map<RangeRef, Placing::Holder>> first_holders(const std::vector<RangeFacts>& ranges,
                                                             const Members& members);
+  // Members that are new since the plan before this term, and have not followed yet. A node that
+  // others cannot reach, and that comes back again and again, would be given ranges.
+  struct Strangers {
+    std::set<std::string> all;
+    std::set<std::string> expected;  // they may still be about to
+
+    bool operator==(const Strangers&) const = default;
+  };
+  Strangers strangers(const Members& members, int64_t now_us) const ORRERY_REQUIRES(mutex_);
   Placing placing(const Members& members, std::vector<RangeFacts> ranges) ORRERY_REQUIRES(mutex_);
 
   Seat& seat_;
@@ -93,7 +103,9 @@ class Coordinator {
 
   // Of the node's thread alone.
   std::shared_ptr<const Plan> before_;
+  std::set<std::string> known_;  // members of the plan before this term, or of the first one
   std::vector<Member> planned_members_;
+  Strangers planned_strangers_;
   uint64_t planned_lsn_ = 0;
   int64_t planned_us_ = 0;
   int64_t balanced_us_ = INT64_MIN;

@@ -23,6 +23,7 @@ constexpr size_t kDeputies = 2;
 Status Members::poll(const std::string& coordinator, const std::set<std::string>& doubted) {
   const bool looks_at_all = is_watcher(coordinator) || polls_ % kOthersLookEvery == 0;
   ++polls_;
+  due_us_ = INT64_MAX;
   if (!looks_at_all) {
     if (auto looked = look_at(coordinator, false); !looked) return looked;
     list_live();
@@ -87,6 +88,7 @@ Status Members::look_at(const std::string& incarnation, bool is_doubted) {
   seen.incarnation = incarnation;
   if (*finding == LeaseWatch::Finding::renewed) seen.changed_us = clock();
   seen.row = *watch.row();
+  due_us_ = std::min(due_us_, watch.due_us().value_or(INT64_MAX));
   return {};
 }
 

@@ -43,6 +43,9 @@ class Members {
   // By name.
   const std::vector<Member>& live() const { return live_; }
   const Member* find(const std::string& incarnation) const;
+  // When, by this node's clock, the next of those that were looked at last is to be ended, unless
+  // it is renewed. INT64_MAX: none.
+  int64_t due_us() const { return due_us_; }
   // When the newest reading of all rows began. What was over by then is not among them.
   int64_t read_us() const { return read_us_; }
   uint64_t leases_ended() const { return leases_ended_; }
@@ -60,6 +63,7 @@ class Members {
   std::map<std::string, SeenRow> rows_;
   std::vector<Member> live_;
   int64_t read_us_ = INT64_MIN;
+  int64_t due_us_ = INT64_MAX;
   uint32_t polls_ = 0;
   uint64_t leases_ended_ = 0;
 };

@@ -41,8 +41,11 @@ void Node::tick() {
   }
   read_told();
   if (const int64_t now_us = clock_(); now_us >= next_poll_us_) {
-    next_poll_us_ = now_us + times_.poll_us;
     poll(now_us);
+    next_poll_us_ = std::clamp(members_.due_us(), now_us + times_.tick_us, now_us + times_.poll_us);
+  } else if (vacant_since_us_) {
+    find_coordinator(now_us);
+    if (vacant_since_us_) claim_catalog(clock_());
   }
   const int64_t now_us = clock_();
   if (coordinating()) {
@@ -90,14 +93,17 @@ void Node::look_at_version() {
   }
 }
 
+void Node::probe_unheard(const Coordinator& coordinator, int64_t now_us) {
+  const auto unheard = coordinator.unheard(members_, now_us, times_.unheard_us);
+  probes_.keep_only(unheard);
+  for (const Member& member : unheard) probes_.send(member);
+}
+
 // Those whose leases are ended though they renew them.
-std::set<std::string> Node::doubted(int64_t now_us) {
+std::set<std::string> Node::doubted(int64_t now_us) const {
   std::set<std::string> doubted;
   if (const auto coordinator = coordinating()) {
-    const auto unheard = coordinator->unheard(members_, now_us, times_.unheard_us);
-    probes_.keep_only(unheard);
-    for (const Member& member : unheard) {
-      probes_.send(member);
+    for (const Member& member : coordinator->unheard(members_, now_us, times_.unheard_us)) {
       if (probes_.is_unreachable(member.incarnation)) doubted.insert(member.incarnation);
     }
     for (const Member& member : coordinator->unheard(members_, now_us, times_.deaf_us)) {
@@ -125,6 +131,7 @@ void Node::find_coordinator(int64_t now_us) {
     return;
   }
   owner_known_ = true;
+  if (owner_ != *owner) forget_question();
   owner_ = std::move(*owner);
   bool is_vacant = owner_.empty() || (owner_ == lease_.incarnation() && !coordinating());
   if (!is_vacant && owner_ != lease_.incarnation() && !members_.rows().contains(owner_)) {
@@ -141,7 +148,29 @@ void Node::find_coordinator(int64_t now_us) {
   known_coordinator_ = member && !is_vacant ? std::optional(*member) : std::nullopt;
 }
 
-bool Node::may_claim(int64_t now_us) const {
+// The next is for another coordinator. The one before may be dead, and would not answer it.
+void Node::forget_question() {
+  is_asking_ = false;
+  is_reached_ = true;
+  next_question_us_ = INT64_MIN;
+  lease_.set_cannot_reach("");
+}
+
+// Asked while the catalog is nobody's: whether most of those that live have answered since.
+bool Node::reaches_most() {
+  size_t probed = 0;
+  size_t reached = 0;
+  for (const Member& member : members_.live()) {
+    if (member.incarnation == lease_.incarnation()) continue;
+    if (probed++ == kWatchersMax) break;
+    if (!probes_.has_answered_since(member.incarnation, *vacant_since_us_)) probes_.send(member);
+    if (probes_.has_answered_since(member.incarnation, *vacant_since_us_)) ++reached;
+  }
+  probed = std::min(probed, kWatchersMax);
+  return (reached + 1) * 2 > probed + 1;
+}
+
+bool Node::may_claim(int64_t now_us) {
   if (now_us < next_claim_us_ || !lease_.is_good()) return false;
   const Member* self = members_.find(lease_.incarnation());
   if (!self) return false;
@@ -149,8 +178,10 @@ bool Node::may_claim(int64_t now_us) const {
   const auto takes = [](const Member& member) { return !member.draining; };
   const auto first = std::ranges::find_if(members_.live(), takes);
   if (self->draining && first != members_.live().end()) return false;
+  const int64_t vacant_us = now_us - *vacant_since_us_;
+  if (!reaches_most() && vacant_us < times_.claim_unreached_us) return false;
   if (first == members_.live().end() || first->incarnation == self->incarnation) return true;
-  return now_us - *vacant_since_us_ >= times_.claim_after_us;
+  return vacant_us >= times_.claim_after_us;
 }
 
 void Node::claim_catalog(int64_t now_us) {
@@ -198,6 +229,7 @@ void Node::coordinate(int64_t now_us) {
   const auto coordinator = coordinating();
   if (auto plan = coordinator->update(members_, now_us)) install(std::move(plan));
   coordinator->answer_waiting(clock_());
+  probe_unheard(*coordinator, now_us);
   // The catalog is the last that a node which is drained gives away.
   const Member* self = members_.find(lease_.incarnation());
   if (!self || !self->draining || !is_drained()) return;
@@ -209,7 +241,8 @@ void Node::coordinate(int64_t now_us) {
 void Node::ask_coordinator(int64_t now_us) {
   // It may be reached, and be waiting for the store.
   const Member* owner = members_.find(owner_);
-  if (!is_reached_ && owner) {
+  const bool is_late = is_asking_ && now_us - asked_us_ > times_.news_wait_us + times_.late_us;
+  if ((!is_reached_ || is_late) && owner) {
     probes_.send(*owner);
     lease_.set_cannot_reach(probes_.is_unreachable(owner_) ? owner_ : "");
   }

@@ -5,9 +5,12 @@
 // A node that does everything late, twice or in another order than its neighbours loses no write
 // and answers no read wrongly.
 //
-//  - Each poll_us it reads the rows and the catalog's root. If the owner of that is over, or has
-//    released it, the first node by name claims it; the others do if it is still nobody's a little
-//    later. Who has it is the coordinator (coordinator.h); its term is the claim's epoch.
+//  - Each poll_us, and when a lease is due to be ended, it reads the rows and the catalog's root.
+//  If
+//    the owner of that is over, or has released it, the first node by name claims it; the others do
+//    if it is still nobody's a little later. Who does not reach more than half of the others leaves
+//    it to them for longer: it would coordinate nobody. Who has it is the coordinator
+//    (coordinator.h); its term is the claim's epoch.
 //  - A follower asks the coordinator for news, one question at a time. Its copy of the catalog is
 //    as of when it sent the newest question that was answered.
 //  - That a node is drained is said in its row, by itself, before whoever asked for it is answered.
@@ -105,10 +108,13 @@ class Node final : public peer::Answerer {
   void follow_failed(const Error& error);
   void poll(int64_t now_us);
   void look_at_version();
-  std::set<std::string> doubted(int64_t now_us);
+  std::set<std::string> doubted(int64_t now_us) const;
+  void probe_unheard(const Coordinator& coordinator, int64_t now_us);
   void find_coordinator(int64_t now_us);
+  void forget_question();
   void claim_catalog(int64_t now_us);
-  bool may_claim(int64_t now_us) const;
+  bool may_claim(int64_t now_us);
+  bool reaches_most();
   void step_down(bool releases);
   void coordinate(int64_t now_us);
   void ask_coordinator(int64_t now_us);

@@ -364,6 +364,66 @@ TEST_F(NodeTest, ACoordinatorThatMostCannotReachIsRevoked) {
   EXPECT_THAT(coordinators(), ElementsAre("b"));
 }
 
+TEST_F(NodeTest, ANodeThatIsCutOffAndComesBackIsGivenNothing) {
+  for (const char* name : {"a", "b", "c"}) start(name);
+  shared_.make_ranges(6);
+  pass(1'000);
+  lives_["c"]->link->is_cut = true;
+  network_.listen("c", nullptr);
+  pass(2'800);
+  EXPECT_TRUE(lives_["c"]->lease->is_lost());
+  EXPECT_EQ(shares("a"), (Shares{{"a", 3}, {"b", 3}})) << "it has ended its lease itself";
+  // A service manager starts it again, and again.
+  for (int i = 0; i < 3; ++i) {
+    start("c").link->is_cut = true;
+    network_.listen("c", nullptr);
+    pass(600);
+    EXPECT_EQ(shares("a"), (Shares{{"a", 3}, {"b", 3}, {"c", 0}}));
+    pass(2'200);
+    EXPECT_TRUE(lives_["c"]->lease->is_lost());
+  }
+  start("c");
+  node("a").rebalance([](const Result<std::string>&) {});
+  pass(2'000);
+  EXPECT_EQ(shares("a"), (Shares{{"a", 2}, {"b", 2}, {"c", 2}}));
+}
+
+TEST_F(NodeTest, WhoReachesNobodyLeavesTheCatalogToTheOthers) {
+  for (const char* name : {"a", "b", "c"}) start(name);
+  pass(1'000);
+  lives_["a"]->link->is_cut = true;
+  network_.listen("a", nullptr);
+  while (!lives_["a"]->lease->is_lost()) pass(50);
+  // The first by name, and the catalog is nobody's.
+  start("a").link->is_cut = true;
+  network_.listen("a", nullptr);
+  pass(600);
+  EXPECT_THAT(coordinators(), ElementsAre("b"));
+}
+
+TEST_F(NodeTest, OfTwoThatReachNobodyOneClaimsTheCatalogInTheEnd) {
+  for (const char* name : {"a", "b"}) {
+    start(name).link->is_cut = true;
+    network_.listen(name, nullptr);
+  }
+  pass(1'900);
+  EXPECT_THAT(coordinators(), IsEmpty());
+  pass(400);
+  EXPECT_THAT(coordinators(), ElementsAre("a"));
+}
+
+TEST_F(NodeTest, AFollowerGivesUpItsQuestionToADeadCoordinator) {
+  for (const char* name : {"a", "b", "c"}) start(name);
+  shared_.make_ranges(6);
+  pass(1'000);
+  // It takes questions and answers none, and its lease ends.
+  lives_["a"]->is_stopped = true;
+  const uint64_t term = node("c").plan()->term;
+  while (coordinators().empty()) pass(50);
+  pass(100);
+  EXPECT_GT(node("c").plan()->term, term) << "of the coordinator that there is now";
+}
+
 TEST_F(NodeTest, OfTwoNodesNeitherIsRevokedForTheNetwork) {
   for (const char* name : {"a", "b"}) start(name);
   pass(1'000);

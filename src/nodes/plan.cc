@@ -47,12 +47,12 @@ class Placer {
         left_(placing.members.size(), kMovesAtOnce),
         takes_(placing.members.size()) {
     for (size_t i = 0; i < placing.members.size(); ++i) {
-      takes_[i] = !placing.members[i].draining;
+      takes_[i] = !placing.members[i].draining &&
+                  !placing.strangers.contains(placing.members[i].incarnation);
       if (placing.busy.contains(placing.members[i].incarnation)) left_[i] = 0;
     }
-    if (std::ranges::none_of(takes_, [](bool takes) { return takes; })) {
-      takes_.assign(takes_.size(), true);  // there is nobody else
-    }
+    has_takers_ = std::ranges::any_of(takes_, [](bool takes) { return takes; });
+    if (!has_takers_) takes_.assign(takes_.size(), true);  // there is nobody else
   }
 
   std::map<RangeRef, uint32_t> run() {
@@ -79,12 +79,22 @@ class Placer {
       if (holder == placing_.holders.end()) continue;
       auto found = by_incarnation.find(holder->second.incarnation);
       if (found != by_incarnation.end()) {
-        give(range, found->second);
+        if (!is_given_up(found->second)) give(range, found->second);
         continue;
       }
       found = by_name.find(holder->second.name);
-      if (found != by_name.end() && takes_[found->second]) give(range, found->second);
+      if (found != by_name.end() && may_return(found->second)) give(range, found->second);
     }
+  }
+
+  // It is new, and was not heard of in time.
+  bool is_given_up(uint32_t member) const {
+    const std::string& incarnation = placing_.members[member].incarnation;
+    return placing_.strangers.contains(incarnation) && !placing_.expected.contains(incarnation);
+  }
+  bool may_return(uint32_t member) const {
+    const Member& back = placing_.members[member];
+    return takes_[member] || (!back.draining && placing_.expected.contains(back.incarnation));
   }
 
   void give_out() {
@@ -107,7 +117,7 @@ class Placer {
 
   void drain() {
     for (Weighed& range : ranges_) {
-      if (!takes_[*range.owner]) move(range, lightest());
+      if (has_takers_ && placing_.members[*range.owner].draining) move(range, lightest());
     }
   }
 
@@ -181,6 +191,7 @@ class Placer {
   std::vector<double> loads_;
   std::vector<uint32_t> left_;  // how many may still be taken from each
   std::vector<bool> takes_;
+  bool has_takers_ = false;
 };
 
 }  // namespace

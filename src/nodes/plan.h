@@ -3,6 +3,8 @@
 //  - Whoever has a range keeps it, as long as it lives: a range that moves is not served for a
 //    moment. A process that came back under the same name takes its ranges again.
 //  - A range that nobody has goes to the least loaded node.
+//  - A node that is new and was not heard of yet (Placing::strangers) gets nothing but what it had
+//    under its name, and that for a moment (Placing::expected): others may not reach it.
 //  - A node that is being drained gets nothing, and loses kMovesAtOnce ranges at a time.
 //  - For balance ranges move only if nodes differ by more than a fifth of what is usual (kSlack),
 //    and only if that makes them clearly less different. So a plan comes to rest.
@@ -38,6 +40,8 @@ struct Placing {
   std::map<RangeRef, Holder> holders;      // who has it, or is to have it by the plan before
   std::map<RangeRef, std::string> pinned;  // by an operator, to a node's name
   std::set<std::string> busy;              // incarnations that nothing more is taken from now
+  std::set<std::string> strangers;         // incarnations that were not heard of yet
+  std::set<std::string> expected;          // those of them that have had no time to be
   Balance balance = Balance::no;
 };
 

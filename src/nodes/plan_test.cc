@@ -17,8 +17,13 @@ Member member(const std::string& name, bool draining = false) {
 }
 
 Placing of(std::vector<Member> members, uint32_t ranges) {
-  Placing placing{
-      .members = std::move(members), .ranges = {}, .holders = {}, .pinned = {}, .busy = {}};
+  Placing placing{.members = std::move(members),
+                  .ranges = {},
+                  .holders = {},
+                  .pinned = {},
+                  .busy = {},
+                  .strangers = {},
+                  .expected = {}};
   for (uint32_t i = 0; i < ranges; ++i) {
     placing.ranges.push_back({.ref = {.container = 1, .range = i},
                               .volume_name = "c1-p" + std::to_string(i),
@@ -173,6 +178,30 @@ TEST(Plan, WhatAnOperatorMovedStaysThere) {
   placing.members[1].draining = true;  // that counts for more
   follow(placing, owners);
   EXPECT_THAT(counts(placing, place(placing)), ElementsAre(4U, 0U));
+}
+
+TEST(Plan, ANodeThatWasNotHeardOfGetsNothingButWhatItHad) {
+  Placing placing = of({member("a"), member("b"), member("c")}, 9);
+  for (uint32_t i = 0; i < 9; ++i) {
+    const std::string name = i < 3 ? "a" : i < 6 ? "b" : "c";
+    placing.holders[{1, i}] = {.incarnation = "before-" + name, .name = name};
+  }
+  const std::string incarnation = member("c").incarnation;
+  placing.strangers = {incarnation};
+  placing.expected = {incarnation};
+  const auto count = [&] {
+    return std::ranges::count_if(place(placing), [](const auto& one) { return one.second == 2; });
+  };
+  EXPECT_EQ(count(), 3) << "it came back under its name";
+  placing.ranges.push_back({.ref = {1, 9}, .volume_name = "p9"});
+  placing.balance = Placing::Balance::as_good_as_possible;
+  EXPECT_EQ(count(), 3) << "and gets nothing else";
+  placing.expected.clear();
+  EXPECT_EQ(count(), 0) << "it does not follow";
+  for (auto& [ref, holder] : placing.holders) holder.incarnation = member(holder.name).incarnation;
+  EXPECT_EQ(count(), 0) << "nor by the plan before";
+  placing.strangers.clear();
+  EXPECT_EQ(count(), 3);
 }
 
 }  // namespace

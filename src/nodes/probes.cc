@@ -24,6 +24,7 @@ void Probes::send(const Member& to) {
                probe.is_sent = false;
                if (answer) {
                  probe.failures = 0;
+                 probe.answered_us = sent_us;
                } else if (probe.failures++ == 0) {
                  probe.first_failed_us = sent_us;
                }
@@ -36,6 +37,12 @@ bool Probes::is_unreachable(const std::string& incarnation) const {
   const auto found = shared_->probes.find(incarnation);
   return found != shared_->probes.end() && found->second.failures >= kFailuresLeast &&
          now_us - found->second.first_failed_us >= times_.unreachable_us;
+}
+
+bool Probes::has_answered_since(const std::string& incarnation, int64_t since_us) const {
+  MutexLock lock(shared_->mutex);
+  const auto found = shared_->probes.find(incarnation);
+  return found != shared_->probes.end() && found->second.answered_us >= since_us;
 }
 
 void Probes::keep_only(const std::vector<Member>& members) {

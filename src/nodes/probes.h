@@ -29,6 +29,8 @@ class Probes {
   void send(const Member& to);
   // None was answered for unreachable_us, and kFailuresLeast of them were sent in that time.
   bool is_unreachable(const std::string& incarnation) const;
+  // One was answered that was sent at that time, by the clock, or later.
+  bool has_answered_since(const std::string& incarnation, int64_t since_us) const;
   // Forgets what is known of all others: they were heard of in another way, or are gone.
   void keep_only(const std::vector<Member>& members);
 
@@ -39,6 +41,7 @@ class Probes {
     bool is_sent = false;
     uint32_t failures = 0;  // one after another
     int64_t first_failed_us = 0;
+    int64_t answered_us = INT64_MIN;  // when the newest that was answered was sent
   };
   // Outlives this, for answers that come late.
   struct Shared {

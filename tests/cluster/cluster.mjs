@@ -24,14 +24,22 @@ const within_ms = 120_000;
 // alone, is the coordinator.
 export async function startCluster(names, options = {}) {
   const cluster = new Cluster(names, options);
-  await cluster.add(names[0]);
-  await Promise.all(names.slice(1).map((name) => cluster.add(name)));
-  // From here on the coordinator gives all of them partitions.
-  await until("the coordinator knows every node", async () => {
-    const live = (await cluster.status()).members.filter((one) => one.state === "live").map((one) => one.name);
-    return cluster.names.every((name) => live.includes(name));
-  });
-  return cluster;
+  try {
+    await cluster.add(names[0]);
+    // All of them have come to an end, good or bad, before one that failed is told of.
+    const added = await Promise.allSettled(names.slice(1).map((name) => cluster.add(name)));
+    for (const { reason } of added) if (reason) throw reason;
+    // From here on the coordinator gives all of them partitions.
+    await until("the coordinator knows every node", async () => {
+      const live = (await cluster.status()).members.filter((one) => one.state === "live").map((one) => one.name);
+      return cluster.names.every((name) => live.includes(name));
+    });
+    return cluster;
+  } catch (error) {
+    // Nobody else has it: nodes that are left would run on, and the test's process with them.
+    await cluster.abandon();
+    throw error;
+  }
 }
 
 // A container with partitions at every node.
@@ -192,6 +200,14 @@ class Cluster {
       process.kill("SIGCONT");
       return false;
     });
+  }
+
+  // Ends whatever is there, at once.
+  async abandon() {
+    const left = [...this.nodes.values(), ...this.ended];
+    this.nodes.clear();
+    await Promise.allSettled(left.map((node) => node.process && node.kill()));
+    rmSync(this.folder, { recursive: true, force: true });
   }
 
   async close() {

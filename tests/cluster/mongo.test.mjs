@@ -18,6 +18,7 @@ function mongoNodes(options = {}) {
         return ["--mongo-port", String(ports.get(name))];
       },
     });
+    at.ports = ports;
     at.clients = new Map();
     for (const name of at.cluster.names) {
       const client = new MongoClient(`mongodb://127.0.0.1:${ports.get(name)}/`, { serverSelectionTimeoutMS: 60_000 });
@@ -153,6 +154,25 @@ describe("collections of several nodes", () => {
       const { id } = cursor;
       await cursor.close();
       await assert.rejects(one.db.command({ getMore: id, collection: "long" }), (error) => error.code === 43);
+    }
+  });
+
+  test("a cursor at another node stays when another user wants it killed", async () => {
+    const on = at.on("kept");
+    await on[0].insertMany(numbers(10).map((_id) => ({ _id })));
+    await at.clients.get("n1").db("shop").command({ createUser: "reader", pwd: "secret", roles: ["read"] });
+    for (const [name, client] of at.clients) {
+      const mine = client.db("shop");
+      const { cursor } = await mine.command({ find: "kept", batchSize: 2 });
+      const reader = new MongoClient(`mongodb://reader:secret@127.0.0.1:${at.ports.get(name)}/?authSource=shop`);
+      try {
+        await reader.connect();
+        await reader.db("shop").command({ killCursors: "kept", cursors: [cursor.id] });
+      } finally {
+        await reader.close();
+      }
+      const rest = await mine.command({ getMore: cursor.id, collection: "kept" });
+      assert.equal(rest.cursor.nextBatch.length, 8, name);
     }
   });
 });

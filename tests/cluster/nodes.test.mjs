@@ -1,5 +1,6 @@
 // Several nodes over one volume: any of them answers for all, and the end of one loses nothing.
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
 
@@ -76,6 +77,24 @@ async function killUnderLoad(whom) {
     await cluster.close();
   }
 }
+
+// Processes that this one has started, and that serve.
+function serving() {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      const parent = /^\S+ \(.*\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, "utf8"))?.[1];
+      return Number(parent) === process.pid && readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes("serve");
+    } catch {
+      return false;  // no process, or one that has ended
+    }
+  });
+}
+
+test("a cluster of which one node cannot start leaves none behind", async () => {
+  const args = (name) => (name === "n2" ? ["--no-such-option"] : []);
+  await assert.rejects(startCluster(["n1", "n2", "n3"], { args }), /no-such-option/);
+  assert.deepEqual(serving(), []);
+});
 
 describe("a cluster of three", () => {
   test("any node takes any request", async () => {
@@ -220,7 +239,7 @@ describe("a cluster of three", () => {
     }
   });
 
-  test("a partition is moved and split by command, and its items stay", async () => {
+  test("a partition is moved and split by command, its children are placed at both nodes, and its items stay", async () => {
     const cluster = await startCluster(["n1", "n2"], { steady: true });
     try {
       await make(cluster, { throughput: 400, items: 20 });
@@ -238,6 +257,8 @@ describe("a cluster of three", () => {
       const split = await node.split(cluster.container(coordinator));
       assert.equal(split.code, 0, split.out);
       assert.equal((await cluster.partitions("db", "c", coordinator)).length, 2);
+      await until("its children are at both nodes", async () =>
+        new Set((await cluster.partitions("db", "c", coordinator)).map(({ node }) => node)).size === 2);
       for (const name of cluster.names) {
         for (const i of upTo(20)) assert.equal((await cluster.container(name).item(`i${i}`, `k${i}`).read()).resource.n, i);
       }

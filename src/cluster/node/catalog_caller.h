@@ -1,16 +1,22 @@
 // How this node's copy of the catalog asks the owner for changes: over the link between nodes, to
 // whoever is the coordinator by then.
 //
-// Threading: any thread. change() blocks, until the answer or for kChangeDeadline.
+// Threading: any thread. change() blocks, until the answer, for kChangeDeadline, or until the
+// catalog has another owner: the one that was asked may hang.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <chrono>
 #include <functional>
+#include <future>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
-#include "base/await.h"
+#include "base/result.h"
 #include "base/thread_annotations.h"
 #include "catalog/catalog.h"
 #include "peer/link.h"
@@ -48,13 +54,29 @@ class CatalogCaller final : public catalog::ChangeLink {
                                    .message = "no node owns the catalog now: try again",
                                    .retry_after_ms = 100});
     }
-    auto answer = await<Result<std::string>>([&](auto done) {
-      link_.call(*address, kChangeCall, std::move(request), kChangeDeadline, std::move(done));
-    });
-    return answer ? std::move(*answer) : pass(answer.error());
+    std::promise<Result<std::string>> promise;
+    std::future<Result<std::string>> answer = promise.get_future();
+    link_.call(*address, kChangeCall, std::move(request), kChangeDeadline,
+               [promise = std::move(promise)](Result<std::string> given) mutable {
+                 promise.set_value(std::move(given));
+               });
+    while (answer.wait_for(kLook) != std::future_status::ready) {
+      if (coordinator() != address) return unknown("the catalog has another owner meanwhile");
+    }
+    try {
+      return answer.get();
+    } catch (const std::future_error&) {
+      return unknown("the server ran out of memory");
+    }
   }
 
  private:
+  static constexpr std::chrono::milliseconds kLook{20};
+
+  static std::unexpected<Error> unknown(std::string_view why) {
+    return fail(Code::internal, fmt::format("{}: the change may be made or not", why));
+  }
+
   peer::Link& link_;
   mutable Mutex mutex_;
   CoordinatorAddress address_ ORRERY_GUARDED_BY(mutex_);

@@ -17,6 +17,8 @@ namespace {
 using partition::Partition;
 
 constexpr int64_t kOpenAgainUs = 1'000'000;
+// Of a node: the catalog may just have had no owner.
+constexpr int64_t kNodeOpenAgainUs = 100'000;
 
 // A partition is in use for as long as a request, a query or the work on a partition takes. When
 // all are, whoever opens another looks again after a moment, and gives up after so many.
@@ -24,6 +26,8 @@ constexpr std::chrono::milliseconds kMoment{10};
 constexpr std::chrono::milliseconds kInstant{1};
 constexpr int kMomentsMax = 300;
 constexpr int kClaimMomentsMax = 1'000;
+// The catalog goes from one node to another, or its owner is dead and not yet known to be.
+constexpr int64_t kTellUsMax = 10'000'000;
 
 }  // namespace
 
@@ -56,7 +60,7 @@ Opener::Opened Opener::open(const std::shared_ptr<Slot>& slot) {
     log::error("cannot open a partition",
                {{"name", slot->range.volume_name}, {"error", partition.error().message}});
     slot->open_error = partition.error();
-    slot->open_again_us = now_us + kOpenAgainUs;
+    slot->open_again_us = now_us + (is_node_ ? kNodeOpenAgainUs : kOpenAgainUs);
     return pass(partition.error());
   }
   slot->open_error.reset();
@@ -120,7 +124,7 @@ Opener::Opened Opener::claim_files(const Slot& slot) {
 
 Status Opener::note_opened(const Slot& slot, const Partition& partition, bool was_noted) {
   Status told = was_noted ? Status() : fault::point("files.made");
-  if (told) told = catalog_.note_opened(slot.container, slot.range, partition.epoch());
+  if (told) told = tell_catalog(slot, partition.epoch());
   // The catalog's owner may have told this without a commit, by what it had: asked after that.
   if (told && is_node_) told = check_current();
   if (told || is_node_ || told.error().code == Code::moved) return told;
@@ -129,6 +133,21 @@ Status Opener::note_opened(const Slot& slot, const Partition& partition, bool wa
   log::warn("cannot note in the catalog that a partition has files",
             {{"name", slot.range.volume_name}, {"error", told.error().message}});
   return {};
+}
+
+// Told twice it is told once. A node tells it until the catalog has an owner that answers.
+Status Opener::tell_catalog(const Slot& slot, uint64_t epoch) {
+  for (const int64_t until_us = shared_.clock.steady_us() + kTellUsMax;;) {
+    auto told = catalog_.note_opened(slot.container, slot.range, epoch);
+    if (told || !is_node_) return told;
+    const Code code = told.error().code;
+    const bool may_pass =
+        code == Code::overloaded || code == Code::elsewhere || code == Code::internal;
+    if (!may_pass || stop_.is_set() || shared_.clock.steady_us() > until_us) return told;
+    if (auto current = check_current(); !current) return current;
+    if (!slot.here) return pass(is_elsewhere());
+    std::this_thread::sleep_for(kMoment);
+  }
 }
 
 Opener::Opened Opener::open_if_there(const std::shared_ptr<Slot>& slot) {

@@ -95,6 +95,7 @@ class Opener {
   Opened open_files(const Slot& slot);
   Opened claim_files(const Slot& slot);
   Status note_opened(const Slot& slot, const partition::Partition& partition, bool was_noted);
+  Status tell_catalog(const Slot& slot, uint64_t epoch);
 
   // In a cluster to open one takes round trips, and perhaps the death of a node to be certain of.
   static constexpr size_t kThreads = 2;

@@ -117,7 +117,10 @@ Outcome SimStore::apply(const std::string& object, const ObjectChange& change) {
     if (const double fate = world_.chance(); fate < 0.7) {
       const bool is_late = is_cut || fate < 0.35;
       if (is_late) ++world_.counts.operations_late;
-      const int64_t after_us = is_late ? world_.between(kTimeoutUs, 4 * kTimeoutUs) : delay_us();
+      int64_t after_us = is_late ? world_.between(kTimeoutUs, 4 * kTimeoutUs) : delay_us();
+      if (world_.is_orderly) {
+        after_us = std::max(after_us, process_.no_store_until_us - world_.now_us());
+      }
       world_.at(world_.now_us() + after_us,
                 [this, operation, object] { objects_.apply(object, operation->owned.change); });
     }

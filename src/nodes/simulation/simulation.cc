@@ -8,17 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "nodes/node.h"
 #include "nodes/simulation/history.h"
-#include "nodes/simulation/sim_network.h"
-#include "nodes/simulation/sim_store.h"
+#include "nodes/simulation/invariants.h"
+#include "nodes/simulation/life.h"
+#include "nodes/simulation/served.h"
 #include "nodes/simulation/toy_catalog.h"
-#include "nodes/simulation/toy_seat.h"
 #include "volume/objects/lease.h"
 #include "volume/objects/object_volume.h"
-#include "volume/objects/root.h"
-#include "volume/objects/text_number.h"
-#include "volume/objects/written_version.h"
 
 namespace orrery::nodes::simulation {
 namespace {
@@ -30,6 +26,10 @@ constexpr int64_t kRunUs = 14'000'000;
 constexpr int64_t kCalmUs = 10'000'000;  // from here on nothing new goes wrong
 constexpr int64_t kRecoveryUs = 15'000'000;
 constexpr int64_t kServedUs = 8'000'000;
+constexpr int64_t kWarmUpUs = 4'000'000;  // until all ranges are made and served
+constexpr int64_t kAfterFaultUs = 12'000'000;
+constexpr int64_t kWriteEveryUs = 30'000;
+constexpr int64_t kForEverUs = 1'000'000'000;
 
 // Polls are rarer than in production, to run more seeds.
 constexpr NodeTimes kUsualTimes{.tick_us = 100'000, .poll_us = 300'000, .balance_us = 3'000'000};
@@ -38,46 +38,46 @@ std::string name_of(uint32_t node) {
   return fmt::format("n{}", node);
 }
 
-// One life of a node's process.
-struct Life final : peer::Answerer {
-  void answer(std::string kind, std::string bytes, peer::Done done) override {
-    if (kind.starts_with(kKindPrefix)) {
-      node->answer(std::move(kind), std::move(bytes), std::move(done));
-    } else {
-      seat->answer(bytes, std::move(done));
-    }
-  }
-
-  Process process;
-  std::shared_ptr<SimStore> store;
-  std::unique_ptr<SimLink> link;
-  std::shared_ptr<volume::Lease> lease;
-  std::unique_ptr<volume::Volume> volume;
-  std::unique_ptr<Room> room;
-  std::unique_ptr<ToySeat> seat;
-  std::unique_ptr<Node> node;
-  std::optional<World::Waiting> ticking;
-  std::optional<int64_t> as_of_us;
-  bool is_revoked = false;
-  bool is_over = false;
-};
-
 class Cluster {
  public:
   Cluster(const RunOptions& options, Fibers& fibers)
       : world_(options.seed, fibers),
         history_(world_),
         current_(kNodes),
-        recovers_(options.recovers) {
+        invariants_(world_, history_, objects_, lives_, current_),
+        served_(world_),
+        recovers_(options.recovers),
+        splits_(options.splits),
+        fault_(options.fault) {
     world_.tells = options.tells;
-    world_.after_step = [this] { check_leases(); };
+    world_.after_step = [this] { invariants_.check_leases(); };
     objects_.on_change = [this](const std::string& name, const Objects::Object* before,
                                 const Objects::Object* after) {
-      check_change(name, before, after);
+      invariants_.check_change(name, before, after);
     };
   }
 
   RunResult run() {
+    if (fault_) {
+      run_fault();
+    } else {
+      run_troubles();
+    }
+    world_.after_step = nullptr;
+    objects_.on_change = nullptr;
+    for (const auto& life : lives_) end(*life);
+    const Served::Longest longest = served_.longest();
+    RunResult result{.failure = world_.failure(),
+                     .counts = world_.counts,
+                     .unserved_us = longest.us,
+                     .unserved = longest.ref};
+    result.fingerprint =
+        result.counts.steps * 1'000'003 + static_cast<uint64_t>(world_.between(0, 1LL << 40));
+    return result;
+  }
+
+ private:
+  void run_troubles() {
     draw_troubles();
     // Nodes that look rarely know for longer what is no more.
     if (world_.happens(0.25)) times_.poll_us = 1'500'000;
@@ -91,16 +91,21 @@ class Cluster {
       world_.run_until(start_us + kRunUs);
     }
     if (recovers_ && world_.failure().empty()) check_recovery();
-    world_.after_step = nullptr;
-    objects_.on_change = nullptr;
-    for (const auto& life : lives_) end(*life);
-    RunResult result{.failure = world_.failure(), .counts = world_.counts};
-    result.fingerprint =
-        result.counts.steps * 1'000'003 + static_cast<uint64_t>(world_.between(0, 1LL << 40));
-    return result;
   }
 
- private:
+  void run_fault() {
+    times_ = NodeTimes();
+    world_.is_orderly = true;
+    for (uint32_t node = 0; node < kNodes; ++node) start(node);
+    if (!world_.run_until(world_.now_us() + kWarmUpUs + world_.between(0, 1'000'000))) return;
+    Life* const victim = find_victim();
+    if (!victim) return world_.fail("nobody serves anything before the fault");
+    served_.begin(kCatalogRef);
+    for (const RangeFacts& range : victim->seat->ranges()) served_.begin(range.ref);
+    make_fault(*victim);
+    world_.run_until(world_.now_us() + kAfterFaultUs);
+  }
+
   void draw_troubles() {
     const auto maybe = [&](double probability, double most) {
       return world_.happens(probability) ? world_.chance() * most : 0.0;
@@ -160,7 +165,7 @@ class Cluster {
       }
     }
     if (process.dead) return;
-    check_readable(life);
+    invariants_.check_readable(life);
     life.volume = volume::open_object_volume(life.store, options, life.lease).value();
     life.room.reset(new Room{.world = world_,
                              .process = process,
@@ -169,7 +174,8 @@ class Cluster {
                              .store = *life.store,
                              .volume = *life.volume,
                              .lease = *life.lease,
-                             .sealed = sealed_});
+                             .sealed = invariants_.sealed,
+                             .open_us_max = fault_ ? fault_->open_us_max : 0});
     life.seat =
         std::make_unique<ToySeat>(*life.room, *life.link, [&life]() -> std::optional<std::string> {
           const auto coordinator = life.node->coordinator();
@@ -185,6 +191,13 @@ class Cluster {
     world_.spawn(process, [this, &life] { renew(life); });
     world_.spawn(process, [this, &life] { tick(life); });
     world_.spawn(process, [&life] { life.seat->keep_to_plan(); });
+    if (fault_) {
+      for (uint32_t range = 1; range <= kRangesMax; ++range) {
+        world_.spawn(process, [this, &life, range] { write_steadily(life, range); });
+      }
+      world_.spawn(process, [this, &life] { read_catalog_steadily(life); });
+      return;
+    }
     world_.spawn(process, [this, &life] { use_partitions(life); });
     world_.spawn(process, [this, &life] { use_partitions(life); });
     world_.spawn(process, [this, &life] { change_catalog(life); });
@@ -209,8 +222,37 @@ class Cluster {
       life.node->tick();
       if (life.process.dead) return;
       if (life.seat->catalog_lsn() == lsn && !life.is_revoked) life.seat->check_plan();
-      check_freshness(life);
+      invariants_.check_freshness(life);
     }
+  }
+
+  void write_steadily(Life& life, uint32_t range) {
+    const RangeRef ref{.container = 1, .range = range};
+    while (!life.process.dead) {
+      world_.sleep(kWriteEveryUs);
+      if (life.process.dead || !life.seat->write(ref) || life.process.dead) continue;
+      if (is_reached(life)) served_.served(ref);
+    }
+  }
+
+  // And makes the ranges, at the beginning.
+  void read_catalog_steadily(Life& life) {
+    while (!life.process.dead) {
+      world_.sleep(kWriteEveryUs);
+      if (life.process.dead || !life.node->is_coordinator()) continue;
+      if (life.seat->catalog().ranges().size() < kRangesMax) {
+        static_cast<void>(life.seat->change_here({.kind = CatalogChange::Kind::create}));
+        if (!life.process.dead) life.node->catalog_changed();
+      } else if (life.seat->news(0) && !life.process.dead && is_reached(life)) {
+        served_.served(kCatalogRef);
+      }
+    }
+  }
+
+  // By one of the others.
+  bool is_reached(const Life& life) const {
+    const uint32_t node = life.process.node;
+    return !world_.is_cut(node, (node + 1) % kNodes) || !world_.is_cut(node, (node + 2) % kNodes);
   }
 
   void use_partitions(Life& life) {
@@ -219,7 +261,7 @@ class Cluster {
       if (life.process.dead) return;
       const auto choice = static_cast<uint64_t>(world_.between(0, 1'000'000));
       ToySeat::Use use = world_.happens(0.5) ? ToySeat::Use::write : ToySeat::Use::read;
-      if (world_.happens(0.02) && world_.now_us() < calm_us_) use = ToySeat::Use::split;
+      if (world_.happens(splits_) && world_.now_us() < calm_us_) use = ToySeat::Use::split;
       life.seat->use(choice, use, world_.happens(0.03));
     }
   }
@@ -321,6 +363,52 @@ class Cluster {
     });
   }
 
+  Life* find_victim() {
+    std::vector<Life*> others;
+    Life* coordinator = nullptr;
+    for (Life* life : current_) {
+      if (life->process.dead || !life->node) continue;
+      if (life->node->is_coordinator()) {
+        coordinator = life;
+      } else if (life->seat->serves_something()) {
+        others.push_back(life);
+      }
+    }
+    if (fault_->of_coordinator) return coordinator;
+    if (others.empty()) return nullptr;
+    return others[static_cast<size_t>(world_.between(0, static_cast<int64_t>(others.size()) - 1))];
+  }
+
+  // Half of the time it ends soon.
+  void make_fault(Life& victim) {
+    const int64_t for_us = world_.happens(0.5) ? world_.between(1'000, 8'000'000) : kForEverUs;
+    const int64_t until_us = world_.now_us() + for_us;
+    world_.tell(fmt::format("process {} gets its fault", victim.process.number));
+    switch (fault_->fault) {
+      case Fault::crash:
+        ++world_.counts.crashes;
+        return restart(victim, for_us);
+      case Fault::hang:
+        ++world_.counts.pauses;
+        victim.process.paused_until_us = until_us;
+        return;
+      case Fault::cut_from_nodes:
+        ++world_.counts.cuts_of_network;
+        return cut_off(victim.process.node, until_us);
+      case Fault::cut_from_store:
+        ++world_.counts.cuts_of_store;
+        victim.process.no_store_until_us = until_us;
+    }
+  }
+
+  void cut_off(uint32_t node, int64_t until_us) {
+    world_.tell(fmt::format("node {} is cut off from the others", node));
+    for (uint32_t other = 0; other < kNodes; ++other) {
+      if (other == node) continue;
+      world_.cut_until_us[{std::min(node, other), std::max(node, other)}] = until_us;
+    }
+  }
+
   void make_trouble() {
     auto node = static_cast<uint32_t>(world_.between(0, kNodes - 1));
     // Of the coordinator more often: it is what others rely on.
@@ -345,12 +433,7 @@ class Cluster {
         return;
       case 2:
         ++world_.counts.cuts_of_network;
-        world_.tell(fmt::format("node {} is cut off from the others", node));
-        for (uint32_t other = 0; other < kNodes; ++other) {
-          if (other == node) continue;
-          world_.cut_until_us[{std::min(node, other), std::max(node, other)}] = until_us;
-        }
-        return;
+        return cut_off(node, until_us);
       case 3: {
         ++world_.counts.cuts_of_network;
         const uint32_t other = (node + 1) % kNodes;
@@ -364,92 +447,8 @@ class Cluster {
     }
   }
 
-  // --- invariants --------------------------------------------------------------------------------
-
-  void check_leases() {
-    uint32_t coordinators = 0;
-    for (const Life* life : current_) {
-      if (!life || life->process.dead || !life->lease) continue;
-      if (life->is_over && life->lease->is_good()) {
-        world_.fail(fmt::format("I8: the lease of process {} is over, and it believes in it",
-                                life->process.number));
-      }
-      if (life->node && life->node->is_coordinator()) ++coordinators;
-    }
-    if (coordinators > 1) ++world_.counts.two_coordinators;
-  }
-
-  void check_change(const std::string& name, const Objects::Object* before,
-                    const Objects::Object* after) {
-    if (name.starts_with("lease.")) return check_row(name.substr(6), before, after);
-    if (name.starts_with("root.")) return check_root(name, before, after);
-    if (name == volume::kVersionObject) {
-      ++world_.counts.versions_changed;
-      for (const auto& life : lives_) check_readable(*life);
-      return;
-    }
-    // file.ROOT.EPOCH.N.K, which was appended to.
-    const size_t root_end = name.find('.', 5);
-    const size_t epoch_end = name.find('.', root_end + 1);
-    const auto sealed = sealed_.find(name.substr(5, root_end - 5));
-    const auto epoch = volume::number_of<uint64_t>(
-        std::string_view(name).substr(root_end + 1, epoch_end - root_end - 1));
-    if (sealed != sealed_.end() && epoch && *epoch < sealed->second) {
-      world_.fail(fmt::format("I1: an append of epoch {} succeeds, and epoch {} has read the logs",
-                              *epoch, sealed->second));
-    }
-  }
-
-  void check_row(const std::string& incarnation, const Objects::Object* before,
-                 const Objects::Object* after) {
-    using State = volume::LeaseRow::State;
-    const auto row = [](const Objects::Object* object) {
-      return object ? volume::decode_lease_row(object->attributes.at("row")) : std::nullopt;
-    };
-    const auto was = row(before);
-    const auto is = row(after);
-    if (!was || !is) return;
-    if (is->state < was->state || (was->state != State::live && is->counter != was->counter) ||
-        is->counter < was->counter) {
-      world_.fail(fmt::format("I8: the row of {} goes from {} to {}", incarnation,
-                              volume::encode(*was), volume::encode(*is)));
-    }
-    if (is->state == State::live) return;
-    for (const auto& life : lives_) {
-      if (!life->lease || life->lease->incarnation() != incarnation) continue;
-      life->is_revoked = true;
-      life->is_over = is->state == State::over;
-    }
-  }
-
-  // Nothing is written that somebody who may use the volume cannot read.
-  void check_readable(const Life& life) {
-    const Objects::Object* object = objects_.find(volume::kVersionObject);
-    if (!object || !life.lease) return;
-    const Objects::Object* lease = objects_.find("lease." + life.lease->incarnation());
-    const auto row = lease ? volume::decode_lease_row(lease->attributes.at("row")) : std::nullopt;
-    if (!row || row->state == volume::LeaseRow::State::over) return;
-    const auto version = volume::decode_written_version(object->attributes.at("state"));
-    if (!version) return world_.fail("the written version cannot be read");
-    if (version->written <= life.lease->options().versions.newest) return;
-    world_.fail(fmt::format("I12: version {} is written, and process {} uses the volume",
-                            version->written, life.process.number));
-  }
-
-  void check_root(const std::string& name, const Objects::Object* before,
-                  const Objects::Object* after) {
-    if (!before || !after) return;
-    const auto epoch = [](const Objects::Object* root) {
-      return volume::number_of<uint64_t>(root->attributes.at(volume::kEpoch)).value_or(0);
-    };
-    const std::string& was = before->attributes.at(volume::kOwner);
-    const std::string& is = after->attributes.at(volume::kOwner);
-    if (epoch(after) < epoch(before) ||
-        (epoch(after) == epoch(before) && was != is && !is.empty())) {
-      world_.fail(fmt::format("I1: {} goes from epoch {} of {} to epoch {} of {}", name,
-                              epoch(before), was, epoch(after), is));
-    }
-  }
+  // --- what must be true at the end
+  // ---------------------------------------------------------------
 
   // The last trouble ends 5 s after the calm began. Then a lease may have to be ended, the catalog
   // claimed, and partitions moved.
@@ -479,32 +478,19 @@ class Cluster {
     }
   }
 
-  void check_freshness(Life& life) {
-    if (life.process.dead || life.node->is_coordinator()) return;
-    const auto as_of_us = life.node->catalog_as_of_us();
-    if (!as_of_us || as_of_us == life.as_of_us) return;
-    life.as_of_us = as_of_us;
-    const double then_us =
-        static_cast<double>(*as_of_us - life.process.clock_offset_us) / life.process.clock_rate;
-    const size_t floor = history_.floor_at(kCatalogRef, static_cast<int64_t>(then_us) - 10);
-    if (life.seat->catalog_lsn() < floor) {
-      world_.fail(
-          fmt::format("I9: process {} has the catalog as of LSN {}, and {} was acknowledged "
-                      "before the moment that its copy is of",
-                      life.process.number, life.seat->catalog_lsn(), floor));
-    }
-  }
-
   NodeTimes times_ = kUsualTimes;
   World world_;
   Objects objects_;
   Network network_;
   History history_;
-  std::map<std::string, uint64_t> sealed_;
   std::vector<std::unique_ptr<Life>> lives_;
   std::vector<Life*> current_;
+  Invariants invariants_;
+  Served served_;
   int64_t calm_us_ = 0;
   const bool recovers_;
+  const double splits_;
+  const std::optional<FaultOptions> fault_;
 };
 
 }  // namespace

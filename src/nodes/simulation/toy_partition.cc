@@ -79,6 +79,9 @@ bool ToyPartition::load() {
     uint64_t& sealed = room_.sealed[root_id()];
     sealed = std::max(sealed, epoch_);
   }
+  if (room_.open_us_max > 0) {
+    room_.world.sleep(room_.world.between(room_.open_us_max / 10, room_.open_us_max));
+  }
   if (!begin_log()) return false;
   if (room_.process.dead) return false;
   const bool is_noted = is_mutated(Mutation::serve_before_noting) || ref_ == kCatalogRef ||
@@ -172,7 +175,8 @@ std::optional<std::vector<uint64_t>> ToyPartition::read(const std::function<bool
   const uint64_t epoch = epoch_;
   ++users_;
   const auto work = [&] {
-    room_.world.sleep(room_.world.between(0, room_.world.happens(0.05) ? 300'000 : 3'000));
+    const bool is_long = !room_.world.is_orderly && room_.world.happens(0.05);
+    room_.world.sleep(room_.world.between(0, is_long ? 300'000 : 3'000));
   };
   // What is asked for all requests of a turn, before they come, says nothing of them.
   const bool was_good = is_mutated(Mutation::check_before_sample) && may_answer(epoch);

@@ -31,6 +31,7 @@ struct Room {
   std::map<std::string, uint64_t>& sealed;  // of each root, the newest epoch that has read it
   // Tells the catalog, which ends the splits of earlier epochs. False: it may not be served.
   std::function<bool(RangeRef, uint64_t epoch)> note_opened = {};
+  int64_t open_us_max = 0;  // how long reading a partition takes besides
 };
 
 class ToyPartition {

@@ -117,6 +117,14 @@ void ToySeat::follow(std::shared_ptr<const Plan> plan) {
                                  plan_->term, plan_->version));
   }
   room_.history.planned(*plan);
+  if (room_.world.tells) {
+    std::string owners;
+    for (const auto& [ref, owner] : plan->owners) {
+      owners += fmt::format(" r{}={}", ref.range, plan->members[owner].name);
+    }
+    room_.world.tell(fmt::format("{} follows plan {}.{}:{}", room_.process.number, plan->term,
+                                 plan->version, owners));
+  }
   if (owns_catalog_) ++room_.world.counts.plans;
   plan_ = std::move(plan);
   for (const auto& [ref, partition] : partitions_) partition->unwanted = !is_planned_here(ref);
@@ -224,17 +232,7 @@ void ToySeat::use(uint64_t choice, Use use, bool misrouted) {
   Counts& counts = room_.world.counts;
   if (use == Use::split && !reads_anyway) return split(ref, used);
   if (use == Use::write && !reads_anyway) {
-    switch (used.write(room_.world.new_number())) {
-      case ToyPartition::Told::done:
-        ++counts.writes;
-        break;
-      case ToyPartition::Told::failed:
-        ++counts.writes_failed;
-        break;
-      case ToyPartition::Told::unknown:
-        ++counts.writes_unknown;
-        break;
-    }
+    write_to(used);
     return;
   }
   // A node serves only what its copy of the catalog names, when it answers.
@@ -243,6 +241,29 @@ void ToySeat::use(uint64_t choice, Use use, bool misrouted) {
   } else {
     ++counts.reads_refused;
   }
+}
+
+ToyPartition::Told ToySeat::write_to(ToyPartition& partition) {
+  Counts& counts = room_.world.counts;
+  const ToyPartition::Told told = partition.write(room_.world.new_number());
+  switch (told) {
+    case ToyPartition::Told::done:
+      ++counts.writes;
+      break;
+    case ToyPartition::Told::failed:
+      ++counts.writes_failed;
+      break;
+    case ToyPartition::Told::unknown:
+      ++counts.writes_unknown;
+      break;
+  }
+  return told;
+}
+
+bool ToySeat::write(RangeRef ref) {
+  if (!catalog().has(ref.range) || !is_planned_here(ref)) return false;
+  ToyPartition& used = partition(ref);
+  return used.open() && !room_.process.dead && write_to(used) == ToyPartition::Told::done;
 }
 
 void ToySeat::split(RangeRef ref, ToyPartition& parent) {

@@ -2,6 +2,7 @@
 // that the catalog names.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -46,6 +47,12 @@ class ToySeat final : public Seat {
   // A write, a strong read or a split of some range, if the plan names this node, or `misrouted`.
   enum class Use : uint8_t { write, read, split };
   void use(uint64_t choice, Use use, bool misrouted);
+  // A write, if the catalog and the plan have it here. Whether it was acknowledged.
+  bool write(RangeRef ref);
+  bool serves_something() const {
+    return std::ranges::any_of(partitions_,
+                               [](const auto& entry) { return entry.second->is_open(); });
+  }
   // After a tick in which the catalog has not changed: the plan knows all of it.
   void check_plan() const;
   // A fiber of its own: closes and releases what the plan took away.
@@ -55,6 +62,7 @@ class ToySeat final : public Seat {
   const std::vector<uint64_t>& records() const { return owns_catalog_ ? catalog_.writes() : copy_; }
   void split(RangeRef ref, ToyPartition& parent);
   bool is_planned_here(RangeRef ref) const;
+  ToyPartition::Told write_to(ToyPartition& partition);
   ToyPartition& partition(RangeRef ref);
 
   Room& room_;

@@ -66,6 +66,9 @@ class World {
 
   int64_t now_us() const { return now_us_; }
   Troubles troubles;
+  // Of a run with one fault: what a process sends to a store that it cannot reach is lost, or comes
+  // when it can again, and reads take no longer than usual.
+  bool is_orderly = false;
   Counts counts;
   std::map<std::pair<uint32_t, uint32_t>, int64_t> cut_until_us;  // between nodes, lower first
   bool is_cut(uint32_t a, uint32_t b) const;

@@ -240,6 +240,11 @@ void Lease::lose() {
   lost_.store(true, std::memory_order_release);
   log::error("the lease of this process was ended by another one", {{"incarnation", incarnation_}});
   if (options_.on_lost) options_.on_lost();
+  // From here on it answers no read that must be the newest, and the guards of roots and logs keep
+  // its writes out. So others need not wait. Should this fail, they do.
+  if (auto ended = bury(store_, incarnation_); !ended) {
+    log::warn("cannot end the lease of this process", {{"error", ended.error().message}});
+  }
 }
 
 bool remove_lease(ObjectStore& store, const std::string& incarnation) {
@@ -287,14 +292,17 @@ Result<LeaseWatch::Finding> LeaseWatch::poll(ObjectStore& store, Haste haste) {
     const LeaseRow revoked = with_state(*row_, LeaseRow::State::revoked);
     if (replace(store, incarnation_, *row_, revoked).is_done()) row_ = revoked;
   }
+  if (clock_() < *due_us()) return is_renewed ? Finding::renewed : Finding::silent;
+  return end(store);
+}
+
+std::optional<int64_t> LeaseWatch::due_us() const {
+  if (!unchanged_since_us_ || !row_) return std::nullopt;
   int64_t wait_us = times_.revoke_wait_us;
   if (is_mutated(Mutation::no_revoke_wait)) wait_us = 0;
   if (is_mutated(Mutation::no_drift_margin)) wait_us = times_.lease_us;
   if (is_mutated(Mutation::wait_not_own) && row_->state == LeaseRow::State::revoked) wait_us = 0;
-  if (clock_() < *unchanged_since_us_ + wait_us) {
-    return is_renewed ? Finding::renewed : Finding::silent;
-  }
-  return end(store);
+  return *unchanged_since_us_ + wait_us;
 }
 
 // The counter is as it was when the wait began.

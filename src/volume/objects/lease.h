@@ -10,6 +10,8 @@
 //    revoked, so that no renewal succeeds any more, and then to over. The newest renewal was sent
 //    before that reading. So the holder has stopped believing, as long as no clock is more than 1 %
 //    too fast or too slow.
+//  - A holder whose renewal is refused believes in nothing any more, and sets its row to over
+//    itself: nobody has to wait.
 //  - A partition may be claimed when its owner's row is over, or gone. That is a durable fact which
 //    the claimer reads for itself: it needs no clock and trusts nobody.
 //
@@ -179,6 +181,9 @@ class LeaseWatch {
   const std::string& incarnation() const { return incarnation_; }
   // As it was read last. Nothing: it is gone, or was not read yet.
   const std::optional<LeaseRow>& row() const { return row_; }
+  // From when on, by the clock, a poll ends it if it is not renewed before. Nothing: the wait has
+  // not begun.
+  std::optional<int64_t> due_us() const;
 
  private:
   Result<Finding> end(ObjectStore& store);

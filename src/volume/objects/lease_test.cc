@@ -102,12 +102,36 @@ TEST_F(LeaseTest, RevokedAtOnceItIsOverNoSooner) {
   auto lease = take("a");
   LeaseWatch watched = watch(*lease);
   EXPECT_EQ(watched.poll(*store_, LeaseWatch::Haste::at_once).value(), Finding::renewed);
-  lease->renew();
-  EXPECT_TRUE(lease->is_lost());
+  EXPECT_TRUE(lease->is_good()) << "its holder has not noticed";
   now_us_ += 2'400'000;
   EXPECT_EQ(watched.poll(*store_).value(), Finding::silent);
   now_us_ += 100'000;
   EXPECT_EQ(watched.poll(*store_).value(), Finding::over);
+}
+
+TEST_F(LeaseTest, WhoIsRevokedEndsItsLeaseItself) {
+  auto lease = take("a");
+  LeaseWatch watched = watch(*lease);
+  EXPECT_EQ(watched.poll(*store_, LeaseWatch::Haste::at_once).value(), Finding::renewed);
+  lease->renew();
+  EXPECT_TRUE(lease->is_lost());
+  EXPECT_FALSE(lease->is_good());
+  EXPECT_EQ(watched.poll(*store_).value(), Finding::over) << "nobody has to wait";
+}
+
+TEST_F(LeaseTest, IsDueWhenTheWaitIsOver) {
+  auto lease = take("a");
+  LeaseWatch watched = watch(*lease);
+  EXPECT_EQ(watched.due_us(), std::nullopt);
+  watched.poll(*store_).value();
+  EXPECT_EQ(watched.due_us(), now_us_ + 2'500'000);
+  now_us_ += 400'000;
+  lease->renew();
+  watched.poll(*store_).value();
+  EXPECT_EQ(watched.due_us(), now_us_ + 2'500'000);
+  now_us_ += 100'000;
+  watched.poll(*store_).value();
+  EXPECT_EQ(watched.due_us(), now_us_ + 2'400'000);
 }
 
 TEST_F(LeaseTest, WhoFindsARowRevokedWaitsItself) {

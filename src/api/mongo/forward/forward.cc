@@ -10,7 +10,9 @@
 #include <string>
 #include <utility>
 
+#include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/bson/bson_writer.h"
+#include "api/mongo/bson/numbers.h"
 #include "api/mongo/collections/collections.h"
 #include "api/mongo/commands/batches.h"
 #include "api/mongo/forward/concern.h"
@@ -340,11 +342,22 @@ std::optional<Arrived> take_forwarded(const net::Request& request, const face::F
   return arrived;
 }
 
+// Whether the answer to a killCursors says that it has closed the cursor.
+static bool has_killed(std::string_view answer, int64_t id) {
+  const auto document = from_bson(answer);
+  if (!document) return false;
+  const value::Value killed = document->find("cursorsKilled");
+  if (!killed.is_array()) return false;
+  for (const value::Value& one : killed.elements()) {
+    if (exact_integer(one) == id) return true;
+  }
+  return false;
+}
+
 bool kill_far_cursor(const Context& context, const Call& call, int64_t id) {
   if (context.forwarder == nullptr) return false;
   const auto address = context.far_cursors.find(id);
   if (!address) return false;
-  context.far_cursors.remove(id);
   BsonWriter command;
   command.string("killCursors", call.collection()).begin_array("cursors").int64("0", id).end();
   command.string("$db", call.database);
@@ -361,7 +374,10 @@ bool kill_far_cursor(const Context& context, const Call& call, int64_t id) {
   request.principal = principal;
   context.forwarder->send(
       *address, std::move(request), steady_clock::now() + kLateAnswer, [] { return true; },
-      [](const Result<peer::ForwardAnswer>&) {});
+      [&context, id](const Result<peer::ForwardAnswer>& answer) {
+        // That node knows whose it is. A cursor of another user stays, and is found again.
+        if (answer && has_killed(answer->body, id)) context.far_cursors.remove(id);
+      });
   return true;
 }
 
