@@ -134,6 +134,11 @@ class Run {
   Status keep(size_t bytes);
   Status keep(const Batch& batch);
   Result<std::optional<Value>> side_effect(std::string_view name);
+  // Whether a traverser is nothing but its vertex and its bulk, so that a frontier can stand for
+  // many.
+  bool may_number() const {
+    return !keeps_path && with_bulk && sack.is_null() && sack_merge.empty();
+  }
 
   Graph& graph;
   const RunLimits limits;
