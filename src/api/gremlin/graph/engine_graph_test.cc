@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <random>
+#include <thread>
 
 #include "api/gremlin/parse/parser.h"
 #include "api/gremlin/traversal/compile.h"
@@ -73,7 +75,13 @@ class EngineGraphTest : public cluster::EngineTest {
   Result<std::vector<std::string>> try_run(const cluster::RoutingPtr& routing,
                                            std::string_view text,
                                            NeighbourCaches* caches = nullptr) {
-    const auto graph = graph_of(routing, caches == nullptr ? &caches_ : caches);
+    return run_with(routing, text, caches == nullptr ? caches_ : *caches, last_);
+  }
+  // On any thread.
+  Result<std::vector<std::string>> run_with(const cluster::RoutingPtr& routing,
+                                            std::string_view text, NeighbourCaches& caches,
+                                            StoreWork& work) {
+    const auto graph = graph_of(routing, &caches);
     auto chain = parse_traversal(text, {});
     if (!chain) return pass(chain.error());
     gremlin::Run run(*graph, {});
@@ -84,7 +92,7 @@ class EngineGraphTest : public cluster::EngineTest {
     auto out = compiled->traversal->all(run, run.seed());
     if (!out) return pass(out.error());
     auto stored = graph->commit();
-    last_ = graph->work();
+    work = graph->work();
     if (!stored) return pass(stored.error());
     std::vector<std::string> made;
     for (const Traverser& one : *out) made.insert(made.end(), one.bulk, one.value.print());
@@ -280,6 +288,40 @@ TEST_F(EngineGraphTest, AnEdgeIsAddedWithoutReadingItsEnds) {
   auto failed = try_run(routing, "g.V('s0').property('n', 2).constant(1).out()");
   ASSERT_FALSE(failed);
   EXPECT_THAT(run(routing, "g.V('s0').values('n')"), ElementsAre("1"));
+}
+
+// Each thread has a vertex, and counts the edges that it has added to it, while the others do the
+// same and what is known is dropped now and then.
+TEST_F(EngineGraphTest, TraversalsOfManyThreadsSeeWhatTheirThreadWrote) {
+  open();
+  const auto routing = make("g", 40'000);
+  constexpr int kThreads = 4, kEdges = 25;
+  for (int i = 0; i < kThreads; ++i) {
+    const std::string number = std::to_string(i);
+    run(routing, "g.addV('v').property('id','" + number + "').property('pk','k" + number + "')");
+  }
+  NeighbourCaches caches(12'000);
+  std::vector<std::thread> threads;
+  std::atomic<int> failures{0};
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      const std::string from = "g.V('" + std::to_string(i) + "')";
+      StoreWork work;
+      for (int n = 1; n <= kEdges; ++n) {
+        const std::string to = std::to_string((i + n) % kThreads);
+        const bool done =
+            run_with(routing, from + ".addE('e').to(V('" + to + "'))", caches, work).has_value();
+        const auto count = run_with(routing, from + ".out().count()", caches, work);
+        const auto loops =
+            run_with(routing, from + ".repeat(both()).times(2).dedup().count()", caches, work);
+        const bool is_right = done && count && *count == std::vector{std::to_string(n)} && loops;
+        if (!is_right) ++failures;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failures, 0);
+  EXPECT_THAT(run(routing, "g.V().out().count()"), ElementsAre(std::to_string(kThreads * kEdges)));
 }
 
 TEST_F(EngineGraphTest, OneValueIsLookedUpInTheIndex) {
