@@ -221,7 +221,7 @@ class Evaluation {
                           "the key or token of this connection is for reading only");
     }
     if (compiled->only_adds) graph_->will_only_add();
-    if (compiled->is_read_only) graph_->will_not_write();
+    if (compiled->only_adds && compiled->is_read_only) graph_->will_not_write();
     return give_results(run, *compiled);
   }
 

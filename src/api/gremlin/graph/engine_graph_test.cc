@@ -88,7 +88,7 @@ class EngineGraphTest : public cluster::EngineTest {
     auto compiled = compile(*chain, run);
     if (!compiled) return pass(compiled.error());
     if (compiled->only_adds) graph->will_only_add();
-    if (compiled->is_read_only) graph->will_not_write();
+    if (compiled->only_adds && compiled->is_read_only) graph->will_not_write();
     auto out = compiled->traversal->all(run, run.seed());
     if (!out) return pass(out.error());
     auto stored = graph->commit();
@@ -288,6 +288,20 @@ TEST_F(EngineGraphTest, AnEdgeIsAddedWithoutReadingItsEnds) {
   auto failed = try_run(routing, "g.V('s0').property('n', 2).constant(1).out()");
   ASSERT_FALSE(failed);
   EXPECT_THAT(run(routing, "g.V('s0').values('n')"), ElementsAre("1"));
+}
+
+// Vertex programs give vertices properties that others are not to see.
+TEST_F(EngineGraphTest, WhatAProgramSetsIsOfItsTraversal) {
+  open();
+  const auto routing = make("g");
+  make_hub(routing, 3);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(run(routing, "g.V(['h','hub']).in().id()").size(), 3U);
+    EXPECT_EQ(run(routing, "g.V('hub').id()").size(), 1U);
+    EXPECT_EQ(run(routing, "g.V().pageRank().by('rank').in().values('rank')").size(), 3U);
+    EXPECT_EQ(run(routing, "g.V().has('rank')").size(), 0U);
+    EXPECT_EQ(run(routing, "g.V(['h','hub']).in().values('rank')").size(), 0U);
+  }
 }
 
 // Each thread has a vertex, and counts the edges that it has added to it, while the others do the

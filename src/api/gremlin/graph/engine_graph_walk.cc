@@ -12,9 +12,9 @@ namespace {
 
 constexpr size_t kVerticesOfPageMin = 64;
 constexpr size_t kVerticesOfRead = 4096;
-// Of a hop, for each edge while it is made: its place in the index and in the frontier, and what is
-// known of its end.
-constexpr size_t kBytesOfHop = 96;
+// Of a hop, for each edge while it is made: its place in the frontiers, and what is known of its
+// end.
+constexpr size_t kBytesOfHop = 64;
 
 uint64_t product(uint64_t a, uint64_t b) {
   uint64_t made = 0;
@@ -23,6 +23,21 @@ uint64_t product(uint64_t a, uint64_t b) {
 uint64_t sum(uint64_t a, uint64_t b) {
   uint64_t made = 0;
   return __builtin_add_overflow(a, b, &made) ? UINT64_MAX : made;
+}
+
+// Each vertex once, in the order in which they came first.
+Frontier merged(const Frontier& from) {
+  Frontier made;
+  NumberIndex index(from.size());
+  for (size_t i = 0; i < from.size(); ++i) {
+    const size_t at = index.find_or_add(from.vertices[i], made.size());
+    if (at == made.size()) {
+      made.add(from.vertices[i], from.bulks[i]);
+    } else {
+      made.bulks[at] = sum(made.bulks[at], from.bulks[i]);
+    }
+  }
+  return made;
 }
 
 // Calls take(from, to) for the stretches of a list that a hop goes along.
@@ -66,7 +81,8 @@ Result<bool> EngineGraph::number(std::span<const VertexPtr> vertices, std::vecto
 }
 
 Result<bool> EngineGraph::hop(const Frontier& from, const HopFilter& hop, Frontier& to) {
-  auto lists = lists_of(from.vertices, hop);
+  const Frontier starts = merged(from);
+  auto lists = lists_of(starts.vertices, hop);
   if (!lists) return pass(lists.error());
   if (!*lists) return false;
   size_t edges = 0;
@@ -74,15 +90,9 @@ Result<bool> EngineGraph::hop(const Frontier& from, const HopFilter& hop, Fronti
   if (auto checked = check(); !checked) return pass(checked.error());
   if (auto has_room = check_room(edges * kBytesOfHop); !has_room) return pass(has_room.error());
   Frontier met;
-  NumberIndex index(edges);
-  each_neighbour(**lists, [&](size_t i, Number number) {
-    const size_t at = index.find_or_add(number, met.size());
-    if (at == met.size()) {
-      met.add(number, from.bulks[i]);
-    } else {
-      met.bulks[at] = sum(met.bulks[at], from.bulks[i]);
-    }
-  });
+  met.vertices.reserve(edges);
+  met.bulks.reserve(edges);
+  each_neighbour(**lists, [&](size_t i, Number number) { met.add(number, starts.bulks[i]); });
   std::vector<KnownGraph::Known> found;
   if (auto looked = look_at(met.vertices, false, found); !looked) return pass(looked.error());
   for (size_t i = 0; i < met.size(); ++i) {

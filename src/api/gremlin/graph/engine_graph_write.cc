@@ -20,7 +20,10 @@ Status EngineGraph::commit() {
   if (staged_.empty()) return {};
   if (auto checked = check(); !checked) return checked;
   known_hops_.clear();  // without what is staged
+  // The next moment may be of other numbers.
   moment_.reset();
+  read_vertices_.clear();
+  for (NumberSet* paid : {&paid_out_, &paid_in_, &paid_vertices_}) paid->clear();
   return staged_.commit(commit_terms(), written_);
 }
 

@@ -87,7 +87,7 @@ struct Compiled {
   std::string read_as;  // next, toList and so on: empty, next, has_next, iterate
   int64_t next_count = 0;
   bool is_read_only = true;  // it has no step that writes
-  bool only_adds = true;     // nor one that changes or drops an element that is there
+  bool only_adds = true;     // it has none that changes an element that is there, or drops it
 };
 Result<Compiled> compile(const Chain& chain, Run& run);
 

@@ -136,7 +136,8 @@ class Graph {
                               std::vector<uint32_t>& /*to*/) {
     return false;
   }
-  // Adds the vertices that there are at the other ends, each once. `hop` has no conditions.
+  // Adds the vertices that there are at the other ends, in the order of HopCursor. `hop` has no
+  // conditions.
   virtual Result<bool> hop(const Frontier& /*from*/, const HopFilter& /*hop*/, Frontier& /*to*/) {
     return false;
   }
