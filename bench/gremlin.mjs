@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 
 import { startGremlinServer, startJanusGraph } from "./gremlin_peers.mjs";
 import { lowToHigh, median, medians, ms, ratio, table, verdict, whole } from "./report.mjs";
-import { freePort, key, startServer } from "./server.mjs";
+import { freePort, key, startServer, within } from "./server.mjs";
 
 const gremlin = createRequire(fileURLToPath(new URL("../tests/sdk/x.js", import.meta.url)))("gremlin");
 
@@ -28,6 +28,8 @@ export const about = `${whole(vertices)} vertices and ${whole(edges)} edges; ${c
   "texts with bindings. A vertex has a name and an age, an edge a weight; ends are random, and " +
   `${whole(popular)} edges end at one vertex. Gremlin Server 3.4 keeps everything in memory and stores nothing; JanusGraph with ` +
   "BerkeleyDB is durable, as Orrery is, is compared in writes, and has a tenth of the graph. All take turns.";
+
+const patience_s = 120;
 
 // A number that is the same for the same seed, whoever is measured.
 function numbers(seed) {
@@ -60,7 +62,8 @@ const kinds = [
 ];
 
 export class Clients {
-  constructor(url, dialect, { user, share = 1 } = {}) {
+  constructor(name, url, dialect, { user, share = 1 } = {}) {
+    this.name = name;
     this.dialect = dialects[dialect];
     this.vertices = vertices / share;
     this.edges = edges / share;
@@ -71,11 +74,11 @@ export class Clients {
   }
 
   submit(caller, text, bindings) {
-    return this.all[caller % sockets].submit(text, bindings);
+    return within(this.all[caller % sockets].submit(text, bindings), patience_s, () => `${this.name} to answer ${text.slice(0, 100)}`);
   }
 
   close() {
-    return Promise.all(this.all.map((client) => client.close()));
+    return within(Promise.all(this.all.map((client) => client.close())), patience_s, () => `${this.name} to close its sockets`);
   }
 
   // Some elements a request: the graph is loaded by the protocol, everywhere alike. `turn` runs before each request.
@@ -145,7 +148,7 @@ export async function startOrrery(programs, folder) {
   const made = await server.rest("POST", "/dbs/db/colls", { headers: { "x-ms-offer-throughput": "1000000" },
     body: { id: "graph", partitionKey: { paths: ["/pk"], kind: "Hash", version: 2 } } });
   if (made.status !== 201 && made.status !== 409) throw new Error(made.text);
-  return { clients: new Clients(`ws://127.0.0.1:${port}/gremlin`, "service", { user: "/dbs/db/colls/graph" }), stop: () => server.stop(), server };
+  return { clients: new Clients("Orrery", `ws://127.0.0.1:${port}/gremlin`, "service", { user: "/dbs/db/colls/graph" }), stop: () => server.stop(), server };
 }
 
 export async function startPeers(folder) {
@@ -154,7 +157,7 @@ export async function startPeers(folder) {
   for (const [name, start, dialect, share] of [["gremlinServer", startGremlinServer, "native", 1], ["janusGraph", startJanusGraph, "indexed", janusShare]]) {
     try {
       const peer = await start(`${folder}/${name}`);
-      sides[name] = { clients: new Clients(peer.url, dialect, { share }), stop: () => peer.stop() };
+      sides[name] = { clients: new Clients(name, peer.url, dialect, { share }), stop: () => peer.stop() };
     } catch (error) {
       missing.push(`${name}: ${error.message.split("\n")[0]}`);
     }
@@ -192,7 +195,7 @@ export async function measure({ programs, folder, rounds, seconds }) {
   const results = await compare(sides, rounds, seconds);
   for (const side of Object.values(sides)) {
     await side.clients.close();
-    await side.stop();
+    await within(side.stop(), patience_s, () => `${side.clients.name} to stop`);
   }
   return report(results, loaded, missing);
 }

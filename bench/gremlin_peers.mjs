@@ -2,7 +2,7 @@
 // memory, and JanusGraph over BerkeleyDB. Both have an index of names; JanusGraph has one of codes too, in the place of ids.
 import { mkdirSync, writeFileSync } from "node:fs";
 
-import { freePort, launch, output } from "./server.mjs";
+import { freePort, launch, output, within } from "./server.mjs";
 
 const dependency = ([group, artifact, version, classifier]) =>
   `<dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${version}</version>` +
@@ -78,7 +78,8 @@ globals
 }
 
 async function start(main, path, folder, port) {
-  const daemon = await launch("sh", ["-c", 'exec java -Xmx4g -cp "$0" "$1" "$2" 2>&1', path, main, `${folder}/server.yaml`], "hannel started at port", port);
+  const started = launch("sh", ["-c", 'exec java -Xmx4g -cp "$0" "$1" "$2" 2>&1', path, main, `${folder}/server.yaml`], "hannel started at port", port);
+  const daemon = await within(started, 120, () => `${main} to start`);
   daemon.url = `ws://127.0.0.1:${port}/gremlin`;
   return daemon;
 }

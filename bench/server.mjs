@@ -115,4 +115,13 @@ export async function output(program, ...args) {
   return stdout;
 }
 
+// Fails when the promise is not settled in time. `what()` says what was waited for.
+export function within(promise, seconds, what) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`waited ${seconds} s for ${what()}`)), seconds * 1000);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));

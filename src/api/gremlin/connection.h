@@ -25,6 +25,10 @@ class Outbox {
   explicit Outbox(std::shared_ptr<net::WebSocket> socket) : socket_(std::move(socket)) {}
   // False: the client has gone, or takes nothing for too long.
   bool send(std::string message);
+  // The same without waiting: for one message of a request.
+  bool post(std::string message) {
+    return socket_->send(net::MessageKind::binary, std::move(message));
+  }
   void all_taken();
   bool is_gone() const { return socket_->is_gone(); }
 

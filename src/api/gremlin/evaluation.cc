@@ -74,8 +74,11 @@ class Evaluation {
   }
   ~Evaluation() {
     // Memory ran out on the way.
-    if (!answered_)
-      fail({.code = Code::overloaded, .message = "the server has no memory for this"});
+    if (answered_) return;
+    fail({.code = Code::overloaded,
+          .message = stores_later_ ? "the server ran out of memory before this was finished: it "
+                                     "may be done or not"
+                                   : "the server has no memory for this"});
   }
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
@@ -110,8 +113,15 @@ class Evaluation {
                        report.waiting);
   }
 
-  void run() {
-    if (auto done = evaluate(); !done) fail(done.error());
+  // A commit that is one transaction holds no thread: the answer comes when it is stored.
+  static void run(std::unique_ptr<Evaluation> self) {
+    if (auto done = self->evaluate(); !done) return self->fail(done.error());
+    if (!self->stores_later_) return;
+    EngineGraph& graph = *self->graph_;
+    graph.commit_later([self = std::move(self)](const Status& stored) {
+      if (!stored) return self->fail(stored.error());
+      self->finish_with_results();
+    });
   }
 
  private:
@@ -210,7 +220,8 @@ class Evaluation {
       return orrery::fail(Code::forbidden,
                           "the key or token of this connection is for reading only");
     }
-    if (compiled->is_read_only) graph_->will_not_write();
+    if (compiled->only_adds) graph_->will_only_add();
+    if (compiled->only_adds && compiled->is_read_only) graph_->will_not_write();
     return give_results(run, *compiled);
   }
 
@@ -310,19 +321,32 @@ class Evaluation {
   }
 
   Status store_and_finish() {
+    if (held_.empty() && graph_->can_commit_later()) {
+      stores_later_ = true;
+      return {};
+    }
     if (auto sent = send_held(); !sent) return sent;
+    finish_with_results();
+    return {};
+  }
+
+  void finish_with_results() {
     if (results_ == 0) {
       finish(status::kNoContent, "", nullptr);
     } else {
       finish(status::kSuccess, "", &part_);
     }
-    return {};
   }
 
   void finish(int code, std::string_view text, const std::string* data) {
     answered_ = true;
     note_costs();
-    outbox_->send(response_of(message_.id, code, text, attributes_, data, form_));
+    std::string answer = response_of(message_.id, code, text, attributes_, data, form_);
+    if (stores_later_) {
+      outbox_->post(std::move(answer));
+    } else {
+      outbox_->send(std::move(answer));
+    }
     count(code);
   }
 
@@ -343,6 +367,7 @@ class Evaluation {
   int64_t part_from_us_ = 0;
   bool is_parsing_ = true;
   bool answered_ = false;
+  bool stores_later_ = false;  // on another thread, which must not wait
   Attributes attributes_;
   std::unique_ptr<EngineGraph> graph_;
   std::string part_;  // results of the next answer
@@ -360,10 +385,11 @@ void start_evaluation(const HandlerContext& context, std::shared_ptr<Outbox> out
   const uint64_t share = routing ? routing->container->number : 0;
   auto call = std::make_unique<Evaluation>(context, std::move(outbox), std::move(login),
                                            std::move(message), form);
-  context.lent.lanes.submit(
-      face::Lane::queries, share,
-      std::make_unique<face::WaitingCall<Evaluation>>(
-          std::move(call), [](std::unique_ptr<Evaluation> running) { running->run(); }));
+  context.lent.lanes.submit(face::Lane::queries, share,
+                            std::make_unique<face::WaitingCall<Evaluation>>(
+                                std::move(call), [](std::unique_ptr<Evaluation> running) {
+                                  Evaluation::run(std::move(running));
+                                }));
 }
 
 }  // namespace orrery::gremlin

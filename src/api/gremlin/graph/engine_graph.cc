@@ -70,6 +70,49 @@ class EngineGraph::FoundByQuery final : public ElementCursor {
   std::unordered_set<const void*> not_given_;
 };
 
+// What the index has for one value, when nothing is staged.
+class EngineGraph::FoundByLookup final : public ElementCursor {
+ public:
+  FoundByLookup(EngineGraph& graph, ItemReader::Lookup lookup, ItemFilter filter, bool edges)
+      : graph_(graph), lookup_(std::move(lookup)), filter_(std::move(filter)), edges_(edges) {}
+  Result<std::vector<Value>> next(size_t want) override {
+    std::vector<Value> found;
+    const auto take = [&](std::string_view json) -> Status {
+      auto element = graph_.element_of(json);
+      if (!element) return pass(element.error());
+      const bool is_new = given_.insert(address_of(*element)).second;
+      if (is_new && element->is_edge() == edges_) found.push_back(std::move(*element));
+      return {};
+    };
+    while (found.empty() && !query_ && !lookup_.is_at_end()) {
+      auto read = lookup_.next(std::clamp<size_t>(want, kFirstMin, kRowsOfPage), take);
+      if (read) continue;
+      if (read.error().code != Code::unsupported) return pass(read.error());
+      // The items are being indexed.
+      query_ = std::make_unique<ItemReader::Query>(graph_.reader_, std::move(filter_));
+    }
+    while (found.empty() && query_) {
+      auto rows = query_->next(want);
+      if (!rows) return pass(rows.error());
+      if (*rows == nullptr) break;
+      for (const std::string_view row : **rows) {
+        if (auto taken = take(row); !taken) return pass(taken.error());
+      }
+    }
+    return found;
+  }
+
+ private:
+  static constexpr size_t kFirstMin = 16;
+
+  EngineGraph& graph_;
+  ItemReader::Lookup lookup_;
+  ItemFilter filter_;
+  const bool edges_;
+  std::unique_ptr<ItemReader::Query> query_;  // once the lookup could not tell
+  std::unordered_set<const void*> given_;
+};
+
 // What was found already.
 class EngineGraph::FoundList final : public ElementCursor {
  public:
@@ -117,7 +160,11 @@ StoreWork EngineGraph::work() const {
 
 Status EngineGraph::keep(size_t bytes) {
   kept_ += bytes;
-  if (kept_ <= terms_.memory_max) return {};
+  return check_room(0);
+}
+
+Status EngineGraph::check_room(size_t bytes) const {
+  if (kept_ + bytes <= terms_.memory_max) return {};
   return fail(Code::too_large,
               fmt::format("the elements that the traversal has read need more than the {} bytes of "
                           "memory that it may have: narrow it",
@@ -140,6 +187,7 @@ Result<Value> EngineGraph::element_of(std::string_view json) {
   auto& known = known_vertices_[vertex->key];
   if (!known) {
     known = std::move(vertex);
+    if (!writes_) paid_keys_.push_back(known->key);
     if (auto kept = keep(3 * json.size() + 256); !kept) return pass(kept.error());
   }
   return Value::of(known);
@@ -187,6 +235,15 @@ Result<std::unique_ptr<ElementCursor>> EngineGraph::find(const ElementFilter& fi
   }
   ItemFilter made(form_.key_name, edges);
   for (const Condition& condition : filter.conditions) made.add(condition);
+  // One value needs no plan.
+  if (filter.conditions.size() == 1 && staged_.empty()) {
+    if (auto one = one_value_of(filter.conditions[0], form_.key_name, edges)) {
+      ItemReader::Lookup lookup(reader_, std::move(one->path), {{std::move(one->value), ""}});
+      if (lookup.is_possible()) {
+        return std::make_unique<FoundByLookup>(*this, std::move(lookup), std::move(made), edges);
+      }
+    }
+  }
   return std::make_unique<FoundByQuery>(*this, std::move(made), edges);
 }
 

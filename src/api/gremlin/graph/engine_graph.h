@@ -26,6 +26,7 @@
 #include "api/gremlin/graph/item_reader.h"
 #include "api/gremlin/graph/staged_writes.h"
 #include "api/gremlin/traversal/graph.h"
+#include "api/gremlin/value/number_set.h"
 
 namespace orrery::gremlin {
 
@@ -43,6 +44,10 @@ class EngineGraph final : public Graph {
                                                          const HopFilter& hop) override;
   Result<std::optional<std::vector<uint64_t>>> degrees_of(std::span<const VertexPtr> vertices,
                                                           const HopFilter& hop) override;
+  Result<bool> number(std::span<const VertexPtr> vertices, std::vector<uint32_t>& to) override;
+  Result<std::vector<VertexPtr>> numbered(std::span<const uint32_t> numbers) override;
+  Result<bool> hop(const Frontier& from, const HopFilter& hop, Frontier& to) override;
+  Result<std::optional<uint64_t>> count_hop(const Frontier& from, const HopFilter& hop) override;
   Result<std::vector<VertexPtr>> vertices(std::span<const ElementKey> keys) override;
   Status add(const VertexPtr& vertex) override;
   Status add(const EdgePtr& edge) override;
@@ -54,10 +59,18 @@ class EngineGraph final : public Graph {
   Status check() override { return reader_.check(); }
   StoreWork work() const override;
 
-  // The traversal has no step that writes: vertices that others have read can be given to it.
-  void will_not_write() { writes_ = false; }
+  // The traversal has no step that writes: it goes by what others have read.
+  void will_not_write() { writes_ = changes_vertices_ = false; }
+  // It has none that changes or drops a vertex: those that others have read can be given to it.
+  void will_only_add() { changes_vertices_ = false; }
   // Stores what is staged.
   Status commit();
+  // Whether that is one transaction, which need not be waited for.
+  bool can_commit_later() const {
+    return !staged_.empty() && staged_.is_of_one_key() && written_.stored == 0;
+  }
+  // The last thing that is asked of it, which it outlives. `done` is called on any thread.
+  void commit_later(StagedWrites::Done done);
   bool has_staged() const { return !staged_.empty(); }
   // Of commits so far, and what is still staged.
   WriteReport written() const;
@@ -66,6 +79,7 @@ class EngineGraph final : public Graph {
 
  private:
   class FoundByQuery;
+  class FoundByLookup;
   class FoundList;
   class Hops;
   class Neighbours;
@@ -73,10 +87,14 @@ class EngineGraph final : public Graph {
     VertexPtr vertex;
     size_t bytes;  // of its item
   };
-  // The lists of a vertex; null on a side that the hop does not go to.
+  using Number = KnownGraph::Number;
+  using ListPtr = KnownGraph::ListPtr;
+  // The lists of vertices; a side that the hop does not go to is empty.
   struct Lists {
-    NeighbourCache::ListPtr out;
-    NeighbourCache::ListPtr in;
+    std::vector<ListPtr> out;
+    std::vector<ListPtr> in;
+    std::vector<uint32_t> labels;  // that the hop goes along
+    bool any_label;
   };
   struct KeyHash {
     size_t operator()(const ElementKey& key) const {
@@ -108,17 +126,34 @@ class EngineGraph final : public Graph {
   // Charges what was found by an id, and keeps it.
   Status remember_id(const std::string& id, std::span<const FoundVertex> vertices);
   // Nothing: they have to be read as edges.
-  Result<std::optional<std::vector<Lists>>> lists_of(std::span<const VertexPtr> vertices,
-                                                     const HopFilter& hop);
-  Result<bool> fill_lists(std::span<const VertexPtr> vertices, bool is_out,
-                          std::vector<NeighbourCache::ListPtr>& lists);
-  Status charge_lists(std::span<const VertexPtr> vertices, std::span<const Lists> lists);
+  Result<std::optional<Lists>> lists_of(std::span<const Number> vertices, const HopFilter& hop);
+  // Reads the lists that are null. False: they cannot be had this way.
+  Result<bool> fill_lists(std::span<const Number> vertices, bool is_out,
+                          std::vector<ListPtr>& lists);
+  Result<bool> read_lists(std::span<const Number> vertices, bool is_out);
+  Status charge_lists(std::span<const Number> vertices, const Lists& lists);
 
+  // engine_graph_walk.cc
+  // Calls take(i, number) along the lists of each vertex.
+  template <class Take>
+  static void each_neighbour(const Lists& lists, const Take& take);
+  // What is at these numbers, which it charges when the traversal has not paid for it. What is not
+  // known is read. `decoded`: with the vertices themselves.
+  Status look_at(std::span<const Number> numbers, bool decoded,
+                 std::vector<KnownGraph::Known>& found);
+  Status read_vertices(std::span<const Number> numbers, bool decoded);
+  // What the traversal has read in other ways is paid for.
+  void note_paid();
+  KnownGraph& known_graph() { return *moment_->graph; }
+
+  StagedWrites::Terms commit_terms();
   Status stage(partition::Verb verb, const ElementKey& key, const std::string& json,
                const std::string& version, Value element);
   Status stage_removal(const ElementKey& key, Value element);
   Status stage(partition::Write write, Value element);
   Status keep(size_t bytes);
+  // For something that is not kept.
+  Status check_room(size_t bytes) const;
 
   const GraphTerms terms_;
   ItemReader reader_;
@@ -136,8 +171,17 @@ class EngineGraph final : public Graph {
   using EdgesOfVertices = std::unordered_map<ElementKey, std::vector<KnownEdge>, KeyHash>;
   std::unordered_map<std::string, EdgesOfVertices> known_hops_;
   bool writes_ = true;
+  bool changes_vertices_ = true;
   std::optional<NeighbourCache::Moment> moment_;  // of the cache
-  std::unordered_set<const void*> charged_;       // lists and nodes of the cache
+  // What was read for the cache, which may have dropped it since.
+  std::unordered_map<Number, ListPtr> read_out_;
+  std::unordered_map<Number, ListPtr> read_in_;
+  std::unordered_map<Number, KnownGraph::Known> read_vertices_;
+  // What the traversal has paid for, by number.
+  NumberSet paid_out_;
+  NumberSet paid_in_;
+  NumberSet paid_vertices_;
+  std::vector<ElementKey> paid_keys_;  // of vertices that are not in paid_vertices_ yet
 };
 
 }  // namespace orrery::gremlin

@@ -148,9 +148,9 @@ class EngineGraph::Hops final : public HopCursor {
     std::unordered_set<std::string> ids;
     for (const ElementKey* key : side.asked) {
       if (side.is_out) {
-        asked.push_back({key->id, graph_.place(key->partition)});
+        asked.push_back({value::Value::make_string(key->id), graph_.place(key->partition)});
       } else if (ids.insert(key->id).second) {
-        asked.push_back({key->id, ""});
+        asked.push_back({value::Value::make_string(key->id), ""});
       }
     }
     side.lookup = std::make_unique<ItemReader::Lookup>(

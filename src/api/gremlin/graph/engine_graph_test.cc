@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <random>
+#include <thread>
 
 #include "api/gremlin/parse/parser.h"
 #include "api/gremlin/traversal/compile.h"
@@ -73,17 +75,24 @@ class EngineGraphTest : public cluster::EngineTest {
   Result<std::vector<std::string>> try_run(const cluster::RoutingPtr& routing,
                                            std::string_view text,
                                            NeighbourCaches* caches = nullptr) {
-    const auto graph = graph_of(routing, caches == nullptr ? &caches_ : caches);
+    return run_with(routing, text, caches == nullptr ? caches_ : *caches, last_);
+  }
+  // On any thread.
+  Result<std::vector<std::string>> run_with(const cluster::RoutingPtr& routing,
+                                            std::string_view text, NeighbourCaches& caches,
+                                            StoreWork& work) {
+    const auto graph = graph_of(routing, &caches);
     auto chain = parse_traversal(text, {});
     if (!chain) return pass(chain.error());
     gremlin::Run run(*graph, {});
     auto compiled = compile(*chain, run);
     if (!compiled) return pass(compiled.error());
-    if (compiled->is_read_only) graph->will_not_write();
+    if (compiled->only_adds) graph->will_only_add();
+    if (compiled->only_adds && compiled->is_read_only) graph->will_not_write();
     auto out = compiled->traversal->all(run, run.seed());
     if (!out) return pass(out.error());
     auto stored = graph->commit();
-    last_ = graph->work();
+    work = graph->work();
     if (!stored) return pass(stored.error());
     std::vector<std::string> made;
     for (const Traverser& one : *out) made.insert(made.end(), one.bulk, one.value.print());
@@ -127,6 +136,11 @@ void EngineGraphTest::check_cases(const cluster::RoutingPtr& routing, NaiveGraph
       ASSERT_TRUE(try_run(routing, text, &none_known)) << text;
       EXPECT_NEAR(last_.charge, work.charge, 1e-9) << text;
       EXPECT_EQ(last_.items, work.items) << text;
+      // Nor does it give anything else when what it has read is dropped on the way.
+      NeighbourCaches tiny(2000);
+      const auto by_tiny = try_run(routing, text, &tiny);
+      ASSERT_TRUE(by_tiny) << text;
+      EXPECT_EQ(std::multiset<std::string>(by_tiny->begin(), by_tiny->end()), one.ids()) << text;
     }
     EXPECT_THAT(run(routing, one.text + ".count()"),
                 ElementsAre(std::to_string(one.walkers.size())))
@@ -232,6 +246,119 @@ TEST_F(EngineGraphTest, AVertexWithTooManyEdgesIsReadInPages) {
   EXPECT_THAT(run(routing, "g.V(['h','hub']).both().count()"), ElementsAre("4200"));
   run(routing, "g.V(['h','hub']).out().limit(5)");
   EXPECT_LT(last_.items, 100U);
+}
+
+// A loop that cannot be made with numbers goes on with traversers, and knows what came before.
+TEST_F(EngineGraphTest, ALoopComesByAVertexWithTooManyEdges) {
+  open();
+  const auto routing = make("g");
+  for (const char* id : {"a", "b", "c", "d"}) {
+    run(routing, "g.addV('v').property('pk','h').property('id','" + std::string(id) + "')");
+  }
+  run(routing,
+      "g.V('a').as('a').V('b').as('b').V('c').as('c').V('d').as('d').addE('e').from('a').to('b')"
+      ".addE('e').from('a').to('c').addE('e').from('b').to('c').addE('e').from('c').to('d')");
+  for (int i = 0; i < 30; ++i) {
+    std::string text = "g.V('c').as('c').V('a').as('a')";
+    for (int n = 0; n < 70; ++n) text += ".addE('e').from('c').to('a')";
+    run(routing, text);
+  }
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(run(routing, "g.V('a').repeat(out().dedup()).times(2).id()"),
+                testing::UnorderedElementsAre("a", "d"));
+    EXPECT_THAT(run(routing, "g.V('a').repeat(out()).times(2).count()"), ElementsAre("2102"));
+    EXPECT_THAT(run(routing, "g.V('a').repeat(out()).times(3).dedup().count()"), ElementsAre("4"));
+    EXPECT_THAT(run(routing, "g.V('a').out().out().out().count()"), ElementsAre("6301"));
+  }
+}
+
+// Vertices that others have read are given to a traversal that only adds, and are not changed.
+TEST_F(EngineGraphTest, AnEdgeIsAddedWithoutReadingItsEnds) {
+  open();
+  const auto routing = make("g");
+  make_hub(routing, 2);
+  run(routing, "g.V('s0').id()");
+  run(routing, "g.V('s1').id()");
+  run(routing, "g.V('s0').addE('e').to(V('s1')).property('w', 1)");
+  EXPECT_THAT(run(routing, "g.V('s0').out('e').id()"), ElementsAre("s1"));
+  EXPECT_THAT(run(routing, "g.V('s0').outE('e').values('w')"), ElementsAre("1"));
+  // One that changes a vertex reads it, and leaves what others have.
+  run(routing, "g.V('s0').property('n', 1).addE('e').to(V('s1'))");
+  EXPECT_THAT(run(routing, "g.V('s0').values('n')"), ElementsAre("1"));
+  auto failed = try_run(routing, "g.V('s0').property('n', 2).constant(1).out()");
+  ASSERT_FALSE(failed);
+  EXPECT_THAT(run(routing, "g.V('s0').values('n')"), ElementsAre("1"));
+}
+
+// Vertex programs give vertices properties that others are not to see.
+TEST_F(EngineGraphTest, WhatAProgramSetsIsOfItsTraversal) {
+  open();
+  const auto routing = make("g");
+  make_hub(routing, 3);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(run(routing, "g.V(['h','hub']).in().id()").size(), 3U);
+    EXPECT_EQ(run(routing, "g.V('hub').id()").size(), 1U);
+    EXPECT_EQ(run(routing, "g.V().pageRank().by('rank').in().values('rank')").size(), 3U);
+    EXPECT_EQ(run(routing, "g.V().has('rank')").size(), 0U);
+    EXPECT_EQ(run(routing, "g.V(['h','hub']).in().values('rank')").size(), 0U);
+  }
+}
+
+// Each thread has a vertex, and counts the edges that it has added to it, while the others do the
+// same and what is known is dropped now and then.
+TEST_F(EngineGraphTest, TraversalsOfManyThreadsSeeWhatTheirThreadWrote) {
+  open();
+  const auto routing = make("g", 40'000);
+  constexpr int kThreads = 4, kEdges = 25;
+  for (int i = 0; i < kThreads; ++i) {
+    const std::string number = std::to_string(i);
+    run(routing, "g.addV('v').property('id','" + number + "').property('pk','k" + number + "')");
+  }
+  NeighbourCaches caches(12'000);
+  std::vector<std::thread> threads;
+  std::atomic<int> failures{0};
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&, i] {
+      const std::string from = "g.V('" + std::to_string(i) + "')";
+      StoreWork work;
+      for (int n = 1; n <= kEdges; ++n) {
+        const std::string to = std::to_string((i + n) % kThreads);
+        const bool done =
+            run_with(routing, from + ".addE('e').to(V('" + to + "'))", caches, work).has_value();
+        const auto count = run_with(routing, from + ".out().count()", caches, work);
+        const auto loops =
+            run_with(routing, from + ".repeat(both()).times(2).dedup().count()", caches, work);
+        const bool is_right = done && count && *count == std::vector{std::to_string(n)} && loops;
+        if (!is_right) ++failures;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failures, 0);
+  EXPECT_THAT(run(routing, "g.V().out().count()"), ElementsAre(std::to_string(kThreads * kEdges)));
+}
+
+TEST_F(EngineGraphTest, OneValueIsLookedUpInTheIndex) {
+  open();
+  const auto routing = make("g", 40'000);
+  for (int i = 0; i < 40; ++i) {
+    const std::string number = std::to_string(i);
+    run(routing, "g.addV('v').property('id','" + number + "').property('pk','k" + number +
+                     "').property('n'," + std::to_string(i % 4) + ").property('t','" +
+                     std::string(250, 'x') + number + "')");
+  }
+  run(routing, "g.V('1').addE('e').to(V('2')).property('n', 3)");
+  EXPECT_EQ(run(routing, "g.V().has('n', 3).id()").size(), 10U);
+  EXPECT_EQ(last_.items, 10U);  // an edge has its values elsewhere in its item
+  EXPECT_EQ(run(routing, "g.V().has('n', 3).limit(1).id()").size(), 1U);
+  EXPECT_EQ(run(routing, "g.V().has('n', within(9)).id()").size(), 0U);
+  // Long values share a term.
+  EXPECT_THAT(run(routing, "g.V().has('t', '" + std::string(250, 'x') + "7').id()"),
+              ElementsAre("7"));
+  EXPECT_THAT(run(routing, "g.E().has('n', 3).inV().id()"), ElementsAre("2"));
+  // What the traversal has staged is found as well.
+  EXPECT_EQ(run(routing, "g.addV('v').property('pk','x').property('n',3).V().has('n', 3)").size(),
+            11U);
 }
 
 TEST_F(EngineGraphTest, ACountReadsNoItems) {

@@ -20,17 +20,28 @@ Status EngineGraph::commit() {
   if (staged_.empty()) return {};
   if (auto checked = check(); !checked) return checked;
   known_hops_.clear();  // without what is staged
+  // The next moment may be of other numbers.
   moment_.reset();
-  return staged_.commit({.engine = terms_.engine,
-                         .routing = reader_.routing_ptr(),
-                         .wait =
-                             [this](uint32_t ms) {
-                               if (!check()) return false;
-                               std::this_thread::sleep_for(std::chrono::milliseconds(ms));
-                               return true;
-                             },
-                         .anywhere = terms_.anywhere},
-                        written_);
+  read_vertices_.clear();
+  for (NumberSet* paid : {&paid_out_, &paid_in_, &paid_vertices_}) paid->clear();
+  return staged_.commit(commit_terms(), written_);
+}
+
+void EngineGraph::commit_later(StagedWrites::Done done) {
+  if (auto checked = check(); !checked) return done(std::move(checked));
+  staged_.commit_later(commit_terms(), written_, std::move(done));
+}
+
+StagedWrites::Terms EngineGraph::commit_terms() {
+  return {.engine = terms_.engine,
+          .routing = reader_.routing_ptr(),
+          .wait =
+              [this](uint32_t ms) {
+                if (!check()) return false;
+                std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+                return true;
+              },
+          .anywhere = terms_.anywhere};
 }
 
 WriteReport EngineGraph::written() const {

@@ -8,14 +8,6 @@
 #include "query/plan/term_ranges.h"
 
 namespace orrery::gremlin {
-namespace {
-
-value::Path path_of(const std::string& member) {
-  return {.steps = {{.name = member}}};
-}
-
-}  // namespace
-
 // What one call of next() collects.
 struct ItemReader::Lookup::Request {
   size_t want;
@@ -27,8 +19,8 @@ struct ItemReader::Lookup::Request {
   std::vector<std::string> keys = {};
 };
 
-ItemReader::Lookup::Lookup(ItemReader& reader, std::string_view member, std::vector<Asked> asked)
-    : reader_(reader), member_(member), asked_(std::move(asked)) {
+ItemReader::Lookup::Lookup(ItemReader& reader, value::Path path, std::vector<Asked> asked)
+    : reader_(reader), path_(std::move(path)), asked_(std::move(asked)) {
   is_placed_ = !asked_.empty() && !asked_.front().placement.empty();
   if (is_placed_) {
     std::erase_if(asked_, [&](const Asked& one) { return !reader.bounds_.has(one.placement); });
@@ -48,13 +40,13 @@ ItemReader::Lookup::Lookup(ItemReader& reader, std::string_view member, std::vec
 
 bool ItemReader::Lookup::is_possible() const {
   const partition::Schema& schema = *reader_.routing_->schema;
-  return schema.indexed && schema.index.covers(path_of(member_));
+  return schema.indexed && schema.index.covers(path_);
 }
 
 Status ItemReader::Lookup::next(size_t want, const Take& take) {
   if (ended_) return {};
   const auto& definition = reader_.routing_->schema->index.definition();
-  Request request{.want = want, .take = take, .terms = {path_of(member_), definition.order}};
+  Request request{.want = want, .take = take, .terms = {path_, definition.order}};
   const std::string start = is_placed_ ? asked_[order_[at_]].placement : from_placement_;
   auto admitted = reader_.terms_.engine.admit_query(reader_.routing_, start);
   if (!admitted) return pass(admitted.error());
@@ -115,7 +107,7 @@ Status ItemReader::Lookup::read_view(Request& request, query::ItemView& view,
 // The keys of the items with this value. after_ is set when there may be more.
 Status ItemReader::Lookup::collect(Request& request, const query::ItemView& view, size_t asked) {
   const query::TermRanges ranges =
-      request.terms.compared(query::Binary::equal, value::Value::make_string(asked_[asked].value));
+      request.terms.compared(query::Binary::equal, asked_[asked].value);
   const std::string prefix =
       is_placed_ ? partition::item_key(asked_[asked].placement, "") : std::string();
   const auto after = std::exchange(after_, std::nullopt);

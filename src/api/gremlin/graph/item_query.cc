@@ -37,6 +37,25 @@ value::Value query_value(const Value& value) {
   return value::Value::make_null();
 }
 
+std::optional<OneValue> one_value_of(const Condition& condition, const std::string& key_name,
+                                     bool edges) {
+  if (condition.of != Condition::Of::property || !condition.predicate) return std::nullopt;
+  if (condition.name == key_name || condition.name == "ttl" ||
+      std::ranges::find(kShowable, condition.name) != std::end(kShowable)) {
+    return std::nullopt;
+  }
+  const Predicate& predicate = *condition.predicate;
+  if (predicate.op != "eq" && predicate.op != "within") return std::nullopt;
+  if (predicate.values.size() != 1 || !is_scalar(predicate.values[0])) return std::nullopt;
+  OneValue made{.path = {.steps = {{.name = condition.name}}},
+                .value = query_value(predicate.values[0])};
+  if (!edges) {
+    made.path.steps.push_back({.name = "", .array = true});
+    made.path.steps.push_back({.name = "_value"});
+  }
+  return made;
+}
+
 ItemFilter::ItemFilter(std::string key_name, bool edges)
     : key_name_(std::move(key_name)),
       edges_(edges),

@@ -4,12 +4,14 @@
 // Pure; any thread may call.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "api/gremlin/traversal/graph.h"
+#include "value/path.h"
 #include "value/value.h"
 
 namespace orrery::gremlin {
@@ -44,5 +46,14 @@ class ItemFilter {
 };
 
 value::Value query_value(const Value& value);
+
+// The one value that a property must have for a condition to hold, and where items have it;
+// nothing for other conditions, and for members that every item has in its own way.
+struct OneValue {
+  value::Path path;
+  value::Value value;
+};
+std::optional<OneValue> one_value_of(const Condition& condition, const std::string& key_name,
+                                     bool edges);
 
 }  // namespace orrery::gremlin

@@ -109,15 +109,17 @@ class ItemReader {
   // The items with these keys, in any order. Those that are not there are left out.
   Status fetch(std::vector<Key> keys, const Take& take);
 
-  // The items with one of some values at a member, of which the index tells.
+  // The items with one of some values at a path, of which the index tells.
   class Lookup {
    public:
     struct Asked {
-      std::string value;
+      value::Value value;
       std::string placement;  // where the items lie; empty: anywhere
     };
     // `asked`: all with a placement, or none.
-    Lookup(ItemReader& reader, std::string_view member, std::vector<Asked> asked);
+    Lookup(ItemReader& reader, value::Path path, std::vector<Asked> asked);
+    Lookup(ItemReader& reader, std::string_view member, std::vector<Asked> asked)
+        : Lookup(reader, value::Path{.steps = {{.name = std::string(member)}}}, std::move(asked)) {}
     // Whether the index can tell: otherwise it has to be asked by a query.
     bool is_possible() const;
     // About so many further ones, in the order of placement and of what was asked for.
@@ -133,7 +135,7 @@ class ItemReader {
     static Status give(Request& request, const StringList& bodies);
 
     ItemReader& reader_;
-    const std::string member_;
+    const value::Path path_;
     std::vector<Asked> asked_;
     std::vector<size_t> order_;  // of asked_, by placement
     bool is_placed_ = false;

@@ -126,11 +126,49 @@ Status StagedWrites::commit(const Terms& terms, WriteReport& report) {
       }
     }
   }
+  clear();
+  return done;
+}
+
+void StagedWrites::clear() {
   entries_.clear();
   newest_.clear();
   count_ = 0;
   bytes_ = 0;
-  return done;
+}
+
+bool StagedWrites::is_of_one_key() const {
+  return std::ranges::all_of(entries_, [&](const Entry& entry) {
+    return entry.is_void || entry.write.placement == entries_.front().write.placement;
+  });
+}
+
+void StagedWrites::commit_later(const Terms& terms, WriteReport& report, Done done) {
+  Group group;
+  for (Entry& entry : entries_) {
+    if (!entry.is_void) group.push_back(&entry);
+  }
+  // No step comes after it that would need the elements as they are stored.
+  write(group, terms,
+        [this, count = group.size(), &report,
+         done = std::move(done)](const cluster::WriteReply& reply) mutable {
+          report.charge += reply.receipt.charge;
+          (reply.error ? report.waiting : report.stored) += count;
+          clear();
+          done(reply.error ? Status(pass(*reply.error)) : Status());
+        });
+}
+
+void StagedWrites::write(const Group& group, const Terms& terms, Reply done) {
+  std::vector<partition::Write> transaction;
+  for (const Entry* entry : group) transaction.push_back(entry->write);
+  if (terms.anywhere == nullptr) {
+    return terms.engine.write(terms.routing, std::move(transaction), std::move(done));
+  }
+  terms.anywhere->write(terms.routing, std::move(transaction), true,
+                        [done = std::move(done)](face::StoredItems stored) mutable {
+                          done(std::move(stored.reply));
+                        });
 }
 
 Status StagedWrites::store(std::span<const Group> some, const Terms& terms, WriteReport& report) {
@@ -141,19 +179,9 @@ Status StagedWrites::store(std::span<const Group> some, const Terms& terms, Writ
     for (const Group* group : left) {
       std::promise<cluster::WriteReply> promise;
       replies.push_back(promise.get_future());
-      std::vector<partition::Write> transaction;
-      for (const Entry* entry : *group) transaction.push_back(entry->write);
-      auto done = [promise = std::move(promise)](cluster::WriteReply reply) mutable {
+      write(*group, terms, [promise = std::move(promise)](cluster::WriteReply reply) mutable {
         promise.set_value(std::move(reply));
-      };
-      if (terms.anywhere == nullptr) {
-        terms.engine.write(terms.routing, std::move(transaction), std::move(done));
-        continue;
-      }
-      terms.anywhere->write(terms.routing, std::move(transaction), true,
-                            [done = std::move(done)](face::StoredItems stored) mutable {
-                              done(std::move(stored.reply));
-                            });
+      });
     }
     std::optional<Error> failed;
     std::vector<const Group*> throttled;
@@ -178,17 +206,21 @@ Status StagedWrites::store(std::span<const Group> some, const Terms& terms, Writ
   }
 }
 
+std::optional<Error> StagedWrites::take(const cluster::WriteReply& reply, const Group& group,
+                                        WriteReport& report) {
+  report.charge += reply.receipt.charge;
+  if (reply.error) return reply.error;
+  report.stored += group.size();
+  for (size_t i = 0; i < group.size() && i < reply.written.size(); ++i) {
+    note_stored(group[i]->element, reply.written[i]);
+  }
+  return std::nullopt;
+}
+
 std::optional<Error> StagedWrites::take(std::future<cluster::WriteReply>& answer,
                                         const Group& group, WriteReport& report) {
   try {
-    const cluster::WriteReply reply = answer.get();
-    report.charge += reply.receipt.charge;
-    if (reply.error) return reply.error;
-    report.stored += group.size();
-    for (size_t i = 0; i < group.size() && i < reply.written.size(); ++i) {
-      note_stored(group[i]->element, reply.written[i]);
-    }
-    return std::nullopt;
+    return take(answer.get(), group, report);
   } catch (const std::future_error&) {  // as base/await.h
     return Error{.code = Code::overloaded,
                  .message =

@@ -1,7 +1,7 @@
 // The writes of a traversal that are not stored yet. Those of one partition key are stored
 // together, all or none. The traversal sees its own writes meanwhile: the graph looks here as well.
 //
-// Threading: one thread at a time. commit() blocks.
+// Threading: one thread at a time. commit() blocks, commit_later() does not.
 #pragma once
 
 #include <array>
@@ -53,6 +53,13 @@ class StagedWrites {
   };
   Status commit(const Terms& terms, WriteReport& report);
 
+  // Whether all of it is of one partition key.
+  bool is_of_one_key() const;
+  // commit() of one key, without blocking. `done` is called on any thread; this and the report live
+  // until then.
+  using Done = std::move_only_function<void(Status)>;
+  void commit_later(const Terms& terms, WriteReport& report, Done done);
+
  private:
   struct Entry {
     partition::Write write;
@@ -66,8 +73,14 @@ class StagedWrites {
   std::array<std::vector<Group>, 3> groups();
   // These at the same time.
   static Status store(std::span<const Group> some, const Terms& terms, WriteReport& report);
+  // `done` is destroyed without a call when memory runs out.
+  using Reply = std::move_only_function<void(cluster::WriteReply)>;
+  static void write(const Group& group, const Terms& terms, Reply done);
   static std::optional<Error> take(std::future<cluster::WriteReply>& answer, const Group& group,
                                    WriteReport& report);
+  static std::optional<Error> take(const cluster::WriteReply& reply, const Group& group,
+                                   WriteReport& report);
+  void clear();
 
   std::vector<Entry> entries_;
   std::unordered_map<std::string, size_t> newest_;  // by the stored key, of entries_

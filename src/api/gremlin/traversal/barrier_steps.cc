@@ -38,6 +38,10 @@ class CountStep final : public BarrierStep {
     for (const Traverser& traverser : batch) count_ = saturated_sum(count_, traverser.bulk);
     return {};
   }
+  bool takes_numbers() const override { return true; }
+  void take_numbers(const Frontier& frontier) override {
+    for (const uint64_t bulk : frontier.bulks) count_ = saturated_sum(count_, bulk);
+  }
   Status give(Run& run, Batch& out) override {
     if (count_ > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
       return fail(Code::too_large, "count() has more than 64 bits can say: narrow the traversal");

@@ -88,7 +88,7 @@ bool needs_path(const Chain& chain) {
 
 Maker find_maker(std::string_view name) {
   for (const auto finder : {find_element_step, find_filter_step, find_map_step, find_barrier_step,
-                            find_branch_step, find_write_step, find_merge_step,
+                            find_branch_step, find_repeat_step, find_write_step, find_merge_step,
                             find_side_effect_step, find_match_step, find_program_step}) {
     if (const Maker maker = finder(name)) return maker;
   }
@@ -364,6 +364,7 @@ class RootCompiler {
     std::vector<Call> calls = chain.calls;
     run_.keeps_path = needs_path(chain);
     made.is_read_only = !writes(chain);
+    made.only_adds = only_adds(chain);
     size_t first = 0;
     while (first < calls.size() && calls[first].name.starts_with("with") &&
            calls[first].name != "with") {

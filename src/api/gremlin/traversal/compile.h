@@ -54,6 +54,7 @@ Maker find_filter_step(std::string_view name);
 Maker find_map_step(std::string_view name);
 Maker find_barrier_step(std::string_view name);
 Maker find_branch_step(std::string_view name);
+Maker find_repeat_step(std::string_view name);
 Maker find_write_step(std::string_view name);
 Maker find_merge_step(std::string_view name);
 Maker find_side_effect_step(std::string_view name);
@@ -86,6 +87,7 @@ struct Compiled {
   std::string read_as;  // next, toList and so on: empty, next, has_next, iterate
   int64_t next_count = 0;
   bool is_read_only = true;  // it has no step that writes
+  bool only_adds = true;     // it has none that changes an element that is there, or drops it
 };
 Result<Compiled> compile(const Chain& chain, Run& run);
 

@@ -74,13 +74,20 @@ class HopStep final : public Step {
   HopStep(HopFilter hop, bool to_edges) : hop_(std::move(hop)), to_edges_(to_edges) {}
 
   bool is_stateful() const override { return false; }
-  void reset() override { edges_.reset(), neighbours_.reset(), in_.clear(); }
+  void reset() override { end_batch(), input_.rest.clear(); }
   // As many vertices as edges: they need not be read.
   void only_ask() override { to_edges_ = is_asked_ = true; }
   Status pull(Run& run, size_t want, Batch& out) override {
     const size_t had = out.size();
     while (out.size() == had) {
       if (!edges_ && !neighbours_) {
+        if (is_asked_ && hop_.conditions.empty()) {
+          bool is_at_end = false;
+          auto counted = count_numbers(run, out, is_at_end);
+          if (!counted) return pass(counted.error());
+          if (is_at_end) return {};
+          if (*counted) continue;
+        }
         if (auto begun = begin(run, want, out); !begun) return begun;
         if (in_.empty()) return {};
         continue;
@@ -92,7 +99,7 @@ class HopStep final : public Step {
       auto found = edges_->next(want);
       if (!found) return pass(found.error());
       if (found->empty()) {
-        reset();
+        end_batch();
         continue;
       }
       if (auto checked = run.check(found->size()); !checked) return checked;
@@ -101,11 +108,51 @@ class HopStep final : public Step {
     return {};
   }
 
+  bool gives_numbers() const override { return !to_edges_ && hop_.conditions.empty(); }
+  Result<bool> pull_numbers(Run& run, Frontier& out) override {
+    if (!gives_numbers() || edges_ || neighbours_) return false;
+    const size_t had = out.size();
+    while (out.size() == had) {
+      Frontier from;
+      auto given = input_.next(run, *before, from);
+      if (!given || !*given || from.empty()) return given;
+      auto hopped = run.graph.hop(from, hop_, out);
+      if (!hopped) return hopped;
+      if (*hopped) continue;
+      if (auto back = input_.give_back(run, from); !back) return pass(back.error());
+      return false;
+    }
+    return true;
+  }
+
  private:
+  void end_batch() { edges_.reset(), neighbours_.reset(), in_.clear(); }
+
+  // One traverser for all edges of the next vertices. False: they have to be gone through.
+  Result<bool> count_numbers(Run& run, Batch& out, bool& is_at_end) {
+    Frontier from;
+    auto given = input_.next(run, *before, from);
+    if (!given || !*given) return given;
+    is_at_end = from.empty();
+    if (is_at_end) return true;
+    auto count = run.graph.count_hop(from, hop_);
+    if (!count) return pass(count.error());
+    if (!*count) {
+      if (auto back = input_.give_back(run, from); !back) return pass(back.error());
+      return false;
+    }
+    if (**count == 0) return true;
+    out.push_back(run.fresh(Value()));
+    out.back().bulk = **count;
+    return true;
+  }
+
   // With the next batch, if there is one.
   Status begin(Run& run, size_t want, Batch& out) {
-    in_.clear();
-    if (auto pulled = before->pull(run, want, in_); !pulled) return pulled;
+    in_ = std::exchange(input_.rest, {});
+    if (in_.empty()) {
+      if (auto pulled = before->pull(run, want, in_); !pulled) return pulled;
+    }
     if (in_.empty()) return {};
     if (auto checked = run.check(in_.size()); !checked) return checked;
     merge_bulk(run, in_);
@@ -148,7 +195,7 @@ class HopStep final : public Step {
     auto found = neighbours_->next(want);
     if (!found) return pass(found.error());
     if (found->empty()) {
-      reset();
+      end_batch();
       return {};
     }
     out.reserve(out.size() + found->size());
@@ -192,7 +239,8 @@ class HopStep final : public Step {
   const HopFilter hop_;
   bool to_edges_;
   bool is_asked_ = false;  // only for how many there are
-  Batch in_;               // that the cursors are about
+  NumberedInput input_;
+  Batch in_;  // that the cursors are about
   std::unique_ptr<HopCursor> edges_;
   std::unique_ptr<NeighbourCursor> neighbours_;
 };

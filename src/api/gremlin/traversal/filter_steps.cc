@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "api/gremlin/traversal/compile.h"
+#include "api/gremlin/value/number_set.h"
 #include "api/gremlin/value/value_index.h"
 
 namespace orrery::gremlin {
@@ -282,11 +283,33 @@ class DedupStep final : public FilterStep {
  public:
   DedupStep(std::vector<std::string> labels, std::vector<Modulator> by)
       : labels_(std::move(labels)), by_(std::move(by)) {}
-  void reset() override { seen_.clear(), index_.clear(); }
+  void reset() override { seen_.clear(), index_.clear(), seen_numbers_.clear(); }
   bool is_stateful() const override { return true; }
+  bool gives_numbers() const override { return labels_.empty() && by_.empty(); }
+  Result<bool> pull_numbers(Run& run, Frontier& out) override {
+    if (!gives_numbers() || !seen_.empty()) return false;
+    const size_t had = out.size();
+    while (out.size() == had) {
+      Frontier in;
+      auto given = before->pull_numbers(run, in);
+      if (!given || !*given || in.empty()) return given;
+      for (const uint32_t vertex : in.vertices) {
+        if (seen_numbers_.insert(vertex)) out.add(vertex, 1);
+      }
+    }
+    return true;
+  }
 
  protected:
   Result<bool> test(Run& run, Traverser& traverser) override {
+    if (!seen_numbers_.empty() && traverser.value.is_vertex()) {
+      traverser.bulk = 1;
+      std::vector<uint32_t> number;
+      const VertexPtr vertex = traverser.value.vertex();
+      auto numbered = run.graph.number(std::span(&vertex, 1), number);
+      if (!numbered) return numbered;
+      if (*numbered) return seen_numbers_.insert(number[0]);
+    }
     Value key;
     if (labels_.empty()) {
       auto value = modulate(run, by_, 0, traverser);
@@ -318,7 +341,8 @@ class DedupStep final : public FilterStep {
   const std::vector<std::string> labels_;
   const std::vector<Modulator> by_;
   std::vector<Value> seen_;
-  ValueIndex index_;  // of seen_
+  ValueIndex index_;        // of seen_
+  NumberSet seen_numbers_;  // vertices of which only these came
 };
 
 Result<StepPtr> make_dedup(Compiler& compiler, const Calls& calls) {

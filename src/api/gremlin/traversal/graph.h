@@ -90,6 +90,21 @@ class NeighbourCursor {
   virtual Result<std::vector<Neighbour>> next(size_t want) = 0;
 };
 
+// Vertices by numbers that the graph gives them for a traversal, and how many traversers are at
+// each. A number may come more than once.
+struct Frontier {
+  std::vector<uint32_t> vertices;
+  std::vector<uint64_t> bulks;
+
+  bool empty() const { return vertices.empty(); }
+  size_t size() const { return vertices.size(); }
+  void clear() { vertices.clear(), bulks.clear(); }
+  void add(uint32_t vertex, uint64_t bulk) {
+    vertices.push_back(vertex);
+    bulks.push_back(bulk);
+  }
+};
+
 class Graph {
  public:
   virtual ~Graph() = default;
@@ -114,6 +129,27 @@ class Graph {
   }
   // Null where there is no such vertex.
   virtual Result<std::vector<VertexPtr>> vertices(std::span<const ElementKey> keys) = 0;
+
+  // Hops of many vertices at once. False, or nothing: the graph has no numbers for this traversal,
+  // or the hop has to be made by edges_of().
+  virtual Result<bool> number(std::span<const VertexPtr> /*vertices*/,
+                              std::vector<uint32_t>& /*to*/) {
+    return false;
+  }
+  // Adds the vertices that there are at the other ends, in the order of HopCursor. `hop` has no
+  // conditions.
+  virtual Result<bool> hop(const Frontier& /*from*/, const HopFilter& /*hop*/, Frontier& /*to*/) {
+    return false;
+  }
+  // How many edges the traversers would go along.
+  virtual Result<std::optional<uint64_t>> count_hop(const Frontier& /*from*/,
+                                                    const HopFilter& /*hop*/) {
+    return std::nullopt;
+  }
+  // Null where there is no vertex any more.
+  virtual Result<std::vector<VertexPtr>> numbered(std::span<const uint32_t> numbers) {
+    return std::vector<VertexPtr>(numbers.size());
+  }
 
   // Stores a new element. An empty id is replaced by a new one, and so are those of its properties.
   virtual Status add(const VertexPtr& vertex) = 0;

@@ -58,6 +58,17 @@ class Profile::Meter final : public Step {
     traversers += out.size() - had;
     return pulled;
   }
+  Result<bool> pull_numbers(Run& run, Frontier& out) override {
+    const size_t had = out.size();
+    const int64_t from_us = clock_.steady_us();
+    const StoreWork work_before = graph_.work();
+    auto given = before->pull_numbers(run, out);
+    total_us += clock_.steady_us() - from_us;
+    add(work, difference(graph_.work(), work_before));
+    for (size_t i = had; i < out.size(); ++i) bulk += out.bulks[i];
+    traversers += out.size() - had;
+    return given;
+  }
   // With what comes before.
   int64_t total_us = 0;
   StoreWork work;

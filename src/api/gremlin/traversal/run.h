@@ -118,6 +118,22 @@ struct SideEffect {
   std::shared_ptr<Tree> tree;
 };
 
+// Numbers by chance. Seeded when the first is asked for: most traversals need none.
+class Random {
+ public:
+  using result_type = std::mt19937_64::result_type;
+  static constexpr result_type min() { return std::mt19937_64::min(); }
+  static constexpr result_type max() { return std::mt19937_64::max(); }
+  result_type operator()() {
+    if (!engine_) engine_.emplace(std::random_device()());
+    return (*engine_)();
+  }
+  void seed(uint64_t seed) { engine_.emplace(seed); }
+
+ private:
+  std::optional<std::mt19937_64> engine_;
+};
+
 class Run {
  public:
   // On the thread that runs it.
@@ -134,6 +150,11 @@ class Run {
   Status keep(size_t bytes);
   Status keep(const Batch& batch);
   Result<std::optional<Value>> side_effect(std::string_view name);
+  // Whether a traverser is nothing but its vertex and its bulk, so that a frontier can stand for
+  // many.
+  bool may_number() const {
+    return !keeps_path && with_bulk && sack.is_null() && sack_merge.empty();
+  }
 
   Graph& graph;
   const RunLimits limits;
@@ -142,7 +163,7 @@ class Run {
   Value sack;              // of new traversers
   std::string sack_merge;  // Operator.…, when merged traversers merge their sacks
   std::map<std::string, SideEffect, std::less<>> side_effects;
-  std::mt19937_64 random{std::random_device()()};
+  Random random;
 
  private:
   Status check_memory() const;

@@ -19,15 +19,76 @@ bool test_text(const Predicate& predicate, const Value& value, auto matches) {
 
 }  // namespace
 
-Status Feed::pull(Run& /*run*/, size_t want, Batch& out) {
+Status Feed::pull(Run& run, size_t want, Batch& out) {
+  if (!frontier_.empty()) {
+    if (auto made = from_numbers(run, frontier_, batch_); !made) return made;
+    frontier_.clear();
+  }
   for (size_t i = 0; i < want && at_ < batch_.size(); ++i) out.push_back(std::move(batch_[at_++]));
   if (at_ == batch_.size()) reset();
   return {};
 }
 
+Result<bool> Feed::pull_numbers(Run& run, Frontier& out) {
+  if (at_ < batch_.size()) {
+    if (at_ > 0) return false;
+    auto made = to_numbers(run, batch_, out);
+    if (made && *made) reset();
+    return made;
+  }
+  for (size_t i = 0; i < frontier_.size(); ++i) out.add(frontier_.vertices[i], frontier_.bulks[i]);
+  frontier_.clear();
+  return true;
+}
+
 void Feed::put(Batch batch) {
+  reset();
   batch_ = std::move(batch);
-  at_ = 0;
+}
+
+void Feed::put(Frontier frontier) {
+  reset();
+  frontier_ = std::move(frontier);
+}
+
+Result<bool> to_numbers(Run& run, const Batch& batch, Frontier& out) {
+  if (!run.may_number()) return false;
+  std::vector<VertexPtr> vertices;
+  vertices.reserve(batch.size());
+  for (const Traverser& traverser : batch) {
+    if (!traverser.value.is_vertex() || traverser.loop || !traverser.sack.is_null()) return false;
+    vertices.push_back(traverser.value.vertex());
+  }
+  std::vector<uint32_t> numbers;
+  auto made = run.graph.number(vertices, numbers);
+  if (!made || !*made) return made;
+  for (size_t i = 0; i < numbers.size(); ++i) out.add(numbers[i], batch[i].bulk);
+  return true;
+}
+
+Status from_numbers(Run& run, const Frontier& frontier, Batch& out) {
+  auto vertices = run.graph.numbered(frontier.vertices);
+  if (!vertices) return pass(vertices.error());
+  out.reserve(out.size() + frontier.size());
+  for (size_t i = 0; i < frontier.size(); ++i) {
+    if (!(*vertices)[i]) continue;
+    out.push_back(run.fresh(Value::of(std::move((*vertices)[i]))));
+    out.back().bulk = frontier.bulks[i];
+  }
+  return {};
+}
+
+Result<bool> NumberedInput::next(Run& run, Step& before, Frontier& out) {
+  if (!rest.empty() || !run.may_number()) return false;
+  auto given = before.pull_numbers(run, out);
+  if (!given || *given) return given;
+  Batch in;
+  if (auto pulled = before.pull(run, kBarrierBatch, in); !pulled) return pass(pulled.error());
+  if (auto checked = run.check(in.size()); !checked) return pass(checked.error());
+  if (in.empty()) return true;
+  auto made = to_numbers(run, in, out);
+  if (made && !*made) rest = std::move(in);
+  return made;
 }
 
 void Traversal::add(StepPtr step) {
@@ -38,6 +99,10 @@ void Traversal::add(StepPtr step) {
 bool Traversal::is_stateful() const {
   return std::ranges::any_of(steps_ | std::views::drop(1),
                              [](const StepPtr& step) { return step->is_stateful(); });
+}
+
+bool Traversal::gives_numbers() const {
+  return std::ranges::all_of(steps_, [](const StepPtr& step) { return step->gives_numbers(); });
 }
 
 void Traversal::reset() {
@@ -78,6 +143,19 @@ Result<Batch> Traversal::all_further(Run& run, Batch starts) {
   for (const StepPtr& step : steps_) step->rearm();
   static_cast<Feed&>(*steps_.front()).put(std::move(starts));
   return drain(run);
+}
+
+Result<Batch> Traversal::all_further(Run& run, Frontier starts, Frontier& out) {
+  for (const StepPtr& step : steps_) step->rearm();
+  static_cast<Feed&>(*steps_.front()).put(std::move(starts));
+  while (true) {
+    const size_t had = out.size();
+    auto given = steps_.back()->pull_numbers(run, out);
+    if (!given) return pass(given.error());
+    if (!*given) return drain(run);
+    if (out.size() == had) return Batch();
+    if (auto checked = run.check(out.size() - had); !checked) return pass(checked.error());
+  }
 }
 
 Result<Batch> Traversal::drain(Run& run) {
@@ -145,6 +223,14 @@ Status MapStep::apply(Run& run, Batch in, Batch& out) {
 
 Status BarrierStep::pull(Run& run, size_t /*want*/, Batch& out) {
   if (done_) return {};
+  while (takes_numbers()) {
+    Frontier in;
+    auto given = before->pull_numbers(run, in);
+    if (!given) return pass(given.error());
+    if (!*given || in.empty()) break;
+    if (auto checked = run.check(in.size()); !checked) return checked;
+    take_numbers(in);
+  }
   while (true) {
     Batch in;
     if (auto pulled = before->pull(run, kBarrierBatch, in); !pulled) return pulled;

@@ -28,6 +28,11 @@ class Step {
   virtual ~Step() = default;
   // Appends about `want` traversers, at least one; none at the end.
   virtual Status pull(Run& run, size_t want, Batch& out) = 0;
+  // The same for vertices of which only the number matters: a consumer that wants all of them asks
+  // for them so. False: there is nothing that can be given this way, and pull() has it.
+  virtual Result<bool> pull_numbers(Run& /*run*/, Frontier& /*out*/) { return false; }
+  // Whether it does that, when what comes before it does.
+  virtual bool gives_numbers() const { return false; }
   virtual void reset() {}
   // Ready for more starts, with what it remembers of those before: for the next loop of a repeat().
   virtual void rearm() {}
@@ -48,12 +53,31 @@ using StepPtr = std::unique_ptr<Step>;
 class Feed final : public Step {
  public:
   Status pull(Run& run, size_t want, Batch& out) override;
-  void reset() override { batch_.clear(), at_ = 0; }
+  Result<bool> pull_numbers(Run& run, Frontier& out) override;
+  bool gives_numbers() const override { return true; }
+  void reset() override { batch_.clear(), at_ = 0, frontier_.clear(); }
   void put(Batch batch);
+  void put(Frontier frontier);
 
  private:
   Batch batch_;
   size_t at_ = 0;
+  Frontier frontier_;
+};
+
+// Between traversers and numbers. False: one of them is no vertex, or has more than its bulk.
+Result<bool> to_numbers(Run& run, const Batch& batch, Frontier& out);
+Status from_numbers(Run& run, const Frontier& frontier, Batch& out);
+
+// What comes before a step, as numbers, in chunks: none at the end. What cannot be had so is kept
+// in `rest`, for pull(), which has to look there first.
+class NumberedInput {
+ public:
+  // False: there is something in `rest`, or the traversal has no numbers.
+  Result<bool> next(Run& run, Step& before, Frontier& out);
+  Status give_back(Run& run, const Frontier& frontier) { return from_numbers(run, frontier, rest); }
+
+  Batch rest;
 };
 
 class Traversal {
@@ -62,6 +86,7 @@ class Traversal {
   void add(StepPtr step);
   bool empty() const { return steps_.size() == 1; }
   bool is_stateful() const;
+  bool gives_numbers() const;
   const std::vector<StepPtr>& steps() const { return steps_; }
 
   void start(Batch starts);
@@ -72,6 +97,8 @@ class Traversal {
   Result<Batch> all(Run& run, const Traverser& start);
   // The same without forgetting what went before.
   Result<Batch> all_further(Run& run, Batch starts);
+  // The same with numbers. When not all of it could be had so, the rest is given too, as it is.
+  Result<Batch> all_further(Run& run, Frontier starts, Frontier& out);
   Result<std::optional<Traverser>> first(Run& run, const Traverser& start);
   Result<bool> has_any(Run& run, const Traverser& start);
   void reset();
@@ -123,6 +150,9 @@ class BarrierStep : public Step {
 
  protected:
   virtual Status take(Run& run, Batch batch) = 0;
+  // Nothing but the number of what comes matters: `frontier` is some of it.
+  virtual bool takes_numbers() const { return false; }
+  virtual void take_numbers(const Frontier& /*frontier*/) {}
   // Its state is clear afterwards.
   virtual Status give(Run& run, Batch& out) = 0;
 

@@ -287,6 +287,25 @@ bool writes(const Chain& chain) {
   });
 }
 
+bool only_adds(const Chain& chain) {
+  bool is_new = false;  // what a property() here would be of
+  for (const Call& call : chain.calls) {
+    const bool is_of_before = is_one_of(call.name, {"property", "from", "to"});
+    if (!is_of_before) is_new = is_one_of(call.name, {"addV", "addE"});
+    if (call.name == "property" && !is_new) return false;
+    // Vertex programs set properties.
+    if (is_one_of(call.name, {"drop", "mergeV", "mergeE", "pageRank", "peerPressure",
+                              "connectedComponent", "shortestPath", "program"})) {
+      return false;
+    }
+    const bool all = std::ranges::all_of(call.arguments, [](const Argument& argument) {
+      return !argument.chain || only_adds(*argument.chain);
+    });
+    if (!all) return false;
+  }
+  return true;
+}
+
 Result<Chain> apply_strategies(const Chain& chain, Run& run) {
   std::vector<Chain> strategies;
   Chain left{chain.source, {}};

@@ -20,5 +20,8 @@ Result<Chain> apply_strategies(const Chain& chain, Run& run);
 
 // Whether the chain has a step that writes.
 bool writes(const Chain& chain);
+// Whether what it writes is new: it has no step that changes or drops an element that is there, if
+// only for itself, as vertex programs do.
+bool only_adds(const Chain& chain);
 
 }  // namespace orrery::gremlin
