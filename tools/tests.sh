@@ -263,6 +263,7 @@ show_tap_failures() {
 run_crash_test() {
   crash_step "crash test, $1 kills" run "$1"
   crash_step "30 splits under load" split_under_load 30
+  crash_step "30 merges under load" merge_under_load 30
   crash_step "transfers, 4 kills" transfers 4
   crash_step "change feed through splits and 3 kills" change_feed 3
   crash_step "disk trouble" disk

@@ -56,6 +56,19 @@ struct IntendedClones {
   std::string right_name;
 };
 
+// What an intent to merge gives.
+struct IntendedMerge {
+  uint32_t id = 0;
+  std::string name;
+};
+// Two neighbours, the left one first, and at which epochs their owner has them.
+struct MergedRanges {
+  uint32_t left = 0;
+  uint32_t right = 0;
+  uint64_t left_epoch = 0;
+  uint64_t right_epoch = 0;
+};
+
 // A range as the exported catalog has it.
 struct ExportedRange {
   uint32_t container = 0;
@@ -163,6 +176,17 @@ class Catalog {
   Result<ContainerPtr> publish_split(uint32_t container, uint32_t range, const std::string& cut,
                                      const IntendedClones& clones, const SplitReason& why = {});
 
+  // --- merges: catalog_merges.cc ---------------------------------------------------------------
+  // Replaces two neighbours without files by one. Code::conflict when one has some by now, or they
+  // are no neighbours.
+  Result<ContainerPtr> merge_empty(uint32_t container, uint32_t left, uint32_t right,
+                                   const MergeReason& why = {});
+  // As intend_split() and publish_split().
+  Result<IntendedMerge> intend_merge(uint32_t container, const MergedRanges& ranges,
+                                     uint64_t attempt);
+  Result<ContainerPtr> publish_merge(uint32_t container, uint32_t left, uint32_t right,
+                                     const IntendedMerge& merged, const MergeReason& why = {});
+
   // --- files that are to go: catalog_removals.cc -----------------------------------------------
   std::vector<Removal> removals() const;
   // Once there is nothing left under these names. Those without a removal are passed over.
@@ -225,6 +249,11 @@ class Catalog {
   Result<ContainerPtr> publish_split_here(uint32_t container, uint32_t range,
                                           const std::string& cut, const IntendedClones& clones,
                                           const SplitReason& why) ORRERY_REQUIRES(change_mutex_);
+  Result<IntendedMerge> intend_merge_here(uint32_t container, const MergedRanges& ranges,
+                                          uint64_t attempt) ORRERY_REQUIRES(change_mutex_);
+  Result<ContainerPtr> publish_merge_here(uint32_t container, uint32_t left, uint32_t right,
+                                          const IntendedMerge& merged, const MergeReason& why)
+      ORRERY_REQUIRES(change_mutex_);
   Result<ContainerPtr> note_indexed_here(uint32_t number, uint32_t index_version)
       ORRERY_REQUIRES(change_mutex_);
   Status forget_removals_here(const std::vector<std::string>& volume_names)

@@ -24,8 +24,8 @@ void Catalog::retire(const PartitionMap& map, const PartitionMap* next,
     if (next != nullptr && has_range(*next, range.id)) continue;
     if (has_files(range)) writes.push_back(remove(kFiles, range.volume_name));
     // Also without a note: files may be there that nothing was acknowledged in.
-    writes.push_back(put(kRemovals, range.volume_name,
-                         encode(Removal{.volume_name = range.volume_name, .clone_of = {}})));
+    writes.push_back(
+        put(kRemovals, range.volume_name, encode(Removal{.volume_name = range.volume_name})));
   }
 }
 
@@ -60,11 +60,14 @@ Status Catalog::note_opened_here(uint32_t number, const PartitionRange& range, u
   }
   std::vector<partition::Write> writes;
   if (!has_files(range)) writes.push_back(put(kFiles, range.volume_name, "{}"));
-  // What a split of an earlier epoch was to publish: it cannot any more.
+  // What a split or merge of an earlier epoch was to publish: it cannot any more.
   for (Removal& one : removals()) {
-    if (!one.clone_of || one.clone_of->parent != range.volume_name) continue;
-    if (one.clone_of->epoch >= epoch) continue;
+    const auto is_over = [&](const std::optional<Removal::Clone>& of) {
+      return of && of->parent == range.volume_name && of->epoch < epoch;
+    };
+    if (!is_over(one.clone_of) && !is_over(one.and_of)) continue;
     one.clone_of.reset();
+    one.and_of.reset();
     writes.push_back(put(kRemovals, one.volume_name, encode(one)));
   }
   return writes.empty() ? Status() : commit(std::move(writes));

@@ -38,7 +38,9 @@ enum class Change : uint8_t {
   indexed,
   forget_removals,
   none,  // only for the news
-  page   // of all records, after a place
+  page,  // of all records, after a place
+  intend_merge,
+  publish_merge
 };
 
 Packer begin(Change change) {
@@ -109,6 +111,13 @@ IntendedClones unpack_clones(Unpacker& from) {
   clones.left_name = from.text();
   clones.right_name = from.text();
   return clones;
+}
+
+IntendedMerge unpack_merge(Unpacker& from) {
+  IntendedMerge merged;
+  merged.id = static_cast<uint32_t>(from.number());
+  merged.name = from.text();
+  return merged;
 }
 
 SplitReason unpack_reason(Unpacker& from) {
@@ -309,6 +318,29 @@ Result<std::string> Catalog::perform_here(std::string_view request) {
       if (published) static_cast<void>(fault::point("split.committed"));
       return done(std::move(published));
     }
+    case Change::intend_merge: {
+      const auto container = static_cast<uint32_t>(from.number());
+      MergedRanges ranges;
+      ranges.left = static_cast<uint32_t>(from.number());
+      ranges.right = static_cast<uint32_t>(from.number());
+      ranges.left_epoch = from.number();
+      ranges.right_epoch = from.number();
+      const uint64_t attempt = from.number();
+      if (!from.is_good()) break;
+      auto merged = intend_merge_here(container, ranges, attempt);
+      if (!merged) return pass(merged.error());
+      return Packer().number(merged->id).text(merged->name).take();
+    }
+    case Change::publish_merge: {
+      const auto container = static_cast<uint32_t>(from.number());
+      const auto left = static_cast<uint32_t>(from.number());
+      const auto right = static_cast<uint32_t>(from.number());
+      const IntendedMerge merged = unpack_merge(from);
+      MergeReason why{.at_s = static_cast<int64_t>(from.number())};
+      if (from.number() != 0) why.cause = MergeCause::throughput;
+      if (!from.is_good()) break;
+      return done(publish_merge_here(container, left, right, merged, why));
+    }
     case Change::indexed: {
       const auto container = static_cast<uint32_t>(from.number());
       const auto version = static_cast<uint32_t>(from.number());
@@ -416,6 +448,44 @@ Result<ContainerPtr> Catalog::publish_split(uint32_t container, uint32_t range,
   pack(request, clones);
   request.number(static_cast<uint64_t>(why.at_s)).number(static_cast<uint64_t>(why.cause));
   return changed(container, ask_owner(request.take()));
+}
+
+Result<IntendedMerge> Catalog::intend_merge(uint32_t container, const MergedRanges& ranges,
+                                            uint64_t attempt) {
+  if (is_owner()) {
+    const MutexLock change(change_mutex_);
+    return intend_merge_here(container, ranges, attempt);
+  }
+  auto answer = ask_owner(begin(Change::intend_merge)
+                              .number(container)
+                              .number(ranges.left)
+                              .number(ranges.right)
+                              .number(ranges.left_epoch)
+                              .number(ranges.right_epoch)
+                              .number(attempt)
+                              .take());
+  if (!answer) return pass(answer.error());
+  Unpacker from(*answer);
+  IntendedMerge merged = unpack_merge(from);
+  if (!from.is_good()) return unreadable("the answer of the catalog's owner");
+  return merged;
+}
+
+Result<ContainerPtr> Catalog::publish_merge(uint32_t container, uint32_t left, uint32_t right,
+                                            const IntendedMerge& merged, const MergeReason& why) {
+  if (is_owner()) {
+    const MutexLock change(change_mutex_);
+    return publish_merge_here(container, left, right, merged, why);
+  }
+  return changed(container, ask_owner(begin(Change::publish_merge)
+                                          .number(container)
+                                          .number(left)
+                                          .number(right)
+                                          .number(merged.id)
+                                          .text(merged.name)
+                                          .number(static_cast<uint64_t>(why.at_s))
+                                          .number(static_cast<uint64_t>(why.cause))
+                                          .take()));
 }
 
 Result<ContainerPtr> Catalog::note_indexed(uint32_t container, uint32_t index_version) {

@@ -37,6 +37,7 @@ void divide(PartitionMap& map, Ranges::iterator parent, const std::string& cut,
   if (map.splits.size() > PartitionMap::kSplitsMax) map.splits.erase(map.splits.begin());
   PartitionRange left = *parent;
   left.parents.push_back(parent->id);
+  if (left.parents.size() > PartitionRange::kParentsMax) left.parents.erase(left.parents.begin());
   PartitionRange right = left;
   left.id = clones.left;
   left.max = cut;
@@ -63,6 +64,8 @@ Result<ContainerPtr> Catalog::replace_map(const Container& before, PartitionMap 
                                           std::vector<partition::Write> writes) {
   retire(*before.map, &map, writes);
   auto change = [&map](Container& changed) -> Status {
+    // Whoever has it divided, by hand or by what it stores, does not want it to shrink.
+    if (map.ranges.size() > changed.map->ranges.size()) changed.shrinks = false;
     changed.map = std::make_shared<const PartitionMap>(std::move(map));
     return {};
   };

@@ -427,6 +427,55 @@ TEST_F(CatalogTest, AnIntentToSplitEndsWithTheMapThatNamesItsClones) {
   EXPECT_TRUE(catalog_->removals().empty());
 }
 
+TEST_F(CatalogTest, AMergeIsIntendedAndThenPublishedOrGivenUp) {
+  auto database = catalog_->create_database({kFace, "d"}, std::nullopt).value();
+  auto container =
+      catalog_->create_container(database->number, named("c"), Throughput{}, {"g", "m"}).value();
+  const uint32_t number = container->number;
+  const std::vector<PartitionRange> ranges = container->map->ranges;
+  for (const PartitionRange& range : ranges) ASSERT_TRUE(catalog_->note_opened(number, range, 3));
+  auto intend = [&](uint32_t left, uint32_t right, uint64_t attempt) {
+    return catalog_->intend_merge(
+        number, {.left = left, .right = right, .left_epoch = 3, .right_epoch = 4}, attempt);
+  };
+  EXPECT_EQ(intend(0, 2, 1).error().code, Code::conflict) << "no neighbours";
+  EXPECT_EQ(intend(1, 0, 1).error().code, Code::conflict) << "not in this order";
+  EXPECT_EQ(intend(0, 9, 1).error().code, Code::not_found);
+  EXPECT_EQ(catalog_->merge_empty(number, 0, 1).error().code, Code::conflict) << "they have files";
+  auto given_up = intend(0, 1, 1);
+  ASSERT_TRUE(given_up) << given_up.error().message;
+  open();
+  ASSERT_EQ(catalog_->removals().size(), 1U);
+  EXPECT_EQ(catalog_->removals()[0].clone_of->parent, ranges[0].volume_name);
+  EXPECT_EQ(catalog_->removals()[0].and_of->parent, ranges[1].volume_name);
+  EXPECT_EQ(catalog_->removals()[0].and_of->epoch, 4U);
+  // Whoever opens a parent with a later epoch ends it.
+  ASSERT_TRUE(catalog_->note_opened(number, ranges[1], 5));
+  EXPECT_FALSE(catalog_->removals()[0].clone_of);
+  EXPECT_EQ(catalog_->publish_merge(number, 0, 1, *given_up).error().code, Code::conflict);
+  ASSERT_TRUE(catalog_->forget_removals({given_up->name}));
+
+  const IntendedMerge again = intend(0, 1, 2).value();
+  EXPECT_NE(again.id, given_up->id) << "ids are never used twice";
+  auto published =
+      catalog_->publish_merge(number, 0, 1, again, {.at_s = 77, .cause = MergeCause::throughput});
+  ASSERT_TRUE(published) << published.error().message;
+  EXPECT_EQ(catalog_->publish_merge(number, 0, 1, again).value()->revision, (*published)->revision)
+      << "it may be repeated";
+  open();
+  const auto after = catalog_->container(number);
+  EXPECT_TRUE(covers_everything(*after->map));
+  ASSERT_EQ(after->map->ranges.size(), 2U);
+  EXPECT_EQ(after->map->ranges[0].id, again.id);
+  EXPECT_THAT(after->map->ranges[0].parents, testing::ElementsAre(0, 1));
+  EXPECT_TRUE(catalog_->has_files(after->map->ranges[0]));
+  ASSERT_EQ(after->map->merges.size(), 1U);
+  EXPECT_EQ(after->map->merges[0].cut, "g");
+  EXPECT_EQ(after->map->merges[0].why.cause, MergeCause::throughput);
+  ASSERT_EQ(catalog_->removals().size(), 2U) << "both parents";
+  EXPECT_FALSE(catalog_->removals()[0].clone_of);
+}
+
 TEST_F(CatalogTest, ASplitWasPublishedAlsoWhenItsChildrenWereSplitSince) {
   auto container = make(make("d"), "c");
   const auto number = container->number;

@@ -99,6 +99,19 @@ std::string encode(const PartitionMap& map) {
                                     .number("right", split.right)
                                     .done();
                               }))
+      .raw("merges", array_of(map.merges,
+                              [](const PastMerge& merge) {
+                                return ObjectWriter()
+                                    .number("at", merge.why.at_s)
+                                    .text("cause", to_text(merge.why.cause))
+                                    .number("left", merge.left)
+                                    .number("right", merge.right)
+                                    .number("child", merge.child)
+                                    .text("min", to_hex_upper(merge.min))
+                                    .text("cut", to_hex_upper(merge.cut))
+                                    .text("max", to_hex_upper(merge.max))
+                                    .done();
+                              }))
       .done();
 }
 
@@ -243,6 +256,23 @@ void read_map(ObjectReader& in, PartitionMap& map) {
     reader.adopt(one);
   };
   if (reader.optional("splits") != nullptr) reader.array("splits", read_split);
+  const auto read_merge = [&](const Node& element) {
+    ObjectReader one(element);
+    PastMerge& merge = map.merges.emplace_back();
+    merge.why.at_s = one.number("at");
+    const std::string name = one.text("cause");
+    merge.why.cause =
+        name == to_text(MergeCause::asked) ? MergeCause::asked : MergeCause::throughput;
+    if (name != to_text(merge.why.cause)) return reader.wrong("cause");
+    merge.left = one.number32("left");
+    merge.right = one.number32("right");
+    merge.child = one.number32("child");
+    merge.min = one.hex("min");
+    merge.cut = one.hex("cut");
+    merge.max = one.hex("max");
+    reader.adopt(one);
+  };
+  if (reader.optional("merges") != nullptr) reader.array("merges", read_merge);
   in.adopt(reader);
 }
 
@@ -299,6 +329,7 @@ std::string encode(const Container& container) {
   if (spec.value_order == value::ValueOrder::typed) out.text("valueOrder", kTypedOrder);
   out.boolean("indexed", spec.indexed).number("indexVersion", container.index_version);
   out.number("indexedVersion", container.indexed_version);
+  if (container.shrinks) out.boolean("shrinks", true);
   out.raw("indexRules", array_of(spec.index_rules, [](const value::IndexRule& rule) {
             return ObjectWriter()
                 .text("path", value::to_string(rule.path))
@@ -344,6 +375,10 @@ std::string encode(const Removal& removal) {
     out.text("cloneOf", removal.clone_of->parent);
     out.number("epoch", static_cast<int64_t>(removal.clone_of->epoch));
   }
+  if (removal.and_of) {
+    out.text("andOf", removal.and_of->parent);
+    out.number("andEpoch", static_cast<int64_t>(removal.and_of->epoch));
+  }
   return out.done();
 }
 
@@ -382,6 +417,7 @@ Result<Container> decode_container(std::string_view text) {
   spec.indexed = in.boolean("indexed");
   container.index_version = in.number32("indexVersion");
   container.indexed_version = in.number32("indexedVersion");
+  if (in.optional("shrinks") != nullptr) container.shrinks = in.boolean("shrinks");
   in.array("indexRules", [&](const Node& element) {
     ObjectReader one(element);
     auto path = value::parse_index_path(one.text("path"));
@@ -446,6 +482,10 @@ Result<Removal> decode_removal(std::string_view text) {
   if (in.optional("cloneOf") != nullptr) {
     removal.clone_of = {.parent = in.text("cloneOf"),
                         .epoch = static_cast<uint64_t>(in.number("epoch", 1))};
+  }
+  if (in.optional("andOf") != nullptr) {
+    removal.and_of = {.parent = in.text("andOf"),
+                      .epoch = static_cast<uint64_t>(in.number("andEpoch", 1))};
   }
   if (!in.problem().empty()) return damaged("removal", in.problem());
   return removal;

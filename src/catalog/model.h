@@ -27,10 +27,13 @@ struct Throughput {
 
 // One physical partition of a container. `id` is never used twice within a container.
 struct PartitionRange {
+  // Splits and merges in turn make ever more ancestors.
+  static constexpr size_t kParentsMax = 1'000;
+
   uint32_t id = 0;
   std::string min;  // placement keys, [min, max)
   std::string max;
-  std::vector<uint32_t> parents;  // all ancestors, oldest first
+  std::vector<uint32_t> parents;  // all ancestors, oldest first; the newest kParentsMax
   std::string volume_name;        // its name in the volume
 };
 
@@ -70,6 +73,28 @@ struct PastSplit {
   uint32_t right = 0;
 };
 
+// Why two partitions were merged.
+enum class MergeCause : uint8_t {
+  asked,       // by somebody
+  throughput,  // the container was given less than its partitions can serve
+};
+constexpr std::string_view to_text(MergeCause cause) {
+  return cause == MergeCause::asked ? "asked" : "throughput";
+}
+struct MergeReason {
+  int64_t at_s = 0;
+  MergeCause cause = MergeCause::asked;
+};
+struct PastMerge {
+  MergeReason why;
+  uint32_t left = 0;
+  uint32_t right = 0;
+  uint32_t child = 0;
+  std::string min;  // of the left one
+  std::string cut;  // between the two
+  std::string max;  // of the right one
+};
+
 // Ranges in order, without gap or overlap, from placement_min() to placement_max().
 struct PartitionMap {
   static constexpr size_t kSplitsMax = 128;
@@ -78,6 +103,14 @@ struct PartitionMap {
   uint32_t next_id = 0;
   std::vector<PartitionRange> ranges;
   std::vector<PastSplit> splits;  // the newest kSplitsMax, the oldest first
+  std::vector<PastMerge> merges;  // the same
+
+  // What a range has, or had while it was there. Nothing: there was none, or too long ago to know.
+  struct Bounds {
+    std::string min;
+    std::string max;
+  };
+  std::optional<Bounds> bounds_of(uint32_t id) const;
 };
 
 // What a face decides about a container. `face_json` is the face's own: kept, not interpreted.
@@ -137,19 +170,21 @@ struct Container {
   uint64_t revision = 0;                 // the LSN of the catalog that made it what it is
   std::optional<Throughput> throughput;  // unset: the database's
   std::shared_ptr<const PartitionMap> map;
+  bool shrinks = false;  // its throughput was lowered: partitions are merged when they are idle
 };
 
 // Files of a partition that are to be removed, by their name in the volume, which no map names.
 struct Removal {
   std::string volume_name;
-  // Set while a split of this parent at this epoch may still be making the files. They are removed
-  // unless the split publishes them.
+  // Set while a split or merge of this parent at this epoch may still be making the files. They are
+  // removed unless it publishes them.
   struct Clone {
     std::string parent;  // its name in the volume
     uint64_t epoch = 0;
     bool operator==(const Clone&) const = default;
   };
-  std::optional<Clone> clone_of;
+  std::optional<Clone> clone_of = {};
+  std::optional<Clone> and_of = {};  // of a merge: its right parent, beside the left one above
 };
 
 // A small named document that belongs to a database, a container, or another resource: a user, a

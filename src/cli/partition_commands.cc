@@ -44,6 +44,30 @@ int split(const ServerAddress& server, const std::string& container, std::option
   return 0;
 }
 
+int merge(const ServerAddress& server, const std::string& container, uint32_t first,
+          uint32_t second, bool json) {
+  auto name = client::parse_container_name(container);
+  if (!name) return complain("merge", name.error());
+  auto reply = call_admin(
+      server, "POST", "/admin/merge",
+      fmt::format("{{\"database\":{},\"container\":{},\"ranges\":[{},{}]}}",
+                  value::quoted(name->database), value::quoted(name->container), first, second));
+  if (!reply) return complain("merge", reply.error());
+  if (json) {
+    fmt::print("{}\n", *reply);
+    return 0;
+  }
+  auto document = value::JsonDocument::parse(*reply);
+  if (!document) return complain("merge", document.error());
+  const value::Node& root = document->root();
+  fmt::print(
+      "merged ranges {} and {} of {} into {}: writes paused for {:.1f} ms, {:.1f} ms in "
+      "all\n",
+      first, second, container, number_in(root, "child"), number_in(root, "pauseMs"),
+      number_in(root, "totalMs"));
+  return 0;
+}
+
 // What there is to say of one besides its figures.
 void print_remarks(const value::Node& range) {
   const double indexed = number_in(range, "indexed");
@@ -125,6 +149,18 @@ PartitionCommands::PartitionCommands(CLI::App& app) {
   split_command_->add_flag("--json", json_, "Print JSON");
   add_server_options(*split_command_, server_);
 
+  merge_command_ =
+      app.add_subcommand("merge", "Merge two neighbouring physical partitions of a container now");
+  merge_command_->add_option("container", container_, "The container")
+      ->required()
+      ->type_name("DB/CONTAINER");
+  merge_command_->add_option("range", merged_, "The two partition key ranges to merge")
+      ->required()
+      ->expected(2)
+      ->type_name("RANGE");
+  merge_command_->add_flag("--json", json_, "Print JSON");
+  add_server_options(*merge_command_, server_);
+
   partitions_command_ = app.add_subcommand(
       "partitions", "Show how a container's items are spread over its physical partitions");
   partitions_command_->add_option("container", container_, "The container")
@@ -139,6 +175,9 @@ PartitionCommands::PartitionCommands(CLI::App& app) {
 
 std::optional<int> PartitionCommands::run() const {
   if (split_command_->parsed()) return split(server_, container_, range_, json_);
+  if (merge_command_->parsed()) {
+    return merge(server_, container_, merged_.at(0), merged_.at(1), json_);
+  }
   if (partitions_command_->parsed()) return partitions(server_, container_, json_);
   if (advise_command_->parsed()) return advise(server_, advise_);
   return std::nullopt;

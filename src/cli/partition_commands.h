@@ -1,11 +1,12 @@
-// `orrery split`, `partitions` and `advise`: how a container's items are spread, and what one does
-// about it.
+// `orrery split`, `merge`, `partitions` and `advise`: how a container's items are spread, and what
+// one does about it.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/admin_client.h"
 #include "cli/advise_command.h"
@@ -25,9 +26,11 @@ class PartitionCommands {
   ServerAddress server_;
   std::string container_;
   std::optional<uint32_t> range_;
+  std::vector<uint32_t> merged_;
   bool json_ = false;
   AdviseOptions advise_;
   CLI::App* split_command_ = nullptr;
+  CLI::App* merge_command_ = nullptr;
   CLI::App* partitions_command_ = nullptr;
   CLI::App* advise_command_ = nullptr;
 };

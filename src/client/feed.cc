@@ -77,6 +77,11 @@ Request feed_request(const Endpoint& endpoint, const FeedSpec& spec, const FeedC
   auto& headers = request.headers;
   headers.emplace_back("x-ms-documentdb-partitionkeyrangeid", cursor.range.id);
   headers.emplace_back("x-ms-max-item-count", std::to_string(spec.items_max));
+  if (cursor.is_part) {
+    headers.emplace_back("x-ms-read-key-type", "EffectivePartitionKeyRange");
+    if (!cursor.range.min.empty()) headers.emplace_back("x-ms-start-epk", cursor.range.min);
+    headers.emplace_back("x-ms-end-epk", cursor.range.max);
+  }
   switch (spec.kind) {
     case FeedKind::changes:
       headers.emplace_back("A-IM", "Incremental Feed");
@@ -133,9 +138,13 @@ Result<std::vector<FeedCursor>> children_of(const FeedCursor& gone,
   std::string covered = gone.range.min;
   for (const KeyRange& range : ranges) {
     if (range.max <= gone.range.min || range.min >= gone.range.max) continue;
-    if (range.min != covered) break;
-    covered = range.max;
-    children.push_back({.range = range, .continuation = gone.continuation});
+    FeedCursor child{.range = range, .continuation = gone.continuation};
+    child.range.min = std::max(range.min, gone.range.min);
+    child.range.max = std::min(range.max, gone.range.max);
+    child.is_part = child.range.min != range.min || child.range.max != range.max;
+    if (child.range.min != covered) break;
+    covered = child.range.max;
+    children.push_back(std::move(child));
   }
   if (covered != gone.range.max) {
     return fail(Code::internal,

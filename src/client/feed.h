@@ -2,7 +2,8 @@
 // which is read as one range.
 //
 // A cursor is a partition key range and how far it was read. When the range was split, the server
-// answers 410, and each child goes on from the parent's position.
+// answers 410, and each child goes on from the parent's position. When it was merged with another,
+// the cursor goes on with the keys that it had, which are a part of the new range.
 #pragma once
 
 #include <cstddef>
@@ -36,6 +37,7 @@ struct FeedSpec {
 struct FeedCursor {
   KeyRange range;
   std::string continuation;  // empty: from the beginning
+  bool is_part = false;      // `range` has fewer keys than the one with its id
 };
 
 struct FeedPage {
@@ -54,7 +56,7 @@ struct FeedPage {
 Result<std::vector<FeedCursor>> first_cursors(Client& client, const FeedSpec& spec);
 // The next page of a cursor, to be submitted or called.
 Request feed_request(const Endpoint& endpoint, const FeedSpec& spec, const FeedCursor& cursor);
-// Of an answer to that: Code::moved when the range was split (see children_of).
+// Of an answer to that: Code::moved when the range was split or merged (see children_of).
 Result<FeedPage> feed_page(const FeedSpec& spec, const FeedCursor& cursor, Result<Response> answer,
                            const std::string& where);
 
@@ -63,7 +65,7 @@ Result<FeedPage> feed_page(const FeedSpec& spec, const FeedCursor& cursor, Resul
 Result<std::vector<FeedCursor>> children_of(const FeedCursor& gone,
                                             const std::vector<KeyRange>& ranges);
 
-// Blocking: all ranges one after the other, following splits.
+// Blocking: all ranges one after the other, following splits and merges.
 class FeedReader {
  public:
   static Result<FeedReader> open(Client& client, FeedSpec spec);

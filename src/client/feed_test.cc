@@ -1,7 +1,10 @@
-// Cursors over ranges that are split.
+// Cursors over ranges that are split and merged.
 #include "client/feed.h"
 
 #include <gtest/gtest.h>
+
+#include <map>
+#include <string>
 
 namespace orrery::client {
 namespace {
@@ -25,8 +28,28 @@ TEST(FeedTest, ChildrenGoOnWhereTheParentWas) {
 TEST(FeedTest, RangesThatDoNotCoverTheOldOneAreAnError) {
   const FeedCursor gone{.range = range("1", "10", "20"), .continuation = ""};
   EXPECT_FALSE(children_of(gone, {range("0", "", "10"), range("3", "10", "18")}));
-  EXPECT_FALSE(children_of(gone, {range("0", "", "18"), range("3", "18", "20")}));
+  EXPECT_FALSE(children_of(gone, {range("0", "12", "18"), range("3", "18", "20")}));
   EXPECT_FALSE(children_of(gone, {}));
+}
+
+TEST(FeedTest, WhatWasMergedIsReadInPart) {
+  const FeedCursor gone{.range = range("1", "10", "20"), .continuation = "here"};
+  const auto children = children_of(gone, {range("5", "", "18"), range("6", "18", "FF")});
+  ASSERT_TRUE(children) << children.error().message;
+  ASSERT_EQ(children->size(), 2U);
+  EXPECT_EQ((*children)[0].range.id, "5");
+  EXPECT_EQ((*children)[0].range.min, "10");
+  EXPECT_EQ((*children)[0].range.max, "18");
+  EXPECT_TRUE((*children)[0].is_part);
+  EXPECT_EQ((*children)[1].range.max, "20");
+  EXPECT_TRUE((*children)[1].is_part);
+  const FeedSpec spec{
+      .name = {"db", "c"}, .kind = FeedKind::changes, .query = {}, .parameters_json = {}};
+  std::map<std::string, std::string> headers;
+  const Request request = feed_request(Endpoint{}, spec, (*children)[0]);
+  for (const auto& [name, value] : request.headers) headers[name] = value;
+  EXPECT_EQ(headers["x-ms-start-epk"], "10");
+  EXPECT_EQ(headers["x-ms-end-epk"], "18");
 }
 
 TEST(FeedTest, APageOfChangesAlwaysSaysWhereToGoOn) {

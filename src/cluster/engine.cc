@@ -256,6 +256,18 @@ void Engine::split_later(SplitRequest request,
   parts_->splits.split_later(std::move(request), std::move(done));
 }
 
+void Engine::merge_later(MergeRequest request,
+                         std::move_only_function<void(Result<MergeReport>)> done) {
+  parts_->splits.merge_later(std::move(request), std::move(done));
+}
+
+Result<MergeReport> Engine::merge(uint32_t container, uint32_t first, uint32_t second) {
+  auto report = await<Result<MergeReport>>([&](auto done) {
+    merge_later({.container = container, .first = first, .second = second}, std::move(done));
+  });
+  return report ? std::move(*report) : fail(Code::overloaded, "the server is stopping");
+}
+
 Result<SplitReport> Engine::split(uint32_t container, std::optional<uint32_t> range) {
   auto report = await<Result<SplitReport>>(
       [&](auto done) { split_later({.container = container, .range = range}, std::move(done)); });

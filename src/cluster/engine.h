@@ -156,6 +156,10 @@ class Engine {
   void split_later(SplitRequest request, std::move_only_function<void(Result<SplitReport>)> done);
   // The same, and waits for it.
   Result<SplitReport> split(uint32_t container, std::optional<uint32_t> range);
+  // The same for a merge: Code::conflict when they are no neighbours, too large together, at
+  // different nodes, or have indexes that one partition cannot have.
+  void merge_later(MergeRequest request, std::move_only_function<void(Result<MergeReport>)> done);
+  Result<MergeReport> merge(uint32_t container, uint32_t first, uint32_t second);
   // Opens partitions that have files, to tell. One that cannot be opened is told of by status(),
   // and left out by largest(). Blocks.
   Result<std::vector<PartitionStatus>> status(uint32_t container);

@@ -1,5 +1,5 @@
-// A process that dies at each named point of a split, or of a deletion: what the next one finds is
-// the old state or the new one, every item, and no files that nobody owns.
+// A process that dies at each named point of a split, of a merge, or of a deletion: what the next
+// one finds is the old state or the new one, every item, and no files that nobody owns.
 //
 // What dies runs in a death test, which starts this program again; the folder is handed to it in
 // the environment.
@@ -83,6 +83,54 @@ INSTANTIATE_TEST_SUITE_P(EachPoint, CrashTest,
                          testing::Values("split.begin", "split.intended", "split.cloned_left",
                                          "split.cloned_right", "split.opened", "split.published",
                                          "split.trimmed"),
+                         name_of);
+
+class MergeCrashTest : public CrashTest {
+ protected:
+  [[noreturn]] void merge_and_die() {
+    open();
+    load(make("c"), 0, kItems);
+    const uint32_t number = find("c")->container->number;
+    static_cast<void>(engine_->split(number, 0));
+    load(find("c"), kItems, kItems + 20);
+    fault::arm(GetParam(), fault::Action::kill);
+    static_cast<void>(engine_->merge(number, 1, 2));
+    std::this_thread::sleep_for(std::chrono::seconds(30));
+    ::_exit(7);
+  }
+};
+
+TEST_P(MergeCrashTest, LeavesTheOldMapOrTheNewOne) {
+  EXPECT_EXIT(merge_and_die(), testing::KilledBySignal(SIGKILL), "") << "the fault did not fire";
+
+  open();
+  auto routing = find("c");
+  ASSERT_TRUE(routing);
+  EXPECT_TRUE(catalog::covers_everything(*routing->container->map));
+  const bool published = std::string_view(GetParam()) == "merge.published";
+  EXPECT_EQ(routing->slots.size(), published ? 1 : 2);
+  EXPECT_THAT(files(), IsSubsetOf(named_files()));
+  expect_all(routing, kItems + 20);
+  EXPECT_EQ(items_by_usage(routing->container->number), kItems + 20);
+
+  // It goes on as if nothing had been.
+  load(routing, kItems + 20, kItems + 30);
+  const uint32_t number = routing->container->number;
+  if (published) ASSERT_TRUE(engine_->split(number, {}));
+  const auto& ranges = find("c")->container->map->ranges;
+  auto report = engine_->merge(number, ranges[0].id, ranges[1].id);
+  ASSERT_TRUE(report) << report.error().message;
+  expect_all(routing, kItems + 30);
+  open();
+  EXPECT_EQ(find("c")->slots.size(), 1);
+  expect_all(find("c"), kItems + 30);
+  EXPECT_THAT(files(), IsSubsetOf(named_files()));
+  EXPECT_THAT(engine_->catalog().removals(), IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(EachPoint, MergeCrashTest,
+                         testing::Values("merge.begin", "merge.intended", "merge.copied",
+                                         "merge.opened", "merge.published"),
                          name_of);
 
 // Dies while it deletes a container; and then, at the same point, while it starts.

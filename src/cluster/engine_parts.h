@@ -9,7 +9,7 @@
 //   partitions/          opener, trimmer, indexer, reports
 //   node/                among other nodes: what they ask, and where requests are to go
 //   exporting/           partitions whose files somebody copies
-//   splitting/           how one partition is split, and which ones are, when
+//   splitting/           how partitions are split and merged, and which ones are, when
 //   upkeep/              what is done once a second
 //   items/               what is done with items: writes, point reads, feed, change feed, views
 //   containers/          what is done with databases, containers and their resources
@@ -54,6 +54,7 @@
 #include "cluster/replicas/replicas.h"
 #include "cluster/routing_table.h"
 #include "cluster/serving_plan.h"
+#include "cluster/splitting/merger.h"
 #include "cluster/splitting/split_queue.h"
 #include "cluster/splitting/splitter.h"
 #include "cluster/stop_signal.h"
@@ -82,10 +83,11 @@ struct Engine::Parts {
                                               replicas, *caller, *options.link, stop_signal)),
         exports(table, catalog, opener, clock, seat.get(), options.link),
         splitter(table, catalog, volume, clock, opener, trimmer, remover, stop_signal),
-        splits(table, options.limits, clock, opener, splitter, seat.get(), stop_signal),
+        merger(table, catalog, volume, clock, opener, trimmer, remover, stop_signal),
+        splits(table, options.limits, clock, opener, splitter, merger, seat.get(), stop_signal),
         indexer(table, catalog, opener, stop_signal),
-        upkeep(table, catalog, volume, options.limits, clock, remover, indexer, exports, bell,
-               stop_signal, !plan.is_alone()),
+        upkeep(table, catalog, volume, options.limits, clock, remover, indexer, exports, splits,
+               bell, stop_signal, !plan.is_alone()),
         reports(table, plan, opener),
         point_reads(table, clock, budgets, opener),
         writes(table, options.limits, budgets, opener, splits),
@@ -127,6 +129,7 @@ struct Engine::Parts {
   const std::unique_ptr<NodeSeat> seat;  // null: a server alone
   Exports exports;
   Splitter splitter;
+  Merger merger;
   SplitQueue splits;
   Indexer indexer;
   Upkeep upkeep;

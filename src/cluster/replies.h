@@ -129,6 +129,21 @@ struct SplitReport {
   int64_t total_us = 0;
 };
 
+// Asks for two neighbouring partitions, in either order, to become one.
+struct MergeRequest {
+  uint32_t container = 0;
+  uint32_t first = 0;
+  uint32_t second = 0;
+  std::function<bool()> is_wanted = {};
+};
+struct MergeReport {
+  uint32_t left = 0;
+  uint32_t right = 0;
+  uint32_t child = 0;
+  int64_t pause_us = 0;
+  int64_t total_us = 0;
+};
+
 struct PartitionStatus {
   catalog::PartitionRange range;
   std::string node = {};  // of a cluster: which one is to serve it. What follows is known there

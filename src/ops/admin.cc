@@ -26,6 +26,17 @@ std::string split_json(const cluster::SplitReport& report) {
                      static_cast<double>(report.total_us) / 1000);
 }
 
+std::string merge_json(const cluster::MergeReport& report) {
+  return fmt::format(R"({{"parents":[{},{}],"child":{},"pauseMs":{},"totalMs":{}}})", report.left,
+                     report.right, report.child, static_cast<double>(report.pause_us) / 1000,
+                     static_cast<double>(report.total_us) / 1000);
+}
+
+bool is_range(const Node* node) {
+  return node != nullptr && node->type == Type::number && node->number >= 0 &&
+         node->number <= UINT32_MAX;
+}
+
 }  // namespace
 
 void Pages::admin(PageRequestPtr call) {
@@ -47,18 +58,19 @@ void Pages::admin(PageRequestPtr call) {
     std::string_view method;
     Job job;
   };
-  for (const Known& known : {Known{"/admin/split", "POST", &Pages::split},
-                             Known{"/admin/partitions", "GET", &Pages::partitions},
-                             Known{"/admin/containers", "GET", &Pages::containers},
-                             Known{"/admin/history", "GET", &Pages::history},
-                             Known{"/admin/keys/regenerate", "POST", &Pages::regenerate_key},
-                             Known{"/admin/export", "POST", &Pages::export_files},
-                             Known{"/admin/cluster", "GET", &Pages::cluster},
-                             Known{"/admin/cluster/drain", "POST", &Pages::drain},
-                             Known{"/admin/cluster/move", "POST", &Pages::move_partition},
-                             Known{"/admin/cluster/rebalance", "POST", &Pages::rebalance},
-                             Known{"/admin/workload", "GET", &Pages::workload},
-                             Known{"/admin/advise", "GET", &Pages::advise}}) {
+  for (const Known& known :
+       {Known{"/admin/split", "POST", &Pages::split}, Known{"/admin/merge", "POST", &Pages::merge},
+        Known{"/admin/partitions", "GET", &Pages::partitions},
+        Known{"/admin/containers", "GET", &Pages::containers},
+        Known{"/admin/history", "GET", &Pages::history},
+        Known{"/admin/keys/regenerate", "POST", &Pages::regenerate_key},
+        Known{"/admin/export", "POST", &Pages::export_files},
+        Known{"/admin/cluster", "GET", &Pages::cluster},
+        Known{"/admin/cluster/drain", "POST", &Pages::drain},
+        Known{"/admin/cluster/move", "POST", &Pages::move_partition},
+        Known{"/admin/cluster/rebalance", "POST", &Pages::rebalance},
+        Known{"/admin/workload", "GET", &Pages::workload},
+        Known{"/admin/advise", "GET", &Pages::advise}}) {
     if (call->path != known.path) continue;
     if (call->method != known.method) return call->method_not_allowed();
     return later(std::move(call), known.job);
@@ -67,8 +79,8 @@ void Pages::admin(PageRequestPtr call) {
       {.code = Code::invalid,
        .message = fmt::format("there is no {} {}: there are GET /admin/containers, GET "
                               "/admin/partitions, GET /admin/history, GET /admin/workload, "
-                              "GET /admin/advise, POST /admin/split, POST /admin/export, POST "
-                              "/admin/keys/regenerate and /admin/cluster",
+                              "GET /admin/advise, POST /admin/split, POST /admin/merge, POST "
+                              "/admin/export, POST /admin/keys/regenerate and /admin/cluster",
                               call->method, call->path)});
 }
 
@@ -113,8 +125,7 @@ void Pages::split(PageRequestPtr call) {
   const Node* face = document->root().find("face");
   if (database == nullptr || database->type != Type::string || container == nullptr ||
       container->type != Type::string || (face != nullptr && face->type != Type::string) ||
-      (range != nullptr &&
-       (range->type != Type::number || range->number < 0 || range->number > UINT32_MAX))) {
+      (range != nullptr && !is_range(range))) {
     return call->fail({.code = Code::invalid,
                        .message = "the body is to be {\"database\":NAME,\"container\":NAME} "
                                   "with, if wanted, \"range\":NUMBER and \"face\":NAME"});
@@ -132,6 +143,35 @@ void Pages::split(PageRequestPtr call) {
                       [call = std::move(call)](Result<cluster::SplitReport> report) {
                         if (!report) return call->fail(report.error());
                         call->reply_json(split_json(*report));
+                      });
+}
+
+void Pages::merge(PageRequestPtr call) {
+  auto document = value::JsonDocument::parse(call->body);
+  if (!document) return call->fail(document.error());
+  const Node* database = document->root().find("database");
+  const Node* container = document->root().find("container");
+  const Node* ranges = document->root().find("ranges");
+  const Node* face = document->root().find("face");
+  if (database == nullptr || database->type != Type::string || container == nullptr ||
+      container->type != Type::string || (face != nullptr && face->type != Type::string) ||
+      ranges == nullptr || ranges->type != Type::array || ranges->count != 2 ||
+      !is_range(ranges->first) || !is_range(ranges->first->next)) {
+    return call->fail({.code = Code::invalid,
+                       .message = "the body is to be {\"database\":NAME,\"container\":NAME,"
+                                  "\"ranges\":[NUMBER,NUMBER]} with, if wanted, \"face\":NAME"});
+  }
+  cluster::RoutingPtr routing =
+      find(face == nullptr ? "" : face->text, database->text, container->text);
+  if (!routing) return call->fail(no_such_container(database->text, container->text));
+  PageRequest& asked = *call;
+  engine_.merge_later({.container = routing->container->number,
+                       .first = static_cast<uint32_t>(ranges->first->number),
+                       .second = static_cast<uint32_t>(ranges->first->next->number),
+                       .is_wanted = [&asked] { return !asked.client_is_gone(); }},
+                      [call = std::move(call)](Result<cluster::MergeReport> report) {
+                        if (!report) return call->fail(report.error());
+                        call->reply_json(merge_json(*report));
                       });
 }
 

@@ -80,6 +80,12 @@ void Pages::partitions(PageRequestPtr call) {
     json += fmt::format(R"({{"at":{},"cause":"{}","parent":{},"children":[{},{}]}})", one.why.at_s,
                         to_text(one.why.cause), one.parent, one.left, one.right);
   }
+  json += "],\"merges\":[";
+  for (const catalog::PastMerge& one : routing->container->map->merges) {
+    if (json.back() != '[') json += ',';
+    json += fmt::format(R"({{"at":{},"cause":"{}","parents":[{},{}],"child":{}}})", one.why.at_s,
+                        to_text(one.why.cause), one.left, one.right, one.child);
+  }
   const Limits& limits = engine_.limits();
   json += fmt::format(
       R"(],"placement":"{}","throughput":{},"scaling":{},"at":{},"limits":{{"partitionBytes":{},)"

@@ -12,6 +12,7 @@
 //   GET  /admin/advise            ?database=…&container=…: what the advisor says of its partition
 //                                 key; &key=EXPRESSION: of that one too
 //   POST /admin/split             {"database":…,"container":…,"range":n}; without range the largest
+//   POST /admin/merge             {"database":…,"container":…,"ranges":[n,n]}: two neighbours
 //   POST /admin/keys/regenerate   {"key":"primary"}
 //   POST /admin/export            copies of partitions' files, for backups: the bytes of
 //                                 cluster/exporting/export_messages.h
@@ -19,7 +20,7 @@
 //   POST /admin/cluster/drain     {"node":NAME}; "draining":false lets it serve again
 //   POST /admin/cluster/move      {"database":…,"container":…,"range":n,"node":NAME}
 //   POST /admin/cluster/rebalance
-// Partitions and split with the face whose database it is, unless that is the main one's:
+// Partitions, split and merge with the face whose database it is, unless that is the main one's:
 // "face":NAME, &face=NAME. The first three are in admin_views.cc, the advisor's in
 // advisor_pages.cc.
 //
@@ -92,6 +93,7 @@ class Pages {
   void admin(PageRequestPtr call);
   void later(PageRequestPtr call, Job job);
   void split(PageRequestPtr call);
+  void merge(PageRequestPtr call);
   void partitions(PageRequestPtr call);
   void containers(PageRequestPtr call);
   void history(PageRequestPtr call);

@@ -85,16 +85,23 @@ Result<uint64_t> Partition::position_at(int64_t time_s) const {
   options.snapshot = moment.snapshot();
   std::unique_ptr<rocksdb::Iterator> it(store_->db().NewIterator(options, store_->changes()));
   const auto first_after = [&](uint64_t lsn) -> Result<std::optional<TimedWrite>> {
-    it->Seek(change_key(lsn + 1));
-    while (it->Valid() && !wanted.has(it->value().ToStringView())) it->Next();
+    std::optional<TimedWrite> first;
+    for (it->Seek(change_key(lsn + 1)); it->Valid(); it->Next()) {
+      if (!wanted.has(it->value().ToStringView())) continue;
+      auto stored = store_->get(store_->items(), it->value().ToStringView(), moment.snapshot());
+      if (!stored) return pass(stored.error());
+      if (!*stored) return fail(Code::corrupt, "a change names an item that is not there");
+      std::string_view body;
+      auto item = decode_item(**stored, body);
+      if (!item) return pass(item.error());
+      const Version& found = item->version;
+      if (first && found.lsn != first->lsn) break;
+      if (!first || found.time_s > first->time_s) first = TimedWrite{found.lsn, found.time_s};
+      // Only merged partitions have several times at one LSN.
+      if (found.lsn > record.time_order.from) break;
+    }
     if (!it->status().ok()) return pass(store_->translate(it->status(), "reading changes"));
-    if (!it->Valid()) return std::nullopt;
-    auto stored = store_->get(store_->items(), it->value().ToStringView(), moment.snapshot());
-    if (!stored) return pass(stored.error());
-    if (!*stored) return fail(Code::corrupt, "a change names an item that is not there");
-    auto item = decode_item(**stored);
-    if (!item) return pass(item.error());
-    return TimedWrite{item->version.lsn, item->version.time_s};
+    return first;
   };
   return position_before(time_s, record.time_order, record.lsn, first_after);
 }

@@ -12,7 +12,7 @@ namespace orrery::partition {
 void CommitTail::add(uint64_t first, uint64_t count, std::string_view bytes) noexcept {
   const MutexLock lock(mutex_);
   const uint64_t last = first + count - 1;
-  bool kept = first == last_ + 1 && bytes_ + bytes.size() <= kCommitTailBytes;
+  bool kept = first == last_ + 1 && bytes_ + bytes.size() <= bytes_max_;
   if (kept) {
     try {
       batches_.push_back(
@@ -66,7 +66,7 @@ Result<CommitPage> CommitFollower::read(const std::shared_ptr<Partition>& partit
     const Store::Use use(store);
     if (auto ok = use.ok(); !ok) return pass(ok.error());
     tail_ = std::make_shared<CommitTail>(writer.clock(), store.db().GetLatestSequenceNumber());
-    store.set_tail(tail_);
+    store.add_tail(tail_);
     partition_ = partition;
     generation_ = store.generation();
   }

@@ -5,9 +5,9 @@
 // was made. Applied in their order to a copy of the files (import.h), batches give the same state:
 // numbers tell that none is missing.
 //
-// A tail is in memory, kCommitTailBytes at most. One that was not read for too long, or whose
-// partition was opened again meanwhile with other commits, has a gap: Code::precondition_failed,
-// and whoever follows takes a new copy of the files.
+// A tail is in memory, kCommitTailBytes at most unless it is asked to keep more. One that was not
+// read for too long, or whose partition was opened again meanwhile with other commits, has a gap:
+// Code::precondition_failed, and whoever follows takes a new copy of the files.
 //
 // Threading: any thread.
 #pragma once
@@ -45,7 +45,8 @@ struct CommitPage {
 
 class CommitTail {
  public:
-  CommitTail(const Clock& clock, uint64_t after) : clock_(clock), after_(after), last_(after) {}
+  CommitTail(const Clock& clock, uint64_t after, size_t bytes_max = kCommitTailBytes)
+      : clock_(clock), bytes_max_(bytes_max), after_(after), last_(after) {}
 
   // By whoever commits.
   void add(uint64_t first, uint64_t count, std::string_view bytes) noexcept;
@@ -54,6 +55,7 @@ class CommitTail {
 
  private:
   const Clock& clock_;
+  const size_t bytes_max_;
   Mutex mutex_;
   std::deque<CommitBatch> batches_ ORRERY_GUARDED_BY(mutex_);
   size_t bytes_ ORRERY_GUARDED_BY(mutex_) = 0;

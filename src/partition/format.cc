@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "value/ordered.h"
 
@@ -137,8 +139,9 @@ std::string change_key(uint64_t lsn) {
 std::string change_key(const Version& version) {
   std::string key;
   value::append_u64(key, version.lsn);
-  char bytes[2];
-  store_u16_be(bytes, version.step);
+  char bytes[6];
+  store_u32_be(bytes, version.range);
+  store_u16_be(bytes + 4, version.step);
   return key.append(bytes, sizeof bytes);
 }
 
@@ -217,6 +220,12 @@ std::string encode_record(const PartitionRecord& record) {
   append_u32(out, record.time_order.until_s);
   append_u64_le(out, record.time_order.from);
   append_u32(out, record.time_order.from_s);
+  append_u32(out, static_cast<uint32_t>(record.history_floors.size()));
+  for (const HistoryFloor& floor : record.history_floors) {
+    append_text(out, floor.min);
+    append_text(out, floor.max);
+    append_u64_le(out, floor.after);
+  }
   return out;
 }
 
@@ -249,8 +258,24 @@ Result<PartitionRecord> decode_record(std::string_view stored) {
   record.time_order.until_s = reader.u32();
   record.time_order.from = reader.u64();
   record.time_order.from_s = reader.u32();
+  const uint32_t floors = reader.u32();
+  if (floors > kHistoryFloorsMax) reader.ok = false;
+  for (uint32_t i = 0; i < floors && reader.ok; ++i) {
+    HistoryFloor& floor = record.history_floors.emplace_back();
+    floor.min = reader.text();
+    floor.max = reader.text();
+    floor.after = reader.u64();
+  }
   if (!reader.ok || !reader.in.empty()) return damaged("partition record");
   return record;
+}
+
+uint64_t PartitionRecord::history_from(std::string_view from, std::string_view to) const {
+  uint64_t after = history_after;
+  for (const HistoryFloor& floor : history_floors) {
+    if (floor.max > from && floor.min < to) after = std::max(after, floor.after);
+  }
+  return after;
 }
 
 std::string definition_key(uint32_t index_version) {

@@ -3,10 +3,10 @@
 //
 //   items    ordered(placement) row            → item header (44 bytes), body
 //   terms    term ordered(placement) row       → nothing
-//   changes  lsn (8, big-endian)               → ordered(placement) row: the item whose newest
-//                                                write this is (an older write's entry goes when
+//   changes  lsn (8) range (4) step (2),       → ordered(placement) row: the item whose newest
+//            all big-endian                      write this is (an older write's entry goes when
 //                                                the item is written again)
-//   history  lsn (8, big-endian) step (2)      → a write: see history_entry.h
+//   history  lsn (8) range (4) step (2)        → a write: see history_entry.h
 //   default  'm'                               → partition record
 //            's' ordered(placement)            → bytes (8), items (8), key text
 //            'u' ordered(placement) index(1) value → row that has this unique value
@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "partition/item.h"
@@ -29,7 +30,7 @@
 
 namespace orrery::partition {
 
-inline constexpr uint32_t kFormatVersion = 7;
+inline constexpr uint32_t kFormatVersion = 8;
 
 std::string item_key(std::string_view placement, std::string_view row);
 Result<ItemKey> parse_item_key(std::string_view key);
@@ -43,6 +44,7 @@ Result<Item> decode_item(std::string_view value);
 // The same without a copy of the body, which is left a part of `value`.
 Result<Item> decode_item(std::string_view value, std::string_view& body);
 
+// With the range that took the write: partitions that were merged gave the same LSNs.
 std::string change_key(const Version& version);
 // The first key that the changes of an LSN can have.
 std::string change_key(uint64_t lsn);
@@ -67,6 +69,17 @@ Result<LogicalSize> decode_size(std::string_view value);
 
 inline constexpr uint64_t kNoHistory = UINT64_MAX;
 
+// Of the placements in [min, max) the history has every write after this LSN, and not before: what
+// a partition that was merged had forgotten, or never kept.
+struct HistoryFloor {
+  std::string min;
+  std::string max;
+  uint64_t after = 0;
+  bool operator==(const HistoryFloor&) const = default;
+};
+// More are drawn together (merged_record.h).
+inline constexpr size_t kHistoryFloorsMax = 32;
+
 // The state of the partition itself; written with every commit.
 struct PartitionRecord {
   uint32_t format = kFormatVersion;
@@ -84,6 +97,10 @@ struct PartitionRecord {
   // The history has every write after this LSN. kNoHistory: it has none.
   uint64_t history_after = kNoHistory;
   TimeOrder time_order;
+  std::vector<HistoryFloor> history_floors;  // all above history_after
+
+  // The history of placements in [from, to) has every write after this LSN.
+  uint64_t history_from(std::string_view from, std::string_view to) const;
 };
 inline constexpr std::string_view kRecordKey = "m";
 std::string encode_record(const PartitionRecord& record);

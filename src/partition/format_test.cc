@@ -125,6 +125,7 @@ PartitionRecord some_record() {
   record.min = "a\0b"s;
   record.max = "\xFF";
   record.history_after = 9;
+  record.history_floors = {{.min = "a\0b"s, .max = "m", .after = 12}};
   record.time_order = {.until = 4, .until_s = 5, .from = 1ULL << 40, .from_s = 1'700'000'001};
   return record;
 }
@@ -145,6 +146,7 @@ TEST(PartitionRecord, ReadsBack) {
   EXPECT_EQ(decoded->max, record.max);
   EXPECT_EQ(decoded->history_after, record.history_after);
   EXPECT_EQ(decoded->time_order, record.time_order);
+  EXPECT_EQ(decoded->history_floors, record.history_floors);
 }
 
 TEST(PartitionRecord, DamagedBytesAreRefused) {

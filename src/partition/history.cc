@@ -30,7 +30,8 @@ Result<EventPage> Partition::history(const ChangeQuery& query) const {
   std::unique_ptr<rocksdb::Iterator> it(
       store_->db().NewIterator(read_options(), store_->history()));
   // Asked again with the iterator in place: what is forgotten from now on it still shows.
-  if (const uint64_t from = std::max(record.history_after, writer_->record().history_after);
+  if (const uint64_t from = std::max(record.history_from(query.min, query.max),
+                                     writer_->record().history_from(query.min, query.max));
       query.after < from) {
     return fail(Code::invalid,
                 fmt::format("the history does not go back to position {}: it was not kept then, or "
@@ -75,17 +76,21 @@ Result<EventPage> Partition::history(const ChangeQuery& query) const {
 
 namespace {
 
-// The first write that the history has after an LSN.
+// The first write that the history has after an LSN. Of several with one LSN, which merged
+// partitions have, the one of the latest time.
 Result<std::optional<TimedWrite>> first_in_history(const Store& store, rocksdb::Iterator& it,
                                                    uint64_t lsn) {
-  it.Seek(history_key(lsn + 1));
+  std::optional<TimedWrite> first;
+  for (it.Seek(history_key(lsn + 1)); it.Valid(); it.Next()) {
+    auto found = lsn_of_history_key(it.key().ToStringView());
+    auto entry = decode_history(it.value().ToStringView());
+    if (!found) return pass(found.error());
+    if (!entry) return pass(entry.error());
+    if (first && *found != first->lsn) break;
+    if (!first || entry->time_s > first->time_s) first = TimedWrite{*found, entry->time_s};
+  }
   if (!it.status().ok()) return pass(store.translate(it.status(), "reading the history"));
-  if (!it.Valid()) return std::nullopt;
-  auto found = lsn_of_history_key(it.key().ToStringView());
-  auto entry = decode_history(it.value().ToStringView());
-  if (!found) return pass(found.error());
-  if (!entry) return pass(entry.error());
-  return TimedWrite{*found, entry->time_s};
+  return first;
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace orrery::partition {
 namespace {
 
 constexpr size_t kHeadBytes = 13;
-constexpr size_t kKeyBytes = 10;
+constexpr size_t kKeyBytes = 14;
 
 std::unexpected<Error> damaged() {
   return fail(Code::corrupt, "a stored entry of the history does not have the form it should");
@@ -32,11 +32,12 @@ bool take_text(std::string_view& in, std::string_view& out) {
 
 }  // namespace
 
-std::string history_key(uint64_t lsn, uint16_t step) {
+std::string history_key(uint64_t lsn, uint32_t range, uint16_t step) {
   std::string key;
   value::append_u64(key, lsn);
-  char bytes[2];
-  store_u16_be(bytes, step);
+  char bytes[6];
+  store_u32_be(bytes, range);
+  store_u16_be(bytes + 4, step);
   return key.append(bytes, sizeof bytes);
 }
 

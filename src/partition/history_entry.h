@@ -1,8 +1,8 @@
 // The format of the column family `history`: every write of a container that keeps a history, until
 // its retention time is over. Pure. docs/formats/partition.md says the same in prose.
 //
-//   key    lsn (8, big-endian), step (2, big-endian): a write that also evicts expired items has an
-//          entry for each of them, before its own
+//   key    lsn (8), range that took the write (4), step (2), all big-endian: a write that also
+//          evicts expired items has an entry for each of them, before its own
 //   value  operation (1), time (4), lsn before (8), then with their lengths (4) in front: item key,
 //          body, body before
 #pragma once
@@ -16,7 +16,7 @@
 
 namespace orrery::partition {
 
-std::string history_key(uint64_t lsn, uint16_t step = 0);
+std::string history_key(uint64_t lsn, uint32_t range = 0, uint16_t step = 0);
 Result<uint64_t> lsn_of_history_key(std::string_view key);
 
 struct HistoryEntry {

@@ -222,8 +222,8 @@ TEST(HistoryEntry, RoundTrip) {
   }
   EXPECT_FALSE(decode_history(bytes + "x"));
   EXPECT_FALSE(decode_history("\x09" + bytes.substr(1)));
-  EXPECT_EQ(lsn_of_history_key(history_key(9, 3)).value_or(0), 9U);
-  EXPECT_LT(history_key(9, 300), history_key(10, 0));
+  EXPECT_EQ(lsn_of_history_key(history_key(9, 7, 3)).value_or(0), 9U);
+  EXPECT_LT(history_key(9, 300, 1), history_key(10));
   EXPECT_FALSE(lsn_of_history_key("short"));
 }
 

@@ -40,6 +40,16 @@ std::string note_key(const Note& note, std::string_view placement) {
   return key.append(placement);
 }
 
+Result<std::string_view> placement_of_note(std::string_view key) {
+  if (!key.starts_with(kNotes)) return fail(Code::corrupt, "the key of a note has another form");
+  key.remove_prefix(kNotes.size());
+  if (auto owner = value::take_ordered_bytes(key); !owner) return pass(owner.error());
+  if (key.size() < kNumberBytes + kPartBytes) {
+    return fail(Code::corrupt, "the key of a note is cut short");
+  }
+  return key.substr(kNumberBytes + kPartBytes);
+}
+
 std::string encode_note(std::string_view body, int64_t until_s) {
   std::string value(kUntilBytes, '\0');
   store_u64_le(value.data(), static_cast<uint64_t>(until_s));

@@ -34,6 +34,8 @@ inline constexpr std::string_view kNotes = "n";  // what their keys start with
 // Of the notes of an owner from this number on.
 std::string notes_from(std::string_view owner, uint64_t number);
 std::string note_key(const Note& note, std::string_view placement);
+// The placement in a note's key.
+Result<std::string_view> placement_of_note(std::string_view key);
 std::string encode_note(std::string_view body, int64_t until_s);
 // Until when it is kept, and its body, which is a part of `value`.
 struct StoredNote {

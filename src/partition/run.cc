@@ -329,6 +329,7 @@ void Run::remember(const Schema& schema, EventKind operation, std::string_view k
                    const Item* before, const Item* after) {
   if (schema.history_s == 0) {
     record_.history_after = kNoHistory;
+    record_.history_floors.clear();
     return;
   }
   if (record_.history_after == kNoHistory) record_.history_after = lsn_ - 1;
@@ -338,7 +339,8 @@ void Run::remember(const Schema& schema, EventKind operation, std::string_view k
     entry.previous_body = before->body;
   }
   if (after != nullptr) entry.body = after->body;
-  batch_.Put(store_.history(), history_key(lsn_, history_step_++), encode_history(entry));
+  batch_.Put(store_.history(), history_key(lsn_, identity_.range, history_step_++),
+             encode_history(entry));
 }
 
 Status Run::reindex(const Write& write, const std::string& key, const Item* before,

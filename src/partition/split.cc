@@ -127,7 +127,7 @@ Result<Cut> Partition::begin_split(const value::KeyDefinition& keys, std::string
   }
   // From here on trimming gives way.
   if (splitting_.exchange(true)) {
-    return fail(Code::conflict, "a split of this partition is under way already");
+    return fail(Code::conflict, "a split or merge of this partition is under way already");
   }
   OnEnd abandoned([this] { abandon_split(); });
   if (auto injected = fault::point("split.begin"); !injected) return pass(injected.error());

@@ -345,19 +345,25 @@ rocksdb::Status Store::write(const rocksdb::WriteOptions& options, rocksdb::Writ
   rocksdb::Status written = db_->Write(options, &batch);
   if (!written.ok() || !has_tail_.load(std::memory_order_acquire)) return written;
   const MutexLock lock(tail_mutex_);
-  if (const auto tail = tail_.lock()) {
+  std::erase_if(tails_, [&](const std::weak_ptr<CommitTail>& one) {
+    const auto tail = one.lock();
     // RocksDB has put the number of its first entry at its beginning.
-    tail->add(load_u64_le(batch.Data().data()), batch.Count(), batch.Data());
-  } else {
-    has_tail_ = false;
-  }
+    if (tail) tail->add(load_u64_le(batch.Data().data()), batch.Count(), batch.Data());
+    return tail == nullptr;
+  });
+  if (tails_.empty()) has_tail_ = false;
   return written;
 }
 
-void Store::set_tail(const std::shared_ptr<CommitTail>& tail) {
+void Store::add_tail(const std::shared_ptr<CommitTail>& tail) {
   const MutexLock lock(tail_mutex_);
-  tail_ = tail;
+  tails_.push_back(tail);
   has_tail_.store(true, std::memory_order_release);
+}
+
+Status Store::load_ledger() {
+  if (auto loaded = load_index_ledger(); !loaded) return loaded;
+  return load_purges(record_);
 }
 
 Status Store::put_record(const PartitionRecord& record) {

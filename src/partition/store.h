@@ -151,10 +151,14 @@ class Store {
   // Writes a record outside of a run: when a child is made, and after trimming.
   Status put_record(const PartitionRecord& record);
 
+  // After the ledger was written by other means than runs, while nobody reads: reads again what
+  // memory has of it.
+  Status load_ledger();
+
   // Every write goes through here, one at a time: by the writer, or while it is paused.
   rocksdb::Status write(const rocksdb::WriteOptions& options, rocksdb::WriteBatch& batch);
   // Who is told of every write from now on (commit_tail.h), for as long as it lives.
-  void set_tail(const std::shared_ptr<CommitTail>& tail);
+  void add_tail(const std::shared_ptr<CommitTail>& tail);
 
   // Marks everything written so far as committed (log_watch.h). Call after each successful write.
   void acknowledge() { logs_->acknowledge(); }
@@ -236,7 +240,7 @@ class Store {
   uint64_t generation_ ORRERY_GUARDED_BY(snapshots_mutex_) = 0;
   std::atomic<bool> has_tail_{false};
   Mutex tail_mutex_;
-  std::weak_ptr<CommitTail> tail_ ORRERY_GUARDED_BY(tail_mutex_);
+  std::vector<std::weak_ptr<CommitTail>> tails_ ORRERY_GUARDED_BY(tail_mutex_);
 
   // Destroyed in reverse: the database before what it stands on.
   std::unique_ptr<volume::Claim> claim_;             // null: a follower's

@@ -8,10 +8,12 @@
 //
 // The partition's record notes where timestamps went back: up to LSN `until`, and after LSN `from`,
 // they are in LSN order. In between they may not be. One such interval covers all places, so it is
-// exact for one step back and too wide for several.
+// exact for one step back and too wide for several. Two partitions that were merged each had an
+// order of their own: up to the LSN where the merged one goes on there is none.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -53,6 +55,10 @@ struct TimedWrite {
   uint32_t time_s = 0;
 };
 
+// Writes without an order that are looked at one by one, to find the position of a time. Beyond
+// that, the position is earlier than it need be.
+inline constexpr size_t kUnorderedScanMax = 20'000;
+
 // A position (LSN) such that all writes at `time_s` or later come after it. It is the last such
 // LSN, unless timestamps are out of order there. `first_after(lsn)` returns the first write after
 // an LSN that still has an entry: Result<std::optional<TimedWrite>>. Writes after `newest` are
@@ -65,9 +71,18 @@ Result<uint64_t> position_before(int64_t time_s, const TimeOrder& order, uint64_
   if (order.from != 0) {
     if (time_s <= order.until_s) {
       until = order.until;
-    } else if (time_s <= order.from_s) {
-      return order.until;
     } else {
+      if (time_s <= order.from_s) {
+        before = order.until;
+        for (size_t looked_at = 0;; ++looked_at) {
+          Result<std::optional<TimedWrite>> found = first_after(before);
+          if (!found) return pass(found.error());
+          if (!*found || (*found)->lsn > order.from) break;
+          if ((*found)->time_s >= time_s) return (*found)->lsn - 1;
+          before = (*found)->lsn;
+          if (looked_at == kUnorderedScanMax) return before;
+        }
+      }
       before = order.from;
     }
   }

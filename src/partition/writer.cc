@@ -31,7 +31,7 @@ bool needs_room(const Write& write) {
 }
 
 Error moved_error() {
-  return Error{.code = Code::moved, .message = "the partition was split"};
+  return Error{.code = Code::moved, .message = "the partition was split or merged"};
 }
 
 Error out_of_memory() {
@@ -415,6 +415,8 @@ Status Writer::forget_history(uint64_t lsn) {
   std::optional<Paused> paused(std::in_place, *this);  // the record is written by runs too
   PartitionRecord next = record();
   if (next.history_after != kNoHistory) next.history_after = std::max(next.history_after, lsn);
+  std::erase_if(next.history_floors,
+                [&](const HistoryFloor& floor) { return floor.after <= next.history_after; });
   {
     // First said, then done, so that no reader finds less than the record promises. If it cannot be
     // done, more is there than is said.

@@ -1,8 +1,8 @@
 // The writer of a partition: a bounded queue of transactions and the job that commits them in runs.
 //
-// States: idle, running (a job is posted or at work), paused (a split is cutting over: transactions
-// wait), moved (for good: they fail with Code::moved). At most one job exists at a time, which is
-// what makes it a single writer without a thread of its own.
+// States: idle, running (a job is posted or at work), paused (a split or merge is cutting over:
+// transactions wait), moved (for good: they fail with Code::moved). At most one job exists at a
+// time, which is what makes it a single writer without a thread of its own.
 //
 // When memory runs out, the transactions of the current run fail, and none of them is applied. If
 // it runs out during the commit itself, the outcome is unknown, and the commit is treated as one
@@ -29,6 +29,14 @@ class Writer {
   static Writer& of(Partition& partition) { return *partition.writer_; }
   Store& store() const { return store_; }
   const Clock& clock() const { return shared_.clock; }
+  Shared& shared() const { return shared_; }
+  volume::Volume& volume() const { return partition_.volume_; }
+  // Between the beginning of a split or merge and its end: trimming gives way.
+  std::atomic<bool>& splitting() const { return partition_.splitting_; }
+  // Over files that were just made.
+  static std::shared_ptr<Partition> make_partition(Shared& shared, volume::Volume& volume,
+                                                   const Partition::Identity& identity,
+                                                   std::unique_ptr<Store> store);
 
   void submit(std::vector<Write> transaction, Completion done);
 

@@ -1,4 +1,4 @@
-// What the programs of this folder share: a seeded random, the split request, the partition map, and
+// What the programs of this folder share: a seeded random, the split and merge requests, the partition map, and
 // a load of workers that remember what the server acknowledged.
 import { keyHeader, readFeed } from "../sdk/rest.mjs";
 
@@ -28,6 +28,10 @@ export function split(rest, container, range) {
   return rest("POST", "/admin/split", {
     body: { database: "db", container, ...(range === undefined ? {} : { range: Number(range) }) },
   });
+}
+
+export function merge(rest, container, left, right) {
+  return rest("POST", "/admin/merge", { body: { database: "db", container, ranges: [Number(left), Number(right)] } });
 }
 
 // The ranges of a container, in order; a gap or an overlap is a violation.

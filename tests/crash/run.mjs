@@ -1,17 +1,17 @@
-// Kills a loaded server again and again, while it splits, and looks for lost writes.
+// Kills a loaded server again and again, while it splits and merges, and looks for lost writes.
 //
 //   node tests/crash/run.mjs [KILLS] [SEED]
 //
 // After every kill the server starts again on the same folder, and then: every acknowledged write
 // is there, nothing is twice, nothing deleted is back, the partition map covers everything, and
 // session tokens from before are accepted. Half of the kills come at a random moment, the others at
-// a named point of a split (ORRERY_FAULT). The first violation ends it with 1.
+// a named point of a split or merge (ORRERY_FAULT). The first violation ends it with 1.
 import { freePort, start } from "../sdk/server.mjs";
-import { createContainer, Load, partitionMap, pause, randomOf, split, Violation } from "./load.mjs";
+import { createContainer, Load, merge, partitionMap, pause, randomOf, split, Violation } from "./load.mjs";
 
 const points = [
   "split.begin", "split.intended", "split.cloned_left", "split.cloned_right", "split.opened", "split.published",
-  "split.trimmed",
+  "split.trimmed", "merge.begin", "merge.intended", "merge.copied", "merge.opened", "merge.published",
 ];
 const kills = Number(process.argv[2] ?? 12);
 const seed = Number(process.argv[3] ?? Date.now() % 1_000_000_000);
@@ -22,7 +22,7 @@ async function run() {
   const random = randomOf(seed);
   const server = await start({ limits: { "physical-partition-bytes": "300K" } });
   const rest = server.rest();
-  const done = { kills: 0, faults: new Map(), splits: 0, writes: 0, containers: 0 };
+  const done = { kills: 0, faults: new Map(), splits: 0, merges: 0, writes: 0, containers: 0 };
   let load;
   const fresh = async () => {
     load = new Load({ container: `c${++done.containers}`, random });
@@ -61,11 +61,11 @@ async function run() {
     throw error;
   }
   const faults = [...done.faults].map(([name, count]) => `${name} ${count}`).join(", ");
-  return `${done.kills} kills (${faults || "none at a named point"}), ${done.splits} splits asked for, ` +
+  return `${done.kills} kills (${faults || "none at a named point"}), ${done.splits} splits and ${done.merges} merges asked for, ` +
     `${done.writes} writes acknowledged, none lost`;
 }
 
-// Loads the server and splits its partitions until it is dead: by a fault, or by our hand.
+// Loads the server, and splits and merges its partitions, until it is dead: by a fault, or by our hand.
 async function untilDead(server, rest, load, random, point, done) {
   let dead = false;
   const died = server.exited.then(() => { dead = true; });
@@ -76,6 +76,14 @@ async function untilDead(server, rest, load, random, point, done) {
         const answer = await split(rest, load.container);
         if (answer.status === 200) ++done.splits;
         else if (answer.status !== 409) throw new Violation(`split: ${answer.status} ${answer.text}`);
+        const ranges = await partitionMap(rest, load.container);
+        if (ranges.length > 1 && (random.below(2) === 0 || point?.startsWith("merge"))) {
+          const at = random.below(ranges.length - 1);
+          const united = await merge(rest, load.container, ranges[at].id, ranges[at + 1].id);
+          if (united.status === 200) ++done.merges;
+          // Too large together, or one of them was split meanwhile.
+          else if (![404, 409].includes(united.status)) throw new Violation(`merge: ${united.status} ${united.text}`);
+        }
       } catch (error) {
         if (error instanceof Violation) throw error;
         return;

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { answers } from "./expect.mjs";
+import { decodeResults, encodeBatch } from "./hybrid_rows.mjs";
 import { authorization } from "./rest.mjs";
 import { DirectConnection } from "./rntbd.mjs";
 import { shared } from "./server.mjs";
@@ -45,9 +46,9 @@ describe("direct mode", () => {
     const connection = await DirectConnection.open(portOf(addresses));
     t.after(() => connection.close());
     const names = { database: "direct", container: "items", replicaPath: pathOf(addresses) };
-    const ask = (operation, { id, key = "a", body, tokens = {}, verb = "post" } = {}) =>
+    const ask = (operation, { id, keys = ["a"], key = keys[0], body, tokens = {}, verb = "post" } = {}) =>
       connection.send(["item", operation],
-        { ...names, key: JSON.stringify([key]), ...(id === undefined ? {} : { item: id }), ...tokens },
+        { ...names, ...(key === undefined ? {} : { key: JSON.stringify([key]) }), ...(id === undefined ? {} : { item: id }), ...tokens },
         { key: at.server.key, signed: signedFor(verb, id), body });
     return { connection, ask, names };
   }
@@ -150,6 +151,32 @@ describe("direct mode", () => {
     assert.equal((await connection.send(["item", "create"], tokens,
       { key: at.server.key, signed, body: { id: "1", pk: "a", text: "x".repeat(300_000) } })).status, 401);
     await connection.closed;
+  });
+
+  it("batches and bulk requests in HybridRow, as .NET sends them, are answered in it", async (t) => {
+    const { ask } = await connect(t);
+    const batch = (list, tokens) => ask("batch", { body: encodeBatch(list), tokens, ...(tokens.batchAtomic ? {} : { keys: [] }) });
+    const create = (id, more = {}) => ({ operationType: "Create", resourceBody: { id, pk: "a", ...more } });
+    const long = "x".repeat(100_000);
+    const made = await batch([create("h1", { long }), create("h2"), { operationType: "Read", id: "h2" }], { batchAtomic: 1 });
+    assert.equal(made.status, 200, made.body?.message);
+    const results = decodeResults(made.payload);
+    assert.deepEqual(results.map((one) => one.statusCode), [201, 201, 200]);
+    assert.equal(results[0].resourceBody.long, long);
+    assert.equal(results[2].eTag, results[1].eTag);
+    const failed = await batch([create("h3"), create("h1")], { batchAtomic: 1 });
+    assert.equal(failed.status, 207);
+    assert.deepEqual(decodeResults(failed.payload).map((one) => one.statusCode), [424, 409]);
+    assert.equal((await ask("read", { id: "h3", verb: "get" })).status, 404, "nothing of it was done");
+    const bulk = await batch([
+      { operationType: "Upsert", partitionKey: '["b"]', resourceBody: { id: "h4", pk: "b" } },
+      { operationType: "Read", id: "absent", partitionKey: '["a"]' },
+      { operationType: "Delete", id: "h1", partitionKey: '["a"]' },
+    ], { batchAtomic: 0, continueOnError: 1, range: "0" });
+    assert.equal(bulk.status, 207, bulk.body?.message);
+    assert.deepEqual(decodeResults(bulk.payload).map((one) => one.statusCode), [201, 404, 204]);
+    const broken = await ask("batch", { body: encodeBatch([create("h5")]).subarray(0, 20), tokens: { batchAtomic: 1 } });
+    assert.equal(broken.status, 400);
   });
 
   it("queries go to a range, page by page", async (t) => {

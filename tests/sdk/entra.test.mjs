@@ -11,6 +11,7 @@ import { after, before, describe, it } from "node:test";
 import { answers, bare, eventually, fails } from "./expect.mjs";
 import { encodeBatch } from "./hybrid_rows.mjs";
 import { keyHeader } from "./rest.mjs";
+import { DirectConnection } from "./rntbd.mjs";
 import { runProgram, start } from "./server.mjs";
 
 const issuerName = "https://issuer.example/tenant";
@@ -78,7 +79,7 @@ describe("tokens of an issuer", () => {
     folder = mkdtempSync(join(tmpdir(), "orrery-entra-"));
     writeFileSync(join(folder, "jwks.json"), keySet(jwkOf(ownKey, "k1")));
     writeFileSync(join(folder, "entra.json"), JSON.stringify(policy));
-    server = await start({ dev: false, args: ["--entra", join(folder, "entra.json")] });
+    server = await start({ dev: false, args: ["--entra", join(folder, "entra.json"), "--direct-port", "0"] });
     rest = server.rest();
     const { database } = await server.client().databases.create({ id: "db" });
     for (const id of ["one", "two"]) await database.containers.create({ id, partitionKey: { paths: ["/pk"] } });
@@ -189,6 +190,36 @@ describe("tokens of an issuer", () => {
       answers(await call(method, path, { body }), 403, { substatus: 5300, message: /account key/ });
     }
     answers(await call("GET", "/admin/partitions?database=db&container=one"), [401, 403]);
+  });
+
+  it("the same over direct mode: each request has its token, and the role of its holder", async (t) => {
+    const { body: one } = answers(await as("reader")("GET", "/dbs/db/colls/one"), 200);
+    const { body: addresses } = answers(await as("reader")("GET", `/addresses/?$resolveFor=${encodeURIComponent(
+      `${one._self}docs`)}&$filter=protocol%20eq%20rntbd&$partitionKeyRangeIds=0`), 200);
+    const address = new URL(addresses.Addresss[0].physcialUri.replace("rntbd:", "http:"));
+    const connection = await DirectConnection.open(Number(address.port));
+    t.after(() => connection.close());
+    const ask = (operation, token, { item, body } = {}) => connection.send(["item", operation], {
+      database: "db", container: "one", replicaPath: address.pathname.replace(/\/$/, ""), key: '["a"]', ...(item ? { item } : {}),
+      authorization: encodeURIComponent(`type=aad&ver=1.0&sig=${token}`),
+    }, { body });
+    const tokenFor = (oid, more) => tokenOf(claimsOf(oid, more));
+    const read = await ask("read", tokenFor("reader"), { item: "1" });
+    assert.equal(read.status, 200, read.body?.message);
+    assert.equal(read.body.id, "1");
+    const refused = await ask("create", tokenFor("reader"), { body: { id: "x", pk: "a" } });
+    assert.equal(refused.status, 403);
+    assert.equal(refused.tokens.substatus, 5302);
+    assert.match(refused.body.message, /items\/create/);
+    const made = await ask("create", tokenFor("contributor"), { body: { id: "direct", pk: "a" } });
+    assert.equal(made.status, 201, made.body?.message);
+    assert.equal((await ask("delete", tokenFor("of-one"), { item: "direct" })).status, 204);
+    const batch = encodeBatch([{ operationType: "Delete", id: "1" }]);
+    assert.equal((await connection.send(["item", "batch"], { database: "db", container: "one", key: '["a"]', batchAtomic: 1,
+      replicaPath: address.pathname.replace(/\/$/, ""), authorization: encodeURIComponent(`type=aad&ver=1.0&sig=${tokenFor("reader")}`),
+    }, { body: batch })).status, 403);
+    assert.equal((await ask("read", tokenFor("reader", { exp: now() - 600 }), { item: "1" })).status, 401);
+    assert.equal((await ask("read", tokenFor("nobody"), { item: "1" })).status, 403);
   });
 
   it("a group's role is that of its members", async () => {

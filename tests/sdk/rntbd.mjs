@@ -118,13 +118,15 @@ export class DirectConnection {
     return new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject }));
   }
 
-  // `what`: [resource, operation]. `signed`: {verb, type, link}, as over HTTP.
+  // `what`: [resource, operation]. `signed`: {verb, type, link}, as over HTTP; without it, the token `authorization`. `body` is
+  // an object, or a text or bytes as they are.
   send([resource, operation], tokens, { key, signed, body } = {}) {
     const date = new Date().toUTCString();
     const id = ++this.lastId;
     const all = { payloadPresent: body === undefined ? 0 : 1, date, transportId: id, replicaPath: "/", ...tokens };
     if (signed) all.authorization = authorization(key, signed.verb, signed, date);
-    const payload = body === undefined ? undefined : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+    const isRaw = typeof body === "string" || Buffer.isBuffer(body);
+    const payload = body === undefined ? undefined : Buffer.from(isRaw ? body : JSON.stringify(body));
     this.socket.write(frame(resources[resource], operations[operation], requestBytes(all), payload));
     return this.answer(id);
   }
@@ -140,15 +142,18 @@ export class DirectConnection {
       const tokens = inContext ? {} : decode(this.received.subarray(24, head));
       let end = head;
       let body;
+      let payload;
       if (inContext ? status >= 400 : tokens.payloadPresent === 1) {
         if (this.received.length < head + 4) return;
         end = head + 4 + this.received.readUInt32LE(head);
         if (this.received.length < end) return;
-        body = JSON.parse(this.received.subarray(head + 4, end).toString());
+        payload = Buffer.from(this.received.subarray(head + 4, end));
+        // What is in a binary form is left to whoever asked for it.
+        if (payload[0] < 0x80) body = JSON.parse(payload.toString());
       }
       this.received = Buffer.from(this.received.subarray(end));
       const id = inContext ? "context" : tokens.transportId;
-      this.waiting.get(id)?.resolve({ status, tokens, body });
+      this.waiting.get(id)?.resolve({ status, tokens, body, payload });
       this.waiting.delete(id);
     }
   }

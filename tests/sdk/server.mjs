@@ -169,6 +169,12 @@ class Server {
     return restOf(this, options);
   }
 
+  // Merges two neighbours now.
+  merge(container, ...ranges) {
+    return this.command("merge", `${container.database.id}/${container.id}`, ...ranges.map(String), "--json", "--data",
+      this.data, "--port", String(this.port));
+  }
+
   // Splits now: `range` or, without one, every range of the container.
   split(container, ...range) {
     return this.command("split", `${container.database.id}/${container.id}`, ...range, "--data",

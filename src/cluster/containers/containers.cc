@@ -153,6 +153,9 @@ Status Containers::set_container_throughput(uint32_t number,
           !checked) {
         return checked;
       }
+      const bool is_less = throughput.units < container.throughput->units;
+      const bool is_more = throughput.units > container.throughput->units;
+      container.shrinks = is_less || (container.shrinks && !is_more);
       container.throughput = throughput;
       return {};
     });

@@ -27,6 +27,7 @@ namespace orrery::cluster {
 inline constexpr std::string_view kEngineCalls = "engine.";
 inline constexpr const char* kChangeCall = "engine.change";
 inline constexpr const char* kSplitCall = "engine.split";
+inline constexpr const char* kMergeCall = "engine.merge";
 inline constexpr const char* kExportCall = "engine.export";
 
 inline constexpr std::chrono::milliseconds kChangeDeadline{5'000};

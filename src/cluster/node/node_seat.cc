@@ -206,6 +206,62 @@ Result<SplitReport> NodeSeat::split_elsewhere(const Slot& slot, catalog::SplitCa
   return report;
 }
 
+Result<MergeReport> NodeSeat::merge_elsewhere(const Slot& left, const Slot& right) {
+  const std::optional<std::string> left_address = address_of(left);
+  const std::optional<std::string> right_address = address_of(right);
+  if (left_address != right_address) {
+    return fail(Code::conflict,
+                fmt::format("ranges {} and {} are at different nodes: move one of them first "
+                            "(orrery cluster move)",
+                            left.range.id, right.range.id));
+  }
+  // Otherwise two nodes could wait for one another, each with its one thread for splits.
+  if (!catalog_.is_owner()) return pass(is_elsewhere());
+  if (!left_address || left_address->empty()) return pass(keeps_moving());
+  auto answer = await<Result<std::string>>([&](auto done) {
+    link_.call(*left_address, kMergeCall,
+               Packer().number(left.container).number(left.range.id).number(right.range.id).take(),
+               kSplitDeadline, std::move(done));
+  });
+  if (!answer) return pass(answer.error());
+  if (!*answer) return pass(answer->error());
+  Unpacker from(**answer);
+  MergeReport report;
+  report.left = static_cast<uint32_t>(from.number());
+  report.right = static_cast<uint32_t>(from.number());
+  report.child = static_cast<uint32_t>(from.number());
+  report.pause_us = static_cast<int64_t>(from.number());
+  report.total_us = static_cast<int64_t>(from.number());
+  const uint64_t lsn = from.number();
+  if (!from.is_good()) return fail(Code::invalid, "cannot read what came of a merge");
+  if (auto seen = wait_for_catalog(lsn, std::chrono::steady_clock::now() + kChangeDeadline);
+      !seen) {
+    return pass(seen.error());
+  }
+  return report;
+}
+
+void NodeSeat::answer_merge(std::string_view bytes, peer::Done done) {
+  Unpacker from(bytes);
+  MergeRequest request;
+  request.container = static_cast<uint32_t>(from.number());
+  request.first = static_cast<uint32_t>(from.number());
+  request.second = static_cast<uint32_t>(from.number());
+  if (!from.is_good()) return done(fail(Code::invalid, "cannot read what is to be merged"));
+  splits_->merge_here(std::move(request),
+                      [this, done = std::move(done)](Result<MergeReport> report) mutable {
+                        if (!report) return done(pass(report.error()));
+                        done(Packer()
+                                 .number(report->left)
+                                 .number(report->right)
+                                 .number(report->child)
+                                 .number(static_cast<uint64_t>(report->pause_us))
+                                 .number(static_cast<uint64_t>(report->total_us))
+                                 .number(catalog_.lsn())
+                                 .take());
+                      });
+}
+
 void NodeSeat::answer(std::string_view kind, std::string_view bytes, peer::Done done) {
   if (kind == kChangeCall) {
     auto answer = catalog_.perform(bytes);
@@ -218,6 +274,7 @@ void NodeSeat::answer(std::string_view kind, std::string_view bytes, peer::Done 
   }
   if (kind == kLsnsCall) return replicas_.answer_lsns(bytes, std::move(done));
   if (kind == kSplitCall) return answer_split(bytes, std::move(done));
+  if (kind == kMergeCall) return answer_merge(bytes, std::move(done));
   done(fail(Code::unsupported, fmt::format("this node does not know calls of kind {}", kind)));
 }
 

@@ -83,12 +83,14 @@ class NodeSeat final : public nodes::Seat, public Placement, public RemoteSplitt
 
   // --- calls between engines ---------------------------------------------------------------------
   Result<SplitReport> split_elsewhere(const Slot& slot, catalog::SplitCause cause) override;
+  Result<MergeReport> merge_elsewhere(const Slot& left, const Slot& right) override;
   // Of the kinds that begin with kEngineCalls.
   void answer(std::string_view kind, std::string_view bytes, peer::Done done);
 
  private:
   void refresh();
   void refresh_container(uint32_t number) ORRERY_REQUIRES(table_.change_mutex);
+  void answer_merge(std::string_view bytes, peer::Done done);
   void answer_split(std::string_view bytes, peer::Done done);
 
   static constexpr size_t kReleasers = 4;

@@ -232,6 +232,44 @@ TEST_F(NodesTest, ANodeSplitsWhatItServesAndAllKnow) {
   EXPECT_GT(at_a, 0);
 }
 
+TEST_F(NodesTest, ANodeMergesWhatItServesAndAllKnow) {
+  const RoutingPtr routing = make("c", 20'000);
+  ASSERT_EQ(routing->slots.size(), 2U);
+  const uint32_t number = routing->container->number;
+  plan(routing, {"a", "b"});
+  for (int i = 0; i < 30; ++i) {
+    const std::string key = "k" + std::to_string(i);
+    if (write("a", find("a", "c"), key)) ASSERT_FALSE(write("b", find("b", "c"), key));
+  }
+  auto apart = at("a").merge(number, 0, 1);
+  ASSERT_FALSE(apart);
+  EXPECT_EQ(apart.error().code, Code::conflict);
+  EXPECT_NE(apart.error().message.find("different nodes"), std::string::npos);
+  // Both at b now: the coordinator asks there.
+  plan(routing, {"b", "b"});
+  std::thread follower([&] {
+    for (int i = 0; i < 200 && find("b", "c")->slots.size() > 1; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    tell_news();
+  });
+  auto merged = at("a").merge(number, 0, 1);
+  follower.join();
+  ASSERT_TRUE(merged) << merged.error().message;
+  EXPECT_EQ(find("a", "c")->slots.size(), 1U);
+  const RoutingPtr there = find("b", "c");
+  ASSERT_EQ(there->slots.size(), 1U);
+  EXPECT_TRUE(there->slots[0]->here) << "it stays where its parents were";
+  for (int i = 0; i < 30; ++i) {
+    EXPECT_TRUE(read("b", there, "k" + std::to_string(i))->item);
+  }
+  // b removes the parents' files and tells a, which ends first.
+  for (int i = 0; i < 3'000 && !at("a").catalog().removals().empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_TRUE(at("a").catalog().removals().empty());
+}
+
 TEST_F(NodesTest, AnotherNodeTakesTheCatalogOver) {
   const RoutingPtr routing = make("c", 400);
   plan(routing, {"b"});

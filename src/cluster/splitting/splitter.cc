@@ -3,13 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
-#include <thread>
+#include <array>
 
 #include "base/fault.h"
 #include "base/log.h"
-#include "base/survive.h"
 
 namespace orrery::cluster {
 namespace {
@@ -17,18 +14,6 @@ namespace {
 using catalog::SplitCause;
 using partition::CutBy;
 using partition::Partition;
-
-// A child begins with what of its parent's sample is its own.
-void adopt_load(const Routing& before, Slot& child) {
-  const std::shared_ptr<Slot>& parent = before.slot_of(child.range.min);
-  if (parent->load) child.load->adopt(*parent->load, child.range.min, child.range.max);
-}
-
-// Whether a commit of the catalog's that ended so may have been made, or may succeed later.
-bool leaves_doubt(Code code) {
-  return code == Code::read_only || code == Code::corrupt || code == Code::overloaded ||
-         code == Code::elsewhere || code == Code::internal;
-}
 
 // For throughput, which is given to ranges, in the middle: ranges stay even.
 CutBy cut_for(SplitCause cause) {
@@ -123,72 +108,6 @@ void Splitter::remove_clones(const catalog::IntendedClones& clones) {
   remover_.retire(nullptr, clones.right_name);
 }
 
-// Makes a new map durable and routes to the children from then on; returns their slots.
-//
-// When the disk fails under the catalog's commit, nobody knows which map a restart would find. So
-// the parent may then neither go on (its writes would be lost under the new map) nor give up its
-// files or the children's: writes wait while the commit is tried again, which settles it either
-// way. Should the server be stopped before that, nothing is returned, and everything stays in
-// place for whichever map is there at the next start.
-Result<Splitter::Children> Splitter::publish(const Slot& slot, const std::string& cut,
-                                             const catalog::IntendedClones& clones,
-                                             const Partition::Children& made,
-                                             const catalog::SplitReason& why) {
-  for (bool first = true;; first = false) {
-    Result<Children> children;
-    // Memory that runs out in the middle leaves the same doubt.
-    const bool known = survive("storing a partition map", [&] {
-      MutexLock change(table_.change_mutex);
-      auto updated = catalog_.publish_split(slot.container, slot.range.id, cut, clones, why);
-      if (!updated) {
-        children = pass(updated.error());
-        return;
-      }
-      if (auto injected = fault::point("split.published"); !injected) {
-        log::warn("fault after a split was published", {{"error", injected.error().message}});
-      }
-      children = route_to_children(*updated, made);
-    });
-    if (known && children) return children;
-    if (known) {
-      const Code code = children.error().code;
-      if (!leaves_doubt(code)) return children;
-      if (first) {
-        log::error("a split waits until the catalog takes writes again",
-                   {{"container", slot.container}, {"error", children.error().message}});
-      }
-    }
-    if (stop_.is_set()) return {};
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-}
-
-Splitter::Children Splitter::route_to_children(const catalog::ContainerPtr& container,
-                                               const Partition::Children& made) {
-  const RoutingPtr before = table_.find(container->number);
-  const RoutingPtr after = table_.make(container, before.get());
-  Children children;
-  for (const auto& slot : after->slots) {
-    for (const auto& child : {made.first, made.second}) {
-      if (slot->range.id != child->identity().range) continue;
-      slot->bytes = child->usage().bytes;
-      if (slot->load) adopt_load(*before, *slot);
-      slot->last_used_us = clock_.steady_us();
-      MutexLock lock(slot->mutex);
-      slot->partition = child;
-      children.push_back(slot);
-    }
-  }
-  table_.install(after);
-  // Before the parent lets go of the writes that wait: whoever has one acknowledged by a child must
-  // not read from the parent afterwards, with an old routing either.
-  for (const auto& slot : before->slots) {
-    if (std::ranges::find(after->slots, slot) != after->slots.end()) continue;
-    slot->close_for_good();
-  }
-  return children;
-}
-
 Result<std::optional<SplitReport>> Splitter::split_if_empty(uint32_t container, uint32_t range,
                                                             SplitCause cause) {
   const RoutingPtr routing = table_.find(container);
@@ -248,7 +167,14 @@ Result<SplitReport> Splitter::split_files(const Routing& routing, const Slot& sl
     return pass(clones.error());
   }
   auto publish_made = [&](const Partition::Children& made) -> Status {
-    auto published = publish(slot, cut->at, *clones, made, {clock_.now_s(), cause});
+    const std::array both = {made.first, made.second};
+    auto published = publisher_.publish(
+        slot.container,
+        [&] {
+          return catalog_.publish_split(slot.container, slot.range.id, cut->at, *clones,
+                                        {clock_.now_s(), cause});
+        },
+        both, "split.published");
     if (!published) return pass(published.error());
     children = std::move(*published);
     return {};

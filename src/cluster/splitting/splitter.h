@@ -26,6 +26,7 @@
 #include "cluster/partitions/trimmer.h"
 #include "cluster/replies.h"
 #include "cluster/routing_table.h"
+#include "cluster/splitting/map_publisher.h"
 #include "cluster/stop_signal.h"
 #include "cluster/upkeep/file_remover.h"
 #include "partition/partition.h"
@@ -45,7 +46,7 @@ class Splitter {
         opener_(opener),
         trimmer_(trimmer),
         remover_(remover),
-        stop_(stop) {}
+        publisher_(table, clock, stop) {}
 
   struct Split {
     SplitReport report;
@@ -70,13 +71,6 @@ class Splitter {
   static Result<partition::Cut> begin(const Routing& routing, const Slot& slot,
                                       partition::Partition& parent, catalog::SplitCause cause);
   Result<catalog::IntendedClones> intend(const Slot& slot, partition::Partition& parent);
-  Result<Children> publish(const Slot& slot, const std::string& cut,
-                           const catalog::IntendedClones& clones,
-                           const partition::Partition::Children& made,
-                           const catalog::SplitReason& why);
-  Children route_to_children(const catalog::ContainerPtr& container,
-                             const partition::Partition::Children& made)
-      ORRERY_REQUIRES(table_.change_mutex);
   void remove_clones(const catalog::IntendedClones& clones);
 
   RoutingTable& table_;
@@ -86,7 +80,7 @@ class Splitter {
   Opener& opener_;
   Trimmer& trimmer_;
   FileRemover& remover_;
-  const StopSignal& stop_;
+  MapPublisher publisher_;
 };
 
 }  // namespace orrery::cluster

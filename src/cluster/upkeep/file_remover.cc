@@ -66,34 +66,42 @@ bool FileRemover::is_named(const std::string& volume_name) const {
   return false;
 }
 
-// A clone may go when its parent, which the map still names, has all that it has. If it has less,
-// the split was published, and writes were acknowledged in the clone, by a catalog newer than this
-// one.
+// What a split or merge made may go when its parents, which the map still names, have all that it
+// has. If they have less, it was published, and writes were acknowledged in it, by a catalog newer
+// than this one. (One that was merged begins with the larger LSN of both.)
 Result<bool> FileRemover::may_clone_go(const catalog::Removal& removal) {
   const std::string& clone = removal.volume_name;
-  const std::string& parent = removal.clone_of->parent;
-  if (!volume_.exists(clone) || !is_named(parent)) return true;
-  auto older = [&](std::string_view than) {
+  if (!volume_.exists(clone)) return true;
+  auto older = [&](const std::string& parent, std::string_view than) {
     return fail(Code::corrupt,
-                fmt::format("the files in {} are recorded as what an unfinished split of {} left, "
-                            "but {}: the catalog is older than they are. Nothing was removed. "
-                            "Restore {} from a newer copy",
+                fmt::format("the files in {} are recorded as what an unfinished split or merge of "
+                            "{} left, but {}: the catalog is older than they are. Nothing was "
+                            "removed. Restore {} from a newer copy",
                             volume_.place(clone), volume_.place(parent), than,
                             volume_.place(catalog::kCatalogVolumeName)));
   };
-  if (!volume_.exists(parent)) return older("that is not there any more");
-  // Claiming the parent also ends what a deposed process could still make of it.
-  auto parent_lsn = partition::Partition::stored_lsn(shared_, volume_, parent);
-  auto clone_lsn = partition::Partition::stored_lsn(shared_, volume_, clone);
-  if (!parent_lsn || !clone_lsn) {
-    const Error& error = parent_lsn ? clone_lsn.error() : parent_lsn.error();
-    log::warn("cannot tell whether what a split left may go; it stays",
+  auto cannot_tell = [&](const Error& error) {
+    log::warn("cannot tell whether what a split or merge left may go; it stays",
               {{"name", clone}, {"error", error.message}});
     return false;
+  };
+  uint64_t parents_lsn = 0;
+  for (const auto& of : {removal.clone_of, removal.and_of}) {
+    if (!of) continue;
+    if (!is_named(of->parent)) return true;
+    if (!volume_.exists(of->parent)) return older(of->parent, "that is not there any more");
+    // Claiming the parent also ends what a deposed process could still make of it.
+    auto lsn = partition::Partition::stored_lsn(shared_, volume_, of->parent);
+    if (!lsn) return cannot_tell(lsn.error());
+    parents_lsn = std::max(parents_lsn, *lsn);
   }
-  if (*clone_lsn <= *parent_lsn) return true;
-  return older(
-      fmt::format("they have writes up to {} and it has writes up to {}", *clone_lsn, *parent_lsn));
+  auto clone_lsn = partition::Partition::stored_lsn(shared_, volume_, clone);
+  if (!clone_lsn) return cannot_tell(clone_lsn.error());
+  if (*clone_lsn <= parents_lsn) return true;
+  return older(removal.clone_of->parent,
+               fmt::format("they have writes up to {} and what they were made of has writes up to "
+                           "{}",
+                           *clone_lsn, parents_lsn));
 }
 
 Status FileRemover::settle() {
@@ -120,7 +128,7 @@ Status FileRemover::settle() {
     }
     gone.push_back(name);
     if (!there) continue;
-    log::warn("removed files that a split or a deletion left when the server ended",
+    log::warn("removed files that a split, a merge or a deletion left when the server ended",
               {{"name", name}, {"kept_s", shared_.limits.removed_files_age_s}});
   }
   forget_removals(gone);

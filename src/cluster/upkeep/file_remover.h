@@ -44,8 +44,8 @@ class FileRemover {
   // At the start: all files are known, and those that are to go are gone.
   Status settle();
   // The same for a node that has become the catalog's owner, while others serve: what is to go and
-  // has no living owner goes now and whenever this is called again. What an unfinished split left
-  // is the affair of whoever claims its parent.
+  // has no living owner goes now and whenever this is called again. What an unfinished split
+  // or merge left is the affair of whoever claims its parents.
   Status settle_among_nodes();
   void remove_left_behind();
   // The catalog has a removal of these files: they go when nobody but the remover holds the
@@ -57,7 +57,7 @@ class FileRemover {
 
  private:
   Status check_all_are_known(const std::vector<std::string>& names) const;
-  // Whether what an unfinished split left may go.
+  // Whether what an unfinished split or merge left may go.
   Result<bool> may_clone_go(const catalog::Removal& removal);
   bool is_named(const std::string& volume_name) const;
   void forget_removals(const std::vector<std::string>& volume_names);

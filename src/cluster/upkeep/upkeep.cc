@@ -33,6 +33,7 @@ void Upkeep::loop() {
       if (round % kRoundsBetweenGivingBack == 0) unused.give_back();
       release_readings();
       exports_.end_idle();
+      splits_.shrink_where_idle();
       if (!volume_.room()) flush_removals();
     });
   }

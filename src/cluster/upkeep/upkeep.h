@@ -6,6 +6,7 @@
 //  - returns free memory to the operating system;
 //  - releases the pooled snapshots of views;
 //  - ends copies of files that nobody reads any more;
+//  - has partitions merged that are small and idle;
 //  - flushes tombstones on a nearly full disk.
 //
 // Threading: one thread of its own, with one job, from start() until stop().
@@ -19,6 +20,7 @@
 #include "cluster/exporting/exports.h"
 #include "cluster/partitions/indexer.h"
 #include "cluster/routing_table.h"
+#include "cluster/splitting/split_queue.h"
 #include "cluster/stop_signal.h"
 #include "cluster/upkeep/file_remover.h"
 #include "cluster/upkeep/upkeep_bell.h"
@@ -30,7 +32,8 @@ class Upkeep {
  public:
   Upkeep(const RoutingTable& table, const catalog::Catalog& catalog, volume::Volume& volume,
          const Limits& limits, const Clock& clock, FileRemover& remover, Indexer& indexer,
-         Exports& exports, UpkeepBell& bell, const StopSignal& stop, bool is_node)
+         Exports& exports, SplitQueue& splits, UpkeepBell& bell, const StopSignal& stop,
+         bool is_node)
       : table_(table),
         catalog_(catalog),
         volume_(volume),
@@ -38,6 +41,7 @@ class Upkeep {
         remover_(remover),
         indexer_(indexer),
         exports_(exports),
+        splits_(splits),
         bell_(bell),
         stop_(stop),
         is_node_(is_node),
@@ -71,6 +75,7 @@ class Upkeep {
   FileRemover& remover_;
   Indexer& indexer_;
   Exports& exports_;
+  SplitQueue& splits_;
   UpkeepBell& bell_;
   const StopSignal& stop_;
   const bool is_node_;

@@ -28,7 +28,7 @@ Result<ItemAddress> find_by_rid(const HandlerContext& context, const Call& call,
     return no_such_item("resource id", text);
   }
   const partition::Origin origin{rid->range_id(), rid->item_number()};
-  auto bounds = range_bounds(*container.map, origin.range, GoneRange::its_children);
+  auto bounds = range_bounds(*container.map, origin.range, GoneRange::its_keys);
   if (!bounds) return no_such_item("resource id", text);
   const int64_t until_us = context.clock.steady_us() +
                            static_cast<int64_t>(context.engine.limits().query_time_ms) * 1000;

@@ -72,7 +72,7 @@ Concern about_items(const HandlerContext& context, const Call& call, const Routi
   }
   if (call.method != "POST" || is_true(headers.is_query_plan)) return {};
   if (call.is_query()) {
-    return about_bounds(routing, bounds_of(headers, container, limits, GoneRange::its_children));
+    return about_bounds(routing, bounds_of(headers, container, limits, GoneRange::its_keys));
   }
   if (!is_true(headers.is_batch)) return about_new_item(context, call, routing);
   if (is_true(headers.batch_atomic)) {

@@ -91,8 +91,7 @@ std::expected<void, Refusal> ItemQuery::prepare() {
   if (is_trial() && is_over_) return refuse(would_wait().error());
   if (!bound) return refuse(bound.error());
   if (is_trial() && prepared_.uses_scripts()) return refuse(would_wait().error());
-  auto asked =
-      feed_request_of(context_, call_.headers, *routing_->container, GoneRange::its_children);
+  auto asked = feed_request_of(context_, call_.headers, *routing_->container, GoneRange::its_keys);
   if (!asked) return std::unexpected(std::move(asked.error()));
   asked_ = std::move(*asked);
   const QueryRequest& request = prepared_.request();

@@ -15,11 +15,17 @@ namespace orrery::cosmos {
 
 std::optional<KeyBounds> range_bounds(const catalog::PartitionMap& map, uint32_t id,
                                       GoneRange gone) {
+  const auto there = std::ranges::find(map.ranges, id, &catalog::PartitionRange::id);
+  if (there != map.ranges.end()) return KeyBounds{.min = there->min, .max = there->max};
+  if (gone == GoneRange::refuse) return std::nullopt;
   std::optional<KeyBounds> bounds;
+  if (auto known = map.bounds_of(id)) {
+    bounds = KeyBounds{.min = std::move(known->min), .max = std::move(known->max)};
+  }
+  // Too long ago. What was merged since may have keys that the range did not have.
+  if (bounds || !map.merges.empty()) return bounds;
   for (const catalog::PartitionRange& range : map.ranges) {
-    if (range.id == id) return KeyBounds{.min = range.min, .max = range.max};
-    if (gone == GoneRange::refuse || std::ranges::find(range.parents, id) == range.parents.end())
-      continue;
+    if (std::ranges::find(range.parents, id) == range.parents.end()) continue;
     // Children lie side by side.
     if (!bounds) bounds = KeyBounds{.min = range.min, .max = {}};
     bounds->max = range.max;
@@ -61,8 +67,8 @@ std::expected<KeyBounds, Refusal> bounds_of(const RequestHeaders& headers,
     if (!named) {
       return std::unexpected(
           Refusal{{.code = Code::moved,
-                   .message = fmt::format("partition key range {} is gone: it was split. Read the "
-                                          "ranges again and go on in its children",
+                   .message = fmt::format("partition key range {} is gone: it was split or merged. "
+                                          "Read the ranges again and go on in its children",
                                           id)},
                   kSubstatusRangeGone});
     }

@@ -21,9 +21,9 @@ namespace orrery::cosmos {
 
 using cluster::KeyBounds;
 
-// What a range that was split means: an error, so that the client continues with its children, or
-// the union of its children.
-enum class GoneRange : uint8_t { refuse, its_children };
+// What a range that was split or merged means: an error, so that the client continues with its
+// children, or the keys that it had.
+enum class GoneRange : uint8_t { refuse, its_keys };
 // Nothing: there is no such range.
 std::optional<KeyBounds> range_bounds(const catalog::PartitionMap& map, uint32_t id,
                                       GoneRange gone);
