@@ -225,12 +225,21 @@ Result<HistoryReply> Engine::history(RoutingPtr routing, std::string_view min, s
 }
 
 Result<uint32_t> Engine::admit_query(const RoutingPtr& routing, std::string_view placement) {
-  return parts_->budgets.ask(*routing, *routing->slot_of(placement));
+  Slot& slot = *routing->slot_of(placement);
+  if (slot.here || !parts_->seat) return parts_->budgets.ask(*routing, slot);
+  return parts_->budgets.judge(*routing, slot, parts_->seat->budgets_elsewhere().wait_ms(slot));
 }
 
 void Engine::pay_for_query(const RoutingPtr& routing, std::string_view placement, double charge,
                            uint32_t would_throttle_ms) {
   Slot& slot = *routing->slot_of(placement);
+  if (parts_->seat) {
+    // Budgets of partitions are their owners'.
+    const std::optional<std::string> address = parts_->seat->address_of(slot);
+    if (address && !address->empty()) {
+      return parts_->seat->budgets_elsewhere().pay(slot, *address, charge, would_throttle_ms > 0);
+    }
+  }
   Budgets::count_late(slot, would_throttle_ms);
   Budgets::pay(*routing, slot, charge);
 }

@@ -26,7 +26,10 @@ class Budgets {
   Result<uint32_t> ask(const Routing& routing, Slot& slot) const {
     const int64_t now_us = clock_.steady_us();
     slot.note_use(now_us);
-    const uint32_t wait_ms = routing.budget(slot).wait_ms(now_us);
+    return judge(routing, slot, routing.budget(slot).wait_ms(now_us));
+  }
+  // The same once it is known how long: of a partition at another node, its owner has said so.
+  Result<uint32_t> judge(const Routing& routing, Slot& slot, uint32_t wait_ms) const {
     if (wait_ms == 0 || throttling_ == Throttling::report) return wait_ms;
     return refuse(routing, slot, wait_ms);
   }

@@ -1,3 +1,4 @@
+// How a copy of the catalog asks its owner, when that does not answer or there is none.
 #include "cluster/node/catalog_caller.h"
 
 #include <gtest/gtest.h>

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/pack.h"
 #include "base/survive.h"
+#include "cluster/budgets/budgets.h"
 
 namespace orrery::cluster {
 namespace {
@@ -275,6 +276,7 @@ void NodeSeat::answer(std::string_view kind, std::string_view bytes, peer::Done 
   if (kind == kLsnsCall) return replicas_.answer_lsns(bytes, std::move(done));
   if (kind == kSplitCall) return answer_split(bytes, std::move(done));
   if (kind == kMergeCall) return answer_merge(bytes, std::move(done));
+  if (kind == kPayCall) return answer_pay(bytes, std::move(done));
   done(fail(Code::unsupported, fmt::format("this node does not know calls of kind {}", kind)));
 }
 
@@ -298,6 +300,22 @@ void NodeSeat::answer_split(std::string_view bytes, peer::Done done) {
                                  .number(catalog_.lsn())
                                  .take());
                       });
+}
+
+void NodeSeat::answer_pay(std::string_view bytes, peer::Done done) {
+  const auto paid = decode_charge(bytes);
+  if (!paid) return done(fail(Code::invalid, "cannot read what a query has cost"));
+  const RoutingPtr routing = table_.find(paid->container);
+  if (routing) {
+    for (const auto& slot : routing->slots) {
+      if (slot->range.id != paid->range || !slot->here) continue;
+      Budgets::count_late(*slot, paid->was_late ? 1 : 0);
+      Budgets::pay(*routing, *slot, paid->charge);
+      const uint32_t wait_ms = routing->budget(*slot).wait_ms(shared_.clock.steady_us());
+      return done(Packer().number(wait_ms).take());
+    }
+  }
+  done(pass(is_elsewhere()));
 }
 
 }  // namespace orrery::cluster

@@ -22,6 +22,7 @@
 #include "base/thread_annotations.h"
 #include "base/worker_pool.h"
 #include "catalog/catalog.h"
+#include "cluster/node/budgets_elsewhere.h"
 #include "cluster/node/catalog_caller.h"
 #include "cluster/partitions/opener.h"
 #include "cluster/placement.h"
@@ -54,6 +55,7 @@ class NodeSeat final : public nodes::Seat, public Placement, public RemoteSplitt
         caller_(caller),
         link_(link),
         stop_(stop),
+        budgets_elsewhere_(link, shared.clock),
         releaser_("releaser", kReleasers) {}
 
   // Splits go on from here: the queue is made after this.
@@ -84,6 +86,7 @@ class NodeSeat final : public nodes::Seat, public Placement, public RemoteSplitt
   // --- calls between engines ---------------------------------------------------------------------
   Result<SplitReport> split_elsewhere(const Slot& slot, catalog::SplitCause cause) override;
   Result<MergeReport> merge_elsewhere(const Slot& left, const Slot& right) override;
+  BudgetsElsewhere& budgets_elsewhere() { return budgets_elsewhere_; }
   // Of the kinds that begin with kEngineCalls.
   void answer(std::string_view kind, std::string_view bytes, peer::Done done);
 
@@ -92,6 +95,7 @@ class NodeSeat final : public nodes::Seat, public Placement, public RemoteSplitt
   void refresh_container(uint32_t number) ORRERY_REQUIRES(table_.change_mutex);
   void answer_merge(std::string_view bytes, peer::Done done);
   void answer_split(std::string_view bytes, peer::Done done);
+  void answer_pay(std::string_view bytes, peer::Done done);
 
   static constexpr size_t kReleasers = 4;
 
@@ -107,6 +111,7 @@ class NodeSeat final : public nodes::Seat, public Placement, public RemoteSplitt
   peer::Link& link_;
   const StopSignal& stop_;
   SplitQueue* splits_ = nullptr;
+  BudgetsElsewhere budgets_elsewhere_;
 
   std::atomic<size_t> releasing_{0};
   Mutex news_mutex_;

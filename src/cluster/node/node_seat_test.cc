@@ -14,6 +14,7 @@
 #include "base/await.h"
 #include "cluster/engine.h"
 #include "cluster/engine_fixture.h"
+#include "cluster/node/budgets_elsewhere.h"
 #include "cluster/node/catalog_caller.h"
 #include "nodes/seat.h"
 #include "peer/link.h"
@@ -319,6 +320,36 @@ TEST_F(NodesTest, WithoutAGoodLeaseTheCatalogsOwnerRefusesNothing) {
   EXPECT_EQ(ask(), Code::invalid);
   boot_us_ += 10'000'000;  // another may own it by now, and make such a change
   EXPECT_EQ(ask(), Code::elsewhere);
+}
+
+TEST_F(NodesTest, AQueryIsChargedToTheBudgetOfTheOwner) {
+  const RoutingPtr here = make("c", 20'000);
+  plan(here, {"a", "b"});
+  const RoutingPtr there = find("b", "c");
+  const std::string first = place(*here, key_in(*here, 0));
+  const std::string second = place(*here, key_in(*here, 1));
+  EXPECT_EQ(at("a").admit_query(here, second).value(), 0U);
+  at("a").pay_for_query(here, second, 50'000);
+  EXPECT_GT(at("b").admit_query(there, second).value(), 0U) << "at its owner";
+  EXPECT_GT(at("a").admit_query(here, second).value(), 0U) << "which has said so";
+  EXPECT_EQ(at("a").admit_query(here, first).value(), 0U) << "that of another partition is its own";
+  EXPECT_EQ(here->slots[1]->counters.charge.load(), 0);
+  EXPECT_EQ(there->slots[1]->counters.charge.load(), 50'000);
+  clock_.advance_ms(20'000);
+  EXPECT_EQ(at("a").admit_query(here, second).value(), 0U);
+  EXPECT_EQ(at("b").admit_query(there, second).value(), 0U);
+  // One that is too late, or nonsense, is refused.
+  const auto code = [&](const char* node, std::string bytes) {
+    return await<Result<std::string>>(
+               [&](auto done) { at(node).answer(kPayCall, bytes, std::move(done)); })
+        ->error()
+        .code;
+  };
+  const uint32_t container = here->container->number;
+  const std::string paid = encode(
+      ChargeElsewhere{.container = container, .range = here->slots[1]->range.id, .charge = 1});
+  EXPECT_EQ(code("a", paid), Code::elsewhere);
+  EXPECT_EQ(code("b", paid.substr(1)), Code::invalid);
 }
 
 TEST_F(NodesTest, ANewNodeBringsTheCatalogUpToDateByItself) {
