@@ -131,6 +131,9 @@ class EngineGraph final : public Graph {
   Result<bool> fill_lists(std::span<const Number> vertices, bool is_out,
                           std::vector<ListPtr>& lists);
   Result<bool> read_lists(std::span<const Number> vertices, bool is_out);
+  // Reads whole partition keys where vertices of them have come before.
+  Status read_neighbourhoods(std::span<const Number> vertices);
+  Status read_neighbourhood(const std::string& placement);
   Status charge_lists(std::span<const Number> vertices, const Lists& lists);
 
   // engine_graph_walk.cc

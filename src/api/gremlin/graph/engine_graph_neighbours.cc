@@ -16,6 +16,8 @@ using FoundEdge = KnownGraph::FoundEdge;
 constexpr size_t kEdgesOfPage = 4096;
 constexpr size_t kListsOfRead = 4096;
 constexpr size_t kFoundEdgeBytes = 256;
+// A partition key with more items is not read as a whole.
+constexpr size_t kItemsOfScan = 4096;
 
 }  // namespace
 
@@ -152,6 +154,64 @@ Result<bool> EngineGraph::read_lists(std::span<const Number> vertices, bool is_o
   return true;
 }
 
+Status EngineGraph::read_neighbourhoods(std::span<const Number> vertices) {
+  std::unordered_set<std::string> placements;
+  for (const ElementKey& key : known_graph().keys(vertices)) {
+    const std::string placement = place(key.partition);
+    if (!placements.insert(placement).second) continue;
+    if (!known_graph().is_worth_a_scan(placement)) continue;
+    if (auto read = read_neighbourhood(placement); !read) return read;
+  }
+  return {};
+}
+
+// Edges lie with their source: the items of a partition key are the lists of all its vertices.
+Status EngineGraph::read_neighbourhood(const std::string& placement) {
+  struct Found {
+    std::vector<FoundEdge> edges = {};
+    ReadCost cost{.entries = 1};
+    uint32_t json_bytes = 0;  // 0: there is no such vertex
+  };
+  std::unordered_map<ElementKey, Found, KeyHash> found;
+  const auto age = terms_.items.age();
+  const auto take = [&](std::string_view json) -> Status {
+    auto document = value::JsonDocument::parse(json);
+    if (!document) return pass(document.error());
+    if (!is_edge_item(document->root())) {
+      const VertexPtr vertex = vertex_of(document->root(), form_);
+      found[vertex->key].json_bytes = static_cast<uint32_t>(json.size());
+      return {};
+    }
+    const EdgePtr edge = edge_of(document->root(), form_);
+    Found& from = found[edge->out];
+    const uint64_t hash = KnownGraph::item_hash(placement, edge->key.id);
+    from.edges.push_back({edge->in, std::move(edge->label), age(json), hash});
+    from.cost += ReadCost::of_item(json.size());
+    ++from.cost.entries;
+    return {};
+  };
+  auto whole = reader_.scan(placement, kItemsOfScan, take);
+  if (!whole) return pass(whole.error());
+  if (!*whole) return {};
+  std::vector<ElementKey> keys;
+  for (const auto& [key, one] : found) keys.push_back(key);
+  const std::vector<Number> numbers = known_graph().numbers(keys);
+  std::vector<std::pair<Number, KnownGraph::Known>> vertices;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    Found& one = found[keys[i]];
+    if (one.json_bytes > 0) {
+      vertices.push_back(
+          {numbers[i], {.is_known = true, .exists = true, .json_bytes = one.json_bytes}});
+    }
+    if (one.edges.size() > KnownGraph::kListMax) continue;
+    if (auto kept = keep(one.edges.size() * kFoundEdgeBytes); !kept) return kept;
+    read_out_[numbers[i]] =
+        known_graph().put_list(moment_->number, numbers[i], true, std::move(one.edges), one.cost);
+  }
+  known_graph().put_vertices(moment_->number, vertices);
+  return {};
+}
+
 Result<bool> EngineGraph::fill_lists(std::span<const Number> vertices, bool is_out,
                                      std::vector<ListPtr>& lists) {
   auto& read = is_out ? read_out_ : read_in_;
@@ -164,6 +224,10 @@ Result<bool> EngineGraph::fill_lists(std::span<const Number> vertices, bool is_o
   };
   for (size_t i = 0; i < lists.size(); ++i) {
     if (!find(i)) missing.push_back(vertices[i]);
+  }
+  if (is_out && !missing.empty()) {
+    if (auto scanned = read_neighbourhoods(missing); !scanned) return pass(scanned.error());
+    std::erase_if(missing, [&](Number number) { return read.contains(number); });
   }
   for (size_t from = 0; from < missing.size(); from += kListsOfRead) {
     const size_t count = std::min(kListsOfRead, missing.size() - from);

@@ -210,4 +210,30 @@ Status ItemReader::fetch(std::vector<Key> keys, const Take& take) {
   return done;
 }
 
+Result<bool> ItemReader::scan(const std::string& placement, size_t most, const Take& take) {
+  const value::LevelFilter any;
+  const cluster::LsnDemand demand;
+  cluster::Receipt receipt;
+  cluster::EngineSpace space(terms_.engine, terms_.remote, routing_, {ranges_, any}, demand,
+                             receipt);
+  std::string end;
+  auto view = space.open(placement, end);
+  if (!view) return pass(view.error());
+  if (*view == nullptr) return true;
+  const std::string prefix = partition::item_key(placement, "");
+  auto items = (*view)->items(&prefix, true);
+  if (!items) return pass(items.error());
+  auto moved = (*items)->next();
+  for (size_t count = 0; moved && *moved; moved = (*items)->next(), ++count) {
+    if (!(*items)->key().starts_with(prefix)) break;
+    if (count == most) return false;
+    if ((*items)->body().empty()) continue;
+    if (auto taken = take((*items)->body()); !taken) return pass(taken.error());
+  }
+  if (!moved) return pass(moved.error());
+  if (auto checked = check(); !checked) return pass(checked.error());
+  if (auto current = terms_.engine.check_current(); !current) return pass(current.error());
+  return true;
+}
+
 }  // namespace orrery::gremlin

@@ -108,6 +108,9 @@ class ItemReader {
   using Take = std::function<Status(std::string_view json)>;
   // The items with these keys, in any order. Those that are not there are left out.
   Status fetch(std::vector<Key> keys, const Take& take);
+  // All items at a placement, which are not charged. False: there are more than `most`, of which
+  // some were given.
+  Result<bool> scan(const std::string& placement, size_t most, const Take& take);
 
   // The items with one of some values at a path, of which the index tells.
   class Lookup {

@@ -19,6 +19,10 @@ constexpr size_t kChangedBytesMax = 64ULL << 20;
 // Changes that are told apart; a power of two. What is read while a change with the same place here
 // is taken in is not kept.
 constexpr size_t kPlacesOfChanges = 16'384;
+// Placements whose misses are told apart; a power of two. Two that share a place are read as a
+// whole once between them.
+constexpr size_t kPlacesOfMisses = 65'536;
+constexpr uint8_t kMissesOfScan = 2;
 // With its place in the maps and vectors.
 constexpr size_t kVertexBytes = 320;
 // Of EdgeEnds, for each list that names the edge.
@@ -41,7 +45,8 @@ KnownGraph::KnownGraph(std::atomic<size_t>& used, size_t bytes_max, cluster::Rou
       routing_(std::move(routing)),
       key_name_(std::move(key_name)),
       lsns_(routing_->slots.size()),
-      changed_at_(kPlacesOfChanges) {}
+      changed_at_(kPlacesOfChanges),
+      misses_(kPlacesOfMisses) {}
 
 KnownGraph::~KnownGraph() {
   retire();
@@ -272,12 +277,21 @@ void KnownGraph::put_too_long(uint64_t moment, Number of, bool is_out) {
 void KnownGraph::put_vertices(uint64_t moment, std::span<const std::pair<Number, Known>> read) {
   const WriteLock lock(mutex_);
   for (const auto& [number, known] : read) {
+    if (known_[number].is_known && !known.vertex) continue;
     if (!is_true(moment, hash_of(keys_[number].id, About::vertex))) continue;
     drop_vertex(number);
     known_[number] = known;
     grow(memory_of(known));
   }
   evict();
+}
+
+bool KnownGraph::is_worth_a_scan(std::string_view placement) {
+  const uint64_t hash = std::hash<std::string_view>()(placement);
+  const WriteLock lock(mutex_);
+  uint8_t& misses = misses_[hash & (kPlacesOfMisses - 1)];
+  if (misses > kMissesOfScan) return false;
+  return ++misses > kMissesOfScan;
 }
 
 std::optional<KnownGraph::FoundById> KnownGraph::find_id(const std::string& id) {

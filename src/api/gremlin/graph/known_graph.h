@@ -133,7 +133,12 @@ class KnownGraph {
       take(i, known_[numbers[i]]);
     }
   }
+  // One that is known stays as it is, unless `read` has it decoded.
   void put_vertices(uint64_t moment, std::span<const std::pair<Number, Known>> read);
+
+  // Whether a placement is to be read as a whole, now that outgoing edges of a vertex there are not
+  // known: when that has happened some times, and once.
+  bool is_worth_a_scan(std::string_view placement);
 
   // All vertices with an id, whatever their partition keys.
   std::optional<FoundById> find_id(const std::string& id);
@@ -204,6 +209,7 @@ class KnownGraph {
   std::unordered_map<std::string_view, Id> ids_ ORRERY_GUARDED_BY(mutex_);  // in keys_
   std::unordered_map<std::string, uint32_t> labels_ ORRERY_GUARDED_BY(mutex_);
   EdgeEnds ends_ ORRERY_GUARDED_BY(mutex_);
+  std::vector<uint8_t> misses_ ORRERY_GUARDED_BY(mutex_);  // by a part of the placement's hash
   size_t bytes_ ORRERY_GUARDED_BY(mutex_) = 0;
 };
 

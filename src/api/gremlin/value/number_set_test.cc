@@ -1,3 +1,4 @@
+// Sets and indexes of numbers, against those of the standard library.
 #include "api/gremlin/value/number_set.h"
 
 #include <gtest/gtest.h>
