@@ -445,6 +445,10 @@ Result<Container> decode_container(std::string_view text) {
     std::vector<value::Path>& paths = spec.unique_keys.emplace_back();
     if (element.type != Type::array) return in.wrong("uniqueKeys");
     for (const Node* path = element.first; path != nullptr; path = path->next) {
+      if (path->type == Type::string && path->text.empty() && paths.empty()) {
+        paths.emplace_back();  // a retired key
+        continue;
+      }
       in.add_path("uniqueKeys", *path, paths);
     }
   });

@@ -42,7 +42,8 @@ Container full_container() {
   spec.spatial_indexes = {value::parse_index_path("/place/*").value()};
   spec.encoding = "stone";
   spec.value_order = value::ValueOrder::typed;
-  spec.unique_keys = {{path_of("/email")}, {path_of("/a"), path_of("/b/c")}};
+  spec.unique_keys = {
+      {path_of("/email")}, {path_of("/a"), path_of("/b/c")}, {value::Path(), path_of("/retired")}};
   spec.default_life_ms = -1;
   spec.history_s = 3'600;
   spec.face_json = R"({"indexingPolicy":{"x":"\u00e9"}})";

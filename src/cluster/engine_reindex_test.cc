@@ -1,5 +1,6 @@
 // A container's new index rules reach all of its partitions in the background.
 #include "cluster/engine_fixture.h"
+#include "partition/prepared_terms.h"
 
 namespace orrery::cluster {
 namespace {
@@ -74,6 +75,42 @@ TEST_F(EngineReindexTest, AnEmptyContainerHasTheNewRulesAtOnce) {
   EXPECT_THAT(files(), testing::ElementsAre("catalog")) << "no files are made for that";
   load(find("c"), 0, 20);
   expect_reindexed("c");
+}
+
+TEST_F(EngineReindexTest, AUniqueKeyIsAddedToItemsThatAgreeWithIt) {
+  open();
+  auto routing = make("c", 30'000);
+  for (int i = 0; i < 50; ++i)
+    upsert(routing, "k", std::to_string(i), "\"e\":" + std::to_string(i));
+  catalog::ContainerSpec spec = routing->container->spec;
+  spec.unique_keys = {{value::parse_property_path("/e").value()}};
+  ASSERT_TRUE(engine_->replace_container(routing->container->number, spec));
+  expect_reindexed("c");
+  EXPECT_EQ(find("c")->container->spec.unique_keys, spec.unique_keys);
+  const auto reply = upsert(find("c"), "k", "other", "\"e\":7");
+  ASSERT_TRUE(reply.error);
+  EXPECT_EQ(reply.error->code, Code::conflict);
+  // It is retired, and nothing else can become of it.
+  spec.unique_keys = {};
+  EXPECT_FALSE(engine_->replace_container(routing->container->number, spec));
+  spec.unique_keys = {partition::retired(find("c")->container->spec.unique_keys[0])};
+  ASSERT_TRUE(engine_->replace_container(routing->container->number, spec));
+  expect_reindexed("c");
+  EXPECT_FALSE(upsert(find("c"), "k", "other", "\"e\":7").error);
+}
+
+TEST_F(EngineReindexTest, AUniqueKeyThatItemsContradictIsGivenUp) {
+  open();
+  auto routing = make("c", 30'000);
+  for (int i = 0; i < 50; ++i)
+    upsert(routing, "k", std::to_string(i), "\"e\":" + std::to_string(i % 49));
+  catalog::ContainerSpec spec = routing->container->spec;
+  spec.unique_keys = {{value::parse_property_path("/e").value()}};
+  ASSERT_TRUE(engine_->replace_container(routing->container->number, spec));
+  ASSERT_TRUE(
+      eventually([&] { return partition::is_retired(find("c")->container->spec.unique_keys[0]); }));
+  expect_reindexed("c");
+  EXPECT_FALSE(upsert(find("c"), "k", "other", "\"e\":7").error);
 }
 
 TEST_F(EngineReindexTest, GoesOnAfterARestart) {

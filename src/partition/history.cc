@@ -1,9 +1,10 @@
 // Reading the full history (every write, with deletions and intermediate versions), and truncating
 // it.
 //
-// `history_after` in the partition's record is the LSN after which the history is complete. A write
-// by a container that keeps no history ends the history; the next write by one that does starts a
-// new one.
+// `history_after` in the partition's record is the LSN after which the history is complete. It
+// begins with the first write, or Partition::reindex(), by a schema that keeps one. It ends when
+// index rules are adopted that keep none: a container that gives its history up gets a new version
+// of its rules. So a write that was on its way when the history began does not end it.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -123,11 +123,26 @@ TEST_F(HistoryTest, ItBeginsWhenItIsAskedForAndEndsWhenItIsNot) {
   auto before = partition_->history({});
   ASSERT_FALSE(before);
   EXPECT_EQ(before.error().code, Code::invalid);
+  // A container that gives its history up gets a new version of its index rules.
+  without = std::make_shared<Schema>(*without);
+  without->index_version = schema_->index_version + 1;
   done(write_of(Verb::upsert, "k", "1", without));
   EXPECT_FALSE(partition_->history({.after = 1})) << "what came after it was not kept";
+  schema_->index_version = without->index_version;
   done(create("k", "3"));
   EXPECT_FALSE(partition_->history({.after = 1}));
   EXPECT_THAT(events({.after = 3}), ElementsAre("create 3@4"));
+}
+
+TEST_F(HistoryTest, AWriteFromBeforeItBeganIsRememberedToo) {
+  const auto without = indexing_everything();
+  done(write_of(Verb::create, "k", "1", without));
+  ASSERT_TRUE(partition_->reindex(schema_, 1)) << "it begins without a write";
+  EXPECT_EQ(partition_->lsn(), 1U);
+  done(write_of(Verb::create, "k", "2", without));
+  done(create("k", "3"));
+  done(write_of(Verb::upsert, "k", "1", without));
+  EXPECT_THAT(events({.after = 1}), ElementsAre("create 2@2", "create 3@3", "replace 1@4<1"));
 }
 
 TEST_F(HistoryTest, AFailedTransactionLeavesNothing) {

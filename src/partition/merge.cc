@@ -357,7 +357,7 @@ Status copy_both(Copy& copy, Parent& left, Parent& right) {
 }
 
 // While both are paused: the rest, and what tells of the whole.
-Status complete(Copy& copy, Parent& left, Parent& right, uint32_t range) {
+Status complete(Copy& copy, Parent& left, Parent& right, uint32_t range, bool keeps_history) {
   for (Parent* parent : {&left, &right}) {
     if (auto ok = parent->store().is_open(); !ok) return ok;
     if (auto followed = parent->follow(copy); !followed) return pass(followed.error());
@@ -369,7 +369,7 @@ Status complete(Copy& copy, Parent& left, Parent& right, uint32_t range) {
   }
   if (auto written = copy.write(); !written) return written;
   const PartitionRecord merged =
-      merged_record(left.writer().record(), right.writer().record(), range);
+      merged_record(left.writer().record(), right.writer().record(), range, keeps_history);
   if (auto put = copy.into().put_record(merged); !put) return put;
   return copy.into().load_ledger();
 }
@@ -400,7 +400,7 @@ class Busy {
 // `publish` does not throw once the new map is durable.
 Result<MergeTimes> cut_over(
     std::unique_ptr<Store> store, Copy& copy, Parent& left, Parent& right,
-    const Partition::Identity& identity,
+    const Partition::Identity& identity, bool keeps_history,
     const std::function<Status(const std::shared_ptr<Partition>&)>& publish) {
   Writer& writer = left.writer();
   const int64_t started_us = writer.clock().steady_us();
@@ -409,7 +409,7 @@ Result<MergeTimes> cut_over(
   Status done;
   try {
     copy.use_log();
-    done = complete(copy, left, right, identity.range);
+    done = complete(copy, left, right, identity.range, keeps_history);
     if (done) {
       auto child =
           Writer::make_partition(writer.shared(), writer.volume(), identity, std::move(store));
@@ -462,7 +462,7 @@ Status check_merge(const Partition& left, const Partition& right, uint64_t bytes
 }
 
 Result<MergeTimes> merge(Partition& left, Partition& right, const ChildSpec& child,
-                         const std::function<bool()>& is_over,
+                         bool keeps_history, const std::function<bool()>& is_over,
                          const std::function<Status(const std::shared_ptr<Partition>&)>& publish) {
   Parent left_parent(left);
   Parent right_parent(right);
@@ -488,7 +488,8 @@ Result<MergeTimes> merge(Partition& left, Partition& right, const ChildSpec& chi
     if (auto copied = copy_both(copy, left_parent, right_parent); !copied) {
       return pass(copied.error());
     }
-    return cut_over(std::move(*store), copy, left_parent, right_parent, identity, publish);
+    return cut_over(std::move(*store), copy, left_parent, right_parent, identity, keeps_history,
+                    publish);
   };
   Result<MergeTimes> done;
   try {

@@ -40,9 +40,10 @@ struct MergeTimes {
 
 // Blocks. From the success of `publish` on both parents answer Code::moved. Code::conflict while
 // one of them is split or merged, Code::overloaded when too much is written meanwhile. `is_over` is
-// asked now and then: true gives up. The place of the child must not be there.
+// asked now and then: true gives up. The place of the child must not be there. `keeps_history`:
+// whether the container does, as far as the caller knows.
 Result<MergeTimes> merge(Partition& left, Partition& right, const ChildSpec& child,
-                         const std::function<bool()>& is_over,
+                         bool keeps_history, const std::function<bool()>& is_over,
                          const std::function<Status(const std::shared_ptr<Partition>&)>& publish);
 
 }  // namespace orrery::partition

@@ -34,7 +34,7 @@ class MergeTest : public PartitionTest {
   Result<std::shared_ptr<Partition>> merged(uint32_t range = 3, const std::string& name = "child") {
     std::shared_ptr<Partition> child;
     auto times = merge(
-        *left_, *right_, {range, name}, [] { return false; },
+        *left_, *right_, {range, name}, schema_->history_s > 0, [] { return false; },
         [&](const std::shared_ptr<Partition>& made) -> Status {
           child = made;
           return {};
@@ -330,7 +330,7 @@ TEST_F(MergeTest, AFailureLeavesBothAsTheyWere) {
     const std::string name = "child" + std::to_string(++attempt);
     if (std::string_view(point) != "publish") fault::arm(point, fault::Action::error);
     auto done = merge(
-        *left_, *right_, {3, name}, [] { return false; },
+        *left_, *right_, {3, name}, false, [] { return false; },
         [](const std::shared_ptr<Partition>&) -> Status { return fail(Code::conflict, "no"); });
     fault::disarm_all();
     EXPECT_FALSE(done) << point;
@@ -344,6 +344,21 @@ TEST_F(MergeTest, AFailureLeavesBothAsTheyWere) {
   expect_sound(**child);
 }
 
+TEST(MergedRecord, AContainerWithoutHistoryGetsNone) {
+  PartitionRecord left, right;
+  left.lsn = 10;
+  right.lsn = 20;
+  EXPECT_EQ(merged_record(left, right, 3, false).history_after, kNoHistory);
+  EXPECT_EQ(merged_record(left, right, 3, true).history_after, 10U)
+      << "it begins with the next write";
+  left.history_after = 4;
+  EXPECT_EQ(merged_record(left, right, 3, false).history_after, 4U)
+      << "it has begun, and the caller does not know it yet";
+  right.index_version = left.index_version + 1;
+  EXPECT_EQ(merged_record(left, right, 3, false).history_after, kNoHistory)
+      << "it was given up, and the left one does not know it yet";
+}
+
 TEST(MergedRecord, FloorsOfMoreThanThereIsRoomForAreDrawnTogether) {
   PartitionRecord left, right;
   left.min = "";
@@ -353,14 +368,14 @@ TEST(MergedRecord, FloorsOfMoreThanThereIsRoomForAreDrawnTogether) {
   right.lsn = 2'000;
   left.history_after = 5;
   right.history_after = kNoHistory;
-  PartitionRecord merged = merged_record(left, right, 3);
+  PartitionRecord merged = merged_record(left, right, 3, true);
   EXPECT_EQ(merged.history_after, 5U);
   EXPECT_EQ(merged.history_from("", "m"), 5U);
   EXPECT_EQ(merged.history_from("n", "o"), 2'000U) << "it has kept none up to there";
   for (size_t i = 0; i < kHistoryFloorsMax; ++i) {
     left.history_floors.push_back({.min = "a", .max = "b", .after = 10 + i});
   }
-  merged = merged_record(left, right, 3);
+  merged = merged_record(left, right, 3, true);
   EXPECT_EQ(merged.history_floors.size(), 1U);
   EXPECT_EQ(merged.history_from("", "a"), 2'000U);
   EXPECT_TRUE(decode_record(encode_record(merged)));

@@ -36,6 +36,18 @@ void draw_together(PartitionRecord& merged) {
   merged.history_floors = {{.min = merged.min, .max = merged.max, .after = after}};
 }
 
+// A history that a parent has begun is kept, although the caller may not have heard of it yet. But
+// giving one up comes with newer index rules: a parent that is behind with those has one that is
+// over.
+bool is_without_history(const PartitionRecord& left, const PartitionRecord& right) {
+  const auto has_history = [](const PartitionRecord& parent) {
+    return parent.history_after != kNoHistory;
+  };
+  if (!has_history(left) && !has_history(right)) return true;
+  if (left.index_version == right.index_version) return false;
+  return !has_history(left.index_version > right.index_version ? left : right);
+}
+
 // Whether every item of the parent has the terms of this version.
 bool has_terms(const PartitionRecord& parent, uint32_t index_version) {
   return parent.items == 0 || (parent.indexed && parent.index_version == index_version);
@@ -44,7 +56,7 @@ bool has_terms(const PartitionRecord& parent, uint32_t index_version) {
 }  // namespace
 
 PartitionRecord merged_record(const PartitionRecord& left, const PartitionRecord& right,
-                              uint32_t range) {
+                              uint32_t range, bool keeps_history) {
   PartitionRecord merged;
   merged.range = range;
   merged.min = left.min;
@@ -56,10 +68,12 @@ PartitionRecord merged_record(const PartitionRecord& left, const PartitionRecord
   merged.made = std::max(left.made, right.made);
   merged.index_version = std::max(left.index_version, right.index_version);
   merged.indexed = has_terms(left, merged.index_version) && has_terms(right, merged.index_version);
-  merged.history_after = std::min(history_start(left), history_start(right));
-  add_floors(left, merged);
-  add_floors(right, merged);
-  draw_together(merged);
+  if (keeps_history || !is_without_history(left, right)) {
+    merged.history_after = std::min(history_start(left), history_start(right));
+    add_floors(left, merged);
+    add_floors(right, merged);
+    draw_together(merged);
+  }
   merged.time_order = {.until = 0,
                        .until_s = 0,
                        .from = merged.lsn,

@@ -11,8 +11,9 @@
 
 namespace orrery::partition {
 
-// `left` ends where `right` begins.
+// `left` ends where `right` begins. `keeps_history`: whether the container does, as far as the
+// caller knows.
 PartitionRecord merged_record(const PartitionRecord& left, const PartitionRecord& right,
-                              uint32_t range);
+                              uint32_t range, bool keeps_history);
 
 }  // namespace orrery::partition

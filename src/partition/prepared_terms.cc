@@ -17,6 +17,7 @@ std::string unique_value(const value::Node& item, const std::vector<value::Path>
   value::Node missing;
   missing.type = value::Type::null;
   for (const value::Path& path : paths) {
+    if (path.steps.empty()) continue;  // of a retired key
     const value::Node* node = value::find(item, path);
     if (node == nullptr || node->type == value::Type::undefined) node = &missing;
     const size_t at = out.size();
@@ -42,6 +43,16 @@ std::vector<std::string> unique_values(const value::Node& item, const Schema& sc
   return values;
 }
 
+std::vector<value::Path> retired(const std::vector<value::Path>& unique_key) {
+  std::vector<value::Path> paths = {value::Path()};
+  paths.insert(paths.end(), unique_key.begin(), unique_key.end());
+  return paths;
+}
+
+bool is_retired(const std::vector<value::Path>& unique_key) {
+  return !unique_key.empty() && unique_key.front().steps.empty();
+}
+
 std::shared_ptr<const PreparedTerms> PreparedTerms::make(const value::Node& body,
                                                          const Schema& schema,
                                                          const Finisher* finisher) {
@@ -50,6 +61,7 @@ std::shared_ptr<const PreparedTerms> PreparedTerms::make(const value::Node& body
       finisher == nullptr ? std::span<const std::string_view>() : finisher->added_names();
   for (const auto& paths : schema.unique_keys) {
     for (const value::Path& path : paths) {
+      if (path.steps.empty()) continue;
       if (std::ranges::find(added, path.steps.front().name) != added.end()) return nullptr;
     }
   }

@@ -38,4 +38,9 @@ struct PreparedTerms {
 // have null or nothing at a path there can be one.
 std::vector<std::string> unique_values(const value::Node& item, const Schema& schema);
 
+// A unique key that holds no longer keeps its number, since the numbers of the others must stay:
+// an empty path before its own tells it apart. Its values are taken away as items are re-indexed.
+std::vector<value::Path> retired(const std::vector<value::Path>& unique_key);
+bool is_retired(const std::vector<value::Path>& unique_key);
+
 }  // namespace orrery::partition

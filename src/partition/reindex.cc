@@ -51,7 +51,8 @@ Status Partition::commit_and_wait(std::vector<Write> transaction) {
 
 Result<bool> Partition::reindex(const std::shared_ptr<const Schema>& schema, size_t examine_max) {
   const PartitionRecord record = writer_->record();
-  if (has_rules(record, *schema)) return true;
+  const bool begins_history = schema->history_s > 0 && record.history_after == kNoHistory;
+  if (has_rules(record, *schema) && !begins_history) return true;
   if (record.index_version > schema->index_version) {
     return fail(Code::moved, "there are newer index rules");
   }
@@ -64,11 +65,12 @@ Result<bool> Partition::reindex(const std::shared_ptr<const Schema>& schema, siz
     return one;
   };
   // Before the walk: older rules are refused from here on. (No item has an empty row.)
-  if (record.index_version < schema->index_version) {
+  if (record.index_version < schema->index_version || begins_history) {
     std::vector<Write> adopt;
     adopt.push_back(write(Verb::reindex, {identity_.min, ""}));
     if (auto adopted = commit_and_wait(std::move(adopt)); !adopted) return pass(adopted.error());
   }
+  if (has_rules(record, *schema)) return true;
   Reindexing at;
   {
     MutexLock lock(reindexing_mutex_);

@@ -3,6 +3,8 @@
 
 #include "base/fault.h"
 #include "partition/partition_fixture.h"
+#include "partition/prepared_terms.h"
+#include "partition/verify.h"
 #include "partition/view.h"
 
 namespace orrery::partition {
@@ -94,6 +96,38 @@ TEST_F(ReindexTest, GivesItemsTheNewTermsAndLeavesThemAsTheyAre) {
   }
   EXPECT_EQ(code_of(commit(*partition_, create("k10", "other", members(0)))), Code::conflict)
       << "unique values are held as before";
+}
+
+TEST_F(ReindexTest, ItemsClaimANewUniqueKeyAndLeaveOneThatIsRetired) {
+  load(0, 100);
+  schema_ = std::make_shared<Schema>(*schema_);
+  ++schema_->index_version;
+  schema_->unique_keys.push_back({path_of("/n")});
+  schema_->unique_keys[0] = retired(schema_->unique_keys[0]);
+  EXPECT_TRUE(partition_->verify(*schema_, {})->flaws.empty()) << "on the way";
+  EXPECT_FALSE(reindex(*partition_, schema_, 2));
+  EXPECT_TRUE(partition_->verify(*schema_, {})->flaws.empty());
+  EXPECT_TRUE(reindex(*partition_, schema_));
+  EXPECT_TRUE(partition_->verify(*schema_, {})->flaws.empty());
+  EXPECT_FALSE(commit(*partition_, create("k10", "x", "\"u\":0,\"n\":100")).error)
+      << "what the retired key held is free";
+  EXPECT_EQ(code_of(commit(*partition_, upsert("k10", "y", "\"u\":7,\"n\":100"))), Code::conflict);
+}
+
+TEST_F(ReindexTest, TwoItemsOfOneValueRefuseANewUniqueKey) {
+  load(0, 100);
+  ASSERT_FALSE(commit(*partition_, create("k10", "a", "\"u\":1000,\"e\":5")).error);
+  ASSERT_FALSE(commit(*partition_, create("k10", "b", "\"u\":1001,\"e\":5")).error);
+  schema_ = std::make_shared<Schema>(*schema_);
+  ++schema_->index_version;
+  schema_->unique_keys.push_back({path_of("/id"), path_of("/e")});
+  EXPECT_TRUE(reindex(*partition_, schema_)) << "their ids differ";
+  schema_ = std::make_shared<Schema>(*schema_);
+  ++schema_->index_version;
+  schema_->unique_keys.push_back({path_of("/e")});
+  auto step = partition_->reindex(schema_, 1'000);
+  ASSERT_FALSE(step);
+  EXPECT_EQ(step.error().code, Code::conflict);
 }
 
 TEST_F(ReindexTest, RulesCanGoFromNothingToEverythingAndBack) {

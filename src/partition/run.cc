@@ -226,17 +226,16 @@ Status Run::make_body(const Write& write, const std::optional<Item>& current, It
 
 void Run::put_item(const Write& write, const std::string& key, const Item* before, bool live,
                    const Item* after) {
-  const Schema& schema = *write.schema;
   if (before != nullptr) batch_.Delete(store_.changes(), change_key(before->version));
   // What has expired or was purged ends before something else takes its place.
-  if (before != nullptr && !live) remember(schema, end_of(key, *before), key, before, nullptr);
+  if (before != nullptr && !live) remember(end_of(key, *before), key, before, nullptr);
   if (after == nullptr) {
-    if (live) remember(schema, EventKind::remove, key, before, nullptr);
+    if (live) remember(EventKind::remove, key, before, nullptr);
     items_.set(key, std::nullopt);
     return;
   }
   const EventKind change = write.is_edit ? EventKind::edit : EventKind::replace;
-  remember(schema, live ? change : EventKind::create, key, live ? before : nullptr, after);
+  remember(live ? change : EventKind::create, key, live ? before : nullptr, after);
   batch_.Put(store_.changes(), change_key(after->version), key);
   items_.set(key, *after);
 }
@@ -278,18 +277,30 @@ Result<Written> Run::apply_renaming(const Write& write) {
   return written;
 }
 
+// A history ends with new rules alone: a write that knows of none, and comes with the same rules,
+// was made before it began (see history.cc).
 Status Run::adopt_rules(const Schema& schema) {
-  if (schema.index_version == record_.index_version) return {};
   if (schema.index_version < record_.index_version) {
     return fail(Code::moved, "the container's index rules have changed");
   }
-  record_.index_version = schema.index_version;
-  record_.indexed = record_.items == 0;
+  const bool is_newer = schema.index_version > record_.index_version;
+  const bool begins = schema.history_s > 0 && record_.history_after == kNoHistory;
+  if (!is_newer && !begins) return {};
+  if (is_newer) {
+    record_.index_version = schema.index_version;
+    record_.indexed = record_.items == 0;
+    if (schema.history_s == 0) {
+      record_.history_after = kNoHistory;
+      record_.history_floors.clear();
+    }
+  }
+  if (begins) record_.history_after = lsn_ - 1;
   batch_.Put(store_.ledger(), kRecordKey, encode_record(record_));
   return {};
 }
 
-// The item stays what it is: no LSN, no entry among the changes, no other unique values.
+// The item stays what it is: no LSN, no entry among the changes. Unique keys that the container has
+// got since are claimed; those that it has given up are left.
 Result<Written> Run::apply_reindex(const Write& write) {
   const std::string key = item_key(write.placement, write.row);
   auto found = current_item(key);
@@ -325,14 +336,9 @@ Result<Written> Run::note_indexed() {
   return Written{};
 }
 
-void Run::remember(const Schema& schema, EventKind operation, std::string_view key,
-                   const Item* before, const Item* after) {
-  if (schema.history_s == 0) {
-    record_.history_after = kNoHistory;
-    record_.history_floors.clear();
-    return;
-  }
-  if (record_.history_after == kNoHistory) record_.history_after = lsn_ - 1;
+void Run::remember(EventKind operation, std::string_view key, const Item* before,
+                   const Item* after) {
+  if (record_.history_after == kNoHistory) return;
   HistoryEntry entry{.operation = operation, .time_s = time_s(), .item_key = key};
   if (before != nullptr) {
     entry.previous_lsn = before->version.lsn;
@@ -375,7 +381,11 @@ Status Run::reindex(const Write& write, const std::string& key, const Item* befo
     const std::vector<std::string>* coming = prepared != nullptr ? &prepared->unique_values
                                              : new_values        ? &*new_values
                                                                  : nullptr;
-    if (auto unique = put_unique(write, old_values ? &*old_values : nullptr, coming); !unique) {
+    // Of an item that has expired, or was purged, another may have taken the values.
+    const bool has_ended = write.verb == Verb::reindex && !is_live(schema, key, *before);
+    const Claim claim = !stale ? Claim::held : !has_ended ? Claim::again : Claim::again_if_free;
+    if (auto unique = put_unique(write, old_values ? &*old_values : nullptr, coming, claim);
+        !unique) {
       return unique;
     }
   }

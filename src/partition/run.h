@@ -186,9 +186,14 @@ class Run {
   // which may be null.
   Status reindex(const Write& write, const std::string& key, const Item* before, const Item* after,
                  Written& written);
-  // The values of each unique key, of an item that goes and of one that comes.
+  // The values of each unique key, of an item that goes and of one that comes. `claim`: whether
+  // values that stay the same are held already; they may not be when the keys have changed since
+  // the item was written.
+  enum class Claim : uint8_t { held, again, again_if_free };
   Status put_unique(const Write& write, const std::vector<std::string>* before,
-                    const std::vector<std::string>* after);
+                    const std::vector<std::string>* after, Claim claim);
+  // Nothing if another item, which lives, has it.
+  Result<bool> claim_unique(const Write& write, const std::string& key);
   // Takes an expired or purged item of the same logical partition away, since its unique value is
   // wanted.
   Status evict(const Write& cause, const std::string& row, const Item& item);
@@ -197,8 +202,7 @@ class Run {
   void take_lsn();
   bool is_lsn_full() const { return change_step_ >= kLsnWrites || lsn_bytes_ >= kLsnBytes; }
   // Puts what happens to an item into the history, if its container keeps one.
-  void remember(const Schema& schema, EventKind operation, std::string_view key, const Item* before,
-                const Item* after);
+  void remember(EventKind operation, std::string_view key, const Item* before, const Item* after);
   // The terms that a stored item was given by the definition of its index version, its shape among
   // them.
   TermSet stored_terms(const value::Node& item, const value::IndexPolicy& policy,

@@ -2,6 +2,7 @@
 // or purged one makes room. See run.h.
 #include <fmt/format.h>
 
+#include "partition/prepared_terms.h"
 #include "partition/run.h"
 
 namespace orrery::partition {
@@ -34,48 +35,60 @@ Status Run::evict(const Write& cause, const std::string& row, const Item& item) 
     return sized;
   }
   // It takes no LSN of its own: the write that wants its place takes one.
-  remember(*gone.schema, end_of(key, item), key, &item, nullptr);
+  remember(end_of(key, item), key, &item, nullptr);
   batch_.Delete(store_.changes(), change_key(item.version));
   items_.set(key, std::nullopt);
   return {};
 }
 
+Result<bool> Run::claim_unique(const Write& write, const std::string& key) {
+  auto holder = current_holder(key);
+  if (!holder) return pass(holder.error());
+  if (*holder == write.row) return true;
+  if (*holder) {
+    const std::string other_key = item_key(write.placement, **holder);
+    auto other = current_item(other_key);
+    if (!other) return pass(other.error());
+    if (*other && is_live(*write.schema, other_key, **other)) return false;
+    // Expired or purged, and not collected yet. It must go now: should it come back to life
+    // (the clock or the container's TTL may change), two items would have the value.
+    if (*other) {
+      if (auto gone = evict(write, std::string(**holder), **other); !gone) {
+        return pass(gone.error());
+      }
+    }
+  }
+  batch_.Put(store_.ledger(), key, write.row);
+  uniques_.set(key, write.row);
+  return true;
+}
+
 Status Run::put_unique(const Write& write, const std::vector<std::string>* before,
-                       const std::vector<std::string>* after) {
+                       const std::vector<std::string>* after, Claim claim) {
   const auto& unique_keys = write.schema->unique_keys;
   for (size_t i = 0; i < unique_keys.size(); ++i) {
+    const bool is_gone = is_retired(unique_keys[i]);
     std::optional<std::string> old_key, new_key;
     if (before != nullptr) {
       old_key = unique_key(write.placement, i, (*before)[i]);
     }
-    if (after != nullptr) {
+    if (after != nullptr && !is_gone) {
       new_key = unique_key(write.placement, i, (*after)[i]);
     }
-    if (old_key == new_key) continue;
+    if (claim == Claim::held && (is_gone || old_key == new_key)) continue;
     if (new_key) {
-      auto holder = current_holder(*new_key);
-      if (!holder) return pass(holder.error());
-      if (*holder && **holder != write.row) {
-        const std::string other_key = item_key(write.placement, **holder);
-        auto other = current_item(other_key);
-        if (!other) return pass(other.error());
-        if (*other && is_live(*write.schema, other_key, **other)) {
-          return fail(
-              Code::conflict,
-              fmt::format("unique key ({}): another item, with id '{}', has the same values "
-                          "under the partition key {}",
-                          paths_text(unique_keys[i]), **holder, write.key_text));
-        }
-        // Expired or purged, and not collected yet. It must go now: should it come back to life
-        // (the clock or the container's TTL may change), two items would have the value.
-        if (*other) {
-          if (auto gone = evict(write, std::string(**holder), **other); !gone) return gone;
-        }
+      auto claimed = claim_unique(write, *new_key);
+      if (!claimed) return pass(claimed.error());
+      if (!*claimed && claim != Claim::again_if_free) {
+        auto holder = current_holder(*new_key);
+        if (!holder) return pass(holder.error());
+        return fail(Code::conflict,
+                    fmt::format("unique key ({}): another item, with id '{}', has the same values "
+                                "under the partition key {}",
+                                paths_text(unique_keys[i]), holder->value_or(""), write.key_text));
       }
-      batch_.Put(store_.ledger(), *new_key, write.row);
-      uniques_.set(*new_key, write.row);
     }
-    if (old_key) {
+    if (old_key && old_key != new_key) {
       auto holder = current_holder(*old_key);
       if (!holder) return pass(holder.error());
       if (*holder != write.row) continue;

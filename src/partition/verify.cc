@@ -263,8 +263,11 @@ class Verifier {
     const auto values = unique_values(open->document.root(), schema_);
     for (size_t i = 0; i < values.size(); ++i) {
       const std::string unique = unique_key(parsed.placement, i, values[i]);
-      // Of a purged item another may have taken them.
-      if (is_purged(key, open->item)) {
+      // Of a purged item another may have taken them. One that was written before the keys changed
+      // may not hold them yet, or may hold some that are retired.
+      const bool is_stale = open->item.index_version != schema_.index_version;
+      if (!is_stale && is_retired(schema_.unique_keys[i])) continue;
+      if (is_stale || is_purged(key, open->item)) {
         auto holder = get(store_.ledger(), unique);
         if (!holder) return pass(holder.error());
         if (!*holder || **holder != parsed.row) continue;

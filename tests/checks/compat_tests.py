@@ -15,7 +15,7 @@ import tree
 
 SECURITY = "docs/security.md"
 SDK = re.compile(r"(tests/[\w/.-]+\.mjs): ([^`|]+)")
-CLIENT = re.compile(r"(tests/clients/[\w/.-]+\.(?:py|go|java)): ([^`|]+)")
+CLIENT = re.compile(r"(tests/clients/[\w/.-]+\.(?:py|go|java|js)): ([^`|]+)")
 UNIT = re.compile(r"\b([\w/]+_test\.cc): ?(\w+)\.(\w+)")
 TITLE = re.compile(r"""\b(?:test|it|describe)(?:\.\w+)?\(\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`)""")
 GTEST = re.compile(r"\b(?:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P)\(\s*(\w+)\s*,\s*(\w+)\s*\)")
@@ -28,7 +28,7 @@ def main():
               for path in tree.files(top, ".mjs", under=("tests",))}
     suites = {path: {f"{s}.{n}" for s, n in GTEST.findall(tree.read(top, path))}
               for path in tree.files(top, "_test.cc", under=("src", "tests"))}
-    clients = {path: tree.read(top, path) for end in (".py", ".go", ".java")
+    clients = {path: tree.read(top, path) for end in (".py", ".go", ".java", ".js")
                for path in tree.files(top, end, under=("tests/clients",))}
     for document in tree.files(top, ".md", under=("docs",)):
         if document != SECURITY and not document.startswith("docs/compat/"):

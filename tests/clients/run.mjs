@@ -12,7 +12,7 @@ import { freePort, start } from "../sdk/server.mjs";
 import { toolchains, workFolder } from "./toolchains.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const titles = { python: "Python", gremlin: "gremlinpython", pymongo: "pymongo", go: "Go", java: "Java", js: "JavaScript" };
+const titles = { python: "Python", gremlin: "gremlinpython", pymongo: "pymongo", mongosh: "mongosh", go: "Go", java: "Java", js: "JavaScript" };
 const fileNames = { python: "first.py", go: "first.go", java: "First.java", js: "first.mjs" };
 // Reached only by what is stuck, on a busy machine too.
 const programWithin_ms = 600_000;
@@ -28,6 +28,7 @@ for (const name of wanted) {
 const gremlinPort = await freePort();
 const mongoPort = await freePort();
 const server = await start({ args: ["--direct-port", "0", "--gremlin-port", String(gremlinPort), "--mongo-port", String(mongoPort)] });
+server.mongoPort = mongoPort;
 try {
   for (const language of wanted.length > 0 ? wanted : Object.keys(toolchains)) await judge(language);
 } finally {

@@ -1,9 +1,10 @@
 // How a client program is made and run in each language: what has to be there, what is fetched and compiled
 // (into build/clients, and the caches of pip, Go and Maven), and how the SDK is told to trust the server's
-// certificate. Versions are pinned beside the programs: requirements.txt, go.sum, pom.xml.
+// certificate. Versions are pinned beside the programs: requirements.txt, package-lock.json,
+// go.sum, pom.xml.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -44,6 +45,24 @@ export const toolchains = {
     make(source) {
       const python = environment("python-documents", "documents_requirements.txt");
       return () => ({ command: python, args: [source] });
+    },
+  },
+
+  mongosh: {
+    program: "mongosh/shell.js",
+    lacks() {
+      if (output("npm", ["--version"]) === undefined) return "no npm";
+    },
+    make(source) {
+      const folder = join(built, "mongosh");
+      const lock = join(here, "mongosh/package-lock.json");
+      once(join(folder, "installed"), readFileSync(lock, "utf8"), () => {
+        for (const file of [lock, join(here, "mongosh/package.json")]) copyFileSync(file, join(folder, basename(file)));
+        run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error"], { cwd: folder });
+      });
+      // Its settings and history belong to whoever runs it.
+      return (server) => ({ command: join(folder, "node_modules/.bin/mongosh"), env: { HOME: folder },
+        args: ["--quiet", "--norc", `mongodb://127.0.0.1:${server.mongoPort}/`, "--file", source] });
     },
   },
 

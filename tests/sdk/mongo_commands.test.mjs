@@ -59,7 +59,7 @@ describe("commands of MongoDB's driver", () => {
     assert.deepEqual(error.errorResponse.keyPattern, { mail: 1 });
     await collection.insertOne({ _id: 2, mail: "b" });
     assert.equal((await errorOf(collection.updateOne({ _id: 2 }, { $set: { mail: "a" } }))).code, 11000);
-    assert.equal((await errorOf(collection.createIndex({ phone: 1 }, { unique: true }))).code, 238);
+    assert.equal((await errorOf(collection.createIndex({ phone: 1 }, { unique: true, sparse: true }))).code, 238);
   });
 
   it("documents expire by the date of a TTL index, whichever field has it", async () => {
@@ -262,6 +262,51 @@ describe("commands of MongoDB's driver", () => {
       { refreshSessions: [] }, { killSessions: [] },
     ]) {
       assert.equal((await admin.command(command)).ok, 1, JSON.stringify(command));
+    }
+  });
+
+  it("parameters are told as they are, and set where that means something", async () => {
+    const admin = at.client.db("admin");
+    const all = await admin.command({ getParameter: "*" });
+    assert.equal(all.enableTestCommands, true);
+    assert.deepEqual(all.authenticationMechanisms, ["SCRAM-SHA-1", "SCRAM-SHA-256"]);
+    const set = await admin.command({ setParameter: 1, transactionLifetimeLimitSeconds: 30 });
+    assert.equal(set.was, 60);
+    assert.equal((await admin.command({ getParameter: 1, transactionLifetimeLimitSeconds: 1 })).transactionLifetimeLimitSeconds, 30);
+    const details = await admin.command({ getParameter: { showDetails: true }, transactionLifetimeLimitSeconds: 1 });
+    assert.deepEqual(details.transactionLifetimeLimitSeconds, { value: 30, settableAtRuntime: true, settableAtStartup: false });
+    await admin.command({ setParameter: 1, transactionLifetimeLimitSeconds: 60 });
+    for (const [command, code] of [
+      [{ setParameter: 1, featureCompatibilityVersion: "8.0" }, 20],
+      [{ setParameter: 1, whatever: 1 }, 72],
+      [{ setParameter: 1 }, 72],
+      [{ setParameter: 1, cursorTimeoutMillis: 0 }, 2],
+      [{ setParameter: 1, cursorTimeoutMillis: "soon" }, 2],
+      [{ getParameter: 1, whatever: 1 }, 72],
+    ]) {
+      assert.equal((await errorOf(admin.command(command))).code, code, JSON.stringify(command));
+    }
+  });
+
+  it("a cursor that nobody asks for is closed after cursorTimeoutMillis", async () => {
+    const collection = at.collection();
+    await collection.insertMany(Array.from({ length: 10 }, (_, i) => ({ _id: i })));
+    const admin = at.client.db("admin");
+    const cursor = collection.find({}, { batchSize: 2 });
+    assert.equal((await cursor.next())._id, 0);
+    await admin.command({ setParameter: 1, cursorTimeoutMillis: 1 });
+    try {
+      // Idle cursors are looked for when another is opened, each second at most: that one is left.
+      for (let tries = 0; ; ++tries) {
+        await collection.find({}, { batchSize: 2 }).next();
+        const { metrics } = await admin.command({ serverStatus: 1 });
+        if (metrics.cursor.open.total === 1) break;
+        assert.ok(tries < 600, "the cursor is still open");
+        await new Promise((done) => setTimeout(done, 100));
+      }
+      assert.equal((await errorOf(cursor.toArray())).code, 43);
+    } finally {
+      await admin.command({ setParameter: 1, cursorTimeoutMillis: 600_000 });
     }
   });
 

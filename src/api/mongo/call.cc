@@ -84,6 +84,10 @@ bool Call::is_in_transaction() const {
          name == "abortTransaction";
 }
 
+bool Call::is_statement() const {
+  return is_in_transaction() && name != "commitTransaction" && name != "abortTransaction";
+}
+
 std::string Call::session() const {
   const Value id = command.find("lsid").find("id");
   if (id.type() != value::Type::binary) return {};
@@ -130,7 +134,9 @@ void Call::send(BsonWriter& document, int32_t code) {
   add_times(document, clock_.now_ms());
   note_done(code);
   const std::string bytes = document.take();
-  if (remember) remember(code == 0 ? std::optional(bytes) : std::nullopt);
+  // What was asked for beside the answer is not told to a retry: it reads what was done.
+  const bool is_whole = code == 0 && !write_concern_error.is_object();
+  if (remember) remember(is_whole ? std::optional(bytes) : std::nullopt);
   send_bytes(bytes, code);
 }
 
@@ -146,6 +152,7 @@ void Call::note_done(int32_t code) {
 
 void Call::send_bytes(std::string_view document, int32_t code) {
   if (hop && hop->answer) return hop->answer(document, code, charge, cursor_id);
+  if (hangs_up) return sink_->hang_up();
   if (message.more_to_come) return sink_->send({});
   sink_->send(make_reply(message.form, next_request_id(), document));
 }
@@ -162,9 +169,24 @@ void Call::reply_forwarded(std::string_view document, int32_t code, double charg
   send_bytes(document, code);
 }
 
+void Call::hang_up() {
+  is_answered_ = true;
+  metrics_.done(metric, kHostUnreachable, clock_.steady_us() - started_us_);
+  if (remember) remember(std::nullopt);
+  sink_->hang_up();
+}
+
 void Call::reply_moved() {
   is_answered_ = true;
   hop->send_back();
+}
+
+void Call::append_labels(BsonWriter& document) const {
+  if (error_labels.empty()) return;
+  document.begin_array("errorLabels");
+  BsonWriter::Index index;
+  for (const std::string& label : error_labels) document.string(index.next(), label);
+  document.end();
 }
 
 void Call::reply() {
@@ -172,10 +194,11 @@ void Call::reply() {
     answer.value("writeConcernError", write_concern_error, SIZE_MAX);
     // A retry of a write is asked for beside the answer.
     const auto code = exact_integer(write_concern_error.find("code"));
-    if (code && std::in_range<int32_t>(*code) && has_transaction_number() &&
-        has_retryable_label(static_cast<int32_t>(*code))) {
-      answer.begin_array("errorLabels").string("0", "RetryableWriteError").end();
+    if (error_labels.empty() && code && std::in_range<int32_t>(*code) && has_transaction_number() &&
+        !is_statement() && has_retryable_label(static_cast<int32_t>(*code))) {
+      error_labels.push_back("RetryableWriteError");
     }
+    append_labels(answer);
   }
   answer.real("ok", 1);
   send(answer, 0);
@@ -189,12 +212,7 @@ void Call::fail(const Error& error) {
   BsonWriter document;
   document.real("ok", 0).string("errmsg", error.message).int32("code", error.code);
   document.string("codeName", code_name(error.code));
-  if (!error_labels.empty()) {
-    document.begin_array("errorLabels");
-    BsonWriter::Index index;
-    for (const std::string_view label : error_labels) document.string(index.next(), label);
-    document.end();
-  }
+  append_labels(document);
   send(document, error.code);
 }
 

@@ -22,12 +22,13 @@
 
 namespace orrery::mongo {
 
-// Where answers go. Any thread may call; one of send and abandon is called, once.
+// Where answers go. Any thread may call; one of send, abandon and hang_up is called, once.
 class ReplySink {
  public:
   virtual ~ReplySink() = default;
   virtual void send(std::string message) noexcept = 0;
   virtual void abandon() noexcept = 0;  // no answer is to be had
+  virtual void hang_up() noexcept = 0;  // the connection is closed in its place
   virtual bool is_gone() const = 0;     // nobody is there any more
 };
 
@@ -54,12 +55,13 @@ class Call {
   // The answer, filled in on the way; reply() completes and sends it.
   BsonWriter answer;
   double charge = 0;
-  std::vector<std::string_view> error_labels;  // of the error, if it comes to one
+  std::vector<std::string> error_labels;  // of the error, if it comes to one
   // The transaction that it is a statement of; null: none.
   std::shared_ptr<OpenTransaction> transaction;
   bool has_write_errors = false;  // the answer tells of some
   // Told beside what was done (commands/fail_point.h); undefined: nothing.
   value::Value write_concern_error;
+  bool hangs_up = false;  // the connection is closed in the place of an answer (the same)
   // Of a write that may be retried; null: it is none.
   std::shared_ptr<RetryableWrite> retry;
   // The same: is given the answer, or nothing if it failed.
@@ -82,6 +84,7 @@ class Call {
   bool has_transaction_number() const;
   // Whether it is a statement of a transaction, or ends one.
   bool is_in_transaction() const;
+  bool is_statement() const;  // the first of the two
   // Who the session of the command belongs to, and its id: sessions of two users are two, whatever
   // their ids. Empty: it has none.
   std::string session() const;
@@ -99,12 +102,15 @@ class Call {
   void reply_forwarded(std::string_view document, int32_t code, double charged);
   // To the node that sent it: what it concerns is not here, and nothing was done.
   void reply_moved();
+  // Closes the connection, without an answer.
+  void hang_up();
   void fail(const Error& error);
   void fail(const orrery::Error& error);  // of the engine, or of the lanes
   void finish(const Answer<void>& outcome) { return outcome ? reply() : fail(outcome.error()); }
 
  private:
   void send(BsonWriter& document, int32_t code);
+  void append_labels(BsonWriter& document) const;
   void send_bytes(std::string_view document, int32_t code);
   void note_done(int32_t code);
 

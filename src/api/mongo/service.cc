@@ -43,27 +43,34 @@ face::Lane lane_of(Runs runs) {
 }
 
 // Null: the call has got what a fail point has for it.
-CallPtr fail_on_purpose(const Context& context, CallPtr call, std::string_view name) {
-  const auto failure = context.fail_point.take(name, call->connection.app_name);
-  if (!failure) return call;
-  if (failure->closes_connection) return nullptr;  // goes unanswered
-  if (!failure->code) {
-    call->write_concern_error = failure->write_concern_error;
+CallPtr fail_on_purpose(CallPtr call, const ForcedFailure& failure) {
+  if (failure.closes_connection) {
+    call->hang_up();
+    return nullptr;
+  }
+  if (failure.labels) {
+    for (const std::string& label : *failure.labels) call->error_labels.push_back(label);
+  }
+  call->hangs_up = failure.closes_after;
+  if (!failure.code) {
+    call->write_concern_error = failure.write_concern_error;
     return call;
   }
-  const bool ends = call->name == "commitTransaction" || call->name == "abortTransaction";
-  const bool is_statement = call->is_in_transaction() && !ends;
-  const bool is_retryable_code = has_retryable_label(*failure->code);
-  std::vector<std::string> labels;
-  if (failure->labels) {
-    labels = *failure->labels;
-  } else if (is_statement && (is_retryable_code || is_transient(*failure->code))) {
-    labels.emplace_back("TransientTransactionError");
-  } else if (!is_statement && call->has_transaction_number() && is_retryable_code) {
-    labels.emplace_back("RetryableWriteError");
+  constexpr int32_t kLockTimeout = 24;
+  constexpr int32_t kPreparedTransactionInProgress = 267;
+  const bool is_retryable_code = has_retryable_label(*failure.code);
+  const bool is_transient_code = is_transient(*failure.code) || *failure.code == kLockTimeout ||
+                                 *failure.code == kPreparedTransactionInProgress;
+  if (failure.labels) {
+    // As it was asked for.
+  } else if (call->is_statement()
+                 ? is_retryable_code || is_transient_code
+                 : call->is_in_transaction() && is_transient_code && !is_retryable_code) {
+    call->error_labels.push_back("TransientTransactionError");
+  } else if (!call->is_statement() && call->has_transaction_number() && is_retryable_code) {
+    call->error_labels.push_back("RetryableWriteError");
   }
-  for (const std::string& label : labels) call->error_labels.push_back(label);
-  call->fail(Error{*failure->code, "Failing command via 'failCommand' failpoint"});
+  call->fail(Error{*failure.code, "Failing command via 'failCommand' failpoint"});
   return nullptr;
 }
 
@@ -214,15 +221,45 @@ void Service::begin(Message message, Connection& connection, std::shared_ptr<Rep
     return call->fail(may.error());
   }
   if (context_.options.in_development && command->run != run_configure_fail_point) {
-    call = fail_on_purpose(context_, std::move(call), command->name);
-    if (!call) return;
+    if (context_.fail_point.is_out_of_time() && call->max_time_ms() > 0) {
+      return call->fail(Error{kMaxTimeMsExpired, "operation exceeded time limit"});
+    }
+    const bool has_number = call->has_transaction_number() && !call->is_in_transaction();
+    if (auto failure = context_.fail_point.take(command->name, connection.app_name, has_number)) {
+      if (failure->blocks_for.count() == 0) {
+        call = fail_on_purpose(std::move(call), *failure);
+        return call ? run_checked(std::move(call), *command) : void();
+      }
+      const auto pause = failure->blocks_for;
+      return context_.parking.park(
+          std::move(call),
+          [this, command, failed = std::move(*failure)](CallPtr later) {
+            later = fail_on_purpose(std::move(later), failed);
+            if (later) run_checked(std::move(later), *command);
+          },
+          pause);
+    }
+  }
+  run_checked(std::move(call), *command);
+}
+
+void Service::run_checked(CallPtr call, const Command& command) {
+  // Outside a transaction it would be a read of a moment that is over, for as long as the session
+  // wants.
+  const Value level = call->command.find("readConcern").find("level");
+  if (level.is_string() && level.text() == "snapshot" && !call->is_in_transaction()) {
+    const bool reads = command.needs == Action::read;
+    return call->fail(
+        Error{reads ? kNotImplemented : kInvalidOptions,
+              fmt::format("'{}' does not support the read concern 'snapshot' outside a transaction",
+                          call->name)});
   }
   if (call->is_in_transaction()) {
-    const Runs runs = command->runs == Runs::queries ? Runs::queries : Runs::writes;
+    const Runs runs = command.runs == Runs::queries ? Runs::queries : Runs::writes;
     return run_later(context_, std::move(call), runs, run_in_transaction, 0);
   }
   begin_hop(context_, *call);
-  run_call(context_, std::move(call), *command,
+  run_call(context_, std::move(call), command,
            [this](CallPtr running, const Command& known) { run_here(std::move(running), known); });
 }
 

@@ -53,6 +53,8 @@ class Service final : public face::Face, public CommandReceiver {
   // `hop`: of one that another node sent.
   void begin(Message message, Connection& connection, std::shared_ptr<ReplySink> sink,
              std::unique_ptr<Hop> hop);
+  // One that its caller may run.
+  void run_checked(CallPtr call, const Command& command);
   void run_here(CallPtr call, const Command& command);
   // Null: it was answered.
   CallPtr remembered(CallPtr call) const;

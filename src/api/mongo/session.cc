@@ -160,6 +160,11 @@ void WireSession::abandon() noexcept {
   stream_.notify();
 }
 
+void WireSession::hang_up() noexcept {
+  // Never within the call of receive(): the stream is still at work on its input.
+  if (!stream_.post([this] { stream_.close(); })) abandon();
+}
+
 void WireSession::on_notified() noexcept {
   if (!is_abandoned_.exchange(false)) return;
   const bool answered = survive("answering a command", [&] {

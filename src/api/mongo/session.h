@@ -45,6 +45,7 @@ class WireSession final : public net::Session, public ReplySink {
 
   void send(std::string reply) noexcept override;  // any thread
   void abandon() noexcept override;                // any thread
+  void hang_up() noexcept override;                // any thread
   bool is_gone() const override;                   // any thread
 
  private:

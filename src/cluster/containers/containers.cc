@@ -8,12 +8,43 @@
 
 #include "base/fault.h"
 #include "cluster/throughput.h"
+#include "partition/prepared_terms.h"
 
 namespace orrery::cluster {
 namespace {
 
 Subject subject_of(const catalog::ContainerSpec& spec) {
   return spec.key.paths.empty() ? Subject::fixed_container : Subject::partitioned_container;
+}
+
+// Their numbers have a byte in the partitions' keys.
+constexpr size_t kUniqueKeysMax = 255;
+
+// The partitions know unique keys by their numbers: each may be retired, and one may be added
+// behind them. One at a time, so that it is known which one the items contradict (see indexer.h).
+Status check_unique_keys(const catalog::Container& container,
+                         const std::vector<std::vector<value::Path>>& wanted) {
+  const auto& have = container.spec.unique_keys;
+  if (wanted == have) return {};
+  bool is_change = wanted.size() == have.size() || wanted.size() == have.size() + 1;
+  for (size_t i = 0; is_change && i < have.size(); ++i) {
+    is_change = wanted[i] == have[i] || wanted[i] == partition::retired(have[i]);
+  }
+  if (!is_change) {
+    return fail(Code::invalid,
+                "the unique keys of a container can be retired, and added one after another; "
+                "they cannot be changed otherwise");
+  }
+  if (wanted.size() > kUniqueKeysMax) {
+    return fail(Code::quota_exceeded,
+                fmt::format("a container can be given {} unique keys in its life, and has had as "
+                            "many; make a new one",
+                            kUniqueKeysMax));
+  }
+  if (wanted.size() > have.size() && container.indexed_version < container.index_version) {
+    return fail(Code::retry, "the container is being re-indexed; add the unique key afterwards");
+  }
+  return {};
 }
 
 }  // namespace
@@ -112,12 +143,15 @@ void Containers::retire(const Routing& routing) noexcept {
 Result<RoutingPtr> Containers::replace_container(uint32_t number, catalog::ContainerSpec spec) {
   MutexLock change(table_.change_mutex);
   auto updated = catalog_.update_container(number, [&](catalog::Container& container) -> Status {
-    if (container.spec.key != spec.key || container.spec.unique_keys != spec.unique_keys) {
-      return fail(Code::invalid,
-                  "the partition key and the unique keys of a container cannot be changed");
+    if (container.spec.key != spec.key) {
+      return fail(Code::invalid, "the partition key of a container cannot be changed");
     }
-    // Terms are made by the definition of their time; a new version tells old ones apart.
-    if (catalog::index_definition(container.spec) != catalog::index_definition(spec)) {
+    if (auto checked = check_unique_keys(container, spec.unique_keys); !checked) return checked;
+    // Terms are made by the definition of their time; a new version tells old ones apart. Items
+    // claim unique keys, and leave them, as they are re-indexed. A history ends with a new version.
+    if (catalog::index_definition(container.spec) != catalog::index_definition(spec) ||
+        container.spec.unique_keys != spec.unique_keys ||
+        (container.spec.history_s > 0 && spec.history_s == 0)) {
       ++container.index_version;
     }
     container.spec = std::move(spec);

@@ -105,6 +105,11 @@ Result<HistoryReply> ChangeFeed::history(RoutingPtr routing, std::string_view mi
   }
   HistoryReply reply;
   reply.page.lsn = source->receipt.lsn;
+  if (source->partition != nullptr && from.now) {
+    // From here on it is kept, whatever the writes that are on their way know.
+    auto begun = source->partition->reindex(source->routing->schema, 1);
+    if (!begun && begun.error().code != Code::conflict) return pass(begun.error());
+  }
   if (source->partition != nullptr && !from.now) {
     uint64_t after = from.position;
     if (from.since_s) {

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/survive.h"
+#include "partition/prepared_terms.h"
 
 namespace orrery::cluster {
 namespace {
@@ -72,6 +73,9 @@ Result<bool> Indexer::index_some(uint32_t number) {
       if (stop_.is_set() || steps++ == kStepsAtOnce) return true;
       auto step = (*opened)->reindex(routing->schema, kExamineMax);
       if (!step && step.error().code == Code::moved) return true;
+      if (!step && step.error().code == Code::conflict) {
+        return retire_newest_key(container, step.error().message);
+      }
       if (!step) return pass(step.error());
       done = *step;
     }
@@ -84,6 +88,27 @@ Result<bool> Indexer::index_some(uint32_t number) {
   log::info("re-indexed a container",
             {{"container", container.spec.name}, {"version", container.index_version}});
   return false;
+}
+
+Result<bool> Indexer::retire_newest_key(const catalog::Container& behind, std::string_view why) {
+  MutexLock change(table_.change_mutex);
+  auto updated =
+      catalog_.update_container(behind.number, [&](catalog::Container& container) -> Status {
+        auto& keys = container.spec.unique_keys;
+        if (container.index_version != behind.index_version || keys.empty() ||
+            partition::is_retired(keys.back())) {
+          return fail(Code::moved, "the container's unique keys have changed");
+        }
+        keys.back() = partition::retired(keys.back());
+        ++container.index_version;
+        return {};
+      });
+  if (!updated && updated.error().code == Code::moved) return true;
+  if (!updated) return pass(updated.error());
+  table_.rebuild(behind.number);
+  log::warn("a new unique key was given up: items have the same values",
+            {{"container", behind.spec.name}, {"error", why}});
+  return true;
 }
 
 }  // namespace orrery::cluster

@@ -7,6 +7,9 @@
 // looking at some items again. Open partitions are also asked themselves: a delayed write may have
 // brought older rules to a partition that did not exist when the others were done.
 //
+// A unique key that was added to a container with items is claimed by them on the way. Items that
+// contradict it end it: it is retired in the catalog, where its maker finds that out.
+//
 // Threading: index_where_needed() on the upkeep's thread. The work is done on one thread of the
 // indexer's own, where containers take turns; each waits there once.
 #pragma once
@@ -40,6 +43,9 @@ class Indexer {
   void done_with(uint32_t container);
   // Whether there is more to do at once.
   Result<bool> index_some(uint32_t container);
+  // Two items have the same values of a unique key. It is the newest, since a container gets a new
+  // one when it is not behind: the key is given up, and what items hold of it with the next turn.
+  Result<bool> retire_newest_key(const catalog::Container& behind, std::string_view why);
 
   RoutingTable& table_;
   catalog::Catalog& catalog_;

@@ -89,7 +89,7 @@ Result<catalog::IntendedMerge> Merger::intend(const Pair& pair, Partition& left,
 }
 
 Result<MergeReport> Merger::merge_files(const Pair& pair, Partition& left, Partition& right,
-                                        MergeCause cause) {
+                                        bool keeps_history, MergeCause cause) {
   auto intended = intend(pair, left, right);
   if (!intended) return pass(intended.error());
   bool is_known = false;
@@ -106,7 +106,8 @@ Result<MergeReport> Merger::merge_files(const Pair& pair, Partition& left, Parti
     return {};
   };
   auto times = partition::merge(
-      left, right, {intended->id, intended->name}, [&] { return stop_.is_set(); }, publish);
+      left, right, {intended->id, intended->name}, keeps_history, [&] { return stop_.is_set(); },
+      publish);
   if (!times) {
     remover_.retire(nullptr, intended->name);
     return pass(times.error());
@@ -138,7 +139,7 @@ Result<MergeReport> Merger::merge(const Routing& routing, const Pair& pair, Merg
   if (auto checked = partition::check_merge(*left, *right, bytes_max); !checked) {
     return pass(checked.error());
   }
-  auto report = merge_files(pair, *left, *right, cause);
+  auto report = merge_files(pair, *left, *right, routing.schema->history_s > 0, cause);
   if (!report) {
     // They gave way to this merge.
     trimmer_.trim_later(pair.left);

@@ -65,7 +65,8 @@ class Merger {
   using PartitionPtr = std::shared_ptr<partition::Partition>;
 
   Result<MergeReport> merge_files(const Pair& pair, partition::Partition& left,
-                                  partition::Partition& right, catalog::MergeCause cause);
+                                  partition::Partition& right, bool keeps_history,
+                                  catalog::MergeCause cause);
   Result<catalog::IntendedMerge> intend(const Pair& pair, partition::Partition& left,
                                         partition::Partition& right);
 

@@ -17,7 +17,8 @@ namespace {
 
 constexpr int32_t kHistoryLost = 286;
 constexpr size_t kPage = 256;
-// How long a write may be on its way that does not know yet that a history is kept.
+// How long the first write of a partition may be on its way that does not know yet that a history
+// is kept.
 constexpr std::chrono::milliseconds kWritesUnderWay{100};
 
 Error lost(const orrery::Error& error) {
@@ -30,13 +31,11 @@ Error lost(const orrery::Error& error) {
   return engine_error(error);
 }
 
-// Returns when every node that has a partition of the collection knows that it keeps a history:
-// what a node is asked carries how new the catalog of the asking one is, and waits there until it
-// is known.
-Status tell_owners(const Context& context, const cluster::RoutingPtr& routing) {
+// Returns when every partition of the collection keeps its history, at whichever node: what a node
+// is asked carries how new the catalog of the asking one is, and waits there until it is known.
+Status begin_histories(const Context& context, const cluster::RoutingPtr& routing) {
   for (const auto& slot : routing->slots) {
     const catalog::PartitionRange& range = slot->range;
-    if (!context.items.is_elsewhere(*routing, range.min)) continue;
     auto told = context.items.patiently([&]() -> Status {
       auto page = context.items.history(routing, range.min, range.max, {.now = true}, 1);
       if (page || page.error().code == Code::throttled) return {};
@@ -55,7 +54,8 @@ Answer<bool> keep_history(const Context& context, cluster::RoutingPtr& routing) 
   auto replaced = context.engine.replace_container(routing->container->number, std::move(spec));
   if (!replaced) return pass(engine_error(replaced.error()));
   routing = std::move(*replaced);
-  if (auto told = tell_owners(context, routing); !told) return pass(engine_error(told.error()));
+  if (auto begun = begin_histories(context, routing); !begun)
+    return pass(engine_error(begun.error()));
   return true;
 }
 
@@ -215,9 +215,36 @@ Answer<void> ChangeReader::read_all(bool are_all_told) {
     }
     if (divide(i, *routing)) continue;
     if (auto done = read(part, routing); !done) return done;
+    if (note_rename(i, *routing) && parts_.empty()) return {};
     ++i;
   }
   return {};
+}
+
+bool ChangeReader::note_rename(size_t number, const cluster::Routing& routing) {
+  const Part& part = parts_[number];
+  const std::string& name = routing.container->spec.name;
+  if (name == part.collection || !part.events.empty() || part.has_more) return false;
+  // Of a collection with several partitions all are told first.
+  const bool are_all_told = std::ranges::all_of(parts_, [&](const Part& other) {
+    return other.at.container != part.at.container || (other.events.empty() && !other.has_more);
+  });
+  if (!are_all_told) return false;
+  drops_.push_back({.kind = ChangeEvent::Kind::rename,
+                    .database = part.database,
+                    .collection = part.collection,
+                    .routing = nullptr,
+                    .event = {},
+                    .new_name = name});
+  if (!scope_.collection.empty()) {
+    parts_.clear();
+    return true;
+  }
+  const uint32_t container = part.at.container;
+  for (Part& other : parts_) {
+    if (other.at.container == container) other.collection = name;
+  }
+  return true;
 }
 
 std::optional<ChangeEvent> ChangeReader::dropped() {

@@ -39,12 +39,13 @@ struct WatchStart {
 
 // One thing that happened.
 struct ChangeEvent {
-  enum class Kind : uint8_t { write, drop, drop_database };
+  enum class Kind : uint8_t { write, drop, drop_database, rename };
   Kind kind = Kind::write;
   std::string database;
   std::string collection;
   cluster::RoutingPtr routing;  // of a write
   partition::Event event;
+  std::string new_name = {};  // of a collection that was renamed
 };
 
 class ChangeReader {
@@ -75,6 +76,9 @@ class ChangeReader {
   Answer<void> add_collection(const cluster::RoutingPtr& routing, bool is_first,
                               const WatchStart& start);
   std::optional<ChangeEvent> dropped();
+  // Whether the collection of a part, which has nothing more to tell, has got another name. A
+  // stream of that collection alone has no parts from then on.
+  bool note_rename(size_t part, const cluster::Routing& routing);
   Answer<void> read(Part& part, const cluster::RoutingPtr& routing);
   // True: the part was replaced by those of the partitions that it is in now.
   bool divide(size_t number, const cluster::Routing& routing);

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -90,8 +92,17 @@ Value document_key(const cluster::Routing& routing, const Value& document) {
 
 }  // namespace
 
+constexpr std::array<std::string_view, 7> kKnown = {
+    "fullDocument",         "fullDocumentBeforeChange", "resumeAfter",       "startAfter",
+    "startAtOperationTime", "allChangesForCluster",     "showExpandedEvents"};
+
 Answer<ChangeStreamOptions> parse_change_stream(const Value& spec) {
   if (!spec.is_object()) return refuse(kTypeMismatch, "$changeStream must be an object");
+  for (const Value::Member& member : spec.members()) {
+    if (std::ranges::find(kKnown, member.name) != kKnown.end()) continue;
+    return refuse(40415,
+                  fmt::format("BSON field '$changeStream.{}' is an unknown field.", member.name));
+  }
   ChangeStreamOptions options;
   auto after = image_argument(spec, "fullDocument", false);
   if (!after) return pass(std::move(after.error()));
@@ -160,6 +171,10 @@ Answer<std::unique_ptr<ChangeStream>> ChangeStream::open(const Context& context,
   if (spec.is_undefined()) return nullptr;
   auto options = parse_change_stream(spec);
   if (!options) return pass(std::move(options.error()));
+  PipelineContext parsing;
+  parsing.collation = query.collation;
+  auto pipeline = Pipeline::parse(query.stages, parsing);
+  if (!pipeline) return pass(std::move(pipeline.error()));
   size_t number = 0;
   for (const Value& stage : query.stages.elements()) {
     for (const Value::Member& member : stage.members()) {
@@ -170,10 +185,6 @@ Answer<std::unique_ptr<ChangeStream>> ChangeStream::open(const Context& context,
       break;
     }
   }
-  PipelineContext parsing;
-  parsing.collation = query.collation;
-  auto pipeline = Pipeline::parse(query.stages, parsing);
-  if (!pipeline) return pass(std::move(pipeline.error()));
   WatchScope scope{query.database, query.collection};
   if (options->is_of_everything) {
     if (query.database != "admin" || !query.collection.empty()) {
@@ -254,6 +265,7 @@ Answer<Value> ChangeStream::document_of(const ChangeEvent& change) {
   const bool is_write = change.kind == ChangeEvent::Kind::write;
   std::string_view operation = "drop";
   if (change.kind == ChangeEvent::Kind::drop_database) operation = "dropDatabase";
+  if (change.kind == ChangeEvent::Kind::rename) operation = "rename";
   if (is_write) operation = operation_name(change.event.operation);
   // The end of what is watched is the end of the stream.
   is_dropped_ =
@@ -288,6 +300,12 @@ Answer<Value> ChangeStream::document_of(const ChangeEvent& change) {
   put(ns, "db", text_of(change.database));
   if (!change.collection.empty()) put(ns, "coll", text_of(change.collection));
   put(fields, "ns", Value::make_object(std::move(ns)));
+  if (change.kind == ChangeEvent::Kind::rename) {
+    std::vector<Value::Field> to;
+    put(to, "db", text_of(change.database));
+    put(to, "coll", text_of(change.new_name));
+    put(fields, "to", Value::make_object(std::move(to)));
+  }
   if (!is_write) return Value::make_object(std::move(fields));
   if (change.routing) {
     put(fields, "documentKey",

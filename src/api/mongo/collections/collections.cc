@@ -10,6 +10,7 @@
 #include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/call.h"
 #include "api/mongo/changes/change_reader.h"
+#include "api/mongo/collections/unique_index.h"
 #include "api/mongo/documents/document_view.h"
 #include "api/mongo/documents/index_plan.h"
 #include "api/mongo/documents/index_scan.h"
@@ -17,8 +18,6 @@
 
 namespace orrery::mongo {
 namespace {
-
-using value::Value;
 
 constexpr size_t kDatabaseNameMax = 63;
 constexpr size_t kNamespaceMax = 255;
@@ -43,11 +42,6 @@ void set_index_rules(catalog::ContainerSpec& spec, const Definition& definition)
                                ? partition::Lifetime::kForever
                                : *Definition::expire_after_s(*expiring) * 1000;
   }
-}
-
-bool is_unique(const Value& spec) {
-  const Value unique = spec.find("unique");
-  return unique.is_true() || (unique.is_number() && unique.number() != 0);
 }
 
 // Whether its writes are kept from the first one on: a change stream is open over its name, or its
@@ -92,16 +86,6 @@ std::string make_uuid() {
   return bytes;
 }
 
-value::Path path_of(std::string_view dotted) {
-  value::Path path;
-  for (;;) {
-    const size_t dot = dotted.find('.');
-    path.steps.push_back({.name = std::string(dotted.substr(0, dot))});
-    if (dot == std::string_view::npos) return path;
-    dotted.remove_prefix(dot + 1);
-  }
-}
-
 catalog::ContainerSpec container_spec(std::string_view name, const Definition& definition) {
   catalog::ContainerSpec spec;
   spec.name = name;
@@ -113,12 +97,7 @@ catalog::ContainerSpec container_spec(std::string_view name, const Definition& d
   spec.encoding = kBsonEncoding;
   spec.value_order = value::ValueOrder::typed;
   set_index_rules(spec, definition);
-  for (const IndexSpec& index : definition.indexes) {
-    if (!is_unique(index.spec)) continue;
-    std::vector<value::Path> paths;
-    for (const Value::Member& member : index.key.members()) paths.push_back(path_of(member.name));
-    spec.unique_keys.push_back(std::move(paths));
-  }
+  set_unique_keys(spec, definition);
   spec.face_json = definition.to_face_json();
   return spec;
 }
@@ -162,6 +141,7 @@ Answer<cluster::RoutingPtr> replace_definition(const Context& context,
                                                const Definition& definition) {
   catalog::ContainerSpec spec = routing->container->spec;
   set_index_rules(spec, definition);
+  set_unique_keys(spec, definition);
   spec.face_json = definition.to_face_json();
   auto replaced = context.engine.replace_container(routing->container->number, std::move(spec));
   if (!replaced) return pass(engine_error(replaced.error()));
@@ -177,8 +157,8 @@ Answer<cluster::RoutingPtr> make_again(const Context& context, const cluster::Ro
   if (*has_some) {
     return refuse(
         kNotImplemented,
-        fmt::format("a unique index can be made while the collection has no documents, and "
-                    "{}.{} has some: make it before the first insert",
+        fmt::format("unique and TTL indexes can be given to a collection this way while it has no "
+                    "documents, and {}.{} has some: use createIndexes and dropIndexes",
                     database, name));
   }
   const auto throughput = routing->container->throughput;

@@ -42,13 +42,11 @@ Answer<cluster::RoutingPtr> replace_definition(const Context& context,
                                                const cluster::RoutingPtr& routing,
                                                const Definition& definition);
 
-// The same for what a container has from its making on (unique keys): a collection
-// without documents is made again, with its throughput; one that has some is refused (238).
+// A collection without documents is made again, with its throughput; one that has some is refused
+// (238).
 Answer<cluster::RoutingPtr> make_again(const Context& context, const cluster::RoutingPtr& routing,
                                        Definition definition);
 
 std::string make_uuid();
-// "a.b" as a path of the engine's.
-value::Path path_of(std::string_view dotted);
 
 }  // namespace orrery::mongo

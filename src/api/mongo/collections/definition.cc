@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/mongo/bson/bson_codec.h"
+#include "api/mongo/collections/unique_index.h"
 #include "base/bytes.h"
 #include "value/placement.h"
 
@@ -105,10 +106,22 @@ Definition read_definition(const catalog::ContainerSpec& spec) {
   for (const Value& index : indexes.elements()) {
     const Value name = index.find("name");
     if (!name.is_string()) continue;
-    definition.indexes.push_back(
-        {std::string(name.text()), index.find("key").to_owned(), index.to_owned()});
+    IndexSpec made{std::string(name.text()), index.find("key").to_owned(), index.to_owned()};
+    // Documents have contradicted it while it was built.
+    if (is_unique(made) && !unique_key_of(spec, made)) continue;
+    definition.indexes.push_back(std::move(made));
   }
   return definition;
+}
+
+value::Path path_of(std::string_view dotted) {
+  value::Path path;
+  for (;;) {
+    const size_t dot = dotted.find('.');
+    path.steps.push_back({.name = std::string(dotted.substr(0, dot))});
+    if (dot == std::string_view::npos) return path;
+    dotted.remove_prefix(dot + 1);
+  }
 }
 
 const Definition& definition_of(const cluster::Routing& routing) {

@@ -15,6 +15,7 @@
 #include "api/mongo/bson/error.h"
 #include "catalog/model.h"
 #include "cluster/routing.h"
+#include "value/path.h"
 #include "value/value.h"
 
 namespace orrery::mongo {
@@ -50,5 +51,7 @@ Definition read_definition(const catalog::ContainerSpec& spec);
 
 // {_id: 1} as listIndexes shows it.
 IndexSpec id_index();
+// "a.b" as a path of the engine's.
+value::Path path_of(std::string_view dotted);
 
 }  // namespace orrery::mongo

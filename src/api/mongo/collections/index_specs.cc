@@ -200,7 +200,6 @@ Answer<AddedIndexes> add_indexes(Definition& definition, const Value& given, std
     if (auto checked = check_new_index(definition, *made, ns); !checked) {
       return pass(std::move(checked.error()));
     }
-    added.needs_empty = added.needs_empty || made->is_unique;
     added.expires = added.expires || made->is_expiring;
     definition.indexes.push_back(std::move(made->index));
     ++added.count;

@@ -14,8 +14,6 @@ namespace orrery::mongo {
 
 struct AddedIndexes {
   size_t count = 0;
-  // One of them is unique: a collection that has documents cannot be given it.
-  bool needs_empty = false;
   // One of them expires documents: those that are there have to be told by when.
   bool expires = false;
 };

@@ -12,6 +12,7 @@
 #include "api/mongo/commands/arguments.h"
 #include "api/mongo/commands/batches.h"
 #include "api/mongo/commands/command.h"
+#include "api/mongo/commands/server_stages.h"
 #include "api/mongo/documents/document_key.h"
 #include "api/mongo/documents/modify.h"
 #include "api/mongo/documents/pipeline_stream.h"
@@ -196,7 +197,14 @@ Answer<PipelineQuery> parse_aggregate(const Call& call, const Value& command) {
 Answer<void> run_aggregate(const Context& context, Call& call) {
   auto query = parse_aggregate(call, call.command);
   if (!query) return pass(std::move(query.error()));
-  if (flag_argument(call.command, "explain", false)) return run_explain(context, call);
+  if (flag_argument(call.command, "explain", false)) {
+    if (!call["writeConcern"].is_undefined()) {
+      return refuse(kFailedToParse,
+                    "Aggregation explain does not support the 'writeConcern' option");
+    }
+    return run_explain(context, call);
+  }
+  if (auto told = answer_server_stage(context, call, *query); !told) return told;
   std::optional<int64_t> size;
   const Value cursor = call["cursor"];
   if (!cursor.is_object()) {
@@ -230,6 +238,11 @@ Answer<void> run_aggregate(const Context& context, Call& call) {
     if (call.transaction) {
       return refuse(kOperationNotSupportedInTransaction,
                     "$out and $merge cannot be used in a transaction");
+    }
+    const Value level = call["readConcern"].find("level");
+    if (level.is_string() && level.text() == "linearizable") {
+      return refuse(kInvalidOptions,
+                    "$out and $merge cannot be used with a 'linearizable' read concern level");
     }
     Output target = *output;
     if (target.database.empty()) target.database = call.database;

@@ -47,6 +47,7 @@ Answer<void> run_logout(const Context& context, Call& call);
 Answer<void> run_ping(const Context& context, Call& call);
 Answer<void> run_build_info(const Context& context, Call& call);
 Answer<void> run_get_parameter(const Context& context, Call& call);
+Answer<void> run_set_parameter(const Context& context, Call& call);
 Answer<void> run_host_info(const Context& context, Call& call);
 Answer<void> run_whats_my_uri(const Context& context, Call& call);
 Answer<void> run_server_status(const Context& context, Call& call);

@@ -4,9 +4,12 @@
 // _id), FETCH over IXSCAN (by an index), COLLSCAN (all documents), EOF (there is no collection).
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
+#include "api/mongo/bson/types.h"
 #include "api/mongo/collections/collections.h"
 #include "api/mongo/commands/aggregate_command.h"
 #include "api/mongo/commands/arguments.h"
@@ -176,16 +179,28 @@ void append_plan(BsonWriter& answer, const Explanation& told, bool counts, size_
   if (is_index) answer.end();
 }
 
-void append_explanation(Call& call, const Asked& asked, const Explanation& told) {
-  BsonWriter& answer = call.answer;
-  answer.string("explainVersion", "1");
-  answer.begin_document("queryPlanner")
-      .string("namespace", fmt::format("{}.{}", call.database, asked.collection))
-      .boolean("indexFilterSet", false);
+void append_planner(BsonWriter& answer, std::string_view ns, const Explanation& told) {
+  answer.begin_document("queryPlanner").string("namespace", ns).boolean("indexFilterSet", false);
   answer.value("parsedQuery", told.filter, SIZE_MAX);
   answer.begin_document("winningPlan");
   append_plan(answer, told, false);
   answer.end().begin_array("rejectedPlans").end().end();
+}
+
+void append_explanation(Call& call, const Asked& asked, const Explanation& told) {
+  BsonWriter& answer = call.answer;
+  const std::string ns = fmt::format("{}.{}", call.database, asked.collection);
+  answer.string("explainVersion", "1");
+  append_planner(answer, ns, told);
+  // Of a pipeline also as its stages, the first of which reads.
+  if (const Value stages = asked.command.find("pipeline"); stages.size() > 0) {
+    BsonWriter::Index index;
+    answer.begin_array("stages").begin_document(index.next()).begin_document("$cursor");
+    append_planner(answer, ns, told);
+    answer.end().end();
+    for (const Value& stage : stages.elements()) answer.value(index.next(), stage, SIZE_MAX);
+    answer.end();
+  }
   if (asked.executes) {
     answer.begin_document("executionStats")
         .boolean("executionSuccess", true)
@@ -214,6 +229,16 @@ Answer<void> run_explain(const Context& context, Call& call) {
     break;
   }
   const Value verbosity = call["verbosity"];
+  constexpr std::array<std::string_view, 3> kVerbosities = {"queryPlanner", "executionStats",
+                                                            "allPlansExecution"};
+  if (is_wrapped && !verbosity.is_undefined() &&
+      (!verbosity.is_string() ||
+       std::ranges::find(kVerbosities, verbosity.text()) == kVerbosities.end())) {
+    return refuse(kBadValue, fmt::format("Enumeration value '{}' for field 'explain.verbosity' is "
+                                         "not a valid value.",
+                                         verbosity.is_string() ? std::string(verbosity.text())
+                                                               : shown(verbosity)));
+  }
   asked.executes = is_wrapped && !(verbosity.is_string() && verbosity.text() == "queryPlanner");
   asked.routing = find_collection(context, call.database, asked.collection);
   Explanation told;

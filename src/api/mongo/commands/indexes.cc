@@ -1,8 +1,8 @@
 // createIndexes, listIndexes, dropIndexes. Indexes are kept in the collection's definition as they
-// were asked for. Unique keys are given to a container when it is made: so unique indexes can be
-// made while the collection is empty.
+// were asked for.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -10,14 +10,63 @@
 #include "api/mongo/bson/types.h"
 #include "api/mongo/collections/collections.h"
 #include "api/mongo/collections/index_specs.h"
+#include "api/mongo/collections/unique_index.h"
 #include "api/mongo/commands/arguments.h"
 #include "api/mongo/commands/batches.h"
 #include "api/mongo/commands/command.h"
+#include "api/mongo/documents/build_unique.h"
 #include "api/mongo/documents/start_expiring.h"
 
 namespace orrery::mongo {
 
 using value::Value;
+
+namespace {
+
+// The indexes that `definition` has behind those of `before`, given to a collection that is there.
+Answer<void> add_to(const Context& context, Call& call, cluster::RoutingPtr routing,
+                    const Definition& before, Definition definition, const AddedIndexes& added) {
+  // Those that say by which date documents expire have a way of their own, and come first.
+  std::vector<IndexSpec> unique;
+  const auto first_new = definition.indexes.end() - static_cast<int64_t>(added.count);
+  for (auto index = first_new; index != definition.indexes.end(); ++index) {
+    if (is_unique(*index)) unique.push_back(*index);
+  }
+  definition.indexes.erase(std::remove_if(first_new, definition.indexes.end(),
+                                          [](const IndexSpec& index) {
+                                            return is_unique(index) &&
+                                                   !Definition::expire_after_s(index);
+                                          }),
+                           definition.indexes.end());
+  if (definition.indexes.size() > before.indexes.size() || added.expires) {
+    auto changed = added.expires ? start_expiring(context, call, routing, std::move(definition))
+                                 : replace_definition(context, routing, definition);
+    if (!changed) return pass(std::move(changed.error()));
+    routing = *changed;
+  }
+  for (const IndexSpec& index : unique) {
+    auto built = build_unique(context, call, routing, index, before);
+    if (!built) return pass(std::move(built.error()));
+    routing = *built;
+  }
+  return {};
+}
+
+// Unique indexes that the command asks for and another one has begun to build.
+Answer<void> wait_for_unique(const Context& context, Call& call, cluster::RoutingPtr routing) {
+  const Definition before = definition_of(*routing);
+  for (const Value& given : call["indexes"].elements()) {
+    for (const IndexSpec& index : before.indexes) {
+      if (!is_unique(index) || !is_same_key(index.key, given.find("key"))) continue;
+      auto built = build_unique(context, call, routing, index, before);
+      if (!built) return pass(std::move(built.error()));
+      routing = *built;
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 Answer<void> run_create_indexes(const Context& context, Call& call) {
   auto name = collection_argument(call);
@@ -27,23 +76,23 @@ Answer<void> run_create_indexes(const Context& context, Call& call) {
     return refuse(kBadValue, "Must specify at least one index to create");
   }
   const auto found = find_collection(context, call.database, *name);
-  Definition definition = found ? definition_of(*found) : Definition();
-  const auto before = static_cast<int32_t>(definition.indexes.size() + 1);
+  const Definition before = found ? definition_of(*found) : Definition();
+  Definition definition = before;
   auto added = add_indexes(definition, given, call.ns());
   if (!added) return pass(std::move(added.error()));
-  const auto after = static_cast<int32_t>(definition.indexes.size() + 1);
+  const auto count = static_cast<int32_t>(definition.indexes.size() + 1);
   if (!found) {
     auto made = create_collection(
         context, {.database = call.database, .name = *name, .definition = std::move(definition)});
     if (!made) return pass(std::move(made.error()));
-  } else if (added->count > 0) {
-    auto changed = added->needs_empty ? make_again(context, found, std::move(definition))
-                   : added->expires   ? start_expiring(context, call, found, std::move(definition))
-                                      : replace_definition(context, found, definition);
-    if (!changed) return pass(std::move(changed.error()));
+  } else {
+    auto done = added->count > 0
+                    ? add_to(context, call, found, before, std::move(definition), *added)
+                    : wait_for_unique(context, call, found);
+    if (!done) return done;
   }
-  call.answer.int32("numIndexesBefore", found ? before : 1)
-      .int32("numIndexesAfter", after)
+  call.answer.int32("numIndexesBefore", static_cast<int32_t>(before.indexes.size() + 1))
+      .int32("numIndexesAfter", count)
       .boolean("createdCollectionAutomatically", !found);
   if (found && added->count == 0) call.answer.string("note", "all indexes already exist");
   return {};
@@ -86,39 +135,22 @@ Answer<void> run_drop_indexes(const Context& context, Call& call) {
   } else {
     asked.push_back(which);
   }
-  const auto drop = [&](auto matches) -> Answer<void> {
-    std::vector<IndexSpec> left;
-    for (const IndexSpec& index : definition.indexes) {
-      if (!matches(index)) {
-        left.push_back(index);
-        continue;
-      }
-      if (flag_argument(index.spec, "unique", false)) {
-        return refuse(kNotImplemented,
-                      fmt::format("the unique index '{}' cannot be dropped: a collection keeps "
-                                  "the unique keys that it was made with",
-                                  index.name));
-      }
-    }
-    definition.indexes = std::move(left);
-    return {};
-  };
+  const auto drop = [&](auto matches) { std::erase_if(definition.indexes, matches); };
   for (const Value& one : asked) {
     const size_t count = definition.indexes.size();
-    Answer<void> dropped;
     if (one.is_string() && one.text() == "*") {
-      dropped = drop([](const IndexSpec&) { return true; });
-      if (dropped) continue;
-    } else if (one.is_string()) {
+      definition.indexes.clear();
+      continue;
+    }
+    if (one.is_string()) {
       if (one.text() == "_id_") return refuse(kInvalidOptions, "cannot drop _id index");
-      dropped = drop([&](const IndexSpec& index) { return index.name == one.text(); });
+      drop([&](const IndexSpec& index) { return index.name == one.text(); });
     } else if (one.is_object()) {
       if (is_id_key(one)) return refuse(kInvalidOptions, "cannot drop _id index");
-      dropped = drop([&](const IndexSpec& index) { return is_same_key(index.key, one); });
+      drop([&](const IndexSpec& index) { return is_same_key(index.key, one); });
     } else {
       return refuse(kTypeMismatch, "the index to drop must be a name, a key or a list of names");
     }
-    if (!dropped) return dropped;
     if (definition.indexes.size() == count) {
       return refuse(kIndexNotFound,
                     fmt::format("index not found with name or key [{}]",

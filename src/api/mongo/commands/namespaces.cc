@@ -11,6 +11,7 @@
 #include "api/mongo/commands/arguments.h"
 #include "api/mongo/commands/batches.h"
 #include "api/mongo/commands/command.h"
+#include "api/mongo/commands/server_stages.h"
 #include "api/mongo/match/match.h"
 
 namespace orrery::mongo {
@@ -219,11 +220,9 @@ Answer<void> run_coll_mod(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> run_coll_stats(const Context& context, Call& call) {
-  auto name = collection_argument(call);
-  if (!name) return pass(std::move(name.error()));
-  const double scale = scale_of(call);
-  const auto routing = find_collection(context, call.database, *name);
+Answer<void> append_collection_stats(const Context& context, std::string_view database,
+                                     std::string_view name, double scale, BsonWriter& out) {
+  const auto routing = find_collection(context, database, name);
   Usage usage;
   size_t indexes = 0;
   if (routing) {
@@ -235,7 +234,7 @@ Answer<void> run_coll_stats(const Context& context, Call& call) {
   const auto size = static_cast<int64_t>(static_cast<double>(usage.bytes) / scale);
   const int64_t index_size =
       indexes > 1 ? static_cast<int64_t>(static_cast<double>(usage.index_bytes) / scale) : 0;
-  call.answer.string("ns", call.ns())
+  out.string("ns", fmt::format("{}.{}", database, name))
       .int64("size", size)
       .int64("count", usage.documents)
       .int64("avgObjSize", usage.documents > 0 ? usage.bytes / usage.documents : 0)
@@ -246,16 +245,22 @@ Answer<void> run_coll_stats(const Context& context, Call& call) {
       .int64("totalIndexSize", index_size)
       .int64("totalSize", size + index_size)
       .int32("scaleFactor", static_cast<int32_t>(scale));
-  call.answer.begin_document("indexSizes");
+  out.begin_document("indexSizes");
   if (routing) {
     // They share their entries, field by field: each is given an equal part.
-    call.answer.int64("_id_", 0);
+    out.int64("_id_", 0);
     for (const IndexSpec& index : definition_of(*routing).indexes) {
-      call.answer.int64(index.name, index_size / static_cast<int64_t>(indexes - 1));
+      out.int64(index.name, index_size / static_cast<int64_t>(indexes - 1));
     }
   }
-  call.answer.end();
+  out.end();
   return {};
+}
+
+Answer<void> run_coll_stats(const Context& context, Call& call) {
+  auto name = collection_argument(call);
+  if (!name) return pass(std::move(name.error()));
+  return append_collection_stats(context, call.database, *name, scale_of(call), call.answer);
 }
 
 Answer<void> run_db_stats(const Context& context, Call& call) {

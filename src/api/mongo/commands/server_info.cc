@@ -48,36 +48,6 @@ Answer<void> run_build_info(const Context& /*context*/, Call& call) {
   return {};
 }
 
-Answer<void> run_get_parameter(const Context& context, Call& call) {
-  const bool is_all = call["getParameter"].is_string() && call["getParameter"].text() == "*";
-  bool is_known = is_all;
-  const auto asked = [&](std::string_view name) {
-    const bool wanted = is_all || !call[name].is_undefined();
-    is_known = is_known || wanted;
-    return wanted;
-  };
-  if (asked("featureCompatibilityVersion")) {
-    call.answer.begin_document("featureCompatibilityVersion").string("version", "7.0").end();
-  }
-  if (asked("authenticationMechanisms")) {
-    call.answer.begin_array("authenticationMechanisms")
-        .string("0", kScramSha1)
-        .string("1", kScramSha256)
-        .end();
-  }
-  if (asked("logicalSessionTimeoutMinutes")) {
-    call.answer.int32("localLogicalSessionTimeoutMinutes", 30);
-  }
-  if (asked("transactionLifetimeLimitSeconds")) {
-    call.answer.int64("transactionLifetimeLimitSeconds", TransactionStore::kLifetimeS);
-  }
-  if (asked("requireApiVersion")) call.answer.boolean("requireApiVersion", false);
-  if (asked("enableTestCommands"))
-    call.answer.boolean("enableTestCommands", context.options.in_development);
-  if (is_known) return {};
-  return refuse(kInvalidOptions, "no option found to get");
-}
-
 Answer<void> run_host_info(const Context& /*context*/, Call& call) {
   utsname names{};
   ::uname(&names);
@@ -162,11 +132,6 @@ Answer<void> run_get_log(const Context& /*context*/, Call& call) {
     return {};
   }
   call.answer.int32("totalLinesWritten", 0).begin_array("log").end();
-  return {};
-}
-
-Answer<void> run_current_op(const Context& /*context*/, Call& call) {
-  call.answer.begin_array("inprog").end();
   return {};
 }
 

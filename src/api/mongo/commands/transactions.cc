@@ -159,7 +159,7 @@ Answer<void> commit(Call& call, TransactionStore::Lent& lent, const Numbered& at
       return {};
     case Kind::unknown:
       lent.set_end(End::unknown);
-      call.error_labels.push_back(kCommitIsUnknown);
+      call.error_labels.emplace_back(kCommitIsUnknown);
       return pass(engine_error(*outcome.error));
     case Kind::refused:
       break;
@@ -234,7 +234,7 @@ Answer<void> run_in_transaction(const Context& context, Call& call) {
   Answer<void> outcome = run_any(context, call);
   // Whether the outcome of a commit is known is told already.
   if (!outcome && call.error_labels.empty() && is_transient(outcome.error().code)) {
-    call.error_labels.push_back(kTransient);
+    call.error_labels.emplace_back(kTransient);
   }
   return outcome;
 }
@@ -254,7 +254,7 @@ Answer<void> run_commit_transaction(const Context& context, Call& call) {
     case Found::none: {
       auto committed = was_committed(context, call, *at);
       if (!committed) {
-        call.error_labels.push_back(kCommitIsUnknown);
+        call.error_labels.emplace_back(kCommitIsUnknown);
         return pass(std::move(committed.error()));
       }
       if (*committed) return {};

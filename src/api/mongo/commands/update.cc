@@ -1,6 +1,9 @@
 // update, delete, findAndModify.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <span>
 #include <utility>
 
 #include "api/mongo/bson/bson_codec.h"
@@ -25,8 +28,26 @@ Answer<void> check_batch(size_t size) {
                             kBatchMax, size));
 }
 
+constexpr std::array<std::string_view, 10> kUpdateMembers = {
+    "q", "u", "c", "multi", "upsert", "arrayFilters", "collation", "hint", "comment", "sampleId"};
+constexpr std::array<std::string_view, 6> kDeleteMembers = {"q",    "limit",   "collation",
+                                                            "hint", "comment", "sampleId"};
+
+// What a statement asks for and nobody does would be a wrong result.
+Answer<void> check_members(std::string_view of, const Value& given,
+                           std::span<const std::string_view> known) {
+  for (const Value::Member& member : given.members()) {
+    if (std::ranges::find(known, member.name) != known.end()) continue;
+    return refuse(40415, fmt::format("BSON field '{}.{}' is an unknown field.", of, member.name));
+  }
+  return {};
+}
+
 Answer<Modification> parse_update(const Call& call, const Value& given) {
   Modification update;
+  if (auto checked = check_members("update.updates", given, kUpdateMembers); !checked) {
+    return pass(std::move(checked.error()));
+  }
   const Value filter = given.find("q");
   if (!filter.is_object()) {
     return refuse(filter.is_undefined() ? 40414 : kTypeMismatch,
@@ -50,6 +71,9 @@ Answer<Modification> parse_update(const Call& call, const Value& given) {
 
 Answer<Modification> parse_delete(const Call& call, const Value& given) {
   Modification removal;
+  if (auto checked = check_members("delete.deletes", given, kDeleteMembers); !checked) {
+    return pass(std::move(checked.error()));
+  }
   const Value filter = given.find("q");
   if (!filter.is_object()) {
     return refuse(filter.is_undefined() ? 40414 : kTypeMismatch,

@@ -31,7 +31,7 @@ void CursorStore::sweep(int64_t now_us) {
   for (auto at = cursors_.begin(); at != cursors_.end();) {
     const Kept& kept = at->second;
     const bool is_idle =
-        kept.cursor && !kept.cursor->never_expires && now_us - kept.used_us > kIdleUs;
+        kept.cursor && !kept.cursor->never_expires && now_us - kept.used_us > idle_us_.load();
     if (is_idle) bytes_ -= kept.bytes;
     at = is_idle ? cursors_.erase(at) : std::next(at);
   }

@@ -1,5 +1,5 @@
 // The open cursors. A cursor is taken out while a command uses it, and put back when there is more.
-// One that nobody has asked for in ten minutes is gone.
+// One that nobody has asked for in ten minutes, or as long as set_idle_ms() says, is gone.
 //
 // Bounded in number, and in the memory that all keep together. When there is no room, the one that
 // has waited longest is closed if that was a minute; otherwise the new one is refused.
@@ -7,6 +7,7 @@
 // Threading: any thread.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -39,6 +40,8 @@ class CursorStore {
   static constexpr size_t kCursorsMax = 10'000;
   static constexpr size_t kBytesMax = size_t{512} << 20;
   static constexpr int64_t kIdleUs = 600'000'000;
+  void set_idle_ms(int64_t idle_ms) { idle_us_.store(idle_ms * 1000); }
+  int64_t idle_ms() const { return idle_us_.load() / 1000; }
 
   // Its id, never 0.
   Answer<int64_t> add(std::unique_ptr<Cursor> cursor);
@@ -62,6 +65,7 @@ class CursorStore {
   void sweep(int64_t now_us) ORRERY_REQUIRES(mutex_);
 
   const Clock& clock_;
+  std::atomic<int64_t> idle_us_{kIdleUs};
   mutable Mutex mutex_;
   std::map<int64_t, Kept> cursors_ ORRERY_GUARDED_BY(mutex_);
   size_t bytes_ ORRERY_GUARDED_BY(mutex_) = 0;

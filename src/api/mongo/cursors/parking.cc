@@ -8,14 +8,14 @@
 
 namespace orrery::mongo {
 
-void Parking::park(CallPtr call, Resume resume) {
+void Parking::park(CallPtr call, Resume resume, std::chrono::milliseconds pause) {
   CallPtr refused;
   {
     MutexLock lock(mutex_);
     if (is_stopped_) {
       refused = std::move(call);
     } else {
-      parked_.emplace(std::chrono::steady_clock::now() + kPause,
+      parked_.emplace(std::chrono::steady_clock::now() + pause,
                       Parked{std::move(call), std::move(resume)});
       if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
     }

@@ -25,9 +25,9 @@ class Parking {
   Parking(const Parking&) = delete;
   Parking& operator=(const Parking&) = delete;
 
-  // Calls `resume` with the call after kPause, on this class's thread; it must not block. A call
+  // Calls `resume` with the call after `pause`, on this class's thread; it must not block. A call
   // whose client has gone is dropped.
-  void park(CallPtr call, Resume resume);
+  void park(CallPtr call, Resume resume, std::chrono::milliseconds pause = kPause);
   // Drops all calls, and takes no more.
   void stop();
 

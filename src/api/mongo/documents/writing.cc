@@ -174,6 +174,25 @@ void prepare_terms(Write& write, const cluster::Routing& routing) {
   }
 }
 
+WriteFailure duplicate_of(const cluster::Routing& routing, const IndexSpec& index,
+                          const Value& document) {
+  WriteFailure failure;
+  failure.error.code = kDuplicateKey;
+  std::vector<Value::Field> values;
+  for (const Value::Member& member : index.key.members()) {
+    Value value = find_path(document, member.name);
+    if (value.is_undefined()) value = Value::make_null();
+    values.push_back({Value::make_string(std::string(member.name)), value.to_owned()});
+  }
+  failure.key_pattern = index.key;
+  failure.key_value = Value::make_object(std::move(values));
+  failure.error.message = fmt::format(
+      "E11000 duplicate key error collection: {}.{} index: {} dup key: ", routing.database->name,
+      routing.container->spec.name, index.name);
+  append_shown(failure.error.message, failure.key_value);
+  return failure;
+}
+
 WriteFailure failure_of(const cluster::Routing& routing, const Value& document,
                         const orrery::Error& error) {
   WriteFailure failure;
@@ -188,19 +207,7 @@ WriteFailure failure_of(const cluster::Routing& routing, const Value& document,
       }
     }
   }
-  std::vector<Value::Field> values;
-  for (const Value::Member& member : index.key.members()) {
-    Value value = find_path(document, member.name);
-    if (value.is_undefined()) value = Value::make_null();
-    values.push_back({Value::make_string(std::string(member.name)), value.to_owned()});
-  }
-  failure.key_pattern = index.key;
-  failure.key_value = Value::make_object(std::move(values));
-  failure.error.message = fmt::format(
-      "E11000 duplicate key error collection: {}.{} index: {} dup key: ", routing.database->name,
-      routing.container->spec.name, index.name);
-  append_shown(failure.error.message, failure.key_value);
-  return failure;
+  return duplicate_of(routing, index, document);
 }
 
 Answer<void> ask_to_retry(const Call& call, const std::vector<WriteFailure>& failures) {

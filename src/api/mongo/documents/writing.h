@@ -22,6 +22,7 @@ namespace orrery::mongo {
 
 class Call;
 class RetryableWrite;
+struct IndexSpec;
 
 // A document that is ready to be stored: its _id is there and first.
 struct NewDocument {
@@ -48,6 +49,9 @@ struct WriteFailure {
   value::Value key_pattern = {};  // of a duplicate
   value::Value key_value = {};
 };
+// That the document has the same values as another, which is there.
+WriteFailure duplicate_of(const cluster::Routing& routing, const IndexSpec& index,
+                          const value::Value& document);
 // What the engine's refusal of a document is called.
 WriteFailure failure_of(const cluster::Routing& routing, const value::Value& document,
                         const orrery::Error& error);

@@ -149,6 +149,7 @@ class ForwardedSink final : public ReplySink {
   // Calls that were forwarded are answered by the functions of their hop.
   void send(std::string /*message*/) noexcept override {}
   void abandon() noexcept override { const net::Responder dropped = std::move(responder_); }
+  void hang_up() noexcept override { abandon(); }
   bool is_gone() const override { return responder_.is_gone(); }
 
   Connection connection;

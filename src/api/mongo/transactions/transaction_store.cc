@@ -38,11 +38,10 @@ void TransactionStore::sweep(Dropped& dropped) {
   sweep_at_us_ = INT64_MAX;
   for (auto& [session, kept] : sessions_) {
     if (!kept.transaction) continue;
-    const int64_t until_us = kept.since_us + kLifetimeS * 1'000'000;
-    if (until_us <= now_us) {
+    if (kept.until_us <= now_us) {
       abort(kept, dropped);
     } else {
-      sweep_at_us_ = std::min(sweep_at_us_, until_us);
+      sweep_at_us_ = std::min(sweep_at_us_, kept.until_us);
     }
   }
 }
@@ -105,8 +104,8 @@ Answer<std::unique_ptr<TransactionStore::Lent>> TransactionStore::begin(const st
   kept.transaction = std::make_shared<OpenTransaction>(engine_, memory_, is_snapshot);
   kept.is_lent = true;
   kept.is_doomed = false;
-  kept.since_us = clock_.steady_us();
-  sweep_at_us_ = std::min(sweep_at_us_, kept.since_us + kLifetimeS * 1'000'000);
+  kept.until_us = clock_.steady_us() + lifetime_s() * 1'000'000;
+  sweep_at_us_ = std::min(sweep_at_us_, kept.until_us);
   ++counts_.open;
   ++counts_.started;
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });

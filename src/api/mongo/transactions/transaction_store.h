@@ -10,6 +10,7 @@
 // time is over even when nobody sends anything any more: their snapshots keep old data on the disk.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -31,7 +32,10 @@ class TransactionStore {
  public:
   static constexpr size_t kSessionsMax = 10'000;
   static constexpr size_t kOpenMax = 1'000;
-  static constexpr int64_t kLifetimeS = 60;  // transactionLifetimeLimitSeconds
+  static constexpr int64_t kLifetimeS = 60;  // unless set_lifetime_s() says otherwise
+  // Of transactions that begin later.
+  void set_lifetime_s(int64_t seconds) { lifetime_s_.store(seconds); }
+  int64_t lifetime_s() const { return lifetime_s_.load(); }
 
   TransactionStore(cluster::Engine& engine, const Clock& clock) : engine_(engine), clock_(clock) {}
   ~TransactionStore() { stop(); }
@@ -109,7 +113,7 @@ class TransactionStore {
     std::shared_ptr<OpenTransaction> transaction = {};  // open, or with an unknown outcome
     bool is_lent = false;
     bool is_doomed = false;  // to be aborted when it is given back
-    int64_t since_us = 0;
+    int64_t until_us = 0;    // of one that is open
     std::list<std::string>::iterator place = {};
   };
   // Ended when this goes, which is without the lock.
@@ -133,6 +137,7 @@ class TransactionStore {
   cluster::Engine& engine_;
   const Clock& clock_;
   TransactionMemory memory_;
+  std::atomic<int64_t> lifetime_s_{kLifetimeS};
   mutable Mutex mutex_;
   CondVar wake_;
   std::map<std::string, Kept, std::less<>> sessions_ ORRERY_GUARDED_BY(mutex_);

@@ -1,0 +1,15 @@
+// What the server is at, as documents: index builds, which go on after their command, and how far
+// they are. Commands that are being run are not listed.
+#pragma once
+
+#include <vector>
+
+#include "api/mongo/context.h"
+#include "value/value.h"
+
+namespace orrery::mongo {
+
+// Blocks.
+std::vector<value::Value> index_builds(const Context& context);
+
+}  // namespace orrery::mongo

@@ -1,0 +1,109 @@
+// See build_unique.h.
+#include "api/mongo/documents/build_unique.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "api/mongo/bson/bson_codec.h"
+#include "api/mongo/collections/collections.h"
+#include "api/mongo/collections/unique_index.h"
+#include "api/mongo/commands/batches.h"
+#include "api/mongo/documents/scan.h"
+#include "api/mongo/documents/writing.h"
+#include "base/hash.h"
+#include "partition/format.h"
+#include "partition/prepared_terms.h"
+
+namespace orrery::mongo {
+namespace {
+
+using value::Value;
+
+constexpr std::chrono::milliseconds kPollEvery{10};
+// Of so many documents the values are remembered to find two that are the same: some 60 MB.
+constexpr size_t kSeenMax = 1'000'000;
+
+Answer<void> wait_a_little(Budget& budget, std::string_view name) {
+  if (budget.spend(1)) {
+    return refuse(kMaxTimeMsExpired,
+                  fmt::format("operation exceeded time limit; the index '{}' is being built in the "
+                              "background",
+                              name));
+  }
+  std::this_thread::sleep_for(kPollEvery);
+  return {};
+}
+
+// Which two documents are the same, as well as it can be told.
+Error duplicate_error(const Context& context, const cluster::RoutingPtr& routing,
+                      const IndexSpec& index) {
+  partition::Schema schema = *routing->schema;
+  schema.unique_keys = {unique_paths(index)};
+  std::unordered_set<std::string> seen;
+  Scan scan(context, routing, whole_collection());
+  while (seen.size() < kSeenMax) {
+    auto bytes = scan.next();
+    if (!bytes || !*bytes) break;
+    const auto document = parse_bson_in_place(**bytes);
+    const auto key = partition::parse_item_key(scan.key());
+    if (!document || !key) continue;
+    const auto digest =
+        sha256(key->placement + partition::unique_values(document->root(), schema).front());
+    if (!seen.emplace(reinterpret_cast<const char*>(digest.data()), digest.size()).second) {
+      return duplicate_of(*routing, index, Value::from(document->root())).error;
+    }
+  }
+  return {kDuplicateKey,
+          fmt::format("E11000 duplicate key error collection: {}.{} index: {}",
+                      routing->database->name, routing->container->spec.name, index.name)};
+}
+
+}  // namespace
+
+Answer<cluster::RoutingPtr> build_unique(const Context& context, Call& call,
+                                         cluster::RoutingPtr routing, const IndexSpec& index,
+                                         const Definition& before) {
+  Budget budget;
+  start_budget(call, budget);
+  const std::string database = routing->database->name;
+  const std::string name = routing->container->spec.name;
+  const uint32_t number = routing->container->number;
+  bool is_asked_for = definition_of(*routing).index_of_name(index.name) != nullptr;
+  for (;;) {
+    if (!is_asked_for) {
+      Definition definition = definition_of(*routing);
+      definition.indexes.push_back(index);
+      auto replaced = replace_definition(context, routing, definition);
+      // A container that is behind its index rules gets no unique key.
+      if (!replaced && replaced.error().code != kWriteConflict) return replaced;
+      is_asked_for = replaced.has_value();
+    }
+    routing = find_collection(context, database, name);
+    if (!routing || routing->container->number != number) {
+      return refuse(kNamespaceNotFound,
+                    fmt::format("{}.{} was dropped while its index was built", database, name));
+    }
+    if (is_asked_for && !unique_key_of(routing->container->spec, index)) {
+      // Another command may have asked for it before this one.
+      Definition without = before;
+      std::erase_if(without.indexes,
+                    [&](const IndexSpec& other) { return other.name == index.name; });
+      auto undone = replace_definition(context, routing, without);
+      if (!undone) return undone;
+      return pass(duplicate_error(context, *undone, index));
+    }
+    const bool is_behind = routing->container->indexed_version < routing->container->index_version;
+    if (is_asked_for && !is_behind) return routing;
+    if (auto waited = wait_a_little(budget, index.name); !waited) {
+      return pass(std::move(waited.error()));
+    }
+  }
+}
+
+}  // namespace orrery::mongo

@@ -1,0 +1,367 @@
+// See matching_documents.h.
+#include "api/mongo/documents/matching_documents.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/mongo/bson/bson_codec.h"
+#include "api/mongo/bson/select_members.h"
+#include "api/mongo/call.h"
+#include "api/mongo/documents/document_key.h"
+#include "api/mongo/documents/index_choice.h"
+#include "api/mongo/match/bounds.h"
+#include "api/mongo/match/filter_fields.h"
+#include "partition/format.h"
+
+namespace orrery::mongo {
+namespace {
+
+using value::Type;
+using value::Value;
+
+// More values of $in than this are looked for by a scan.
+constexpr size_t kPointsMax = 1'000;
+// As many as the first batch of a cursor has.
+constexpr size_t kFewDocuments = 101;
+// Keys that are read before the first document; a collection of more is scanned instead.
+constexpr size_t kKeysFirstMax = 200'000;
+// Of an index that leaves no more, no better one is looked for.
+constexpr uint64_t kFewIndexed = 1'000;
+
+bool can_be_row(const Value& id) {
+  return !id.is_undefined() && !id.is_array() && id.type() != Type::regex;
+}
+
+bool routing_has_index(const cluster::Routing& routing) {
+  return routing.container->spec.indexed;
+}
+
+// The first part of a sort decides: an _id is there once.
+bool is_by_id(const Sort& sort) {
+  return !sort.parts().empty() && sort.parts()[0].path == "_id";
+}
+
+bool wants_descending_ids(const Sort& sort) {
+  return sort.is_reverse_natural() || (is_by_id(sort) && sort.parts()[0].descending);
+}
+
+// The rows in bounds of _id, as a range of stored keys.
+void narrow(ScanRange& range, const std::string& placement, const Bounds& bounds) {
+  if (bounds.is_everything || bounds.intervals.empty()) return;
+  const Interval& first = bounds.intervals.front();
+  const Interval& last = bounds.intervals.back();
+  if (first.low) range.from = partition::item_key(placement, row_of(*first.low));
+  if (last.high) {
+    // Rows of equal values are equal, and none is a prefix of another.
+    range.to = partition::item_key(placement, row_of(*last.high)) + '\0';
+  }
+}
+
+}  // namespace
+
+void want_order(FindQuery& query, const Sort& sort, std::optional<uint64_t> most) {
+  const bool is_collated = query.collation != nullptr;
+  query.is_descending = wants_descending_ids(sort);
+  query.is_natural = !is_by_id(sort) || is_collated;
+  query.needs_keys_first = is_by_id(sort) && !query.is_descending;
+  if (!sort.is_natural() && !is_by_id(sort)) query.sort = &sort;
+  query.most = most;
+}
+
+bool MatchingDocuments::gives(const Sort& sort) const {
+  if (gives_sort_) return true;
+  const auto is_by_ids = [this](bool is_descending) {
+    return is_in_id_order_ && is_descending == is_descending_;
+  };
+  if (sort.is_natural()) return !sort.is_reverse_natural() || few_ || is_by_ids(true);
+  return is_by_id(sort) && evaluation_.collation == nullptr &&
+         is_by_ids(sort.parts()[0].descending);
+}
+
+Answer<std::unique_ptr<MatchingDocuments>> MatchingDocuments::open(const Context& context,
+                                                                   cluster::RoutingPtr routing,
+                                                                   const FindQuery& query,
+                                                                   Budget& budget, int64_t now_ms) {
+  std::unique_ptr<MatchingDocuments> made(
+      new MatchingDocuments(context, std::move(routing), budget));
+  made->evaluation_.now = Value::make_date({now_ms, 0});
+  made->evaluation_.cluster_time = Value::make_timestamp(cluster_time(now_ms));
+  made->evaluation_.collation = query.collation.get();
+  if (query.let.is_object()) {
+    auto defined = define_variables(query.let, made->parse_context_, made->evaluation_);
+    if (!defined) return pass(std::move(defined.error()));
+  }
+  Hint hint;
+  if (made->routing_) {
+    auto resolved = resolve_hint(*made->routing_, query.hint);
+    if (!resolved) return pass(std::move(resolved.error()));
+    hint = *resolved;
+  }
+  Value filter = query.filter;
+  if (const Value has_it = hint.index ? condition_of_sparse(*hint.index) : Value();
+      has_it.is_object()) {
+    filter = Value::make_object(
+        {{Value::make_string("$and"), Value::make_array({query.filter, has_it})}});
+  }
+  auto matcher =
+      Matcher::parse(filter, {.collation = query.collation, .context = made->parse_context_});
+  if (!matcher) return pass(std::move(matcher.error()));
+  made->matcher_ = std::move(*matcher);
+  made->fields_ = query.fields;
+  if (made->fields_ && !add_filter_fields(filter, *made->fields_)) made->fields_.reset();
+  if (!made->routing_) return made;  // no collection: nothing matches
+  made->transaction_ = query.transaction;
+  if (auto planned =
+          query.transaction ? made->plan_in_transaction(query) : made->plan_reads(query, hint);
+      !planned) {
+    return pass(std::move(planned.error()));
+  }
+  return made;
+}
+
+bool MatchingDocuments::plan_points(const FindQuery& query, const std::string& placement) {
+  const auto ids = choices_of(query.filter, "_id");
+  if (!ids || ids->size() > kPointsMax) return false;
+  std::vector<std::string> rows;
+  for (const Value& id : *ids) {
+    if (can_be_row(id)) rows.push_back(row_of(id));
+  }
+  std::ranges::sort(rows);
+  const auto repeated = std::ranges::unique(rows);
+  rows.erase(repeated.begin(), repeated.end());
+  for (std::string& row : rows) points_.push_back({placement, std::move(row)});
+  return true;
+}
+
+bool MatchingDocuments::plan_natural() {
+  // Views of other nodes do not tell the order.
+  if (context_.items.is_elsewhere(*routing_, value::placement_min())) return false;
+  auto read = context_.engine.feed(routing_, value::placement_min(), value::placement_max(),
+                                   nullptr, kFewDocuments + 1, cluster::LsnDemand());
+  // What it may be told of, the scan in its place tells.
+  if (!read) return false;
+  point_charge_ += read->receipt.charge;
+  auto& items = read->page.items;
+  if (read->page.more || items.size() > kFewDocuments) return false;
+  // A collection without a shard key is never split: one partition has made all of them.
+  std::ranges::sort(items, {}, [](const auto& one) { return one.second.origin.number; });
+  few_.emplace();
+  for (auto& [key, item] : items) {
+    points_.push_back(std::move(key));
+    few_->push_back(std::move(item.body));
+  }
+  return true;
+}
+
+Answer<void> MatchingDocuments::plan_reads(const FindQuery& query, const Hint& hint) {
+  const auto placement = placement_of_filter(*routing_, query.filter);
+  const bool is_sharded = definition_of(*routing_).is_sharded();
+  is_in_id_order_ = placement.has_value();
+  ScanRange range = placement && is_sharded ? one_placement(*placement) : whole_collection();
+  first_placement_ = placement ? *placement : range.min;
+  const bool uses_id = hint.kind == Hint::Kind::none || hint.kind == Hint::Kind::id;
+  const bool is_descending =
+      placement && (query.is_descending || hint.kind == Hint::Kind::reverse_natural);
+  if (placement && !query.collation && uses_id) {
+    if (plan_points(query, *placement)) {
+      if (is_descending) std::ranges::reverse(points_);
+      is_descending_ = is_descending;
+      return {};
+    }
+    narrow(range, *placement, bounds_of(query.filter, "_id", false));
+    is_range_ = !range.from.empty() || !range.to.empty() || hint.kind == Hint::Kind::id;
+  }
+  const bool uses_index = hint.kind == Hint::Kind::none || hint.kind == Hint::Kind::index;
+  if (!is_range_ && !query.collation && uses_index && routing_has_index(*routing_)) {
+    auto planned = plan_index(query, hint, range);
+    if (!planned) return pass(std::move(planned.error()));
+    if (*planned) return {};
+  }
+  if (query.is_natural && !is_sharded && !is_range_ && plan_natural()) {
+    if (is_descending) {
+      std::ranges::reverse(points_);
+      std::ranges::reverse(*few_);
+    }
+    is_in_id_order_ = false;
+    return {};
+  }
+  if (is_descending) {
+    // Of one placement key: a collection without a shard key has no other.
+    range.min = *placement;
+    range.max = *placement + '\0';
+  }
+  is_descending_ = is_descending;
+  scan_ = std::make_unique<Scan>(context_, routing_, std::move(range),
+                                 is_descending ? ScanOrder::descending : ScanOrder::ascending);
+  return {};
+}
+
+Answer<bool> MatchingDocuments::plan_index(const FindQuery& query, const Hint& hint,
+                                           const ScanRange& range) {
+  auto chosen = choose_index(context_, routing_, range,
+                             {.filter = query.filter,
+                              .sort = query.sort,
+                              .ties_by_id = is_in_id_order_,
+                              .most = query.most,
+                              .only = hint.index});
+  if (!chosen) return pass(std::move(chosen.error()));
+  const bool has_few = *chosen && (hint.index != nullptr || (*chosen)->documents <= kFewIndexed);
+  if (!has_few) {
+    auto index = IndexScan::open(context_, routing_, range, query.filter, hint.index,
+                                 *chosen ? (*chosen)->documents / 2 : UINT64_MAX);
+    if (!index) return pass(std::move(index.error()));
+    index_ = std::move(*index);
+    if (index_) return true;
+  }
+  if (!*chosen) return false;
+  IndexChoice& choice = **chosen;
+  auto walk = std::make_unique<IndexWalk>(context_, routing_, range, std::move(choice.plan),
+                                          choice.is_backwards, std::move(choice.lanes),
+                                          query.most.value_or(UINT64_MAX));
+  if (query.needs_keys_first) {
+    auto keys = walk->take_keys(kKeysFirstMax);
+    if (!keys) return pass(std::move(keys.error()));
+    if (!*keys) return false;
+    index_ = IndexScan::of_keys(context_, routing_, range, *walk->plan().index, std::move(**keys),
+                                walk->keys_read());
+    return true;
+  }
+  walk_ = std::move(walk);
+  gives_sort_ = choice.gives_sort;
+  is_in_id_order_ = false;
+  return true;
+}
+
+Answer<void> MatchingDocuments::plan_in_transaction(const FindQuery& query) {
+  const auto placement = placement_of_filter(*routing_, query.filter);
+  if (!placement) {
+    return refuse(kOperationNotSupportedInTransaction,
+                  fmt::format("in a transaction, a filter over the sharded collection {}.{} has to "
+                              "name one value of its shard key",
+                              routing_->database->name, routing_->container->spec.name));
+  }
+  first_placement_ = *placement;
+  // The snapshot is taken now, also when the documents are read later.
+  if (auto begun = query.transaction->reads(routing_, *placement); !begun) {
+    return pass(std::move(begun.error()));
+  }
+  ScanRange range = one_placement(*placement);
+  if (!query.collation) {
+    if (plan_points(query, *placement)) {
+      is_in_id_order_ = true;
+      return {};
+    }
+    narrow(range, *placement, bounds_of(query.filter, "_id", false));
+  }
+  is_range_ = !range.from.empty() || !range.to.empty();
+  is_in_id_order_ = !query.is_natural;
+  staged_ = std::make_unique<TransactionScan>(query.transaction, routing_, *placement, range,
+                                              query.is_natural);
+  return {};
+}
+
+ReadPlan MatchingDocuments::reads() const {
+  if (!routing_) return {};
+  if (few_ || (scan_ && !is_range_)) return {.stage = "COLLSCAN"};
+  if (index_) return {"IXSCAN", index_->index_name(), index_->index_key()};
+  if (walk_) {
+    const IndexSpec& index = *walk_->plan().index;
+    return {"IXSCAN", index.name, index.key, walk_->is_backwards()};
+  }
+  const IndexSpec id = id_index();
+  return {scan_ ? "IXSCAN" : "IDHACK", id.name, id.key};
+}
+
+Answer<std::optional<std::string_view>> MatchingDocuments::next_bytes() {
+  if (scan_) return scan_->next();
+  if (index_) return index_->next();
+  if (walk_) return walk_->next();
+  if (staged_) return staged_->next();
+  if (few_ && next_point_ < points_.size()) {
+    ++points_read_;
+    return std::optional<std::string_view>((*few_)[next_point_++]);
+  }
+  while (next_point_ < points_.size()) {
+    const partition::ItemKey& key = points_[next_point_++];
+    if (transaction_) {
+      auto item = transaction_->read(routing_, key);
+      if (!item) return pass(std::move(item.error()));
+      if (!*item) continue;
+      point_body_ = std::move((*item)->body);
+      ++points_read_;
+      staged_bytes_ += point_body_.size();
+      return std::optional<std::string_view>(point_body_);
+    }
+    auto read = context_.items.read(routing_, key.placement, key.row);
+    if (!read) return pass(engine_error(read.error()));
+    point_charge_ += read->receipt.charge;
+    if (!read->item) continue;
+    point_body_ = std::move(read->item->body);
+    ++points_read_;
+    return std::optional<std::string_view>(point_body_);
+  }
+  return std::optional<std::string_view>();
+}
+
+Answer<Value> MatchingDocuments::decode(std::string_view bytes) {
+  if (!fields_ || !select_members(bytes, *fields_, selected_)) return from_bson(bytes);
+  auto parsed = parse_bson_in_place(selected_);
+  if (!parsed) return pass(std::move(parsed.error()));
+  decoded_.emplace(std::move(*parsed));
+  return Value::from(decoded_->root());
+}
+
+Answer<std::optional<MatchingDocuments::Found>> MatchingDocuments::next() {
+  for (;;) {
+    auto bytes = next_bytes();
+    if (!bytes) return pass(std::move(bytes.error()));
+    if (!*bytes) return std::optional<Found>();
+    if (auto spent = evaluation_.spend(64 + (*bytes)->size() / 64); !spent) {
+      return pass(std::move(spent.error()));
+    }
+    auto document = decode(**bytes);
+    if (!document) return pass(std::move(document.error()));
+    auto match = matcher_.match(*document, evaluation_);
+    if (!match) return pass(std::move(match.error()));
+    if (match->is_match) return Found{**bytes, std::move(*document), match->position};
+  }
+}
+
+Answer<partition::ItemKey> MatchingDocuments::key() const {
+  if (staged_) return staged_->key();
+  if (!reads_by_scan()) return points_[next_point_ - 1];
+  auto key = partition::parse_item_key(scan_    ? scan_->key()
+                                       : index_ ? index_->key()
+                                                : walk_->key());
+  if (!key) return pass(engine_error(key.error()));
+  return *key;
+}
+
+Answer<void> MatchingDocuments::begin_batch() {
+  if (transaction_ && routing_) return admit(context_, routing_, first_placement_);
+  if (!reads_by_scan()) return {};  // points are admitted one by one
+  return admit(context_, routing_, first_placement_);
+}
+
+double MatchingDocuments::end_batch(size_t bytes_returned) {
+  pause();
+  if (transaction_ && routing_) {
+    const uint64_t all_items = documents_read();
+    const uint64_t all_bytes = staged_bytes_ + (staged_ ? staged_->bytes_read() : 0);
+    return pay(context_, routing_, first_placement_,
+               all_items - std::exchange(paid_items_, all_items),
+               all_bytes - std::exchange(paid_bytes_, all_bytes), bytes_returned);
+  }
+  if (!reads_by_scan()) return std::exchange(point_charge_, 0);
+  const auto settle = [&](const auto& reader) {
+    const uint64_t all_items = reader.items_read();
+    const uint64_t all_bytes = reader.bytes_read();
+    const uint64_t items = all_items - std::exchange(paid_items_, all_items);
+    const uint64_t bytes = all_bytes - std::exchange(paid_bytes_, all_bytes);
+    return pay(context_, reader.routing(), first_placement_, items, bytes, bytes_returned);
+  };
+  return scan_ ? settle(*scan_) : index_ ? settle(*index_) : settle(*walk_);
+}
+
+}  // namespace orrery::mongo

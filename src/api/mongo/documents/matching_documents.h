@@ -1,0 +1,165 @@
+// The documents of a collection that match a filter, and how they are found.
+//
+// By _id it reads documents by their keys; a range of _id is a range of the scan; an index is read
+// where it leaves few documents or gives the sort; everything else is a scan that asks the filter
+// of each document. A scan gives them in the order of _id. MongoDB gives them in the order in which
+// they were made, mostly, and many a program counts on it: a collection that fits into one batch is
+// read in that order.
+//
+// Threading: one thread at a time. Blocks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/mongo/bson/collation.h"
+#include "api/mongo/context.h"
+#include "api/mongo/documents/hint.h"
+#include "api/mongo/documents/index_scan.h"
+#include "api/mongo/documents/index_walk.h"
+#include "api/mongo/documents/scan.h"
+#include "api/mongo/documents/transaction_scan.h"
+#include "api/mongo/match/match.h"
+#include "api/mongo/match/sort.h"
+#include "value/document.h"
+#include "value/value.h"
+
+namespace orrery::mongo {
+
+// What to look for. Values own what they are of.
+struct FindQuery {
+  value::Value filter;  // an object
+  value::Value let;
+  std::shared_ptr<const Collation> collation;
+  value::Value hint = {};  // a name or a key; undefined: none
+  // Documents are wanted from the last _id to the first.
+  bool is_descending = false;
+  // Documents are not wanted in the order of _id: the order in which they were made is better.
+  bool is_natural = false;
+  // An order that an index may give, and how many documents are wanted in it. Read while it is
+  // opened. Null: any order.
+  const Sort* sort = nullptr;
+  std::optional<uint64_t> most = std::nullopt;
+  // Their order should be that of _id, or many of them are changed as they come: an index is read
+  // for their keys first.
+  bool needs_keys_first = false;
+  // The members that are looked at beside those of the filter: Found::document has these, may have
+  // no others, and is valid until the next call. Unset: all, and it owns what it is of.
+  std::optional<std::vector<std::string>> fields = std::nullopt;
+  // Whose view of the documents is read; null: what is committed.
+  std::shared_ptr<OpenTransaction> transaction = {};
+};
+
+// Asks for an order, if that can be had, of so many documents.
+void want_order(FindQuery& query, const Sort& sort, std::optional<uint64_t> most);
+
+// How documents are found.
+struct ReadPlan {
+  // IDHACK: by keys. IXSCAN: by an index. COLLSCAN: all are read. EOF: there is no collection.
+  std::string_view stage = "EOF";
+  std::string index_name = {};  // of the first two
+  value::Value index_key = {};
+  bool is_backwards = false;  // of IXSCAN
+};
+
+// The documents that match, with their keys and bytes. Also what updates and deletes look for.
+class MatchingDocuments {
+ public:
+  // `budget` outlives it.
+  static Answer<std::unique_ptr<MatchingDocuments>> open(const Context& context,
+                                                         cluster::RoutingPtr routing,
+                                                         const FindQuery& query, Budget& budget,
+                                                         int64_t now_ms);
+
+  struct Found {
+    std::string_view bytes;  // valid until the next call
+    value::Value document;   // see FindQuery::fields
+    std::optional<size_t> position;
+  };
+  // Nothing at the end.
+  Answer<std::optional<Found>> next();
+  // Where the last one is.
+  Answer<partition::ItemKey> key() const;
+  void pause() {
+    if (scan_) scan_->pause();
+    if (index_) index_->pause();
+    if (walk_) walk_->pause();
+  }
+  // Whether a document that was read again still matches.
+  Answer<Matcher::Match> match(const value::Value& document) {
+    return matcher_.match(document, evaluation_);
+  }
+  Evaluation& evaluation() { return evaluation_; }
+  const ParseContext& parse_context() const { return parse_context_; }
+  // Whether documents come in the order of a sort, which was asked for by want_order().
+  bool gives(const Sort& sort) const;
+  // What $near asks: the caller sorts by distance. Null: nothing.
+  const Matcher::Near* near() const { return matcher_.near(); }
+
+  Answer<void> begin_batch();
+  double end_batch(size_t bytes_returned);
+  uint64_t documents_read() const {
+    return points_read_ + (scan_ ? scan_->items_read() : 0) + (index_ ? index_->items_read() : 0) +
+           (walk_ ? walk_->items_read() : 0) + (staged_ ? staged_->items_read() : 0);
+  }
+  uint64_t keys_read() const {
+    if (index_) return index_->keys_read();
+    if (walk_) return walk_->keys_read();
+    if (few_) return 0;
+    return scan_ && is_range_ ? scan_->items_read() : points_read_;
+  }
+  ReadPlan reads() const;
+
+ private:
+  MatchingDocuments(const Context& context, cluster::RoutingPtr routing, Budget& budget)
+      : context_(context), routing_(std::move(routing)), evaluation_(budget) {}
+  // Chooses how documents are found: one of points_, scan_, index_ and walk_.
+  Answer<void> plan_reads(const FindQuery& query, const Hint& hint);
+  // By an index, if one helps. False: none does.
+  Answer<bool> plan_index(const FindQuery& query, const Hint& hint, const ScanRange& range);
+  // The same in a transaction: points_ or staged_.
+  Answer<void> plan_in_transaction(const FindQuery& query);
+  // By the keys of documents, if the filter names them. False: it does not.
+  bool plan_points(const FindQuery& query, const std::string& placement);
+  // All documents in the order in which they were made, if they are few. False: they are not.
+  bool plan_natural();
+  Answer<std::optional<std::string_view>> next_bytes();
+  Answer<value::Value> decode(std::string_view bytes);
+  bool reads_by_scan() const { return scan_ || index_ || walk_; }
+
+  const Context& context_;
+  const cluster::RoutingPtr routing_;
+  Evaluation evaluation_;
+  ParseContext parse_context_;
+  Matcher matcher_;
+  std::shared_ptr<OpenTransaction> transaction_;
+  // One of these four, or points_, whose bodies are there already if they are few_.
+  std::unique_ptr<Scan> scan_;
+  std::unique_ptr<IndexScan> index_;
+  std::unique_ptr<IndexWalk> walk_;
+  std::unique_ptr<TransactionScan> staged_;
+  std::vector<partition::ItemKey> points_;
+  std::optional<std::vector<std::string>> few_;
+  std::optional<std::vector<std::string>> fields_;  // of documents that are decoded; unset: all
+  std::string selected_;
+  std::optional<value::Document> decoded_;  // of selected_
+  size_t next_point_ = 0;
+  std::string point_body_;
+  std::string first_placement_;
+  uint64_t points_read_ = 0;
+  double point_charge_ = 0;
+  uint64_t staged_bytes_ = 0;  // of points_ in a transaction
+  uint64_t paid_items_ = 0;
+  uint64_t paid_bytes_ = 0;
+  bool is_in_id_order_ = false;  // ascending, or as the query wants it
+  bool is_descending_ = false;
+  bool is_range_ = false;
+  bool gives_sort_ = false;  // the query's
+};
+
+}  // namespace orrery::mongo
