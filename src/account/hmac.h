@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -38,13 +37,10 @@ class HmacKey {
   std::optional<Digest> sign(std::string_view bytes) const;
 
  private:
-  struct Context;  // OpenSSL's
-  explicit HmacKey(Context* prepared) : prepared_(prepared) {}
+  struct Contexts;  // OpenSSL's
+  explicit HmacKey(std::unique_ptr<Contexts> contexts);
 
-  Context* prepared_;
-  // A used context, kept for reuse: that is twice as fast as copying one. When two threads sign at
-  // once, one of them copies.
-  mutable std::atomic<Context*> spare_ = nullptr;
+  std::unique_ptr<Contexts> contexts_;
 };
 
 }  // namespace orrery::account
