@@ -10,8 +10,9 @@ struct NodeTimes {
   int64_t poll_us = 200'000;  // of rows, and of the catalog's root
   // The first by name claims a catalog without an owner at once, the others after this. Who does
   // not reach more than half of the others leaves it to them for so long.
-  int64_t claim_after_us = 200'000;
+  int64_t claim_after_us = 300'000;
   int64_t claim_unreached_us = 2'000'000;
+  int64_t reached_us = 1'000'000;  // for so long an answer to a probe says that a node is reached
   // For how long an answer to a follower waits for news, and how long a follower waits for it.
   int64_t news_wait_us = 200'000;
   int64_t follow_deadline_us = 1'200'000;

@@ -156,7 +156,7 @@ TEST_P(OneFault, EveryRangeIsServedAgainInTime) {
 }
 
 constexpr int64_t kBoundUs = 5'000'000;
-constexpr int64_t kOpenUsMax = 1'000'000;
+constexpr int64_t kOpenUsMax = 900'000;
 
 std::vector<Failover> failovers() {
   struct Named {

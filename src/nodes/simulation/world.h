@@ -67,7 +67,8 @@ class World {
   int64_t now_us() const { return now_us_; }
   Troubles troubles;
   // Of a run with one fault: what a process sends to a store that it cannot reach is lost, or comes
-  // when it can again, and reads take no longer than usual.
+  // when it can again, reads take no longer than usual, and a process that lost its lease, or is
+  // started again, ends what was its own.
   bool is_orderly = false;
   Counts counts;
   std::map<std::pair<uint32_t, uint32_t>, int64_t> cut_until_us;  // between nodes, lower first
