@@ -71,6 +71,7 @@ describe("MongoDB: fail points", () => {
     const collection = at.collection();
     await collection.insertOne({ _id: 0 });
     const stream = collection.watch();
+    await stream.tryNext();
     await collection.insertOne({ _id: 1 });
     assert.equal((await stream.next()).documentKey._id, 1);
     await fail({ errorCode: 6 }, { times: 1 }, "failGetMoreAfterCursorCheckout");
