@@ -184,6 +184,7 @@ class EngineGraph final : public Graph {
   NumberSet paid_out_;
   NumberSet paid_in_;
   NumberSet paid_vertices_;
+  size_t scans_ = 0;                   // of whole partition keys
   std::vector<ElementKey> paid_keys_;  // of vertices that are not in paid_vertices_ yet
 };
 

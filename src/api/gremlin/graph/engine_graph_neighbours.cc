@@ -18,6 +18,8 @@ constexpr size_t kListsOfRead = 4096;
 constexpr size_t kFoundEdgeBytes = 256;
 // A partition key with more items is not read as a whole.
 constexpr size_t kItemsOfScan = 4096;
+// Of one traversal: a thousand items take some milliseconds, and most of them are for others.
+constexpr size_t kScansMax = 8;
 
 }  // namespace
 
@@ -157,9 +159,11 @@ Result<bool> EngineGraph::read_lists(std::span<const Number> vertices, bool is_o
 Status EngineGraph::read_neighbourhoods(std::span<const Number> vertices) {
   std::unordered_set<std::string> placements;
   for (const ElementKey& key : known_graph().keys(vertices)) {
+    if (scans_ == kScansMax) break;
     const std::string placement = place(key.partition);
     if (!placements.insert(placement).second) continue;
     if (!known_graph().is_worth_a_scan(placement)) continue;
+    ++scans_;
     if (auto read = read_neighbourhood(placement); !read) return read;
   }
   return {};

@@ -289,6 +289,7 @@ void KnownGraph::put_vertices(uint64_t moment, std::span<const std::pair<Number,
 bool KnownGraph::is_worth_a_scan(std::string_view placement) {
   const uint64_t hash = std::hash<std::string_view>()(placement);
   const WriteLock lock(mutex_);
+  if (is_retired()) return false;  // it would be for one traversal
   uint8_t& misses = misses_[hash & (kPlacesOfMisses - 1)];
   if (misses > kMissesOfScan) return false;
   return ++misses > kMissesOfScan;
@@ -378,17 +379,23 @@ void KnownGraph::shrink(size_t bytes) {
   used_ -= bytes;
 }
 
-// What was not used since the last time goes. When that is little, all of it: another sweep would
-// follow soon. Numbers go with all of it only.
+// What was not used since the last time goes. When that is little, what was decoded goes as well,
+// which is most of it and read again soonest; and then all: another sweep would follow soon.
+// Numbers go with all of it only.
 void KnownGraph::evict() {
   if (used_ <= bytes_max_ || is_retired()) return;
+  const size_t enough = bytes_max_ / 4 * 3;
   for (Number at = 0; at < keys_.size(); ++at) {
     if (std::exchange(is_used_[at], 0) != 0) continue;
     drop_list(at, true);
     drop_list(at, false);
     drop_vertex(at);
   }
-  if (used_ > bytes_max_ / 4 * 3) drop_all();
+  for (Number at = 0; at < keys_.size() && used_ > enough; ++at) {
+    shrink(memory_of(known_[at]));
+    known_[at].vertex.reset();
+  }
+  if (used_ > enough) drop_all();
 }
 
 void KnownGraph::retire() {
