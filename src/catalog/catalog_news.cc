@@ -120,6 +120,33 @@ IntendedMerge unpack_merge(Unpacker& from) {
   return merged;
 }
 
+MergedRanges unpack_ranges(Unpacker& from) {
+  MergedRanges ranges;
+  ranges.left = static_cast<uint32_t>(from.number());
+  ranges.right = static_cast<uint32_t>(from.number());
+  ranges.left_epoch = from.number();
+  ranges.right_epoch = from.number();
+  return ranges;
+}
+
+struct MergeToPublish {
+  uint32_t container = 0;
+  uint32_t left = 0;
+  uint32_t right = 0;
+  IntendedMerge merged;
+  MergeReason why;
+};
+MergeToPublish unpack_publication(Unpacker& from) {
+  MergeToPublish asked;
+  asked.container = static_cast<uint32_t>(from.number());
+  asked.left = static_cast<uint32_t>(from.number());
+  asked.right = static_cast<uint32_t>(from.number());
+  asked.merged = unpack_merge(from);
+  asked.why.at_s = static_cast<int64_t>(from.number());
+  if (from.number() != 0) asked.why.cause = MergeCause::throughput;
+  return asked;
+}
+
 SplitReason unpack_reason(Unpacker& from) {
   SplitReason why{.at_s = static_cast<int64_t>(from.number())};
   // A newer node may know more causes.
@@ -279,12 +306,11 @@ Result<std::string> Catalog::perform(std::string_view request) {
 
 Result<std::string> Catalog::perform_here(std::string_view request) {
   Unpacker from(request);
-  const uint64_t kind = from.number();
   auto done = [](const auto& result) -> Result<std::string> {
     if (!result) return pass(result.error());
     return std::string();
   };
-  switch (static_cast<Change>(kind)) {
+  switch (static_cast<Change>(from.number())) {
     case Change::opened: {
       const auto container = static_cast<uint32_t>(from.number());
       PartitionRange range;
@@ -320,11 +346,7 @@ Result<std::string> Catalog::perform_here(std::string_view request) {
     }
     case Change::intend_merge: {
       const auto container = static_cast<uint32_t>(from.number());
-      MergedRanges ranges;
-      ranges.left = static_cast<uint32_t>(from.number());
-      ranges.right = static_cast<uint32_t>(from.number());
-      ranges.left_epoch = from.number();
-      ranges.right_epoch = from.number();
+      const MergedRanges ranges = unpack_ranges(from);
       const uint64_t attempt = from.number();
       if (!from.is_good()) break;
       auto merged = intend_merge_here(container, ranges, attempt);
@@ -332,14 +354,10 @@ Result<std::string> Catalog::perform_here(std::string_view request) {
       return Packer().number(merged->id).text(merged->name).take();
     }
     case Change::publish_merge: {
-      const auto container = static_cast<uint32_t>(from.number());
-      const auto left = static_cast<uint32_t>(from.number());
-      const auto right = static_cast<uint32_t>(from.number());
-      const IntendedMerge merged = unpack_merge(from);
-      MergeReason why{.at_s = static_cast<int64_t>(from.number())};
-      if (from.number() != 0) why.cause = MergeCause::throughput;
+      const MergeToPublish asked = unpack_publication(from);
       if (!from.is_good()) break;
-      return done(publish_merge_here(container, left, right, merged, why));
+      return done(
+          publish_merge_here(asked.container, asked.left, asked.right, asked.merged, asked.why));
     }
     case Change::indexed: {
       const auto container = static_cast<uint32_t>(from.number());

@@ -62,6 +62,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -119,6 +120,7 @@ public final class Client {
         tests.test("container made anew: its name is looked up again", tests::madeAnew);
         tests.test("ids and keys: other alphabets, signs, numbers, null and none", tests::strangeNames);
         tests.test("splits: no request fails while ranges are split under load", tests::splitsUnderLoad);
+        tests.test("merges: no request fails while ranges are merged under load, and a change feed goes on", tests::mergesUnderLoad);
         tests.test("patch: operations and a condition", tests::patch);
         tests.test("hierarchical keys: items, a prefix of the key in queries", tests::hierarchicalKeys);
         tests.test("throughput: manual, changed, autoscale", tests::throughput);
@@ -362,24 +364,7 @@ public final class Client {
     private void splitsUnderLoad() {
         CosmosContainer growing = create(
             new CosmosContainerProperties("growing", "/pk"), ThroughputProperties.createManualThroughput(400));
-        AtomicBoolean over = new AtomicBoolean();
-        AtomicInteger done = new AtomicInteger();
-        List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
-        List<Thread> writers = IntStream.range(0, 4).mapToObj(writer -> new Thread(() -> {
-            for (int n = 0; !over.get(); ++n) {
-                String id = writer + "-" + n % 50;
-                try {
-                    growing.upsertItem(item(id, "k" + n % 50, n));
-                    same(growing.readItem(id, key("k" + n % 50), ObjectNode.class).getItem().get("n").asInt(), n);
-                    done.incrementAndGet();
-                } catch (Throwable failure) {
-                    failures.add(failure);
-                    return;
-                }
-            }
-        })).toList();
-        writers.forEach(Thread::start);
-        try {
+        underLoad(growing, 0, (done, failures) -> {
             for (int throughput : List.of(15_000, 35_000)) {
                 int ranges = freshRanges("growing");
                 int before = done.get();
@@ -390,6 +375,60 @@ public final class Client {
                 int then = done.get();
                 eventually("writes after the splits", () -> done.get() > then + 100 || !failures.isEmpty());
             }
+        });
+    }
+
+    // Partitions merge by themselves after throughput was lowered, when they are not asked much: so writers take their time.
+    private void mergesUnderLoad() {
+        CosmosContainer shrinking = create(
+            new CosmosContainerProperties("shrinking", "/pk"), ThroughputProperties.createManualThroughput(30_000));
+        int ranges = freshRanges("shrinking");
+        List<JsonNode> seen = new ArrayList<>();
+        AtomicReference<String> position = new AtomicReference<>();
+        underLoad(shrinking, 30, (done, failures) -> {
+            eventually("writes before the merges", () -> done.get() > 100 || !failures.isEmpty());
+            position.set(changesAs(CosmosChangeFeedRequestOptions.createForProcessingFromBeginning(
+                FeedRange.forFullRange()), shrinking, seen));
+            shrinking.replaceThroughput(ThroughputProperties.createManualThroughput(18_000));
+            eventually("the merges", () -> freshRanges("shrinking") <= 3 || !failures.isEmpty());
+            same(ranges > 3, true);
+            int then = done.get();
+            eventually("writes after the merges", () -> done.get() > then + 100 || !failures.isEmpty());
+        });
+        // Whatever was the last state of an item has come, before or after the merges.
+        changesAs(CosmosChangeFeedRequestOptions.createForProcessingFromContinuation(position.get()), shrinking, seen);
+        Map<String, Integer> last = new TreeMap<>();
+        seen.forEach(change -> last.put(change.get("id").asText(), change.get("n").asInt()));
+        same(last.size(), 200);
+        last.forEach((id, n) -> same(shrinking.readItem(id, key("k" + n % 50), ObjectNode.class).getItem().get("n").asInt(), n));
+    }
+
+    private interface Disturbance {
+        void run(AtomicInteger done, List<Throwable> failures);
+    }
+
+    // Four writers that read what they wrote, while something is done to the container's ranges; no request may fail.
+    private void underLoad(CosmosContainer growing, int pauseMs, Disturbance disturbance) {
+        AtomicBoolean over = new AtomicBoolean();
+        AtomicInteger done = new AtomicInteger();
+        List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
+        List<Thread> writers = IntStream.range(0, 4).mapToObj(writer -> new Thread(() -> {
+            for (int n = 0; !over.get(); ++n) {
+                String id = writer + "-" + n % 50;
+                try {
+                    growing.upsertItem(item(id, "k" + n % 50, n));
+                    same(growing.readItem(id, key("k" + n % 50), ObjectNode.class).getItem().get("n").asInt(), n);
+                    done.incrementAndGet();
+                    if (pauseMs > 0) Thread.sleep(pauseMs);
+                } catch (Throwable failure) {
+                    failures.add(failure);
+                    return;
+                }
+            }
+        })).toList();
+        writers.forEach(Thread::start);
+        try {
+            disturbance.run(done, failures);
         } finally {
             over.set(true);
             writers.forEach(writer -> {
