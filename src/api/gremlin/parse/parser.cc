@@ -106,7 +106,7 @@ class Parser {
                       fmt::format("there is no step {}() here, at character {}", name, from + 1));
         }
       }
-      Call call{.name = std::move(name), .arguments = {}};
+      StepCall call{.name = std::move(name), .arguments = {}};
       if (auto parsed = parse_arguments(call.arguments, depth + 1); !parsed) return parsed;
       if (chain.source == "g" || chain.source == "__") {
         if (auto checked = check_call(call); !checked) return checked;
@@ -262,7 +262,7 @@ class Parser {
     if (is_predicate(name)) return parse_predicate(name, depth);
     Chain chain{.source = "__", .calls = {}};
     if (name == "not") {  // of a predicate, or of a traversal
-      Call call{.name = name, .arguments = {}};
+      StepCall call{.name = name, .arguments = {}};
       if (auto parsed = parse_arguments(call.arguments, depth + 1); !parsed) {
         return pass(parsed.error());
       }
@@ -520,7 +520,7 @@ Result<Chain> parse_traversal(std::string_view text, const Bindings& bindings) {
   return Parser(text, bindings).parse();
 }
 
-Status check_call(const Call& call) {
+Status check_call(const StepCall& call) {
   const StepName* step = find_step(call.name);
   if (step == nullptr) {
     return fail(Code::unsupported, fmt::format("there is no step {}() here", call.name));

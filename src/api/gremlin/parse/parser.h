@@ -19,6 +19,6 @@ using Bindings = std::map<std::string, Argument, std::less<>>;
 Result<Chain> parse_traversal(std::string_view text, const Bindings& bindings);
 
 // Whether a step has so many arguments: for text and for bytecode alike.
-Status check_call(const Call& call);
+Status check_call(const StepCall& call);
 
 }  // namespace orrery::gremlin

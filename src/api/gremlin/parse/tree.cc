@@ -5,7 +5,7 @@ namespace orrery::gremlin {
 
 size_t count_calls(const Chain& chain) {
   size_t calls = chain.calls.size();
-  for (const Call& call : chain.calls) {
+  for (const StepCall& call : chain.calls) {
     for (const Argument& argument : call.arguments) {
       if (argument.chain) calls += count_calls(*argument.chain);
     }
@@ -33,7 +33,7 @@ std::string print(const Argument& argument) {
   return argument.value.print();
 }
 
-std::string print(const Call& call) {
+std::string print(const StepCall& call) {
   std::string out = call.name + "(";
   for (size_t i = 0; i < call.arguments.size(); ++i) {
     if (i > 0) out += ",";
@@ -44,7 +44,7 @@ std::string print(const Call& call) {
 
 std::string print(const Chain& chain) {
   std::string out;
-  for (const Call& call : chain.calls) {
+  for (const StepCall& call : chain.calls) {
     if (!out.empty()) out += ".";
     out += print(call);
   }

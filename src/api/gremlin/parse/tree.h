@@ -28,14 +28,14 @@ struct Argument {
   bool is_token() const { return is_value() && value.kind() == Kind::token; }
 };
 
-struct Call {
+struct StepCall {
   std::string name;
   std::vector<Argument> arguments;
 };
 
 struct Chain {
   std::string source;  // g, __ (also when nothing was written), or the name of a strategy
-  std::vector<Call> calls;
+  std::vector<StepCall> calls;
 };
 
 // eq, neq, lt, lte, gt, gte, inside, outside, between, within, without, the six of TextP, and the
@@ -52,6 +52,6 @@ size_t count_calls(const Chain& chain);
 std::string print(const Chain& chain);
 std::string print(const Argument& argument);
 std::string print(const Predicate& predicate);
-std::string print(const Call& call);
+std::string print(const StepCall& call);
 
 }  // namespace orrery::gremlin

@@ -292,7 +292,7 @@ Result<StepPtr> make_branch(Compiler& compiler, const Calls& calls) {
     }
     return std::make_unique<BranchStep>(std::move(choice), std::move(options), true);
   }
-  for (const Call* call : calls.modifiers("option")) {
+  for (const StepCall* call : calls.modifiers("option")) {
     const auto& parts = call->arguments;
     auto body = compiler.child(parts.back(), "option");
     if (!body) return pass(body.error());

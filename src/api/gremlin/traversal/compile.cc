@@ -20,7 +20,7 @@ bool takes_conditions(std::string_view step) {
 }
 
 // Whether the call `next` says how `step` is meant.
-bool modifies(std::string_view step, const Call& next) {
+bool modifies(std::string_view step, const StepCall& next) {
   const std::string_view name = next.name;
   if (name == "by" || name == "with") return true;
   if (step == "repeat") return is_one_of(name, {"until", "emit", "times"});
@@ -34,10 +34,10 @@ bool modifies(std::string_view step, const Call& next) {
 }
 
 // a.or().b, where `or` stands between what it joins: as or(a, b). `and` binds closer.
-std::vector<Call> without_infix(const std::vector<Call>& calls, size_t from) {
+std::vector<StepCall> without_infix(const std::vector<StepCall>& calls, size_t from) {
   for (const std::string_view connective : {"or", "and"}) {
     std::vector<Argument> parts;
-    std::vector<Call> part;
+    std::vector<StepCall> part;
     for (size_t i = from; i < calls.size(); ++i) {
       if (calls[i].name != connective || !calls[i].arguments.empty()) {
         part.push_back(calls[i]);
@@ -52,7 +52,7 @@ std::vector<Call> without_infix(const std::vector<Call>& calls, size_t from) {
     parts.push_back({.value = {},
                      .chain = std::make_shared<Chain>(Chain{"__", std::move(part)}),
                      .predicate = {}});
-    std::vector<Call> made(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(from));
+    std::vector<StepCall> made(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(from));
     made.push_back({std::string(connective), std::move(parts)});
     return made;
   }
@@ -77,7 +77,7 @@ class AsStep final : public FlatStep {
 };
 
 bool needs_path(const Chain& chain) {
-  return std::ranges::any_of(chain.calls, [](const Call& call) {
+  return std::ranges::any_of(chain.calls, [](const StepCall& call) {
     return is_one_of(call.name,
                      {"as", "path", "simplePath", "cyclicPath", "tree", "otherV", "match"}) ||
            std::ranges::any_of(call.arguments, [](const Argument& argument) {
@@ -97,9 +97,9 @@ Maker find_maker(std::string_view name) {
 
 }  // namespace
 
-std::vector<const Call*> Calls::modifiers(std::string_view name) const {
-  std::vector<const Call*> found;
-  for (const Call* modifier : after) {
+std::vector<const StepCall*> Calls::modifiers(std::string_view name) const {
+  std::vector<const StepCall*> found;
+  for (const StepCall* modifier : after) {
     if (modifier->name == name) found.push_back(modifier);
   }
   return found;
@@ -107,7 +107,7 @@ std::vector<const Call*> Calls::modifiers(std::string_view name) const {
 
 Result<TraversalPtr> Compiler::child(const Chain& chain) {
   auto made = std::make_unique<Traversal>();
-  std::vector<Call> calls = without_infix(chain.calls, 0);
+  std::vector<StepCall> calls = without_infix(chain.calls, 0);
   // as('a') before the first step that moves, and as('b') behind the last one: where() and match()
   // read them, and others have them as steps too.
   if (!calls.empty() && calls.front().name == "as" && calls.front().arguments.size() == 1 &&
@@ -134,7 +134,7 @@ Result<TraversalPtr> Compiler::condition(const Argument& argument, std::string_v
   return made;
 }
 
-Result<Modulator> Compiler::modulator(const Call& by) {
+Result<Modulator> Compiler::modulator(const StepCall& by) {
   Modulator made;
   const auto set_order = [&](const Argument& argument) {
     if (!argument.is_token()) return false;
@@ -179,7 +179,7 @@ Result<Modulator> Compiler::modulator(const Call& by) {
 
 Result<std::vector<Modulator>> Compiler::modulators(const Calls& calls) {
   std::vector<Modulator> made;
-  for (const Call* by : calls.modifiers("by")) {
+  for (const StepCall* by : calls.modifiers("by")) {
     auto one = modulator(*by);
     if (!one) return pass(one.error());
     made.push_back(std::move(*one));
@@ -187,7 +187,7 @@ Result<std::vector<Modulator>> Compiler::modulators(const Calls& calls) {
   return made;
 }
 
-Status Compiler::add_calls(Traversal& to, const std::vector<Call>& calls, bool is_root) {
+Status Compiler::add_calls(Traversal& to, const std::vector<StepCall>& calls, bool is_root) {
   for (size_t i = 0; i < calls.size();) {
     const size_t first = i;
     if (calls[i].name == "as") {
@@ -200,7 +200,7 @@ Status Compiler::add_calls(Traversal& to, const std::vector<Call>& calls, bool i
       ++i;
       continue;
     }
-    std::vector<const Call*> before;
+    std::vector<const StepCall*> before;
     while (i < calls.size() && is_one_of(calls[i].name, {"until", "emit", "times"})) {
       before.push_back(&calls[i++]);
     }
@@ -224,7 +224,7 @@ Status Compiler::add_calls(Traversal& to, const std::vector<Call>& calls, bool i
     auto step = make(*this, group);
     if (!step) return pass(step.error());
     (*step)->name = print(group.call);
-    for (const Call* modifier : group.after) (*step)->name += "." + print(*modifier);
+    for (const StepCall* modifier : group.after) (*step)->name += "." + print(*modifier);
     if (group.call.name == "count" && !is_local(group)) to.steps().back()->only_count();
     to.add(std::move(*step));
   }
@@ -292,7 +292,7 @@ std::shared_ptr<const Predicate> for_ids(const std::shared_ptr<const Predicate>&
   return made;
 }
 
-Result<std::optional<std::vector<Condition>>> conditions_of(const Call& call) {
+Result<std::optional<std::vector<Condition>>> conditions_of(const StepCall& call) {
   std::vector<Condition> made;
   const auto& arguments = call.arguments;
   const auto any_of = [&](Condition::Of of) -> std::optional<std::vector<Condition>> {
@@ -361,7 +361,7 @@ class RootCompiler {
     auto applied = apply_strategies(given, run_);
     if (!applied) return pass(applied.error());
     const Chain& chain = *applied;
-    std::vector<Call> calls = chain.calls;
+    std::vector<StepCall> calls = chain.calls;
     run_.keeps_path = needs_path(chain);
     made.is_read_only = !writes(chain);
     made.only_adds = only_adds(chain);
@@ -395,7 +395,7 @@ class RootCompiler {
   }
 
  private:
-  Status take_source(const Call& call) {
+  Status take_source(const StepCall& call) {
     const auto& arguments = call.arguments;
     const auto refused = [&] {
       return fail(Code::unsupported, print(call).substr(0, 200) + " is not supported");
@@ -419,9 +419,9 @@ class RootCompiler {
     return {};  // withComputer: everything is computed here anyway
   }
 
-  static void take_ending(std::vector<Call>& calls, Compiled& made) {
+  static void take_ending(std::vector<StepCall>& calls, Compiled& made) {
     while (!calls.empty()) {
-      const Call& last = calls.back();
+      const StepCall& last = calls.back();
       if (last.name == "executionProfile" || (last.name == "profile" && last.arguments.empty())) {
         made.profile = true;
       } else if (last.name == "explain") {

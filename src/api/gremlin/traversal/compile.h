@@ -20,13 +20,13 @@ namespace orrery::gremlin {
 
 // A call with those that modify it.
 struct Calls {
-  const Call& call;
-  std::vector<const Call*> before;  // until, emit and times that stand before their repeat
-  std::vector<const Call*> after;
+  const StepCall& call;
+  std::vector<const StepCall*> before;  // until, emit and times that stand before their repeat
+  std::vector<const StepCall*> after;
   bool is_first = false;  // of the whole traversal: what comes in is nothing but the start
 
   const std::vector<Argument>& arguments() const { return call.arguments; }
-  std::vector<const Call*> modifiers(std::string_view name) const;
+  std::vector<const StepCall*> modifiers(std::string_view name) const;
 };
 
 class Compiler {
@@ -38,12 +38,12 @@ class Compiler {
   // One that is only asked whether it gives something.
   Result<TraversalPtr> condition(const Argument& argument, std::string_view step);
   Result<std::vector<Modulator>> modulators(const Calls& calls);
-  Result<Modulator> modulator(const Call& by);
+  Result<Modulator> modulator(const StepCall& by);
   Run& run() { return run_; }
 
  private:
   friend class RootCompiler;
-  Status add_calls(Traversal& to, const std::vector<Call>& calls, bool is_root);
+  Status add_calls(Traversal& to, const std::vector<StepCall>& calls, bool is_root);
   Run& run_;
 };
 
@@ -77,7 +77,7 @@ std::shared_ptr<const Predicate> for_ids(const std::shared_ptr<const Predicate>&
 std::string id_text(const Value& id);
 
 // has(), hasLabel(), hasId() as conditions, when that is all that they are.
-Result<std::optional<std::vector<Condition>>> conditions_of(const Call& call);
+Result<std::optional<std::vector<Condition>>> conditions_of(const StepCall& call);
 
 // A whole traversal, with what g.with…() says put into the run.
 struct Compiled {

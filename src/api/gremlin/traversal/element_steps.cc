@@ -292,7 +292,7 @@ class EndStep final : public FlatStep {
 
 // Adds the conditions of the has() that follow a step.
 Status add_conditions(const Calls& calls, std::vector<Condition>& to) {
-  for (const Call* call : calls.after) {
+  for (const StepCall* call : calls.after) {
     auto conditions = conditions_of(*call);
     if (!conditions) return pass(conditions.error());
     if (!*conditions) return bad_arguments(calls);

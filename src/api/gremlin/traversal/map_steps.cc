@@ -117,7 +117,7 @@ Result<StepPtr> make_value_map(Compiler& compiler, const Calls& calls) {
   }
   auto keys = texts(calls, from);
   if (!keys) return pass(keys.error());
-  for (const Call* with : calls.modifiers("with")) {
+  for (const StepCall* with : calls.modifiers("with")) {
     if (!with->arguments[0].is_text() ||
         with->arguments[0].value.string() != "~tinkerpop.valueMap.tokens") {
       return fail(Code::unsupported, print(*with) + " is not supported");
@@ -432,7 +432,7 @@ Result<StepPtr> make_math(Compiler& compiler, const Calls& calls) {
 
 Result<StepPtr> make_index(Compiler&, const Calls& calls) {
   bool as_map = false;
-  for (const Call* with : calls.modifiers("with")) {
+  for (const StepCall* with : calls.modifiers("with")) {
     if (with->arguments.size() == 2 && with->arguments[1].value.is_integer()) {
       as_map = with->arguments[1].value.as_integer() == 1;
     }

@@ -22,7 +22,7 @@ struct Pattern {
 
 // The names that a chain uses, as far as match() may bind them.
 void collect_names(const Chain& chain, std::set<std::string>& names) {
-  for (const Call& call : chain.calls) {
+  for (const StepCall& call : chain.calls) {
     for (size_t i = 0; i < call.arguments.size(); ++i) {
       const Argument& argument = call.arguments[i];
       if (argument.chain) collect_names(*argument.chain, names);
@@ -44,12 +44,12 @@ class PatternCompiler {
   explicit PatternCompiler(Compiler& compiler) : compiler_(compiler) {}
 
   Status add(const Chain& chain, std::vector<Pattern>& to) {
-    const std::vector<Call>& calls = chain.calls;
+    const std::vector<StepCall>& calls = chain.calls;
     if (calls.empty()) return fail(Code::invalid, "a pattern of match() is empty");
     // a.and().b and a.or().b
     for (const std::string_view infix : {"or", "and"}) {
       std::vector<Chain> parts(1, Chain{"__", {}});
-      for (const Call& call : calls) {
+      for (const StepCall& call : calls) {
         if (call.name == infix && call.arguments.empty()) {
           parts.push_back(Chain{"__", {}});
         } else {

@@ -270,7 +270,7 @@ Result<StepPtr> make_merge(Compiler& compiler, const Calls& calls) {
     if (!match) return pass(match.error());
     spec.match = std::move(*match);
   }
-  for (const Call* option : calls.modifiers("option")) {
+  for (const StepCall* option : calls.modifiers("option")) {
     if (option->arguments.size() != 2 || !option->arguments[0].is_token())
       return bad_arguments(calls);
     auto map = given(compiler, option->arguments[1]);

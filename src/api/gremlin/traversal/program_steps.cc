@@ -75,12 +75,12 @@ struct ProgramSpec {
 };
 
 Result<std::shared_ptr<Traversal>> way(Compiler& compiler, std::string_view step) {
-  auto child = compiler.child(Chain{"__", {Call{std::string(step), {}}}});
+  auto child = compiler.child(Chain{"__", {StepCall{std::string(step), {}}}});
   if (!child) return pass(child.error());
   return std::shared_ptr<Traversal>(std::move(*child));
 }
 
-Status read_option(Compiler& compiler, const Call& with, ProgramSpec& spec) {
+Status read_option(Compiler& compiler, const StepCall& with, ProgramSpec& spec) {
   const auto& arguments = with.arguments;
   if (!arguments[0].is_text()) return fail(Code::unsupported, print(with) + " is not supported");
   const std::string& full = arguments[0].value.string();
@@ -113,7 +113,7 @@ Status read_option(Compiler& compiler, const Call& with, ProgramSpec& spec) {
   } else if (name == "maxDistance" && value->value.is_number()) {
     spec.distance_max = value->value.as_number();
   } else if (name == "distance") {
-    auto by = compiler.modulator(Call{"by", {*value}});
+    auto by = compiler.modulator(StepCall{"by", {*value}});
     if (!by) return pass(by.error());
     spec.distance = std::move(*by);
     spec.has_distance = true;
@@ -133,7 +133,7 @@ Result<ProgramSpec> read_spec(Compiler& compiler, const Calls& calls, std::strin
   if (!calls.arguments().empty() && calls.arguments()[0].value.is_number()) {
     spec.alpha = calls.arguments()[0].value.as_number();
   }
-  for (const Call* call : calls.after) {
+  for (const StepCall* call : calls.after) {
     if (call->name == "with") {
       if (auto read = read_option(compiler, *call, spec); !read) return pass(read.error());
     } else if (call->name == "times") {

@@ -206,7 +206,7 @@ Result<StepPtr> make_repeat(Compiler& compiler, const Calls& calls) {
   auto body = compiler.child(arguments.back(), "repeat");
   if (!body) return pass(body.error());
   RepeatStep::Test until, emit;
-  const auto take = [&](const Call& call, bool is_first) -> Status {
+  const auto take = [&](const StepCall& call, bool is_first) -> Status {
     RepeatStep::Test& test = call.name == "emit" ? emit : until;
     test.is_set = true;
     test.is_first = is_first;
@@ -217,7 +217,7 @@ Result<StepPtr> make_repeat(Compiler& compiler, const Calls& calls) {
       test.times = std::max<int64_t>(call.arguments[0].value.as_integer(), 0);
     } else if (!call.arguments.empty()) {
       if (call.arguments[0].predicate) {
-        auto is = compiler.child(Chain{"__", {Call{"is", call.arguments}}});
+        auto is = compiler.child(Chain{"__", {StepCall{"is", call.arguments}}});
         if (!is) return pass(is.error());
         test.traversal = std::move(*is);
         return {};
@@ -228,10 +228,10 @@ Result<StepPtr> make_repeat(Compiler& compiler, const Calls& calls) {
     }
     return {};
   };
-  for (const Call* call : calls.before) {
+  for (const StepCall* call : calls.before) {
     if (auto taken = take(*call, true); !taken) return pass(taken.error());
   }
-  for (const Call* call : calls.after) {
+  for (const StepCall* call : calls.after) {
     if (call->name != "until" && call->name != "emit" && call->name != "times") {
       return bad_arguments(calls);
     }

@@ -47,16 +47,16 @@ bool is_hop(std::string_view name) {
 }
 
 // A setting by its name: the last one counts. Null when it was not given.
-const Call* setting(const Chain& strategy, std::string_view name) {
-  const Call* found = nullptr;
-  for (const Call& call : strategy.calls) {
+const StepCall* setting(const Chain& strategy, std::string_view name) {
+  const StepCall* found = nullptr;
+  for (const StepCall& call : strategy.calls) {
     if (call.name == name) found = &call;
   }
   return found;
 }
 
 // All values of a setting, and those of lists in it.
-Value::List values_of(const Call& call) {
+Value::List values_of(const StepCall& call) {
   Value::List made;
   for (const Argument& argument : call.arguments) {
     if (!argument.is_value()) continue;
@@ -69,23 +69,23 @@ Value::List values_of(const Call& call) {
   return made;
 }
 
-Call call_of(std::string name, std::vector<Argument> arguments = {}) {
+StepCall call_of(std::string name, std::vector<Argument> arguments = {}) {
   return {std::move(name), std::move(arguments)};
 }
 Argument value_argument(Value value) {
   return {.value = std::move(value), .chain = {}, .predicate = {}};
 }
-Argument chain_argument(std::vector<Call> calls) {
+Argument chain_argument(std::vector<StepCall> calls) {
   return {.value = {},
           .chain = std::make_shared<Chain>(Chain{"__", std::move(calls)}),
           .predicate = {}};
 }
 
 // Puts calls in the place of each call, in nested traversals too.
-using Rewrite = std::function<Result<std::vector<Call>>(Call call)>;
+using Rewrite = std::function<Result<std::vector<StepCall>>(StepCall call)>;
 Result<Chain> rewritten(const Chain& chain, const Rewrite& rewrite) {
   Chain made{chain.source, {}};
-  for (Call call : chain.calls) {
+  for (StepCall call : chain.calls) {
     for (Argument& argument : call.arguments) {
       if (!argument.chain || argument.chain->source != "__") continue;
       auto inner = rewritten(*argument.chain, rewrite);
@@ -101,19 +101,19 @@ Result<Chain> rewritten(const Chain& chain, const Rewrite& rewrite) {
 
 // What has to hold of vertices and of edges.
 struct ElementTests {
-  std::vector<Call> vertices;
-  std::vector<Call> edges;
+  std::vector<StepCall> vertices;
+  std::vector<StepCall> edges;
 };
 
-void append(std::vector<Call>& to, const std::vector<Call>& more) {
+void append(std::vector<StepCall>& to, const std::vector<StepCall>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
 // A hop to vertices goes over edges for which the test holds.
-std::vector<Call> tested_hop(Call call, const ElementTests& tests) {
+std::vector<StepCall> tested_hop(StepCall call, const ElementTests& tests) {
   const bool to_edges = call.name.ends_with('E');
   if (to_edges || tests.edges.empty()) {
-    std::vector<Call> made{std::move(call)};
+    std::vector<StepCall> made{std::move(call)};
     append(made, to_edges ? tests.edges : tests.vertices);
     return made;
   }
@@ -124,19 +124,19 @@ std::vector<Call> tested_hop(Call call, const ElementTests& tests) {
     if (call.name != "both") end = call.name == "out" ? "inV" : "outV";
     call.name += "E";
   }
-  std::vector<Call> made{std::move(call)};
+  std::vector<StepCall> made{std::move(call)};
   append(made, tests.edges);
   made.push_back(call_of(end));
   append(made, tests.vertices);
   return made;
 }
 
-std::vector<Call> tested(Call call, const ElementTests& tests) {
+std::vector<StepCall> tested(StepCall call, const ElementTests& tests) {
   const std::string name = call.name;
   // to() is a hop with a direction, and the end of an edge otherwise.
   const bool is_end = name == "to" && !(!call.arguments.empty() && call.arguments[0].is_token());
   if (is_hop(name) && !is_end) return tested_hop(std::move(call), tests);
-  std::vector<Call> made{std::move(call)};
+  std::vector<StepCall> made{std::move(call)};
   if (name == "V" || is_one_of(name, {"inV", "outV", "bothV", "otherV", "toV"})) {
     append(made, tests.vertices);
   }
@@ -145,13 +145,13 @@ std::vector<Call> tested(Call call, const ElementTests& tests) {
 }
 
 Result<Chain> in_partitions(const Chain& chain, const Chain& strategy) {
-  const Call* key = setting(strategy, "partitionKey");
-  const Call* write = setting(strategy, "writePartition");
-  const Call* read = setting(strategy, "readPartitions");
+  const StepCall* key = setting(strategy, "partitionKey");
+  const StepCall* write = setting(strategy, "writePartition");
+  const StepCall* read = setting(strategy, "readPartitions");
   if (key == nullptr || values_of(*key).size() != 1 || !values_of(*key)[0].is_text()) {
     return fail(Code::invalid, "PartitionStrategy needs a partitionKey, which is a text");
   }
-  const Call* meta = setting(strategy, "includeMetaProperties");
+  const StepCall* meta = setting(strategy, "includeMetaProperties");
   if (meta != nullptr && !values_of(*meta).empty() && values_of(*meta)[0].as_bool()) {
     return fail(Code::unsupported, "PartitionStrategy with includeMetaProperties is not supported");
   }
@@ -159,10 +159,10 @@ Result<Chain> in_partitions(const Chain& chain, const Chain& strategy) {
   auto within = std::make_shared<Predicate>();
   within->op = "within";
   if (read != nullptr) within->values = values_of(*read);
-  const Call has =
+  const StepCall has =
       call_of("has", {name, {.value = {}, .chain = {}, .predicate = std::move(within)}});
   const ElementTests tests{{has}, {has}};
-  return rewritten(chain, [&](Call call) -> Result<std::vector<Call>> {
+  return rewritten(chain, [&](StepCall call) -> Result<std::vector<StepCall>> {
     if (call.name == "mergeV" || call.name == "mergeE") {
       return fail(Code::unsupported,
                   fmt::format("{}() with PartitionStrategy is not supported", call.name));
@@ -171,14 +171,14 @@ Result<Chain> in_partitions(const Chain& chain, const Chain& strategy) {
     if (write == nullptr || values_of(*write).empty()) {
       return fail(Code::invalid, "a traversal that adds elements needs a writePartition");
     }
-    return std::vector<Call>{std::move(call),
-                             call_of("property", {name, value_argument(values_of(*write)[0])})};
+    return std::vector<StepCall>{std::move(call),
+                                 call_of("property", {name, value_argument(values_of(*write)[0])})};
   });
 }
 
 Result<Chain> of_subgraph(const Chain& chain, const Chain& strategy) {
-  const auto criterion = [&](std::string_view name) -> std::optional<Call> {
-    const Call* given = setting(strategy, name);
+  const auto criterion = [&](std::string_view name) -> std::optional<StepCall> {
+    const StepCall* given = setting(strategy, name);
     if (given == nullptr || given->arguments.empty() || !given->arguments[0].chain) {
       return std::nullopt;
     }
@@ -188,7 +188,7 @@ Result<Chain> of_subgraph(const Chain& chain, const Chain& strategy) {
   const auto edges = criterion("edges");
   const auto properties = criterion("vertexProperties");
   bool checks_ends = true;
-  if (const Call* adjacent = setting(strategy, "checkAdjacentVertices")) {
+  if (const StepCall* adjacent = setting(strategy, "checkAdjacentVertices")) {
     const Value::List values = values_of(*adjacent);
     checks_ends = values.empty() || values[0].as_bool();
   }
@@ -200,7 +200,7 @@ Result<Chain> of_subgraph(const Chain& chain, const Chain& strategy) {
       tests.edges.push_back(call_of("filter", {chain_argument({call_of(end), *vertices})}));
     }
   }
-  return rewritten(chain, [&](Call call) -> Result<std::vector<Call>> {
+  return rewritten(chain, [&](StepCall call) -> Result<std::vector<StepCall>> {
     if (!properties ||
         !is_one_of(call.name, {"properties", "values", "valueMap", "propertyMap", "elementMap"})) {
       return tested(std::move(call), tests);
@@ -212,14 +212,14 @@ Result<Chain> of_subgraph(const Chain& chain, const Chain& strategy) {
     }
     const bool is_values = call.name == "values";
     call.name = "properties";
-    std::vector<Call> made{std::move(call), *properties};
+    std::vector<StepCall> made{std::move(call), *properties};
     if (is_values) made.push_back(call_of("value"));
     return made;
   });
 }
 
 Status check_labels(const Chain& chain) {
-  auto checked = rewritten(chain, [](Call call) -> Result<std::vector<Call>> {
+  auto checked = rewritten(chain, [](StepCall call) -> Result<std::vector<StepCall>> {
     const bool names_some =
         std::ranges::any_of(call.arguments, [](const Argument& one) { return one.is_text(); });
     if (is_hop(call.name) && call.name != "to" && !names_some) {
@@ -228,7 +228,7 @@ Status check_labels(const Chain& chain) {
                               "asks for them",
                               call.name));
     }
-    return std::vector<Call>{std::move(call)};
+    return std::vector<StepCall>{std::move(call)};
   });
   if (!checked) return pass(checked.error());
   return {};
@@ -248,7 +248,7 @@ Result<Chain> with_strategy(Chain chain, const Chain& strategy, Run& run) {
     return chain;
   }
   if (name == "SeedStrategy") {
-    const Call* seed = setting(strategy, "seed");
+    const StepCall* seed = setting(strategy, "seed");
     const Value::List values = seed == nullptr ? Value::List() : values_of(*seed);
     if (values.size() != 1 || !values[0].is_integer()) {
       return fail(Code::invalid, "SeedStrategy needs a seed, which is a whole number");
@@ -258,7 +258,7 @@ Result<Chain> with_strategy(Chain chain, const Chain& strategy, Run& run) {
   }
   if (name == "ProjectionStrategy") {
     std::vector<std::string> names;
-    if (const Call* shown = setting(strategy, "IncludeSystemProperties")) {
+    if (const StepCall* shown = setting(strategy, "IncludeSystemProperties")) {
       for (const Value& value : values_of(*shown)) names.push_back(value.print());
     }
     if (auto shown = run.graph.show_system_properties(names); !shown) return pass(shown.error());
@@ -279,7 +279,7 @@ std::string name_of(const Argument& argument) {
 }  // namespace
 
 bool writes(const Chain& chain) {
-  return std::ranges::any_of(chain.calls, [](const Call& call) {
+  return std::ranges::any_of(chain.calls, [](const StepCall& call) {
     return is_one_of(call.name, {"addV", "addE", "property", "drop", "mergeV", "mergeE"}) ||
            std::ranges::any_of(call.arguments, [](const Argument& argument) {
              return argument.chain && writes(*argument.chain);
@@ -289,7 +289,7 @@ bool writes(const Chain& chain) {
 
 bool only_adds(const Chain& chain) {
   bool is_new = false;  // what a property() here would be of
-  for (const Call& call : chain.calls) {
+  for (const StepCall& call : chain.calls) {
     const bool is_of_before = is_one_of(call.name, {"property", "from", "to"});
     if (!is_of_before) is_new = is_one_of(call.name, {"addV", "addE"});
     if (call.name == "property" && !is_new) return false;
@@ -309,7 +309,7 @@ bool only_adds(const Chain& chain) {
 Result<Chain> apply_strategies(const Chain& chain, Run& run) {
   std::vector<Chain> strategies;
   Chain left{chain.source, {}};
-  for (const Call& call : chain.calls) {
+  for (const StepCall& call : chain.calls) {
     if (call.name == "withStrategies") {
       for (const Argument& argument : call.arguments) {
         if (!argument.chain) {

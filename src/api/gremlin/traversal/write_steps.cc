@@ -30,9 +30,9 @@ Result<std::optional<Value>> Given::get(Run& run, const Traverser& traverser) co
 }
 
 Result<std::vector<PropertySpec>> property_specs(Compiler& compiler,
-                                                 const std::vector<const Call*>& calls) {
+                                                 const std::vector<const StepCall*>& calls) {
   std::vector<PropertySpec> specs;
-  for (const Call* call : calls) {
+  for (const StepCall* call : calls) {
     std::vector<Argument> arguments = call->arguments;
     PropertySpec spec;
     if (!arguments.empty() && arguments[0].is_token() &&
@@ -306,7 +306,7 @@ class PropertyStep final : public FlatStep {
 };
 
 Result<StepPtr> make_property(Compiler& compiler, const Calls& calls) {
-  std::vector<const Call*> all{&calls.call};
+  std::vector<const StepCall*> all{&calls.call};
   std::ranges::copy(calls.modifiers("property"), std::back_inserter(all));
   auto properties = property_specs(compiler, all);
   if (!properties) return pass(properties.error());

@@ -28,7 +28,7 @@ struct PropertySpec {
   std::vector<std::pair<std::string, Given>> meta;
 };
 Result<std::vector<PropertySpec>> property_specs(Compiler& compiler,
-                                                 const std::vector<const Call*>& calls);
+                                                 const std::vector<const StepCall*>& calls);
 // Changes the element in memory. `is_new`: its id and label may be set, too.
 Status set_property(Run& run, const Traverser& traverser, const PropertySpec& spec,
                     const Value& element, bool is_new);

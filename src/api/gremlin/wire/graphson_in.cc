@@ -292,7 +292,7 @@ Result<Chain> read_bytecode(const Node& node, size_t depth) {
       if (one->type != Type::array || one->first == nullptr || one->first->type != Type::string) {
         return bad("an instruction of bytecode is a list that begins with its name");
       }
-      Call call{.name = std::string(one->first->text), .arguments = {}};
+      StepCall call{.name = std::string(one->first->text), .arguments = {}};
       for (const Node* argument = one->first->next; argument != nullptr;
            argument = argument->next) {
         auto read = read_graphson(*argument, depth + 1);
