@@ -76,8 +76,8 @@ CallPtr fail_on_purpose(CallPtr call, const ForcedFailure& failure) {
 
 }  // namespace
 
-void run_later(const Context& context, CallPtr call, Runs runs,
-               Answer<void> (*run)(const Context&, Call&), uint64_t share) {
+void run_later(const HandlerContext& context, CallPtr call, Runs runs,
+               Answer<void> (*run)(const HandlerContext&, Call&), uint64_t share) {
   context.lanes.submit(lane_of(runs), share,
                        std::make_unique<face::WaitingCall<Call>>(
                            std::move(call), [&context, runs, run, share](CallPtr running) {

@@ -22,7 +22,7 @@
 
 #include "api/mongo/call.h"
 #include "api/mongo/commands/command.h"
-#include "api/mongo/context.h"
+#include "api/mongo/handler_context.h"
 #include "api/mongo/session.h"
 #include "face/face.h"
 #include "face/request_metrics.h"
@@ -59,7 +59,7 @@ class Service final : public face::Face, public CommandReceiver {
   // Null: it was answered.
   CallPtr remembered(CallPtr call) const;
 
-  const Context context_;
+  const HandlerContext context_;
   const std::vector<std::string_view> operations_;  // names of commands, then "other"
   face::RequestMetrics metrics_;
 };

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "api/mongo/context.h"
+#include "api/mongo/handler_context.h"
 #include "face/settings.h"
 
 namespace orrery::mongo {

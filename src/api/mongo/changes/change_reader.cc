@@ -33,7 +33,7 @@ Error lost(const orrery::Error& error) {
 
 // Returns when every partition of the collection keeps its history, at whichever node: what a node
 // is asked carries how new the catalog of the asking one is, and waits there until it is known.
-Status begin_histories(const Context& context, const cluster::RoutingPtr& routing) {
+Status begin_histories(const HandlerContext& context, const cluster::RoutingPtr& routing) {
   for (const auto& slot : routing->slots) {
     const catalog::PartitionRange& range = slot->range;
     auto told = context.items.patiently([&]() -> Status {
@@ -47,7 +47,7 @@ Status begin_histories(const Context& context, const cluster::RoutingPtr& routin
 }
 
 // Whether the collection kept no history until now.
-Answer<bool> keep_history(const Context& context, cluster::RoutingPtr& routing) {
+Answer<bool> keep_history(const HandlerContext& context, cluster::RoutingPtr& routing) {
   if (routing->container->spec.history_s > 0) return false;
   catalog::ContainerSpec spec = routing->container->spec;
   spec.history_s = kHistoryS;
@@ -61,7 +61,7 @@ Answer<bool> keep_history(const Context& context, cluster::RoutingPtr& routing) 
 
 }  // namespace
 
-ChangeReader::ChangeReader(const Context& context, WatchScope scope)
+ChangeReader::ChangeReader(const HandlerContext& context, WatchScope scope)
     : context_(context), scope_(std::move(scope)) {}
 
 Answer<void> ChangeReader::open(const WatchStart& start) {

@@ -16,7 +16,7 @@
 
 #include "api/mongo/bson/error.h"
 #include "api/mongo/changes/stream_position.h"
-#include "api/mongo/context.h"
+#include "api/mongo/handler_context.h"
 #include "cluster/engine.h"
 #include "partition/partition.h"
 
@@ -50,7 +50,7 @@ struct ChangeEvent {
 
 class ChangeReader {
  public:
-  ChangeReader(const Context& context, WatchScope scope);
+  ChangeReader(const HandlerContext& context, WatchScope scope);
 
   // Makes the collections keep a history, if they do not yet, and finds the beginning. Code 286
   // when the history does not go back that far.
@@ -85,7 +85,7 @@ class ChangeReader {
   Answer<void> read_all(bool are_all_told);
   ChangeEvent take(Part& part);
 
-  const Context& context_;
+  const HandlerContext& context_;
   const WatchScope scope_;
   std::vector<Part> parts_;
   std::deque<ChangeEvent> drops_;

@@ -150,8 +150,8 @@ class ChangeStream::Events final : public Source {
   ChangeStream& stream_;
 };
 
-ChangeStream::ChangeStream(const Context& context, const PipelineQuery& query, WatchScope scope,
-                           const ChangeStreamOptions& options)
+ChangeStream::ChangeStream(const HandlerContext& context, const PipelineQuery& query,
+                           WatchScope scope, const ChangeStreamOptions& options)
     : context_(context),
       scope_(std::move(scope)),
       options_(options),
@@ -164,7 +164,7 @@ ChangeStream::~ChangeStream() {
   source_.reset();
 }
 
-Answer<std::unique_ptr<ChangeStream>> ChangeStream::open(const Context& context,
+Answer<std::unique_ptr<ChangeStream>> ChangeStream::open(const HandlerContext& context,
                                                          const PipelineQuery& query,
                                                          int64_t now_ms) {
   const Value spec = query.stages.at(0).find("$changeStream");

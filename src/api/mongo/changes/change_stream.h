@@ -7,9 +7,9 @@
 #include <string>
 
 #include "api/mongo/changes/change_reader.h"
-#include "api/mongo/context.h"
 #include "api/mongo/cursors/row_stream.h"
 #include "api/mongo/documents/pipeline_stream.h"
+#include "api/mongo/handler_context.h"
 #include "api/mongo/pipeline/pipeline.h"
 #include "value/value.h"
 
@@ -28,7 +28,7 @@ Answer<ChangeStreamOptions> parse_change_stream(const value::Value& spec);
 class ChangeStream final : public RowStream {
  public:
   // Null: the pipeline is none of a change stream.
-  static Answer<std::unique_ptr<ChangeStream>> open(const Context& context,
+  static Answer<std::unique_ptr<ChangeStream>> open(const HandlerContext& context,
                                                     const PipelineQuery& query, int64_t now_ms);
   ~ChangeStream() override;
 
@@ -39,13 +39,13 @@ class ChangeStream final : public RowStream {
 
  private:
   class Events;
-  ChangeStream(const Context& context, const PipelineQuery& query, WatchScope scope,
+  ChangeStream(const HandlerContext& context, const PipelineQuery& query, WatchScope scope,
                const ChangeStreamOptions& options);
   Answer<std::optional<value::Value>> next_event();
   Answer<value::Value> document_of(const ChangeEvent& change);
   Answer<value::Value> image_now(const ChangeEvent& change) const;
 
-  const Context& context_;
+  const HandlerContext& context_;
   const WatchScope scope_;
   const ChangeStreamOptions options_;
   Run run_;

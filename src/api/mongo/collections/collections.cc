@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kDatabaseNameMax = 63;
 constexpr size_t kNamespaceMax = 255;
 
-Answer<catalog::DatabasePtr> ensure_database(const Context& context, std::string_view name) {
+Answer<catalog::DatabasePtr> ensure_database(const HandlerContext& context, std::string_view name) {
   if (auto found = context.engine.catalog().database({kFaceName, name})) return found;
   auto made = context.engine.create_database({kFaceName, name}, std::nullopt);
   if (made) return *made;
@@ -46,7 +46,8 @@ void set_index_rules(catalog::ContainerSpec& spec, const Definition& definition)
 
 // Whether its writes are kept from the first one on: a change stream is open over its name, or its
 // database has been watched before, as its other collections tell.
-bool is_watched(const Context& context, const catalog::Database& database, std::string_view name) {
+bool is_watched(const HandlerContext& context, const catalog::Database& database,
+                std::string_view name) {
   if (context.watched.has(database.name, name)) return true;
   const auto others = context.engine.catalog().containers(database.number);
   return std::ranges::any_of(others,
@@ -73,7 +74,7 @@ Answer<void> check_collection_name(std::string_view database, std::string_view n
                 fmt::format("Invalid namespace specified '{}.{}'", database, name.substr(0, 100)));
 }
 
-cluster::RoutingPtr find_collection(const Context& context, std::string_view database,
+cluster::RoutingPtr find_collection(const HandlerContext& context, std::string_view database,
                                     std::string_view name) {
   return context.engine.find({kFaceName, database}, name);
 }
@@ -102,7 +103,8 @@ catalog::ContainerSpec container_spec(std::string_view name, const Definition& d
   return spec;
 }
 
-Answer<cluster::RoutingPtr> create_collection(const Context& context, NewCollection collection) {
+Answer<cluster::RoutingPtr> create_collection(const HandlerContext& context,
+                                              NewCollection collection) {
   if (auto checked = check_collection_name(collection.database, collection.name); !checked) {
     return pass(std::move(checked.error()));
   }
@@ -122,8 +124,8 @@ Answer<cluster::RoutingPtr> create_collection(const Context& context, NewCollect
   return pass(engine_error(made.error()));
 }
 
-Answer<cluster::RoutingPtr> ensure_collection(const Context& context, std::string_view database,
-                                              std::string_view name) {
+Answer<cluster::RoutingPtr> ensure_collection(const HandlerContext& context,
+                                              std::string_view database, std::string_view name) {
   if (auto found = find_collection(context, database, name)) return found;
   auto made = create_collection(context, {.database = database, .name = name, .definition = {}});
   if (!made && made.error().code == kHostUnreachable && context.forwarder != nullptr) {
@@ -136,7 +138,7 @@ Answer<cluster::RoutingPtr> ensure_collection(const Context& context, std::strin
   return made;
 }
 
-Answer<cluster::RoutingPtr> replace_definition(const Context& context,
+Answer<cluster::RoutingPtr> replace_definition(const HandlerContext& context,
                                                const cluster::RoutingPtr& routing,
                                                const Definition& definition) {
   catalog::ContainerSpec spec = routing->container->spec;
@@ -148,8 +150,8 @@ Answer<cluster::RoutingPtr> replace_definition(const Context& context,
   return *replaced;
 }
 
-Answer<cluster::RoutingPtr> make_again(const Context& context, const cluster::RoutingPtr& routing,
-                                       Definition definition) {
+Answer<cluster::RoutingPtr> make_again(const HandlerContext& context,
+                                       const cluster::RoutingPtr& routing, Definition definition) {
   const std::string database = routing->database->name;
   const std::string name = routing->container->spec.name;
   auto has_some = has_documents(context, routing);

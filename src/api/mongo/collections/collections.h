@@ -11,7 +11,7 @@
 
 #include "api/mongo/bson/error.h"
 #include "api/mongo/collections/definition.h"
-#include "api/mongo/context.h"
+#include "api/mongo/handler_context.h"
 #include "cluster/engine.h"
 #include "value/path.h"
 
@@ -22,7 +22,7 @@ Answer<void> check_database_name(std::string_view name);
 Answer<void> check_collection_name(std::string_view database, std::string_view name);
 
 // Null when there is none.
-cluster::RoutingPtr find_collection(const Context& context, std::string_view database,
+cluster::RoutingPtr find_collection(const HandlerContext& context, std::string_view database,
                                     std::string_view name);
 
 struct NewCollection {
@@ -32,20 +32,21 @@ struct NewCollection {
   std::optional<catalog::Throughput> throughput = {};
 };
 // kNamespaceExists when it is there.
-Answer<cluster::RoutingPtr> create_collection(const Context& context, NewCollection collection);
+Answer<cluster::RoutingPtr> create_collection(const HandlerContext& context,
+                                              NewCollection collection);
 // The one that is there, or a new one without a shard key.
-Answer<cluster::RoutingPtr> ensure_collection(const Context& context, std::string_view database,
-                                              std::string_view name);
+Answer<cluster::RoutingPtr> ensure_collection(const HandlerContext& context,
+                                              std::string_view database, std::string_view name);
 // What a container with this definition has of its own: key, encoding, unique keys.
 catalog::ContainerSpec container_spec(std::string_view name, const Definition& definition);
-Answer<cluster::RoutingPtr> replace_definition(const Context& context,
+Answer<cluster::RoutingPtr> replace_definition(const HandlerContext& context,
                                                const cluster::RoutingPtr& routing,
                                                const Definition& definition);
 
 // A collection without documents is made again, with its throughput; one that has some is refused
 // (238).
-Answer<cluster::RoutingPtr> make_again(const Context& context, const cluster::RoutingPtr& routing,
-                                       Definition definition);
+Answer<cluster::RoutingPtr> make_again(const HandlerContext& context,
+                                       const cluster::RoutingPtr& routing, Definition definition);
 
 std::string make_uuid();
 

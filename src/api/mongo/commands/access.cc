@@ -5,7 +5,7 @@
 
 namespace orrery::mongo {
 
-std::vector<Role> roles_of(const Context& context, const Connection& connection) {
+std::vector<Role> roles_of(const HandlerContext& context, const Connection& connection) {
   if (connection.identity) {
     const UserPtr user =
         context.users.find(connection.identity->database, connection.identity->name);
@@ -16,12 +16,12 @@ std::vector<Role> roles_of(const Context& context, const Connection& connection)
   return {{"readAnyDatabase", "admin"}, {"clusterMonitor", "admin"}};
 }
 
-bool is_logged_in(const Context& context, const Connection& connection) {
+bool is_logged_in(const HandlerContext& context, const Connection& connection) {
   if (!connection.identity) return connection.access.has_value();
   return context.users.find(connection.identity->database, connection.identity->name) != nullptr;
 }
 
-Answer<void> check_may(const Context& context, const Call& call, Action action,
+Answer<void> check_may(const HandlerContext& context, const Call& call, Action action,
                        std::string_view database) {
   if (action == Action::nothing) return {};
   if (!is_logged_in(context, call.connection)) {

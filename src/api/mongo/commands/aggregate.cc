@@ -57,7 +57,7 @@ Answer<std::vector<Value>> collect(Call& call, PipelineStream& rows) {
   return all;
 }
 
-Answer<void> write_out(const Context& context, Call& call, const Output& output,
+Answer<void> write_out(const HandlerContext& context, Call& call, const Output& output,
                        const std::vector<Value>& documents) {
   Definition definition;
   std::optional<catalog::Throughput> throughput;
@@ -101,7 +101,7 @@ Value update_of(const Value& document, bool merges) {
       {Value::make_object({{name_of("$replaceWith"), merges ? merged : literal}})});
 }
 
-Answer<void> merge_one(const Context& context, Call& call, const Output& output,
+Answer<void> merge_one(const HandlerContext& context, Call& call, const Output& output,
                        const Value& document) {
   using When = Output::When;
   Modification modification;
@@ -148,7 +148,7 @@ Answer<void> merge_one(const Context& context, Call& call, const Output& output,
   return {};
 }
 
-Answer<void> merge_out(const Context& context, Call& call, const Output& output,
+Answer<void> merge_out(const HandlerContext& context, Call& call, const Output& output,
                        const std::vector<Value>& documents) {
   auto routing = ensure_collection(context, output.database, output.collection);
   if (!routing) return pass(std::move(routing.error()));
@@ -194,7 +194,7 @@ Answer<PipelineQuery> parse_aggregate(const Call& call, const Value& command) {
   return query;
 }
 
-Answer<void> run_aggregate(const Context& context, Call& call) {
+Answer<void> run_aggregate(const HandlerContext& context, Call& call) {
   auto query = parse_aggregate(call, call.command);
   if (!query) return pass(std::move(query.error()));
   if (flag_argument(call.command, "explain", false)) {

@@ -82,8 +82,8 @@ void append_rows(BsonWriter& answer, const std::vector<std::string>& rows) {
   for (const std::string& row : rows) answer.document(index.next(), row);
 }
 
-Answer<void> reply_first_news(const Context& context, Call& call, std::unique_ptr<Cursor> cursor,
-                              int64_t size) {
+Answer<void> reply_first_news(const HandlerContext& context, Call& call,
+                              std::unique_ptr<Cursor> cursor, int64_t size) {
   auto rows = take_news(call, *cursor, size);
   if (!rows) return pass(std::move(rows.error()));
   call.answer.begin_document("cursor").begin_array("firstBatch");
@@ -104,7 +104,7 @@ Answer<void> reply_first_news(const Context& context, Call& call, std::unique_pt
 }
 
 // The next batch, as soon as there is one; an empty one when maxTimeMS is over.
-Answer<void> reply_news(const Context& context, Call& call, int64_t id,
+Answer<void> reply_news(const HandlerContext& context, Call& call, int64_t id,
                         std::unique_ptr<Cursor> cursor, int64_t most) {
   auto rows = take_news(call, *cursor, most);
   if (!rows) {
@@ -193,8 +193,8 @@ void start_budget(const Call& call, Budget& budget, int64_t until_us) {
        .bytes = kBudgetBytes});
 }
 
-Answer<void> reply_first_batch(const Context& context, Call& call, std::unique_ptr<RowStream> rows,
-                               const BatchOptions& options) {
+Answer<void> reply_first_batch(const HandlerContext& context, Call& call,
+                               std::unique_ptr<RowStream> rows, const BatchOptions& options) {
   auto cursor = std::make_unique<Cursor>();
   cursor->ns = options.ns;
   cursor->user = call.connection.user;
@@ -222,7 +222,7 @@ Answer<void> reply_first_batch(const Context& context, Call& call, std::unique_p
   return {};
 }
 
-Answer<void> run_get_more(const Context& context, Call& call) {
+Answer<void> run_get_more(const HandlerContext& context, Call& call) {
   const Value id_value = call["getMore"].is_undefined() ? call["getmore"] : call["getMore"];
   if (!id_value.is_number()) {
     return refuse(kTypeMismatch, "BSON field 'getMore.getMore' is no cursor's id");
@@ -275,7 +275,7 @@ Answer<void> run_get_more(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> run_kill_cursors(const Context& context, Call& call) {
+Answer<void> run_kill_cursors(const HandlerContext& context, Call& call) {
   const Value ids = call["cursors"];
   if (!ids.is_array()) {
     return refuse(kTypeMismatch, "BSON field 'killCursors.cursors' must be an array of ids");

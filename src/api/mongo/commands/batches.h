@@ -7,8 +7,8 @@
 #include <string>
 
 #include "api/mongo/call.h"
-#include "api/mongo/context.h"
 #include "api/mongo/cursors/row_stream.h"
+#include "api/mongo/handler_context.h"
 
 namespace orrery::mongo {
 
@@ -27,8 +27,8 @@ struct BatchOptions {
   bool never_expires = false;
 };
 // Answers with the first batch, and keeps a cursor when there is more.
-Answer<void> reply_first_batch(const Context& context, Call& call, std::unique_ptr<RowStream> rows,
-                               const BatchOptions& options);
+Answer<void> reply_first_batch(const HandlerContext& context, Call& call,
+                               std::unique_ptr<RowStream> rows, const BatchOptions& options);
 
 // Rows that are there already.
 std::unique_ptr<RowStream> rows_of(std::vector<std::string> documents);

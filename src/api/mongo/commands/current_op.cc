@@ -27,7 +27,7 @@ Value number(uint64_t of) {
 }
 
 // Of a collection whose documents do not have all entries of its indexes yet.
-Value build_of(const Context& context, const catalog::Database& database,
+Value build_of(const HandlerContext& context, const catalog::Database& database,
                const catalog::Container& container) {
   uint64_t total = 0;
   double done = 0;
@@ -58,7 +58,7 @@ Value build_of(const Context& context, const catalog::Database& database,
 
 }  // namespace
 
-std::vector<Value> index_builds(const Context& context) {
+std::vector<Value> index_builds(const HandlerContext& context) {
   std::vector<Value> builds;
   for (const auto& database : context.engine.catalog().databases(kFaceName)) {
     for (const auto& container : context.engine.catalog().containers(database->number)) {
@@ -69,7 +69,7 @@ std::vector<Value> index_builds(const Context& context) {
   return builds;
 }
 
-Answer<void> run_current_op(const Context& context, Call& call) {
+Answer<void> run_current_op(const HandlerContext& context, Call& call) {
   call.answer.value("inprog", Value::make_array(index_builds(context)), SIZE_MAX);
   return {};
 }

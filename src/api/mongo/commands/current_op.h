@@ -4,12 +4,12 @@
 
 #include <vector>
 
-#include "api/mongo/context.h"
+#include "api/mongo/handler_context.h"
 #include "value/value.h"
 
 namespace orrery::mongo {
 
 // Blocks.
-std::vector<value::Value> index_builds(const Context& context);
+std::vector<value::Value> index_builds(const HandlerContext& context);
 
 }  // namespace orrery::mongo

@@ -54,7 +54,7 @@ struct Asked {
   bool executes = false;
 };
 
-Answer<void> explain_find(const Context& context, Call& call, const Asked& asked,
+Answer<void> explain_find(const HandlerContext& context, Call& call, const Asked& asked,
                           Explanation& told) {
   auto find = parse_find(asked.command);
   if (!find) return pass(std::move(find.error()));
@@ -88,7 +88,7 @@ Answer<void> explain_find(const Context& context, Call& call, const Asked& asked
   return {};
 }
 
-Answer<void> explain_aggregate(const Context& context, Call& call, const Asked& asked,
+Answer<void> explain_aggregate(const HandlerContext& context, Call& call, const Asked& asked,
                                Explanation& told) {
   auto query = parse_aggregate(call, asked.command);
   if (!query) return pass(std::move(query.error()));
@@ -124,7 +124,7 @@ constexpr FilterCommand kFilterCommands[] = {
     {"findAndModify", "", "query", "UPDATE"},
 };
 
-Answer<void> explain_filter(const Context& context, Call& call, const Asked& asked,
+Answer<void> explain_filter(const HandlerContext& context, Call& call, const Asked& asked,
                             const FilterCommand& kind, Explanation& told) {
   const Value statement = kind.list.empty() ? asked.command : asked.command.find(kind.list).at(0);
   if (const Value filter = statement.find(kind.filter); filter.is_object()) told.filter = filter;
@@ -217,7 +217,7 @@ void append_explanation(Call& call, const Asked& asked, const Explanation& told)
 
 }  // namespace
 
-Answer<void> run_explain(const Context& context, Call& call) {
+Answer<void> run_explain(const HandlerContext& context, Call& call) {
   // Also aggregate with `explain: true`, which is not wrapped, and not run.
   const bool is_wrapped = call.name != "aggregate";
   Asked asked;

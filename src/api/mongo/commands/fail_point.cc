@@ -149,7 +149,7 @@ std::optional<ForcedFailure> FailPoint::take(std::string_view command, std::stri
   return failure_;
 }
 
-Answer<void> run_configure_fail_point(const Context& context, Call& call) {
+Answer<void> run_configure_fail_point(const HandlerContext& context, Call& call) {
   if (!context.options.in_development) {
     return refuse(kCommandNotFound, fmt::format("no such command: '{}'", call.name));
   }

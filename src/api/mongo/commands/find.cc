@@ -116,7 +116,7 @@ Answer<FindCommand> parse_find(const Value& command) {
   return find;
 }
 
-Answer<void> run_find(const Context& context, Call& call) {
+Answer<void> run_find(const HandlerContext& context, Call& call) {
   auto name = collection_argument(call);
   if (!name) return pass(std::move(name.error()));
   auto find = parse_find(call.command);
@@ -133,7 +133,7 @@ Answer<void> run_find(const Context& context, Call& call) {
        .never_expires = flag_argument(call.command, "noCursorTimeout", false)});
 }
 
-bool try_find_at_once(const Context& context, CallPtr& call) {
+bool try_find_at_once(const HandlerContext& context, CallPtr& call) {
   if (call->message.body.size() > kAtOnceBytesMax || call->collection().empty()) return false;
   const Value id = only_id((*call)["filter"]);
   if (id.is_undefined()) return false;
@@ -163,7 +163,7 @@ bool try_find_at_once(const Context& context, CallPtr& call) {
   return true;
 }
 
-Answer<void> run_count(const Context& context, Call& call) {
+Answer<void> run_count(const HandlerContext& context, Call& call) {
   auto name = collection_argument(call);
   if (!name) return pass(std::move(name.error()));
   auto filter = object_argument(call.command, "query");
@@ -206,7 +206,7 @@ Answer<void> run_count(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> run_distinct(const Context& context, Call& call) {
+Answer<void> run_distinct(const HandlerContext& context, Call& call) {
   auto name = collection_argument(call);
   if (!name) return pass(std::move(name.error()));
   const Value key = call["key"];

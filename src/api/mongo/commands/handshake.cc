@@ -32,7 +32,7 @@ void answer_step(BsonWriter& answer, const ScramConversation::Step& step) {
 }
 
 // `from`: the database that the command was sent to.
-Answer<void> start_login(const Context& context, Connection& connection, const Value& start,
+Answer<void> start_login(const HandlerContext& context, Connection& connection, const Value& start,
                          std::string_view from, BsonWriter& answer) {
   const Value mechanism = start.find("mechanism");
   const auto kind = mechanism.is_string() ? scram_kind(mechanism.text()) : std::nullopt;
@@ -59,7 +59,7 @@ Answer<void> start_login(const Context& context, Connection& connection, const V
 }
 
 // Those of a user, named database.user; of one that is not known, both.
-void append_mechanisms(const Context& context, BsonWriter& answer, std::string_view name) {
+void append_mechanisms(const HandlerContext& context, BsonWriter& answer, std::string_view name) {
   const size_t dot = name.find('.');
   const UserPtr user = dot == std::string_view::npos
                            ? nullptr
@@ -73,7 +73,7 @@ void append_mechanisms(const Context& context, BsonWriter& answer, std::string_v
 
 }  // namespace
 
-Answer<void> run_hello(const Context& context, Call& call) {
+Answer<void> run_hello(const HandlerContext& context, Call& call) {
   BsonWriter& answer = call.answer;
   const bool is_hello = call.name == "hello";
   if (const Value app = call["client"].find("application").find("name"); app.is_string()) {
@@ -119,11 +119,11 @@ Answer<void> run_hello(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> run_sasl_start(const Context& context, Call& call) {
+Answer<void> run_sasl_start(const HandlerContext& context, Call& call) {
   return start_login(context, call.connection, call.command, call.database, call.answer);
 }
 
-Answer<void> run_sasl_continue(const Context& context, Call& call) {
+Answer<void> run_sasl_continue(const HandlerContext& context, Call& call) {
   if (!call.connection.login) {
     return refuse(kProtocolError, "No SASL session state found: begin with saslStart");
   }
@@ -150,7 +150,7 @@ Answer<void> run_sasl_continue(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> run_logout(const Context& /*context*/, Call& call) {
+Answer<void> run_logout(const HandlerContext& /*context*/, Call& call) {
   call.connection.access.reset();
   call.connection.identity.reset();
   call.connection.user.clear();

@@ -24,7 +24,7 @@ using value::Value;
 namespace {
 
 // The indexes that `definition` has behind those of `before`, given to a collection that is there.
-Answer<void> add_to(const Context& context, Call& call, cluster::RoutingPtr routing,
+Answer<void> add_to(const HandlerContext& context, Call& call, cluster::RoutingPtr routing,
                     const Definition& before, Definition definition, const AddedIndexes& added) {
   // Those that say by which date documents expire have a way of their own, and come first.
   std::vector<IndexSpec> unique;
@@ -53,7 +53,8 @@ Answer<void> add_to(const Context& context, Call& call, cluster::RoutingPtr rout
 }
 
 // Unique indexes that the command asks for and another one has begun to build.
-Answer<void> wait_for_unique(const Context& context, Call& call, cluster::RoutingPtr routing) {
+Answer<void> wait_for_unique(const HandlerContext& context, Call& call,
+                             cluster::RoutingPtr routing) {
   const Definition before = definition_of(*routing);
   for (const Value& given : call["indexes"].elements()) {
     for (const IndexSpec& index : before.indexes) {
@@ -68,7 +69,7 @@ Answer<void> wait_for_unique(const Context& context, Call& call, cluster::Routin
 
 }  // namespace
 
-Answer<void> run_create_indexes(const Context& context, Call& call) {
+Answer<void> run_create_indexes(const HandlerContext& context, Call& call) {
   auto name = collection_argument(call);
   if (!name) return pass(std::move(name.error()));
   const Value given = call["indexes"];
@@ -98,7 +99,7 @@ Answer<void> run_create_indexes(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> run_list_indexes(const Context& context, Call& call) {
+Answer<void> run_list_indexes(const HandlerContext& context, Call& call) {
   auto name = collection_argument(call);
   if (!name) return pass(std::move(name.error()));
   const auto routing = find_collection(context, call.database, *name);
@@ -121,7 +122,7 @@ Answer<void> run_list_indexes(const Context& context, Call& call) {
                            {.ns = call.ns(), .size = size});
 }
 
-Answer<void> run_drop_indexes(const Context& context, Call& call) {
+Answer<void> run_drop_indexes(const HandlerContext& context, Call& call) {
   auto name = collection_argument(call);
   if (!name) return pass(std::move(name.error()));
   const auto routing = find_collection(context, call.database, *name);

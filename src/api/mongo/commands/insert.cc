@@ -56,7 +56,7 @@ Answer<void> insert_in_transaction(Call& call, const cluster::RoutingPtr& routin
 
 }  // namespace
 
-Answer<void> run_insert(const Context& context, Call& call) {
+Answer<void> run_insert(const HandlerContext& context, Call& call) {
   auto name = collection_argument(call);
   if (!name) return pass(std::move(name.error()));
   std::vector<std::string> kept;
@@ -106,7 +106,7 @@ Answer<void> run_insert(const Context& context, Call& call) {
   return {};
 }
 
-bool try_insert_at_once(const Context& context, CallPtr& call) {
+bool try_insert_at_once(const HandlerContext& context, CallPtr& call) {
   if (call->message.sequences.size() != 1 || call->collection().empty()) return false;
   const DocumentSequence& sequence = call->message.sequences.front();
   if (sequence.name != "documents" || sequence.documents.size() != 1 ||

@@ -33,7 +33,7 @@ struct Usage {
 };
 
 // Of what is open now; the rest has not been used since the start, and is opened for it.
-Answer<Usage> usage_of(const Context& context, uint32_t container) {
+Answer<Usage> usage_of(const HandlerContext& context, uint32_t container) {
   const auto routing = context.engine.find(container);
   if (!routing) return Usage{};
   auto all = context.items.usage(routing);
@@ -70,7 +70,7 @@ double scale_of(const Call& call) {
 
 }  // namespace
 
-Answer<void> run_list_databases(const Context& context, Call& call) {
+Answer<void> run_list_databases(const HandlerContext& context, Call& call) {
   const bool names_only = flag_argument(call.command, "nameOnly", false);
   std::vector<std::string> rows;
   for (const auto& database : context.engine.catalog().databases(kFaceName)) {
@@ -108,7 +108,7 @@ Answer<void> run_list_databases(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> run_list_collections(const Context& context, Call& call) {
+Answer<void> run_list_collections(const HandlerContext& context, Call& call) {
   const bool names_only = flag_argument(call.command, "nameOnly", false);
   std::vector<std::string> rows;
   const auto database = context.engine.catalog().database({kFaceName, call.database});
@@ -142,7 +142,7 @@ Answer<void> run_list_collections(const Context& context, Call& call) {
       {.ns = fmt::format("{}.$cmd.listCollections", call.database), .size = size});
 }
 
-Answer<void> run_create(const Context& context, Call& call) {
+Answer<void> run_create(const HandlerContext& context, Call& call) {
   auto name = collection_argument(call);
   if (!name) return pass(std::move(name.error()));
   for (const std::string_view unsupported :
@@ -178,7 +178,7 @@ Answer<void> run_create(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> run_drop(const Context& context, Call& call) {
+Answer<void> run_drop(const HandlerContext& context, Call& call) {
   auto name = collection_argument(call);
   if (!name) return pass(std::move(name.error()));
   const auto routing = find_collection(context, call.database, *name);
@@ -190,7 +190,7 @@ Answer<void> run_drop(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> run_drop_database(const Context& context, Call& call) {
+Answer<void> run_drop_database(const HandlerContext& context, Call& call) {
   // The users of all databases are there.
   if (call.database == "admin") {
     return refuse(kIllegalOperation, "Dropping the 'admin' database is prohibited.");
@@ -205,7 +205,7 @@ Answer<void> run_drop_database(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> run_coll_mod(const Context& context, Call& call) {
+Answer<void> run_coll_mod(const HandlerContext& context, Call& call) {
   auto name = collection_argument(call);
   if (!name) return pass(std::move(name.error()));
   const auto routing = find_collection(context, call.database, *name);
@@ -220,7 +220,7 @@ Answer<void> run_coll_mod(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> append_collection_stats(const Context& context, std::string_view database,
+Answer<void> append_collection_stats(const HandlerContext& context, std::string_view database,
                                      std::string_view name, double scale, BsonWriter& out) {
   const auto routing = find_collection(context, database, name);
   Usage usage;
@@ -257,13 +257,13 @@ Answer<void> append_collection_stats(const Context& context, std::string_view da
   return {};
 }
 
-Answer<void> run_coll_stats(const Context& context, Call& call) {
+Answer<void> run_coll_stats(const HandlerContext& context, Call& call) {
   auto name = collection_argument(call);
   if (!name) return pass(std::move(name.error()));
   return append_collection_stats(context, call.database, *name, scale_of(call), call.answer);
 }
 
-Answer<void> run_db_stats(const Context& context, Call& call) {
+Answer<void> run_db_stats(const HandlerContext& context, Call& call) {
   const double scale = scale_of(call);
   const auto database = context.engine.catalog().database({kFaceName, call.database});
   const auto containers = database ? context.engine.catalog().containers(database->number)

@@ -22,44 +22,46 @@ constexpr int64_t kMillisecondsMax = kSecondsMax * 1000;
 // Reads and writes one parameter. `set` gets a whole number of 1 to `most`; null: it is read only.
 struct Parameter {
   std::string_view name;
-  void (*show)(const Context& context, std::string_view as, BsonWriter& answer);
-  void (*set)(const Context& context, int64_t number) = nullptr;
+  void (*show)(const HandlerContext& context, std::string_view as, BsonWriter& answer);
+  void (*set)(const HandlerContext& context, int64_t number) = nullptr;
   int64_t most = 0;
 };
 
 constexpr std::array kParameters = {
     Parameter{"authenticationMechanisms",
-              [](const Context&, std::string_view as, BsonWriter& answer) {
+              [](const HandlerContext&, std::string_view as, BsonWriter& answer) {
                 answer.begin_array(as).string("0", kScramSha1).string("1", kScramSha256).end();
               }},
     Parameter{"cursorTimeoutMillis",
-              [](const Context& context, std::string_view as, BsonWriter& answer) {
+              [](const HandlerContext& context, std::string_view as, BsonWriter& answer) {
                 answer.int64(as, context.cursors.idle_ms());
               },
-              [](const Context& context, int64_t ms) { context.cursors.set_idle_ms(ms); },
+              [](const HandlerContext& context, int64_t ms) { context.cursors.set_idle_ms(ms); },
               kMillisecondsMax},
     Parameter{"enableTestCommands",
-              [](const Context& context, std::string_view as, BsonWriter& answer) {
+              [](const HandlerContext& context, std::string_view as, BsonWriter& answer) {
                 answer.boolean(as, context.options.in_development);
               }},
     Parameter{"featureCompatibilityVersion",
-              [](const Context&, std::string_view as, BsonWriter& answer) {
+              [](const HandlerContext&, std::string_view as, BsonWriter& answer) {
                 answer.begin_document(as).string("version", "7.0").end();
               }},
-    Parameter{
-        "localLogicalSessionTimeoutMinutes",
-        [](const Context&, std::string_view as, BsonWriter& answer) { answer.int32(as, 30); }},
-    Parameter{"notablescan", [](const Context&, std::string_view as,
+    Parameter{"localLogicalSessionTimeoutMinutes",
+              [](const HandlerContext&, std::string_view as, BsonWriter& answer) {
+                answer.int32(as, 30);
+              }},
+    Parameter{"notablescan", [](const HandlerContext&, std::string_view as,
                                 BsonWriter& answer) { answer.boolean(as, false); }},
-    Parameter{"requireApiVersion", [](const Context&, std::string_view as,
+    Parameter{"requireApiVersion", [](const HandlerContext&, std::string_view as,
                                       BsonWriter& answer) { answer.boolean(as, false); }},
-    Parameter{"transactionLifetimeLimitSeconds",
-              [](const Context& context, std::string_view as, BsonWriter& answer) {
-                answer.int64(as, context.transactions.lifetime_s());
-              },
-              [](const Context& context, int64_t s) { context.transactions.set_lifetime_s(s); },
-              kSecondsMax},
-    Parameter{"ttlMonitorEnabled", [](const Context&, std::string_view as,
+    Parameter{
+        "transactionLifetimeLimitSeconds",
+        [](const HandlerContext& context, std::string_view as, BsonWriter& answer) {
+          answer.int64(as, context.transactions.lifetime_s());
+        },
+        [](const HandlerContext& context, int64_t s) { context.transactions.set_lifetime_s(s); },
+        kSecondsMax},
+    Parameter{"ttlMonitorEnabled", [](const HandlerContext&, std::string_view as,
                                       BsonWriter& answer) { answer.boolean(as, true); }},
 };
 
@@ -79,7 +81,7 @@ const Parameter* find_parameter(std::string_view name) {
 
 }  // namespace
 
-Answer<void> run_get_parameter(const Context& context, Call& call) {
+Answer<void> run_get_parameter(const HandlerContext& context, Call& call) {
   const Value which = call["getParameter"];
   const bool is_all =
       (which.is_string() && which.text() == "*") || flag_argument(which, "allParameters", false);
@@ -102,7 +104,7 @@ Answer<void> run_get_parameter(const Context& context, Call& call) {
   return refuse(kInvalidOptions, "no option found to get");
 }
 
-Answer<void> run_set_parameter(const Context& context, Call& call) {
+Answer<void> run_set_parameter(const HandlerContext& context, Call& call) {
   const Parameter* wanted = nullptr;
   int64_t number = 0;
   for (const Value::Member& member : call.command.members()) {

@@ -34,7 +34,7 @@ Answer<Namespace> namespace_of(const Value& given, std::string_view member) {
 
 }  // namespace
 
-Answer<void> run_rename(const Context& context, Call& call) {
+Answer<void> run_rename(const HandlerContext& context, Call& call) {
   auto from = namespace_of(call[call.name], call.name);
   if (!from) return pass(std::move(from.error()));
   auto to = namespace_of(call["to"], "to");

@@ -24,15 +24,15 @@ std::string host_name() {
 
 }  // namespace
 
-Answer<void> run_ping(const Context& /*context*/, Call& /*call*/) {
+Answer<void> run_ping(const HandlerContext& /*context*/, Call& /*call*/) {
   return {};
 }
 
-Answer<void> run_accept(const Context& /*context*/, Call& /*call*/) {
+Answer<void> run_accept(const HandlerContext& /*context*/, Call& /*call*/) {
   return {};
 }
 
-Answer<void> run_build_info(const Context& /*context*/, Call& call) {
+Answer<void> run_build_info(const HandlerContext& /*context*/, Call& call) {
   BsonWriter& answer = call.answer;
   answer.string("version", kVersion).string("gitVersion", "orrery");
   answer.begin_array("modules").end();
@@ -48,7 +48,7 @@ Answer<void> run_build_info(const Context& /*context*/, Call& call) {
   return {};
 }
 
-Answer<void> run_host_info(const Context& /*context*/, Call& call) {
+Answer<void> run_host_info(const HandlerContext& /*context*/, Call& call) {
   utsname names{};
   ::uname(&names);
   const long pages = ::sysconf(_SC_PHYS_PAGES);
@@ -70,12 +70,12 @@ Answer<void> run_host_info(const Context& /*context*/, Call& call) {
   return {};
 }
 
-Answer<void> run_whats_my_uri(const Context& /*context*/, Call& call) {
+Answer<void> run_whats_my_uri(const HandlerContext& /*context*/, Call& call) {
   call.answer.string("you", call.connection.peer);
   return {};
 }
 
-Answer<void> run_server_status(const Context& context, Call& call) {
+Answer<void> run_server_status(const HandlerContext& context, Call& call) {
   BsonWriter& answer = call.answer;
   answer.string("host", host_name()).string("version", kVersion).string("process", "mongos");
   answer.int64("pid", ::getpid());
@@ -100,7 +100,7 @@ Answer<void> run_server_status(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> run_connection_status(const Context& context, Call& call) {
+Answer<void> run_connection_status(const HandlerContext& context, Call& call) {
   const Connection& connection = call.connection;
   call.answer.begin_document("authInfo").begin_array("authenticatedUsers");
   if (!connection.user.empty()) {
@@ -126,7 +126,7 @@ Answer<void> run_connection_status(const Context& context, Call& call) {
 }
 
 // What the server logs is for its operators: no line of it is told here.
-Answer<void> run_get_log(const Context& /*context*/, Call& call) {
+Answer<void> run_get_log(const HandlerContext& /*context*/, Call& call) {
   if (call["getLog"].is_string() && call["getLog"].text() == "*") {
     call.answer.begin_array("names").string("0", "global").string("1", "startupWarnings").end();
     return {};
@@ -135,13 +135,13 @@ Answer<void> run_get_log(const Context& /*context*/, Call& call) {
   return {};
 }
 
-Answer<void> run_get_cmd_line_opts(const Context& /*context*/, Call& call) {
+Answer<void> run_get_cmd_line_opts(const HandlerContext& /*context*/, Call& call) {
   call.answer.begin_array("argv").string("0", "orrery").end();
   call.answer.begin_document("parsed").end();
   return {};
 }
 
-Answer<void> run_list_commands(const Context& /*context*/, Call& call) {
+Answer<void> run_list_commands(const HandlerContext& /*context*/, Call& call) {
   call.answer.begin_document("commands");
   for (const Command& command : all_commands()) {
     call.answer.begin_document(command.name)
@@ -155,7 +155,7 @@ Answer<void> run_list_commands(const Context& /*context*/, Call& call) {
   return {};
 }
 
-Answer<void> run_last_statistics(const Context& /*context*/, Call& call) {
+Answer<void> run_last_statistics(const HandlerContext& /*context*/, Call& call) {
   const Connection::Statistics& last = call.connection.last;
   call.answer.string("CommandName", last.command)
       .real("RequestCharge", last.charge)
@@ -163,7 +163,7 @@ Answer<void> run_last_statistics(const Context& /*context*/, Call& call) {
   return {};
 }
 
-Answer<void> run_start_session(const Context& /*context*/, Call& call) {
+Answer<void> run_start_session(const HandlerContext& /*context*/, Call& call) {
   call.answer.begin_document("id").binary("id", make_uuid(), 4).end().int32("timeoutMinutes", 30);
   return {};
 }

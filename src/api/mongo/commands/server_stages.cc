@@ -22,7 +22,7 @@ Value name_of(std::string_view text) {
   return Value::make_string(std::string(text));
 }
 
-Answer<Documents> tell_operations(const Context& context, const Call& call,
+Answer<Documents> tell_operations(const HandlerContext& context, const Call& call,
                                   const PipelineQuery& query) {
   if (call.database != "admin" || !query.collection.empty()) {
     return refuse(kInvalidNamespace, "$currentOp must be run against the 'admin' database");
@@ -34,7 +34,7 @@ Answer<Documents> tell_operations(const Context& context, const Call& call,
 }
 
 // Sessions are known by what they do: the one of this command is there.
-Answer<Documents> tell_sessions(const Context& /*context*/, const Call& call,
+Answer<Documents> tell_sessions(const HandlerContext& /*context*/, const Call& call,
                                 const PipelineQuery& query) {
   if (!query.collection.empty()) {
     return refuse(kInvalidNamespace,
@@ -49,7 +49,7 @@ Answer<Documents> tell_sessions(const Context& /*context*/, const Call& call,
   return sessions;
 }
 
-Answer<Documents> tell_collection(const Context& context, const Call& call,
+Answer<Documents> tell_collection(const HandlerContext& context, const Call& call,
                                   const PipelineQuery& query) {
   const Value asked = query.stages.at(0).find("$collStats");
   if (!asked.is_object()) return refuse(40166, "$collStats must take a nested object");
@@ -87,7 +87,8 @@ Answer<Documents> tell_collection(const Context& context, const Call& call,
 
 }  // namespace
 
-Answer<void> answer_server_stage(const Context& context, const Call& call, PipelineQuery& query) {
+Answer<void> answer_server_stage(const HandlerContext& context, const Call& call,
+                                 PipelineQuery& query) {
   if (query.stages.size() == 0) return {};
   std::string_view name;
   const Value first = query.stages.at(0);

@@ -49,7 +49,7 @@ Answer<void> check_shard_key(const Value& key) {
 }
 
 // A container is placed by the key that it was made with: one without documents is made again.
-Answer<void> shard(const Context& context, std::string_view database, std::string_view name,
+Answer<void> shard(const HandlerContext& context, std::string_view database, std::string_view name,
                    const Value& key, std::optional<catalog::Throughput> throughput) {
   Definition definition;
   if (const auto found = find_collection(context, database, name)) {
@@ -135,7 +135,7 @@ Answer<AddedIndexes> indexes_argument(const Call& call, std::string_view collect
   return add_indexes(definition, given, fmt::format("{}.{}", call.database, collection));
 }
 
-Answer<void> create_database(const Context& context, Call& call) {
+Answer<void> create_database(const HandlerContext& context, Call& call) {
   if (auto checked = check_database_name(call.database); !checked) return checked;
   auto throughput = throughput_argument(call);
   if (!throughput) return pass(std::move(throughput.error()));
@@ -144,7 +144,7 @@ Answer<void> create_database(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> update_database(const Context& context, Call& call) {
+Answer<void> update_database(const HandlerContext& context, Call& call) {
   const auto found = context.engine.catalog().database({kFaceName, call.database});
   if (!found) return refuse(kNamespaceNotFound, "the database is not there");
   auto throughput = throughput_argument(call);
@@ -155,7 +155,7 @@ Answer<void> update_database(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> get_database(const Context& context, Call& call) {
+Answer<void> get_database(const HandlerContext& context, Call& call) {
   const auto found = context.engine.catalog().database({kFaceName, call.database});
   if (!found) return refuse(kNamespaceNotFound, "the database is not there");
   call.answer.string("database", call.database);
@@ -163,7 +163,7 @@ Answer<void> get_database(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> create_custom_collection(const Context& context, Call& call) {
+Answer<void> create_custom_collection(const HandlerContext& context, Call& call) {
   auto name = named_collection(call);
   if (!name) return pass(std::move(name.error()));
   auto throughput = throughput_argument(call);
@@ -188,7 +188,7 @@ Answer<void> create_custom_collection(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> update_collection(const Context& context, Call& call) {
+Answer<void> update_collection(const HandlerContext& context, Call& call) {
   auto name = named_collection(call);
   if (!name) return pass(std::move(name.error()));
   const auto found = find_collection(context, call.database, *name);
@@ -211,7 +211,7 @@ Answer<void> update_collection(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> get_collection(const Context& context, Call& call) {
+Answer<void> get_collection(const HandlerContext& context, Call& call) {
   auto name = named_collection(call);
   if (!name) return pass(std::move(name.error()));
   const auto found = find_collection(context, call.database, *name);
@@ -227,7 +227,7 @@ Answer<void> get_collection(const Context& context, Call& call) {
 
 struct CustomAction {
   std::string_view name;
-  Answer<void> (*run)(const Context& context, Call& call);
+  Answer<void> (*run)(const HandlerContext& context, Call& call);
 };
 constexpr CustomAction kActions[] = {
     {"CreateDatabase", create_database},     {"UpdateDatabase", update_database},
@@ -238,14 +238,14 @@ constexpr CustomAction kActions[] = {
 }  // namespace
 
 // Every database may have collections with shard keys.
-Answer<void> run_enable_sharding(const Context& /*context*/, Call& call) {
+Answer<void> run_enable_sharding(const HandlerContext& /*context*/, Call& call) {
   if (!call[call.name].is_string()) {
     return refuse(kTypeMismatch, "enableSharding needs the name of a database");
   }
   return check_database_name(call[call.name].text());
 }
 
-Answer<void> run_shard_collection(const Context& context, Call& call) {
+Answer<void> run_shard_collection(const HandlerContext& context, Call& call) {
   const Value ns = call[call.name];
   if (!ns.is_string()) return refuse(kTypeMismatch, "shardCollection needs database.collection");
   auto names = split_ns(ns.text());
@@ -261,7 +261,7 @@ Answer<void> run_shard_collection(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> run_custom_action(const Context& context, Call& call) {
+Answer<void> run_custom_action(const HandlerContext& context, Call& call) {
   const Value action = call[call.name];
   for (const CustomAction& known : kActions) {
     if (action.is_string() && action.text() == known.name) return known.run(context, call);

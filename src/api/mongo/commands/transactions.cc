@@ -115,7 +115,7 @@ NotePtr commit_note(const Numbered& at) {
 }
 
 // Whether a note of a commit is in this collection.
-Answer<bool> is_committed_in(const Context& context, const cluster::RoutingPtr& routing,
+Answer<bool> is_committed_in(const HandlerContext& context, const cluster::RoutingPtr& routing,
                              const Numbered& at) {
   if (!routing) return false;
   auto notes = context.items.notes(routing, value::placement_min(), value::placement_max(),
@@ -130,7 +130,7 @@ Answer<bool> is_committed_in(const Context& context, const cluster::RoutingPtr& 
 
 // Of a transaction that this process does not know: what it wrote has a note, if it was committed.
 // The token that its statements were answered with names the collection; without it all are asked.
-Answer<bool> was_committed(const Context& context, const Call& call, const Numbered& at) {
+Answer<bool> was_committed(const HandlerContext& context, const Call& call, const Numbered& at) {
   const Value ns = call["recoveryToken"].find("namespace");
   if (ns.is_string()) {
     const std::string_view name = ns.text();
@@ -175,7 +175,7 @@ Answer<void> commit(Call& call, TransactionStore::Lent& lent, const Numbered& at
 }
 
 // What is left of an answer to a statement: where the commit is to be looked for.
-void append_token(const Context& context, Call& call) {
+void append_token(const HandlerContext& context, Call& call) {
   // Drivers keep it for a mongos alone.
   if (!context.options.replica_set.empty()) return;
   const std::string ns = call.transaction->written_namespace();
@@ -184,7 +184,8 @@ void append_token(const Context& context, Call& call) {
   call.answer.end();
 }
 
-Answer<void> run_statement(const Context& context, Call& call, const Numbered& at, bool starts) {
+Answer<void> run_statement(const HandlerContext& context, Call& call, const Numbered& at,
+                           bool starts) {
   std::unique_ptr<TransactionStore::Lent> lent;
   if (starts) {
     auto is_snapshot = wants_snapshot(call);
@@ -213,7 +214,7 @@ Answer<void> run_statement(const Context& context, Call& call, const Numbered& a
   return outcome;
 }
 
-Answer<void> run_any(const Context& context, Call& call) {
+Answer<void> run_any(const HandlerContext& context, Call& call) {
   if (std::ranges::find(kStatements, find_command(call.name)->name) == kStatements.end()) {
     return refuse(kOperationNotSupportedInTransaction,
                   fmt::format("Cannot run '{}' in a multi-document transaction.", call.name));
@@ -230,7 +231,7 @@ Answer<void> run_any(const Context& context, Call& call) {
 
 }  // namespace
 
-Answer<void> run_in_transaction(const Context& context, Call& call) {
+Answer<void> run_in_transaction(const HandlerContext& context, Call& call) {
   Answer<void> outcome = run_any(context, call);
   // Whether the outcome of a commit is known is told already.
   if (!outcome && call.error_labels.empty() && is_transient(outcome.error().code)) {
@@ -239,7 +240,7 @@ Answer<void> run_in_transaction(const Context& context, Call& call) {
   return outcome;
 }
 
-Answer<void> run_commit_transaction(const Context& context, Call& call) {
+Answer<void> run_commit_transaction(const HandlerContext& context, Call& call) {
   auto at = number_of(call);
   if (!at) return pass(std::move(at.error()));
   auto lending = context.transactions.lend(at->session, at->number);
@@ -266,7 +267,7 @@ Answer<void> run_commit_transaction(const Context& context, Call& call) {
   return not_lent(*at, lending.found);
 }
 
-Answer<void> run_abort_transaction(const Context& context, Call& call) {
+Answer<void> run_abort_transaction(const HandlerContext& context, Call& call) {
   auto at = number_of(call);
   if (!at) return pass(std::move(at.error()));
   auto lending = context.transactions.lend(at->session, at->number);
@@ -283,7 +284,7 @@ Answer<void> run_abort_transaction(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> run_end_sessions(const Context& context, Call& call) {
+Answer<void> run_end_sessions(const HandlerContext& context, Call& call) {
   const Value sessions = call[call.name];
   if (!sessions.is_array()) {
     return refuse(kTypeMismatch, fmt::format("BSON field '{}' must be an array", call.name));
@@ -302,7 +303,7 @@ Answer<void> run_end_sessions(const Context& context, Call& call) {
 }
 
 // With names of users: theirs. Without any: all.
-Answer<void> run_kill_all_sessions(const Context& context, Call& call) {
+Answer<void> run_kill_all_sessions(const HandlerContext& context, Call& call) {
   const Value users = call[call.name];
   if (!users.is_array()) {
     return refuse(kTypeMismatch, fmt::format("BSON field '{}' must be an array", call.name));

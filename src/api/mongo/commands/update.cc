@@ -124,8 +124,8 @@ Modified read_note(const Value& note) {
 }
 
 // What the statement did when it was run before, if it was; otherwise it is run.
-std::expected<Modified, WriteFailure> run_once(const Context& context, Call& call, size_t statement,
-                                               Modification& modification) {
+std::expected<Modified, WriteFailure> run_once(const HandlerContext& context, Call& call,
+                                               size_t statement, Modification& modification) {
   if (call.retry) {
     if (const Value done = call.retry->result_of(statement); done.is_object()) {
       call.has_written = true;
@@ -141,7 +141,7 @@ std::expected<Modified, WriteFailure> run_once(const Context& context, Call& cal
 
 // Runs each statement of a command; `take` is given the number and what came of it.
 template <class Parse, class Take>
-Answer<void> run_all(const Context& context, Call& call, std::string_view member,
+Answer<void> run_all(const HandlerContext& context, Call& call, std::string_view member,
                      const Parse& parse, const Take& take) {
   auto name = collection_argument(call);
   if (!name) return pass(std::move(name.error()));
@@ -222,7 +222,7 @@ NotePtr note_of_found(const RetryableWrite& retry, const Modified& modified, boo
 
 }  // namespace
 
-Answer<void> run_update(const Context& context, Call& call) {
+Answer<void> run_update(const HandlerContext& context, Call& call) {
   int64_t matched = 0;
   int64_t changed = 0;
   std::vector<std::pair<size_t, Value>> upserted;
@@ -251,7 +251,7 @@ Answer<void> run_update(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> run_delete(const Context& context, Call& call) {
+Answer<void> run_delete(const HandlerContext& context, Call& call) {
   int64_t removed = 0;
   auto outcome = run_all(context, call, "deletes", parse_delete,
                          [&](size_t, Modified& modified) { removed += modified.matched; });
@@ -260,7 +260,7 @@ Answer<void> run_delete(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> run_find_and_modify(const Context& context, Call& call) {
+Answer<void> run_find_and_modify(const HandlerContext& context, Call& call) {
   auto name = collection_argument(call);
   if (!name) return pass(std::move(name.error()));
   if (auto checked = check_collection_name(call.database, *name); !checked) return checked;

@@ -29,7 +29,7 @@ Answer<std::string> user_name(const Call& call) {
 }
 
 // Whoever gives or takes a role must be allowed to, on the role's database.
-Answer<std::vector<Role>> roles_argument(const Context& context, const Call& call) {
+Answer<std::vector<Role>> roles_argument(const HandlerContext& context, const Call& call) {
   const Value given = call["roles"];
   if (!given.is_array() || given.size() > kRolesMax) {
     return refuse(kBadValue, fmt::format("\"{}\" command requires a \"roles\" array of {} at most",
@@ -84,14 +84,14 @@ Answer<void> set_password(const Call& call, User& user) {
   return {};
 }
 
-Answer<void> check_not_account(const Context& context, std::string_view name) {
+Answer<void> check_not_account(const HandlerContext& context, std::string_view name) {
   if (name != context.account.name()) return {};
   return refuse(
       kUserExists,
       fmt::format("'{}' is the account itself: its passwords are the account's keys", name));
 }
 
-Answer<User> user_of(const Context& context, const Call& call) {
+Answer<User> user_of(const HandlerContext& context, const Call& call) {
   auto name = user_name(call);
   if (!name) return pass(std::move(name.error()));
   const UserPtr user = context.users.find(call.database, *name);
@@ -157,7 +157,7 @@ Answer<bool> asks_for(const Value& asked, std::string_view database, const User&
 
 }  // namespace
 
-Answer<void> run_create_user(const Context& context, Call& call) {
+Answer<void> run_create_user(const HandlerContext& context, Call& call) {
   auto name = user_name(call);
   if (!name) return pass(std::move(name.error()));
   if (auto checked = check_database_name(call.database); !checked) return checked;
@@ -170,7 +170,7 @@ Answer<void> run_create_user(const Context& context, Call& call) {
   return context.users.create(user);
 }
 
-Answer<void> run_update_user(const Context& context, Call& call) {
+Answer<void> run_update_user(const HandlerContext& context, Call& call) {
   auto user = user_of(context, call);
   if (!user) return pass(std::move(user.error()));
   const bool has_password = !call["pwd"].is_undefined();
@@ -191,20 +191,20 @@ Answer<void> run_update_user(const Context& context, Call& call) {
   return context.users.replace(*user);
 }
 
-Answer<void> run_drop_user(const Context& context, Call& call) {
+Answer<void> run_drop_user(const HandlerContext& context, Call& call) {
   auto name = user_name(call);
   if (!name) return pass(std::move(name.error()));
   return context.users.remove(call.database, *name);
 }
 
-Answer<void> run_drop_all_users(const Context& context, Call& call) {
+Answer<void> run_drop_all_users(const HandlerContext& context, Call& call) {
   auto count = context.users.remove_all(call.database);
   if (!count) return pass(std::move(count.error()));
   call.answer.int32("n", *count);
   return {};
 }
 
-Answer<void> run_grant_roles(const Context& context, Call& call) {
+Answer<void> run_grant_roles(const HandlerContext& context, Call& call) {
   auto user = user_of(context, call);
   if (!user) return pass(std::move(user.error()));
   auto roles = roles_argument(context, call);
@@ -217,7 +217,7 @@ Answer<void> run_grant_roles(const Context& context, Call& call) {
   return context.users.replace(*user);
 }
 
-Answer<void> run_revoke_roles(const Context& context, Call& call) {
+Answer<void> run_revoke_roles(const HandlerContext& context, Call& call) {
   auto user = user_of(context, call);
   if (!user) return pass(std::move(user.error()));
   auto roles = roles_argument(context, call);
@@ -228,7 +228,7 @@ Answer<void> run_revoke_roles(const Context& context, Call& call) {
 }
 
 // The account is a user of the database admin.
-Answer<void> run_users_info(const Context& context, Call& call) {
+Answer<void> run_users_info(const HandlerContext& context, Call& call) {
   std::vector<UserPtr> all = context.users.all();
   User account{.name = context.account.name(), .database = "admin", .roles = {{"root", "admin"}}};
   account.sha1.emplace();
@@ -258,7 +258,7 @@ Answer<void> run_users_info(const Context& context, Call& call) {
   return {};
 }
 
-Answer<void> run_roles_info(const Context& /*context*/, Call& call) {
+Answer<void> run_roles_info(const HandlerContext& /*context*/, Call& call) {
   const Value asked = call[call.name];
   const bool shows_all =
       asked.is_number() && flag_argument(call.command, "showBuiltinRoles", false);

@@ -41,7 +41,7 @@ Answer<void> wait_a_little(Budget& budget, std::string_view name) {
 }
 
 // Which two documents are the same, as well as it can be told.
-Error duplicate_error(const Context& context, const cluster::RoutingPtr& routing,
+Error duplicate_error(const HandlerContext& context, const cluster::RoutingPtr& routing,
                       const IndexSpec& index) {
   partition::Schema schema = *routing->schema;
   schema.unique_keys = {unique_paths(index)};
@@ -66,7 +66,7 @@ Error duplicate_error(const Context& context, const cluster::RoutingPtr& routing
 
 }  // namespace
 
-Answer<cluster::RoutingPtr> build_unique(const Context& context, Call& call,
+Answer<cluster::RoutingPtr> build_unique(const HandlerContext& context, Call& call,
                                          cluster::RoutingPtr routing, const IndexSpec& index,
                                          const Definition& before) {
   Budget budget;

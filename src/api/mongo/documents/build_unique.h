@@ -9,14 +9,14 @@
 #include "api/mongo/bson/error.h"
 #include "api/mongo/call.h"
 #include "api/mongo/collections/definition.h"
-#include "api/mongo/context.h"
+#include "api/mongo/handler_context.h"
 #include "cluster/engine.h"
 
 namespace orrery::mongo {
 
 // Adds `index` to the collection's definition, if it is not there, and blocks until it is built.
 // 11000 if documents contradict it: then the collection has the definition `before`.
-Answer<cluster::RoutingPtr> build_unique(const Context& context, Call& call,
+Answer<cluster::RoutingPtr> build_unique(const HandlerContext& context, Call& call,
                                          cluster::RoutingPtr routing, const IndexSpec& index,
                                          const Definition& before);
 

@@ -19,7 +19,7 @@ std::unexpected<orrery::Error> is_dropped() {
   return orrery::fail(Code::not_found, "the collection was dropped");
 }
 
-Result<DocumentView> open_here(const Context& context, const cluster::RoutingPtr& routing,
+Result<DocumentView> open_here(const HandlerContext& context, const cluster::RoutingPtr& routing,
                                std::string_view placement, std::string_view min,
                                std::string_view max) {
   auto opened = context.engine.open_view(routing, placement, min, max, {});
@@ -34,7 +34,7 @@ Result<DocumentView> open_here(const Context& context, const cluster::RoutingPtr
 
 }  // namespace
 
-Result<DocumentView> open_view(const Context& context, cluster::RoutingPtr& routing,
+Result<DocumentView> open_view(const HandlerContext& context, cluster::RoutingPtr& routing,
                                std::string_view placement, std::string_view min,
                                std::string_view max) {
   if (!context.remote) {
@@ -69,7 +69,7 @@ Result<DocumentView> open_view(const Context& context, cluster::RoutingPtr& rout
   return made;
 }
 
-Result<bool> has_documents(const Context& context, cluster::RoutingPtr routing) {
+Result<bool> has_documents(const HandlerContext& context, cluster::RoutingPtr routing) {
   std::string from(value::placement_min());
   int lost = 0;
   while (from < value::placement_max()) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/mongo/context.h"
+#include "api/mongo/handler_context.h"
 #include "base/result.h"
 #include "cluster/query/engine_space.h"
 #include "query/plan/item_view.h"
@@ -26,7 +26,7 @@ struct DocumentView {
 // A view of the part of [min, max) in the partition that has `placement`. A partition that was
 // split or moved is followed, and `routing` is then the newest. Code::not_found when the collection
 // was dropped.
-Result<DocumentView> open_view(const Context& context, cluster::RoutingPtr& routing,
+Result<DocumentView> open_view(const HandlerContext& context, cluster::RoutingPtr& routing,
                                std::string_view placement, std::string_view min,
                                std::string_view max);
 
@@ -37,6 +37,6 @@ inline bool is_lost_view(const orrery::Error& error) {
 // How often that is done in a row.
 inline constexpr int kLostViewsMax = 16;
 
-Result<bool> has_documents(const Context& context, cluster::RoutingPtr routing);
+Result<bool> has_documents(const HandlerContext& context, cluster::RoutingPtr routing);
 
 }  // namespace orrery::mongo

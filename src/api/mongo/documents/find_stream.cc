@@ -15,7 +15,7 @@ namespace orrery::mongo {
 
 using value::Value;
 
-Answer<std::unique_ptr<FindStream>> FindStream::open(const Context& context,
+Answer<std::unique_ptr<FindStream>> FindStream::open(const HandlerContext& context,
                                                      cluster::RoutingPtr routing,
                                                      const FindQuery& query,
                                                      const FindOptions& options, int64_t now_ms) {

@@ -30,7 +30,7 @@ struct FindOptions {
 
 class FindStream final : public RowStream {
  public:
-  static Answer<std::unique_ptr<FindStream>> open(const Context& context,
+  static Answer<std::unique_ptr<FindStream>> open(const HandlerContext& context,
                                                   cluster::RoutingPtr routing,
                                                   const FindQuery& query,
                                                   const FindOptions& options, int64_t now_ms);

@@ -39,7 +39,7 @@ uint64_t cost_of(const Candidate& one, const IndexWanted& wanted, uint64_t items
 
 }  // namespace
 
-Answer<std::optional<IndexChoice>> choose_index(const Context& context,
+Answer<std::optional<IndexChoice>> choose_index(const HandlerContext& context,
                                                 const cluster::RoutingPtr& routing,
                                                 const ScanRange& range, const IndexWanted& wanted) {
   std::vector<Candidate> candidates;

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "api/mongo/bson/error.h"
-#include "api/mongo/context.h"
 #include "api/mongo/documents/index_plan.h"
 #include "api/mongo/documents/index_walk.h"
 #include "api/mongo/documents/scan.h"
+#include "api/mongo/handler_context.h"
 #include "api/mongo/match/sort.h"
 #include "cluster/engine.h"
 #include "value/value.h"
@@ -35,7 +35,7 @@ struct IndexChoice {
 };
 
 // Nothing: none helps, or documents have arrays there, or the index is not complete yet.
-Answer<std::optional<IndexChoice>> choose_index(const Context& context,
+Answer<std::optional<IndexChoice>> choose_index(const HandlerContext& context,
                                                 const cluster::RoutingPtr& routing,
                                                 const ScanRange& range, const IndexWanted& wanted);
 

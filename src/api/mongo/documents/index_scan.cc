@@ -76,7 +76,7 @@ struct IndexScan::Candidate {
   std::vector<std::string> multikey = {};  // those with one
 };
 
-Answer<std::unique_ptr<IndexScan>> IndexScan::open(const Context& context,
+Answer<std::unique_ptr<IndexScan>> IndexScan::open(const HandlerContext& context,
                                                    cluster::RoutingPtr routing,
                                                    const ScanRange& range, const Value& filter,
                                                    const IndexSpec* only, uint64_t at_most) {
@@ -87,9 +87,10 @@ Answer<std::unique_ptr<IndexScan>> IndexScan::open(const Context& context,
   return made;
 }
 
-std::unique_ptr<IndexScan> IndexScan::of_keys(const Context& context, cluster::RoutingPtr routing,
-                                              const ScanRange& range, const IndexSpec& index,
-                                              std::vector<std::string> keys, uint64_t entries) {
+std::unique_ptr<IndexScan> IndexScan::of_keys(const HandlerContext& context,
+                                              cluster::RoutingPtr routing, const ScanRange& range,
+                                              const IndexSpec& index, std::vector<std::string> keys,
+                                              uint64_t entries) {
   std::unique_ptr<IndexScan> made(new IndexScan(context, std::move(routing), range));
   made->index_ = &index;
   made->keys_ = std::move(keys);

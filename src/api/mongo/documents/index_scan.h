@@ -23,9 +23,9 @@
 
 #include "api/mongo/bson/error.h"
 #include "api/mongo/collections/definition.h"
-#include "api/mongo/context.h"
 #include "api/mongo/documents/document_view.h"
 #include "api/mongo/documents/scan.h"
+#include "api/mongo/handler_context.h"
 #include "cluster/engine.h"
 #include "value/terms.h"
 #include "value/value.h"
@@ -40,15 +40,16 @@ class IndexScan {
   // Null: no index helps, or it is not complete yet. `only`: the one index that may be used, and is
   // if the filter bounds it, however many documents it leaves. Null: any that helps, and leaves
   // `at_most` documents.
-  static Answer<std::unique_ptr<IndexScan>> open(const Context& context,
+  static Answer<std::unique_ptr<IndexScan>> open(const HandlerContext& context,
                                                  cluster::RoutingPtr routing,
                                                  const ScanRange& range, const value::Value& filter,
                                                  const IndexSpec* only, uint64_t at_most);
 
   // Documents of an index whose keys were found already. `entries`: how many that took.
-  static std::unique_ptr<IndexScan> of_keys(const Context& context, cluster::RoutingPtr routing,
-                                            const ScanRange& range, const IndexSpec& index,
-                                            std::vector<std::string> keys, uint64_t entries);
+  static std::unique_ptr<IndexScan> of_keys(const HandlerContext& context,
+                                            cluster::RoutingPtr routing, const ScanRange& range,
+                                            const IndexSpec& index, std::vector<std::string> keys,
+                                            uint64_t entries);
 
   // As Scan's.
   Answer<std::optional<std::string_view>> next();
@@ -63,7 +64,7 @@ class IndexScan {
 
  private:
   struct Candidate;
-  IndexScan(const Context& context, cluster::RoutingPtr routing, ScanRange range)
+  IndexScan(const HandlerContext& context, cluster::RoutingPtr routing, ScanRange range)
       : context_(context), routing_(std::move(routing)), range_(std::move(range)) {}
   // False: it does not help.
   Answer<bool> collect(const value::Value& filter, const IndexSpec* only, uint64_t at_most);
@@ -72,7 +73,7 @@ class IndexScan {
   void sort_keys();
   Answer<void> fetch();
 
-  const Context& context_;
+  const HandlerContext& context_;
   cluster::RoutingPtr routing_;
   const cluster::RoutingPtr definition_ = routing_;
   const ScanRange range_;

@@ -26,7 +26,7 @@ constexpr int32_t kQueryPlanKilled = 175;
 }  // namespace
 
 Answer<std::optional<std::vector<IndexLane>>> IndexWalk::open_lanes(
-    const Context& context, const cluster::RoutingPtr& routing, const ScanRange& range) {
+    const HandlerContext& context, const cluster::RoutingPtr& routing, const ScanRange& range) {
   std::vector<IndexLane> lanes;
   std::string placement = range.min;
   cluster::RoutingPtr newest = routing;
@@ -40,7 +40,7 @@ Answer<std::optional<std::vector<IndexLane>>> IndexWalk::open_lanes(
   }
 }
 
-IndexWalk::IndexWalk(const Context& context, cluster::RoutingPtr routing, ScanRange range,
+IndexWalk::IndexWalk(const HandlerContext& context, cluster::RoutingPtr routing, ScanRange range,
                      IndexPlan plan, bool is_backwards, std::vector<IndexLane> lanes,
                      uint64_t wanted)
     : context_(context),

@@ -20,10 +20,10 @@
 #include <vector>
 
 #include "api/mongo/bson/error.h"
-#include "api/mongo/context.h"
 #include "api/mongo/documents/document_view.h"
 #include "api/mongo/documents/index_plan.h"
 #include "api/mongo/documents/scan.h"
+#include "api/mongo/handler_context.h"
 #include "api/mongo/match/sort.h"
 #include "cluster/engine.h"
 
@@ -45,11 +45,11 @@ class IndexWalk {
 
   // The views of all partitions in a range. Nothing: they are too many.
   static Answer<std::optional<std::vector<IndexLane>>> open_lanes(
-      const Context& context, const cluster::RoutingPtr& routing, const ScanRange& range);
+      const HandlerContext& context, const cluster::RoutingPtr& routing, const ScanRange& range);
 
   // `lanes` as open_lanes() gave them. `wanted`: how many documents are likely to be read.
-  IndexWalk(const Context& context, cluster::RoutingPtr routing, ScanRange range, IndexPlan plan,
-            bool is_backwards, std::vector<IndexLane> lanes, uint64_t wanted);
+  IndexWalk(const HandlerContext& context, cluster::RoutingPtr routing, ScanRange range,
+            IndexPlan plan, bool is_backwards, std::vector<IndexLane> lanes, uint64_t wanted);
 
   // As Scan's.
   Answer<std::optional<std::string_view>> next();
@@ -86,7 +86,7 @@ class IndexWalk {
   Answer<void> fetch();
   Answer<void> sort_page();
 
-  const Context& context_;
+  const HandlerContext& context_;
   cluster::RoutingPtr routing_;
   const cluster::RoutingPtr definition_ = routing_;  // has what plan_ refers to
   const ScanRange range_;

@@ -79,7 +79,7 @@ bool MatchingDocuments::gives(const Sort& sort) const {
          is_by_ids(sort.parts()[0].descending);
 }
 
-Answer<std::unique_ptr<MatchingDocuments>> MatchingDocuments::open(const Context& context,
+Answer<std::unique_ptr<MatchingDocuments>> MatchingDocuments::open(const HandlerContext& context,
                                                                    cluster::RoutingPtr routing,
                                                                    const FindQuery& query,
                                                                    Budget& budget, int64_t now_ms) {

@@ -18,12 +18,12 @@
 #include <vector>
 
 #include "api/mongo/bson/collation.h"
-#include "api/mongo/context.h"
 #include "api/mongo/documents/hint.h"
 #include "api/mongo/documents/index_scan.h"
 #include "api/mongo/documents/index_walk.h"
 #include "api/mongo/documents/scan.h"
 #include "api/mongo/documents/transaction_scan.h"
+#include "api/mongo/handler_context.h"
 #include "api/mongo/match/match.h"
 #include "api/mongo/match/sort.h"
 #include "value/document.h"
@@ -71,7 +71,7 @@ struct ReadPlan {
 class MatchingDocuments {
  public:
   // `budget` outlives it.
-  static Answer<std::unique_ptr<MatchingDocuments>> open(const Context& context,
+  static Answer<std::unique_ptr<MatchingDocuments>> open(const HandlerContext& context,
                                                          cluster::RoutingPtr routing,
                                                          const FindQuery& query, Budget& budget,
                                                          int64_t now_ms);
@@ -116,7 +116,7 @@ class MatchingDocuments {
   ReadPlan reads() const;
 
  private:
-  MatchingDocuments(const Context& context, cluster::RoutingPtr routing, Budget& budget)
+  MatchingDocuments(const HandlerContext& context, cluster::RoutingPtr routing, Budget& budget)
       : context_(context), routing_(std::move(routing)), evaluation_(budget) {}
   // Chooses how documents are found: one of points_, scan_, index_ and walk_.
   Answer<void> plan_reads(const FindQuery& query, const Hint& hint);
@@ -132,7 +132,7 @@ class MatchingDocuments {
   Answer<value::Value> decode(std::string_view bytes);
   bool reads_by_scan() const { return scan_ || index_ || walk_; }
 
-  const Context& context_;
+  const HandlerContext& context_;
   const cluster::RoutingPtr routing_;
   Evaluation evaluation_;
   ParseContext parse_context_;

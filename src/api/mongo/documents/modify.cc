@@ -29,7 +29,7 @@ std::unexpected<WriteFailure> failed(Error error) {
 
 class Modifier {
  public:
-  Modifier(const Context& context, Call& call, cluster::RoutingPtr routing,
+  Modifier(const HandlerContext& context, Call& call, cluster::RoutingPtr routing,
            const Modification& modification)
       : context_(context),
         call_(call),
@@ -325,7 +325,7 @@ class Modifier {
     return std::unexpected(failure_of(*routing_, made->document, *reply->error));
   }
 
-  const Context& context_;
+  const HandlerContext& context_;
   Call& call_;
   cluster::RoutingPtr routing_;
   const Modification& modification_;
@@ -340,7 +340,7 @@ class Modifier {
 
 }  // namespace
 
-std::expected<Modified, WriteFailure> modify(const Context& context, Call& call,
+std::expected<Modified, WriteFailure> modify(const HandlerContext& context, Call& call,
                                              cluster::RoutingPtr routing,
                                              const Modification& modification) {
   return Modifier(context, call, std::move(routing), modification).run();

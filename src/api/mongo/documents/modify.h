@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "api/mongo/call.h"
-#include "api/mongo/context.h"
 #include "api/mongo/documents/find_stream.h"
 #include "api/mongo/documents/retryable_write.h"
 #include "api/mongo/documents/writing.h"
+#include "api/mongo/handler_context.h"
 #include "api/mongo/match/sort.h"
 #include "api/mongo/update/update.h"
 #include "value/value.h"
@@ -45,7 +45,7 @@ struct Modification {
 };
 
 // `routing` is null when the collection is not there; an upsert makes it.
-std::expected<Modified, WriteFailure> modify(const Context& context, Call& call,
+std::expected<Modified, WriteFailure> modify(const HandlerContext& context, Call& call,
                                              cluster::RoutingPtr routing,
                                              const Modification& modification);
 

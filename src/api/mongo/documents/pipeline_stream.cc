@@ -62,7 +62,8 @@ class PipelineStream::DocumentSource final : public Source {
   const std::unique_ptr<MatchingDocuments> documents_;
 };
 
-PipelineStream::PipelineStream(const Context& context, const PipelineQuery& query, int64_t now_ms)
+PipelineStream::PipelineStream(const HandlerContext& context, const PipelineQuery& query,
+                               int64_t now_ms)
     : context_(context), query_(query), now_ms_(now_ms), run_(budget) {
   run_.collections = this;
   run_.database = query_.database;
@@ -75,7 +76,7 @@ PipelineStream::~PipelineStream() {
   source_.reset();
 }
 
-Answer<std::unique_ptr<PipelineStream>> PipelineStream::open(const Context& context,
+Answer<std::unique_ptr<PipelineStream>> PipelineStream::open(const HandlerContext& context,
                                                              const PipelineQuery& query,
                                                              int64_t now_ms) {
   std::unique_ptr<PipelineStream> made(new PipelineStream(context, query, now_ms));

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "api/mongo/context.h"
 #include "api/mongo/cursors/row_stream.h"
 #include "api/mongo/documents/find_stream.h"
+#include "api/mongo/handler_context.h"
 #include "api/mongo/pipeline/pipeline.h"
 #include "value/value.h"
 
@@ -27,7 +27,7 @@ struct PipelineQuery {
 
 class PipelineStream final : public RowStream, private Collections {
  public:
-  static Answer<std::unique_ptr<PipelineStream>> open(const Context& context,
+  static Answer<std::unique_ptr<PipelineStream>> open(const HandlerContext& context,
                                                       const PipelineQuery& query, int64_t now_ms);
   ~PipelineStream() override;
 
@@ -45,7 +45,7 @@ class PipelineStream final : public RowStream, private Collections {
 
  private:
   class DocumentSource;
-  PipelineStream(const Context& context, const PipelineQuery& query, int64_t now_ms);
+  PipelineStream(const HandlerContext& context, const PipelineQuery& query, int64_t now_ms);
   Answer<std::unique_ptr<Source>> read(const std::string& database, const std::string& collection,
                                        const Pipeline& pipeline, Run& run) override;
   // The documents of a collection that a pipeline is over, and how many of its first stages they
@@ -58,7 +58,7 @@ class PipelineStream final : public RowStream, private Collections {
   Answer<Input> documents_of(const std::string& database, const std::string& collection,
                              const Leading& leading, const value::Value& hint);
 
-  const Context& context_;
+  const HandlerContext& context_;
   const PipelineQuery query_;
   const int64_t now_ms_;
   Run run_;

@@ -67,7 +67,7 @@ int32_t RetryableWrite::id_of(size_t statement) const {
   return static_cast<int32_t>(first_id_ + static_cast<int64_t>(statement));
 }
 
-Answer<void> RetryableWrite::load(const Context& context, const cluster::RoutingPtr& routing,
+Answer<void> RetryableWrite::load(const HandlerContext& context, const cluster::RoutingPtr& routing,
                                   const Call& call) {
   if (!may_be_done_ || !routing) return {};
   const bool is_told = call.hop && call.hop->range;

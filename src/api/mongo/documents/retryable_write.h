@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "api/mongo/bson/error.h"
-#include "api/mongo/context.h"
+#include "api/mongo/handler_context.h"
 #include "cluster/routing.h"
 #include "partition/note.h"
 #include "value/value.h"
@@ -48,7 +48,8 @@ class RetryableWrite {
   bool may_be_done() const { return may_be_done_; }
   // Finds what was done before, in the partitions that the call concerns. Blocks. 217 when the
   // number was another command's.
-  Answer<void> load(const Context& context, const cluster::RoutingPtr& routing, const Call& call);
+  Answer<void> load(const HandlerContext& context, const cluster::RoutingPtr& routing,
+                    const Call& call);
   bool is_inserted(size_t statement) const;
   // The body of a statement's note; undefined: it was not done.
   value::Value result_of(size_t statement) const;

@@ -27,7 +27,8 @@ ScanRange one_placement(const std::string& placement) {
   return {placement, placement + '\0', {}, {}};
 }
 
-Scan::Scan(const Context& context, cluster::RoutingPtr routing, ScanRange range, ScanOrder order)
+Scan::Scan(const HandlerContext& context, cluster::RoutingPtr routing, ScanRange range,
+           ScanOrder order)
     : context_(context),
       routing_(std::move(routing)),
       range_(std::move(range)),
@@ -118,7 +119,7 @@ bool wait_for_throughput(const orrery::Error& error, int64_t& left_ms) {
   return true;
 }
 
-Answer<void> admit(const Context& context, const cluster::RoutingPtr& routing,
+Answer<void> admit(const HandlerContext& context, const cluster::RoutingPtr& routing,
                    std::string_view placement) {
   int64_t left_ms = kThrottledWaitMs;
   for (;;) {
@@ -129,8 +130,8 @@ Answer<void> admit(const Context& context, const cluster::RoutingPtr& routing,
   }
 }
 
-double pay(const Context& context, const cluster::RoutingPtr& routing, std::string_view placement,
-           uint64_t items, uint64_t bytes, uint64_t bytes_returned) {
+double pay(const HandlerContext& context, const cluster::RoutingPtr& routing,
+           std::string_view placement, uint64_t items, uint64_t bytes, uint64_t bytes_returned) {
   partition::Work work;
   work.kind = partition::WorkKind::query;
   work.items = items;

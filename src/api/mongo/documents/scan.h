@@ -16,8 +16,8 @@
 #include <string_view>
 
 #include "api/mongo/bson/error.h"
-#include "api/mongo/context.h"
 #include "api/mongo/documents/document_view.h"
+#include "api/mongo/handler_context.h"
 #include "cluster/engine.h"
 
 namespace orrery::mongo {
@@ -36,7 +36,7 @@ enum class ScanOrder : uint8_t { ascending, descending };
 class Scan {
  public:
   // A descending one is of one placement key.
-  Scan(const Context& context, cluster::RoutingPtr routing, ScanRange range,
+  Scan(const HandlerContext& context, cluster::RoutingPtr routing, ScanRange range,
        ScanOrder order = ScanOrder::ascending);
 
   // The next document's bytes, valid until the next call; nothing at the end.
@@ -56,7 +56,7 @@ class Scan {
   // Whether the cursor has left the range.
   bool is_out_of_range() const;
 
-  const Context& context_;
+  const HandlerContext& context_;
   cluster::RoutingPtr routing_;
   const ScanRange range_;
   const ScanOrder order_;
@@ -73,11 +73,11 @@ class Scan {
 
 // One command's, or one batch's, use of a collection's throughput: admitted before it reads, paid
 // after. Over budget, it waits for a while; then it fails with code 16500.
-Answer<void> admit(const Context& context, const cluster::RoutingPtr& routing,
+Answer<void> admit(const HandlerContext& context, const cluster::RoutingPtr& routing,
                    std::string_view placement);
 // The charge.
-double pay(const Context& context, const cluster::RoutingPtr& routing, std::string_view placement,
-           uint64_t items, uint64_t bytes, uint64_t bytes_returned);
+double pay(const HandlerContext& context, const cluster::RoutingPtr& routing,
+           std::string_view placement, uint64_t items, uint64_t bytes, uint64_t bytes_returned);
 
 // How long a command waits, all in all, for throughput.
 inline constexpr int64_t kThrottledWaitMs = 3'000;

@@ -40,7 +40,7 @@ Definition with_pending(const Definition& definition, bool is_pending) {
 
 // Waits until every partition has the new index rules: writes by the old definition, which say
 // nothing of a date, are refused from then on.
-Answer<void> wait_for_rules(const Context& context, const cluster::RoutingPtr& routing,
+Answer<void> wait_for_rules(const HandlerContext& context, const cluster::RoutingPtr& routing,
                             Budget& budget) {
   for (;;) {
     auto usage = context.items.usage(routing);
@@ -52,7 +52,7 @@ Answer<void> wait_for_rules(const Context& context, const cluster::RoutingPtr& r
 }
 
 // Writes documents as they are. What others have written meanwhile has its date.
-Answer<double> write_again(const Context& context, const cluster::RoutingPtr& routing,
+Answer<double> write_again(const HandlerContext& context, const cluster::RoutingPtr& routing,
                            const std::vector<partition::ItemKey>& keys) {
   WriteBatch batch(context, routing, false);
   double charge = 0;
@@ -76,7 +76,7 @@ Answer<double> write_again(const Context& context, const cluster::RoutingPtr& ro
 
 }  // namespace
 
-Answer<cluster::RoutingPtr> start_expiring(const Context& context, Call& call,
+Answer<cluster::RoutingPtr> start_expiring(const HandlerContext& context, Call& call,
                                            const cluster::RoutingPtr& routing,
                                            Definition definition) {
   auto pending = replace_definition(context, routing, with_pending(definition, true));

@@ -9,13 +9,13 @@
 #include "api/mongo/bson/error.h"
 #include "api/mongo/call.h"
 #include "api/mongo/collections/definition.h"
-#include "api/mongo/context.h"
+#include "api/mongo/handler_context.h"
 #include "cluster/engine.h"
 
 namespace orrery::mongo {
 
 // `definition` has the index. Blocks until documents expire by it.
-Answer<cluster::RoutingPtr> start_expiring(const Context& context, Call& call,
+Answer<cluster::RoutingPtr> start_expiring(const HandlerContext& context, Call& call,
                                            const cluster::RoutingPtr& routing,
                                            Definition definition);
 

@@ -127,7 +127,7 @@ partition::Lifetime lifetime_of(const Definition& definition, std::string_view b
 
 // Wherever the partition is. Of an outcome that nobody knows the client is told that it may try
 // again: a write that may be retried is then done once.
-cluster::WriteReply store(const Context& context, const cluster::RoutingPtr& routing,
+cluster::WriteReply store(const HandlerContext& context, const cluster::RoutingPtr& routing,
                           std::vector<Write> transaction) {
   face::StoredItems stored = context.items.write_and_wait(routing, std::move(transaction));
   if (stored.is_unknown) stored.reply.error->code = Code::elsewhere;
@@ -233,7 +233,7 @@ void append_failures(BsonWriter& answer, const std::vector<WriteFailure>& failur
   answer.end();
 }
 
-cluster::WriteReply write_one(const Context& context, const cluster::RoutingPtr& routing,
+cluster::WriteReply write_one(const HandlerContext& context, const cluster::RoutingPtr& routing,
                               const Write& write) {
   int64_t left_ms = kThrottledWaitMs;
   for (;;) {

@@ -12,7 +12,7 @@
 
 #include "api/mongo/bson/bson_writer.h"
 #include "api/mongo/bson/error.h"
-#include "api/mongo/context.h"
+#include "api/mongo/handler_context.h"
 #include "cluster/engine.h"
 #include "partition/partition.h"
 #include "value/document.h"
@@ -62,7 +62,7 @@ Answer<void> ask_to_retry(const Call& call, const std::vector<WriteFailure>& fai
 void append_failures(BsonWriter& answer, const std::vector<WriteFailure>& failures);
 
 // One write. Waits for throughput. Blocks.
-cluster::WriteReply write_one(const Context& context, const cluster::RoutingPtr& routing,
+cluster::WriteReply write_one(const HandlerContext& context, const cluster::RoutingPtr& routing,
                               const partition::Write& write);
 
 // Writes in transactions of some hundred that have one placement key. Each write is done or not by
@@ -77,7 +77,7 @@ class WriteBatch {
     bool is_stopped = false;  // at the first that was refused
   };
   // `stops`: nothing is done after a write that was refused. `retry`: the writes are inserts of it.
-  WriteBatch(const Context& context, cluster::RoutingPtr routing, bool stops,
+  WriteBatch(const HandlerContext& context, cluster::RoutingPtr routing, bool stops,
              const RetryableWrite* retry = nullptr)
       : context_(context), routing_(std::move(routing)), stops_(stops), retry_(retry) {}
 
@@ -91,7 +91,7 @@ class WriteBatch {
  private:
   void flush();
 
-  const Context& context_;
+  const HandlerContext& context_;
   const cluster::RoutingPtr routing_;
   const bool stops_;
   const RetryableWrite* const retry_;

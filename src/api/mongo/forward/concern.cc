@@ -109,7 +109,7 @@ Concern about_cursor(const Call& call) {
 
 }  // namespace
 
-Concern concern_of(const Context& context, const Call& call, const Command& command) {
+Concern concern_of(const HandlerContext& context, const Call& call, const Command& command) {
   if (command.run == run_get_more) return about_cursor(call);
   if (command.runs == Runs::at_once || command.run == run_sasl_continue) return {};
   if (command.runs == Runs::management) return {.catalog = true};

@@ -13,7 +13,7 @@
 
 #include "api/mongo/call.h"
 #include "api/mongo/commands/command.h"
-#include "api/mongo/context.h"
+#include "api/mongo/handler_context.h"
 
 namespace orrery::mongo {
 
@@ -24,6 +24,6 @@ struct Concern {
   bool changes = false;  // it is a read by its name, and ends with writes
 };
 
-Concern concern_of(const Context& context, const Call& call, const Command& command);
+Concern concern_of(const HandlerContext& context, const Call& call, const Command& command);
 
 }  // namespace orrery::mongo

@@ -187,7 +187,8 @@ void fail_with(const Journey& journey, std::string why) {
 }
 
 // From the beginning, a little later: what it concerns may be elsewhere then, or here.
-void run_again(const Context& context, Journey journey, uint64_t catalog_lsn, std::string why) {
+void run_again(const HandlerContext& context, Journey journey, uint64_t catalog_lsn,
+               std::string why) {
   Hop& hop = *journey.call->hop;
   hop.sending = {};
   const auto pause = face::Forwarder::pause_before(hop.tries);
@@ -200,11 +201,11 @@ void run_again(const Context& context, Journey journey, uint64_t catalog_lsn, st
   });
 }
 
-void send(const Context& context, Journey journey);
+void send(const HandlerContext& context, Journey journey);
 
 // A write whose answer was lost: its owner is asked again, for as long as that makes sense. Then
 // one with a number is run again: where it was done, its note says so.
-void ask_again(const Context& context, Journey journey, const orrery::Error& error) {
+void ask_again(const HandlerContext& context, Journey journey, const orrery::Error& error) {
   Hop& hop = *journey.call->hop;
   const auto pause = error.code == Code::not_found || journey.call->client_is_gone()
                          ? std::nullopt
@@ -220,7 +221,8 @@ void ask_again(const Context& context, Journey journey, const orrery::Error& err
   fail_with(journey, error.message + ". It may be done or not: look before you repeat it");
 }
 
-void reply(const Context& context, const Journey& journey, const peer::ForwardAnswer& answer) {
+void reply(const HandlerContext& context, const Journey& journey,
+           const peer::ForwardAnswer& answer) {
   const auto cursor = number_in<int64_t>(answer.headers, "cursor");
   if (journey.is_get_more() && cursor == 0) context.far_cursors.remove(journey.concern.cursor);
   if (cursor != 0) context.far_cursors.add(cursor, journey.address);
@@ -228,7 +230,8 @@ void reply(const Context& context, const Journey& journey, const peer::ForwardAn
                                 number_in<double>(answer.headers, "charge"));
 }
 
-void take_answer(const Context& context, Journey journey, Result<peer::ForwardAnswer> answer) {
+void take_answer(const HandlerContext& context, Journey journey,
+                 Result<peer::ForwardAnswer> answer) {
   if (!answer) {
     const orrery::Error& error = answer.error();
     const bool is_lost = error.code == Code::internal || journey.call->hop->sending.asked_again > 0;
@@ -255,7 +258,7 @@ void take_answer(const Context& context, Journey journey, Result<peer::ForwardAn
   reply(context, journey, *answer);
 }
 
-void send(const Context& context, Journey journey) {
+void send(const HandlerContext& context, Journey journey) {
   const Call& call = *journey.call;
   Hop& hop = *call.hop;
   if (journey.address.empty()) {
@@ -282,7 +285,7 @@ void send(const Context& context, Journey journey) {
 }
 
 // Where it is to be run; nothing: here.
-std::optional<std::string> elsewhere(const Context& context, const Concern& concern) {
+std::optional<std::string> elsewhere(const HandlerContext& context, const Concern& concern) {
   const cluster::Placement& placement = context.forwarder->placement();
   if (concern.cursor != 0) return context.far_cursors.find(concern.cursor);
   if (concern.catalog) return placement.coordinator_address();
@@ -291,7 +294,7 @@ std::optional<std::string> elsewhere(const Context& context, const Concern& conc
 
 }  // namespace
 
-void begin_hop(const Context& context, Call& call) {
+void begin_hop(const HandlerContext& context, Call& call) {
   if (context.forwarder == nullptr) return;
   if (!call.hop) call.hop = std::make_unique<Hop>();
   const int64_t asked_ms = call.max_time_ms();
@@ -301,7 +304,7 @@ void begin_hop(const Context& context, Call& call) {
   call.hop->deadline = call.hop->is_forwarded() ? std::min(call.hop->deadline, deadline) : deadline;
 }
 
-void run_call(const Context& context, CallPtr call, const Command& command,
+void run_call(const HandlerContext& context, CallPtr call, const Command& command,
               const RunHere& run_here) {
   if (!call->hop) return run_here(std::move(call), command);
   Concern concern = concern_of(context, *call, command);
@@ -355,7 +358,7 @@ static bool has_killed(std::string_view answer, int64_t id) {
   return false;
 }
 
-bool kill_far_cursor(const Context& context, const Call& call, int64_t id) {
+bool kill_far_cursor(const HandlerContext& context, const Call& call, int64_t id) {
   if (context.forwarder == nullptr) return false;
   const auto address = context.far_cursors.find(id);
   if (!address) return false;
@@ -382,7 +385,8 @@ bool kill_far_cursor(const Context& context, const Call& call, int64_t id) {
   return true;
 }
 
-Status create_at_owner(const Context& context, std::string_view database, std::string_view name) {
+Status create_at_owner(const HandlerContext& context, std::string_view database,
+                       std::string_view name) {
   BsonWriter command;
   command.string("create", name).string("$db", database);
   const std::string document = command.take();

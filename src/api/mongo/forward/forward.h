@@ -15,19 +15,19 @@
 
 #include "api/mongo/call.h"
 #include "api/mongo/commands/command.h"
-#include "api/mongo/context.h"
 #include "api/mongo/forward/hop.h"
+#include "api/mongo/handler_context.h"
 #include "face/forward.h"
 #include "net/http.h"
 
 namespace orrery::mongo {
 
 // Makes a client's call one of a node among others. Nothing in a server alone.
-void begin_hop(const Context& context, Call& call);
+void begin_hop(const HandlerContext& context, Call& call);
 
 // Runs a call that was checked: at the node that has what it concerns, or by `run_here`.
 using RunHere = std::function<void(CallPtr, const Command&)>;
-void run_call(const Context& context, CallPtr call, const Command& command,
+void run_call(const HandlerContext& context, CallPtr call, const Command& command,
               const RunHere& run_here);
 
 // A command that another node sent, with the connection that it came on there. Null: it cannot be
@@ -42,10 +42,11 @@ std::optional<Arrived> take_forwarded(const net::Request& request, const face::F
                                       net::Responder responder);
 
 // Closes a cursor that is at another node, without waiting. False: none is known.
-bool kill_far_cursor(const Context& context, const Call& call, int64_t id);
+bool kill_far_cursor(const HandlerContext& context, const Call& call, int64_t id);
 
 // Has the catalog's owner make a collection, if there is none, and waits until this node knows it.
 // Blocks.
-Status create_at_owner(const Context& context, std::string_view database, std::string_view name);
+Status create_at_owner(const HandlerContext& context, std::string_view database,
+                       std::string_view name);
 
 }  // namespace orrery::mongo

@@ -36,9 +36,9 @@ struct ServiceOptions {
   std::string replica_set;
 };
 
-struct Context {
-  Context(const face::Context& lent, ServiceOptions options_in,
-          face::ItemsAnywhere::Complete complete_write)
+struct HandlerContext {
+  HandlerContext(const face::Context& lent, ServiceOptions options_in,
+                 face::ItemsAnywhere::Complete complete_write)
       : engine(lent.engine),
         lanes(lent.lanes),
         clock(lent.clock),
