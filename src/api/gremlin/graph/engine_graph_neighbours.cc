@@ -19,7 +19,7 @@ constexpr size_t kFoundEdgeBytes = 256;
 // A partition key with more items is not read as a whole.
 constexpr size_t kItemsOfScan = 4096;
 // Of one traversal: a thousand items take some milliseconds, and most of them are for others.
-constexpr size_t kScansMax = 8;
+constexpr size_t kScansMax = 1;
 
 }  // namespace
 
