@@ -2,8 +2,6 @@
 // with it: open, write, read strongly, close. The real one has RocksDB in the same place.
 #pragma once
 
-#include <rocksdb/file_system.h>
-
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,6 +13,7 @@
 #include "nodes/simulation/sim_store.h"
 #include "nodes/simulation/world.h"
 #include "volume/objects/lease.h"
+#include "volume/objects/object_file_system.h"
 #include "volume/volume.h"
 
 namespace orrery::nodes::simulation {
