@@ -156,20 +156,17 @@ void Node::forget_question() {
   lease_.set_cannot_reach("");
 }
 
-// Whether most of those that live have answered lately. Asks those that have not.
-bool Node::reaches_most(int64_t now_us) {
+// Asked while the catalog is nobody's: whether most of those that live have answered since.
+bool Node::reaches_most() {
   size_t probed = 0;
   size_t reached = 0;
   for (const Member& member : members_.live()) {
     if (member.incarnation == lease_.incarnation()) continue;
-    if (probed == kWatchersMax) break;
-    ++probed;
-    const auto is_reached = [&] {
-      return probes_.has_answered_since(member.incarnation, now_us - times_.reached_us);
-    };
-    if (!is_reached()) probes_.send(member);
-    if (is_reached()) ++reached;
+    if (probed++ == kWatchersMax) break;
+    if (!probes_.has_answered_since(member.incarnation, *vacant_since_us_)) probes_.send(member);
+    if (probes_.has_answered_since(member.incarnation, *vacant_since_us_)) ++reached;
   }
+  probed = std::min(probed, kWatchersMax);
   return (reached + 1) * 2 > probed + 1;
 }
 
@@ -182,7 +179,7 @@ bool Node::may_claim(int64_t now_us) {
   const auto first = std::ranges::find_if(members_.live(), takes);
   if (self->draining && first != members_.live().end()) return false;
   const int64_t vacant_us = now_us - *vacant_since_us_;
-  if (!reaches_most(now_us) && vacant_us < times_.claim_unreached_us) return false;
+  if (!reaches_most() && vacant_us < times_.claim_unreached_us) return false;
   if (first == members_.live().end() || first->incarnation == self->incarnation) return true;
   return vacant_us >= times_.claim_after_us;
 }
@@ -248,8 +245,6 @@ void Node::ask_coordinator(int64_t now_us) {
   if ((!is_reached_ || is_late) && owner) {
     probes_.send(*owner);
     lease_.set_cannot_reach(probes_.is_unreachable(owner_) ? owner_ : "");
-    // Somebody may soon have to take its place, and then knows whom it reaches.
-    static_cast<void>(reaches_most(now_us));
   }
   if (is_asking_ && now_us - asked_us_ > 2 * times_.follow_deadline_us) {
     // The network owes an answer or an error, and gives neither.

@@ -114,7 +114,7 @@ class Node final : public peer::Answerer {
   void forget_question();
   void claim_catalog(int64_t now_us);
   bool may_claim(int64_t now_us);
-  bool reaches_most(int64_t now_us);
+  bool reaches_most();
   void step_down(bool releases);
   void coordinate(int64_t now_us);
   void ask_coordinator(int64_t now_us);

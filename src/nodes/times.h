@@ -12,7 +12,6 @@ struct NodeTimes {
   // not reach more than half of the others leaves it to them for so long.
   int64_t claim_after_us = 300'000;
   int64_t claim_unreached_us = 2'000'000;
-  int64_t reached_us = 1'000'000;  // for so long an answer to a probe says that a node is reached
   // For how long an answer to a follower waits for news, and how long a follower waits for it.
   int64_t news_wait_us = 200'000;
   int64_t follow_deadline_us = 1'200'000;

@@ -32,7 +32,8 @@ constexpr int64_t kWriteEveryUs = 30'000;
 constexpr int64_t kForEverUs = 1'000'000'000;
 
 // Polls are rarer than in production, to run more seeds.
-constexpr NodeTimes kUsualTimes{.tick_us = 100'000, .poll_us = 300'000, .balance_us = 3'000'000};
+constexpr NodeTimes kUsualTimes{
+    .tick_us = 100'000, .poll_us = 300'000, .claim_after_us = 200'000, .balance_us = 3'000'000};
 
 std::string name_of(uint32_t node) {
   return fmt::format("n{}", node);
