@@ -166,13 +166,17 @@ Status take_apart(std::string_view path, ResourceAddress& address) {
   path = without_query(path);
   while (path.starts_with('/')) path.remove_prefix(1);
   while (path.ends_with('/')) path.remove_suffix(1);
+  const auto refused = [&](const Error& error) -> Status {
+    address = {};
+    return pass(error);
+  };
   const auto escaped = split(path, address);
-  if (!escaped) return pass(escaped.error());
+  if (!escaped) return refused(escaped.error());
   if (address.count == 0) return {};
   address.by_rid = names_database_by_rid(address);
   if (asks_for_addresses(address)) {
     auto feed = resolved_for(target);
-    if (!feed) return pass(feed.error());
+    if (!feed) return refused(feed.error());
     address.resource_type = std::move(feed->resource_type);
     address.resource_link = std::move(feed->resource_link);
     return {};

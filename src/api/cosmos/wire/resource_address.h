@@ -43,8 +43,8 @@ struct ResourceAddress {
 // `path` may have slashes at both ends and a query, which is ignored; in the path of an item a
 // question mark is a part of its id.
 Result<ResourceAddress> address_of(std::string_view path);
-// The same in place, for a call's own address, which is empty before: to move its dozen strings
-// about costs as much as to read them.
+// The same in place, for a call's own address, which is empty before and after an error: to move
+// its dozen strings about costs as much as to read them.
 Status take_apart(std::string_view path, ResourceAddress& address);
 
 // Of a request for the addresses of direct mode, /addresses/?$resolveFor=…: what they are asked

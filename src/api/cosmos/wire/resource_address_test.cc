@@ -120,5 +120,15 @@ TEST(Address, OfAddressesOfNothingIsRefused) {
   }
 }
 
+// A call that is refused has no address, so that its answer repeats none of what was sent.
+TEST(Address, IsEmptyAfterAnError) {
+  for (const std::string_view path : {"/addresses/?$resolveFor=x", "/dbs/a//b", "/dbs/%zz"}) {
+    ResourceAddress address;
+    EXPECT_FALSE(take_apart(path, address));
+    EXPECT_EQ(address.count, 0U) << path;
+    EXPECT_EQ(address.segments[0], "") << path;
+  }
+}
+
 }  // namespace
 }  // namespace orrery::cosmos
