@@ -19,7 +19,9 @@ constexpr size_t kRootsReadMax = 256;
 }  // namespace
 
 std::shared_ptr<const Plan> Coordinator::update(const Members& members, int64_t now_us) {
-  const bool is_due = balanced_us_ == INT64_MIN || now_us - balanced_us_ >= times_.balance_us;
+  // Nothing moves for balance at first: who is to be balanced has not told its loads yet.
+  if (balanced_us_ == INT64_MIN) balanced_us_ = now_us;
+  const bool is_due = now_us - balanced_us_ >= times_.balance_us;
   const uint64_t lsn = seat_.catalog_lsn();
   bool is_first = false;
   Strangers unheard;

@@ -42,6 +42,14 @@ class NodesTest : public testing::Test {
       if (found == test_.nodes_.end()) {
         return done(fail(Code::overloaded, "no such node: " + address));
       }
+      if (kind == kChangeCall) {
+        done = [this, done = std::move(done)](Result<std::string> answer) mutable {
+          if (test_.loses_answer()) {
+            answer = fail(Code::internal, "the connection ended before the answer");
+          }
+          done(std::move(answer));
+        };
+      }
       found->second.engine->answer(kind, bytes, std::move(done));
     }
 
@@ -95,6 +103,10 @@ class NodesTest : public testing::Test {
       auto applied = node.engine->seat()->apply(*news);
       ASSERT_TRUE(applied) << applied.error().message;
     }
+  }
+  // Of a change of the catalog.
+  bool loses_answer() {
+    return loses_answers_after_split_ && find(coordinator_, "c")->slots.size() > 1;
   }
   // Ranges in the order of the map, each with its node.
   void plan(const RoutingPtr& routing, const std::vector<std::string>& owners) {
@@ -159,6 +171,7 @@ class NodesTest : public testing::Test {
   std::string coordinator_;
   uint32_t database_ = 0;
   uint64_t plans_ = 0;
+  std::atomic<bool> loses_answers_after_split_{false};
 };
 
 TEST_F(NodesTest, EachServesWhatThePlanNamesItFor) {
@@ -231,6 +244,28 @@ TEST_F(NodesTest, ANodeSplitsWhatItServesAndAllKnow) {
     ++at_a;
   }
   EXPECT_GT(at_a, 0);
+}
+
+// The owner of the catalog has the new map, and the node that splits does not know it yet.
+TEST_F(NodesTest, AChildThatIsGivenAwayBeforeItsSplitIsKnownIsLetGo) {
+  const RoutingPtr routing = make("c", 400);
+  plan(routing, {"b"});
+  for (int i = 0; i < 30; ++i) {
+    ASSERT_FALSE(write("b", find("b", "c"), "k" + std::to_string(i)));
+  }
+  loses_answers_after_split_ = true;
+  std::thread splitter([&] { static_cast<void>(at("a").split(routing->container->number, 0)); });
+  while (find("a", "c")->slots.size() < 2) std::this_thread::yield();
+  tell_news();
+  const RoutingPtr here = find("a", "c");
+  plan(here, {"a", "b"});
+  loses_answers_after_split_ = false;
+  const std::string left = key_in(*here, 0);
+  const std::string right = key_in(*here, 1);
+  EXPECT_FALSE(write("a", here, left)) << "a waits for b to let go, in vain";
+  EXPECT_TRUE(read("a", here, left)->item);
+  EXPECT_FALSE(write("b", find("b", "c"), right));
+  splitter.join();
 }
 
 TEST_F(NodesTest, ANodeMergesWhatItServesAndAllKnow) {

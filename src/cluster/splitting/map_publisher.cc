@@ -70,9 +70,12 @@ MapPublisher::Slots MapPublisher::route_to(const catalog::ContainerPtr& containe
       slot->bytes = child->usage().bytes;
       if (slot->load) adopt_load(*before, *slot);
       slot->last_used_us = clock_.steady_us();
+      slots.push_back(slot);
+      // While the commit was in doubt another node can have been named for it. That one waits until
+      // it is closed here, and nothing but this would close it: the plan was followed already.
+      if (!slot->here) continue;
       MutexLock lock(slot->mutex);
       slot->partition = child;
-      slots.push_back(slot);
     }
   }
   table_.install(after);

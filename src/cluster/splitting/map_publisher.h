@@ -6,6 +6,9 @@
 // either way. Should the server be stopped before that, nothing is returned, and everything stays
 // in place for whichever map is there at the next start.
 //
+// Invariant: a slot that the plan names another node for gets no partition (NodeSeat's first). Both
+// happen under the table's change_mutex.
+//
 // Threading: the split queue's thread.
 #pragma once
 
