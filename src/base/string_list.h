@@ -15,6 +15,10 @@ class StringList {
     bytes_ += text;
     ends_.push_back(bytes_.size());
   }
+  void reserve(size_t count, size_t bytes) {
+    ends_.reserve(count);
+    bytes_.reserve(bytes);
+  }
   size_t size() const { return ends_.size(); }
   bool empty() const { return ends_.empty(); }
   // Valid until one is added.

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <climits>
 
-#include "value/terms.h"
+#include "value/term_size.h"
 
 namespace orrery::partition {
 namespace {
@@ -22,10 +22,11 @@ class TermOfEntry final : public rocksdb::SliceTransform {
  public:
   const char* Name() const override { return "orrery.term"; }
   bool InDomain(const rocksdb::Slice& key) const override {
-    return value::term_size(key.ToStringView()).has_value();
+    return value::term_size_or_0(key.ToStringView()) != 0;
   }
   rocksdb::Slice Transform(const rocksdb::Slice& key) const override {
-    return {key.data(), value::term_size(key.ToStringView()).value_or(key.size())};
+    const size_t size = value::term_size_or_0(key.ToStringView());
+    return {key.data(), size != 0 ? size : key.size()};
   }
 };
 

@@ -11,6 +11,7 @@
 #include "partition/format.h"
 #include "partition/store.h"
 #include "value/ordered.h"
+#include "value/term_size.h"
 #include "value/terms.h"
 
 namespace orrery::partition {
@@ -30,15 +31,14 @@ constexpr size_t kPassedMax = 128;
 // Where entries whose terms are not before `term` begin. No term starts another: when the bound is
 // more than a whole term, that term's entries are all before it.
 std::string entries_from(std::string_view term) {
-  auto size = value::term_size(term);
-  if (size && *size < term.size()) return value::after_prefix(term.substr(0, *size));
+  const size_t size = value::term_size_or_0(term);
+  if (size != 0 && size < term.size()) return value::after_prefix(term.substr(0, size));
   return std::string(term);
 }
 
 // Whether the range is that of the entries of one term.
 bool is_one_term(std::string_view from, std::string_view to) {
-  auto size = value::term_size(from);
-  if (!size || *size != from.size()) return false;
+  if (from.empty() || value::term_size_or_0(from) != from.size()) return false;
   const bool is_next = to.size() == from.size() + 1 && to.back() == '\0' && to.starts_with(from);
   return is_next || entries_from(to) == value::after_prefix(from);
 }
@@ -316,6 +316,7 @@ Result<std::vector<std::string_view>> View::fetch(std::span<const std::string> k
   std::erase_if(order,
                 [&](size_t i) { return keys[i] < state_->key_min || keys[i] >= state_->key_max; });
   state_->cached.clear();
+  state_->cached.reserve(order.size());
   ItemCache& cache = state_->partition->shared_.caches->items;
   const uint64_t owner = state_->partition->cache_owner_;
   const bool is_follower = state_->store.is_follower();

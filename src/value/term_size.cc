@@ -1,5 +1,6 @@
-// Walking over an encoded term without decoding it: what a reader of the index does to reach the
-// key behind it.
+// See term_size.h.
+#include "value/term_size.h"
+
 #include "value/composite.h"
 #include "value/shape.h"
 #include "value/spatial.h"
@@ -7,10 +8,6 @@
 
 namespace orrery::value {
 namespace {
-
-std::unexpected<Error> malformed() {
-  return fail(Code::corrupt, "an index entry does not have the form of a term");
-}
 
 // Skips ordered bytes (see ordered.h), up to and including their end; false when they have none.
 bool skip_ordered_bytes(std::string_view& in) {
@@ -59,22 +56,30 @@ bool skip_value(std::string_view& in) {
 
 }  // namespace
 
-Result<size_t> term_size(std::string_view key) {
+size_t term_size_or_0(std::string_view key) {
+  if (key.empty()) return 0;
   std::string_view in = key;
   bool ok = true;
-  if (in.starts_with(kShapeLead)) {
-    ok = skip(in, kShapeTermBytes);
-  } else if (in.starts_with(kCompositeLead)) {
-    const size_t size = composite_term_size(in);
-    ok = size != 0 && skip(in, size);
-  } else if (in.starts_with(kSpatialLead)) {
-    in.remove_prefix(1);
-    ok = skip_path(in) && skip(in, kCellBytes);
-  } else {
-    ok = skip_path(in) && skip_value(in);
+  switch (key.front()) {
+    case kShapeLead:
+      ok = skip(in, kShapeTermBytes);
+      break;
+    case kCompositeLead:
+      return composite_term_size(in);
+    case kSpatialLead:
+      in.remove_prefix(1);
+      ok = skip_path(in) && skip(in, kCellBytes);
+      break;
+    default:
+      ok = skip_path(in) && skip_value(in);
   }
-  if (!ok) return malformed();
-  return key.size() - in.size();
+  return ok ? key.size() - in.size() : 0;
+}
+
+Result<size_t> term_size(std::string_view key) {
+  const size_t size = term_size_or_0(key);
+  if (size == 0) return fail(Code::corrupt, "an index entry does not have the form of a term");
+  return size;
 }
 
 }  // namespace orrery::value

@@ -47,6 +47,52 @@ constexpr std::array<std::optional<Type>, kTags> kTypeOfTag = [] {
   return types;
 }();
 
+// How long a value is, by its tag. An index is read by this: once for each entry that is passed.
+struct TagBytes {
+  enum class End : uint8_t { fixed, text, side };
+
+  uint8_t fixed = 0;  // the tag included; 0: not a tag
+  End end = End::fixed;
+};
+
+constexpr TagBytes bytes_of(Type type, bool is_typed) {
+  switch (type) {
+    case Type::undefined:
+    case Type::null:
+    case Type::boolean:
+    case Type::min_key:
+    case Type::max_key:
+      return {.fixed = 1};
+    case Type::number:
+      return {.fixed = 9, .end = is_typed ? TagBytes::End::side : TagBytes::End::fixed};
+    case Type::array:
+    case Type::object:
+      return {.fixed = 1, .end = is_typed ? TagBytes::End::text : TagBytes::End::fixed};
+    case Type::string:
+    case Type::binary:
+    case Type::regex:
+    case Type::code:
+      return {.fixed = 1, .end = TagBytes::End::text};
+    case Type::object_id:
+      return {.fixed = 13};
+    case Type::guid:
+      return {.fixed = 17};
+    case Type::date:
+      return {.fixed = 11};
+    case Type::timestamp:
+      return {.fixed = 9};
+  }
+  return {};
+}
+
+constexpr std::array<TagBytes, 256> kBytesOfTag = [] {
+  std::array<TagBytes, 256> bytes;
+  for (size_t tag = 0; tag < kTags; ++tag) {
+    if (kTypeOfTag[tag]) bytes[tag] = bytes_of(*kTypeOfTag[tag], tag >= size_t{kTypedTags});
+  }
+  return bytes;
+}();
+
 void append_text(std::string& out, std::string_view text) {
   append_ordered_bytes(out, text.substr(0, kMaxTermText));
   if (text.size() <= kMaxTermText) return;
@@ -249,52 +295,16 @@ std::optional<Type> type_of_tag(char tag) {
 size_t term_value_size(std::string_view in, bool inverted) {
   if (in.empty()) return 0;
   const char tag = inverted ? static_cast<char>(~in.front()) : in.front();
-  const auto type = type_of_tag(tag);
-  if (!type) return 0;
-  const bool is_typed = tag >= kTypedTags;
-  size_t size = 0;
-  bool ok = true;
-  in.remove_prefix(1);
-  switch (*type) {
-    case Type::undefined:
-    case Type::null:
-    case Type::boolean:
-    case Type::min_key:
-    case Type::max_key:
-      break;
-    case Type::number: {
-      size = 8;
-      if (!is_typed) break;
-      const size_t side = side_size(in, inverted);
-      ok = side != 0;
-      size += side;
-      break;
-    }
-    case Type::array:
-    case Type::object:
-      if (!is_typed) break;
-      [[fallthrough]];
-    case Type::string:
-    case Type::binary:
-    case Type::regex:
-    case Type::code:
-      size = text_size(in, inverted);
-      ok = size != 0;
-      break;
-    case Type::object_id:
-      size = 12;
-      break;
-    case Type::guid:
-      size = 16;
-      break;
-    case Type::date:
-      size = 10;
-      break;
-    case Type::timestamp:
-      size = 8;
-      break;
+  const TagBytes bytes = kBytesOfTag[static_cast<uint8_t>(tag)];
+  size_t size = bytes.fixed;
+  if (bytes.end != TagBytes::End::fixed) {
+    const std::string_view rest = in.substr(1);
+    const size_t varying =
+        bytes.end == TagBytes::End::text ? text_size(rest, inverted) : side_size(rest, inverted);
+    if (varying == 0) return 0;
+    size += varying;
   }
-  return ok && size <= in.size() ? size + 1 : 0;
+  return size <= in.size() ? size : 0;
 }
 
 bool is_cut_term_value(std::string_view bytes) {

@@ -23,6 +23,10 @@ namespace {
 
 using value::Value;
 
+// Of a page's memory, which grows with it. Most pages have at least so much.
+constexpr size_t kFirstRows = 16;
+constexpr size_t kFirstBytes = 4096;
+
 // One page of a query whose rows are returned as they are read.
 //
 // A full page reads ahead to the next row, so that the last page knows that it is the last. Items
@@ -179,7 +183,9 @@ class StreamedPage {
       if (!*found) return true;
       // An item that was removed between two pages takes its rows with it.
       if (scan.key() != at_.key) pass_over_ = 0;
-      before_ = at_;
+      before_.key.swap(at_.key);
+      before_.rows_of_it = at_.rows_of_it;
+      before_.skipped = at_.skipped;
       at_.key = scan.key();
       at_.rows_of_it = 0;
       if (scan.has_item()) {
@@ -261,6 +267,7 @@ class StreamedPage {
 
   // Returns a row; false after the last row of the query.
   bool give(std::string_view row) {
+    if (page_.rows.empty()) page_.rows.reserve(kFirstRows, kFirstBytes);
     page_.rows.push_back(row);
     if (wants_made_) made_.push_back(made_at_hand_);
     ++at_.given;
@@ -274,6 +281,7 @@ class StreamedPage {
     std::iota(order.begin(), order.end(), 0U);
     std::ranges::sort(order, {}, [this](uint32_t row) { return std::pair(made_[row], row); });
     StringList sorted;
+    sorted.reserve(order.size(), page_.rows.bytes());
     for (const uint32_t row : order) sorted.push_back(page_.rows[row]);
     page_.rows = std::move(sorted);
   }
@@ -286,7 +294,9 @@ class StreamedPage {
     // only if this page has read others before it.
     if (at_.rows_of_it <= pass_over_) {
       if (items_ <= 1 && !leaves_a_row_) return pass(too_much_time());
-      at_ = before_;
+      at_.key = std::move(before_.key);
+      at_.rows_of_it = before_.rows_of_it;
+      at_.skipped = before_.skipped;
     }
     page_.next = at_;
     return {};
@@ -300,7 +310,11 @@ class StreamedPage {
   QueryPage page_;
   std::string row_;  // the one at hand
   Position at_;
-  Position before_;
+  struct {
+    std::string key;
+    uint64_t rows_of_it = 0;
+    uint64_t skipped = 0;
+  } before_;  // what `at_` was before the item at hand, of which it has given nothing
   // Of a part: what the parts before it have given, as far as it is known.
   Fill before_part_;
   uint64_t given_before_ = 0;

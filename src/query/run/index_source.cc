@@ -79,6 +79,7 @@ class KeyOrderSource final : public ItemSource {
     const size_t most = std::clamp(wanted, choice_.is_exact ? size_t{1} : kInexactBatch, kBatchMax);
     at_ = 0;
     keys_.clear();
+    keys_.reserve(most);
     bool paused = false;
     while (keys_.size() < most && !paused && !ended_) {
       auto found = advance();

@@ -136,6 +136,8 @@ class OrderedSource final : public ItemSource {
     keys_.clear();
     doubtful_.clear();
     orders_.clear();
+    keys_.reserve(most);
+    orders_.reserve(most);
     bool paused = false;
     for (uint64_t steps = 0; keys_.size() < most && !paused; ++steps) {
       auto found = cursor_->next();
