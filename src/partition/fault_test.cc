@@ -81,6 +81,7 @@ TEST_F(FaultTest, EveryAcknowledgedWriteSurvivesKillMinusNine) {
     const std::string root = std::string(kChildRoot) + "=" + directory_.path();
     const std::string number = std::string(kChildRound) + "=" + std::to_string(round);
     const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
     if (child == 0) {
       ::dup2(ends[1], kChildPipe);
       ::close(ends[0]);

@@ -296,6 +296,7 @@ class OwningProcess {
   explicit OwningProcess(VolumePlace& place) {
     EXPECT_EQ(::pipe(ready_), 0);
     child_ = ::fork();
+    EXPECT_GE(child_, 0) << "there is no process to be had";
     if (child_ == 0) ::_exit(own(place));
     ::close(ready_[1]);
     char byte = 0;
@@ -314,7 +315,8 @@ class OwningProcess {
     return ended == 0;
   }
   void end() {
-    ::kill(child_, SIGKILL);
+    // To kill(), -1 is every process of the machine.
+    if (child_ > 0) ::kill(child_, SIGKILL);
     static_cast<void>(exit_status());
   }
   // Waits for it. -1 when it was killed.
