@@ -6,6 +6,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <shared_mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -30,6 +31,7 @@ class NodesTest : public testing::Test {
     std::string name;
     std::unique_ptr<volume::Volume> volume;
     std::unique_ptr<Engine> engine;
+    bool has_ended = false;  // under calls_
   };
 
   // To a node by its name, which is its address here.
@@ -38,8 +40,9 @@ class NodesTest : public testing::Test {
     explicit DirectLink(NodesTest& test) : test_(test) {}
     void call(const std::string& address, std::string kind, std::string bytes,
               std::chrono::milliseconds, peer::Done done) override {
+      const std::shared_lock lock(test_.calls_);
       const auto found = test_.nodes_.find(address);
-      if (found == test_.nodes_.end()) {
+      if (found == test_.nodes_.end() || found->second.has_ended) {
         return done(fail(Code::overloaded, "no such node: " + address));
       }
       if (kind == kChangeCall) {
@@ -70,7 +73,14 @@ class NodesTest : public testing::Test {
     database_ = at("a").create_database({kFace, "db"}, std::nullopt).value()->number;
   }
   ~NodesTest() override {
-    for (auto& [name, node] : nodes_) node.engine.reset();
+    for (auto& [name, node] : nodes_) {
+      // Others may still have something to tell it.
+      {
+        const std::unique_lock lock(calls_);
+        node.has_ended = true;
+      }
+      node.engine.reset();
+    }
   }
 
   void start(const std::string& name) {
@@ -167,6 +177,7 @@ class NodesTest : public testing::Test {
   std::atomic<int64_t> boot_us_{1'000'000};  // of leases: it stands still
   EngineOptions options_;
   DirectLink link_{*this};
+  std::shared_mutex calls_;  // shared by those under way
   std::map<std::string, Node> nodes_;
   std::string coordinator_;
   uint32_t database_ = 0;
