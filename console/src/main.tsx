@@ -9,7 +9,7 @@ import { clock, count, short, span, units } from "./lib/format";
 import { job as importJob } from "./lib/importer";
 import { keep, kept, Shared } from "./lib/live";
 import { go, link, useRoute } from "./lib/route";
-import { access, Button, Icon, otherFaces, Problem, readOnlyReason, Toasts, Wordmark, WriteButton } from "./parts/parts";
+import { access, Button, Icon, languages, otherFaces, Problem, readOnlyReason, Toasts, Wordmark, WriteButton } from "./parts/parts";
 import { Advisor } from "./screens/advisor";
 import { figures, nameOf, reloadTree, tree, useContainer, useFigures } from "./screens/context";
 import { Cluster, cluster, lookForNodes } from "./screens/cluster";
@@ -207,6 +207,7 @@ function App() {
   const enter = (body: SessionInfo) => {
     access.set(body.access ?? "read-only");
     otherFaces.set(body.otherFaces ?? []);
+    languages.set(body.languages ?? []);
     setInfo(body);
   };
   useEffect(() => void ask(), []);

@@ -23,14 +23,19 @@ bool is_main(const face::Port& port) {
 
 Status FaceListeners::listen(net::Server& server, std::string metrics_token) {
   std::vector<const face::Face*> all;
+  face::TextRunners text_runners;
   for (const KnownFace& known : known_faces()) {
     if (!number_of(known.ports.front())) continue;
     faces_.push_back(make_face(known, context_, options_));
     known_.push_back(&known);
     all.push_back(faces_.back().get());
+    if (auto* const runner = dynamic_cast<face::TextRunner*>(faces_.back().get())) {
+      text_runners.emplace_back(known.name, runner);
+      languages_.emplace_back(known.name);
+    }
   }
   pages_ = std::make_unique<ops::Pages>(context_, std::move(all), std::move(metrics_token),
-                                        options_.data);
+                                        options_.data, std::move(text_runners));
   for (size_t i = 0; i < faces_.size(); ++i) {
     for (const face::Port& port : known_[i]->ports) {
       if (!number_of(port)) continue;
@@ -85,6 +90,7 @@ Result<net::SessionFactory> FaceListeners::http_sessions_of(const KnownFace& kno
     for (const KnownFace& other : known_faces().subspan(1)) {
       gate.other_faces.emplace_back(other.name);
     }
+    gate.languages = languages_;
     auto made = console::Gate::create(context_.account, context_.clock, *first, std::move(gate));
     if (!made) return pass(made.error());
     console_ = std::move(*made);

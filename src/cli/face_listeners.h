@@ -52,6 +52,7 @@ class FaceListeners {
   const Limits& limits_;
   std::vector<std::unique_ptr<face::Face>> faces_;
   std::vector<const KnownFace*> known_;  // of each face
+  std::vector<std::string> languages_;   // faces that run texts for the console
   std::unique_ptr<ops::Pages> pages_;
   std::vector<std::unique_ptr<ops::Front>> fronts_;
   std::unique_ptr<console::Gate> console_;  // in front of the main port's

@@ -45,9 +45,9 @@ constexpr std::string_view kNotKept = "cache-control: no-store\r\n";
 
 // Pages of operators that the console has a use for.
 constexpr std::string_view kNewKey = "keys/regenerate";
-constexpr std::array<std::string_view, 10> kAdminPages = {
+constexpr std::array<std::string_view, 11> kAdminPages = {
     "split",         "partitions",   "containers",        "advise", "history", "cluster",
-    "cluster/drain", "cluster/move", "cluster/rebalance", kNewKey};
+    "cluster/drain", "cluster/move", "cluster/rebalance", "run",    kNewKey};
 
 constexpr size_t kHotKeysShown = 10;
 constexpr std::string_view kNoSession =
@@ -87,6 +87,15 @@ net::Response json_response(int status, std::string json) {
   response.headers += "x-content-type-options: nosniff\r\n";
   response.body = std::move(json);
   return response;
+}
+
+void append_names(std::string& json, const std::vector<std::string>& names) {
+  json += '[';
+  for (const std::string& name : names) {
+    if (!json.ends_with('[')) json += ',';
+    face::append_message(json, name);
+  }
+  json += ']';
 }
 
 net::Response failure(int status, std::string_view message) {
@@ -321,12 +330,10 @@ net::Response Gate::session_json(const net::Request& request,
   face::append_message(json, account_.name());
   json += ",\"version\":";
   face::append_message(json, options_.version);
-  json += fmt::format(",\"withoutKey\":{},\"otherFaces\":[", may_enter_without_key(request));
-  for (const std::string& face : options_.other_faces) {
-    if (!json.ends_with('[')) json += ',';
-    face::append_message(json, face);
-  }
-  json += ']';
+  json += fmt::format(",\"withoutKey\":{},\"otherFaces\":", may_enter_without_key(request));
+  append_names(json, options_.other_faces);
+  json += ",\"languages\":";
+  append_names(json, options_.languages);
   if (session) {
     json += fmt::format(R"(,"access":"{}","endsInSeconds":{},"mostSeconds":{})",
                         session->access == account::Access::read_write ? "read-write" : "read-only",

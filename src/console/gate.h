@@ -54,6 +54,7 @@ struct GateOptions {
   bool dev = false;  // one may sign in without a key, from this machine
   std::string version;
   std::vector<std::string> other_faces = {};  // whose databases are FACE:NAME, and read-only
+  std::vector<std::string> languages = {};    // faces whose texts /admin/run runs
 };
 
 class Gate final : public net::Handler {

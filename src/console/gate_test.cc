@@ -158,6 +158,22 @@ TEST_F(GateTest, AKeyOpensASessionThatActsForIt) {
   EXPECT_THAT(behind_.authorization, testing::StartsWith("type%3Dorrery-admin"));
 }
 
+TEST_F(GateTest, TextsOfOtherFacesAreRunByTheirPage) {
+  auto gate = Gate::create(*account_, clock_, behind_,
+                           {.version = "1", .other_faces = {"a", "b"}, .languages = {"b"}});
+  ASSERT_TRUE(gate.has_value());
+  gate_ = std::move(*gate);
+  EXPECT_THAT(ask({.target = "/console/api/session"}).body,
+              HasSubstr(R"("otherFaces":["a","b"],"languages":["b"])"));
+  EXPECT_EQ(status_of({.method = "POST", .target = "/console/api/admin/run"}), 401);
+  const std::string cookie = sign_in(kReadOnly);
+  EXPECT_EQ(
+      ask({.method = "POST", .target = "/console/api/admin/run", .headers = {{"cookie", cookie}}})
+          .body,
+      "POST /admin/run");
+  EXPECT_THAT(behind_.authorization, testing::StartsWith("type%3Dorrery-admin"));
+}
+
 TEST_F(GateTest, TheCookieIsForThisSiteAloneAndNotForScripts) {
   const net::Response answer = ask({.method = "POST",
                                     .target = "/console/api/session",

@@ -1,7 +1,12 @@
 // What an operator asks of a running server: see pages.h.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <memory>
+#include <utility>
+
 #include "base/bytes.h"
+#include "base/survive.h"
 #include "face/http_error.h"
 #include "net/loopback.h"
 #include "ops/pages.h"
@@ -12,6 +17,23 @@ namespace {
 
 using value::Node;
 using value::Type;
+
+constexpr std::string_view kRunPath = "/admin/run";
+
+// Passes on what a face answers.
+class AnswerOfFace final : public net::ResponseSink {
+ public:
+  explicit AnswerOfFace(PageRequestPtr call) : call_(std::move(call)) {}
+  void send(net::Response&& response) noexcept override {
+    survive("passing on the answer of a face", [&] { call_->reply(std::move(response)); });
+  }
+  // The request answers when it is destroyed.
+  void abandon() noexcept override {}
+  bool is_gone() const override { return call_->client_is_gone(); }
+
+ private:
+  const PageRequestPtr call_;
+};
 
 Error no_such_container(std::string_view database, std::string_view container) {
   return Error{
@@ -43,8 +65,10 @@ void Pages::admin(PageRequestPtr call) {
   const int64_t now_s = clock_.now_s();
   auto access = signatures_.verify(account_.keys(), call->signature, now_s);
   if (!access) return call->fail(access.error());
+  const bool may_write = *access == account::Access::read_write;
+  const bool is_text = call->path == kRunPath;
   // Whoever may read all items may know how they are spread.
-  if (*access != account::Access::read_write && call->method != "GET") {
+  if (!may_write && call->method != "GET" && !is_text) {
     return call->fail({.code = Code::forbidden,
                        .message = fmt::format("this key may only read, and {} {} administrates: "
                                               "use a read-write key",
@@ -53,6 +77,7 @@ void Pages::admin(PageRequestPtr call) {
   if (auto admitted = signatures_.admit(call->signature, call->body, now_s); !admitted) {
     return call->fail(admitted.error());
   }
+  if (is_text) return run_text(std::move(call), may_write);
   struct Known {
     std::string_view path;
     std::string_view method;
@@ -77,11 +102,12 @@ void Pages::admin(PageRequestPtr call) {
   }
   call->fail(
       {.code = Code::invalid,
-       .message = fmt::format("there is no {} {}: there are GET /admin/containers, GET "
-                              "/admin/partitions, GET /admin/history, GET /admin/workload, "
-                              "GET /admin/advise, POST /admin/split, POST /admin/merge, POST "
-                              "/admin/export, POST /admin/keys/regenerate and /admin/cluster",
-                              call->method, call->path)});
+       .message = fmt::format(
+           "there is no {} {}: there are GET /admin/containers, GET "
+           "/admin/partitions, GET /admin/history, GET /admin/workload, "
+           "GET /admin/advise, POST /admin/run, POST /admin/split, POST "
+           "/admin/merge, POST /admin/export, POST /admin/keys/regenerate and /admin/cluster",
+           call->method, call->path)});
 }
 
 void Pages::later(PageRequestPtr call, Job job) {
@@ -89,6 +115,37 @@ void Pages::later(PageRequestPtr call, Job job) {
                 std::make_unique<face::WaitingCall<PageRequest>>(
                     std::move(call),
                     [this, job](PageRequestPtr running) { (this->*job)(std::move(running)); }));
+}
+
+void Pages::run_text(PageRequestPtr call, bool may_write) {
+  if (call->method != "POST") return call->method_not_allowed();
+  auto document = value::JsonDocument::parse(call->body);
+  if (!document) return call->fail(document.error());
+  const auto member = [&](std::string_view name) {
+    const Node* found = document->root().find(name);
+    return found != nullptr && found->type == Type::string ? std::string(found->text)
+                                                           : std::string();
+  };
+  const std::string name = member("face");
+  face::TextRequest request{.database = member("database"),
+                            .container = member("container"),
+                            .text = member("text"),
+                            .may_write = may_write};
+  if (name.empty() || request.database.empty() || request.container.empty()) {
+    return call->fail({.code = Code::invalid,
+                       .message = "the body is to be {\"face\":NAME,\"database\":NAME,"
+                                  "\"container\":NAME,\"text\":TEXT}"});
+  }
+  const auto found =
+      std::ranges::find(text_runners_, name, [](const auto& one) { return one.first; });
+  if (found == text_runners_.end()) {
+    return call->fail({.code = Code::not_found,
+                       .message = fmt::format("this server has no face '{}' that runs texts: it "
+                                              "may not have been started with --{}-port",
+                                              name, name)});
+  }
+  found->second->run_text(std::move(request),
+                          net::Responder(std::make_shared<AnswerOfFace>(std::move(call))));
 }
 
 // The old key is refused from the answer on.

@@ -72,7 +72,11 @@ void PageRequest::reply(int status, std::string_view content_type, std::string t
   response.headers = std::move(headers);
   response.add("content-type", content_type);
   response.body = std::move(text);
-  metrics_.done(static_cast<size_t>(operation), status, steady_us() - started_us_);
+  reply(std::move(response));
+}
+
+void PageRequest::reply(net::Response response) {
+  metrics_.done(static_cast<size_t>(operation), response.status, steady_us() - started_us_);
   answered_ = true;
   responder_.send(std::move(response));
 }

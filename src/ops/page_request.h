@@ -40,6 +40,8 @@ class PageRequest {
   std::string parameter(std::string_view name) const;
   bool client_is_gone() const { return responder_.is_gone(); }
   void reply(int status, std::string_view content_type, std::string text);
+  // The same with an answer that somebody else has made.
+  void reply(net::Response response);
   void reply_json(std::string json) { reply(200, "application/json", std::move(json)); }
   void fail(const Error& error);
   void method_not_allowed();

@@ -38,11 +38,12 @@ net::Response refusal(int status, std::string_view message) {
 }  // namespace
 
 Pages::Pages(const face::Context& context, std::vector<const face::Face*> faces,
-             std::string metrics_token, std::string history_folder)
+             std::string metrics_token, std::string history_folder, face::TextRunners text_runners)
     : engine_(context.engine),
       account_(context.account),
       lanes_(context.lanes),
       clock_(context.clock),
+      text_runners_(std::move(text_runners)),
       main_face_(faces.front()->name()),
       recorder_(faces.front()->recorder()),
       figures_(context.engine),

@@ -11,6 +11,9 @@
 //                                 &key=1: with the secret of its marks
 //   GET  /admin/advise            ?database=…&container=…: what the advisor says of its partition
 //                                 key; &key=EXPRESSION: of that one too
+//   POST /admin/run               {"face":NAME,"database":…,"container":…,"text":…}: a text in the
+//                                 language of a face, run by it (face/text_runner.h). Also with a
+//                                 read-only key: the face refuses what would write
 //   POST /admin/split             {"database":…,"container":…,"range":n}; without range the largest
 //   POST /admin/merge             {"database":…,"container":…,"ranges":[n,n]}: two neighbours
 //   POST /admin/keys/regenerate   {"key":"primary"}
@@ -40,6 +43,7 @@
 #include "face/face.h"
 #include "face/lanes.h"
 #include "face/request_metrics.h"
+#include "face/text_runner.h"
 #include "net/http.h"
 #include "net/server.h"
 #include "ops/admin_signature.h"
@@ -60,7 +64,7 @@ class Pages {
   // The first face is the main one. `metrics_token`: what /metrics requires; empty: no token.
   // `history_folder`: where the history of metrics is kept; empty: in memory alone.
   Pages(const face::Context& context, std::vector<const face::Face*> faces,
-        std::string metrics_token, std::string history_folder);
+        std::string metrics_token, std::string history_folder, face::TextRunners text_runners = {});
 
   // The server whose counters are shown; null: it has not started, or is stopping.
   void set_server(const net::Server* server) {
@@ -92,6 +96,7 @@ class Pages {
 
   void admin(PageRequestPtr call);
   void later(PageRequestPtr call, Job job);
+  void run_text(PageRequestPtr call, bool may_write);
   void split(PageRequestPtr call);
   void merge(PageRequestPtr call);
   void partitions(PageRequestPtr call);
@@ -125,6 +130,7 @@ class Pages {
   account::Account& account_;
   face::Lanes& lanes_;
   const Clock& clock_;
+  const face::TextRunners text_runners_;
   const std::string main_face_;
   std::atomic<nodes::Node*> node_{nullptr};
   const advise::Recorder* const recorder_;  // the main face's; null: it has none

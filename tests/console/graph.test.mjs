@@ -1,5 +1,5 @@
-// A graph in the console: the vertices and edges of a query's result as a picture. One server and a Chromium, some ten
-// seconds.
+// A graph in the console: traversals, and the vertices and edges of a result as a picture. One server and a Chromium, some
+// ten seconds.
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 
@@ -9,11 +9,11 @@ import { withBrowser } from "./browser.mjs";
 describe("a graph in the console", () => {
   const at = withBrowser();
   before(async () => {
-    at.server = await startGraphs();
+    at.server = await startGraphs({ dev: false });
     const { database } = await at.server.client().databases.create({ id: "db" });
     for (const id of ["people", "plain"]) await database.containers.create({ id, partitionKey: { paths: ["/city"], kind: "Hash", version: 2 } });
     await database.container("plain").items.create({ id: "1", city: "Oslo", label: "no vertex" });
-    at.client = graphClient(at.server, "people");
+    at.client = graphClient(at.server, "people", { key: at.server.key });
     const people = ["ada", "bob", "cyd", "dan"];
     for (const [i, name] of people.entries()) {
       await at.client.submit("g.addV(l).property('id', i).property('city', 'Oslo').property('name', n).property('age', a)", { l: i === 3 ? "robot" : "person", i: name, n: name[0].toUpperCase() + name.slice(1), a: 30 + i });
@@ -23,7 +23,7 @@ describe("a graph in the console", () => {
     }
     at.p = await at.page(at.server);
     await at.p.open();
-    await at.p.signIn();
+    await at.p.signIn(at.server.key);
     await at.p.says("Overview");
   });
   after(async () => {
@@ -87,6 +87,85 @@ describe("a graph in the console", () => {
     await ask("SELECT * FROM c", "plain");
     await p.says("no vertex", ".grid");
     assert.equal(await p.page.evaluate(() => [...document.querySelectorAll("button")].filter((one) => one.innerText === "Graph").length), 0);
-    await p.isClean([]);
+    await p.isClean([at.server.key]);
+  });
+
+  const walk = async (text, p = at.p) => {
+    await p.go("/data/db/people/query");
+    await p.press("Gremlin");
+    await p.edit("Traversal", text);
+    await p.press("Run");
+  };
+  const cells = (p = at.p) => p.page.evaluate(() => [...document.querySelectorAll(".grid tbody tr")].map((row) => [...row.children].map((cell) => cell.innerText)));
+
+  it("B3: a traversal is run, and its result is a table, JSON and a picture, with its charge", async () => {
+    const { p } = at;
+    await walk("g.V().hasLabel('person').order().by('age').values('name')");
+    await p.says("Cyd", ".grid");
+    assert.deepEqual(await cells(), [["Ada"], ["Bob"], ["Cyd"]]);
+    await p.says("3 results", ".facts");
+    assert.ok(Number(await p.text("#charge")) > 0);
+    // Vertices, as rows of their properties.
+    await walk("g.V('ada')");
+    await p.says("Oslo", ".grid");
+    assert.deepEqual((await cells())[0].slice(0, 2), ["ada", "person"]);
+    assert.match(await p.text(".grid thead"), /city[^]*name[^]*age/);
+    await p.press("JSON");
+    const shown = JSON.parse(await p.editorText("Results"));
+    assert.deepEqual(shown.map((one) => [one.type, one.id, one.properties.age[0].value]), [["vertex", "ada", 30]]);
+    // Vertices and edges of a path are drawn.
+    await walk("g.V().hasLabel('person').outE('knows').inV().path()");
+    await p.says("4 results", ".facts");
+    await p.press("Graph");
+    await p.says("4 vertices and 4 edges", ".legend");
+    assert.deepEqual(await counts(), [4, 4]);
+    assert.equal(await p.page.evaluate(() => document.querySelectorAll(".graph circle.hollow").length), 0);
+    await (await element("Edge knows from Cyd to Dan")).click();
+    await p.says("2020", ".graph-facts");
+    // Edges alone name their vertices; what is asked for later is not drawn twice.
+    await walk("g.V('cyd').outE()");
+    await p.says("3 vertices and 2 edges", ".legend");
+    assert.equal(await p.page.evaluate(() => document.querySelectorAll(".graph circle.hollow").length), 3);
+    await (await element("Vertex cyd, person")).click();
+    await p.press("Show neighbours");
+    await p.says("4 vertices and 3 edges", ".legend");
+    assert.equal(await p.page.evaluate(() => document.querySelectorAll(".graph circle.hollow").length), 0);
+    await p.press("Table");
+  });
+
+  it("what a traversal writes is stored; what is wrong with one is said; long results are cut", async () => {
+    const { p } = at;
+    await walk("g.addV('person').property('id', 'eve').property('city', 'Bergen').property('name', 'Eve')");
+    await p.says("eve", ".grid");
+    const { resource } = await at.server.client().database("db").container("people").item("eve", "Bergen").read();
+    assert.equal(resource.name[0]._value, "Eve");
+    await walk("g.V().sideways()");
+    await p.says(/could not be run \(400/, ".problem");
+    await p.says("sideways", ".problem");
+    await walk("g.addV('person').property('id', 'eve').property('city', 'Bergen')");
+    await p.says(/could not be run \(409/, ".problem");
+    await walk("g.inject(1).repeat(union(identity(), identity())).times(11)");
+    await p.says(/1\D?000 results/, ".facts");
+    await p.says("There are more", ".facts");
+    // Earlier ones can be had again.
+    await p.press("Earlier traversals");
+    await p.says("hasLabel", ".history-list");
+    await p.press("Earlier traversals");
+    await p.press("SQL");
+    assert.match(await p.editorText("Query"), /SELECT/);
+    await p.isClean([at.server.key]);
+  });
+
+  it("a read-only console runs traversals that read", async () => {
+    const p = await at.page(at.server);
+    await p.open();
+    await p.signIn(at.server.keys.primaryReadonly);
+    await p.says("Overview");
+    await walk("g.V().count()", p);
+    await p.says("1 result", ".facts");
+    await walk("g.V('ada').property('age', 99)", p);
+    await p.says(/could not be run \(403/, ".problem");
+    await p.says("reading only", ".problem");
+    await p.isClean([at.server.keys.primaryReadonly]);
   });
 });

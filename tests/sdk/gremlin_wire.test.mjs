@@ -18,6 +18,34 @@ describe("gremlin on the wire", () => {
   };
   after(() => raws.forEach((one) => one.close()));
 
+  it("operators run a text at /admin/run, as the console does", async () => {
+    const client = await at.graph("asked");
+    await client.submit("g.addV('a').property('id', '1').property('pk', 'p').property('n', 1)");
+    const rest = at.server.rest();
+    const run = (text, more = {}, options = {}) => rest("POST", "/admin/run", { body: { face: "gremlin", database: "db", container: "asked", text, ...more }, ...options });
+    const found = await run("g.V().values('n')");
+    assert.equal(found.status, 200, found.text);
+    assert.deepEqual([found.body.results, found.body.more], [[1], false]);
+    assert.ok(Number(found.headers["x-ms-request-charge"]) > 0);
+    assert.match(found.headers["x-ms-activity-id"], /-/);
+    for (const [text, status, message, more] of [
+      ["g.V(", 400, /text|end|argument/i], ["", 400, /no gremlin argument/], ["g.V().sideways()", 400, /sideways/], ["g.addV('a').property('id', '1').property('pk', 'p')", 409, /Nothing was written/],
+      ["g.V()", 404, /no graph other/, { container: "other" }], ["g.V()", 404, /no face 'sparql'/, { face: "sparql" }], ["g.V()", 400, /the body is to be/, { face: 1 }],
+    ]) {
+      const refused = await run(text, more);
+      assert.equal(refused.status, status, `${text}: ${refused.text}`);
+      assert.match(refused.body.message, message);
+    }
+    assert.equal((await run("g.V()", {}, { key: null })).status, 401);
+    assert.equal((await rest("GET", "/admin/run")).status, 405);
+    const many = await run("g.inject(1).repeat(union(identity(), identity())).times(20)");
+    assert.deepEqual([many.body.results.length, many.body.more], [1000, true]);
+    // One that writes is run to its end.
+    const made = await run("g.inject(1).repeat(union(identity(), identity())).times(11).addV('many').property('pk', 'q')");
+    assert.deepEqual([made.body.results.length, made.body.more], [1000, true]);
+    assert.deepEqual(await rows(client, "g.V().hasLabel('many').count()"), [2048]);
+  });
+
   it("each part of 64 has its attributes", async () => {
     const client = await at.graph("parts");
     await client.submit("g.addV('a').property('id', '1').property('pk', 'p')");

@@ -107,6 +107,7 @@ export interface SessionInfo {
   version: string;
   withoutKey: boolean;
   otherFaces?: string[];
+  languages?: string[]; // faces whose texts runText() runs
   access?: "read-write" | "read-only";
   endsInSeconds?: number;
   mostSeconds?: number;
@@ -245,6 +246,11 @@ export const query = (db: string, c: string, text: string, options: QueryOptions
         : {}),
     },
   });
+
+// A text in the language of another face, over a container of this one.
+export interface TextResults { results: Json[]; more: boolean; ms: number }
+export const runText = (face: string, database: string, container: string, text: string, signal?: AbortSignal) =>
+  call<TextResults>("admin/run", { method: "POST", body: { face, database, container, text }, signal });
 
 // Which ranges of placement keys a query can touch.
 export interface QueryPlan { queryRanges?: { min: string; max: string; isMinInclusive: boolean; isMaxInclusive: boolean }[]; queryInfo?: Record<string, Json> }

@@ -28,12 +28,13 @@ function nameOf(row: Row): string {
   return String(row["id"]);
 }
 
-// Nothing when no row is an edge, or a vertex with properties as Gremlin writes them. `path`: of the partition key.
-export function graphOf(rows: Json[], path: string): Graph | undefined {
+// Nothing when no row is an edge, or a vertex with properties as Gremlin writes them; `isGraph`: all rows are vertices or
+// edges. `path`: of the partition key.
+export function graphOf(rows: Json[], path: string, isGraph = false): Graph | undefined {
   const part = path.replace(/^\//, "");
   const edges = rows.filter(isRow).filter(isEdge);
   const found = rows.filter(isRow).filter(isVertex);
-  if (edges.length === 0 && !found.some((row) => Object.values(row).some(isProperty))) return undefined;
+  if (edges.length === 0 && (isGraph ? found.length === 0 : !found.some((row) => Object.values(row).some(isProperty)))) return undefined;
   const vertices = new Map<string, Vertex>();
   const links = new Map<string, Edge>();
   let leftOut = 0;
@@ -42,9 +43,15 @@ export function graphOf(rows: Json[], path: string): Graph | undefined {
     if (vertices.size < verticesMax) vertices.set(key, { id: key, name: nameOf(row), label: String(row["label"]), row, x: 0, y: 0 });
     else if (!vertices.has(key)) ++leftOut;
   }
+  // An edge may not tell the partition key of an end: then it is the vertex of that id, if there is one.
+  const ids = new Map([...vertices.values()].reverse().map((one) => [one.row!["id"], one.id]));
+  const endOf = (id: Json | undefined, of: Json | undefined) => {
+    const key = keyOf(id, of);
+    return of === undefined && !vertices.has(key) ? ids.get(id!) ?? key : key;
+  };
   for (const row of edges) {
-    const from = keyOf(row["_vertexId"], row[part]);
-    const to = keyOf(row["_sink"], row["_sinkPartition"]);
+    const from = endOf(row["_vertexId"], row[part]);
+    const to = endOf(row["_sink"], row["_sinkPartition"]);
     const missing = [[from, "_vertexId", "_vertexLabel"], [to, "_sink", "_sinkLabel"]].filter(([key]) => !vertices.has(key!));
     if (links.size >= edgesMax || vertices.size + missing.length > verticesMax) {
       ++leftOut;
@@ -52,7 +59,7 @@ export function graphOf(rows: Json[], path: string): Graph | undefined {
     }
     // One that only its edge tells of.
     for (const [key, id, label] of missing) vertices.set(key!, { id: key!, name: String(row[id!]), label: String(row[label!] ?? "vertex"), x: 0, y: 0 });
-    const id = keyOf(row["id"], row[part]);
+    const id = keyOf(row["id"], row[part] ?? (JSON.parse(from) as Json[])[1]);
     links.set(id, { id, label: String(row["label"]), from, to, row });
   }
   const graph = { vertices: [...vertices.values()], edges: [...links.values()], labels: [] as string[], leftOut };

@@ -10,6 +10,7 @@ import { Annotation, Compartment, EditorState, type Extension, Prec } from "@cod
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "preact/hooks";
+import { gremlin, stepCompletions } from "../lib/gremlin";
 import { completions, type Property, sql } from "../lib/sql";
 
 const colours = HighlightStyle.define([
@@ -44,7 +45,7 @@ const fromOutside = Annotation.define<boolean>();
 
 export interface EditorProps {
   value: string;
-  language: "json" | "sql" | "javascript";
+  language: "json" | "sql" | "gremlin" | "javascript";
   label: string;
   onChange?: (text: string) => void;
   // Ctrl+Enter and Ctrl+S; what is selected, if anything is.
@@ -69,6 +70,7 @@ export function Editor(props: EditorProps) {
     const languages: Record<EditorProps["language"], Extension> = {
       json: [json(), linter(jsonParseLinter(), { delay: 200 }), lineNumbers(), foldGutter()],
       sql: [sql, EditorView.lineWrapping, autocompletion({ override: [source], icons: false }), lineNumbers()],
+      gremlin: [gremlin, EditorView.lineWrapping, autocompletion({ override: [stepCompletions], icons: false }), lineNumbers()],
       javascript: [javascript(), autocompletion({ icons: false }), lineNumbers(), foldGutter()],
     };
     const made = new EditorView({

@@ -59,6 +59,8 @@ export const access = new Shared<"read-write" | "read-only">("read-only");
 export const readOnlyReason = "A read-only key opened this console. Sign in with a read-write key to change anything.";
 // The faces beside the one that this console speaks. Their databases have ids FACE:NAME here; they are shown and scaled.
 export const otherFaces = new Shared<string[]>([]);
+// Those of them whose language can be used here, over containers of any of our own databases.
+export const languages = new Shared<string[]>([]);
 export const isOther = (db: string) => otherFaces.get().some((face) => db.startsWith(`${face}:`));
 export const otherReason = (db: string) => `${db} is written through its own protocol (${db.split(":")[0]}). Here it is shown, queried, scaled and split.`;
 // Why nothing can be changed in a database, or anywhere; undefined when it can.

@@ -26,13 +26,14 @@ function pathOf(from: Vertex, to: Vertex, nth: number): { d: string; x: number; 
   return { d: `M${from.x + ux * near} ${from.y + uy * near}Q${mx} ${my} ${to.x - ux * end} ${to.y - uy * end}`, x: (from.x + to.x) / 4 + mx / 2, y: (from.y + to.y) / 4 + my / 2 };
 }
 
-export function GraphView({ db, container, rows }: { db: string; container: Container; rows: Json[] }) {
+// `isGraph`: all rows are vertices or edges.
+export function GraphView({ db, container, rows, isGraph = false }: { db: string; container: Container; rows: Json[]; isGraph?: boolean }) {
   const [more, setMore] = useState<Json[]>([]);
   const [chosen, setChosen] = useState<string>();
   const [error, setError] = useState<unknown>();
   const [isAsking, setAsking] = useState(false);
   const path = container.partitionKey?.paths[0] ?? "";
-  const graph = useMemo(() => graphOf([...rows, ...more], path), [rows, more, path]);
+  const graph = useMemo(() => graphOf([...rows, ...more], path, isGraph), [rows, more, path, isGraph]);
   if (!graph) return null;
   const byId = new Map(graph.vertices.map((one) => [one.id, one]));
   const vertex = graph.vertices.find((one) => `v${one.id}` === chosen);

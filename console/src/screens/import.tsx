@@ -10,7 +10,7 @@ import { link, useRoute } from "../lib/route";
 import { access, Button, Field, Icon, isOther, Note, Problem, Segmented, WriteButton } from "../parts/parts";
 import { reloadFigures, reloadTree, tree } from "./context";
 import { ThroughputFields, useThroughputKind } from "./create";
-import { Cell } from "./items";
+import { Cell } from "../parts/rows";
 
 const previewRows = 20;
 const rejectedShown = 100;

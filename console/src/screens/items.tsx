@@ -7,17 +7,10 @@ import { keep, kept } from "../lib/live";
 import { go, link, useRoute } from "../lib/route";
 import { ColumnHead, useWidths } from "../parts/columns";
 import { Button, Icon, isOther, otherReason, Problem, Snippets, WriteButton } from "../parts/parts";
+import { Cell } from "../parts/rows";
 import { ItemEditor } from "./item_editor";
 
 const pageSize = 50;
-
-// A short text of a value, for a cell.
-export function Cell({ value }: { value: Json | undefined }) {
-  if (value === undefined) return <span class="dim" aria-label="no value">–</span>;
-  const kind = value === null ? "null" : typeof value === "boolean" ? String(value) : isExact(value) ? "number" : typeof value;
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return <span class={`v-${kind}`} title={text.length > 30 ? text.slice(0, 500) : undefined}>{text.slice(0, 200)}</span>;
-}
 
 // The first columns: what most items have, without what is too large for a cell.
 function usualColumns(items: Item[], keys: string[]): string[] {

@@ -1,27 +1,28 @@
-// Queries: an editor, the rows, what it cost and why, how the index was used, pages, downloads.
+// Queries: an editor, the rows, what it cost and why, how the index was used, pages, downloads. Where another face's language
+// is spoken, one chooses it here.
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Answer, type Container, type Json, partitions, query, type QueryPage, queryPlan } from "../lib/api";
-import { count, ms, plural, units } from "../lib/format";
+import { count, units } from "../lib/format";
 import { graphOf } from "../lib/graph";
-import { csv, download, systemNames } from "../lib/json";
+import { csv, download } from "../lib/json";
 import { useLoaded } from "../lib/live";
 import { useRoute } from "../lib/route";
 import { type Property, propertiesOf } from "../lib/sql";
-import { ColumnHead, useWidths } from "../parts/columns";
+import { useWidths } from "../parts/columns";
 import { Editor } from "../parts/editor";
-import { Button, Problem, Segmented } from "../parts/parts";
+import { Button, isOther, languages, Problem, Segmented } from "../parts/parts";
+import { Earlier, type Past, Rows, withPast } from "../parts/rows";
 import { GraphView } from "./graph_view";
-import { Cell } from "./items";
 import { type IndexMetrics, QueryFacts, type QueryMetrics } from "./query_facts";
+import { Traversal } from "./traversal";
 
 interface Ran { text: string; rows: Json[]; charge: number; ms: number; next: string | null; page: number; metrics: QueryMetrics; index?: IndexMetrics; returned: number }
-interface Past { text: string; charge: number; ms: number; rows: number; at: number }
 
 // In memory, for each container: the text, the last result, and a hundred queries.
 const texts = new Map<string, string>();
 const results = new Map<string, Ran[]>();
 const history = new Map<string, Past[]>();
-const historyMax = 100;
 const downloadMax = 100_000;
 
 function metricsOf(headers: Headers): QueryMetrics {
@@ -41,17 +42,35 @@ function indexOf(headers: Headers): IndexMetrics | undefined {
   }
 }
 
+// Which language was chosen last, for each container.
+const chosen = new Map<string, string>();
+
 export function Query({ db, container }: { db: string; container: Container }) {
   const name = `${db}/${container.id}`;
+  const linked = useRoute().query.get("l");
+  const [language, setLanguage] = useState(linked ?? chosen.get(name) ?? "sql");
+  useEffect(() => { if (linked !== null) setLanguage(linked); }, [linked]);
+  // Graphs are containers of our own databases.
+  if (!languages.use().includes("gremlin") || isOther(db)) return <SqlQuery db={db} container={container} />;
+  const choice = (
+    <Segmented label="Language" value={language === "gremlin" ? "gremlin" : "sql"} options={[["sql", "SQL"], ["gremlin", "Gremlin"]]} onChange={(one) => {
+      chosen.set(name, one);
+      setLanguage(one);
+    }} />
+  );
+  return language === "gremlin" ? <Traversal db={db} container={container} languages={choice} /> : <SqlQuery db={db} container={container} languages={choice} />;
+}
+
+function SqlQuery({ db, container, languages }: { db: string; container: Container; languages?: ComponentChildren }) {
+  const name = `${db}/${container.id}`;
   const route = useRoute();
-  const linked = route.query.get("q");
+  const linked = route.query.get("l") === "gremlin" ? null : route.query.get("q");
   const [text, setText] = useState(linked ?? texts.get(name) ?? "SELECT * FROM c");
   const [pages, setPages] = useState<Ran[]>(results.get(name) ?? []);
   const [size, setSize] = useState(100);
   const [running, setRunning] = useState<AbortController>();
   const [error, setError] = useState<unknown>();
   const [view, setView] = useState<"table" | "json" | "graph">("table");
-  const [showPast, setShowPast] = useState(false);
   const [fetching, setFetching] = useState<{ rows: number; charge: number }>();
   const widths = useWidths(`query.${name}`);
   const properties = useRef<Property[]>([]);
@@ -99,8 +118,7 @@ export function Query({ db, container }: { db: string; container: Container }) {
       const one = ran(asked, page, (from?.page ?? 0) + 1);
       show(from ? [...pages, one] : [one]);
       if (!from) {
-        const past = (history.get(name) ?? []).filter((other) => other.text !== asked);
-        history.set(name, [{ text: asked, charge: one.charge, ms: one.ms, rows: one.rows.length, at: Date.now() / 1000 }, ...past].slice(0, historyMax));
+        history.set(name, withPast(history.get(name) ?? [], { text: asked, charge: one.charge, ms: one.ms, rows: one.rows.length, at: Date.now() / 1000 }));
       }
     } catch (caught) {
       if (!control.signal.aborted) {
@@ -136,8 +154,6 @@ export function Query({ db, container }: { db: string; container: Container }) {
     format === "csv" ? download(`${container.id}.csv`, "text/csv", csv(rows)) : download(`${container.id}.json`, "application/json", JSON.stringify(rows, null, 2));
 
   const spent = pages.reduce((sum, one) => sum + one.charge, 0);
-  const columns = now ? [...new Set(now.rows.flatMap((row) => (row !== null && typeof row === "object" && !Array.isArray(row) ? Object.keys(row).filter((one) => !systemNames.has(one)) : ["value"])))].slice(0, 40) : [];
-  const past = history.get(name) ?? [];
   return (
     <div class="split">
       <div class="left">
@@ -145,20 +161,8 @@ export function Query({ db, container }: { db: string; container: Container }) {
           {running ? <Button kind="primary" icon="stop" onClick={() => { running.abort(); setRunning(undefined); }}>Stop</Button>
             : <Button kind="primary" icon="play" id="run" onClick={() => run()}>Run</Button>}
           <kbd class="wide-only">Ctrl ↵</kbd>
-          <div class="anchor">
-            <Button icon="clock" label="Earlier queries" aria-expanded={showPast} onClick={() => setShowPast(!showPast)} />
-            {showPast && (
-              <div class="menu history-list" style={{ left: "0", right: "auto", width: "min(420px, 80vw)" }}>
-                {past.length === 0 && <p class="dim small">Queries that you run are listed here until you close the page.</p>}
-                {past.map((one) => (
-                  <button type="button" key={one.at} onClick={() => { type(one.text); setShowPast(false); }}>
-                    <code>{one.text}</code>
-                    <span class="dim small">{units(one.charge)} RU · {ms(one.ms)} · {plural(one.rows, "row")}</span>
-                  </button>
-                ))}
-              </div>
-            )}
-          </div>
+          <Earlier past={history.get(name) ?? []} what="queries" onPick={type} />
+          {languages}
           <span class="grow" />
           {fetching && <span class="dim small">{count(fetching.rows)} rows, {units(fetching.charge)} RU so far</span>}
           <label class="row small dim wide-only">Page of <select class="input" value={size} onChange={(event) => setSize(Number(event.currentTarget.value))}>
@@ -187,22 +191,7 @@ export function Query({ db, container }: { db: string; container: Container }) {
               <span class="grow" />
               <Segmented label="Rows as" value={shown} onChange={setView} options={[["table", "Table"], ["json", "JSON"], ...(hasGraph ? [["graph", "Graph"] as ["graph", string]] : [])]} />
             </div>
-            {shown === "graph" ? <GraphView key={`${now.text}/${now.page}`} db={db} container={container} rows={now.rows} /> : shown === "json" ? <div class="rows-json"><Editor flat readOnly language="json" label="Rows" value={JSON.stringify(now.rows, null, 2)} class="grow" /></div> : (
-              <div class={`grid plain ${running ? "busy" : ""}`} tabIndex={0} role="region" aria-label="Rows">
-                <table>
-                  <thead><tr>{columns.map((one) => <ColumnHead key={one} name={one} widths={widths} />)}</tr></thead>
-                  <tbody>
-                    {now.rows.map((row, i) => (
-                      <tr key={i}>{columns.map((one) => {
-                        const value = row !== null && typeof row === "object" && !Array.isArray(row) ? row[one] : row;
-                        return <td key={one} class={typeof value === "number" ? "num" : typeof value === "string" ? "" : "mono"} style={widths.style(one)}><Cell value={value} /></td>;
-                      })}</tr>
-                    ))}
-                    {now.rows.length === 0 && <tr><td class="dim">No rows{now.next ? " on this page; there may be more" : ""}.</td></tr>}
-                  </tbody>
-                </table>
-              </div>
-            )}
+            {shown === "graph" ? <GraphView key={`${now.text}/${now.page}`} db={db} container={container} rows={now.rows} /> : shown === "json" ? <div class="rows-json"><Editor flat readOnly language="json" label="Rows" value={JSON.stringify(now.rows, null, 2)} class="grow" /></div> : <Rows rows={now.rows} widths={widths} busy={!!running} none={`No rows${now.next ? " on this page; there may be more" : ""}.`} />}
             <div class="foot">
               <span>page {now.page}{pages.length > 1 ? ` · ${units(spent)} RU in all` : ""}</span>
               <span class="grow" />

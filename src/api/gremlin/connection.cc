@@ -1,6 +1,8 @@
 // See connection.h.
 #include "api/gremlin/connection.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <utility>
 
@@ -22,6 +24,42 @@ Operation operation_of(const Message& message) {
   if (message.op == "authentication") return Operation::authentication;
   return Operation::other;
 }
+
+// The answers to one request of a socket.
+class SocketAnswers final : public Answers {
+ public:
+  SocketAnswers(std::shared_ptr<Outbox> outbox, std::string id, GraphSon form)
+      : outbox_(std::move(outbox)), id_(std::move(id)), form_(form) {}
+
+  bool part(const std::string& results, const Attributes& attributes) override {
+    return outbox_->send(response_of(id_, status::kPartial, "", attributes, &results, form_));
+  }
+  void last(const std::string* results, const Attributes& attributes, bool may_wait) override {
+    const int code = results == nullptr ? status::kNoContent : status::kSuccess;
+    send(response_of(id_, code, "", attributes, results, form_), may_wait);
+  }
+  void fail(const Failure& failure, const Attributes& attributes, bool may_wait) override {
+    const std::string text = fmt::format(
+        "\r\nActivityId : {}\r\nExceptionType : {}\r\nExceptionMessage :\r\n\t{}\r\n",
+        attributes.activity_id,
+        failure.is_parsing ? "GraphCompileException" : "GraphRuntimeException", failure.message);
+    send(response_of(id_, failure.code, text, attributes, nullptr, form_), may_wait);
+  }
+  bool is_gone() const override { return outbox_->is_gone(); }
+
+ private:
+  void send(std::string message, bool may_wait) {
+    if (may_wait) {
+      outbox_->send(std::move(message));
+    } else {
+      outbox_->post(std::move(message));
+    }
+  }
+
+  const std::shared_ptr<Outbox> outbox_;
+  const std::string id_;
+  const GraphSon form_;
+};
 
 }  // namespace
 
@@ -106,7 +144,8 @@ void Connection::run(net::WebSocket& socket, Message message) {
     outbox_ = outbox;
   }
   const GraphSon form = form_of(message);
-  start_evaluation(context_, std::move(outbox), login_, std::move(message), form);
+  auto answers = std::make_unique<SocketAnswers>(std::move(outbox), message.id, form);
+  start_evaluation(context_, std::move(answers), login_, std::move(message), form);
 }
 
 void Connection::on_all_taken(net::WebSocket& /*socket*/) {

@@ -60,10 +60,11 @@ Outcome outcome_of(const Error& error, bool timed_out, bool is_parsing) {
 
 class Evaluation {
  public:
-  Evaluation(const HandlerContext& context, std::shared_ptr<Outbox> outbox,
+  Evaluation(const HandlerContext& context, std::unique_ptr<Answers> answers,
              std::shared_ptr<const Login> login, Message message, GraphSon form)
       : context_(context),
-        outbox_(std::move(outbox)),
+        answers_(std::move(answers)),
+        room_(answers_->room()),
         login_(std::move(login)),
         message_(std::move(message)),
         form_(form),
@@ -83,7 +84,7 @@ class Evaluation {
   Evaluation(const Evaluation&) = delete;
   Evaluation& operator=(const Evaluation&) = delete;
 
-  bool client_is_gone() const { return outbox_->is_gone(); }
+  bool client_is_gone() const { return answers_->is_gone(); }
 
   void fail(const Error& error) {
     if (answered_) return;
@@ -92,11 +93,13 @@ class Evaluation {
     attributes_.substatus_code = outcome.service_code == 429 ? kOverBudget : 0;
     attributes_.retry_after_ms =
         outcome.service_code == 429 ? std::max(error.retry_after_ms, 1U) : 0;
-    const std::string text = fmt::format(
-        "\r\nActivityId : {}\r\nExceptionType : {}\r\nExceptionMessage :\r\n\t{}{}\r\n",
-        attributes_.activity_id, is_parsing_ ? "GraphCompileException" : "GraphRuntimeException",
-        error.message, what_was_written());
-    finish(outcome.code, text, nullptr);
+    const Failure failure{.code = outcome.code,
+                          .is_parsing = is_parsing_,
+                          .message = error.message + what_was_written()};
+    answered_ = true;
+    note_costs();
+    answers_->fail(failure, attributes_, !stores_later_);
+    count(outcome.code);
   }
 
   // Of a traversal that failed.
@@ -204,7 +207,7 @@ class Evaluation {
                                     .helpers = context_.lent.query_helpers,
                                     .remote = context_.remote.get(),
                                     .until_us = started_us_ + time_ms() * 1000,
-                                    .is_wanted = [this] { return !outbox_->is_gone(); },
+                                    .is_wanted = [this] { return !answers_->is_gone(); },
                                     .memory_max = run_limits.memory,
                                     .only_placement = std::move(grant->placement),
                                     .cache = context_.neighbours.of(routing->container->number),
@@ -256,6 +259,7 @@ class Evaluation {
         if (auto added = add_results(run, traverser.value, count); !added) return added;
         if (left == 0) break;
       }
+      if (attributes_.is_cut && compiled.is_read_only) break;
     }
     if (compiled.read_as == "has_next") {
       if (auto added = add_result(Value::boolean(any), 1); !added) return added;
@@ -269,7 +273,7 @@ class Evaluation {
 
   Status add_results(Run& run, const Value& value, uint64_t count) {
     if (is_bytecode_) return add_result(value, count);
-    for (uint64_t n = 0; n < count; ++n) {
+    for (uint64_t n = 0; n < count && !attributes_.is_cut; ++n) {
       if (auto added = add_result(value, 1); !added) return added;
       if (auto checked = run.check(); !checked) return checked;
     }
@@ -277,13 +281,21 @@ class Evaluation {
   }
 
   Status add_result(const Value& value, uint64_t bulk) {
+    if (given_ == room_.results || given_bytes_ >= room_.bytes) {
+      attributes_.is_cut = true;
+      return {};
+    }
     if (results_ == kResultsOfPart || part_.size() > kPartBytesMax) {
       if (auto sent = send_part(); !sent) return sent;
     }
     if (results_ > 0) part_ += ',';
     ++results_;
-    return is_bytecode_ ? append_traverser(part_, value, bulk, form_)
-                        : append_graphson(part_, value, form_);
+    ++given_;
+    const size_t before = part_.size();
+    auto added = is_bytecode_ ? append_traverser(part_, value, bulk, form_)
+                              : append_graphson(part_, value, form_);
+    given_bytes_ += part_.size() - before;
+    return added;
   }
 
   void note_costs() {
@@ -310,8 +322,7 @@ class Evaluation {
     held_bytes_ = 0;
     for (const std::string& part : std::exchange(held_, {})) {
       note_costs();
-      if (!outbox_->send(
-              response_of(message_.id, status::kPartial, "", attributes_, &part, form_))) {
+      if (!answers_->part(part, attributes_)) {
         answered_ = true;
         count(status::kServerError);
         return orrery::fail(Code::overloaded, "the client has gone");
@@ -331,23 +342,10 @@ class Evaluation {
   }
 
   void finish_with_results() {
-    if (results_ == 0) {
-      finish(status::kNoContent, "", nullptr);
-    } else {
-      finish(status::kSuccess, "", &part_);
-    }
-  }
-
-  void finish(int code, std::string_view text, const std::string* data) {
     answered_ = true;
     note_costs();
-    std::string answer = response_of(message_.id, code, text, attributes_, data, form_);
-    if (stores_later_) {
-      outbox_->post(std::move(answer));
-    } else {
-      outbox_->send(std::move(answer));
-    }
-    count(code);
+    answers_->last(results_ == 0 ? nullptr : &part_, attributes_, !stores_later_);
+    count(results_ == 0 ? status::kNoContent : status::kSuccess);
   }
 
   void count(int code) {
@@ -358,7 +356,8 @@ class Evaluation {
   }
 
   const HandlerContext& context_;
-  const std::shared_ptr<Outbox> outbox_;
+  const std::unique_ptr<Answers> answers_;
+  const Answers::Room room_;
   const std::shared_ptr<const Login> login_;
   const Message message_;
   const GraphSon form_;
@@ -372,18 +371,20 @@ class Evaluation {
   std::unique_ptr<EngineGraph> graph_;
   std::string part_;  // results of the next answer
   size_t results_ = 0;
+  uint64_t given_ = 0;  // results of all answers
+  size_t given_bytes_ = 0;
   std::vector<std::string> held_;  // parts before it
   size_t held_bytes_ = 0;
 };
 
 }  // namespace
 
-void start_evaluation(const HandlerContext& context, std::shared_ptr<Outbox> outbox,
+void start_evaluation(const HandlerContext& context, std::unique_ptr<Answers> answers,
                       std::shared_ptr<const Login> login, Message message, GraphSon form) {
   const auto routing =
       context.lent.engine.find({context.items.face(), login->database}, login->graph);
   const uint64_t share = routing ? routing->container->number : 0;
-  auto call = std::make_unique<Evaluation>(context, std::move(outbox), std::move(login),
+  auto call = std::make_unique<Evaluation>(context, std::move(answers), std::move(login),
                                            std::move(message), form);
   context.lent.lanes.submit(face::Lane::queries, share,
                             std::make_unique<face::WaitingCall<Evaluation>>(

@@ -3,12 +3,14 @@
 
 #include <memory>
 
-#include "api/gremlin/connection.h"
+#include "api/gremlin/answers.h"
+#include "api/gremlin/auth/login.h"
+#include "api/gremlin/handler_context.h"
 
 namespace orrery::gremlin {
 
 // On a thread of the lanes; every outcome is answered.
-void start_evaluation(const HandlerContext& context, std::shared_ptr<Outbox> outbox,
+void start_evaluation(const HandlerContext& context, std::unique_ptr<Answers> answers,
                       std::shared_ptr<const Login> login, Message message, GraphSon form);
 
 }  // namespace orrery::gremlin

@@ -2,8 +2,12 @@
 #include "api/gremlin/service.h"
 
 #include <array>
+#include <memory>
+#include <utility>
 
 #include "api/gremlin/connection.h"
+#include "api/gremlin/evaluation.h"
+#include "api/gremlin/page_answers.h"
 #include "net/websocket.h"
 
 namespace orrery::gremlin {
@@ -30,6 +34,25 @@ void Service::handle(const net::Request& request, net::Responder responder) {
   limits.send_queue_bytes_max = kSendQueueBytesMax;
   responder.send(
       net::accept_websocket(request, limits, {}, std::make_unique<Connection>(context_)));
+}
+
+void Service::run_text(face::TextRequest request, net::Responder responder) {
+  auto answers = std::make_unique<PageAnswers>(std::move(responder));
+  auto message = eval_message(request.text);
+  if (!message) {
+    Attributes attributes;
+    attributes.status_code = 1004;
+    return answers->fail({.code = status::kMalformed,
+                          .is_parsing = true,
+                          .message = std::move(message.error().message)},
+                         attributes, false);
+  }
+  auto login = std::make_shared<const Login>(Login{.database = std::move(request.database),
+                                                   .graph = std::move(request.container),
+                                                   .may_write = request.may_write,
+                                                   .token = {}});
+  start_evaluation(context_, std::move(answers), std::move(login), std::move(*message),
+                   GraphSon::untyped);
 }
 
 void Service::handle_forwarded(const net::Request& request, const face::Forwarded& forwarded,

@@ -15,11 +15,12 @@
 
 #include "api/gremlin/handler_context.h"
 #include "face/face.h"
+#include "face/text_runner.h"
 #include "net/http.h"
 
 namespace orrery::gremlin {
 
-class Service final : public face::Face, public net::Handler {
+class Service final : public face::Face, public net::Handler, public face::TextRunner {
  public:
   // `items`: of the face that has the containers. Both outlive it.
   Service(const face::Context& lent, const face::SharedItems& items, const ServiceOptions& options);
@@ -28,6 +29,7 @@ class Service final : public face::Face, public net::Handler {
   net::Handler* http_handler() override { return this; }
   void add_metrics(face::MetricFamilies& all) const override { metrics_.collect(all); }
   void handle(const net::Request& request, net::Responder responder) override;
+  void run_text(face::TextRequest request, net::Responder responder) override;
   // The writes of traversals at other nodes, one partition key each.
   void handle_forwarded(const net::Request& request, const face::Forwarded& forwarded,
                         net::Responder responder) override;

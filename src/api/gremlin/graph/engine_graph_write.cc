@@ -41,7 +41,8 @@ StagedWrites::Terms EngineGraph::commit_terms() {
                 std::this_thread::sleep_for(std::chrono::milliseconds(ms));
                 return true;
               },
-          .anywhere = terms_.anywhere};
+          .anywhere = terms_.anywhere,
+          .known = terms_.cache && terms_.remote == nullptr ? terms_.cache->graph() : nullptr};
 }
 
 WriteReport EngineGraph::written() const {

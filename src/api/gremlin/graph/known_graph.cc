@@ -44,6 +44,7 @@ KnownGraph::KnownGraph(std::atomic<size_t>& used, size_t bytes_max, cluster::Rou
       bytes_max_(bytes_max),
       routing_(std::move(routing)),
       key_name_(std::move(key_name)),
+      noted_(routing_->slots.size()),
       lsns_(routing_->slots.size()),
       changed_at_(kPlacesOfChanges),
       misses_(kPlacesOfMisses) {}
@@ -76,50 +77,95 @@ uint64_t KnownGraph::catch_up() {
     const auto partition = routing_->slots[part]->opened();
     return partition != nullptr && partition->lsn() != lsns_[part];
   };
+  const auto parts_behind = [&]() ORRERY_HELD_BY_CALLER {
+    std::vector<std::pair<size_t, uint64_t>> behind;
+    for (size_t part = 0; part < lsns_.size(); ++part) {
+      if (is_behind(part)) behind.emplace_back(part, lsns_[part]);
+    }
+    return behind;
+  };
   {
     const ReadLock lock(mutex_);
-    bool any = false;
-    for (size_t part = 0; part < lsns_.size() && !any; ++part) any = is_behind(part);
-    if (!any) return moment_;
+    if (parts_behind().empty()) return moment_;
+  }
+  const MutexLock following(following_);
+  std::vector<std::pair<size_t, uint64_t>> behind;
+  {
+    const ReadLock lock(mutex_);
+    behind = parts_behind();
+    if (behind.empty()) return moment_;
+  }
+  std::vector<News> all;
+  for (const auto& [part, from] : behind) {
+    const auto partition = routing_->slots[part]->opened();
+    if (partition != nullptr) all.push_back(news_of(part, *partition, from));
   }
   const WriteLock lock(mutex_);
   ++moment_;
-  for (size_t part = 0; part < lsns_.size(); ++part) {
-    const auto partition = routing_->slots[part]->opened();
-    if (partition != nullptr && partition->lsn() != lsns_[part]) follow(part, *partition);
-  }
+  for (const News& news : all) take_in(news);
   return moment_;
 }
 
-void KnownGraph::follow(size_t part, const partition::Partition& partition) {
-  const uint64_t from = lsns_[part];
+void KnownGraph::note_stored(uint32_t range, std::vector<StoredNotes::Stored> transaction) {
+  if (is_retired() || transaction.empty()) return;
+  const cluster::Slot* slot = routing_->slot_of(transaction.front().change.placement).get();
+  // After a split it is another partition.
+  if (slot->range.id != range) return;
+  const auto at =
+      std::ranges::find(routing_->slots, slot, [](const auto& one) { return one.get(); });
+  noted_.add(static_cast<size_t>(at - routing_->slots.begin()), std::move(transaction));
+}
+
+KnownGraph::News KnownGraph::news_of(size_t part, const partition::Partition& partition,
+                                     uint64_t from) {
   const uint64_t now = partition.lsn();
-  const auto page =
-      ids_.empty() || now - from > kChangesMax
-          ? Result<partition::ChangePage>(fail(Code::too_large, ""))
-          : partition.changes(
-                {.after = from, .items_max = kChangesMax, .bytes_max = kChangedBytesMax},
-                *routing_->schema);
+  if (auto noted = noted_.take(part, from, now)) {
+    return {.part = part, .lsn = now, .changes = std::move(noted)};
+  }
+  feeds_read_.fetch_add(1, std::memory_order_relaxed);
+  return read_news(part, partition, from);
+}
+
+KnownGraph::News KnownGraph::read_news(size_t part, const partition::Partition& partition,
+                                       uint64_t from) const {
+  News news{.part = part, .lsn = partition.lsn(), .changes = std::nullopt};
+  bool is_empty = false;
+  {
+    const ReadLock lock(mutex_);
+    is_empty = ids_.empty();
+  }
+  if (is_empty || news.lsn - from > kChangesMax) return news;
+  const auto page = partition.changes(
+      {.after = from, .items_max = kChangesMax, .bytes_max = kChangedBytesMax}, *routing_->schema);
   // After the changes, so that it has all removals up to the page's LSN.
   const auto removed = partition::removed_since(partition, from);
-  if (!page || page->more || !removed) {
-    drop_part(part);
-    lsns_[part] = now;
-    return;
-  }
-  lsns_[part] = page->lsn;
+  if (!page || page->more || !removed) return news;
+  news.lsn = page->lsn;
+  auto& changes = news.changes.emplace();
   for (const std::string& stored : *removed) {
-    if (const auto key = partition::parse_item_key(stored)) drop_item(key->placement, key->row);
+    if (auto key = partition::parse_item_key(stored)) {
+      changes.push_back({std::move(key->placement), std::move(key->row), nullptr});
+    }
   }
   for (const partition::Change& change : page->changes) {
-    drop_item(change.key.placement, change.key.row);
     auto document = value::JsonDocument::parse(change.item.body);
-    if (!document || !is_edge_item(document->root())) continue;
-    const EdgePtr edge = edge_of(document->root(), {.key_name = key_name_});
-    note_change(hash_of(edge->out.id, About::outgoing));
-    note_change(hash_of(edge->in.id, About::incoming));
-    if (const Number out = find_number(edge->out); out != kNone) drop_list(out, true);
-    if (const Number in = find_number(edge->in); in != kNone) drop_list(in, false);
+    const bool is_edge = document && is_edge_item(document->root());
+    changes.push_back({change.key.placement, change.key.row,
+                       is_edge ? edge_of(document->root(), {.key_name = key_name_}) : nullptr});
+  }
+  return news;
+}
+
+void KnownGraph::take_in(const News& news) {
+  lsns_[news.part] = news.lsn;
+  if (!news.changes) return drop_part(news.part);
+  for (const StoredNotes::Change& change : *news.changes) {
+    drop_item(change.placement, change.row);
+    if (!change.edge) continue;
+    note_change(hash_of(change.edge->out.id, About::outgoing));
+    note_change(hash_of(change.edge->in.id, About::incoming));
+    if (const Number out = find_number(change.edge->out); out != kNone) drop_list(out, true);
+    if (const Number in = find_number(change.edge->in); in != kNone) drop_list(in, false);
   }
 }
 

@@ -7,8 +7,9 @@
 // with a new one (neighbour_cache.h).
 //
 // It follows the partitions by their LSNs. Before a traversal uses it, catch_up() drops what the
-// changes and removals since then are about, and gives a moment. What a traversal reads after its
-// moment is kept only if nothing that was dropped since then is about it.
+// changes and removals since then are about, and gives a moment. What traversals of this process
+// have stored is told by note_stored(); for all else the change feed is read. What a traversal
+// reads after its moment is kept only if nothing that was dropped since then is about it.
 //
 // Vertices that it gives are shared between traversals, and must not be changed.
 //
@@ -28,6 +29,7 @@
 #include <vector>
 
 #include "api/gremlin/graph/edge_ends.h"
+#include "api/gremlin/graph/stored_notes.h"
 #include "api/gremlin/traversal/graph.h"
 #include "base/shared_mutex.h"
 #include "cluster/routing.h"
@@ -107,8 +109,12 @@ class KnownGraph {
   bool is_retired() const { return is_retired_.load(std::memory_order_acquire); }
   void retire();
 
-  // Drops what is out of date, and gives the moment. Reads what has changed.
+  // Drops what is out of date, and gives the moment. Reads what has changed and was not noted.
   uint64_t catch_up();
+  // All writes of one transaction that the partition with this range has stored.
+  void note_stored(uint32_t range, std::vector<StoredNotes::Stored> transaction);
+  // How often catch_up() has read the change feed of a partition, for tests.
+  uint64_t feeds_read() const { return feeds_read_.load(std::memory_order_relaxed); }
 
   // Numbers those that have none.
   std::vector<Number> numbers(std::span<const ElementKey> keys);
@@ -157,7 +163,16 @@ class KnownGraph {
     ReadCost cost;
   };
 
-  void follow(size_t part, const partition::Partition& partition) ORRERY_REQUIRES(mutex_);
+  // What has happened in a partition up to an LSN; nothing: too much to tell.
+  struct News {
+    size_t part;
+    uint64_t lsn;
+    std::optional<std::vector<StoredNotes::Change>> changes;
+  };
+  News news_of(size_t part, const partition::Partition& partition, uint64_t from)
+      ORRERY_REQUIRES(following_);
+  News read_news(size_t part, const partition::Partition& partition, uint64_t from) const;
+  void take_in(const News& news) ORRERY_REQUIRES(mutex_);
   void drop_item(std::string_view placement, const std::string& row) ORRERY_REQUIRES(mutex_);
   void drop_part(size_t part) ORRERY_REQUIRES(mutex_);
   void drop_list(Number of, bool is_out) ORRERY_REQUIRES(mutex_);
@@ -189,6 +204,10 @@ class KnownGraph {
   const std::string key_name_;
   std::atomic<bool> is_retired_{false};
 
+  StoredNotes noted_;
+  std::atomic<uint64_t> feeds_read_{0};
+  // Held while it catches up, so that the change feed is read without mutex_. Before mutex_.
+  Mutex following_;
   mutable SharedMutex mutex_;
   std::vector<uint64_t> lsns_ ORRERY_GUARDED_BY(mutex_);  // of the partitions
   // How often it has caught up with something; that of each change, by a part of its hash; and of

@@ -37,6 +37,11 @@ class NeighbourCache {
   // What is known, without what is out of date. Nothing: it cannot be used. `key_name`: the
   // property that is the partition key. Reads what has changed.
   std::optional<Moment> catch_up(const cluster::RoutingPtr& routing, const std::string& key_name);
+  // What is known, as it is; null: nothing.
+  std::shared_ptr<KnownGraph> graph() {
+    const MutexLock lock(mutex_);
+    return graph_;
+  }
   void clear();
 
  private:

@@ -150,13 +150,29 @@ void StagedWrites::commit_later(const Terms& terms, WriteReport& report, Done do
   }
   // No step comes after it that would need the elements as they are stored.
   write(group, terms,
-        [this, count = group.size(), &report,
+        [this, group, known = terms.known, &report,
          done = std::move(done)](const cluster::WriteReply& reply) mutable {
           report.charge += reply.receipt.charge;
-          (reply.error ? report.waiting : report.stored) += count;
+          (reply.error ? report.waiting : report.stored) += group.size();
+          if (known && !reply.error) tell(*known, group, reply);
           clear();
           done(reply.error ? Status(pass(*reply.error)) : Status());
         });
+}
+
+void StagedWrites::tell(KnownGraph& known, const Group& group, const cluster::WriteReply& reply) {
+  if (reply.written.size() != group.size()) return;
+  std::vector<StoredNotes::Stored> stored;
+  stored.reserve(group.size());
+  for (size_t i = 0; i < group.size(); ++i) {
+    const Entry& entry = *group[i];
+    const bool has_edge = entry.write.verb != Verb::remove && entry.element.is_edge();
+    stored.push_back({.lsn = reply.written[i].version.lsn,
+                      .change = {.placement = entry.write.placement,
+                                 .row = entry.write.row,
+                                 .edge = has_edge ? entry.element.edge() : nullptr}});
+  }
+  known.note_stored(reply.written.front().version.range, std::move(stored));
 }
 
 void StagedWrites::write(const Group& group, const Terms& terms, Reply done) {
@@ -188,7 +204,7 @@ Status StagedWrites::store(std::span<const Group> some, const Terms& terms, Writ
     uint32_t wait_ms = 1;
     for (size_t i = 0; i < left.size(); ++i) {
       const Group& group = *left[i];
-      auto error = take(replies[i], group, report);
+      auto error = take(replies[i], group, terms, report);
       if (!error) continue;
       report.waiting += group.size();
       if (error->code == Code::throttled) {
@@ -207,10 +223,11 @@ Status StagedWrites::store(std::span<const Group> some, const Terms& terms, Writ
 }
 
 std::optional<Error> StagedWrites::take(const cluster::WriteReply& reply, const Group& group,
-                                        WriteReport& report) {
+                                        const Terms& terms, WriteReport& report) {
   report.charge += reply.receipt.charge;
   if (reply.error) return reply.error;
   report.stored += group.size();
+  if (terms.known) tell(*terms.known, group, reply);
   for (size_t i = 0; i < group.size() && i < reply.written.size(); ++i) {
     note_stored(group[i]->element, reply.written[i]);
   }
@@ -218,9 +235,10 @@ std::optional<Error> StagedWrites::take(const cluster::WriteReply& reply, const 
 }
 
 std::optional<Error> StagedWrites::take(std::future<cluster::WriteReply>& answer,
-                                        const Group& group, WriteReport& report) {
+                                        const Group& group, const Terms& terms,
+                                        WriteReport& report) {
   try {
-    return take(answer.get(), group, report);
+    return take(answer.get(), group, terms, report);
   } catch (const std::future_error&) {  // as base/await.h
     return Error{.code = Code::overloaded,
                  .message =

@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <functional>
 #include <future>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "api/gremlin/graph/known_graph.h"
 #include "api/gremlin/value/elements.h"
 #include "base/result.h"
 #include "cluster/engine.h"
@@ -50,6 +52,7 @@ class StagedWrites {
     const cluster::RoutingPtr& routing;
     std::function<bool(uint32_t ms)> wait;
     face::ItemsAnywhere* anywhere = nullptr;  // null: every partition is here
+    std::shared_ptr<KnownGraph> known = {};   // is told what was stored; null: nobody is
   };
   Status commit(const Terms& terms, WriteReport& report);
 
@@ -77,9 +80,10 @@ class StagedWrites {
   using Reply = std::move_only_function<void(cluster::WriteReply)>;
   static void write(const Group& group, const Terms& terms, Reply done);
   static std::optional<Error> take(std::future<cluster::WriteReply>& answer, const Group& group,
-                                   WriteReport& report);
+                                   const Terms& terms, WriteReport& report);
   static std::optional<Error> take(const cluster::WriteReply& reply, const Group& group,
-                                   WriteReport& report);
+                                   const Terms& terms, WriteReport& report);
+  static void tell(KnownGraph& known, const Group& group, const cluster::WriteReply& reply);
   void clear();
 
   std::vector<Entry> entries_;

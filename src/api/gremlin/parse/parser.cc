@@ -3,44 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <charconv>
-#include <cstdlib>
 #include <utility>
 
 #include "api/gremlin/parse/names.h"
+#include "api/gremlin/parse/scanner.h"
 
 namespace orrery::gremlin {
 namespace {
 
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-void append_utf8(std::string& out, uint32_t c) {
-  if (c < 0x80) {
-    out += static_cast<char>(c);
-  } else if (c < 0x800) {
-    out += static_cast<char>(0xC0 | (c >> 6));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  } else if (c < 0x10000) {
-    out += static_cast<char>(0xE0 | (c >> 12));
-    out += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  } else {
-    out += static_cast<char>(0xF0 | (c >> 18));
-    out += static_cast<char>(0x80 | ((c >> 12) & 0x3F));
-    out += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
-    out += static_cast<char>(0x80 | (c & 0x3F));
-  }
-}
-
-class Parser {
+class Parser : private Scanner {
  public:
-  Parser(std::string_view text, const Bindings& bindings) : text_(text), bindings_(bindings) {}
+  Parser(std::string_view text, const Bindings& bindings) : Scanner(text), bindings_(bindings) {}
 
   Result<Chain> parse() {
     skip_space();
@@ -53,43 +26,11 @@ class Parser {
     skip_space();
     take(';');
     skip_space();
-    if (at_ < text_.size()) return error("this cannot follow a traversal: only one is run");
+    if (!is_at_end()) return error("this cannot follow a traversal: only one is run");
     return chain;
   }
 
  private:
-  std::unexpected<Error> error(std::string_view what) const {
-    const std::string_view near = text_.substr(std::min(at_, text_.size()), 20);
-    return fail(Code::invalid,
-                fmt::format("{}, at character {}{}", what, at_ + 1,
-                            near.empty() ? ", where the text ends" : fmt::format(": '{}'", near)));
-  }
-  void skip_space() {
-    while (at_ < text_.size()) {
-      const char c = text_[at_];
-      if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-        ++at_;
-      } else if (text_.substr(at_).starts_with("//")) {
-        while (at_ < text_.size() && text_[at_] != '\n') ++at_;
-      } else {
-        break;
-      }
-    }
-  }
-  bool take(char c) {
-    if (at_ >= text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  std::string read_name() {
-    const size_t from = at_;
-    if (at_ < text_.size() && is_letter(text_[at_])) {
-      while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]))) ++at_;
-    }
-    return std::string(text_.substr(from, at_ - from));
-  }
-
   // From the name of the first call on.
   Status parse_calls(Chain& chain, size_t depth) {
     while (true) {
@@ -160,8 +101,8 @@ class Parser {
     if (depth > kNestingMax) return error(fmt::format("nested more than {} deep", kNestingMax));
     skip_space();
     const char c = peek();
-    if (c == '\'' || c == '"') return as_argument(parse_text());
-    if (is_digit(c) || c == '-' || c == '+' || c == '.') return as_argument(parse_number());
+    if (c == '\'' || c == '"') return as_argument(read_text());
+    if (is_digit(c) || c == '-' || c == '+' || c == '.') return as_argument(read_number());
     if (c == '[') return as_argument(parse_list(depth));
     if (c == '{') return error("closures are not supported");
     if (c == '(') {  // (T.id) as a key of a map, or a cast such as (int) 1
@@ -246,7 +187,7 @@ class Parser {
     }
     if (type == "UUID" && name == "fromString" && take('(')) {
       skip_space();
-      auto text = parse_text();
+      auto text = read_text();
       if (!text) return pass(text.error());
       skip_space();
       if (!take(')')) return error("')' is expected");
@@ -350,114 +291,6 @@ class Parser {
     return made;
   }
 
-  Result<Value> parse_text() {
-    const char quote = peek();
-    if (quote != '\'' && quote != '"') return error("a text is expected");
-    const std::string_view rest = text_.substr(at_);
-    const bool triple = rest.size() >= 6 && rest[1] == quote && rest[2] == quote;
-    at_ += triple ? 3 : 1;
-    std::string out;
-    while (at_ < text_.size()) {
-      char c = text_[at_++];
-      if (c == quote) {
-        if (!triple) return Value::text(std::move(out));
-        if (text_.substr(at_).starts_with(std::string(2, quote))) {
-          at_ += 2;
-          return Value::text(std::move(out));
-        }
-      }
-      if (c != '\\') {
-        out += c;
-        continue;
-      }
-      if (at_ >= text_.size()) break;
-      c = text_[at_++];
-      if (c == 'u') {
-        auto unit = parse_unit();
-        if (!unit) return pass(unit.error());
-        uint32_t code = *unit;
-        if (code >= 0xD800 && code < 0xDC00 && text_.substr(at_).starts_with("\\u")) {
-          at_ += 2;
-          auto low = parse_unit();
-          if (!low) return pass(low.error());
-          code = *low >= 0xDC00 && *low < 0xE000
-                     ? 0x10000 + ((code - 0xD800) << 10) + (*low - 0xDC00)
-                     : 0xFFFD;
-        } else if (code >= 0xD800 && code < 0xE000) {
-          code = 0xFFFD;
-        }
-        append_utf8(out, code);
-        continue;
-      }
-      constexpr std::string_view kNames = "ntrbf\\'\"$/";
-      constexpr std::string_view kMeant = "\n\t\r\b\f\\'\"$/";
-      const size_t known = kNames.find(c);
-      if (known == std::string_view::npos) return error("an escape that is not known");
-      out += kMeant[known];
-    }
-    return error("a text without its closing quote");
-  }
-
-  Result<uint32_t> parse_unit() {
-    uint32_t unit = 0;
-    const std::string_view digits = text_.substr(std::min(at_, text_.size()), 4);
-    const auto [end, failed] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), unit, 16);
-    if (digits.size() != 4 || failed != std::errc() || end != digits.data() + 4) {
-      return error("\\u takes four hexadecimal digits");
-    }
-    at_ += 4;
-    return unit;
-  }
-
-  Result<Value> parse_number() {
-    const size_t from = at_;
-    bool is_real = false;
-    if (peek() == '-' || peek() == '+') ++at_;
-    while (at_ < text_.size()) {
-      const char c = text_[at_];
-      if (is_digit(c)) {
-        ++at_;
-      } else if (c == '.' && at_ + 1 < text_.size() && is_digit(text_[at_ + 1]) && !is_real) {
-        is_real = true;
-        ++at_;
-      } else if ((c == 'e' || c == 'E') && at_ > from) {
-        is_real = true;
-        ++at_;
-        if (peek() == '-' || peek() == '+') ++at_;
-      } else {
-        break;
-      }
-    }
-    std::string digits(text_.substr(from, at_ - from));
-    if (digits.starts_with('+')) digits.erase(0, 1);
-    char suffix = peek();
-    if (suffix != '\0' &&
-        std::string_view("lLdDfFmMiIgGnNbBsS").find(suffix) != std::string_view::npos) {
-      ++at_;
-    } else {
-      suffix = '\0';
-    }
-    if (is_letter(peek())) return error("this is not a number");
-    const bool to_real = is_real || std::string_view("dDfFmM").find(suffix) < 6;
-    if (suffix == '\0' ? is_real : to_real) {
-      char* end = nullptr;
-      const double number = std::strtod(digits.c_str(), &end);
-      if (digits.empty() || *end != '\0') return error("this is not a number");
-      return Value::real(number, suffix == 'f' || suffix == 'F' ? Kind::float32 : Kind::float64);
-    }
-    int64_t number = 0;
-    const auto [end, failed] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (failed == std::errc::result_out_of_range)
-      return Value::real(std::strtod(digits.c_str(), nullptr));
-    if (failed != std::errc() || end != digits.data() + digits.size()) {
-      return error("this is not a number");
-    }
-    return suffix == 'l' || suffix == 'L' ? Value::integer(number, Kind::int64)
-                                          : Value::integer(number);
-  }
-
   // [a, b] or [key: value] or [:]
   Result<Value> parse_list(size_t depth) {
     ++at_;
@@ -508,9 +341,7 @@ class Parser {
     return parse_argument(depth + 1);
   }
 
-  const std::string_view text_;
   const Bindings& bindings_;
-  size_t at_ = 0;
   size_t connectives_ = 0;
 };
 

@@ -171,6 +171,20 @@ Status read_message(std::string_view bytes, bool is_binary, Message& message) {
   return {};
 }
 
+Result<Message> eval_message(std::string_view text) {
+  std::string json = "{\"gremlin\":";
+  value::append_json_string(json, text);
+  json += '}';
+  auto document = value::JsonDocument::parse(json);
+  if (!document) return pass(document.error());
+  Message message;
+  message.op = "eval";
+  message.form = GraphSon::untyped;
+  message.document = std::make_unique<value::JsonDocument>(std::move(*document));
+  message.arguments = &message.document->root();
+  return message;
+}
+
 Result<Bindings> read_bindings(const Message& message) {
   Bindings made;
   const Node* all = find_in_map(message.arguments, "bindings");

@@ -57,6 +57,9 @@ struct Message {
 // Code::invalid when it is no request, Code::unsupported for a mime type that is not served.
 Status read_message(std::string_view bytes, bool is_binary, Message& message);
 
+// An eval request for a text, as if a client had sent it.
+Result<Message> eval_message(std::string_view text);
+
 // The bindings of an eval request.
 Result<Bindings> read_bindings(const Message& message);
 
@@ -71,6 +74,7 @@ struct Attributes {
   // Of a traversal that failed and had written, or meant to.
   uint64_t writes_stored = 0;
   uint64_t writes_given_up = 0;
+  bool is_cut = false;  // results were left out, as there was no room for them
   std::string activity_id;
 };
 
