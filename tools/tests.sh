@@ -309,7 +309,7 @@ ceph_steps() (
   export ORRERY_TEST_CEPH=$1 ORRERY_TEST_CEPH_VOLUME=$1
   timeout -k 10 300 build/volume_rados_test &&
     install_sdk &&
-    timeout -k 10 1100 node --test --test-concurrency=1 --test-reporter=tap tests/cluster/{volume,nodes,waits,faults,ceph_faults,replicas,backup,table,direct}.test.mjs tests/sdk/batch.test.mjs \
+    timeout -k 10 1300 node --test --test-concurrency=1 --test-reporter=tap tests/cluster/{volume,nodes,waits,faults,ceph_faults,crash_points,replicas,backup,table,direct,dev_cluster}.test.mjs tests/sdk/batch.test.mjs \
       tests/sdk/items.test.mjs &&
     timeout -k 10 300 node tests/crash/run.mjs 6
 )

@@ -1,7 +1,7 @@
 // See catalog.h. Records: placement "databases", "containers" or "resources" with the number as
 // row; placement "files" or "removals" with a partition's name in the volume as row (see
-// catalog_files.cc and catalog_removals.cc); and placement "account", row "next-number". A copy is
-// made of the same records.
+// catalog_files.cc and catalog_removals.cc); and placement "account", rows "next-number" and
+// "read-replicas". A copy is made of the same records.
 #include "catalog/catalog.h"
 
 #include <fmt/format.h>
@@ -371,6 +371,22 @@ Result<ContainerPtr> Catalog::note_indexed_here(uint32_t number, uint32_t index_
   Container after = *before;
   after.indexed_version = std::max(before->indexed_version, index_version);
   return store(after, {});
+}
+
+uint32_t Catalog::read_replicas() const {
+  std::shared_lock lock(lookup_mutex_);
+  return tables_.read_replicas;
+}
+
+Status Catalog::set_read_replicas_here(uint32_t count) {
+  if (count > kReadReplicasMax) {
+    return fail(Code::invalid, fmt::format("{} read replicas of each partition are too many: {} at "
+                                           "most",
+                                           count, kReadReplicasMax));
+  }
+  std::vector<partition::Write> writes;
+  writes.push_back(put(kAccount, std::string(kReadReplicas), std::to_string(count)));
+  return commit(std::move(writes));
 }
 
 Result<ContainerPtr> Catalog::store(const Container& changed,

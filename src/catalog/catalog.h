@@ -48,6 +48,9 @@ namespace orrery::catalog {
 
 inline constexpr std::string_view kCatalogVolumeName = "catalog";
 
+// More than there are nodes is one at each.
+inline constexpr uint32_t kReadReplicasMax = 1'000;
+
 // What an intent to split gives: ids and names in the volume that no range ever had.
 struct IntendedClones {
   uint32_t left = 0;
@@ -150,6 +153,12 @@ class Catalog {
   // Notes that all partitions have the terms of this index version. Nobody sees a change by that:
   // the revision stays.
   Result<ContainerPtr> note_indexed(uint32_t number, uint32_t index_version);
+
+  // --- settings of the account -----------------------------------------------------------------
+  // How many other nodes than its owner can answer reads of a partition.
+  uint32_t read_replicas() const;
+  // At any node. Code::invalid: more than kReadReplicasMax.
+  Status set_read_replicas(uint32_t count);
 
   // --- which partitions have files: catalog_files.cc -------------------------------------------
   // False also for files that an earlier version of the program made and nobody has noted since.
@@ -254,6 +263,7 @@ class Catalog {
   Result<ContainerPtr> publish_merge_here(uint32_t container, uint32_t left, uint32_t right,
                                           const IntendedMerge& merged, const MergeReason& why)
       ORRERY_REQUIRES(change_mutex_);
+  Status set_read_replicas_here(uint32_t count) ORRERY_REQUIRES(change_mutex_);
   Result<ContainerPtr> note_indexed_here(uint32_t number, uint32_t index_version)
       ORRERY_REQUIRES(change_mutex_);
   Status forget_removals_here(const std::vector<std::string>& volume_names)
@@ -270,6 +280,7 @@ class Catalog {
   Status copy_all();
   Result<uint64_t> read_all(Tables& into);
   Result<std::string> perform_here(std::string_view request) ORRERY_REQUIRES(change_mutex_);
+  Result<std::string> perform_merge(std::string_view request) ORRERY_REQUIRES(change_mutex_);
   Result<std::string> news_since(uint64_t since) ORRERY_REQUIRES(change_mutex_);
   Result<std::string> page_after(const Record& after) ORRERY_REQUIRES(change_mutex_);
   // The container after a change that the owner made.

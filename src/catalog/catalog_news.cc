@@ -40,7 +40,8 @@ enum class Change : uint8_t {
   none,  // only for the news
   page,  // of all records, after a place
   intend_merge,
-  publish_merge
+  publish_merge,
+  read_replicas
 };
 
 Packer begin(Change change) {
@@ -344,20 +345,14 @@ Result<std::string> Catalog::perform_here(std::string_view request) {
       if (published) static_cast<void>(fault::point("split.committed"));
       return done(std::move(published));
     }
-    case Change::intend_merge: {
-      const auto container = static_cast<uint32_t>(from.number());
-      const MergedRanges ranges = unpack_ranges(from);
-      const uint64_t attempt = from.number();
-      if (!from.is_good()) break;
-      auto merged = intend_merge_here(container, ranges, attempt);
-      if (!merged) return pass(merged.error());
-      return Packer().number(merged->id).text(merged->name).take();
-    }
-    case Change::publish_merge: {
-      const MergeToPublish asked = unpack_publication(from);
+    case Change::intend_merge:
+    case Change::publish_merge:
+      return perform_merge(request);
+    case Change::read_replicas: {
+      const uint64_t count = from.number();
       if (!from.is_good()) break;
       return done(
-          publish_merge_here(asked.container, asked.left, asked.right, asked.merged, asked.why));
+          set_read_replicas_here(static_cast<uint32_t>(std::min<uint64_t>(count, UINT32_MAX))));
     }
     case Change::indexed: {
       const auto container = static_cast<uint32_t>(from.number());
@@ -383,6 +378,27 @@ Result<std::string> Catalog::perform_here(std::string_view request) {
     }
   }
   return unreadable("a change of the catalog");
+}
+
+Result<std::string> Catalog::perform_merge(std::string_view request) {
+  Unpacker from(request);
+  if (static_cast<Change>(from.number()) == Change::intend_merge) {
+    const auto container = static_cast<uint32_t>(from.number());
+    const MergedRanges ranges = unpack_ranges(from);
+    const uint64_t attempt = from.number();
+    if (!from.is_good()) return unreadable("a change of the catalog");
+    auto merged = intend_merge_here(container, ranges, attempt);
+    if (!merged) return pass(merged.error());
+    return Packer().number(merged->id).text(merged->name).take();
+  }
+  const MergeToPublish asked = unpack_publication(from);
+  if (!from.is_good()) return unreadable("a change of the catalog");
+  auto published =
+      publish_merge_here(asked.container, asked.left, asked.right, asked.merged, asked.why);
+  if (!published) return pass(published.error());
+  // A crash here leaves the merger without an answer.
+  static_cast<void>(fault::point("merge.committed"));
+  return std::string();
 }
 
 Result<Catalog::OwnersAnswer> Catalog::ask_for_news(uint64_t since, const std::string& request) {
@@ -513,6 +529,16 @@ Result<ContainerPtr> Catalog::note_indexed(uint32_t container, uint32_t index_ve
   }
   return changed(container,
                  ask_owner(begin(Change::indexed).number(container).number(index_version).take()));
+}
+
+Status Catalog::set_read_replicas(uint32_t count) {
+  if (is_owner()) {
+    const MutexLock change(change_mutex_);
+    return set_read_replicas_here(count);
+  }
+  auto answer = ask_owner(begin(Change::read_replicas).number(count).take());
+  if (!answer) return pass(answer.error());
+  return {};
 }
 
 Status Catalog::forget_removals(const std::vector<std::string>& volume_names) {

@@ -76,6 +76,25 @@ TEST_F(CatalogNewsTest, ACopyHasWhatTheOwnerHas) {
   EXPECT_TRUE(copy_->take_touched().containers.empty());
 }
 
+TEST_F(CatalogNewsTest, ReadReplicasAreSetAtAnyNodeAndKept) {
+  auto other = Catalog::copy(clock_, *this);
+  ASSERT_TRUE(copy_->set_read_replicas(2));
+  EXPECT_EQ(copy_->read_replicas(), 2U) << "whoever asked has it at once";
+  EXPECT_EQ(owner_->read_replicas(), 2U);
+  EXPECT_EQ(other->read_replicas(), 0U);
+  ASSERT_TRUE(other->apply(owner_->news(other->lsn()).value()));
+  EXPECT_EQ(other->read_replicas(), 2U);
+  EXPECT_EQ(copy_->set_read_replicas(kReadReplicasMax + 1).error().code, Code::invalid);
+  EXPECT_EQ(owner_->set_read_replicas(kReadReplicasMax + 1).error().code, Code::invalid);
+  owner_->disown();
+  auto next = Catalog::copy(clock_, *this);
+  auto owned = partition::once_free([&] { return next->own(shared_, *volume_); });
+  ASSERT_TRUE(owned) << owned.error().message;
+  EXPECT_EQ(next->read_replicas(), 2U);
+  ASSERT_TRUE(next->set_read_replicas(0));
+  EXPECT_EQ(next->read_replicas(), 0U);
+}
+
 TEST_F(CatalogNewsTest, ACopyThatIsFarBehindIsToldEverything) {
   const ContainerPtr first = make_container("first");
   follow();

@@ -58,13 +58,7 @@ Status Tables::enter(const Record& record) {
     removals.insert_or_assign(record.row, std::move(*removal));
     return {};
   }
-  if (record.kind == kAccount) {
-    if (record.row != kNextNumber || !record.body) return {};
-    const auto next = number_of(*record.body);
-    if (!next) return fail(Code::corrupt, "the catalog's record of the next number is damaged");
-    next_number = std::max(next_number, *next);
-    return {};
-  }
+  if (record.kind == kAccount) return enter_account(record);
   const auto number = number_of(record.row);
   if (!number) {
     return fail(Code::corrupt,
@@ -74,6 +68,22 @@ Status Tables::enter(const Record& record) {
   if (record.kind == kContainers) return enter_container(*number, record.body);
   if (record.kind == kResources) return enter_resource(*number, record.body);
   return fail(Code::corrupt, fmt::format("the catalog has a record of kind '{}'", record.kind));
+}
+
+// Rows that a newer program knows are passed over.
+Status Tables::enter_account(const Record& record) {
+  if (!record.body || (record.row != kNextNumber && record.row != kReadReplicas)) return {};
+  const auto number = number_of(*record.body);
+  if (!number) {
+    return fail(Code::corrupt,
+                fmt::format("the catalog's record '{}' of the account is damaged", record.row));
+  }
+  if (record.row == kReadReplicas) {
+    read_replicas = *number;
+  } else {
+    next_number = std::max(next_number, *number);
+  }
+  return {};
 }
 
 Status Tables::enter_database(uint32_t number, const std::optional<std::string>& body) {

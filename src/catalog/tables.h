@@ -31,7 +31,9 @@ inline constexpr std::string_view kContainers = "containers";
 inline constexpr std::string_view kFiles = "files";
 inline constexpr std::string_view kRemovals = "removals";
 inline constexpr std::string_view kAccount = "account";
-inline constexpr std::string_view kNextNumber = "next-number";  // a row of kAccount
+// Rows of kAccount, whose bodies are numbers.
+inline constexpr std::string_view kNextNumber = "next-number";
+inline constexpr std::string_view kReadReplicas = "read-replicas";
 
 struct Record {
   std::string kind;
@@ -55,8 +57,10 @@ struct Tables {
   std::map<std::string, Removal, std::less<>> removals;  // by name in the volume
   std::set<std::string, std::less<>> files;              // names in the volume
   uint32_t next_number = 1;
+  uint32_t read_replicas = 0;  // of each partition
 
  private:
+  Status enter_account(const Record& record);
   Status enter_database(uint32_t number, const std::optional<std::string>& body);
   Status enter_container(uint32_t number, const std::optional<std::string>& body);
   Status enter_resource(uint32_t number, const std::optional<std::string>& body);

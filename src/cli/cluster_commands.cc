@@ -88,9 +88,10 @@ int show_status(const ServerAddress& server, bool json) {
   fmt::print("asked {}; the coordinator is {}; plan {}.{} with {} partitions\n",
              text_in(root, "node"), coordinator.empty() ? "not known" : coordinator,
              number_in(root, "term"), number_in(root, "plan"), number_in(root, "ranges"));
-  fmt::print("the catalog here is at {}, {:.1f} s old; version {} is written\n\n",
+  fmt::print("the catalog here is at {}, {:.1f} s old; version {} is written\n",
              number_in(root, "catalogLsn"), number_in(root, "catalogAgeS"),
              number_in(root, "writtenVersion"));
+  fmt::print("read replicas of each partition: {}\n\n", number_in(root, "readReplicas"));
   fmt::print("{:<20}  {:<22}  {:>10}\n", "node", "address", "partitions");
   for (const value::Node* one = members->first; one != nullptr; one = one->next) {
     print_member(*one, coordinator);
@@ -165,6 +166,17 @@ int rebalance(const ServerAddress& server, bool json) {
   return 0;
 }
 
+int set_replicas(const ServerAddress& server, uint32_t count, bool json) {
+  const std::string request = fmt::format(R"({{"count":{}}})", count);
+  auto asked = call_admin(server, "POST", "/admin/cluster/replicas", request);
+  if (!asked) return complain("cluster replicas", asked.error());
+  fmt::print("{}\n", json ? request
+                          : fmt::format("each partition is to have {} read replicas: all nodes "
+                                        "follow within a second",
+                                        count));
+  return 0;
+}
+
 }  // namespace
 
 ClusterCommands::ClusterCommands(CLI::App& app) {
@@ -185,7 +197,10 @@ ClusterCommands::ClusterCommands(CLI::App& app) {
   move_->add_option("range", range_, "The partition key range")->required()->type_name("RANGE");
   move_->add_option("node", node_, "The node that is to serve it")->required()->type_name("NODE");
   rebalance_ = cluster->add_subcommand("rebalance", "Spread partitions by load and size now");
-  for (CLI::App* command : {status_, drain_, undrain_, move_, rebalance_}) {
+  replicas_ = cluster->add_subcommand(
+      "replicas", "Set how many other nodes can answer reads of a partition, in the whole account");
+  replicas_->add_option("count", replica_count_, "How many; 0: none")->required()->type_name("N");
+  for (CLI::App* command : {status_, drain_, undrain_, move_, rebalance_, replicas_}) {
     command->add_flag("--json", json_, "Print JSON");
     add_server_options(*command, server_);
   }
@@ -197,6 +212,7 @@ std::optional<int> ClusterCommands::run() const {
   if (undrain_->parsed()) return undrain(server_, node_, json_);
   if (move_->parsed()) return move_partition(server_, container_, range_, node_, json_);
   if (rebalance_->parsed()) return rebalance(server_, json_);
+  if (replicas_->parsed()) return set_replicas(server_, replica_count_, json_);
   return std::nullopt;
 }
 

@@ -25,6 +25,7 @@ class ClusterCommands {
   std::string node_;
   std::string container_;
   uint32_t range_ = 0;
+  uint32_t replica_count_ = 0;
   bool json_ = false;
   bool no_wait_ = false;
   CLI::App* status_ = nullptr;
@@ -32,6 +33,7 @@ class ClusterCommands {
   CLI::App* undrain_ = nullptr;
   CLI::App* move_ = nullptr;
   CLI::App* rebalance_ = nullptr;
+  CLI::App* replicas_ = nullptr;
 };
 
 }  // namespace orrery::cli

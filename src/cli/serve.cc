@@ -227,8 +227,7 @@ void set_replicas(const ServeOptions& options, cluster::Engine& engine) {
   if (engine.placement() == nullptr) return;  // a server alone
   cluster::ReplicaReader* replicas = engine.placement()->replicas();
   if (replicas == nullptr) return;
-  cluster::ReplicaSettings settings{.replicas = options.read_replicas,
-                                    .staleness_max_us = 1'000LL * options.replica_staleness_ms};
+  cluster::ReplicaSettings settings{.staleness_max_us = 1'000LL * options.replica_staleness_ms};
   // Never in a normal start: while this file is there, no replica is opened or catches up.
   const char* file = std::getenv("ORRERY_TEST_HOLD_REPLICAS");  // NOLINT(concurrency-mt-unsafe)
   if (file != nullptr) {

@@ -39,7 +39,6 @@ struct ServeOptions {
   std::string private_key;
   std::string throttling;  // on, report; empty: on, or report with dev
   std::string durability = "sync";
-  uint32_t read_replicas = 0;  // of each range, at other nodes
   uint32_t replica_staleness_ms = 5000;
   std::string account = "orrery";
   std::string region = "Local";

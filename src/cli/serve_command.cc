@@ -73,7 +73,6 @@ void name_values(CLI::App& serve) {
            Value{"--cluster-ca", "FILE"},
            Value{"--cluster-cert", "FILE"},
            Value{"--cluster-key", "FILE"},
-           Value{"--read-replicas", "N"},
            Value{"--replica-staleness-ms", "N"},
            Value{"--log-level", "debug|info|warn|error|off"},
            Value{"--log-format", "text|json"},
@@ -145,11 +144,6 @@ void add_volume_and_node(CLI::App& command, ServeOptions& options) {
                      "This node's certificate (PEM), with the host of --node-address in it");
   command.add_option("--cluster-key", options.node.private_key,
                      "The private key (PEM) of --cluster-cert");
-  command
-      .add_option("--read-replicas", options.read_replicas,
-                  "Of a node: how many others can answer reads of a partition, if they need not "
-                  "have the newest; the same at all nodes")
-      ->capture_default_str();
   command
       .add_option("--replica-staleness-ms", options.replica_staleness_ms,
                   "Of a node: a replica that is known to be fresh only as of longer ago answers "

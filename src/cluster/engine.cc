@@ -87,6 +87,10 @@ Status Engine::known_to_all(Status changed) const {
   return everyone_has_(catalog_->lsn());
 }
 
+Status Engine::set_read_replicas(uint32_t count) {
+  return catalog_->set_read_replicas(count);
+}
+
 void Engine::answer(std::string_view kind, std::string_view bytes, peer::Done done) {
   if (!parts_->seat) return done(fail(Code::unsupported, "this server is alone"));
   if (kind == kExportCall) return done(parts_->exports.serve_here(bytes));

@@ -60,6 +60,9 @@ class Engine {
 
   const Limits& limits() const { return options_.limits; }
   const catalog::Catalog& catalog() const { return *catalog_; }
+  // Of the account: how many other nodes can answer reads of a partition. They follow when they
+  // hear of it. Blocks.
+  Status set_read_replicas(uint32_t count);
 
   // --- containers, by name and by number -------------------------------------------------------
   RoutingPtr find(catalog::DatabaseName database, std::string_view container) const;

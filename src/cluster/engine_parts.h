@@ -75,7 +75,7 @@ struct Engine::Parts {
         budgets(clock, options.throttling),
         remover(catalog, volume, shared, bell, stop_signal),
         trimmer(stop_signal),
-        replicas(table, plan, volume, shared, options.link),
+        replicas(table, catalog, plan, volume, shared, options.link),
         opener(table, catalog, volume, shared, replicas, trimmer, stop_signal, !plan.is_alone()),
         seat(caller == nullptr
                  ? nullptr

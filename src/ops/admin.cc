@@ -94,6 +94,7 @@ void Pages::admin(PageRequestPtr call) {
         Known{"/admin/cluster/drain", "POST", &Pages::drain},
         Known{"/admin/cluster/move", "POST", &Pages::move_partition},
         Known{"/admin/cluster/rebalance", "POST", &Pages::rebalance},
+        Known{"/admin/cluster/replicas", "POST", &Pages::set_read_replicas},
         Known{"/admin/workload", "GET", &Pages::workload},
         Known{"/admin/advise", "GET", &Pages::advise}}) {
     if (call->path != known.path) continue;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "cluster/replicas/replica_reader.h"
@@ -49,19 +50,20 @@ std::string replicas_json(const cluster::Engine& engine) {
   return all;
 }
 
-std::string status_json(const nodes::NodeStatus& status, const std::string& replicas) {
+std::string status_json(const nodes::NodeStatus& status, const cluster::Engine& engine) {
   std::string members;
   for (const nodes::MemberStatus& one : status.members) {
     if (!members.empty()) members += ',';
     members += member_json(one);
   }
   return fmt::format(
-      R"({{"node":{},"coordinator":{},"isCoordinator":{},"leaseGood":{},"leaseAgeS":{:.3f},"leaseRenewals":{},"term":{},"plan":{},"ranges":{},"writtenVersion":{},"catalogLsn":{},"catalogAgeS":{:.3f},"members":[{}],"replicas":[{}]}})",
+      R"({{"node":{},"coordinator":{},"isCoordinator":{},"leaseGood":{},"leaseAgeS":{:.3f},"leaseRenewals":{},"term":{},"plan":{},"ranges":{},"writtenVersion":{},"catalogLsn":{},"catalogAgeS":{:.3f},"members":[{}],"readReplicas":{},"replicas":[{}]}})",
       quoted(status.self.name), quoted(status.coordinator), status.is_coordinator,
       status.lease_good, status.lease_age_us < 0 ? -1.0 : seconds(status.lease_age_us),
       status.lease_renewals, status.term, status.plan_version, status.ranges,
       status.written_version, status.catalog_lsn,
-      status.catalog_age_us < 0 ? -1.0 : seconds(status.catalog_age_us), members, replicas);
+      status.catalog_age_us < 0 ? -1.0 : seconds(status.catalog_age_us), members,
+      engine.catalog().read_replicas(), replicas_json(engine));
 }
 
 // Answers the request with what came of the operation.
@@ -101,7 +103,7 @@ std::set<std::string> Pages::other_nodes() const {
 
 void Pages::cluster(PageRequestPtr call) {
   const nodes::Node* node = node_or_fail(*call);
-  if (node != nullptr) call->reply_json(status_json(node->status(), replicas_json(engine_)));
+  if (node != nullptr) call->reply_json(status_json(node->status(), engine_));
 }
 
 void Pages::drain(PageRequestPtr call) {
@@ -154,6 +156,25 @@ void Pages::move_partition(PageRequestPtr call) {
 void Pages::rebalance(PageRequestPtr call) {
   nodes::Node* node = node_or_fail(*call);
   if (node != nullptr) node->rebalance(reply_when_done(std::move(call)));
+}
+
+// The asked node has it when this is answered, and the others when they next hear of the catalog.
+void Pages::set_read_replicas(PageRequestPtr call) {
+  if (node_or_fail(*call) == nullptr) return;
+  auto document = value::JsonDocument::parse(call->body);
+  if (!document) return call->fail(document.error());
+  const value::Node* count = document->root().find("count");
+  if (count == nullptr || count->type != Type::number || count->number < 0 ||
+      count->number > catalog::kReadReplicasMax || count->number != std::floor(count->number)) {
+    return call->fail({.code = Code::invalid,
+                       .message = fmt::format("the body is to be {{\"count\":NUMBER}} with a whole "
+                                              "number up to {}",
+                                              catalog::kReadReplicasMax)});
+  }
+  if (auto set = engine_.set_read_replicas(static_cast<uint32_t>(count->number)); !set) {
+    return call->fail(set.error());
+  }
+  call->reply_json("{}");
 }
 
 }  // namespace orrery::ops

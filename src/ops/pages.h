@@ -23,6 +23,7 @@
 //   POST /admin/cluster/drain     {"node":NAME}; "draining":false lets it serve again
 //   POST /admin/cluster/move      {"database":…,"container":…,"range":n,"node":NAME}
 //   POST /admin/cluster/rebalance
+//   POST /admin/cluster/replicas  {"count":n}: of each partition, in the whole account
 // Partitions, split and merge with the face whose database it is, unless that is the main one's:
 // "face":NAME, &face=NAME. The first three are in admin_views.cc, the advisor's in
 // advisor_pages.cc.
@@ -108,6 +109,7 @@ class Pages {
   void drain(PageRequestPtr call);
   void move_partition(PageRequestPtr call);
   void rebalance(PageRequestPtr call);
+  void set_read_replicas(PageRequestPtr call);
   // Null, and the call has failed, in a server alone.
   nodes::Node* node_or_fail(PageRequest& call) const;
   void workload(PageRequestPtr call);

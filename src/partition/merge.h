@@ -16,7 +16,8 @@
 //  - The pause does not depend on the amount of data.
 //
 // Fault points, in order: merge.begin, merge.intended (both in the caller), merge.copied,
-// merge.opened, merge.published (in the caller, after the map).
+// merge.opened, merge.committed (at the catalog's owner, if that is another node), merge.published
+// (in the caller, after the map).
 //
 // Threading: any thread that may block, and one merge or split of a partition at a time.
 #pragma once

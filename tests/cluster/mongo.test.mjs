@@ -167,12 +167,16 @@ describe("collections of several nodes", () => {
       const reader = new MongoClient(`mongodb://reader:secret@127.0.0.1:${at.ports.get(name)}/?authSource=shop`);
       try {
         await reader.connect();
-        await reader.db("shop").command({ killCursors: "kept", cursors: [cursor.id] });
+        const { cursorsKilled, cursorsNotFound } = await reader.db("shop").command({ killCursors: "kept", cursors: [cursor.id] });
+        assert.deepEqual([cursorsKilled, cursorsNotFound], [[], [cursor.id]], `${name}: it says so`);
+        await assert.rejects(reader.db("shop").command({ getMore: cursor.id, collection: "kept" }), (error) => error.code === 13);
       } finally {
         await reader.close();
       }
-      const rest = await mine.command({ getMore: cursor.id, collection: "kept" });
-      assert.equal(rest.cursor.nextBatch.length, 8, name);
+      const rest = await mine.command({ getMore: cursor.id, collection: "kept", batchSize: 4 });
+      assert.equal(rest.cursor.nextBatch.length, 4, name);
+      const killed = await mine.command({ killCursors: "kept", cursors: [cursor.id] });
+      assert.deepEqual([killed.cursorsKilled, killed.cursorsNotFound], [[cursor.id], []], `${name}: its owner may`);
     }
   });
 });

@@ -336,6 +336,7 @@ describe("a cluster of three", () => {
       assert.equal((await said("status")).members.find((one) => one.name === to).ranges, 0);
       assert.deepEqual(await said("undrain", to), { node: to, draining: false });
       assert.deepEqual(await said("rebalance"), { rebalancing: true });
+      assert.deepEqual(await said("replicas", "1"), { count: 1 });
       const refused = await cluster.command("n1", "drain", "nobody", "--json");
       assert.equal(refused.code, 1, refused.out);
     } finally {

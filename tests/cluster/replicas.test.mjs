@@ -1,11 +1,12 @@
 // Read replicas: nodes that answer reads of partitions which another node owns, as far as the consistency level of
-// a request allows. Seven clusters of three nodes, one after the other: about a minute.
+// a request allows. Eight clusters of three nodes, one after the other: about a minute.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 
+import { start } from "../sdk/server.mjs";
 import { startCluster, until } from "./cluster.mjs";
 
 const upTo = (count) => Array.from({ length: count }, (_, i) => i);
@@ -15,13 +16,14 @@ async function withCluster(options, run) {
   const folder = mkdtempSync(join(tmpdir(), "orrery-hold-"));
   const hold = join(folder, "hold");
   const cluster = await startCluster(["n1", "n2", "n3"], {
-    args: ["--read-replicas", "2", ...(options.args ?? [])],
+    args: options.args ?? [],
     env: { ORRERY_TEST_HOLD_REPLICAS: hold },
     steady: options.steady ?? true,
   });
   try {
     const { database } = await cluster.nodes.get("n1").client().databases.create({ id: "db" });
     await database.containers.create({ id: "c", partitionKey: "/pk", throughput: options.throughput ?? 400 });
+    await setReplicas(cluster, "n1", options.count ?? 2);
     const owned = await cluster.settled();
     const owner = owned[0].node;
     await run({
@@ -32,6 +34,17 @@ async function withCluster(options, run) {
     await cluster.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+// By one node, until all of them have it.
+async function setReplicas(cluster, name, count) {
+  const { code, out } = await cluster.command(name, "replicas", String(count));
+  assert.equal(code, 0, out);
+  assert.equal((await cluster.status(name)).readReplicas, count, "the asked node has it at once");
+  await until(`all nodes are to have ${count}`, async () => {
+    for (const one of cluster.names) if ((await cluster.status(one)).readReplicas !== count) return false;
+    return true;
+  });
 }
 
 const key = (id) => ({ "x-ms-documentdb-partitionkey": JSON.stringify([id]) });
@@ -100,6 +113,55 @@ describe("read replicas", () => {
     }
     assert.equal(await answered(cluster, owner), 0);
   }));
+
+  test("their number is the account's: set at any node, followed by all, and kept when the coordinator ends", () => withCluster({ count: 0, steady: false }, async ({ cluster, owner, replicas }) => {
+    await write(cluster, owner, "x", 1);
+    for (const name of replicas) for (const _ of upTo(3)) assert.equal((await read(cluster, name, "x", { level: "Eventual" })).n, 1);
+    for (const name of replicas) assert.equal(await answered(cluster, name), 0, "there are none");
+    const coordinator = await cluster.coordinator();
+    await setReplicas(cluster, cluster.names.find((name) => name !== coordinator), 2);
+    assert.match((await cluster.command("n1", "status")).out, /^read replicas of each partition: 2$/m);
+    for (const name of replicas) await answersItself(cluster, name, "x");
+    for (const name of replicas) assert.equal((await cluster.status(name)).replicas.length, 1);
+    // One of two: the other asks the owner again.
+    await setReplicas(cluster, "n1", 1);
+    const holders = async () => {
+      const all = await Promise.all(replicas.map(async (name) => [name, (await cluster.status(name)).replicas.length]));
+      return all.filter(([, count]) => count > 0).map(([name]) => name);
+    };
+    const [left] = await until("one is closed", async () => {
+      const found = await holders();
+      return found.length === 1 && found;
+    });
+    await answersItself(cluster, left, "x");
+    const other = replicas.find((name) => name !== left);
+    for (const _ of upTo(3)) assert.equal(await answersItselfNow(cluster, other, "x"), false);
+    await setReplicas(cluster, "n1", 0);
+    await until("all are closed", async () => (await holders()).length === 0);
+    for (const name of replicas) assert.equal(await answersItselfNow(cluster, name, "x"), false);
+    await setReplicas(cluster, "n1", 2);
+    for (const bad of ["-1", "1001", "many"]) assert.notEqual((await cluster.command("n1", "replicas", bad)).code, 0, bad);
+    for (const body of [{}, { count: 0.5 }, { count: "2" }, { count: -1 }]) {
+      assert.equal((await cluster.nodes.get("n1").rest()("POST", "/admin/cluster/replicas", { body })).status, 400, JSON.stringify(body));
+    }
+    await cluster.kill(coordinator);
+    for (const name of cluster.names) await until(`${name} knows it`, async () => (await cluster.status(name)).readReplicas === 2);
+    const after = await until("it is served", () => write(cluster, cluster.names[0], "x", 2).catch(() => undefined));
+    assert.ok(after);
+    const [{ node }] = await cluster.settled();
+    await answersItself(cluster, cluster.names.find((name) => name !== node), "x");
+  }));
+
+  test("a server alone has none, and says why", async () => {
+    const server = await start();
+    try {
+      const { code, out } = await server.command("cluster", "replicas", "1", "--data", server.data, "--port", String(server.port));
+      assert.equal(code, 1, out);
+      assert.match(out, /this server is alone: it was started without --node/);
+    } finally {
+      await server.close();
+    }
+  });
 
   test("session: a client never sees less than it has seen, whichever node it asks", () => withCluster({}, async ({ cluster, owner, replicas }) => {
     await write(cluster, owner, "x", 0);

@@ -71,14 +71,13 @@ Status NodeSeat::apply(const nodes::News& news) {
     if (auto applied = catalog_.apply(news.bytes); !applied) return applied;
     refresh();
   }
-  const MutexLock lock(news_mutex_);
-  news_came_.notify_all();
   return {};
 }
 
 // Also when a change was committed or told of while this waited: all that was touched is new in it.
 void NodeSeat::refresh() {
   const MutexLock change(table_.change_mutex);
+  const uint64_t lsn = catalog_.lsn();  // before: all up to here was touched
   const catalog::Catalog::Touched touched = catalog_.take_touched();
   for (const uint32_t number : touched.databases) {
     const catalog::DatabasePtr database = catalog_.database(number);
@@ -89,6 +88,9 @@ void NodeSeat::refresh() {
     }
   }
   for (const uint32_t number : touched.containers) refresh_container(number);
+  const MutexLock lock(news_mutex_);
+  routed_lsn_ = lsn;
+  news_came_.notify_all();
 }
 
 void NodeSeat::refresh_container(uint32_t number) {
@@ -161,7 +163,7 @@ bool NodeSeat::has_node(const std::string& address) const {
 
 Status NodeSeat::wait_for_catalog(uint64_t lsn, std::chrono::steady_clock::time_point deadline) {
   const MutexLock lock(news_mutex_);
-  while (catalog_.lsn() < lsn) {
+  while (catalog_lsn() < lsn) {
     const auto left = deadline - std::chrono::steady_clock::now();
     if (left <= left.zero() || stop_.is_set()) {
       return fail(Code::overloaded,

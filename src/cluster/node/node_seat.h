@@ -65,7 +65,11 @@ class NodeSeat final : public nodes::Seat, public Placement, public RemoteSplitt
   // --- nodes::Seat -------------------------------------------------------------------------------
   Result<uint64_t> own_catalog() override;
   void disown_catalog() override { catalog_.disown(); }
-  uint64_t catalog_lsn() const override { return catalog_.lsn(); }
+  // Of a copy: what its routings have followed. The answer to a change that this node asked for can
+  // have brought more, which counts when the next news make them follow.
+  uint64_t catalog_lsn() const override {
+    return catalog_.is_owner() ? catalog_.lsn() : routed_lsn_.load();
+  }
   Result<nodes::News> news(uint64_t since) override;
   Status apply(const nodes::News& news) override;
   std::vector<nodes::RangeFacts> ranges() const override;
@@ -114,6 +118,7 @@ class NodeSeat final : public nodes::Seat, public Placement, public RemoteSplitt
   BudgetsElsewhere budgets_elsewhere_;
 
   std::atomic<size_t> releasing_{0};
+  std::atomic<uint64_t> routed_lsn_{0};
   Mutex news_mutex_;
   CondVar news_came_;
   WorkerPool releaser_;

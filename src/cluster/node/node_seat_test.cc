@@ -6,13 +6,13 @@
 #include <atomic>
 #include <map>
 #include <memory>
-#include <shared_mutex>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/await.h"
+#include "base/survive.h"
 #include "cluster/engine.h"
 #include "cluster/engine_fixture.h"
 #include "cluster/node/budgets_elsewhere.h"
@@ -31,7 +31,6 @@ class NodesTest : public testing::Test {
     std::string name;
     std::unique_ptr<volume::Volume> volume;
     std::unique_ptr<Engine> engine;
-    bool has_ended = false;  // under calls_
   };
 
   // To a node by its name, which is its address here.
@@ -40,9 +39,10 @@ class NodesTest : public testing::Test {
     explicit DirectLink(NodesTest& test) : test_(test) {}
     void call(const std::string& address, std::string kind, std::string bytes,
               std::chrono::milliseconds, peer::Done done) override {
-      const std::shared_lock lock(test_.calls_);
+      ++calls_;
+      const OnEnd over([this] { --calls_; });
       const auto found = test_.nodes_.find(address);
-      if (found == test_.nodes_.end() || found->second.has_ended) {
+      if (closed_ || found == test_.nodes_.end()) {
         return done(fail(Code::overloaded, "no such node: " + address));
       }
       if (kind == kChangeCall) {
@@ -56,8 +56,16 @@ class NodesTest : public testing::Test {
       found->second.engine->answer(kind, bytes, std::move(done));
     }
 
+    // From here on it reaches nobody, and nobody is being asked.
+    void close() {
+      closed_ = true;
+      while (calls_ > 0) std::this_thread::yield();
+    }
+
    private:
     NodesTest& test_;
+    std::atomic<int> calls_{0};
+    std::atomic<bool> closed_{false};
   };
 
   NodesTest() {
@@ -73,14 +81,8 @@ class NodesTest : public testing::Test {
     database_ = at("a").create_database({kFace, "db"}, std::nullopt).value()->number;
   }
   ~NodesTest() override {
-    for (auto& [name, node] : nodes_) {
-      // Others may still have something to tell it.
-      {
-        const std::unique_lock lock(calls_);
-        node.has_ended = true;
-      }
-      node.engine.reset();
-    }
+    link_.close();  // upkeep of one may be asking another
+    for (auto& [name, node] : nodes_) node.engine.reset();
   }
 
   void start(const std::string& name) {
@@ -177,7 +179,6 @@ class NodesTest : public testing::Test {
   std::atomic<int64_t> boot_us_{1'000'000};  // of leases: it stands still
   EngineOptions options_;
   DirectLink link_{*this};
-  std::shared_mutex calls_;  // shared by those under way
   std::map<std::string, Node> nodes_;
   std::string coordinator_;
   uint32_t database_ = 0;
@@ -277,6 +278,47 @@ TEST_F(NodesTest, AChildThatIsGivenAwayBeforeItsSplitIsKnownIsLetGo) {
   EXPECT_TRUE(read("a", here, left)->item);
   EXPECT_FALSE(write("b", find("b", "c"), right));
   splitter.join();
+}
+
+// The same for a child that stays: a request wants it before the node knows that it has made it.
+TEST_F(NodesTest, AChildThatIsWantedBeforeItsSplitIsKnownIsServed) {
+  const RoutingPtr routing = make("c", 400);
+  plan(routing, {"b"});
+  for (int i = 0; i < 30; ++i) {
+    ASSERT_FALSE(write("b", find("b", "c"), "k" + std::to_string(i)));
+  }
+  loses_answers_after_split_ = true;
+  std::thread splitter([&] { static_cast<void>(at("a").split(routing->container->number, 0)); });
+  while (find("a", "c")->slots.size() < 2) std::this_thread::yield();
+  tell_news();
+  plan(find("a", "c"), {"b", "b"});
+  const RoutingPtr here = find("b", "c");
+  ASSERT_EQ(here->slots.size(), 2U);
+  std::optional<Error> refused;
+  std::thread writer([&] { refused = write("b", here, key_in(*here, 0)); });
+  for (Mutex& opening = here->slots[0]->open_mutex; opening.try_lock(); std::this_thread::yield()) {
+    opening.unlock();
+  }
+  loses_answers_after_split_ = false;
+  writer.join();
+  EXPECT_FALSE(refused) << refused->message;
+  splitter.join();
+}
+
+// The node asked for a change, and the answer told of a container that it had not heard of.
+TEST_F(NodesTest, WhatTheAnswerToAChangeTellsIsRoutedWithTheNextNews) {
+  const RoutingPtr routing = make("c", 400);
+  plan(routing, {"b"});
+  catalog::ContainerSpec spec;
+  spec.name = "later";
+  spec.key = key_of();
+  ASSERT_TRUE(at("a").create_container(database_, spec, catalog::Throughput{}));
+  ASSERT_FALSE(write("b", find("b", "c"), "k")) << "b tells the catalog that it has opened it";
+  ASSERT_EQ(at("b").catalog().lsn(), at("a").catalog().lsn());
+  EXPECT_LT(at("b").placement()->catalog_lsn(), at("a").catalog().lsn()) << "nor says that it has";
+  tell_news();
+  EXPECT_TRUE(find("b", "later"));
+  EXPECT_EQ(at("b").placement()->catalog_lsn(), at("a").catalog().lsn());
 }
 
 TEST_F(NodesTest, ANodeMergesWhatItServesAndAllKnow) {

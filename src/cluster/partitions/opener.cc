@@ -118,6 +118,8 @@ Opener::Opened Opener::claim_files(const Slot& slot) {
     // Without its lease this node is told of no plan that would end the wait.
     if (auto current = check_current(); !current) return pass(current.error());
     if (!slot.here) return pass(is_elsewhere());
+    // This node made it by a split or merge, and heard late that the map has it.
+    if (auto made = slot.opened()) return made;
     std::this_thread::sleep_for(kMoment);
   }
 }

@@ -18,7 +18,6 @@ inline constexpr int64_t kBoundedUs = 5'000'000;
 inline constexpr uint64_t kBoundedLsns = 100;
 
 struct ReplicaSettings {
-  uint32_t replicas = 0;                 // of each range; the same at all nodes
   int64_t staleness_max_us = 5'000'000;  // a replica that is staler answers nobody
   std::function<bool()> is_held = {};    // for tests: whether none catches up now
 };
@@ -35,7 +34,7 @@ struct ReplicaStatus {
 class ReplicaReader {
  public:
   virtual ~ReplicaReader() = default;
-  // Before the first plan.
+  // Before the first plan. Without it there are none.
   virtual void set(ReplicaSettings settings) = 0;
   // Whether this node has a replica of another's slot that may answer this demand.
   virtual bool has_replica(const Slot& slot, const LsnDemand& demand) const = 0;

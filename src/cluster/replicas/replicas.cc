@@ -36,9 +36,11 @@ bool may_answer(const Replica& replica, const LsnDemand& demand, int64_t now_us,
   return check_demand(demand, replica.range, lsn).has_value();
 }
 
-Replicas::Replicas(const RoutingTable& table, const ServingPlan& plan, volume::Volume& volume,
-                   partition::Shared& shared, peer::Link* link)
+Replicas::Replicas(const RoutingTable& table, const catalog::Catalog& catalog,
+                   const ServingPlan& plan, volume::Volume& volume, partition::Shared& shared,
+                   peer::Link* link)
     : table_(table),
+      catalog_(catalog),
       plan_(plan),
       volume_(volume),
       shared_(shared),
@@ -51,9 +53,8 @@ Replicas::~Replicas() {
 
 void Replicas::set(ReplicaSettings settings) {
   const MutexLock lock(mutex_);
-  count_ = settings.replicas;
   settings_ = std::move(settings);
-  if (link_ != nullptr && count_ > 0 && !thread_.joinable()) {
+  if (link_ != nullptr && !thread_.joinable()) {
     thread_ = std::thread([this] { run(); });
   }
 }
@@ -62,7 +63,7 @@ void Replicas::stop() {
   {
     const MutexLock lock(mutex_);
     stopping_ = true;
-    stop_.notify_all();
+    wake_.notify_all();
   }
   if (thread_.joinable()) thread_.join();
   pool_.stop();
@@ -72,8 +73,9 @@ void Replicas::stop() {
 }
 
 std::shared_ptr<Replica> Replicas::for_reader(const Slot& slot, const LsnDemand& demand) const {
-  const uint32_t count = count_.load(std::memory_order_relaxed);
-  if (count == 0 || demand.freshness() == Freshness::newest) return nullptr;
+  if (demand.freshness() == Freshness::newest) return nullptr;
+  const uint32_t count = catalog_.read_replicas();
+  if (count == 0) return nullptr;
   const nodes::RangeRef ref{.container = slot.container, .range = slot.range.id};
   const int64_t now_us = shared_.clock.steady_us();
   std::shared_ptr<Replica> replica;
@@ -89,6 +91,7 @@ std::shared_ptr<Replica> Replicas::for_reader(const Slot& slot, const LsnDemand&
           wanted_.size() * 2 >= shared_.limits.open_partitions) {
         return nullptr;
       }
+      if (wanted_.empty()) wake_.notify_all();
       found = wanted_.emplace(ref, Wanted{.range = slot.range}).first;
     }
     found->second.used_us = now_us;
@@ -124,7 +127,8 @@ void Replicas::run() {
   for (;;) {
     {
       const MutexLock lock(mutex_);
-      if (!stopping_) stop_.wait_for(mutex_, kAskEvery);
+      while (!stopping_ && wanted_.empty()) wake_.wait(mutex_);
+      if (!stopping_) wake_.wait_for(mutex_, kAskEvery);
       if (stopping_) return;
     }
     for (auto& [address, ranges] : sort_out()) {
@@ -143,6 +147,7 @@ void Replicas::run() {
 
 std::map<std::string, Replicas::Ranges> Replicas::sort_out() {
   const auto plan = plan_.current();
+  const uint32_t count = catalog_.read_replicas();
   const int64_t now_us = shared_.clock.steady_us();
   std::map<std::string, Ranges> by_owner;
   std::vector<std::shared_ptr<Replica>> closing;  // after the lock is
@@ -154,7 +159,7 @@ std::map<std::string, Replicas::Ranges> Replicas::sort_out() {
                             return slot->range.id == ref.range && !slot->here && !slot->gone;
                           });
     if (!is_there || now_us - wanted.used_us > kUnusedUs || !plan ||
-        !nodes::has_replica(*plan, count_, ref, plan_.node())) {
+        !nodes::has_replica(*plan, count, ref, plan_.node())) {
       closing.push_back(wanted.replica);
       one = wanted_.erase(one);
       continue;

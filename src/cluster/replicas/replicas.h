@@ -1,10 +1,11 @@
 // The read replicas of this node: which ones are open, and how they keep up with their owners.
 //
-// The plan says for which ranges this node is a replica (nodes/replica_choice.h). One is opened
-// when a reader first comes whom it could answer, and closed when none came for a while. Each owner
-// is asked every kAskEvery for the LSNs of all that is followed here, in one call, which it answers
-// as a strong read. What is behind catches up. What has applied the owner's LSN has everything that
-// was acknowledged before the question was sent: it is fresh as of then.
+// The plan, and how many replicas the account is to have (the catalog tells), say for which ranges
+// this node is one (nodes/replica_choice.h). One is opened when a reader first comes whom it could
+// answer, and closed when none came for a while. Each owner is asked every kAskEvery for the LSNs
+// of all that is followed here, in one call, which it answers as a strong read. What is behind
+// catches up. What has applied the owner's LSN has everything that was acknowledged before the
+// question was sent: it is fresh as of then.
 //
 // Invariants
 //  - A replica answers only whom it may (may_answer): nobody who needs the newest, nobody who has
@@ -31,6 +32,7 @@
 #include "base/result.h"
 #include "base/thread_annotations.h"
 #include "base/worker_pool.h"
+#include "catalog/catalog.h"
 #include "cluster/replicas/replica_reader.h"
 #include "cluster/routing_table.h"
 #include "cluster/serving_plan.h"
@@ -61,8 +63,8 @@ bool may_answer(const Replica& replica, const LsnDemand& demand, int64_t now_us,
 class Replicas final : public ReplicaReader {
  public:
   // All outlive it. `link`: null in a server alone, where it does nothing.
-  Replicas(const RoutingTable& table, const ServingPlan& plan, volume::Volume& volume,
-           partition::Shared& shared, peer::Link* link);
+  Replicas(const RoutingTable& table, const catalog::Catalog& catalog, const ServingPlan& plan,
+           volume::Volume& volume, partition::Shared& shared, peer::Link* link);
   ~Replicas() override;
   Replicas(const Replicas&) = delete;
   Replicas& operator=(const Replicas&) = delete;
@@ -101,14 +103,14 @@ class Replicas final : public ReplicaReader {
   std::shared_ptr<Replica> find(nodes::RangeRef ref) const;
 
   const RoutingTable& table_;
+  const catalog::Catalog& catalog_;
   const ServingPlan& plan_;
   volume::Volume& volume_;
   partition::Shared& shared_;
   peer::Link* const link_;
-  std::atomic<uint32_t> count_{0};  // settings_.replicas
 
   mutable Mutex mutex_;
-  CondVar stop_;
+  mutable CondVar wake_;  // it stops, or there is a first one to open
   ReplicaSettings settings_ ORRERY_GUARDED_BY(mutex_);
   bool stopping_ ORRERY_GUARDED_BY(mutex_) = false;
   mutable std::map<nodes::RangeRef, Wanted> wanted_ ORRERY_GUARDED_BY(mutex_);

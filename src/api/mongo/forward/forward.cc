@@ -10,9 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/bson/bson_writer.h"
-#include "api/mongo/bson/numbers.h"
 #include "api/mongo/collections/collections.h"
 #include "api/mongo/commands/batches.h"
 #include "api/mongo/forward/concern.h"
@@ -224,10 +222,14 @@ void ask_again(const HandlerContext& context, Journey journey, const orrery::Err
 void reply(const HandlerContext& context, const Journey& journey,
            const peer::ForwardAnswer& answer) {
   const auto cursor = number_in<int64_t>(answer.headers, "cursor");
-  if (journey.is_get_more() && cursor == 0) context.far_cursors.remove(journey.concern.cursor);
-  if (cursor != 0) context.far_cursors.add(cursor, journey.address);
-  journey.call->reply_forwarded(answer.body, number_in<int32_t>(answer.headers, "code"),
-                                number_in<double>(answer.headers, "charge"));
+  const auto code = number_in<int32_t>(answer.headers, "code");
+  // A refusal leaves it where it is: it may be another user's.
+  const bool is_over = cursor == 0 && (code == 0 || code == kCursorNotFound);
+  if (journey.is_get_more() && is_over) context.far_cursors.remove(journey.concern.cursor);
+  if (cursor != 0) {
+    context.far_cursors.add(cursor, std::string(journey.call->connection.user), journey.address);
+  }
+  journey.call->reply_forwarded(answer.body, code, number_in<double>(answer.headers, "charge"));
 }
 
 void take_answer(const HandlerContext& context, Journey journey,
@@ -346,21 +348,9 @@ std::optional<Arrived> take_forwarded(const net::Request& request, const face::F
   return arrived;
 }
 
-// Whether the answer to a killCursors says that it has closed the cursor.
-static bool has_killed(std::string_view answer, int64_t id) {
-  const auto document = from_bson(answer);
-  if (!document) return false;
-  const value::Value killed = document->find("cursorsKilled");
-  if (!killed.is_array()) return false;
-  for (const value::Value& one : killed.elements()) {
-    if (exact_integer(one) == id) return true;
-  }
-  return false;
-}
-
 bool kill_far_cursor(const HandlerContext& context, const Call& call, int64_t id) {
   if (context.forwarder == nullptr) return false;
-  const auto address = context.far_cursors.find(id);
+  const auto address = context.far_cursors.take_of(call.connection.user, id);
   if (!address) return false;
   BsonWriter command;
   command.string("killCursors", call.collection()).begin_array("cursors").int64("0", id).end();
@@ -378,10 +368,7 @@ bool kill_far_cursor(const HandlerContext& context, const Call& call, int64_t id
   request.principal = principal;
   context.forwarder->send(
       *address, std::move(request), steady_clock::now() + kLateAnswer, [] { return true; },
-      [&context, id](const Result<peer::ForwardAnswer>& answer) {
-        // That node knows whose it is. A cursor of another user stays, and is found again.
-        if (answer && has_killed(answer->body, id)) context.far_cursors.remove(id);
-      });
+      [](const Result<peer::ForwardAnswer>&) {});  // a lost one ends by itself when it is idle
   return true;
 }
 

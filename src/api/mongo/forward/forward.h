@@ -41,7 +41,7 @@ struct Arrived {
 std::optional<Arrived> take_forwarded(const net::Request& request, const face::Forwarded& forwarded,
                                       net::Responder responder);
 
-// Closes a cursor that is at another node, without waiting. False: none is known.
+// Closes a cursor of this user's that is at another node, without waiting. False: none is known.
 bool kill_far_cursor(const HandlerContext& context, const Call& call, int64_t id);
 
 // Has the catalog's owner make a collection, if there is none, and waits until this node knows it.
