@@ -302,6 +302,11 @@ TEST_F(NodesTest, AChildThatIsWantedBeforeItsSplitIsKnownIsServed) {
   loses_answers_after_split_ = false;
   writer.join();
   EXPECT_FALSE(refused) << refused->message;
+  {
+    Slot& child = *here->slots[0];
+    const MutexLock lock(child.open_mutex);
+    EXPECT_FALSE(child.open_error) << "it waited for itself to let go, for ten seconds";
+  }
   splitter.join();
 }
 
