@@ -2,6 +2,7 @@
 // volume, and the same request without a hop; and how long it stands still when nodes die and partitions move.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import os from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -152,6 +153,7 @@ async function faults(cluster) {
 
 export async function measure({ folder, seconds: asked }) {
   const seconds = Math.min(asked, 5);
+  const busy = os.loadavg()[0].toFixed(1);  // before any of this runs
   try {
     execFileSync("ceph-mon", ["--version"], { stdio: "ignore" });
   } catch {
@@ -198,7 +200,8 @@ export async function measure({ folder, seconds: asked }) {
       row("3 nodes, asked at the owner", direct.reads, direct.creates),
       row("3 nodes, asked at another", forwarded.reads, forwarded.creates),
     ]) + `\n\nForwarded to direct: reads ${ratio(forwarded.reads.perSecond / direct.reads.perSecond)}, creates ` +
-      `${ratio(forwarded.creates.perSecond / direct.creates.perSecond)}.\n\n` + table([["", "stand-still", "answers that were to be repeated"], ...rows]);
+      `${ratio(forwarded.creates.perSecond / direct.creates.perSecond)}.\n\n` + table([["", "stand-still", "answers that were to be repeated"], ...rows]) +
+      `\n\nOne run, whatever the rounds below. Load average before it: ${busy}.`;
   } finally {
     execFileSync(ceph, ["down", lab], { stdio: "ignore" });
   }

@@ -162,6 +162,8 @@ bool NodeSeat::has_node(const std::string& address) const {
 }
 
 Status NodeSeat::wait_for_catalog(uint64_t lsn, std::chrono::steady_clock::time_point deadline) {
+  // The answer to a change of this node's own has brought it already.
+  if (catalog_lsn() < lsn && catalog_.lsn() >= lsn) refresh();
   const MutexLock lock(news_mutex_);
   while (catalog_lsn() < lsn) {
     const auto left = deadline - std::chrono::steady_clock::now();

@@ -302,6 +302,11 @@ TEST_F(NodesTest, AChildThatIsWantedBeforeItsSplitIsKnownIsServed) {
   loses_answers_after_split_ = false;
   writer.join();
   EXPECT_FALSE(refused) << refused->message;
+  {
+    Slot& child = *here->slots[0];
+    const MutexLock lock(child.open_mutex);
+    EXPECT_FALSE(child.open_error) << "it waited for itself to let go, for ten seconds";
+  }
   splitter.join();
 }
 
@@ -316,9 +321,18 @@ TEST_F(NodesTest, WhatTheAnswerToAChangeTellsIsRoutedWithTheNextNews) {
   ASSERT_FALSE(write("b", find("b", "c"), "k")) << "b tells the catalog that it has opened it";
   ASSERT_EQ(at("b").catalog().lsn(), at("a").catalog().lsn());
   EXPECT_LT(at("b").placement()->catalog_lsn(), at("a").catalog().lsn()) << "nor says that it has";
+  EXPECT_FALSE(find("b", "later"));
   tell_news();
   EXPECT_TRUE(find("b", "later"));
   EXPECT_EQ(at("b").placement()->catalog_lsn(), at("a").catalog().lsn());
+  // Whoever cannot wait for news has it before them.
+  spec.name = "last";
+  ASSERT_TRUE(at("a").create_container(database_, spec, catalog::Throughput{}));
+  plan(find("b", "later"), {"b"});
+  ASSERT_FALSE(write("b", find("b", "later"), "k"));
+  const uint64_t lsn = at("a").catalog().lsn();
+  ASSERT_TRUE(at("b").placement()->wait_for_catalog(lsn, std::chrono::steady_clock::now()));
+  EXPECT_TRUE(find("b", "last"));
 }
 
 TEST_F(NodesTest, ANodeMergesWhatItServesAndAllKnow) {
