@@ -13,6 +13,10 @@
 
 namespace orrery::mongo {
 
+Answer<void> Accumulator::merge(const Accumulator&, Evaluation&) {
+  return refuse(kInternalError, "an accumulator of this kind cannot be merged");
+}
+
 template <bool kSample>
 Answer<Value> DeviationAccumulator<kSample>::result(Evaluation&) const {
   const int64_t divisor = kSample ? count_ - 1 : count_;
@@ -34,6 +38,12 @@ Answer<void> PercentileAccumulator::add(const Value& value, Evaluation&) {
   return {};
 }
 
+Answer<void> PercentileAccumulator::merge(const Accumulator& later, Evaluation&) {
+  const auto& more = static_cast<const PercentileAccumulator&>(later).numbers_;
+  numbers_.insert(numbers_.end(), more.begin(), more.end());
+  return {};
+}
+
 Answer<Value> PercentileAccumulator::result(Evaluation&) const {
   std::vector<double> sorted = numbers_;
   std::ranges::sort(sorted);
@@ -45,6 +55,13 @@ Answer<Value> PercentileAccumulator::result(Evaluation&) const {
 
 namespace {
 
+Answer<void> add_each(const std::vector<Value>& values, Accumulator& to, Evaluation& evaluation) {
+  for (const Value& value : values) {
+    if (auto added = to.add(value, evaluation); !added) return added;
+  }
+  return {};
+}
+
 template <bool kLast>
 class EndAccumulator : public Accumulator {
  public:
@@ -53,6 +70,10 @@ class EndAccumulator : public Accumulator {
     value_ = value.is_undefined() ? Value::make_null() : value.to_owned();
     has_ = true;
     return {};
+  }
+  Answer<void> merge(const Accumulator& later, Evaluation& evaluation) override {
+    const auto& other = static_cast<const EndAccumulator&>(later);
+    return other.has_ ? add(other.value_, evaluation) : Answer<void>();
   }
   Answer<Value> result(Evaluation&) const override { return has_ ? value_ : Value::make_null(); }
   size_t memory() const override { return 64 + value_.memory(); }
@@ -74,6 +95,9 @@ class ExtremeAccumulator : public Accumulator {
     value_ = value.to_owned();
     return {};
   }
+  Answer<void> merge(const Accumulator& later, Evaluation& evaluation) override {
+    return add(static_cast<const ExtremeAccumulator&>(later).value_, evaluation);
+  }
   Answer<Value> result(Evaluation&) const override {
     return value_.is_undefined() ? Value::make_null() : value_;
   }
@@ -91,6 +115,9 @@ class PushAccumulator : public Accumulator {
     memory_ += value.memory();
     values_.push_back(value.to_owned());
     return {};
+  }
+  Answer<void> merge(const Accumulator& later, Evaluation& evaluation) override {
+    return add_each(static_cast<const PushAccumulator&>(later).values_, *this, evaluation);
   }
   Answer<Value> result(Evaluation&) const override { return Value::make_array(values_); }
   size_t memory() const override { return memory_; }
@@ -113,6 +140,9 @@ class SetAccumulator : public Accumulator {
     seen_->insert(owned);
     values_.push_back(std::move(owned));
     return {};
+  }
+  Answer<void> merge(const Accumulator& later, Evaluation& evaluation) override {
+    return add_each(static_cast<const SetAccumulator&>(later).values_, *this, evaluation);
   }
   Answer<Value> result(Evaluation&) const override { return Value::make_array(values_); }
   size_t memory() const override { return memory_; }
@@ -139,6 +169,9 @@ class MergeAccumulator : public Accumulator {
     merged_ = Value::make_object(std::move(fields));
     return {};
   }
+  Answer<void> merge(const Accumulator& later, Evaluation& evaluation) override {
+    return add(static_cast<const MergeAccumulator&>(later).merged_, evaluation);
+  }
   Answer<Value> result(Evaluation&) const override { return merged_; }
   size_t memory() const override { return 64 + merged_.memory(); }
 
@@ -150,6 +183,10 @@ class CountAccumulator : public Accumulator {
  public:
   Answer<void> add(const Value&, Evaluation&) override {
     ++count_;
+    return {};
+  }
+  Answer<void> merge(const Accumulator& later, Evaluation&) override {
+    count_ += static_cast<const CountAccumulator&>(later).count_;
     return {};
   }
   Answer<Value> result(Evaluation&) const override { return make_integer(count_); }
@@ -183,6 +220,9 @@ class SomeAccumulator : public Accumulator {
     }
     return {};
   }
+  Answer<void> merge(const Accumulator& later, Evaluation& evaluation) override {
+    return add_each(static_cast<const SomeAccumulator&>(later).values_, *this, evaluation);
+  }
   Answer<Value> result(Evaluation&) const override { return Value::make_array(values_); }
   size_t memory() const override { return memory_; }
 
@@ -215,15 +255,15 @@ class OrderedAccumulator : public Accumulator {
     for (const Value& part : key.elements()) entry.key.push_back(part.at(0).to_owned());
     entry.output = value.at(1).to_owned();
     memory_ += value.memory();
-    const auto before = [&](const Entry& a, const Entry& b) {
-      const auto order = order_.compare(a.key, b.key, evaluation.collation);
-      return kTop ? order < 0 : order > 0;
-    };
-    const auto place = std::upper_bound(entries_.begin(), entries_.end(), entry, before);
-    entries_.insert(place, std::move(entry));
-    if (entries_.size() > count_) {
-      memory_ -= std::min(memory_, entries_.back().output.memory());
-      entries_.pop_back();
+    keep(std::move(entry), evaluation);
+    return {};
+  }
+  Answer<void> merge(const Accumulator& later, Evaluation& evaluation) override {
+    for (const Entry& entry : static_cast<const OrderedAccumulator&>(later).entries_) {
+      if (evaluation.budget.spend(2)) return evaluation.over();
+      memory_ += entry.output.memory();
+      for (const Value& part : entry.key) memory_ += part.memory();
+      keep(entry, evaluation);
     }
     return {};
   }
@@ -241,6 +281,19 @@ class OrderedAccumulator : public Accumulator {
     std::vector<Value> key;
     Value output;
   };
+  void keep(Entry entry, Evaluation& evaluation) {
+    const auto before = [&](const Entry& a, const Entry& b) {
+      const auto order = order_.compare(a.key, b.key, evaluation.collation);
+      return kTop ? order < 0 : order > 0;
+    };
+    const auto place = std::upper_bound(entries_.begin(), entries_.end(), entry, before);
+    entries_.insert(place, std::move(entry));
+    if (entries_.size() > count_) {
+      memory_ -= std::min(memory_, entries_.back().output.memory());
+      entries_.pop_back();
+    }
+  }
+
   SortKey order_;
   size_t count_;
   std::vector<Entry> entries_;
@@ -295,6 +348,7 @@ struct Known {
   std::string_view name;
   Form form;
   std::unique_ptr<Accumulator> (*make)(const Options&);
+  bool merges = true;
 };
 
 constexpr std::array kKnown = {
@@ -306,8 +360,8 @@ constexpr std::array kKnown = {
     Known{"$max", Form::plain, make_plain<ExtremeAccumulator<true>>},
     Known{"$push", Form::plain, make_plain<PushAccumulator>},
     Known{"$addToSet", Form::plain, make_plain<SetAccumulator>},
-    Known{"$stdDevPop", Form::plain, make_plain<DeviationAccumulator<false>>},
-    Known{"$stdDevSamp", Form::plain, make_plain<DeviationAccumulator<true>>},
+    Known{"$stdDevPop", Form::plain, make_plain<DeviationAccumulator<false>>, false},
+    Known{"$stdDevSamp", Form::plain, make_plain<DeviationAccumulator<true>>, false},
     Known{"$mergeObjects", Form::plain, make_plain<MergeAccumulator>},
     Known{"$count", Form::count, make_plain<CountAccumulator>},
     Known{"$firstN", Form::some, make_some<Keep::first>},
@@ -372,6 +426,7 @@ class AccumulatorParser {
   Answer<AccumulatorSpec> parse() {
     made_.name_ = known_.name;
     made_.make_ = known_.make;
+    made_.merges_ = known_.merges;
     if (auto taken = take(); !taken) return pass(std::move(taken.error()));
     return std::move(made_);
   }
@@ -515,10 +570,6 @@ Answer<std::unique_ptr<Accumulator>> AccumulatorSpec::make(Evaluation& evaluatio
     options.count = *count;
   }
   return make_(options);
-}
-
-Answer<Value> AccumulatorSpec::input(Evaluation& evaluation, const Value& document) const {
-  return input_.evaluate(evaluation, document);
 }
 
 }  // namespace orrery::mongo

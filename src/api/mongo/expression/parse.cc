@@ -472,6 +472,7 @@ Answer<std::vector<std::string>> parse_path(std::string_view path) {
 
 Value path_value(const Value& from, const std::vector<std::string>& steps, size_t at) {
   if (at == steps.size()) return from;
+  if (at + 1 == steps.size() && from.is_object()) return from.find(steps[at]);
   if (from.is_object()) return path_value(from.find(steps[at]), steps, at + 1);
   if (!from.is_array()) return {};
   std::vector<Value> values;
