@@ -1,5 +1,5 @@
-// Reads the bytes of BSON into nodes, in place: nodes point into the bytes. See bson_codec.h for what
-// is refused. Private to this folder.
+// Reads the bytes of BSON into nodes, in place: nodes point into the bytes. See bson_codec.h for
+// what is refused. Private to this folder.
 //
 // One thread at a time.
 #pragma once

@@ -1,6 +1,6 @@
 // Documents of several partitions, read by several threads: by the caller's, and by those that help
-// queries (query/run/part_run.h). A part has the documents of one or more partitions that follow one
-// another.
+// queries (query/run/part_run.h). A part has the documents of one or more partitions that follow
+// one another.
 //
 // Threading: one thread at a time calls; it blocks.
 #pragma once

@@ -115,8 +115,9 @@ class MatchingDocuments {
   Answer<void> begin_batch();
   double end_batch(size_t bytes_returned);
   uint64_t documents_read() const {
-    return points_read_ + part_items_ + (scan_ ? scan_->items_read() : 0) + (index_ ? index_->items_read() : 0) +
-           (walk_ ? walk_->items_read() : 0) + (staged_ ? staged_->items_read() : 0);
+    return points_read_ + part_items_ + (scan_ ? scan_->items_read() : 0) +
+           (index_ ? index_->items_read() : 0) + (walk_ ? walk_->items_read() : 0) +
+           (staged_ ? staged_->items_read() : 0);
   }
   uint64_t keys_read() const {
     if (index_) return index_->keys_read();

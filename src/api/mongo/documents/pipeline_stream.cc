@@ -51,9 +51,7 @@ class PipelineStream::DocumentSource final : public Source {
     stream_.closed_charge_ += documents_->end_batch(0);
     std::erase(stream_.opened_, documents_.get());
   }
-  Answer<std::optional<Value>> next(Run& /*run*/) override {
-    return documents_->next_document();
-  }
+  Answer<std::optional<Value>> next(Run& /*run*/) override { return documents_->next_document(); }
   Answer<bool> read_in_parts(PartReader& reader, Run& run) override {
     query::Helpers* const helpers = stream_.context_.query_helpers;
     if (helpers == nullptr) return false;

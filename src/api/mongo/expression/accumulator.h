@@ -43,6 +43,8 @@ class AccumulatorSpec {
   }
   // The same for the document that the evaluation has.
   Answer<Value> input(Evaluation& evaluation) const { return input_.evaluate(evaluation); }
+  // The same where it is one value for all documents; null: it is not. Lives as long as this.
+  const Value* constant() const { return input_.constant(); }
   std::string_view name() const { return name_; }
   // Whether documents may be added to several accumulators, each to one, which are then merged. Not
   // where the result would be rounded in other places.

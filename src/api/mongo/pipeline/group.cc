@@ -20,8 +20,11 @@ Answer<GroupFields> GroupFields::parse(std::string_view stage, const Value& spec
     }
     auto parsed = AccumulatorSpec::parse(member, context);
     if (!parsed) return pass(std::move(parsed.error()));
+    const Value* const constant = parsed->constant();
     made.fields_.push_back(
-        {.name = Value::make_string(std::string(name)), .spec = std::move(*parsed)});
+        {.name = Value::make_string(std::string(name)),
+         .spec = std::move(*parsed),
+         .constant = constant == nullptr ? std::nullopt : std::optional(constant->to_owned())});
   }
   return made;
 }
@@ -42,7 +45,13 @@ bool GroupFields::merges() const {
 
 Answer<void> GroupFields::State::add_current(const GroupFields& fields, Run& run) {
   for (size_t i = 0; i < accumulators_.size(); ++i) {
-    auto value = fields.fields_[i].spec.input(run.evaluation);
+    const Field& field = fields.fields_[i];
+    if (field.constant) {
+      auto added = accumulators_[i]->add(*field.constant, run.evaluation);
+      if (!added) return added;
+      continue;
+    }
+    auto value = field.spec.input(run.evaluation);
     if (!value) return pass(std::move(value.error()));
     if (auto added = accumulators_[i]->add(*value, run.evaluation); !added) return added;
   }

@@ -47,6 +47,7 @@ class GroupFields {
   struct Field {
     Value name;
     AccumulatorSpec spec;
+    std::optional<Value> constant;  // what is added of every document, if it is one value
   };
   std::vector<Field> fields_;
 };

@@ -242,8 +242,9 @@ TEST(Group, AnErrorIsThatOfTheFirstDocument) {
   Case one = {.documents = {},
               .stages = from_ejson(R"([{"$group": {"_id": {"$divide": [1, "$k"]}}}])")};
   for (int n = 0; n < 40; ++n) {
-    one.documents.push_back(from_ejson(n == 15 ? R"({"k": "text"})" : n == 35 ? R"({"k": 0})"
-                                                                              : R"({"k": 2})"));
+    one.documents.push_back(from_ejson(n == 15   ? R"({"k": "text"})"
+                                       : n == 35 ? R"({"k": 0})"
+                                                 : R"({"k": 2})"));
   }
   EXPECT_EQ(run_case(one, 4), run_case(one, 1));
   EXPECT_EQ(run_case(one, 1).front().substr(0, 5), "error");
