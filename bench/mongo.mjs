@@ -29,7 +29,8 @@ export const title = "The MongoDB face";
 export const about = `bench/mongo_load.cc, one thread, ${connections} connections (${few} for batches, ${fewest} for ranges and groups), one message under way on each, as drivers send them but without a session, ` +
   `documents of 1 KB, ${whole(documents)} of them in the collection that is read, with an index on a number. A range is of ${span} ` +
   `documents by that index; $group sums and counts all documents in ${groups} groups. FerretDB 1.24 over PostgreSQL 15 is ` +
-  "durable, as Orrery is; mongo-java-server 1.47 keeps everything in memory. The Cosmos face of the same server creates items of " +
+  "durable, as Orrery is; its table has an index on _id that serves its queries, made by hand, for its own does not (bench/mongo_peers.mjs); " +
+  "ranges and groups scan whatever index there is, for it asks PostgreSQL for all documents; mongo-java-server 1.47 keeps everything in memory. The Cosmos face of the same server creates items of " +
   "1 KB. All take turns. Figures are documents a second; of ranges and groups, commands.";
 
 const filler = "x".repeat(900);
@@ -95,6 +96,7 @@ async function prepare(side, folder) {
   for (let from = 0; from < documents; from += batch) {
     await db.collection("read").insertMany(Array.from({ length: Math.min(batch, documents - from) }, (_, i) => document(idOf(from + i), from + i)));
   }
+  await side.loaded?.();
   for (const [at, kind] of kinds.entries()) {
     const commands = kind.commands();
     writeFileSync(`${folder}/messages-${at}`, Buffer.concat(commands.map(message).flatMap((bytes) => {

@@ -52,8 +52,8 @@ export class Postgres {
     return output("setpriv", ...(asUser.length > 0 ? asUser : ["--no-new-privs"]), `${this.bin}/${program}`, ...args);
   }
 
-  sql(text) {
-    return this.#run("psql", "-h", this.folder, "-p", this.port, "-U", "postgres", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", text);
+  sql(text, database = "postgres") {
+    return this.#run("psql", "-h", this.folder, "-p", this.port, "-U", "postgres", "-d", database, "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", text);
   }
 
   // Fills a table with one JSON document a line of what `command` prints.

@@ -97,6 +97,24 @@ TEST_F(EngineChangesTest, HistoryIsKeptWhereItIsAskedFor) {
   EXPECT_EQ(history({.position = now->page.lsn})->page.events.size(), 2U) << "after a restart";
 }
 
+TEST_F(EngineChangesTest, TheFirstWriteOfAPartitionMayBeFromBeforeItsHistory) {
+  open();
+  const auto before = make("c");
+  catalog::ContainerSpec spec = before->container->spec;
+  spec.history_s = 60;
+  ASSERT_TRUE(engine_->replace_container(before->container->number, spec));
+  auto history = [&](const ChangesFrom& from) {
+    return engine_->history(find("c"), "", value::placement_max(), from, 100, {});
+  };
+  auto now = history({.now = true});
+  ASSERT_TRUE(now) << now.error().message;
+  EXPECT_EQ(now->page.lsn, 0U);
+  load(before, 0, 2);  // as it was when these were on their way
+  auto next = history({.position = now->page.lsn});
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_EQ(next->page.events.size(), 2U);
+}
+
 TEST_F(EngineChangesTest, AReaderFollowsASplitIntoBothChildren) {
   open();
   auto before = make("c");

@@ -46,6 +46,7 @@ struct HandlerContext {
         options(std::move(options_in)),
         secrets(lent.account),
         users(lent.engine),
+        query_helpers(lent.query_helpers),
         forwarder(lent.forwarder),
         items(lent.engine, lent.forwarder, kFaceName, std::move(complete_write)),
         cursors(lent.clock),
@@ -62,6 +63,7 @@ struct HandlerContext {
   const ServiceOptions options;
   mutable ScramSecrets secrets;
   mutable Users users;
+  query::Helpers* const query_helpers;           // null: there are none
   face::Forwarder* const forwarder;              // null in a server alone
   mutable face::ItemsAnywhere items;             // documents by their keys, at any node
   std::unique_ptr<cluster::RemoteViews> remote;  // null in a server alone

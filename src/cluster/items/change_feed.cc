@@ -105,8 +105,14 @@ Result<HistoryReply> ChangeFeed::history(RoutingPtr routing, std::string_view mi
   }
   HistoryReply reply;
   reply.page.lsn = source->receipt.lsn;
-  if (source->partition != nullptr && from.now) {
-    // From here on it is kept, whatever the writes that are on their way know.
+  if (from.now) {
+    // From here on it is kept, whatever the writes that are on their way know. A partition without
+    // files gets some: such a write would make them, and none of it would be remembered.
+    if (source->partition == nullptr) {
+      auto made = opener_.open(source->slot);
+      if (!made) return pass(made.error());
+      source->partition = std::move(*made);
+    }
     auto begun = source->partition->reindex(source->routing->schema, 1);
     if (!begun && begun.error().code != Code::conflict) return pass(begun.error());
   }

@@ -89,28 +89,41 @@ Value radians_to_degrees(const Value& number) {
   return Value::make_number(number.number() * (180.0 / std::numbers::pi));
 }
 
+void Sum::add_decimal(Decimal number) {
+  decimal_ = has_decimal_ ? combine<bid128_add>(decimal_, number) : number;
+  has_decimal_ = true;
+}
+
+// Neumaier's sum: what each addition loses is kept apart.
+void Sum::add_real(double number) {
+  const double sum = real_ + number;
+  if (std::isfinite(sum)) {
+    lost_ += std::abs(real_) >= std::abs(number) ? (real_ - sum) + number : (number - sum) + real_;
+  }
+  real_ = sum;
+}
+
 void Sum::add(const Value& number) {
-  kind_ = wider(kind_, number.number_kind());
-  switch (number.number_kind()) {
+  const NumberKind kind = number.number_kind();
+  kind_ = wider(kind_, kind);
+  switch (kind) {
     case NumberKind::int32:
     case NumberKind::int64:
       integers_ += number.integer();
       return;
     case NumberKind::decimal:
-      decimal_ =
-          has_decimal_ ? combine<bid128_add>(decimal_, decimal_of(number)) : decimal_of(number);
-      has_decimal_ = true;
-      return;
+      return add_decimal(decimal_of(number));
     case NumberKind::real:
-      break;
+      return add_real(number.number());
   }
-  // Neumaier's sum: what each addition loses is kept apart.
-  const double x = number.number();
-  const double sum = real_ + x;
-  if (std::isfinite(sum)) {
-    lost_ += std::abs(real_) >= std::abs(x) ? (real_ - sum) + x : (x - sum) + real_;
-  }
-  real_ = sum;
+}
+
+void Sum::merge(const Sum& other) {
+  kind_ = wider(kind_, other.kind_);
+  integers_ += other.integers_;
+  if (other.has_decimal_) add_decimal(other.decimal_);
+  add_real(other.real_);
+  lost_ += other.lost_;
 }
 
 Value Sum::total() const {

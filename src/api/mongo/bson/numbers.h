@@ -95,11 +95,16 @@ Value radians_to_degrees(const Value& number);
 class Sum {
  public:
   void add(const Value& number);
+  // As if the numbers of the other were added. Doubles and decimals may be rounded in other places.
+  void merge(const Sum& other);
   Value total() const;
   // Divided by so many: a double, or a decimal.
   Value mean(int64_t count) const;
 
  private:
+  void add_real(double number);
+  void add_decimal(Decimal number);
+
   __extension__ using Int128 = __int128;
   Int128 integers_ = 0;
   double real_ = 0;

@@ -1,17 +1,36 @@
-// Some members of a document, without decoding the others: what a filter or a group looks at is
-// often a small part of a large document.
+// Some members of documents, decoded in place without the others: what a filter or a group looks at
+// is often a small part of a large document.
 //
-// Pure; any thread may call.
+// One thread at a time.
 #pragma once
 
-#include <span>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "value/document.h"
+#include "value/value.h"
 
 namespace orrery::mongo {
 
-// Puts into `out` the document with those of its members that have one of these names. False: its
-// bytes are no document, as far as they were looked at.
-bool select_members(std::string_view bson, std::span<const std::string> names, std::string& out);
+class MemberSelector {
+ public:
+  explicit MemberSelector(std::vector<std::string> names) : names_(std::move(names)) {}
+  const std::vector<std::string>& names() const { return names_; }
+
+  // The document with those of its members that have one of the names. It borrows from `bson`, and
+  // is valid until the next call. Nothing: the bytes are no document, as far as they were looked
+  // at.
+  std::optional<value::Value> select(std::string_view bson);
+
+ private:
+  const std::vector<std::string> names_;
+  // Of some documents, one after the other, so that most need no memory of their own.
+  std::optional<value::NodeArena> nodes_;
+  size_t sharing_ = 0;  // how many they are
+};
 
 }  // namespace orrery::mongo

@@ -87,7 +87,10 @@ struct ValueHash {
 };
 struct ValueEqual {
   const Collation* collation = nullptr;
-  bool operator()(const Value& a, const Value& b) const { return equals(a, b, collation); }
+  bool operator()(const Value& a, const Value& b) const {
+    if (collation == nullptr && a.is_string() && b.is_string()) return a.text() == b.text();
+    return equals(a, b, collation);
+  }
 };
 
 // As the shell would print it, cut where it is long: for messages.

@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 #include <utility>
 
 #include "api/mongo/call.h"
@@ -17,9 +15,6 @@ namespace {
 
 constexpr int32_t kHistoryLost = 286;
 constexpr size_t kPage = 256;
-// How long the first write of a partition may be on its way that does not know yet that a history
-// is kept.
-constexpr std::chrono::milliseconds kWritesUnderWay{100};
 
 Error lost(const orrery::Error& error) {
   if (error.code == Code::invalid) {
@@ -123,7 +118,6 @@ Answer<void> ChangeReader::add_collection(const cluster::RoutingPtr& routing, bo
   cluster::RoutingPtr now = routing;
   auto is_new = keep_history(context_, now);
   if (!is_new) return pass(std::move(is_new.error()));
-  if (*is_new) std::this_thread::sleep_for(kWritesUnderWay);
   for (const auto& slot : now->slots) {
     Part part;
     part.database = now->database->name;

@@ -30,7 +30,7 @@ Value name_of(std::string_view text) {
 
 // All that comes out, within kOutBytesMax: the collection that is written may be one that is read.
 Answer<std::vector<Value>> collect(Call& call, PipelineStream& rows) {
-  start_budget(call, rows.budget);
+  start_budget(call, rows);
   if (auto begun = rows.begin_batch(); !begun) return pass(std::move(begun.error()));
   std::vector<Value> all;
   size_t bytes = 0;

@@ -133,7 +133,7 @@ Answer<void> reply_news(const HandlerContext& context, Call& call, int64_t id,
 
 // Fills the array that is open. True when there is more.
 Answer<bool> fill_batch(Call& call, Cursor& cursor, int64_t most) {
-  start_budget(call, cursor.rows->budget);
+  start_budget(call, *cursor.rows);
   if (auto begun = cursor.rows->begin_batch(); !begun) return pass(std::move(begun.error()));
   BsonWriter::Index index;
   size_t bytes = 0;
@@ -175,6 +175,16 @@ Answer<bool> has_more(Cursor& cursor) {
   return true;
 }
 
+// When the command has to be done.
+int64_t end_of(const Call& call) {
+  const int64_t asked_ms = call.max_time_ms();
+  return call.started_us() + (asked_ms > 0 ? asked_ms : kCommandTimeMs) * 1000;
+}
+
+std::function<bool()> stop_of(const Call& call, int64_t until_us) {
+  return [&call, until_us] { return call.steady_us() > until_us || call.client_is_gone(); };
+}
+
 }  // namespace
 
 std::unique_ptr<RowStream> rows_of(std::vector<std::string> documents) {
@@ -182,15 +192,16 @@ std::unique_ptr<RowStream> rows_of(std::vector<std::string> documents) {
 }
 
 void start_budget(const Call& call, Budget& budget) {
-  const int64_t asked_ms = call.max_time_ms();
-  start_budget(call, budget, call.started_us() + (asked_ms > 0 ? asked_ms : kCommandTimeMs) * 1000);
+  start_budget(call, budget, end_of(call));
 }
 
 void start_budget(const Call& call, Budget& budget, int64_t until_us) {
-  budget.start(
-      {.stop = [&call, until_us] { return call.steady_us() > until_us || call.client_is_gone(); },
-       .free_steps = 0,
-       .bytes = kBudgetBytes});
+  budget.start({.stop = stop_of(call, until_us), .free_steps = 0, .bytes = kBudgetBytes});
+}
+
+void start_budget(const Call& call, RowStream& rows) {
+  start_budget(call, rows.budget);
+  rows.stop = stop_of(call, end_of(call));
 }
 
 Answer<void> reply_first_batch(const HandlerContext& context, Call& call,

@@ -19,6 +19,8 @@ inline constexpr int64_t kCommandTimeMs = 60'000;
 // Starts a budget for what a command does: its time, and until its client has gone.
 void start_budget(const Call& call, Budget& budget);
 void start_budget(const Call& call, Budget& budget, int64_t until_us);
+// The same for a batch of rows.
+void start_budget(const Call& call, RowStream& rows);
 
 struct BatchOptions {
   std::string ns;

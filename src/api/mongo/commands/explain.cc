@@ -73,7 +73,7 @@ Answer<void> explain_find(const HandlerContext& context, Call& call, const Asked
   if (options.skip > 0) told.stages.push_back({"SKIP", "skipAmount", number_of(options.skip)});
   if (sorts) told.stages.push_back({"SORT", "sortPattern", options.sort});
   if (!asked.executes) return {};
-  start_budget(call, (*rows)->budget);
+  start_budget(call, **rows);
   if (auto begun = (*rows)->begin_batch(); !begun) return begun;
   std::string row;
   for (;;) {
@@ -97,7 +97,7 @@ Answer<void> explain_aggregate(const HandlerContext& context, Call& call, const 
   told.reads = (*rows)->reads();
   told.filter = (*rows)->filter();
   if (!asked.executes || (*rows)->pipeline().output()) return {};
-  start_budget(call, (*rows)->budget);
+  start_budget(call, **rows);
   if (auto begun = (*rows)->begin_batch(); !begun) return begun;
   for (;;) {
     auto document = (*rows)->next_document();

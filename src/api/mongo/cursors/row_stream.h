@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -28,6 +29,9 @@ class RowStream {
   virtual size_t memory() const { return 0; }
 
   Budget budget;
+  // Whether the command that asks for the batch has no time left, or nobody who waits for it. Any
+  // thread may call, while the command runs.
+  std::function<bool()> stop;
 };
 
 }  // namespace orrery::mongo

@@ -108,8 +108,9 @@ Answer<std::unique_ptr<MatchingDocuments>> MatchingDocuments::open(const Handler
       Matcher::parse(filter, {.collation = query.collation, .context = made->parse_context_});
   if (!matcher) return pass(std::move(matcher.error()));
   made->matcher_ = std::move(*matcher);
-  made->fields_ = query.fields;
-  if (made->fields_ && !add_filter_fields(filter, *made->fields_)) made->fields_.reset();
+  if (auto fields = query.fields; fields && add_filter_fields(filter, *fields)) {
+    made->selector_.emplace(std::move(*fields));
+  }
   if (!made->routing_) return made;  // no collection: nothing matches
   made->transaction_ = query.transaction;
   if (auto planned =
@@ -305,11 +306,10 @@ Answer<std::optional<std::string_view>> MatchingDocuments::next_bytes() {
 }
 
 Answer<Value> MatchingDocuments::decode(std::string_view bytes) {
-  if (!fields_ || !select_members(bytes, *fields_, selected_)) return from_bson(bytes);
-  auto parsed = parse_bson_in_place(selected_);
-  if (!parsed) return pass(std::move(parsed.error()));
-  decoded_.emplace(std::move(*parsed));
-  return Value::from(decoded_->root());
+  if (selector_) {
+    if (auto selected = selector_->select(bytes)) return std::move(*selected);
+  }
+  return from_bson(bytes);
 }
 
 Answer<std::optional<MatchingDocuments::Found>> MatchingDocuments::next() {
@@ -326,6 +326,51 @@ Answer<std::optional<MatchingDocuments::Found>> MatchingDocuments::next() {
     if (!match) return pass(std::move(match.error()));
     if (match->is_match) return Found{**bytes, std::move(*document), match->position};
   }
+}
+
+Answer<std::optional<Value>> MatchingDocuments::next_document() {
+  auto found = next();
+  if (!found) return pass(std::move(found.error()));
+  if (!*found) return std::optional<Value>();
+  return std::move((*found)->document);
+}
+
+std::vector<ScanRange> MatchingDocuments::part_ranges(size_t most) const {
+  if (!scan_ || is_descending_ || is_range_ || scan_->has_begun()) return {};
+  const ScanRange& all = scan_->range();
+  const auto [first, end] = routing_->slots_of(all.min, all.max);
+  const size_t count = std::min(most, end - first);
+  if (count < 2) return {};
+  std::vector<ScanRange> ranges;
+  for (size_t i = 0; i < count; ++i) {
+    // The slots of the part: as many in each, or one more.
+    const size_t from = first + (end - first) * i / count;
+    const size_t to = first + (end - first) * (i + 1) / count;
+    ranges.push_back({.min = std::max(all.min, routing_->slots[from]->range.min),
+                      .max = std::min(all.max, routing_->slots[to - 1]->range.max),
+                      .from = {},
+                      .to = {}});
+  }
+  return ranges;
+}
+
+std::unique_ptr<MatchingDocuments> MatchingDocuments::part(const ScanRange& range,
+                                                           Budget& budget) const {
+  std::unique_ptr<MatchingDocuments> made(new MatchingDocuments(context_, routing_, budget));
+  made->evaluation_.now = evaluation_.now;
+  made->evaluation_.cluster_time = evaluation_.cluster_time;
+  made->evaluation_.variables = evaluation_.variables;
+  made->evaluation_.collation = evaluation_.collation;
+  made->matcher_ = matcher_;
+  if (selector_) made->selector_.emplace(selector_->names());
+  made->first_placement_ = range.min;
+  made->scan_ = std::make_unique<Scan>(context_, routing_, range);
+  return made;
+}
+
+void MatchingDocuments::count_part(const MatchingDocuments& part) {
+  part_items_ += part.scan_->items_read();
+  part_bytes_ += part.scan_->bytes_read();
 }
 
 Answer<partition::ItemKey> MatchingDocuments::key() const {
@@ -355,8 +400,8 @@ double MatchingDocuments::end_batch(size_t bytes_returned) {
   }
   if (!reads_by_scan()) return std::exchange(point_charge_, 0);
   const auto settle = [&](const auto& reader) {
-    const uint64_t all_items = reader.items_read();
-    const uint64_t all_bytes = reader.bytes_read();
+    const uint64_t all_items = reader.items_read() + part_items_;
+    const uint64_t all_bytes = reader.bytes_read() + part_bytes_;
     const uint64_t items = all_items - std::exchange(paid_items_, all_items);
     const uint64_t bytes = all_bytes - std::exchange(paid_bytes_, all_bytes);
     return pay(context_, reader.routing(), first_placement_, items, bytes, bytes_returned);

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "api/mongo/bson/collation.h"
+#include "api/mongo/bson/select_members.h"
 #include "api/mongo/documents/hint.h"
 #include "api/mongo/documents/index_scan.h"
 #include "api/mongo/documents/index_walk.h"
@@ -26,7 +27,6 @@
 #include "api/mongo/handler_context.h"
 #include "api/mongo/match/match.h"
 #include "api/mongo/match/sort.h"
-#include "value/document.h"
 #include "value/value.h"
 
 namespace orrery::mongo {
@@ -83,8 +83,19 @@ class MatchingDocuments {
   };
   // Nothing at the end.
   Answer<std::optional<Found>> next();
+  // The same, of which the document alone is wanted.
+  Answer<std::optional<value::Value>> next_document();
   // Where the last one is.
   Answer<partition::ItemKey> key() const;
+
+  // A scan of several partitions can be divided: `most` ranges of it at most, in order, while
+  // nothing was read; fewer than two, it is not to be. And the documents of such a range, which
+  // another thread may read while this lives. `budget` is that thread's, and outlives them.
+  std::vector<ScanRange> part_ranges(size_t most) const;
+  std::unique_ptr<MatchingDocuments> part(const ScanRange& range, Budget& budget) const;
+  // Counts what was read of a part, which is paid for with what is read here.
+  void count_part(const MatchingDocuments& part);
+
   void pause() {
     if (scan_) scan_->pause();
     if (index_) index_->pause();
@@ -104,8 +115,9 @@ class MatchingDocuments {
   Answer<void> begin_batch();
   double end_batch(size_t bytes_returned);
   uint64_t documents_read() const {
-    return points_read_ + (scan_ ? scan_->items_read() : 0) + (index_ ? index_->items_read() : 0) +
-           (walk_ ? walk_->items_read() : 0) + (staged_ ? staged_->items_read() : 0);
+    return points_read_ + part_items_ + (scan_ ? scan_->items_read() : 0) +
+           (index_ ? index_->items_read() : 0) + (walk_ ? walk_->items_read() : 0) +
+           (staged_ ? staged_->items_read() : 0);
   }
   uint64_t keys_read() const {
     if (index_) return index_->keys_read();
@@ -145,15 +157,15 @@ class MatchingDocuments {
   std::unique_ptr<TransactionScan> staged_;
   std::vector<partition::ItemKey> points_;
   std::optional<std::vector<std::string>> few_;
-  std::optional<std::vector<std::string>> fields_;  // of documents that are decoded; unset: all
-  std::string selected_;
-  std::optional<value::Document> decoded_;  // of selected_
+  std::optional<MemberSelector> selector_;  // unset: documents are decoded whole
   size_t next_point_ = 0;
   std::string point_body_;
   std::string first_placement_;
   uint64_t points_read_ = 0;
   double point_charge_ = 0;
   uint64_t staged_bytes_ = 0;  // of points_ in a transaction
+  uint64_t part_items_ = 0;    // that were read by parts
+  uint64_t part_bytes_ = 0;
   uint64_t paid_items_ = 0;
   uint64_t paid_bytes_ = 0;
   bool is_in_id_order_ = false;  // ascending, or as the query wants it

@@ -9,6 +9,7 @@
 #include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/call.h"
 #include "api/mongo/collections/collections.h"
+#include "api/mongo/documents/divided_read.h"
 
 namespace orrery::mongo {
 namespace {
@@ -50,11 +51,11 @@ class PipelineStream::DocumentSource final : public Source {
     stream_.closed_charge_ += documents_->end_batch(0);
     std::erase(stream_.opened_, documents_.get());
   }
-  Answer<std::optional<Value>> next(Run& /*run*/) override {
-    auto found = documents_->next();
-    if (!found) return pass(std::move(found.error()));
-    if (!*found) return std::optional<Value>();
-    return std::move((*found)->document);
+  Answer<std::optional<Value>> next(Run& /*run*/) override { return documents_->next_document(); }
+  Answer<bool> read_in_parts(PartReader& reader, Run& run) override {
+    query::Helpers* const helpers = stream_.context_.query_helpers;
+    if (helpers == nullptr) return false;
+    return read_divided(*documents_, *helpers, stream_.stop, reader, run);
   }
 
  private:

@@ -45,10 +45,11 @@ class Scan {
   std::string_view key() const { return last_; }
   void pause();
 
+  const ScanRange& range() const { return range_; }
+  bool has_begun() const { return cursor_ != nullptr || is_done_ || !last_.empty(); }
   uint64_t items_read() const { return items_; }
   uint64_t bytes_read() const { return bytes_; }
   const cluster::RoutingPtr& routing() const { return routing_; }
-  const std::string& first_placement() const { return range_.min; }
 
  private:
   Answer<bool> open();

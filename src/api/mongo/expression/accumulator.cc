@@ -7,11 +7,15 @@
 
 #include <fmt/format.h>
 
-#include "api/mongo/bson/stable_order.h"
 #include "api/mongo/expression/accumulators_numeric.h"
+#include "api/mongo/expression/accumulators_some.h"
 #include "api/mongo/expression/operators.h"
 
 namespace orrery::mongo {
+
+Answer<void> Accumulator::merge(const Accumulator&, Evaluation&) {
+  return refuse(kInternalError, "an accumulator of this kind cannot be merged");
+}
 
 template <bool kSample>
 Answer<Value> DeviationAccumulator<kSample>::result(Evaluation&) const {
@@ -31,6 +35,12 @@ Value percentile_of(const std::vector<double>& sorted, double percentile) {
 
 Answer<void> PercentileAccumulator::add(const Value& value, Evaluation&) {
   if (value.is_number() && !is_nan(value)) numbers_.push_back(value.number());
+  return {};
+}
+
+Answer<void> PercentileAccumulator::merge(const Accumulator& later, Evaluation&) {
+  const auto& more = static_cast<const PercentileAccumulator&>(later).numbers_;
+  numbers_.insert(numbers_.end(), more.begin(), more.end());
   return {};
 }
 
@@ -54,6 +64,10 @@ class EndAccumulator : public Accumulator {
     has_ = true;
     return {};
   }
+  Answer<void> merge(const Accumulator& later, Evaluation& evaluation) override {
+    const auto& other = static_cast<const EndAccumulator&>(later);
+    return other.has_ ? add(other.value_, evaluation) : Answer<void>();
+  }
   Answer<Value> result(Evaluation&) const override { return has_ ? value_ : Value::make_null(); }
   size_t memory() const override { return 64 + value_.memory(); }
 
@@ -74,6 +88,9 @@ class ExtremeAccumulator : public Accumulator {
     value_ = value.to_owned();
     return {};
   }
+  Answer<void> merge(const Accumulator& later, Evaluation& evaluation) override {
+    return add(static_cast<const ExtremeAccumulator&>(later).value_, evaluation);
+  }
   Answer<Value> result(Evaluation&) const override {
     return value_.is_undefined() ? Value::make_null() : value_;
   }
@@ -91,6 +108,9 @@ class PushAccumulator : public Accumulator {
     memory_ += value.memory();
     values_.push_back(value.to_owned());
     return {};
+  }
+  Answer<void> merge(const Accumulator& later, Evaluation& evaluation) override {
+    return add_each(static_cast<const PushAccumulator&>(later).values_, *this, evaluation);
   }
   Answer<Value> result(Evaluation&) const override { return Value::make_array(values_); }
   size_t memory() const override { return memory_; }
@@ -113,6 +133,9 @@ class SetAccumulator : public Accumulator {
     seen_->insert(owned);
     values_.push_back(std::move(owned));
     return {};
+  }
+  Answer<void> merge(const Accumulator& later, Evaluation& evaluation) override {
+    return add_each(static_cast<const SetAccumulator&>(later).values_, *this, evaluation);
   }
   Answer<Value> result(Evaluation&) const override { return Value::make_array(values_); }
   size_t memory() const override { return memory_; }
@@ -139,6 +162,9 @@ class MergeAccumulator : public Accumulator {
     merged_ = Value::make_object(std::move(fields));
     return {};
   }
+  Answer<void> merge(const Accumulator& later, Evaluation& evaluation) override {
+    return add(static_cast<const MergeAccumulator&>(later).merged_, evaluation);
+  }
   Answer<Value> result(Evaluation&) const override { return merged_; }
   size_t memory() const override { return 64 + merged_.memory(); }
 
@@ -152,122 +178,14 @@ class CountAccumulator : public Accumulator {
     ++count_;
     return {};
   }
+  Answer<void> merge(const Accumulator& later, Evaluation&) override {
+    count_ += static_cast<const CountAccumulator&>(later).count_;
+    return {};
+  }
   Answer<Value> result(Evaluation&) const override { return make_integer(count_); }
 
  private:
   int64_t count_ = 0;
-};
-
-enum class Keep : uint8_t { first, last, least, most };
-
-// $firstN, $lastN, $minN, $maxN.
-template <Keep kKeep>
-class SomeAccumulator : public Accumulator {
- public:
-  explicit SomeAccumulator(int64_t count) : count_(static_cast<size_t>(count)) {}
-  Answer<void> add(const Value& value, Evaluation& evaluation) override {
-    if (evaluation.budget.spend(1)) return evaluation.over();
-    if constexpr (kKeep == Keep::first || kKeep == Keep::last) {
-      if (kKeep == Keep::first && values_.size() == count_) return {};
-      keep(value.is_undefined() ? Value::make_null() : value, values_.size());
-      if (values_.size() > count_) drop(0);
-    } else {
-      if (is_nullish(value)) return {};
-      const auto before = [&](const Value& a, const Value& b) {
-        const auto order = compare(a, b, evaluation.collation);
-        return kKeep == Keep::least ? order < 0 : order > 0;
-      };
-      const auto place = std::upper_bound(values_.begin(), values_.end(), value, before);
-      keep(value, static_cast<size_t>(place - values_.begin()));
-      if (values_.size() > count_) drop(values_.size() - 1);
-    }
-    return {};
-  }
-  Answer<Value> result(Evaluation&) const override { return Value::make_array(values_); }
-  size_t memory() const override { return memory_; }
-
- private:
-  void keep(const Value& value, size_t at) {
-    memory_ += value.memory();
-    values_.insert(values_.begin() + static_cast<std::ptrdiff_t>(at), value.to_owned());
-  }
-  void drop(size_t at) {
-    memory_ -= std::min(memory_, values_[at].memory());
-    values_.erase(values_.begin() + static_cast<std::ptrdiff_t>(at));
-  }
-
-  size_t count_;
-  std::vector<Value> values_;
-  size_t memory_ = 64;
-};
-
-// $top, $topN, $bottom, $bottomN. Its input is [the key's parts…, the output]. The bottom is the
-// top of the order turned round: of what is equal, what came first is nearest to the end.
-template <bool kTop, bool kMany>
-class OrderedAccumulator : public Accumulator {
- public:
-  OrderedAccumulator(SortKey order, int64_t count)
-      : order_(std::move(order)), count_(static_cast<size_t>(count)) {}
-  Answer<void> add(const Value& value, Evaluation& evaluation) override {
-    if (evaluation.budget.spend(2)) return evaluation.over();
-    Entry entry;
-    const Value key = value.at(0);
-    for (const Value& part : key.elements()) entry.key.push_back(part.at(0).to_owned());
-    entry.output = value.at(1).to_owned();
-    memory_ += value.memory();
-    const auto before = [&](const Entry& a, const Entry& b) {
-      const auto order = order_.compare(a.key, b.key, evaluation.collation);
-      return kTop ? order < 0 : order > 0;
-    };
-    const auto place = std::upper_bound(entries_.begin(), entries_.end(), entry, before);
-    entries_.insert(place, std::move(entry));
-    if (entries_.size() > count_) {
-      memory_ -= std::min(memory_, entries_.back().output.memory());
-      entries_.pop_back();
-    }
-    return {};
-  }
-  Answer<Value> result(Evaluation&) const override {
-    if (!kMany) return entries_.empty() ? Value::make_null() : entries_.front().output;
-    std::vector<Value> outputs;
-    for (const Entry& entry : entries_) outputs.push_back(entry.output);
-    if (!kTop) std::ranges::reverse(outputs);
-    return Value::make_array(std::move(outputs));
-  }
-  size_t memory() const override { return memory_; }
-
- private:
-  struct Entry {
-    std::vector<Value> key;
-    Value output;
-  };
-  SortKey order_;
-  size_t count_;
-  std::vector<Entry> entries_;
-  size_t memory_ = 64;
-};
-
-// [key, output] of a document.
-class OrderedInputNode : public ExpressionNode {
- public:
-  OrderedInputNode(SortKey order, Node output)
-      : order_(std::move(order)), output_(std::move(output)) {}
-  Answer<Value> evaluate(Evaluation& evaluation) const override {
-    auto output = output_->evaluate(evaluation);
-    if (!output) return output;
-    // Each part in an array of its own: that of an empty array is undefined, which arrays leave
-    // out.
-    std::vector<Value> key = order_.of(evaluation.current, evaluation.collation);
-    for (Value& part : key) part = Value::make_array({part});
-    std::vector<Value> pair;
-    pair.push_back(Value::make_array(std::move(key)));
-    pair.push_back(output->is_undefined() ? Value::make_null() : std::move(*output));
-    return Value::make_array(std::move(pair));
-  }
-
- private:
-  SortKey order_;
-  Node output_;
 };
 
 using Options = AccumulatorSpec::Options;
@@ -295,6 +213,7 @@ struct Known {
   std::string_view name;
   Form form;
   std::unique_ptr<Accumulator> (*make)(const Options&);
+  bool merges = true;
 };
 
 constexpr std::array kKnown = {
@@ -306,8 +225,8 @@ constexpr std::array kKnown = {
     Known{"$max", Form::plain, make_plain<ExtremeAccumulator<true>>},
     Known{"$push", Form::plain, make_plain<PushAccumulator>},
     Known{"$addToSet", Form::plain, make_plain<SetAccumulator>},
-    Known{"$stdDevPop", Form::plain, make_plain<DeviationAccumulator<false>>},
-    Known{"$stdDevSamp", Form::plain, make_plain<DeviationAccumulator<true>>},
+    Known{"$stdDevPop", Form::plain, make_plain<DeviationAccumulator<false>>, false},
+    Known{"$stdDevSamp", Form::plain, make_plain<DeviationAccumulator<true>>, false},
     Known{"$mergeObjects", Form::plain, make_plain<MergeAccumulator>},
     Known{"$count", Form::count, make_plain<CountAccumulator>},
     Known{"$firstN", Form::some, make_some<Keep::first>},
@@ -372,6 +291,7 @@ class AccumulatorParser {
   Answer<AccumulatorSpec> parse() {
     made_.name_ = known_.name;
     made_.make_ = known_.make;
+    made_.merges_ = known_.merges;
     if (auto taken = take(); !taken) return pass(std::move(taken.error()));
     return std::move(made_);
   }
@@ -515,10 +435,6 @@ Answer<std::unique_ptr<Accumulator>> AccumulatorSpec::make(Evaluation& evaluatio
     options.count = *count;
   }
   return make_(options);
-}
-
-Answer<Value> AccumulatorSpec::input(Evaluation& evaluation, const Value& document) const {
-  return input_.evaluate(evaluation, document);
 }
 
 }  // namespace orrery::mongo

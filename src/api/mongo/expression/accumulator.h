@@ -22,6 +22,9 @@ class Accumulator {
   // `value` is what the specification's input gave for a document.
   virtual Answer<void> add(const Value& value, Evaluation& evaluation) = 0;
   virtual Answer<Value> result(Evaluation& evaluation) const = 0;
+  // As if all that was added to `later`, which is of the same specification, were added to this.
+  // Only where AccumulatorSpec::merges().
+  virtual Answer<void> merge(const Accumulator& later, Evaluation& evaluation);
   // Estimated bytes that it keeps.
   virtual size_t memory() const { return 64; }
 };
@@ -35,8 +38,17 @@ class AccumulatorSpec {
   // A new accumulator. `group` is what n of $firstN and the like may refer to.
   Answer<std::unique_ptr<Accumulator>> make(Evaluation& evaluation, const Value& group) const;
   // The input's value for the document.
-  Answer<Value> input(Evaluation& evaluation, const Value& document) const;
+  Answer<Value> input(Evaluation& evaluation, const Value& document) const {
+    return input_.evaluate(evaluation, document);
+  }
+  // The same for the document that the evaluation has.
+  Answer<Value> input(Evaluation& evaluation) const { return input_.evaluate(evaluation); }
+  // The same where it is one value for all documents; null: it is not. Lives as long as this.
+  const Value* constant() const { return input_.constant(); }
   std::string_view name() const { return name_; }
+  // Whether documents may be added to several accumulators, each to one, which are then merged. Not
+  // where the result would be rounded in other places.
+  bool merges() const { return merges_; }
 
   // What the tables of accumulator.cc are made with.
   struct Options {
@@ -52,6 +64,7 @@ class AccumulatorSpec {
 
   std::string_view name_;
   Make make_ = nullptr;
+  bool merges_ = true;
   Expression input_ = Expression(nullptr);
   Options options_;
 };

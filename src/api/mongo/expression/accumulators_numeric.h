@@ -17,6 +17,10 @@ class SumAccumulator : public Accumulator {
     if (value.is_number()) sum_.add(value);
     return {};
   }
+  Answer<void> merge(const Accumulator& later, Evaluation&) override {
+    sum_.merge(static_cast<const SumAccumulator&>(later).sum_);
+    return {};
+  }
   Answer<Value> result(Evaluation&) const override { return sum_.total(); }
 
  private:
@@ -29,6 +33,12 @@ class AverageAccumulator : public Accumulator {
     if (!value.is_number()) return {};
     sum_.add(value);
     ++count_;
+    return {};
+  }
+  Answer<void> merge(const Accumulator& later, Evaluation&) override {
+    const auto& other = static_cast<const AverageAccumulator&>(later);
+    sum_.merge(other.sum_);
+    count_ += other.count_;
     return {};
   }
   Answer<Value> result(Evaluation&) const override {
@@ -70,6 +80,7 @@ class PercentileAccumulator : public Accumulator {
   PercentileAccumulator(std::vector<double> percentiles, bool is_median)
       : percentiles_(std::move(percentiles)), is_median_(is_median) {}
   Answer<void> add(const Value& value, Evaluation& evaluation) override;
+  Answer<void> merge(const Accumulator& later, Evaluation& evaluation) override;
   Answer<Value> result(Evaluation&) const override;
   size_t memory() const override { return 64 + numbers_.size() * sizeof(double); }
 

@@ -43,7 +43,10 @@ class PathNode : public ExpressionNode {
 
   Answer<Value> evaluate(Evaluation& evaluation) const override {
     if (evaluation.budget.spend(1 + steps_.size())) return evaluation.over();
-    return path_value(start_value(evaluation), steps_);
+    const Value& from = start_value(evaluation);
+    // Most paths are a member of the document.
+    if (steps_.size() == 1 && from.is_object()) return from.find(steps_.front());
+    return path_value(from, steps_);
   }
   std::string_view field_path() const override {
     return start_ == Start::current ? std::string_view(path_) : std::string_view();

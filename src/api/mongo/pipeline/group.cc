@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
+
 namespace orrery::mongo {
 
 Answer<GroupFields> GroupFields::parse(std::string_view stage, const Value& spec,
@@ -17,8 +20,11 @@ Answer<GroupFields> GroupFields::parse(std::string_view stage, const Value& spec
     }
     auto parsed = AccumulatorSpec::parse(member, context);
     if (!parsed) return pass(std::move(parsed.error()));
+    const Value* const constant = parsed->constant();
     made.fields_.push_back(
-        {.name = Value::make_string(std::string(name)), .spec = std::move(*parsed)});
+        {.name = Value::make_string(std::string(name)),
+         .spec = std::move(*parsed),
+         .constant = constant == nullptr ? std::nullopt : std::optional(constant->to_owned())});
   }
   return made;
 }
@@ -33,11 +39,29 @@ Answer<GroupFields::State> GroupFields::make(const Value& group, Run& run) const
   return state;
 }
 
-Answer<void> GroupFields::State::add(const GroupFields& fields, const Value& document, Run& run) {
+bool GroupFields::merges() const {
+  return std::ranges::all_of(fields_, [](const Field& one) { return one.spec.merges(); });
+}
+
+Answer<void> GroupFields::State::add_current(const GroupFields& fields, Run& run) {
   for (size_t i = 0; i < accumulators_.size(); ++i) {
-    auto value = fields.fields_[i].spec.input(run.evaluation, document);
+    const Field& field = fields.fields_[i];
+    if (field.constant) {
+      auto added = accumulators_[i]->add(*field.constant, run.evaluation);
+      if (!added) return added;
+      continue;
+    }
+    auto value = field.spec.input(run.evaluation);
     if (!value) return pass(std::move(value.error()));
     if (auto added = accumulators_[i]->add(*value, run.evaluation); !added) return added;
+  }
+  return {};
+}
+
+Answer<void> GroupFields::State::merge(const State& later, Run& run) {
+  for (size_t i = 0; i < accumulators_.size(); ++i) {
+    auto merged = accumulators_[i]->merge(*later.accumulators_[i], run.evaluation);
+    if (!merged) return merged;
   }
   return {};
 }
@@ -60,46 +84,49 @@ size_t GroupFields::State::memory() const {
 
 namespace {
 
-class GroupStage : public GatherStage {
+// The groups of documents that one thread reads, in the order in which it met them.
+class GroupTable {
  public:
-  GroupStage(Expression id, GroupFields fields) : id_(std::move(id)), fields_(std::move(fields)) {}
+  GroupTable(const Expression& id, const GroupFields& fields, const Collation* collation)
+      : id_(id), fields_(fields), places_(64, ValueHash{collation}, ValueEqual{collation}) {}
 
-  Answer<std::vector<Value>> gather(Source& input, Run& run) const override {
-    const Collation* const collation = run.evaluation.collation;
-    std::unordered_map<Value, size_t, ValueHash, ValueEqual> places(64, ValueHash{collation},
-                                                                    ValueEqual{collation});
-    std::vector<Group> groups;
-    size_t added = 0;
-    for (;;) {
+  Answer<void> add_all(Source& input, Run& run) {
+    for (size_t added = 1;; ++added) {
       auto document = input.next(run);
       if (!document) return pass(std::move(document.error()));
-      if (!*document) break;
-      if (run.evaluation.budget.spend(4)) return run.evaluation.over();
-      auto id = id_.evaluate(run.evaluation, **document);
-      if (!id) return pass(std::move(id.error()));
-      if (id->is_undefined()) *id = Value::make_null();
-      auto place = places.find(*id);
-      if (place == places.end()) {
-        const Value owned = id->to_owned();
-        auto state = fields_.make(owned, run);
-        if (!state) return pass(std::move(state.error()));
-        place = places.emplace(owned, groups.size()).first;
-        groups.push_back({.id = owned, .state = std::move(*state)});
-      }
-      if (auto done = groups[place->second].state.add(fields_, **document, run); !done) {
-        return pass(std::move(done.error()));
-      }
+      if (!*document) return check_memory(run);
+      if (auto done = add(**document, run); !done) return done;
       // Accumulators grow: what they have is counted from time to time.
-      if (++added % kDocumentsBetweenCounts == 0) {
-        if (auto room = check_memory(groups, run); !room) return pass(std::move(room.error()));
+      if (added % kDocumentsBetweenCounts == 0) {
+        if (auto room = check_memory(run); !room) return room;
       }
     }
-    if (auto room = check_memory(groups, run); !room) return pass(std::move(room.error()));
+  }
+
+  // The groups of documents that come after those of this one.
+  Answer<void> merge(GroupTable later, Run& run) {
+    for (Group& group : later.groups_) {
+      if (run.evaluation.budget.spend(4)) return run.evaluation.over();
+      const auto place = places_.find(group.id);
+      if (place == places_.end()) {
+        places_.emplace(group.id, groups_.size());
+        groups_.push_back(std::move(group));
+        continue;
+      }
+      if (auto merged = groups_[place->second].state.merge(group.state, run); !merged) {
+        return merged;
+      }
+    }
+    return check_memory(run);
+  }
+
+  Answer<std::vector<Value>> results(Run& run) const {
+    const Value id_name = Value::make_string("_id");
     std::vector<Value> results;
-    results.reserve(groups.size());
-    for (const Group& group : groups) {
+    results.reserve(groups_.size());
+    for (const Group& group : groups_) {
       std::vector<Value::Field> fields;
-      fields.push_back({.name = id_name_, .value = group.id});
+      fields.push_back({.name = id_name, .value = group.id});
       if (auto done = group.state.result(fields_, run, fields); !done) {
         return pass(std::move(done.error()));
       }
@@ -115,18 +142,79 @@ class GroupStage : public GatherStage {
   };
   static constexpr size_t kDocumentsBetweenCounts = 1024;
 
-  static Answer<void> check_memory(const std::vector<Group>& groups, Run& run) {
+  Answer<void> add(const Value& document, Run& run) {
+    if (run.evaluation.budget.spend(4)) return run.evaluation.over();
+    auto id = id_.evaluate(run.evaluation, document);
+    if (!id) return pass(std::move(id.error()));
+    if (id->is_undefined()) *id = Value::make_null();
+    auto place = places_.find(*id);
+    if (place == places_.end()) {
+      const Value owned = id->to_owned();
+      auto state = fields_.make(owned, run);
+      if (!state) return pass(std::move(state.error()));
+      // What is made may have looked at the group in the document's place.
+      run.evaluation.set_document(document);
+      place = places_.emplace(owned, groups_.size()).first;
+      groups_.push_back({.id = owned, .state = std::move(*state)});
+    }
+    return groups_[place->second].state.add_current(fields_, run);
+  }
+
+  Answer<void> check_memory(Run& run) const {
     size_t bytes = 0;
-    for (const Group& group : groups) bytes += 2 * group.id.memory() + group.state.memory();
+    for (const Group& group : groups_) bytes += 2 * group.id.memory() + group.state.memory();
     if (bytes <= run.memory_limit) return {};
     return refuse(kQueryExceededMemory,
                   fmt::format("$group needs more than the {} bytes of memory that it may have",
                               run.memory_limit));
   }
 
+  const Expression& id_;
+  const GroupFields& fields_;
+  std::unordered_map<Value, size_t, ValueHash, ValueEqual> places_;
+  std::vector<Group> groups_;
+};
+
+class GroupStage : public GatherStage {
+ public:
+  GroupStage(Expression id, GroupFields fields) : id_(std::move(id)), fields_(std::move(fields)) {}
+
+  Answer<std::vector<Value>> gather(Source& input, Run& run) const override {
+    GroupTable all = table(run);
+    Parts parts(*this);
+    auto divided = fields_.merges() ? input.read_in_parts(parts, run) : Answer<bool>(false);
+    if (!divided) return pass(std::move(divided.error()));
+    if (!*divided) {
+      parts.tables.clear();
+      if (auto added = all.add_all(input, run); !added) return pass(std::move(added.error()));
+    }
+    for (std::optional<GroupTable>& part : parts.tables) {
+      if (auto merged = all.merge(*std::move(part), run); !merged) {
+        return pass(std::move(merged.error()));
+      }
+      part.reset();
+    }
+    return all.results(run);
+  }
+
+ private:
+  struct Parts final : Source::PartReader {
+    explicit Parts(const GroupStage& stage_in) : stage(stage_in) {}
+    void begin(size_t parts) override { tables.resize(parts); }
+    Answer<void> read(size_t part, Source& documents, Run& run) override {
+      tables[part].emplace(stage.table(run));
+      return tables[part]->add_all(documents, run);
+    }
+    const GroupStage& stage;
+    std::vector<std::optional<GroupTable>> tables;
+  };
+
+  GroupTable table(const Run& run) const {
+    return GroupTable(id_, fields_, run.evaluation.collation);
+  }
+
   Expression id_;
   GroupFields fields_;
-  Value id_name_ = Value::make_string("_id");
 };
 
 Answer<StagePtr> parse_group(std::string_view, const Value& spec, StageParser& parser) {
@@ -167,19 +255,37 @@ Answer<StagePtr> parse_sort_by_count(std::string_view, const Value& spec, StageP
 class CountStage : public GatherStage {
  public:
   explicit CountStage(std::string name) : name_(std::move(name)) {}
+
   Answer<std::vector<Value>> gather(Source& input, Run& run) const override {
-    int64_t count = 0;
-    for (;; ++count) {
-      auto document = input.next(run);
-      if (!document) return pass(std::move(document.error()));
-      if (!*document) break;
+    Parts parts;
+    auto divided = input.read_in_parts(parts, run);
+    if (!divided) return pass(std::move(divided.error()));
+    if (!*divided) {
+      parts.begin(1);
+      if (auto read = parts.read(0, input, run); !read) return pass(std::move(read.error()));
     }
+    const int64_t count = std::accumulate(parts.counts.begin(), parts.counts.end(), int64_t{0});
     std::vector<Value> results;
     if (count > 0) results.push_back(stage_spec(name_, make_integer(count)));
     return results;
   }
 
  private:
+  struct Parts final : Source::PartReader {
+    void begin(size_t parts) override { counts.assign(parts, 0); }
+    Answer<void> read(size_t part, Source& documents, Run& run) override {
+      int64_t count = 0;
+      for (;; ++count) {
+        auto document = documents.next(run);
+        if (!document) return pass(std::move(document.error()));
+        if (!*document) break;
+      }
+      counts[part] = count;
+      return {};
+    }
+    std::vector<int64_t> counts;
+  };
+
   std::string name_;
 };
 

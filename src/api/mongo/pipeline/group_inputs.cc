@@ -54,8 +54,9 @@ bool add_inputs(const Value& spec, std::vector<std::string>& names, int depth) {
 std::optional<std::vector<std::string>> inputs_of(const Value& stage) {
   std::vector<std::string> names;
   if (!stage.find("$count").is_undefined()) return names;
-  const Value group = stage.find("$group");
-  if (!group.is_object() || !add_inputs(group, names, 0)) return std::nullopt;
+  const Value counted = stage.find("$sortByCount");
+  const Value group = counted.is_undefined() ? stage.find("$group") : counted;
+  if (group.is_undefined() || !add_inputs(group, names, 0)) return std::nullopt;
   return names;
 }
 

@@ -11,7 +11,8 @@
 
 namespace orrery::mongo {
 
-// Of a stage's specification, {$group: …} or {$count: …}. Nothing: it may look at any.
+// Of a stage's specification, {$group: …}, {$sortByCount: …} or {$count: …}. Nothing: it may look
+// at any.
 std::optional<std::vector<std::string>> inputs_of(const value::Value& stage);
 
 }  // namespace orrery::mongo

@@ -43,6 +43,20 @@ class Source {
   virtual ~Source() = default;
   // Nothing at the end, and from then on.
   virtual Answer<std::optional<Value>> next(Run& run) = 0;
+
+  // What is done with the documents of each of several parts. The parts in their order have all
+  // documents in the order of next().
+  class PartReader {
+   public:
+    virtual ~PartReader() = default;
+    virtual void begin(size_t parts) = 0;
+    // Once for each part, on any thread, several at a time. `run` is the part's own.
+    virtual Answer<void> read(size_t part, Source& documents, Run& run) = 0;
+  };
+  // Has all documents read, in parts. In the place of the first next(). False: it does not divide
+  // them, or a part could not be read, because of an error or because together they need too much
+  // memory. Then next() gives them all, and what was read is of no use.
+  virtual Answer<bool> read_in_parts(PartReader& /*reader*/, Run& /*run*/) { return false; }
 };
 
 // The documents of a vector.
