@@ -105,6 +105,15 @@ Position make_position(double longitude, double latitude) {
                                (1 - kEccentricity2) * std::sin(phi)})};
 }
 
+Position make_sphere_position(double longitude, double latitude) {
+  const double lambda = longitude * kDegree;
+  const double phi = latitude * kDegree;
+  return {.longitude = longitude,
+          .latitude = latitude,
+          .direction = {std::cos(phi) * std::cos(lambda), std::cos(phi) * std::sin(lambda),
+                        std::sin(phi)}};
+}
+
 Position position_at(const Vector& direction) {
   return {.longitude = std::atan2(direction[1], direction[0]) / kDegree,
           .latitude = std::asin(std::clamp(sine_of_latitude(direction), -1.0, 1.0)) / kDegree,

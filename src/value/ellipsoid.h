@@ -21,6 +21,8 @@ double angle_between(const Vector& a, const Vector& b);
 Vector along(const Vector& a, const Vector& b, double share);
 
 Position make_position(double longitude, double latitude);
+// The same on the sphere.
+Position make_sphere_position(double longitude, double latitude);
 Position position_at(const Vector& direction);
 
 // The area on the left of a closed ring, in square metres.

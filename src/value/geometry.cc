@@ -1,6 +1,8 @@
 // See geometry.h. Touching is decided with a tolerance of about a centimetre.
 #include "value/geometry.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -229,7 +231,36 @@ bool is_within_one(const Shape& inner, const Shape& outer, Budget* budget) {
   return true;
 }
 
+std::optional<std::string> fault_of(const Ring& ring) {
+  const size_t edges = ring.positions.size() - 1;
+  if (edges > kCheckedPositions) return std::nullopt;
+  const auto edge = [&ring](size_t i) { return Edge{&ring.positions[i], &ring.positions[i + 1]}; };
+  for (size_t i = 0; i < edges; ++i) {
+    for (size_t j = i + 1; j < edges; ++j) {
+      const Position& one = ring.positions[i];
+      const Position& two = ring.positions[j];
+      const bool is_next = j == i + 1 || (i == 0 && j + 1 == edges);
+      if (!is_next && one.longitude == two.longitude && one.latitude == two.latitude) {
+        return fmt::format("Duplicate vertices: {} and {}", i, j);
+      }
+      if (!is_next && cross_inside(edge(i), edge(j))) {
+        return fmt::format("Edges {} and {} cross", i, j);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<std::string> ring_fault(const Shape& shape) {
+  for (const Polygon& polygon : shape.polygons) {
+    for (const Ring& ring : polygon.rings) {
+      if (auto fault = fault_of(ring)) return fault;
+    }
+  }
+  return std::nullopt;
+}
 
 double angle_to(const Shape& shape, const Vector& direction) {
   if (contains(shape, direction)) return 0;

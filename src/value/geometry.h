@@ -1,6 +1,10 @@
 // GeoJSON shapes on the WGS 84 ellipsoid: Point, LineString, Polygon and MultiPolygon (and
 // MultiPoint, MultiLineString, which cost nothing more). Pure.
 //
+// Shapes can also be on a sphere, whose degrees of latitude are angles at the centre. Shapes of the
+// two are never compared with one another; lengths in metres and areas are those of the ellipsoid
+// alone.
+//
 // An edge is the shorter arc of the great ellipse between its ends: the section of the ellipsoid
 // with the plane through both and the centre. Seen from the centre it is a straight arc of the
 // unit sphere, so everything about touching, crossing and containing is decided there, exactly as
@@ -12,7 +16,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <expected>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,8 +51,17 @@ struct Shape {
   std::vector<Polygon> polygons;
 };
 
+enum class Earth : uint8_t { ellipsoid, sphere };
+
 // The shape, or why the value is none.
-std::expected<Shape, std::string> parse_shape(const Value& geojson);
+std::expected<Shape, std::string> parse_shape(const Value& geojson, Earth earth = Earth::ellipsoid);
+// A place on the sphere: GeoJSON, whose polygons are what their rings enclose, whichever way these
+// run; or a pair of longitude and latitude, as [x, y] or as an object that begins with two numbers.
+std::expected<Shape, std::string> parse_place(const Value& value);
+// Why a ring encloses nothing: it crosses itself, or is at one position twice. Of rings with more
+// than kCheckedPositions positions nothing is said. Nothing: all rings are right.
+inline constexpr size_t kCheckedPositions = 500;
+std::optional<std::string> ring_fault(const Shape& shape);
 
 double area_m2(const Shape& shape);
 // These take as long as the product of the numbers of positions. Once a budget that is given is

@@ -19,7 +19,7 @@ using Failure = std::unexpected<std::string>;
 
 class ShapeReader {
  public:
-  explicit ShapeReader(std::string_view type) : type_(type) {}
+  ShapeReader(std::string_view type, Earth earth) : type_(type), earth_(earth) {}
 
   std::expected<Position, std::string> position(const Value& value) {
     if (!value.is_array() || value.size() < 2) {
@@ -43,7 +43,8 @@ class ShapeReader {
     if (++count_ > kMaxPositions) {
       return Failure(fmt::format("The {} input has more than {} positions.", type_, kMaxPositions));
     }
-    return make_position(longitude.number(), latitude.number());
+    return earth_ == Earth::sphere ? make_sphere_position(longitude.number(), latitude.number())
+                                   : make_position(longitude.number(), latitude.number());
   }
 
   std::expected<std::vector<Position>, std::string> positions(const Value& value) {
@@ -118,6 +119,7 @@ class ShapeReader {
   }
 
   std::string_view type_;
+  const Earth earth_;
   size_t count_ = 0;
 };
 
@@ -137,12 +139,12 @@ std::optional<std::string> read_each(const Value& coordinates, Read read, Out& o
 
 }  // namespace
 
-std::expected<Shape, std::string> parse_shape(const Value& geojson) {
+std::expected<Shape, std::string> parse_shape(const Value& geojson, Earth earth) {
   const Value type = geojson.find("type");
   if (!type.is_string()) return Failure("The input is not a GeoJSON object with a type.");
   const std::string_view name = type.text();
   const Value coordinates = geojson.find("coordinates");
-  ShapeReader reader(name);
+  ShapeReader reader(name, earth);
   const auto position = [&](const Value& value) { return reader.position(value); };
   const auto line = [&](const Value& value) { return reader.line(value); };
   const auto polygon = [&](const Value& value) { return reader.polygon(value); };
@@ -166,6 +168,24 @@ std::expected<Shape, std::string> parse_shape(const Value& geojson) {
   }
   if (problem) return Failure(*std::move(problem));
   return shape;
+}
+
+std::expected<Shape, std::string> parse_place(const Value& value) {
+  if (value.find("type").is_string()) {
+    auto shape = parse_shape(value, Earth::sphere);
+    if (!shape) return shape;
+    for (Polygon& polygon : shape->polygons) polygon.rings.front().is_clockwise = false;
+    return shape;
+  }
+  std::vector<Value> pair;
+  for (const auto& [name, member] : value.members()) {
+    pair.push_back(member);
+    if (pair.size() == 2) break;
+  }
+  auto position = ShapeReader("pair", Earth::sphere)
+                      .position(value.is_array() ? value : Value::make_array(std::move(pair)));
+  if (!position) return Failure(position.error());
+  return Shape{.points = {*position}, .lines = {}, .polygons = {}};
 }
 
 }  // namespace orrery::value::geo

@@ -168,6 +168,24 @@ TEST(Spatial, ItemsHaveTheTermsOfTheirShapes) {
   EXPECT_EQ(count(R"({"place":{"type":"Point","coordinates":[200,0]}})", {"/*"}), 0U) << "no shape";
   EXPECT_EQ(count(R"({"place":{"type":"Point"},"b":{"type":1,"coordinates":2}})", {"/*"}), 0U);
 
+  // In the typed order pairs are places, and polygons are what their rings enclose.
+  const auto typed = [](std::string_view item) {
+    const IndexPolicy policy(
+        {.spatial = {parse_index_path("/p/?").value()}, .order = ValueOrder::typed});
+    const auto document = JsonDocument::parse(item).value();
+    std::vector<std::string> terms;
+    policy.each_term(document.root(), [&](std::string_view term) { terms.emplace_back(term); });
+    return terms;
+  };
+  EXPECT_EQ(typed("{\"p\":" + at + "}").size(), 1U);
+  EXPECT_EQ(typed("{\"p\":[1,2]}"), typed("{\"p\":" + at + "}"));
+  EXPECT_EQ(typed(R"({"p":{"x":1,"y":2}})"), typed("{\"p\":" + at + "}"));
+  EXPECT_EQ(typed(R"({"p":[1,200]})").size(), 0U);
+  EXPECT_EQ(typed(R"({"p":["a","b"]})").size(), 0U);
+  EXPECT_EQ(typed(R"({"p":{"type":"Polygon","coordinates":[[[0,0],[0,1],[1,1],[0,0]]]}})").size(),
+            typed(R"({"p":{"type":"Polygon","coordinates":[[[0,0],[1,1],[0,1],[0,0]]]}})").size());
+  EXPECT_EQ(count("{\"p\":[1,2]}", {"/p/?"}), 0U);
+
   IndexDefinition definition;
   definition.spatial = {parse_index_path("/a/*").value(), parse_index_path("/b/[]/?").value()};
   const IndexPolicy policy(definition);

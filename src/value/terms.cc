@@ -96,7 +96,7 @@ class TermWalk {
       term_.resize(size);
       if (!go_on) return false;
     }
-    if (spatial && !is_root && node.type == Type::object && !emit_cells(node)) return false;
+    if (spatial && !is_root && !emit_cells(node)) return false;
     if (!inherited.any() && trie == nullptr) return true;
     if (node.type == Type::object) return visit_members(node, trie, inherited);
     if (node.type == Type::array) return visit_elements(node, trie, inherited);
@@ -104,9 +104,21 @@ class TermWalk {
   }
 
  private:
+  // What a spatial index has of a value. Nothing: it is no shape.
+  std::optional<geo::Shape> shape_of(const Node& node) const {
+    const bool is_typed = order_ == ValueOrder::typed;
+    if (node.type != Type::object && !(is_typed && node.type == Type::array)) return std::nullopt;
+    if (!is_typed && (node.find("type") == nullptr || node.find("coordinates") == nullptr)) {
+      return std::nullopt;
+    }
+    auto shape =
+        is_typed ? geo::parse_place(Value::from(node)) : geo::parse_shape(Value::from(node));
+    if (!shape) return std::nullopt;
+    return *std::move(shape);
+  }
+
   bool emit_cells(const Node& node) {
-    if (node.find("type") == nullptr || node.find("coordinates") == nullptr) return true;
-    const auto shape = geo::parse_shape(Value::from(node));
+    const auto shape = shape_of(node);
     if (!shape) return true;
     return std::ranges::all_of(cover(*shape, 0, kShapeCells), [&](uint64_t cell) {
       return emit_(spatial_term(term_ + kPathEnd, cell));

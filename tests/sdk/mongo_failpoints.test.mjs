@@ -131,6 +131,8 @@ describe("MongoDB: what is asked for and not known is refused", () => {
     const name = collection.collectionName;
     assert.equal((await errorOf(run({ explain: { find: name }, verbosity: "loud" }))).code, 2);
     assert.equal((await errorOf(run({ aggregate: name, pipeline: [], explain: true, writeConcern: { j: true } }))).code, 9);
+    assert.equal((await errorOf(run({ explain: { aggregate: name, pipeline: [], cursor: {}, writeConcern: { j: true } } }))).code, 9);
+    assert.equal((await errorOf(run({ explain: { aggregate: name, pipeline: [], cursor: {} }, writeConcern: { w: 1 } }))).code, 72);
     assert.equal((await errorOf(run({ aggregate: name, pipeline: [{ $out: "o" }], cursor: {}, readConcern: { level: "linearizable" } }))).code, 72);
     assert.equal((await errorOf(run({ find: name, readConcern: { level: "snapshot" } }))).code, 238);
     assert.equal((await errorOf(run({ insert: name, documents: [{}], readConcern: { level: "snapshot" } }))).code, 72);

@@ -93,7 +93,11 @@ IndexNode IndexPlanner::plan_spatial(const BoundExpr& call, double distance_m) {
     const auto ref = path_of(call.children[side]);
     const auto constant = constant_of(call.children[1 - side]);
     if (!ref || !constant) continue;
-    if (!policy_.covers_spatially(ref->path)) return everything(false);
+    // In the typed order shapes are on the sphere; the functions are of the ellipsoid.
+    if (policy_.definition().order != value::ValueOrder::json ||
+        !policy_.covers_spatially(ref->path)) {
+      return everything(false);
+    }
     const auto shape = value::geo::parse_shape(*constant);
     if (!shape || !(distance_m >= 0)) return nothing();
     TermRanges cells{.ranges = {}, .is_exact = false};

@@ -34,7 +34,8 @@ Answer<catalog::DatabasePtr> ensure_database(const HandlerContext& context, std:
 void set_index_rules(catalog::ContainerSpec& spec, const Definition& definition) {
   spec.index_rules = index_rules_of(definition);
   spec.composite_indexes = composites_of(definition);
-  spec.indexed = !spec.index_rules.empty();
+  spec.spatial_indexes = spatial_paths_of(definition);
+  spec.indexed = !spec.index_rules.empty() || !spec.spatial_indexes.empty();
   const IndexSpec* const expiring = definition.expiring_index();
   spec.default_life_ms = std::nullopt;
   if (expiring != nullptr) {

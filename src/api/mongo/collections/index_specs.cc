@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "api/mongo/bson/types.h"
+#include "api/mongo/collections/places.h"
+#include "api/mongo/match/match.h"
+#include "api/mongo/match/node.h"
 
 namespace orrery::mongo {
 namespace {
@@ -18,6 +21,8 @@ using value::Value;
 
 constexpr size_t kIndexesMax = 64;
 constexpr size_t kFieldsMax = 32;
+constexpr std::string_view kSphereVersion = "2dsphereIndexVersion";
+constexpr int32_t kSphereVersionNow = 3;
 constexpr std::string_view kIgnored[] = {"ns", "background", "v", "key", "name"};
 
 Value name_of(std::string_view text) {
@@ -74,6 +79,59 @@ Answer<void> check_key(const Value& key) {
   return {};
 }
 
+// Which operators a partial index can have.
+constexpr std::string_view kPartialOperators[] = {
+    "$eq", "$gt", "$gte", "$lt", "$lte", "$in", "$type", "$geoWithin", "$geoIntersects"};
+
+std::unexpected<Error> not_partial(std::string_view what) {
+  return refuse(kCannotCreateIndex,
+                fmt::format("Expression not supported in partial index: {}", what));
+}
+
+Answer<void> check_partial_operators(const Value& operators) {
+  for (const Value::Member& member : operators.members()) {
+    const bool is_known =
+        std::ranges::find(kPartialOperators, member.name) != std::end(kPartialOperators) ||
+        (member.name == "$exists" && is_truthy(member.value));
+    if (!is_known) return not_partial(member.name);
+  }
+  return {};
+}
+
+Answer<void> check_partial_filter(const Value& filter, int depth) {
+  if (depth > kMaxNesting) return not_partial("nested too deep");
+  for (const Value::Member& member : filter.members()) {
+    if (member.name == "$and" || member.name == "$or") {
+      for (const Value& clause : member.value.elements()) {
+        if (auto checked = check_partial_filter(clause, depth + 1); !checked) return checked;
+      }
+      continue;
+    }
+    if (member.name.starts_with('$')) return not_partial(member.name);
+    if (member.value.type() == value::Type::regex) return not_partial("a regular expression");
+    if (!has_operators(member.value)) continue;
+    if (auto checked = check_partial_operators(member.value); !checked) return checked;
+  }
+  return {};
+}
+
+// The filter of a partial index.
+Answer<void> check_partial(const Value& given) {
+  const Value filter = given.find("partialFilterExpression");
+  if (filter.is_undefined()) return {};
+  if (!filter.is_object()) {
+    return refuse(kTypeMismatch, "The field 'partialFilterExpression' must be an object");
+  }
+  if (is_truthy(given.find("sparse"))) {
+    return refuse(kCannotCreateIndex,
+                  "cannot mix \"partialFilterExpression\" and \"sparse\" options");
+  }
+  if (auto checked = check_partial_filter(filter, 0); !checked) return checked;
+  auto matcher = Matcher::parse(filter);
+  if (!matcher) return pass(std::move(matcher.error()));
+  return {};
+}
+
 struct NewIndex {
   IndexSpec index;
   bool is_unique = false;
@@ -113,11 +171,24 @@ Answer<NewIndex> parse_index(const Value& given) {
     }
     made.is_expiring = true;
   }
+  if (auto checked = check_partial(given); !checked) return pass(std::move(checked.error()));
   if (made.is_unique &&
       (!given.find("partialFilterExpression").is_undefined() || is_truthy(given.find("sparse")))) {
     return refuse(kNotImplemented,
                   "unique indexes that are sparse or partial are not implemented: they would "
                   "refuse documents that they should not");
+  }
+  const Value version = given.find(kSphereVersion);
+  const bool is_sphere = !places_of(made.index).empty();
+  if (is_sphere && !version.is_undefined() &&
+      !(version.is_number() && version.number() >= 1 && version.number() <= kSphereVersionNow)) {
+    return refuse(kCannotCreateIndex,
+                  fmt::format("unsupported geo index version {{ {}: {} }}, only support versions: "
+                              "[1,2,3]",
+                              kSphereVersion, shown(version)));
+  }
+  if (is_sphere && made.is_unique) {
+    return refuse(kNotImplemented, "unique 2dsphere indexes are not implemented");
   }
   std::vector<Value::Field> fields = {{name_of("v"), Value::make_integer(2, NumberKind::int32)},
                                       {name_of("key"), made.index.key},
@@ -125,6 +196,10 @@ Answer<NewIndex> parse_index(const Value& given) {
   for (const Value::Member& member : given.members()) {
     if (std::ranges::find(kIgnored, member.name) != std::end(kIgnored)) continue;
     fields.push_back({name_of(member.name), member.value.to_owned()});
+  }
+  if (is_sphere && version.is_undefined()) {
+    fields.push_back(
+        {name_of(kSphereVersion), Value::make_integer(kSphereVersionNow, NumberKind::int32)});
   }
   made.index.spec = Value::make_object(std::move(fields));
   return made;

@@ -197,13 +197,7 @@ Answer<PipelineQuery> parse_aggregate(const Call& call, const Value& command) {
 Answer<void> run_aggregate(const HandlerContext& context, Call& call) {
   auto query = parse_aggregate(call, call.command);
   if (!query) return pass(std::move(query.error()));
-  if (flag_argument(call.command, "explain", false)) {
-    if (!call["writeConcern"].is_undefined()) {
-      return refuse(kFailedToParse,
-                    "Aggregation explain does not support the 'writeConcern' option");
-    }
-    return run_explain(context, call);
-  }
+  if (flag_argument(call.command, "explain", false)) return run_explain(context, call);
   if (auto told = answer_server_stage(context, call, *query); !told) return told;
   std::optional<int64_t> size;
   const Value cursor = call["cursor"];

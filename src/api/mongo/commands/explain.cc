@@ -1,7 +1,8 @@
 // explain: how a command finds its documents, and what that takes.
 //
 // A plan is a chain of stages, named as MongoDB names them, the last of which reads: IDHACK (by
-// _id), FETCH over IXSCAN (by an index), COLLSCAN (all documents), EOF (there is no collection).
+// _id), FETCH over IXSCAN (by an index), GEO_NEAR_2DSPHERE (by how far they are, from an index),
+// COLLSCAN (all documents), EOF (there is no collection).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -90,6 +91,9 @@ Answer<void> explain_find(const HandlerContext& context, Call& call, const Asked
 
 Answer<void> explain_aggregate(const HandlerContext& context, Call& call, const Asked& asked,
                                Explanation& told) {
+  if (!asked.command.find("writeConcern").is_undefined()) {
+    return refuse(kFailedToParse, "Aggregation explain does not support the 'writeConcern' option");
+  }
   auto query = parse_aggregate(call, asked.command);
   if (!query) return pass(std::move(query.error()));
   auto rows = PipelineStream::open(context, *query, call.now_ms());
@@ -170,7 +174,7 @@ void append_plan(BsonWriter& answer, const Explanation& told, bool counts, size_
   if (counts && at == 0) answer.int64("nReturned", static_cast<int64_t>(told.returned));
   if (counts) answer.int64("docsExamined", static_cast<int64_t>(told.documents));
   if (is_index) answer.begin_document("inputStage").string("stage", "IXSCAN");
-  if (is_index || told.reads.stage == "IDHACK") {
+  if (is_index || !told.reads.index_name.empty()) {
     answer.value("keyPattern", told.reads.index_key, SIZE_MAX);
     answer.string("indexName", told.reads.index_name);
     if (is_index) answer.string("direction", told.reads.is_backwards ? "backward" : "forward");
@@ -223,6 +227,9 @@ Answer<void> run_explain(const HandlerContext& context, Call& call) {
   Asked asked;
   asked.command = is_wrapped ? call[call.name] : call.command;
   if (!asked.command.is_object()) return refuse(kTypeMismatch, "explain needs a command");
+  if (is_wrapped && !call["writeConcern"].is_undefined()) {
+    return refuse(kInvalidOptions, "Command explain does not support writeConcern");
+  }
   for (const Value::Member& member : asked.command.members()) {
     asked.name = member.name;
     if (member.value.is_string()) asked.collection = member.value.text();

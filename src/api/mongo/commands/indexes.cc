@@ -15,6 +15,7 @@
 #include "api/mongo/commands/batches.h"
 #include "api/mongo/commands/command.h"
 #include "api/mongo/documents/build_unique.h"
+#include "api/mongo/documents/check_places.h"
 #include "api/mongo/documents/start_expiring.h"
 
 namespace orrery::mongo {
@@ -29,6 +30,10 @@ Answer<void> add_to(const HandlerContext& context, Call& call, cluster::RoutingP
   // Those that say by which date documents expire have a way of their own, and come first.
   std::vector<IndexSpec> unique;
   const auto first_new = definition.indexes.end() - static_cast<int64_t>(added.count);
+  if (auto checked = check_places(context, call, routing, {first_new, definition.indexes.end()});
+      !checked) {
+    return checked;
+  }
   for (auto index = first_new; index != definition.indexes.end(); ++index) {
     if (is_unique(*index)) unique.push_back(*index);
   }

@@ -56,13 +56,6 @@ Answer<std::unique_ptr<FindStream>> FindStream::open(const HandlerContext& conte
     }
     made->sort_ = std::move(sort);
   }
-  if (made->documents_->near() != nullptr && !made->sort_ && options.sort.size() == 0) {
-    auto by_distance = Sort::parse(Value::make_object(
-        {{Value::make_string("distance"), Value::make_integer(1, value::NumberKind::int32)}}));
-    if (!by_distance) return pass(std::move(by_distance.error()));
-    made->sort_ = std::move(*by_distance);
-    made->is_by_distance_ = true;
-  }
   made->skip_ = options.skip;
   if (options.limit > 0) made->left_ = options.limit;
   return made;
@@ -89,15 +82,7 @@ Answer<void> FindStream::sort_all() {
     auto found = documents_->next();
     if (!found) return pass(std::move(found.error()));
     if (!*found) break;
-    Sort::Key key;
-    if (is_by_distance_) {
-      const auto distance =
-          distance_m(*documents_->near(), (*found)->document, documents_->evaluation());
-      if (!distance) continue;
-      key.push_back(Value::make_number(*distance));
-    } else {
-      key = sort_->key((*found)->document);
-    }
+    Sort::Key key = sort_->key((*found)->document);
     size_t bytes = sizeof(Kept) + (*found)->bytes.size();
     for (Value& part : key) {
       part = part.to_owned();

@@ -38,7 +38,7 @@ class FindStream final : public RowStream {
   Answer<bool> next(std::string& bson) override;
   Answer<void> begin_batch() override { return documents_->begin_batch(); }
   double end_batch(size_t bytes_returned) override;
-  size_t memory() const override { return kept_bytes_; }
+  size_t memory() const override { return kept_bytes_ + documents_->memory(); }
   const MatchingDocuments& documents() const { return *documents_; }
   bool sorts_in_memory() const { return sort_.has_value(); }
 
@@ -55,8 +55,7 @@ class FindStream final : public RowStream {
 
   std::unique_ptr<MatchingDocuments> documents_;
   Projection projection_;
-  std::optional<Sort> sort_;     // of documents that the scan gives in another order
-  bool is_by_distance_ = false;  // sort_ is over how far documents are from a point
+  std::optional<Sort> sort_;  // of documents that the scan gives in another order
   bool is_sorted_ = false;
   std::deque<Kept> kept_;
   size_t kept_bytes_ = 0;

@@ -7,6 +7,7 @@
 
 #include "api/mongo/bson/types.h"
 #include "api/mongo/collections/collections.h"
+#include "api/mongo/collections/places.h"
 #include "api/mongo/match/bounds.h"
 #include "value/ordered.h"
 #include "value/term_value.h"
@@ -182,6 +183,25 @@ std::vector<std::string> paths_below(const std::string& prefix, const Value& fil
     return !is_below || !is_indexable_path(path);
   });
   return paths;
+}
+
+std::vector<value::IndexPath> spatial_paths_of(const Definition& definition) {
+  std::vector<value::IndexPath> paths;
+  for (const IndexSpec& index : definition.indexes) {
+    for (const std::string& field : places_of(index)) {
+      if (!is_indexable_path(field)) continue;
+      for (Path& path : with_arrays(path_of(field), false)) {
+        value::IndexPath place{.path = std::move(path), .tail = value::Tail::value};
+        if (std::ranges::find(paths, place) == paths.end()) paths.push_back(std::move(place));
+      }
+    }
+  }
+  return paths;
+}
+
+bool has_places(const catalog::ContainerSpec& spec, std::string_view field) {
+  const value::IndexPath place{.path = path_of(field), .tail = value::Tail::value};
+  return std::ranges::find(spec.spatial_indexes, place) != spec.spatial_indexes.end();
 }
 
 std::optional<value::CompositeIndex> composite_of(const IndexSpec& index) {

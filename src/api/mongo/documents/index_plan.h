@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -60,6 +61,11 @@ uint64_t worthwhile(uint64_t items);
 std::optional<std::string> wildcard_prefix(const IndexSpec& index);
 // The paths that a filter names, of those that the container's index may have below a prefix.
 std::vector<std::string> paths_below(const std::string& prefix, const value::Value& filter);
+
+// The paths of the places that the container's index has of the indexes of a collection.
+std::vector<value::IndexPath> spatial_paths_of(const Definition& definition);
+// Whether it has those of a field.
+bool has_places(const catalog::ContainerSpec& spec, std::string_view field);
 
 // A path with and without an array behind each of its steps; behind the last one if `ends`.
 std::vector<value::Path> with_arrays(const value::Path& path, bool ends);

@@ -2,15 +2,19 @@
 #include "api/mongo/documents/index_scan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "api/mongo/call.h"
 #include "api/mongo/collections/collections.h"
 #include "api/mongo/collections/definition.h"
+#include "api/mongo/collections/places.h"
 #include "api/mongo/documents/index_plan.h"
 #include "api/mongo/match/bounds.h"
+#include "api/mongo/match/geo_region.h"
 #include "partition/format.h"
 #include "value/ordered.h"
+#include "value/spatial.h"
 #include "value/term_value.h"
 
 namespace orrery::mongo {
@@ -23,6 +27,9 @@ using value::ValueOrder;
 
 constexpr size_t kKeysMax = 200'000;
 constexpr size_t kPage = 128;
+// So many entries are read rather than a document.
+constexpr uint64_t kEntriesOfDocument = 4;
+
 std::string encoded(const Value& value) {
   std::string out;
   append_term_value(out, value, ValueOrder::typed);
@@ -74,6 +81,13 @@ struct IndexScan::Candidate {
   std::string field;
   std::vector<std::string> plain = {};     // encoded paths without an array
   std::vector<std::string> multikey = {};  // those with one
+  std::optional<GeoRegion> region = {};    // of places, whose paths are all in `plain`
+};
+
+struct IndexScan::Part {
+  const IndexSpec* index = nullptr;
+  std::vector<TermRange> ranges = {};
+  uint64_t entries = 0;
 };
 
 Answer<std::unique_ptr<IndexScan>> IndexScan::open(const HandlerContext& context,
@@ -105,25 +119,40 @@ void IndexScan::sort_keys() {
   keys_.erase(repeated.begin(), repeated.end());
 }
 
+std::vector<IndexScan::Candidate> IndexScan::candidates_of(const IndexSpec& index,
+                                                           const Value& filter) const {
+  std::vector<Candidate> candidates;
+  for (const std::string& field : places_of(index)) {
+    auto region = region_of(filter, field);
+    if (!region || !has_places(routing_->container->spec, field)) continue;
+    candidates.push_back({.index = &index, .field = field, .region = std::move(region)});
+    for (const Path& path : with_arrays(path_of(field), false)) {
+      candidates.back().plain.push_back(value::term_path(path));
+    }
+  }
+  std::vector<std::string> fields;
+  if (const auto prefix = wildcard_prefix(index)) fields = paths_below(*prefix, filter);
+  for (const Value::Member& field : index.key.members()) {
+    if (is_indexable(field)) fields.emplace_back(field.name);
+  }
+  for (std::string& field : fields) {
+    if (bounds_of(filter, field, true).is_everything) continue;
+    Candidate candidate{.index = &index, .field = std::move(field)};
+    for (const Path& path : with_arrays(path_of(candidate.field), true)) {
+      const bool has_array =
+          std::ranges::any_of(path.steps, [](const Path::Step& step) { return step.array; });
+      (has_array ? candidate.multikey : candidate.plain).push_back(value::term_path(path));
+    }
+    candidates.push_back(std::move(candidate));
+  }
+  return candidates;
+}
+
 Answer<bool> IndexScan::collect(const Value& filter, const IndexSpec* only, uint64_t at_most) {
   std::vector<Candidate> candidates;
   for (const IndexSpec& index : definition_of(*routing_).indexes) {
     if (only != nullptr && &index != only) continue;
-    std::vector<std::string> fields;
-    if (const auto prefix = wildcard_prefix(index)) fields = paths_below(*prefix, filter);
-    for (const Value::Member& field : index.key.members()) {
-      if (is_indexable(field)) fields.emplace_back(field.name);
-    }
-    for (std::string& field : fields) {
-      if (bounds_of(filter, field, true).is_everything) continue;
-      Candidate candidate{.index = &index, .field = std::move(field)};
-      for (const Path& path : with_arrays(path_of(candidate.field), true)) {
-        const bool has_array =
-            std::ranges::any_of(path.steps, [](const Path::Step& step) { return step.array; });
-        (has_array ? candidate.multikey : candidate.plain).push_back(value::term_path(path));
-      }
-      candidates.push_back(std::move(candidate));
-    }
+    std::ranges::move(candidates_of(index, filter), std::back_inserter(candidates));
   }
   if (candidates.empty()) return false;
   std::string placement = range_.min;
@@ -143,41 +172,44 @@ Answer<bool> IndexScan::collect(const Value& filter, const IndexSpec* only, uint
   return true;
 }
 
-Answer<bool> IndexScan::collect_view(const query::ItemView& view,
-                                     const std::vector<Candidate>& candidates, uint64_t most) {
-  using Ranges = std::vector<std::pair<std::string, std::string>>;
-  std::optional<Ranges> best;
-  uint64_t least = most;
-  for (const Candidate& candidate : candidates) {
-    // Conditions on a field are joined where no document has an array there.
-    const bool is_multikey = std::ranges::any_of(candidate.multikey, [&](const std::string& path) {
-      return view.estimate({path, value::after_prefix(path)}) > 0;
-    });
-    const Bounds bounds = bounds_of(*filter_, candidate.field, is_multikey);
-    if (bounds.is_everything) continue;
-    Ranges ranges;
-    bool is_told = true;
-    uint64_t entries = 0;
-    const auto add = [&](const std::string& path) {
-      for (const Interval& interval : bounds.intervals) {
-        auto terms = terms_of(path, interval);
-        is_told = is_told && terms.has_value();
-        if (!terms) return;
-        entries += view.estimate({terms->first, terms->second});
-        ranges.push_back(std::move(*terms));
+std::optional<IndexScan::Part> IndexScan::part_of(const query::ItemView& view,
+                                                  const Candidate& candidate) const {
+  Part part{.index = candidate.index};
+  const auto add = [&](std::string from, std::string to) {
+    part.entries += view.estimate({from, to});
+    part.ranges.emplace_back(std::move(from), std::move(to));
+  };
+  if (candidate.region) {
+    const auto& [shape, widened_m] = *candidate.region;
+    for (const std::string& path : candidate.plain) {
+      for (auto& [from, to] : value::spatial_ranges(path, shape, widened_m)) {
+        add(std::move(from), std::move(to));
       }
-    };
-    for (const std::string& path : candidate.plain) add(path);
-    if (is_multikey) {
-      for (const std::string& path : candidate.multikey) add(path);
     }
-    if (!is_told || entries > least) continue;
-    least = entries;
-    best = std::move(ranges);
-    index_ = candidate.index;
+    return part;
   }
-  if (!best) return false;
-  for (const auto& [from, to] : *best) {
+  // Conditions on a field are joined where no document has an array there.
+  const bool is_multikey = std::ranges::any_of(candidate.multikey, [&](const std::string& path) {
+    return view.estimate({path, value::after_prefix(path)}) > 0;
+  });
+  const Bounds bounds = bounds_of(*filter_, candidate.field, is_multikey);
+  if (bounds.is_everything) return std::nullopt;
+  const auto add_path = [&](const std::string& path) {
+    for (const Interval& interval : bounds.intervals) {
+      auto terms = terms_of(path, interval);
+      if (!terms) return false;
+      add(std::move(terms->first), std::move(terms->second));
+    }
+    return true;
+  };
+  if (!std::ranges::all_of(candidate.plain, add_path)) return std::nullopt;
+  if (is_multikey && !std::ranges::all_of(candidate.multikey, add_path)) return std::nullopt;
+  return part;
+}
+
+Answer<bool> IndexScan::read_keys(const query::ItemView& view, const Part& part,
+                                  std::vector<std::string>& keys) {
+  for (const auto& [from, to] : part.ranges) {
     auto cursor = view.entries({from, to}, false, nullptr);
     if (!cursor) return pass(engine_error(cursor.error()));
     for (;;) {
@@ -185,10 +217,41 @@ Answer<bool> IndexScan::collect_view(const query::ItemView& view,
       if (!found) return pass(engine_error(found.error()));
       if (!*found) break;
       ++entries_;
-      if (keys_.size() >= kKeysMax) return false;
-      keys_.emplace_back((*cursor)->key());
+      if (keys_.size() + keys.size() >= kKeysMax) return false;
+      keys.emplace_back((*cursor)->key());
     }
   }
+  std::ranges::sort(keys);
+  const auto repeated = std::ranges::unique(keys);
+  keys.erase(repeated.begin(), repeated.end());
+  return true;
+}
+
+Answer<bool> IndexScan::collect_view(const query::ItemView& view,
+                                     const std::vector<Candidate>& candidates, uint64_t most) {
+  std::vector<Part> parts;
+  size_t best = SIZE_MAX;
+  for (const Candidate& candidate : candidates) {
+    auto part = part_of(view, candidate);
+    if (!part || part->entries > most) continue;
+    if (best == SIZE_MAX || part->entries <= parts[best].entries) best = parts.size();
+    parts.push_back(std::move(*part));
+  }
+  if (best == SIZE_MAX) return false;
+  index_ = parts[best].index;
+  std::vector<std::string> keys;
+  if (auto read = read_keys(view, parts[best], keys); !read || !*read) return read;
+  for (size_t i = 0; i < parts.size() && !places_of(*index_).empty(); ++i) {
+    const Part& other = parts[i];
+    if (i == best || other.index != index_ || other.entries > kEntriesOfDocument * keys.size()) {
+      continue;
+    }
+    std::vector<std::string> others, shared;
+    if (auto read = read_keys(view, other, others); !read || !*read) return read;
+    std::ranges::set_intersection(keys, others, std::back_inserter(shared));
+    keys = std::move(shared);
+  }
+  std::ranges::move(keys, std::back_inserter(keys_));
   return true;
 }
 

@@ -7,7 +7,9 @@
 // those of arrays' elements too. Of the fields that the filter bounds, the one with the fewest
 // entries is read; the filter is then asked of each document, so what it finds may be too much and
 // never too little. Keys are read first, up to a limit, and sorted: documents come in the order of
-// their keys, each once.
+// their keys, each once. Of a field that a 2dsphere index has the places of, what is read is the
+// cells that the filter's shape lies in; the other fields of that index that the filter bounds are
+// read too where that is cheap, and only the keys that all of them have are left.
 //
 // Not for null, which stands for missing fields too, and not for strings under a collation.
 //
@@ -64,12 +66,19 @@ class IndexScan {
 
  private:
   struct Candidate;
+  struct Part;
   IndexScan(const HandlerContext& context, cluster::RoutingPtr routing, ScanRange range)
       : context_(context), routing_(std::move(routing)), range_(std::move(range)) {}
+  std::vector<Candidate> candidates_of(const IndexSpec& index, const value::Value& filter) const;
   // False: it does not help.
   Answer<bool> collect(const value::Value& filter, const IndexSpec* only, uint64_t at_most);
   Answer<bool> collect_view(const query::ItemView& view, const std::vector<Candidate>& candidates,
                             uint64_t most);
+  // What the index has of a candidate. Nothing: it cannot tell.
+  std::optional<Part> part_of(const query::ItemView& view, const Candidate& candidate) const;
+  // False: they are too many.
+  Answer<bool> read_keys(const query::ItemView& view, const Part& part,
+                         std::vector<std::string>& keys);
   void sort_keys();
   Answer<void> fetch();
 

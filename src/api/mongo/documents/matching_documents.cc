@@ -8,6 +8,7 @@
 #include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/bson/select_members.h"
 #include "api/mongo/call.h"
+#include "api/mongo/collections/places.h"
 #include "api/mongo/documents/document_key.h"
 #include "api/mongo/documents/index_choice.h"
 #include "api/mongo/match/bounds.h"
@@ -28,6 +29,7 @@ constexpr size_t kFewDocuments = 101;
 constexpr size_t kKeysFirstMax = 200'000;
 // Of an index that leaves no more, no better one is looked for.
 constexpr uint64_t kFewIndexed = 1'000;
+constexpr int32_t kNoQueryExecutionPlans = 291;
 
 bool can_be_row(const Value& id) {
   return !id.is_undefined() && !id.is_array() && id.type() != Type::regex;
@@ -44,6 +46,15 @@ bool is_by_id(const Sort& sort) {
 
 bool wants_descending_ids(const Sort& sort) {
   return sort.is_reverse_natural() || (is_by_id(sort) && sort.parts()[0].descending);
+}
+
+// The index that has the places of a field; null: there is none.
+const IndexSpec* index_of_places(const Definition& definition, std::string_view field) {
+  for (const IndexSpec& index : definition.indexes) {
+    const auto places = places_of(index);
+    if (std::ranges::find(places, field) != places.end()) return &index;
+  }
+  return nullptr;
 }
 
 // The rows in bounds of _id, as a range of stored keys.
@@ -104,19 +115,37 @@ Answer<std::unique_ptr<MatchingDocuments>> MatchingDocuments::open(const Handler
     filter = Value::make_object(
         {{Value::make_string("$and"), Value::make_array({query.filter, has_it})}});
   }
-  auto matcher =
-      Matcher::parse(filter, {.collation = query.collation, .context = made->parse_context_});
+  auto matcher = Matcher::parse(
+      filter,
+      {.collation = query.collation, .context = made->parse_context_, .sorts_by_distance = true});
   if (!matcher) return pass(std::move(matcher.error()));
   made->matcher_ = std::move(*matcher);
   if (auto fields = query.fields; fields && add_filter_fields(filter, *fields)) {
     made->selector_.emplace(std::move(*fields));
   }
   if (!made->routing_) return made;  // no collection: nothing matches
+  if (const Matcher::Near* const near = made->matcher_.near()) {
+    made->near_index_ = index_of_places(definition_of(*made->routing_), near->path);
+    if (made->near_index_ == nullptr) {
+      return refuse(
+          kNoQueryExecutionPlans,
+          fmt::format("error processing query: ns={}.{}: planner returned error :: "
+                      "caused by :: unable to find index for $geoNear query",
+                      made->routing_->database->name, made->routing_->container->spec.name));
+    }
+  }
   made->transaction_ = query.transaction;
   if (auto planned =
           query.transaction ? made->plan_in_transaction(query) : made->plan_reads(query, hint);
       !planned) {
     return pass(std::move(planned.error()));
+  }
+  if (made->near_index_ != nullptr) {
+    made->is_in_id_order_ = false;
+    made->gives_sort_ = false;
+    if (!made->near_) {
+      made->queue_ = std::make_unique<NearQueue>(*made->matcher_.near(), made->evaluation_);
+    }
   }
   return made;
 }
@@ -173,7 +202,13 @@ Answer<void> MatchingDocuments::plan_reads(const FindQuery& query, const Hint& h
     narrow(range, *placement, bounds_of(query.filter, "_id", false));
     is_range_ = !range.from.empty() || !range.to.empty() || hint.kind == Hint::Kind::id;
   }
-  const bool uses_index = hint.kind == Hint::Kind::none || hint.kind == Hint::Kind::index;
+  if (near_index_ != nullptr && !is_range_) {
+    auto planned = plan_near(*near_index_, range);
+    if (!planned) return pass(std::move(planned.error()));
+    if (*planned) return {};
+  }
+  const bool uses_index =
+      near_index_ == nullptr && (hint.kind == Hint::Kind::none || hint.kind == Hint::Kind::index);
   if (!is_range_ && !query.collation && uses_index && routing_has_index(*routing_)) {
     auto planned = plan_index(query, hint, range);
     if (!planned) return pass(std::move(planned.error()));
@@ -196,6 +231,13 @@ Answer<void> MatchingDocuments::plan_reads(const FindQuery& query, const Hint& h
   scan_ = std::make_unique<Scan>(context_, routing_, std::move(range),
                                  is_descending ? ScanOrder::descending : ScanOrder::ascending);
   return {};
+}
+
+Answer<bool> MatchingDocuments::plan_near(const IndexSpec& index, const ScanRange& range) {
+  auto near = NearScan::open(context_, routing_, range, *matcher_.near(), index, evaluation_);
+  if (!near) return pass(std::move(near.error()));
+  near_ = std::move(*near);
+  return near_ != nullptr;
 }
 
 Answer<bool> MatchingDocuments::plan_index(const FindQuery& query, const Hint& hint,
@@ -264,6 +306,7 @@ Answer<void> MatchingDocuments::plan_in_transaction(const FindQuery& query) {
 
 ReadPlan MatchingDocuments::reads() const {
   if (!routing_) return {};
+  if (near_) return {"GEO_NEAR_2DSPHERE", near_->index().name, near_->index().key};
   if (few_ || (scan_ && !is_range_)) return {.stage = "COLLSCAN"};
   if (index_) return {"IXSCAN", index_->index_name(), index_->index_key()};
   if (walk_) {
@@ -275,6 +318,29 @@ ReadPlan MatchingDocuments::reads() const {
 }
 
 Answer<std::optional<std::string_view>> MatchingDocuments::next_bytes() {
+  if (near_) return near_->next();
+  return queue_ ? next_of_queue() : next_found();
+}
+
+Answer<std::optional<std::string_view>> MatchingDocuments::next_of_queue() {
+  while (!is_queue_filled_) {
+    auto bytes = next_found();
+    if (!bytes) return bytes;
+    if (!*bytes) {
+      is_queue_filled_ = true;
+      break;
+    }
+    auto key = found_key();
+    if (!key) return pass(std::move(key.error()));
+    auto added = queue_->add(partition::item_key(key->placement, key->row), **bytes);
+    if (!added) return pass(std::move(added.error()));
+  }
+  if (queue_->empty()) return std::optional<std::string_view>();
+  nearest_ = queue_->take();
+  return std::optional<std::string_view>(nearest_.body);
+}
+
+Answer<std::optional<std::string_view>> MatchingDocuments::next_found() {
   if (scan_) return scan_->next();
   if (index_) return index_->next();
   if (walk_) return walk_->next();
@@ -336,7 +402,7 @@ Answer<std::optional<Value>> MatchingDocuments::next_document() {
 }
 
 std::vector<ScanRange> MatchingDocuments::part_ranges(size_t most) const {
-  if (!scan_ || is_descending_ || is_range_ || scan_->has_begun()) return {};
+  if (!scan_ || queue_ || is_descending_ || is_range_ || scan_->has_begun()) return {};
   const ScanRange& all = scan_->range();
   const auto [first, end] = routing_->slots_of(all.min, all.max);
   const size_t count = std::min(most, end - first);
@@ -374,6 +440,13 @@ void MatchingDocuments::count_part(const MatchingDocuments& part) {
 }
 
 Answer<partition::ItemKey> MatchingDocuments::key() const {
+  if (!near_ && !queue_) return found_key();
+  auto key = partition::parse_item_key(near_ ? near_->key() : std::string_view(nearest_.key));
+  if (!key) return pass(engine_error(key.error()));
+  return *key;
+}
+
+Answer<partition::ItemKey> MatchingDocuments::found_key() const {
   if (staged_) return staged_->key();
   if (!reads_by_scan()) return points_[next_point_ - 1];
   auto key = partition::parse_item_key(scan_    ? scan_->key()
@@ -406,6 +479,7 @@ double MatchingDocuments::end_batch(size_t bytes_returned) {
     const uint64_t bytes = all_bytes - std::exchange(paid_bytes_, all_bytes);
     return pay(context_, reader.routing(), first_placement_, items, bytes, bytes_returned);
   };
+  if (near_) return settle(*near_);
   return scan_ ? settle(*scan_) : index_ ? settle(*index_) : settle(*walk_);
 }
 

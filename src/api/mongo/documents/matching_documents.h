@@ -2,9 +2,9 @@
 //
 // By _id it reads documents by their keys; a range of _id is a range of the scan; an index is read
 // where it leaves few documents or gives the sort; everything else is a scan that asks the filter
-// of each document. A scan gives them in the order of _id. MongoDB gives them in the order in which
-// they were made, mostly, and many a program counts on it: a collection that fits into one batch is
-// read in that order.
+// of each document. What $near asks for comes from the nearest to the farthest. A scan gives them
+// in the order of _id. MongoDB gives them in the order in which they were made, mostly, and many a
+// program counts on it: a collection that fits into one batch is read in that order.
 //
 // Threading: one thread at a time. Blocks.
 #pragma once
@@ -22,6 +22,8 @@
 #include "api/mongo/documents/hint.h"
 #include "api/mongo/documents/index_scan.h"
 #include "api/mongo/documents/index_walk.h"
+#include "api/mongo/documents/near_queue.h"
+#include "api/mongo/documents/near_scan.h"
 #include "api/mongo/documents/scan.h"
 #include "api/mongo/documents/transaction_scan.h"
 #include "api/mongo/handler_context.h"
@@ -60,9 +62,10 @@ void want_order(FindQuery& query, const Sort& sort, std::optional<uint64_t> most
 
 // How documents are found.
 struct ReadPlan {
-  // IDHACK: by keys. IXSCAN: by an index. COLLSCAN: all are read. EOF: there is no collection.
+  // IDHACK: by keys. IXSCAN: by an index. GEO_NEAR_2DSPHERE: by one, in the order of a distance.
+  // COLLSCAN: all are read. EOF: there is no collection.
   std::string_view stage = "EOF";
-  std::string index_name = {};  // of the first two
+  std::string index_name = {};  // of the first three
   value::Value index_key = {};
   bool is_backwards = false;  // of IXSCAN
 };
@@ -96,6 +99,8 @@ class MatchingDocuments {
   // Counts what was read of a part, which is paid for with what is read here.
   void count_part(const MatchingDocuments& part);
 
+  // Of what is kept until it is asked for.
+  size_t memory() const { return near_ ? near_->memory() : queue_ ? queue_->bytes() : 0; }
   void pause() {
     if (scan_) scan_->pause();
     if (index_) index_->pause();
@@ -109,17 +114,15 @@ class MatchingDocuments {
   const ParseContext& parse_context() const { return parse_context_; }
   // Whether documents come in the order of a sort, which was asked for by want_order().
   bool gives(const Sort& sort) const;
-  // What $near asks: the caller sorts by distance. Null: nothing.
-  const Matcher::Near* near() const { return matcher_.near(); }
-
   Answer<void> begin_batch();
   double end_batch(size_t bytes_returned);
   uint64_t documents_read() const {
     return points_read_ + part_items_ + (scan_ ? scan_->items_read() : 0) +
            (index_ ? index_->items_read() : 0) + (walk_ ? walk_->items_read() : 0) +
-           (staged_ ? staged_->items_read() : 0);
+           (staged_ ? staged_->items_read() : 0) + (near_ ? near_->items_read() : 0);
   }
   uint64_t keys_read() const {
+    if (near_) return near_->keys_read();
     if (index_) return index_->keys_read();
     if (walk_) return walk_->keys_read();
     if (few_) return 0;
@@ -134,6 +137,8 @@ class MatchingDocuments {
   Answer<void> plan_reads(const FindQuery& query, const Hint& hint);
   // By an index, if one helps. False: none does.
   Answer<bool> plan_index(const FindQuery& query, const Hint& hint, const ScanRange& range);
+  // By how far they are from a point, from `index`, if that has all of them. False: it has not.
+  Answer<bool> plan_near(const IndexSpec& index, const ScanRange& range);
   // The same in a transaction: points_ or staged_.
   Answer<void> plan_in_transaction(const FindQuery& query);
   // By the keys of documents, if the filter names them. False: it does not.
@@ -141,8 +146,12 @@ class MatchingDocuments {
   // All documents in the order in which they were made, if they are few. False: they are not.
   bool plan_natural();
   Answer<std::optional<std::string_view>> next_bytes();
+  // Of those that are found in whatever order, the nearest.
+  Answer<std::optional<std::string_view>> next_of_queue();
+  Answer<std::optional<std::string_view>> next_found();
+  Answer<partition::ItemKey> found_key() const;
   Answer<value::Value> decode(std::string_view bytes);
-  bool reads_by_scan() const { return scan_ || index_ || walk_; }
+  bool reads_by_scan() const { return scan_ || index_ || walk_ || near_; }
 
   const HandlerContext& context_;
   const cluster::RoutingPtr routing_;
@@ -150,11 +159,17 @@ class MatchingDocuments {
   ParseContext parse_context_;
   Matcher matcher_;
   std::shared_ptr<OpenTransaction> transaction_;
-  // One of these four, or points_, whose bodies are there already if they are few_.
+  const IndexSpec* near_index_ = nullptr;  // that $near needs; belongs to routing_
+  // One of these five, or points_, whose bodies are there already if they are few_.
   std::unique_ptr<Scan> scan_;
   std::unique_ptr<IndexScan> index_;
   std::unique_ptr<IndexWalk> walk_;
   std::unique_ptr<TransactionScan> staged_;
+  std::unique_ptr<NearScan> near_;
+  // All that one of the others finds, when documents are wanted by how far they are.
+  std::unique_ptr<NearQueue> queue_;
+  NearQueue::Document nearest_;  // the last one of queue_
+  bool is_queue_filled_ = false;
   std::vector<partition::ItemKey> points_;
   std::optional<std::vector<std::string>> few_;
   std::optional<MemberSelector> selector_;  // unset: documents are decoded whole

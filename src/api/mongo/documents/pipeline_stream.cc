@@ -9,7 +9,10 @@
 #include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/call.h"
 #include "api/mongo/collections/collections.h"
+#include "api/mongo/collections/definition.h"
+#include "api/mongo/collections/places.h"
 #include "api/mongo/documents/divided_read.h"
+#include "api/mongo/pipeline/geo_near.h"
 
 namespace orrery::mongo {
 namespace {
@@ -35,6 +38,24 @@ Value joined(const Leading& leading) {
   }
   if (leading.filters.size() == 1) return leading.filters.front();
   return Value::make_object({{Value::make_string("$and"), Value::make_array(leading.filters)}});
+}
+
+// The field that $geoNear is of: the one that it names, or the one that has an index.
+Answer<std::string> place_of(const GeoNear& stage, const cluster::Routing& routing) {
+  const std::vector<std::string> places = places_of(definition_of(routing));
+  if (!stage.key.empty() && std::ranges::find(places, stage.key) != places.end()) return stage.key;
+  if (stage.key.empty() && places.size() == 1) return places.front();
+  if (stage.key.empty() && places.size() > 1) {
+    return refuse(kIndexNotFound,
+                  fmt::format("There is more than one 2dsphere index on {}.{}; unsure which to use "
+                              "for $geoNear: say so in 'key'",
+                              routing.database->name, routing.container->spec.name));
+  }
+  return refuse(kIndexNotFound,
+                stage.key.empty()
+                    ? std::string("$geoNear requires a 2dsphere index, but none "
+                                  "were found")
+                    : fmt::format("$geoNear requires a 2dsphere index on '{}'", stage.key));
 }
 
 }  // namespace
@@ -104,8 +125,7 @@ Answer<std::unique_ptr<PipelineStream>> PipelineStream::open(const HandlerContex
                     "{aggregate: 1} is not valid for a pipeline that needs a "
                     "collection");
     }
-    auto read = made->documents_of(query.database, query.collection, made->pipeline_->leading(),
-                                   query.hint);
+    auto read = made->documents_of(query.database, query.collection, *made->pipeline_, query.hint);
     if (!read) return pass(std::move(read.error()));
     made->reads_ = made->opened_.front()->reads();
     if (read->filter.is_object()) made->filter_ = read->filter;
@@ -120,8 +140,9 @@ Answer<std::unique_ptr<PipelineStream>> PipelineStream::open(const HandlerContex
 
 Answer<PipelineStream::Input> PipelineStream::documents_of(const std::string& database,
                                                            const std::string& collection,
-                                                           const Leading& leading,
+                                                           const Pipeline& pipeline,
                                                            const Value& hint) {
+  const Leading& leading = pipeline.leading();
   Input input;
   input.filter = joined(leading);
   FindQuery find{.filter = input.filter.is_object() ? input.filter : Value::make_object({}),
@@ -148,11 +169,24 @@ Answer<PipelineStream::Input> PipelineStream::documents_of(const std::string& da
   if (!routing && !std::exchange(has_learned_, true) && context_.items.learn_catalog()) {
     routing = find_collection(context_, database, collection);
   }
+  std::string place;
+  if (pipeline.geo_near() && routing) {
+    auto chosen = place_of(*pipeline.geo_near(), *routing);
+    if (!chosen) return pass(std::move(chosen.error()));
+    place = std::move(*chosen);
+    input.filter = near_filter(*pipeline.geo_near(), place);
+    find.filter = input.filter;
+    find.let = query_.let;
+    find.fields.reset();
+  }
   auto documents = MatchingDocuments::open(context_, std::move(routing), find, budget, now_ms_);
   if (!documents) return pass(std::move(documents.error()));
   if (has_filter) input.stages = leading.match_stages;
   if (sort && (*documents)->gives(*sort)) ++input.stages;
   input.documents = std::make_unique<DocumentSource>(*this, std::move(*documents));
+  if (!place.empty()) {
+    input.documents = with_distances(*pipeline.geo_near(), place, std::move(input.documents));
+  }
   return input;
 }
 
@@ -160,7 +194,7 @@ Answer<std::unique_ptr<Source>> PipelineStream::read(const std::string& database
                                                      const std::string& collection,
                                                      const Pipeline& pipeline, Run& run) {
   if (pipeline.makes_documents()) return pipeline.open(make_source({}), run);
-  auto input = documents_of(database, collection, pipeline.leading(), {});
+  auto input = documents_of(database, collection, pipeline, {});
   if (!input) return pass(std::move(input.error()));
   return pipeline.open(std::move(input->documents), run, input->stages);
 }

@@ -56,7 +56,7 @@ class PipelineStream final : public RowStream, private Collections {
     value::Value filter;
   };
   Answer<Input> documents_of(const std::string& database, const std::string& collection,
-                             const Leading& leading, const value::Value& hint);
+                             const Pipeline& pipeline, const value::Value& hint);
 
   const HandlerContext& context_;
   const PipelineQuery query_;

@@ -10,9 +10,11 @@
 #include "api/mongo/bson/types.h"
 #include "api/mongo/call.h"
 #include "api/mongo/collections/definition.h"
+#include "api/mongo/collections/places.h"
 #include "api/mongo/documents/document_key.h"
 #include "api/mongo/documents/retryable_write.h"
 #include "api/mongo/documents/scan.h"
+#include "api/mongo/match/match.h"
 #include "api/mongo/transactions/open_transaction.h"
 #include "partition/prepared_terms.h"
 
@@ -36,6 +38,11 @@ Answer<NewDocument> finish(const cluster::Routing& routing, NewDocument made) {
                                      made.bytes.size(), kDocumentBytesMax));
   }
   if (auto checked = check_id(made.id); !checked) return pass(std::move(checked.error()));
+  for (const std::string& path : places_of(definition_of(routing))) {
+    if (auto checked = check_place(made.document, path); !checked) {
+      return pass(std::move(checked.error()));
+    }
+  }
   auto placement = placement_of(routing, made.document);
   if (!placement) return pass(std::move(placement.error()));
   made.key = {std::move(*placement), row_of(made.id)};

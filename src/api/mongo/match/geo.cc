@@ -1,14 +1,14 @@
-// The geographic operators. GeoJSON is on the ellipsoid (value/geometry.h); $box, $polygon and
-// $center are on the plane, and take pairs of coordinates.
+// The geographic operators. What their operands are is in geo_shapes.h.
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
+#include <limits>
 #include <variant>
 
 #include <fmt/format.h>
 
 #include "api/mongo/bson/types.h"
+#include "api/mongo/match/geo_shapes.h"
 #include "api/mongo/match/node.h"
 #include "value/geometry.h"
 
@@ -18,61 +18,12 @@ namespace {
 using Leaf = MatchPath::Leaf;
 namespace geo = value::geo;
 
-// The radius of the Earth that MongoDB turns radians into metres by.
-constexpr double kEarthRadiusM = 6378100.0;
-
-struct Pair {
-  double x = 0;
-  double y = 0;
-};
-
-// [x, y], {lon: x, lat: y} (whatever the names), or a GeoJSON point.
-std::optional<Pair> pair_of(const Value& value) {
-  if (value.is_array()) {
-    if (value.size() < 2 || !value.at(0).is_number() || !value.at(1).is_number())
-      return std::nullopt;
-    return Pair{value.at(0).number(), value.at(1).number()};
-  }
-  if (!value.is_object()) return std::nullopt;
-  if (value.find("type").is_string() && value.find("coordinates").is_array()) {
-    if (value.find("type").text() != "Point") return std::nullopt;
-    return pair_of(value.find("coordinates"));
-  }
-  std::vector<double> numbers;
-  for (const auto& [name, member] : value.members()) {
-    if (!member.is_number()) return std::nullopt;
-    numbers.push_back(member.number());
-    if (numbers.size() == 2) return Pair{numbers[0], numbers[1]};
-  }
-  return std::nullopt;
-}
-
-Value point_of(Pair pair) {
-  return Value::make_object(
-      {field("type", Value::borrow_string("Point")),
-       field("coordinates",
-             Value::make_array({Value::make_number(pair.x), Value::make_number(pair.y)}))});
-}
-
-// A polygon is what its ring encloses, whichever way the ring runs.
-Answer<geo::Shape> shape_of(const Value& geojson) {
-  auto shape = geo::parse_shape(geojson);
-  if (!shape)
-    return refuse(kBadValue, fmt::format("unknown GeoJSON: {}: {}", shown(geojson), shape.error()));
-  for (geo::Polygon& polygon : shape->polygons) polygon.rings.front().is_clockwise = false;
-  return *std::move(shape);
-}
+// In steps of a budget.
+constexpr uint64_t kStepsOfPosition = 16;
 
 // What a document has at the path, as a shape.
 std::optional<geo::Shape> stored_shape(const Value& value) {
-  if (value.is_object() && value.find("coordinates").is_array()) {
-    Answer<geo::Shape> shape = shape_of(value);
-    if (!shape) return std::nullopt;
-    return *std::move(shape);
-  }
-  const std::optional<Pair> pair = pair_of(value);
-  if (!pair.has_value() || std::abs(pair->x) > 180 || std::abs(pair->y) > 90) return std::nullopt;
-  Answer<geo::Shape> shape = shape_of(point_of(*pair));
+  auto shape = geo::parse_place(value);
   if (!shape) return std::nullopt;
   return *std::move(shape);
 }
@@ -88,100 +39,46 @@ bool any_place(const Value& value, MatchState& state, const Test& test) {
   return false;
 }
 
-struct Flat {
-  enum class Kind : uint8_t { box, polygon, circle } kind = Kind::box;
-  std::vector<Pair> points;
-  double radius = 0;
-
-  bool contains(Pair at) const {
-    switch (kind) {
-      case Kind::box:
-        return contains_in_box(at);
-      case Kind::polygon:
-        return contains_in_polygon(at);
-      case Kind::circle:
-        return std::hypot(at.x - points[0].x, at.y - points[0].y) <= radius;
-    }
-    return false;
+template <class Visit>
+void each_position(const geo::Shape& shape, const Visit& visit) {
+  for (const geo::Position& point : shape.points) visit(point);
+  for (const auto& line : shape.lines) std::ranges::for_each(line, visit);
+  for (const geo::Polygon& polygon : shape.polygons) {
+    for (const geo::Ring& ring : polygon.rings) std::ranges::for_each(ring.positions, visit);
   }
-  bool contains_in_box(Pair at) const {
-    const auto [low_x, high_x] = std::minmax(points[0].x, points[1].x);
-    const auto [low_y, high_y] = std::minmax(points[0].y, points[1].y);
-    return at.x >= low_x && at.x <= high_x && at.y >= low_y && at.y <= high_y;
-  }
-  // By how often a ray from the point crosses the edges; the edges belong to it.
-  bool contains_in_polygon(Pair at) const {
-    bool is_inside = false;
-    for (size_t i = 0, j = points.size() - 1; i < points.size(); j = i++) {
-      const Pair a = points[i];
-      const Pair b = points[j];
-      const double cross = (b.x - a.x) * (at.y - a.y) - (b.y - a.y) * (at.x - a.x);
-      if (cross == 0 && at.x >= std::min(a.x, b.x) && at.x <= std::max(a.x, b.x) &&
-          at.y >= std::min(a.y, b.y) && at.y <= std::max(a.y, b.y)) {
-        return true;
-      }
-      if ((a.y > at.y) != (b.y > at.y) && at.x < (b.x - a.x) * (at.y - a.y) / (b.y - a.y) + a.x) {
-        is_inside = !is_inside;
-      }
-    }
-    return is_inside;
-  }
-};
-
-Answer<std::vector<Pair>> parse_points(const Value& operand, std::string_view name) {
-  std::vector<Pair> points;
-  const auto add = [&](const Value& element) {
-    const std::optional<Pair> pair = pair_of(element);
-    if (pair.has_value()) points.push_back(*pair);
-    return pair.has_value();
-  };
-  bool are_points = operand.is_array() || operand.is_object();
-  for (const Value& element : operand.elements()) are_points = are_points && add(element);
-  for (const auto& [member, element] : operand.members()) are_points = are_points && add(element);
-  if (!are_points) {
-    return refuse(kBadValue, fmt::format("{} needs an array of points [x, y]", name));
-  }
-  return points;
 }
 
-Answer<MatchNodePtr> within_flat(const MatchPath& path, Flat flat) {
+double angle_between(const geo::Position& a, const geo::Position& b) {
+  return geo::angle_to({.points = {a}, .lines = {}, .polygons = {}}, b.direction);
+}
+
+// A circle that is no larger than half of the Earth has a line when it has the line's positions.
+bool is_in_circle(const geo::Shape& shape, const SphereCircle& circle) {
+  bool is_within = true;
+  each_position(shape, [&](const geo::Position& position) {
+    is_within =
+        is_within && angle_between(circle.centre.points.front(), position) <= circle.radius_rad;
+  });
+  return is_within;
+}
+
+// How far a shape is from a point, in metres.
+double distance_of(const geo::Shape& shape, const geo::Shape& centre, Budget& budget) {
+  uint64_t positions = 0;
+  each_position(shape, [&positions](const geo::Position&) { ++positions; });
+  if (budget.spend(positions * kStepsOfPosition)) return 0;
+  return geo::angle_to(shape, centre.points.front().direction) * kEarthRadiusM;
+}
+
+// `test` is asked of each shape that the path leads to.
+template <class Test>
+MatchNodePtr make_shape_leaf(const MatchPath& path, Test test) {
   return make_leaf(path, Leaf::whole,
-                   [flat = std::move(flat)](const Value& value, MatchState& state) {
-                     return any_place(value, state, [&](const Value& place) {
-                       const std::optional<Pair> pair = pair_of(place);
-                       return pair.has_value() && flat.contains(*pair);
-                     });
-                   });
-}
-
-Answer<std::pair<Pair, double>> parse_circle(const Value& operand, std::string_view name) {
-  const std::optional<Pair> centre = pair_of(operand.at(0));
-  if (!operand.is_array() || operand.size() != 2 || !centre.has_value() ||
-      !operand.at(1).is_number() || !(operand.at(1).number() >= 0)) {
-    return refuse(kBadValue,
-                  fmt::format("{} needs [[x, y], radius] with a radius of at least 0", name));
-  }
-  return std::pair(*centre, operand.at(1).number());
-}
-
-Answer<MatchNodePtr> parse_shape_test(const MatchPath& path, const Value& geometry,
-                                      bool is_within) {
-  if (!geometry.is_object()) return refuse(kBadValue, "$geometry has to be a GeoJSON object");
-  const Value type = geometry.find("type");
-  if (is_within && type.is_string() && type.text() != "Polygon" && type.text() != "MultiPolygon") {
-    return refuse(kBadValue, fmt::format("$geoWithin not supported with provided geometry: {}",
-                                         shown(geometry)));
-  }
-  Answer<geo::Shape> shape = shape_of(geometry);
-  if (!shape) return pass(std::move(shape.error()));
-  return make_leaf(path, Leaf::whole,
-                   [shape = *std::move(shape), is_within](const Value& value, MatchState& state) {
+                   [test = std::move(test)](const Value& value, MatchState& state) {
                      return any_place(value, state, [&](const Value& place) {
                        const std::optional<geo::Shape> stored = stored_shape(place);
                        if (!stored.has_value()) return false;
-                       Budget* const budget = &state.evaluation.budget;
-                       const bool answer = is_within ? geo::is_within(*stored, shape, budget)
-                                                     : geo::intersects(*stored, shape, budget);
+                       const bool answer = test(*stored, state.evaluation.budget);
                        return state.go_on() && answer;
                      });
                    });
@@ -189,46 +86,26 @@ Answer<MatchNodePtr> parse_shape_test(const MatchPath& path, const Value& geomet
 
 Answer<MatchNodePtr> parse_geo_within(const MatchPath& path, const Value& operand,
                                       const MatchScope&) {
-  if (!operand.is_object() || operand.size() == 0) {
-    return refuse(kBadValue, "$geoWithin needs an object with a shape");
-  }
-  for (const auto& [name, spec] : operand.members()) {
-    if (name == "$geometry") return parse_shape_test(path, spec, true);
-    if (name == "$box" || name == "$polygon") {
-      Answer<std::vector<Pair>> points = parse_points(spec, name);
-      if (!points) return pass(std::move(points.error()));
-      const bool is_box = name == "$box";
-      if (is_box ? points->size() != 2 : points->size() < 3) {
-        return refuse(kBadValue,
-                      is_box ? "$box needs two corners" : "Polygon must have at least 3 points");
-      }
-      return within_flat(path, {.kind = is_box ? Flat::Kind::box : Flat::Kind::polygon,
-                                .points = *std::move(points)});
-    }
-    if (name == "$center" || name == "$centerSphere") {
-      const Answer<std::pair<Pair, double>> circle = parse_circle(spec, name);
-      if (!circle) return pass(circle.error());
-      const auto [centre, radius] = *circle;
-      if (name == "$center") {
-        return within_flat(path,
-                           {.kind = Flat::Kind::circle, .points = {centre}, .radius = radius});
-      }
-      Answer<geo::Shape> shape = shape_of(point_of(centre));
-      if (!shape) return pass(std::move(shape.error()));
-      return make_leaf(path, Leaf::whole,
-                       [shape = *std::move(shape), most = radius * kEarthRadiusM](
-                           const Value& value, MatchState& state) {
-                         return any_place(value, state, [&](const Value& place) {
-                           const std::optional<geo::Shape> stored = stored_shape(place);
-                           return stored.has_value() &&
-                                  geo::distance_m(*stored, shape, &state.evaluation.budget) <= most;
-                         });
+  Answer<WithinShape> area = parse_within(operand);
+  if (!area) return pass(std::move(area.error()));
+  if (auto* const flat = std::get_if<FlatShape>(&*area)) {
+    return make_leaf(path, Leaf::whole,
+                     [flat = std::move(*flat)](const Value& value, MatchState& state) {
+                       return any_place(value, state, [&](const Value& place) {
+                         const std::optional<GeoPair> pair = pair_of(place);
+                         return pair.has_value() && flat.contains(*pair);
                        });
-    }
-    if (name == "$uniqueDocs") continue;
-    return refuse(kBadValue, fmt::format("unknown geo specifier: {}", name));
+                     });
   }
-  return refuse(kBadValue, "$geoWithin needs a shape");
+  if (auto* const circle = std::get_if<SphereCircle>(&*area)) {
+    return make_shape_leaf(path, [circle = std::move(*circle)](const geo::Shape& stored, Budget&) {
+      return is_in_circle(stored, circle);
+    });
+  }
+  return make_shape_leaf(path, [outer = std::get<geo::Shape>(std::move(*area))](
+                                   const geo::Shape& stored, Budget& budget) {
+    return geo::is_within(stored, outer, &budget);
+  });
 }
 
 Answer<MatchNodePtr> parse_geo_intersects(const MatchPath& path, const Value& operand,
@@ -236,20 +113,14 @@ Answer<MatchNodePtr> parse_geo_intersects(const MatchPath& path, const Value& op
   if (!operand.is_object() || operand.find("$geometry").is_undefined()) {
     return refuse(kBadValue, "$geoIntersects needs a $geometry");
   }
-  return parse_shape_test(path, operand.find("$geometry"), false);
+  Answer<geo::Shape> shape = parse_geometry(operand.find("$geometry"));
+  if (!shape) return pass(std::move(shape.error()));
+  return make_shape_leaf(path,
+                         [shape = *std::move(shape)](const geo::Shape& stored, Budget& budget) {
+                           return geo::intersects(stored, shape, &budget);
+                         });
 }
 
-Answer<std::optional<double>> parse_distance(const Value& spec, std::string_view name) {
-  const Value distance = spec.find(name);
-  if (distance.is_undefined()) return std::nullopt;
-  if (!distance.is_number() || !(distance.number() >= 0)) {
-    return refuse(kBadValue, fmt::format("{} must be a number of at least 0", name));
-  }
-  return distance.number();
-}
-
-// {$near: {$geometry: point, $maxDistance: metres}}, or {$nearSphere: [x, y], $maxDistance:
-// radians}.
 Answer<MatchNodePtr> parse_near(const MatchPath& path, const Value& operators,
                                 const MatchScope& scope) {
   if (scope.near == nullptr) {
@@ -259,48 +130,17 @@ Answer<MatchNodePtr> parse_near(const MatchPath& path, const Value& operators,
     return refuse(kNotImplemented, "$near and $nearSphere are not supported here: use $geoWithin");
   }
   if (*scope.near != nullptr) return refuse(kBadValue, "Too many geoNear expressions");
-  Value spec = operators.find("$near");
-  if (spec.is_undefined()) spec = operators.find("$nearSphere");
-  const bool is_sphere = !operators.find("$nearSphere").is_undefined();
-  auto near = std::make_shared<Matcher::Near>();
-  near->path = path.text();
-  double unit = 1;
-  Value distances = spec;
-  if (spec.is_object() && !spec.find("$geometry").is_undefined()) {
-    near->point = spec.find("$geometry");
-  } else {
-    const std::optional<Pair> pair = pair_of(spec);
-    if (!pair.has_value())
-      return refuse(kBadValue, "$near requires a point, given as [x, y] or $geometry");
-    if (!is_sphere) {
-      return refuse(kNotImplemented,
-                    "$near on the plane is not supported: give a $geometry, or use $nearSphere");
-    }
-    near->point = point_of(*pair);
-    distances = operators;
-    unit = kEarthRadiusM;
-  }
-  Answer<geo::Shape> centre = shape_of(near->point);
+  Answer<Matcher::Near> parsed = parse_near_operators(path.text(), operators);
+  if (!parsed) return pass(std::move(parsed.error()));
+  auto near = std::make_shared<const Matcher::Near>(*std::move(parsed));
+  Answer<geo::Shape> centre = parse_geometry(near->point);
   if (!centre) return pass(std::move(centre.error()));
-  if (centre->points.size() != 1) return refuse(kBadValue, "$near requires a point");
-  for (const auto& [name, into] :
-       {std::pair<std::string_view, std::optional<double>*>{"$maxDistance", &near->max_distance_m},
-        {"$minDistance", &near->min_distance_m}}) {
-    const Answer<std::optional<double>> distance = parse_distance(distances, name);
-    if (!distance) return pass(distance.error());
-    if (distance->has_value()) *into = **distance * unit;
-  }
   *scope.near = near;
-  return make_leaf(
-      path, Leaf::whole,
-      [near, centre = *std::move(centre)](const Value& value, MatchState& state) {
-        return any_place(value, state, [&](const Value& place) {
-          const std::optional<geo::Shape> stored = stored_shape(place);
-          if (!stored.has_value()) return false;
-          const double distance = geo::distance_m(*stored, centre, &state.evaluation.budget);
-          return distance >= near->min_distance_m.value_or(0) &&
-                 distance <= near->max_distance_m.value_or(std::numeric_limits<double>::infinity());
-        });
+  return make_shape_leaf(
+      path, [near, centre = *std::move(centre)](const geo::Shape& stored, Budget& budget) {
+        const double distance = distance_of(stored, centre, budget);
+        return distance >= near->min_distance_m.value_or(0) &&
+               distance <= near->max_distance_m.value_or(std::numeric_limits<double>::infinity());
       });
 }
 
@@ -314,22 +154,43 @@ constexpr std::array kOperators = {
 
 }  // namespace
 
-std::optional<double> distance_m(const Matcher::Near& near, const Value& document,
-                                 Evaluation& evaluation) {
-  const Answer<geo::Shape> centre = shape_of(near.point);
-  std::optional<double> nearest;
+std::optional<NearestPlace> nearest_place(const Matcher::Near& near, const Value& document,
+                                          Evaluation& evaluation) {
+  const Answer<geo::Shape> centre = parse_geometry(near.point);
+  std::optional<NearestPlace> nearest;
   if (!centre) return nearest;
   MatchState state{.evaluation = evaluation};
   MatchPath(near.path).visit(document, Leaf::whole, [&](const Value& value, size_t) {
     return any_place(value, state, [&](const Value& place) {
       const std::optional<geo::Shape> stored = stored_shape(place);
       if (!stored.has_value()) return false;
-      const double distance = geo::distance_m(*stored, *centre, &evaluation.budget);
-      nearest = std::min(distance, nearest.value_or(distance));
+      const double distance = distance_of(*stored, *centre, evaluation.budget);
+      const bool is_in_range = distance >= near.min_distance_m.value_or(0);
+      if (is_in_range && (!nearest || distance < nearest->distance_m)) nearest = {distance, place};
       return false;
     });
   });
   return nearest;
+}
+
+Answer<void> check_place(const Value& document, std::string_view path) {
+  std::optional<Error> error;
+  MatchPath(path).visit(document, Leaf::whole, [&](const Value& value, size_t) {
+    const bool is_empty = (value.is_array() || value.is_object()) && value.size() == 0;
+    if (is_nullish(value) || is_empty) return false;
+    if (const Value type = value.find("type");
+        type.is_string() && type.text() == "GeometryCollection") {
+      error = {kNotImplemented, "a GeometryCollection in a 2dsphere index is not supported"};
+      return true;
+    }
+    const auto shape = geo::parse_place(value);
+    const auto fault = shape ? geo::ring_fault(*shape) : shape.error();
+    if (!fault) return false;
+    error = {16755, fmt::format("Can't extract geo keys: {}  {}", shown(document), *fault)};
+    return true;
+  });
+  if (error) return pass(std::move(*error));
+  return {};
 }
 
 const FieldOperator* find_geo(std::string_view name) {

@@ -66,10 +66,17 @@ class Matcher {
   std::shared_ptr<const Collation> collation_;
 };
 
-// How far the place that a document has at the path is from the point, in metres: the nearest one
-// of several. Nothing where it has none.
-std::optional<double> distance_m(const Matcher::Near& near, const value::Value& document,
-                                 Evaluation& evaluation);
+// The place that a document has at the path, and how far it is from the point: the nearest one of
+// several that are far enough. Nothing where it has none.
+struct NearestPlace {
+  double distance_m = 0;
+  value::Value place;
+};
+std::optional<NearestPlace> nearest_place(const Matcher::Near& near, const value::Value& document,
+                                          Evaluation& evaluation);
+// Whether a 2dsphere index over the path can have the document: 16755 when it has something else
+// than a place there.
+Answer<void> check_place(const value::Value& document, std::string_view path);
 
 // Conditions on a value itself, as $pull, $elemMatch of projections and arrayFilters have them.
 class ValueMatcher {

@@ -213,12 +213,45 @@ TEST(Match, Geography) {
   Evaluation evaluation(budget);
   EXPECT_TRUE(near->matches(from_ejson(kInside), evaluation).value());
   EXPECT_FALSE(near->matches(from_ejson(kOutside), evaluation).value());
-  EXPECT_NEAR(distance_m(*near->near(), from_ejson(kInside), evaluation).value(), 110'580, 100);
-  EXPECT_EQ(distance_m(*near->near(), from_ejson("{}"), evaluation), std::nullopt);
+  const auto distance_m = [&](std::string_view document) {
+    return nearest_place(*near->near(), from_ejson(document), evaluation).value().distance_m;
+  };
+  // A degree of MongoDB's sphere; of the ellipsoid it would be 110,580 m.
+  EXPECT_NEAR(distance_m(kInside), 111'318.845, 0.001);
+  EXPECT_NEAR(distance_m(R"({"at": {"lng": 6, "lat": 6}})"), 110'709.013, 0.001);
+  EXPECT_EQ(distance_m(R"({"at": {"type": "Polygon",
+      "coordinates": [[[0, 0], [0, 10], [10, 10], [10, 0], [0, 0]]]}})"),
+            0);
+  EXPECT_FALSE(nearest_place(*near->near(), from_ejson("{}"), evaluation));
   EXPECT_EQ(
       code_of(
           R"({"$or": [{"at": {"$near": {"$geometry": {"type": "Point", "coordinates": [5, 6]}}}}]})"),
       kBadValue);
+}
+
+TEST(Match, PlacesOfASphereIndex) {
+  const auto code_at = [](std::string_view place) {
+    const auto checked =
+        check_place(from_ejson(std::string(R"({"a": {"b": )") + std::string(place) + "}}"), "a.b");
+    return checked ? 0 : checked.error().code;
+  };
+  for (const std::string_view place :
+       {R"({"type": "Point", "coordinates": [1, 2]})", "[1, 2]", R"({"x": 1, "y": 2})", "null",
+        "[]", "{}", R"({"type": "Polygon", "coordinates": [[[0, 0], [0, 1], [1, 1], [0, 0]]]})"}) {
+    EXPECT_EQ(code_at(place), 0) << place;
+  }
+  for (
+      const std::string_view place :
+      {"1", R"("x")", "[1]", "[181, 0]", R"({"type": "Point", "coordinates": [0, 91]})",
+       R"([{"type": "Point", "coordinates": [1, 2]}])",
+       R"({"type": "Spot", "coordinates": [0, 0]})",
+       R"({"type": "Polygon", "coordinates": [[[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]]})",
+       R"({"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 0], [0, 1], [0, 0]]]})"}) {
+    EXPECT_EQ(code_at(place), 16755) << place;
+  }
+  EXPECT_EQ(code_at(R"({"type": "GeometryCollection", "geometries": []})"), kNotImplemented);
+  EXPECT_TRUE(check_place(from_ejson(R"({"a": [{"b": [1, 2]}, {}, 5]})"), "a.b"));
+  EXPECT_FALSE(check_place(from_ejson(R"({"a": [{"b": [1, 2]}, {"b": 5}]})"), "a.b"));
 }
 
 TEST(Match, WhatIsNotOffered) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "api/mongo/pipeline/geo_near.h"
 #include "api/mongo/pipeline/group_inputs.h"
 #include "api/mongo/pipeline/output.h"
 #include "api/mongo/pipeline/stage.h"
@@ -27,9 +28,8 @@ constexpr std::array<std::string_view, 9> kOutside = {"$collStats",
                                                       "$changeStreamSplitLargeEvent",
                                                       "$shardedDataDistribution"};
 // Known, and not there.
-constexpr std::array<std::string_view, 7> kNotThere = {
-    "$geoNear",           "$search",    "$searchMeta", "$vectorSearch", "$queryStats",
-    "$listSearchIndexes", "$rankFusion"};
+constexpr std::array<std::string_view, 6> kNotThere = {
+    "$search", "$searchMeta", "$vectorSearch", "$queryStats", "$listSearchIndexes", "$rankFusion"};
 
 const std::map<std::string_view, const StageKind*>& all_stages() {
   static const auto stages = [] {
@@ -130,6 +130,22 @@ class ChainStage : public Stage {
  private:
   std::vector<StagePtr> stages_;
 };
+
+// `made` is what the first of `stages` were parsed as.
+Leading leading_of(const Value& stages, const std::vector<StagePtr>& made) {
+  Leading leading;
+  size_t next = 0;
+  while (next < made.size() && filter_of(*made[next]) != nullptr) {
+    leading.filters.push_back(*filter_of(*made[next++]));
+  }
+  leading.match_stages = next;
+  if (next < made.size()) leading.fields = inputs_of(stages.at(next));
+  if (next < made.size() && sort_of(*made[next]) != nullptr) leading.sort = *sort_of(*made[next++]);
+  if (next < made.size() && (leading.skip = skip_of(*made[next]))) ++next;
+  if (next < made.size() && (leading.limit = limit_of(*made[next]))) ++next;
+  leading.stages = next;
+  return leading;
+}
 
 }  // namespace
 
@@ -252,6 +268,18 @@ Answer<Pipeline> Pipeline::parse(const Value& stages, const PipelineContext& con
       pipeline.output_ = std::move(*output);
       continue;
     }
+    if (name == "$geoNear") {
+      if (context.is_in_facet) {
+        return refuse(40600, "$geoNear is not allowed to be used within a $facet stage");
+      }
+      if (!is_first) {
+        return refuse(40603, "$geoNear was not the first stage in the pipeline");
+      }
+      auto near = parse_geo_near(member->value);
+      if (!near) return pass(std::move(near.error()));
+      pipeline.geo_near_ = std::move(*near);
+      continue;
+    }
     if (name == "$documents") {
       if (!is_first) {
         return refuse(40602, "$documents is only valid as the first stage in a pipeline");
@@ -273,19 +301,8 @@ Answer<Pipeline> Pipeline::parse(const Value& stages, const PipelineContext& con
       pipeline.stages_[i] = limited_sort(pipeline.stages_[i], *limit);
     }
   }
-  if (pipeline.outside_ || pipeline.makes_documents_) return pipeline;
-  Leading& leading = pipeline.leading_;
-  const auto& made = pipeline.stages_;
-  size_t next = 0;
-  while (next < made.size() && filter_of(*made[next]) != nullptr) {
-    leading.filters.push_back(*filter_of(*made[next++]));
-  }
-  leading.match_stages = next;
-  if (next < made.size()) leading.fields = inputs_of(stages.at(next));
-  if (next < made.size() && sort_of(*made[next]) != nullptr) leading.sort = *sort_of(*made[next++]);
-  if (next < made.size() && (leading.skip = skip_of(*made[next]))) ++next;
-  if (next < made.size() && (leading.limit = limit_of(*made[next]))) ++next;
-  leading.stages = next;
+  if (pipeline.outside_ || pipeline.makes_documents_ || pipeline.geo_near_) return pipeline;
+  pipeline.leading_ = leading_of(stages, pipeline.stages_);
   return pipeline;
 }
 

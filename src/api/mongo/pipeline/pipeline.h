@@ -111,6 +111,19 @@ struct Output {
   std::vector<std::string> variables = {};
 };
 
+// $geoNear at the start, which the caller reads documents by (geo_near.h).
+struct GeoNear {
+  Value point;           // GeoJSON
+  std::string key = {};  // the field; empty: the one with an index
+  Value query = {};      // a filter
+  std::optional<double> min_distance_m = std::nullopt;
+  std::optional<double> max_distance_m = std::nullopt;
+  double unit_m = 1;      // distances are told in it
+  double multiplier = 1;  // and then by this
+  std::string distance_field = {};
+  std::string places_field = {};  // empty: the place is not told
+};
+
 // A stage that tells of the collection itself, first in its pipeline ($collStats, $indexStats,
 // $listSessions, $currentOp, $changeStream, …): the caller makes its documents.
 struct OutsideStage {
@@ -152,6 +165,7 @@ class Pipeline {
   const Leading& leading() const { return leading_; }
   const std::optional<Output>& output() const { return output_; }
   const std::optional<OutsideStage>& outside() const { return outside_; }
+  const std::optional<GeoNear>& geo_near() const { return geo_near_; }
   // Whether its first stage makes documents itself ($documents): its input is not read.
   bool makes_documents() const { return makes_documents_; }
   // The collections that it reads beside its own.
@@ -162,6 +176,7 @@ class Pipeline {
   Leading leading_;
   std::optional<Output> output_;
   std::optional<OutsideStage> outside_;
+  std::optional<GeoNear> geo_near_;
   bool makes_documents_ = false;
   std::vector<std::string> reads_;
 };

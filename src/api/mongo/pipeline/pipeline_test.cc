@@ -80,7 +80,12 @@ TEST(PipelineTest, unwinds) {
 TEST(PipelineTest, unknown_and_missing_stages_have_their_codes) {
   TestCollections data({{"c", "[]"}});
   EXPECT_EQ(data.run("c", R"([{"$nothing": 1}])"), (Lines{"error 40324"}));
-  EXPECT_EQ(data.run("c", R"([{"$geoNear": {}}])"), (Lines{"error 238"}));
+  EXPECT_EQ(data.run("c", R"([{"$search": {}}])"), (Lines{"error 238"}));
+  EXPECT_EQ(data.run("c", R"([{"$geoNear": {}}])"), (Lines{"error 5860400"}));
+  EXPECT_EQ(data.run("c", R"([{"$geoNear": {"near": [0, 0]}}])"), (Lines{"error 16606"}));
+  EXPECT_EQ(
+      data.run("c", R"([{"$limit": 1}, {"$geoNear": {"near": [0, 0], "distanceField": "d"}}])"),
+      (Lines{"error 40603"}));
   EXPECT_EQ(data.run("c", R"([{"$out": "x"}, {"$limit": 1}])"), (Lines{"error 40601"}));
   EXPECT_EQ(data.run("c", R"([{"$limit": 0}])"), (Lines{"error 15958"}));
 }
