@@ -47,6 +47,11 @@ describe("commands of MongoDB's driver", () => {
     assert.equal((await errorOf(collection.dropIndex("_id_"))).code, 72);
     assert.equal((await errorOf(at.collection().indexes())).code, 26);
     assert.equal((await errorOf(collection.createIndex({ t: "text" }))).code, 238);
+    // What a partial index cannot be of.
+    for (const partialFilterExpression of [{ a: { $ne: 1 } }, { a: { $exists: false } }, { $nor: [{ a: 1 }] }, { a: /x/ }]) {
+      assert.equal((await errorOf(collection.createIndex({ z: 1 }, { partialFilterExpression }))).code, 67, JSON.stringify(partialFilterExpression));
+    }
+    assert.equal((await errorOf(collection.createIndex({ z: 1 }, { sparse: true, partialFilterExpression: { a: 1 } }))).code, 67);
   });
 
   it("a unique index of a collection without documents is enforced", async () => {
