@@ -154,7 +154,7 @@ run_cluster_tests() {
     step "cluster tests" 0 1 $((SECONDS - start))
     return 0
   fi
-  timeout -k 10 900 node --test --test-concurrency=1 --test-reporter=tap tests/cluster/{checkers,nodes,waits,faults,network,crash_points,replicas,table,mongo,gremlin,backup,direct,dev_cluster}.test.mjs >"$log" 2>&1 || status=$?
+  timeout -k 10 960 node --test --test-concurrency=1 --test-reporter=tap tests/cluster/{checkers,nodes,waits,faults,network,crash_points,replicas,table,mongo,gremlin,backup,direct,dev_cluster}.test.mjs >"$log" 2>&1 || status=$?
   ok=$(tap_count "$log" pass)
   not_ok=$(($(tap_count "$log" fail) + $(tap_count "$log" cancelled)))
   ((status != 0 && not_ok == 0)) && not_ok=1
