@@ -32,7 +32,8 @@ export async function startFerret(folder) {
   const program = await buildFerret(folder);
   const postgresPort = await freePort();
   const postgres = await Postgres.start(`${folder}/postgres`, {
-    listen_addresses: "127.0.0.1", port: String(postgresPort), fsync: "on", max_connections: "300", shared_buffers: "1GB" });
+    listen_addresses: "127.0.0.1", port: String(postgresPort), fsync: "on", max_connections: "300", shared_buffers: "1GB",
+    plan_cache_mode: "force_custom_plan" });  // a generic plan does not know that $1 is _id, and cannot use the index below
   await postgres.sql("CREATE DATABASE ferretdb");
   const port = await freePort();
   const daemon = await launch("sh", ["-c", 'exec "$@" 2>&1', "sh", program, `--listen-addr=127.0.0.1:${port}`, "--debug-addr=-",

@@ -68,7 +68,20 @@ std::optional<size_t> value_size(ElementType type, std::string_view rest) {
   return std::nullopt;
 }
 
+uint64_t size_bit(std::string_view name) {
+  return uint64_t{1} << std::min<size_t>(name.size(), 63);
+}
+
 }  // namespace
+
+MemberSelector::MemberSelector(std::vector<std::string> names) : names_(std::move(names)) {
+  for (const std::string& name : names_) sizes_ |= size_bit(name);
+}
+
+// Most names that are not wanted are of another size than all that are.
+bool MemberSelector::is_wanted(std::string_view name) const {
+  return (sizes_ & size_bit(name)) != 0 && std::ranges::find(names_, name) != names_.end();
+}
 
 std::optional<value::Value> MemberSelector::select(std::string_view bson) {
   if (bson.size() < kMinDocumentBytes) return std::nullopt;
@@ -93,7 +106,7 @@ std::optional<value::Value> MemberSelector::select(std::string_view bson) {
     const auto type = static_cast<ElementType>(rest.front());
     const std::string_view name = rest.substr(1, end - 1);
     rest.remove_prefix(end + 1);
-    if (std::ranges::find(names_, name) == names_.end()) {
+    if (!is_wanted(name)) {
       const auto size = value_size(type, rest);
       if (!size || *size > rest.size()) return std::nullopt;
       rest.remove_prefix(*size);

@@ -120,6 +120,7 @@ Answer<std::unique_ptr<MatchingDocuments>> MatchingDocuments::open(const Handler
       {.collation = query.collation, .context = made->parse_context_, .sorts_by_distance = true});
   if (!matcher) return pass(std::move(matcher.error()));
   made->matcher_ = std::move(*matcher);
+  made->matches_all_ = filter.size() == 0;
   if (auto fields = query.fields; fields && add_filter_fields(filter, *fields)) {
     made->selector_.emplace(std::move(*fields));
   }
@@ -388,6 +389,7 @@ Answer<std::optional<MatchingDocuments::Found>> MatchingDocuments::next() {
     }
     auto document = decode(**bytes);
     if (!document) return pass(std::move(document.error()));
+    if (matches_all_) return Found{**bytes, std::move(*document), std::nullopt};
     auto match = matcher_.match(*document, evaluation_);
     if (!match) return pass(std::move(match.error()));
     if (match->is_match) return Found{**bytes, std::move(*document), match->position};
@@ -428,6 +430,7 @@ std::unique_ptr<MatchingDocuments> MatchingDocuments::part(const ScanRange& rang
   made->evaluation_.variables = evaluation_.variables;
   made->evaluation_.collation = evaluation_.collation;
   made->matcher_ = matcher_;
+  made->matches_all_ = matches_all_;
   if (selector_) made->selector_.emplace(selector_->names());
   made->first_placement_ = range.min;
   made->scan_ = std::make_unique<Scan>(context_, routing_, range);

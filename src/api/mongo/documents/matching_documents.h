@@ -158,6 +158,7 @@ class MatchingDocuments {
   Evaluation evaluation_;
   ParseContext parse_context_;
   Matcher matcher_;
+  bool matches_all_ = false;  // the filter is empty
   std::shared_ptr<OpenTransaction> transaction_;
   const IndexSpec* near_index_ = nullptr;  // that $near needs; belongs to routing_
   // One of these five, or points_, whose bodies are there already if they are few_.

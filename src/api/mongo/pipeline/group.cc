@@ -88,7 +88,10 @@ namespace {
 class GroupTable {
  public:
   GroupTable(const Expression& id, const GroupFields& fields, const Collation* collation)
-      : id_(id), fields_(fields), places_(64, ValueHash{collation}, ValueEqual{collation}) {}
+      : id_(id),
+        fields_(fields),
+        is_collated_(collation != nullptr),
+        places_(64, ValueHash{collation}, ValueEqual{collation}) {}
 
   Answer<void> add_all(Source& input, Run& run) {
     for (size_t added = 1;; ++added) {
@@ -141,12 +144,20 @@ class GroupTable {
     GroupFields::State state;
   };
   static constexpr size_t kDocumentsBetweenCounts = 1024;
+  static constexpr size_t kRecent = 512;
 
   Answer<void> add(const Value& document, Run& run) {
     if (run.evaluation.budget.spend(4)) return run.evaluation.over();
     auto id = id_.evaluate(run.evaluation, document);
     if (!id) return pass(std::move(id.error()));
     if (id->is_undefined()) *id = Value::make_null();
+    uint32_t* const recent = is_collated_ || !id->is_string() ? nullptr : &recent_[slot_of(*id)];
+    if (recent != nullptr && *recent < groups_.size()) {
+      Group& group = groups_[*recent];
+      if (group.id.is_string() && group.id.text() == id->text()) {
+        return group.state.add_current(fields_, run);
+      }
+    }
     auto place = places_.find(*id);
     if (place == places_.end()) {
       const Value owned = id->to_owned();
@@ -157,7 +168,18 @@ class GroupTable {
       place = places_.emplace(owned, groups_.size()).first;
       groups_.push_back({.id = owned, .state = std::move(*state)});
     }
+    if (recent != nullptr) *recent = static_cast<uint32_t>(place->second);
     return groups_[place->second].state.add_current(fields_, run);
+  }
+
+  // By a hash that is cheap, and that anyone could make collide: then places_ is asked.
+  static size_t slot_of(const Value& text_id) {
+    constexpr size_t kBytes = 16;
+    std::string_view text = text_id.text();
+    if (text.size() > kBytes) text.remove_prefix(text.size() - kBytes);
+    uint32_t sum = 0;
+    for (const char c : text) sum = sum * 31 + static_cast<uint8_t>(c);
+    return sum % kRecent;
   }
 
   Answer<void> check_memory(Run& run) const {
@@ -171,6 +193,9 @@ class GroupTable {
 
   const Expression& id_;
   const GroupFields& fields_;
+  const bool is_collated_;
+  // Where groups whose id is a text were last found, in groups_: a look costs less than places_.
+  std::array<uint32_t, kRecent> recent_ = {};
   std::unordered_map<Value, size_t, ValueHash, ValueEqual> places_;
   std::vector<Group> groups_;
 };
