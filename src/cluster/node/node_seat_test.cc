@@ -164,6 +164,22 @@ class NodesTest : public testing::Test {
            })
         .value();
   }
+  // b splits what it serves. The owner of the catalog, a, has the new map; b does not know it while
+  // loses_answers_after_split_.
+  std::thread begin_split_in_doubt() {
+    const RoutingPtr routing = make("c", 400);
+    plan(routing, {"b"});
+    for (int i = 0; i < 30; ++i) {
+      EXPECT_FALSE(write("b", find("b", "c"), "k" + std::to_string(i)));
+    }
+    loses_answers_after_split_ = true;
+    std::thread splitter([this, number = routing->container->number] {
+      static_cast<void>(at("a").split(number, 0));
+    });
+    while (find("a", "c")->slots.size() < 2) std::this_thread::yield();
+    tell_news();
+    return splitter;
+  }
   // A key of the routing's i-th range.
   static std::string key_in(const Routing& routing, size_t i) {
     for (int n = 0;; ++n) {
@@ -258,17 +274,8 @@ TEST_F(NodesTest, ANodeSplitsWhatItServesAndAllKnow) {
   EXPECT_GT(at_a, 0);
 }
 
-// The owner of the catalog has the new map, and the node that splits does not know it yet.
 TEST_F(NodesTest, AChildThatIsGivenAwayBeforeItsSplitIsKnownIsLetGo) {
-  const RoutingPtr routing = make("c", 400);
-  plan(routing, {"b"});
-  for (int i = 0; i < 30; ++i) {
-    ASSERT_FALSE(write("b", find("b", "c"), "k" + std::to_string(i)));
-  }
-  loses_answers_after_split_ = true;
-  std::thread splitter([&] { static_cast<void>(at("a").split(routing->container->number, 0)); });
-  while (find("a", "c")->slots.size() < 2) std::this_thread::yield();
-  tell_news();
+  std::thread splitter = begin_split_in_doubt();
   const RoutingPtr here = find("a", "c");
   plan(here, {"a", "b"});
   loses_answers_after_split_ = false;
@@ -282,15 +289,7 @@ TEST_F(NodesTest, AChildThatIsGivenAwayBeforeItsSplitIsKnownIsLetGo) {
 
 // The same for a child that stays: a request wants it before the node knows that it has made it.
 TEST_F(NodesTest, AChildThatIsWantedBeforeItsSplitIsKnownIsServed) {
-  const RoutingPtr routing = make("c", 400);
-  plan(routing, {"b"});
-  for (int i = 0; i < 30; ++i) {
-    ASSERT_FALSE(write("b", find("b", "c"), "k" + std::to_string(i)));
-  }
-  loses_answers_after_split_ = true;
-  std::thread splitter([&] { static_cast<void>(at("a").split(routing->container->number, 0)); });
-  while (find("a", "c")->slots.size() < 2) std::this_thread::yield();
-  tell_news();
+  std::thread splitter = begin_split_in_doubt();
   plan(find("a", "c"), {"b", "b"});
   const RoutingPtr here = find("b", "c");
   ASSERT_EQ(here->slots.size(), 2U);

@@ -21,6 +21,7 @@ constexpr double kFirstReachM = 100;
 // A distance that leaves fewer entries to read is too small to be worth a round.
 constexpr uint64_t kRoundEntries = 64;
 constexpr size_t kPage = 128;
+constexpr uint64_t kStepsOfEntry = 8;
 constexpr int32_t kQueryPlanKilled = 175;
 constexpr double kHalfAroundM = std::numbers::pi * kEarthRadiusM;
 
@@ -71,6 +72,7 @@ NearScan::NearScan(const HandlerContext& context, cluster::RoutingPtr routing, S
       range_(std::move(range)),
       near_(near),
       index_(index),
+      evaluation_(evaluation),
       farthest_m_(std::min(near.max_distance_m.value_or(kHalfAroundM), kHalfAroundM)),
       queue_(near, evaluation) {
   for (const value::Path& path : with_arrays(path_of(near.path), false)) {
@@ -138,6 +140,8 @@ Answer<void> NearScan::read_lane(IndexLane& lane, const std::vector<TermRange>& 
       if (!found) return pass(engine_error(found.error()));
       if (!*found) break;
       ++entries_;
+      // A large shape has many entries: they take time also when its document was read before.
+      if (auto spent = evaluation_.spend(kStepsOfEntry); !spent) return spent;
       std::string key((*cursor)->key());
       if (!seen_.contains(key)) page.push_back(std::move(key));
       if (page.size() < kPage) continue;

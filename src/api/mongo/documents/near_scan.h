@@ -65,6 +65,7 @@ class NearScan {
   const ScanRange range_;
   const Matcher::Near& near_;
   const IndexSpec& index_;
+  Evaluation& evaluation_;
   const double farthest_m_;              // nothing is asked for beyond it
   std::vector<std::string> term_paths_;  // with arrays on the way and without
   std::vector<TermRange> read_;          // ascending and apart
