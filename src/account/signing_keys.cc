@@ -32,12 +32,12 @@ using Parameters = std::unique_ptr<OSSL_PARAM, Freer<OSSL_PARAM_free>>;
 using KeyContext = std::unique_ptr<EVP_PKEY_CTX, Freer<EVP_PKEY_CTX_free>>;
 using DigestContext = std::unique_ptr<EVP_MD_CTX, Freer<EVP_MD_CTX_free>>;
 
-const unsigned char* bytes_of(std::string_view text) {
+const unsigned char* key_bytes(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
 // A member that is a text; empty when it is not there or is something else.
-std::string_view text_of(const value::Node& object, std::string_view name) {
+std::string_view member_text(const value::Node& object, std::string_view name) {
   const value::Node* found = object.find(name);
   return found != nullptr && found->type == value::Type::string ? found->text : std::string_view();
 }
@@ -45,7 +45,7 @@ std::string_view text_of(const value::Node& object, std::string_view name) {
 Number number_of(std::string_view base64url) {
   auto bytes = from_base64url(base64url);
   if (!bytes || bytes->empty() || bytes->size() > kMaxBits / 8 + 1) return nullptr;
-  return Number(BN_bin2bn(bytes_of(*bytes), static_cast<int>(bytes->size()), nullptr));
+  return Number(BN_bin2bn(key_bytes(*bytes), static_cast<int>(bytes->size()), nullptr));
 }
 
 // Null: it cannot be used.
@@ -74,9 +74,9 @@ PublicKey key_of(std::string_view modulus, std::string_view exponent) {
 }
 
 bool is_for_signatures(const value::Node& key) {
-  const std::string_view use = text_of(key, "use");
-  const std::string_view algorithm = text_of(key, "alg");
-  return text_of(key, "kty") == "RSA" && (use.empty() || use == "sig") &&
+  const std::string_view use = member_text(key, "use");
+  const std::string_view algorithm = member_text(key, "alg");
+  return member_text(key, "kty") == "RSA" && (use.empty() || use == "sig") &&
          (algorithm.empty() || algorithm == "RS256");
 }
 
@@ -99,9 +99,9 @@ Result<SigningKeys> SigningKeys::parse(std::string_view jwks) {
   }
   SigningKeys found;
   for (const value::Node* key = list->first; key != nullptr; key = key->next) {
-    const std::string_view id = text_of(*key, "kid");
+    const std::string_view id = member_text(*key, "kid");
     if (id.empty() || !is_for_signatures(*key)) continue;
-    PublicKey made = key_of(text_of(*key, "n"), text_of(*key, "e"));
+    PublicKey made = key_of(member_text(*key, "n"), member_text(*key, "e"));
     if (made) found.keys_.emplace(id, std::move(made));
   }
   if (found.keys_.empty()) {
@@ -121,7 +121,7 @@ bool SigningKeys::is_signed(std::string_view key_id, std::string_view text,
   return context &&
          EVP_DigestVerifyInit(context.get(), nullptr, EVP_sha256(), nullptr, key->second.get()) ==
              1 &&
-         EVP_DigestVerify(context.get(), bytes_of(signature), signature.size(), bytes_of(text),
+         EVP_DigestVerify(context.get(), key_bytes(signature), signature.size(), key_bytes(text),
                           text.size()) == 1;
 }
 

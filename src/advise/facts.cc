@@ -227,7 +227,7 @@ std::optional<uint32_t> Facts::place_of(uint32_t path) const {
 }
 
 std::vector<uint32_t> wanted_paths(const Workload& workload, const Settings& settings) {
-  constexpr size_t kMostUsed = 8;
+  constexpr size_t kMostFacts = 8;
   std::vector<uint32_t> wanted;
   const auto& present = settings.partition_key ? settings.partition_key : workload.partition_key;
   if (present) wanted = *present;
@@ -239,7 +239,7 @@ std::vector<uint32_t> wanted_paths(const Workload& workload, const Settings& set
   std::vector<std::pair<double, uint32_t>> used;
   for (const auto& [path, ru] : used_ru(workload)) used.emplace_back(-ru, path);
   std::ranges::sort(used);
-  for (size_t i = 0; i < std::min(kMostUsed, used.size()); ++i) wanted.push_back(used[i].second);
+  for (size_t i = 0; i < std::min(kMostFacts, used.size()); ++i) wanted.push_back(used[i].second);
   // Times in ranges make periods.
   for (const Shape& shape : workload.shapes) {
     wanted.insert(wanted.end(), shape.range.begin(), shape.range.end());

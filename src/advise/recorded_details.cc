@@ -18,7 +18,7 @@ using value::Type;
 
 constexpr size_t kMaxValueBytes = 100;
 constexpr size_t kMaxListed = 64;
-constexpr size_t kMaxBatchItems = 16;
+constexpr size_t kMaxRecordedBatchItems = 16;
 // Of an item: what the service adds is never a key.
 constexpr std::string_view kOwnNames[] = {"_rid", "_self", "_etag", "_attachments", "_ts"};
 
@@ -117,7 +117,7 @@ void Details::add_item(const Node& item) {
 }
 
 void Details::add_batch_item(const Node& item) {
-  if (std::ranges::count(items_, '{') >= static_cast<ptrdiff_t>(kMaxBatchItems)) return;
+  if (std::ranges::count(items_, '{') >= static_cast<ptrdiff_t>(kMaxRecordedBatchItems)) return;
   std::string values;
   add_properties(item, values);
   items_ += (items_.empty() ? "{" : ",{") + values + "}";

@@ -78,7 +78,7 @@ TEST(Recorder, KeepsNoValueAndMarksMeetItems) {
   const uint64_t mark = workload.marker.mark(placement_bytes(name->root()));
   for (const Request& request : workload.requests) {
     bool found = false;
-    for (const Known& known : request.known) {
+    for (const advise::Known& known : request.known) {
       found = found || (paths.name(known.path) == "/owner/name" && known.mark == mark);
     }
     EXPECT_TRUE(found);

@@ -103,9 +103,9 @@ double busiest_share(const Spread& spread, double partitions, const Place& place
 }
 
 std::vector<std::span<const Entry>> windows_of(std::span<const Entry> entries) {
-  constexpr size_t kMostWindows = 16;
+  constexpr size_t kMostSpreadWindows = 16;
   constexpr size_t kLeastEntries = 200;
-  const size_t count = std::clamp<size_t>(entries.size() / kLeastEntries, 1, kMostWindows);
+  const size_t count = std::clamp<size_t>(entries.size() / kLeastEntries, 1, kMostSpreadWindows);
   std::vector<std::span<const Entry>> windows;
   for (size_t i = 0; i < count; ++i) {
     const size_t from = entries.size() * i / count;

@@ -11,8 +11,8 @@ namespace {
 
 constexpr double kYear2000 = 946'684'800;
 constexpr double kYear2100 = 4'102'444'800;
-constexpr double kHour = 3'600;
-constexpr double kDay = 86'400;
+constexpr double kSecondsInHour = 3'600;
+constexpr double kSecondsInDay = 86'400;
 
 // Reads numbers and separators off a text.
 class Scanner {
@@ -61,11 +61,12 @@ std::optional<double> zone(Scanner& scan) {
   scan.take(':');
   const auto minutes = scan.at_end() ? std::optional<int>(0) : scan.number(2);
   if (!hours || !minutes || !scan.at_end()) return std::nullopt;
-  return sign * (*hours * kHour + *minutes * 60);
+  return sign * (*hours * kSecondsInHour + *minutes * 60);
 }
 
 std::chrono::year_month_day date_of(double s) {
-  return std::chrono::sys_days(std::chrono::days(static_cast<int64_t>(std::floor(s / kDay))));
+  return std::chrono::sys_days(
+      std::chrono::days(static_cast<int64_t>(std::floor(s / kSecondsInDay))));
 }
 
 }  // namespace
@@ -80,18 +81,18 @@ std::optional<TimeValue> parse_time(std::string_view text) {
   if (scan.at_end()) {
     const auto days = days_since_1970(*year, *month, 1);
     if (!days) return std::nullopt;
-    return TimeValue{*days * kDay, TimeForm::month};
+    return TimeValue{*days * kSecondsInDay, TimeForm::month};
   }
   if (!scan.take('-')) return std::nullopt;
   const auto day = scan.number(2);
   if (!day) return std::nullopt;
   const auto days = days_since_1970(*year, *month, *day);
   if (!days) return std::nullopt;
-  if (scan.at_end()) return TimeValue{*days * kDay, TimeForm::day};
+  if (scan.at_end()) return TimeValue{*days * kSecondsInDay, TimeForm::day};
   if (!scan.take('T') && !scan.take(' ')) return std::nullopt;
   const auto hour = scan.number(2);
   if (!hour || *hour > 24) return std::nullopt;
-  const double at_hour = *days * kDay + *hour * kHour;
+  const double at_hour = *days * kSecondsInDay + *hour * kSecondsInHour;
   if (scan.at_end()) return TimeValue{at_hour, TimeForm::hour};
   if (!scan.take(':')) return std::nullopt;
   const auto minute = scan.number(2);
@@ -127,9 +128,9 @@ int64_t period_of(double s, Period period) {
     case Period::none:
       return 0;
     case Period::hour:
-      return static_cast<int64_t>(std::floor(s / kHour));
+      return static_cast<int64_t>(std::floor(s / kSecondsInHour));
     case Period::day:
-      return static_cast<int64_t>(std::floor(s / kDay));
+      return static_cast<int64_t>(std::floor(s / kSecondsInDay));
     case Period::month:
       break;
   }
@@ -142,13 +143,13 @@ double period_seconds(Period period) {
     case Period::none:
       return 0;
     case Period::hour:
-      return kHour;
+      return kSecondsInHour;
     case Period::day:
-      return kDay;
+      return kSecondsInDay;
     case Period::month:
       break;
   }
-  return 30.4 * kDay;
+  return 30.4 * kSecondsInDay;
 }
 
 std::string period_text(int64_t number, Period period) {
@@ -156,10 +157,10 @@ std::string period_text(int64_t number, Period period) {
     case Period::none:
       return "";
     case Period::hour:
-      return fmt::format("{}T{:02}", date_text(static_cast<double>(number) * kHour),
+      return fmt::format("{}T{:02}", date_text(static_cast<double>(number) * kSecondsInHour),
                          ((number % 24) + 24) % 24);
     case Period::day:
-      return date_text(static_cast<double>(number) * kDay);
+      return date_text(static_cast<double>(number) * kSecondsInDay);
     case Period::month:
       break;
   }

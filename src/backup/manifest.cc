@@ -14,7 +14,7 @@ namespace {
 using value::Node;
 using value::Type;
 
-std::string hash_of(std::string_view text) {
+std::string checksum_of(std::string_view text) {
   const auto hash = sha256(text);
   return to_hex_upper(std::string_view(reinterpret_cast<const char*>(hash.data()), hash.size()));
 }
@@ -148,14 +148,14 @@ std::string encode(const Manifest& manifest) {
     append(json, manifest.partitions[i]);
   }
   json += "]}";
-  const std::string hash = hash_of(json);
+  const std::string hash = checksum_of(json);
   return json + '\n' + hash + '\n';
 }
 
 Result<Manifest> decode_manifest(std::string_view text) {
   const size_t end = text.find('\n');
   const std::string_view json = text.substr(0, end);
-  if (end == std::string_view::npos || text.substr(end + 1) != hash_of(json) + '\n') {
+  if (end == std::string_view::npos || text.substr(end + 1) != checksum_of(json) + '\n') {
     return fail(Code::corrupt, "its checksum is wrong");
   }
   auto document = value::JsonDocument::parse(json);

@@ -8,7 +8,7 @@
 namespace orrery::catalog {
 namespace {
 
-constexpr std::string_view kFace = "face";
+constexpr std::string_view kAnyFace = "face";
 
 class CatalogFullDiskTest : public testing::Test {
  protected:
@@ -21,7 +21,8 @@ class CatalogFullDiskTest : public testing::Test {
 
 TEST_F(CatalogFullDiskTest, OnlyCreationsAreRefused) {
   auto catalog = Catalog::open(shared_, volume_).value();
-  const uint32_t database = catalog->create_database({kFace, "db"}, std::nullopt).value()->number;
+  const uint32_t database =
+      catalog->create_database({kAnyFace, "db"}, std::nullopt).value()->number;
   ContainerSpec spec;
   spec.name = "c";
   const ContainerPtr container =
@@ -32,7 +33,8 @@ TEST_F(CatalogFullDiskTest, OnlyCreationsAreRefused) {
   const IntendedClones clones = catalog->intend_split(container->number, parent.id, 1, 1).value();
   disk_->low = true;
   spec.name = "new";
-  EXPECT_EQ(catalog->create_database({kFace, "new"}, std::nullopt).error().code, Code::read_only);
+  EXPECT_EQ(catalog->create_database({kAnyFace, "new"}, std::nullopt).error().code,
+            Code::read_only);
   EXPECT_EQ(catalog->create_container(database, spec, Throughput{}, {}).error().code,
             Code::read_only);
   EXPECT_EQ(catalog->create_resource(1, database, "new", "{}").error().code, Code::read_only);
@@ -45,7 +47,7 @@ TEST_F(CatalogFullDiskTest, OnlyCreationsAreRefused) {
   EXPECT_TRUE(catalog->remove_container(container->number));
   EXPECT_TRUE(catalog->remove_database(database));
   disk_->low = false;
-  EXPECT_TRUE(catalog->create_database({kFace, "new"}, std::nullopt));
+  EXPECT_TRUE(catalog->create_database({kAnyFace, "new"}, std::nullopt));
 }
 
 }  // namespace

@@ -66,12 +66,6 @@ void unite(PartitionMap& map, size_t at, const IntendedMerge& merged, const Merg
   map.ranges.erase(map.ranges.begin() + static_cast<int64_t>(at) + 1);
 }
 
-bool has_or_had(const PartitionMap& map, uint32_t id) {
-  return std::ranges::any_of(map.ranges, [id](const PartitionRange& range) {
-    return range.id == id || std::ranges::find(range.parents, id) != range.parents.end();
-  });
-}
-
 }  // namespace
 
 std::optional<PartitionMap::Bounds> PartitionMap::bounds_of(uint32_t id) const {
@@ -92,6 +86,12 @@ std::optional<PartitionMap::Bounds> PartitionMap::bounds_of(uint32_t id) const {
     return Bounds{std::move(left->min), std::move(right->max)};
   }
   return std::nullopt;
+}
+
+bool PartitionMap::has_or_had(uint32_t id) const {
+  return std::ranges::any_of(ranges, [id](const PartitionRange& range) {
+    return range.id == id || std::ranges::find(range.parents, id) != range.parents.end();
+  });
 }
 
 Result<ContainerPtr> Catalog::merge_empty(uint32_t number, uint32_t left, uint32_t right,
@@ -142,7 +142,7 @@ Result<ContainerPtr> Catalog::publish_merge_here(uint32_t number, uint32_t left,
   const ContainerPtr before = container(number);
   if (!before) return fail(Code::not_found, "the container is not there");
   // It was published, and the answer got lost: as in publish_split_here().
-  if (has_or_had(*before->map, merged.id)) return before;
+  if (before->map->has_or_had(merged.id)) return before;
   auto at = find_neighbours(*before, left, right);
   if (!at) return pass(at.error());
   PartitionMap map = *before->map;

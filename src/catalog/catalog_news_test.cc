@@ -12,7 +12,7 @@
 namespace orrery::catalog {
 namespace {
 
-constexpr std::string_view kFace = "face";
+constexpr std::string_view kNewsFace = "face";
 
 class CatalogNewsTest : public testing::Test, public ChangeLink {
  protected:
@@ -39,8 +39,8 @@ class CatalogNewsTest : public testing::Test, public ChangeLink {
     EXPECT_EQ(copy_->lsn(), owner_->lsn());
   }
   ContainerPtr make_container(const std::string& name) {
-    auto database = owner_->database({kFace, "d"});
-    if (!database) database = owner_->create_database({kFace, "d"}, std::nullopt).value();
+    auto database = owner_->database({kNewsFace, "d"});
+    if (!database) database = owner_->create_database({kNewsFace, "d"}, std::nullopt).value();
     ContainerSpec spec;
     spec.name = name;
     return owner_->create_container(database->number, spec, Throughput{}, {}).value();
@@ -207,7 +207,7 @@ TEST_F(CatalogNewsTest, WhatACopyAsksForIsDoneByTheOwnerAndKnownToTheCopy) {
 }
 
 TEST_F(CatalogNewsTest, ACopyMakesNoChangesOfItsOwn) {
-  EXPECT_EQ(copy_->create_database({kFace, "x"}, std::nullopt).error().code, Code::elsewhere);
+  EXPECT_EQ(copy_->create_database({kNewsFace, "x"}, std::nullopt).error().code, Code::elsewhere);
   EXPECT_EQ(copy_->news(0).error().code, Code::elsewhere);
   EXPECT_FALSE(copy_->is_owner());
 }

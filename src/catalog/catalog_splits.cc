@@ -21,13 +21,6 @@ std::unexpected<Error> no_range(const Container& container, uint32_t range) {
               fmt::format("container '{}' has no range {}", container.spec.name, range));
 }
 
-// Whether the map has this range, or had it and has what came of it.
-bool has_or_had(const PartitionMap& map, uint32_t id) {
-  return std::ranges::any_of(map.ranges, [id](const PartitionRange& range) {
-    return range.id == id || std::ranges::find(range.parents, id) != range.parents.end();
-  });
-}
-
 // Replaces a range by its two halves.
 void divide(PartitionMap& map, Ranges::iterator parent, const std::string& cut,
             const IntendedClones& clones, const SplitReason& why) {
@@ -119,7 +112,7 @@ Result<ContainerPtr> Catalog::publish_split_here(uint32_t number, uint32_t range
   PartitionMap map = *before->map;
   // It was published, and the answer got lost. Other nodes may have split the children since: told
   // that it was not, the splitter would take writes to the parent, and remove the children's files.
-  if (has_or_had(map, clones.left)) return before;
+  if (map.has_or_had(clones.left)) return before;
   const auto parent = std::ranges::find(map.ranges, range, &PartitionRange::id);
   if (parent == map.ranges.end()) return no_range(*before, range);
   std::vector<partition::Write> writes;

@@ -111,6 +111,8 @@ struct PartitionMap {
     std::string max;
   };
   std::optional<Bounds> bounds_of(uint32_t id) const;
+  // Whether it has this range, or had it and has what came of it.
+  bool has_or_had(uint32_t id) const;
 };
 
 // What a face decides about a container. `face_json` is the face's own: kept, not interpreted.

@@ -28,7 +28,7 @@ constexpr int kInsufficient = 3;
 constexpr int kNoneGood = 4;
 constexpr int kChange = 5;
 
-int complain(int code, std::string_view message) {
+int end_with(int code, std::string_view message) {
   std::string safe;
   append_printable(safe, message);
   fmt::print(stderr, "orrery advise: {}\n", safe);
@@ -234,26 +234,26 @@ void add_advise_options(CLI::App& command, AdviseOptions& options, ServerAddress
 
 int record_to(const ServerAddress& server, const AdviseOptions& options) {
   auto lines = recorded(server, options, options.with_key);
-  if (!lines) return complain(kUsage, lines.error().message);
+  if (!lines) return end_with(kUsage, lines.error().message);
   std::ofstream file(options.record_to, std::ios::binary);
   file << *lines;
   if (!file.flush()) {
-    return complain(kUsage, fmt::format("{} cannot be written", options.record_to));
+    return end_with(kUsage, fmt::format("{} cannot be written", options.record_to));
   }
   return 0;
 }
 
 int advise(const ServerAddress& server, const AdviseOptions& options) {
   if (options.container.empty() == options.items.empty()) {
-    return complain(kUsage, "give either DB/CONTAINER or --items FILE");
+    return end_with(kUsage, "give either DB/CONTAINER or --items FILE");
   }
   if (!options.record_to.empty()) {
-    if (!options.items.empty()) return complain(kUsage, "--record-to is for DB/CONTAINER");
+    if (!options.items.empty()) return end_with(kUsage, "--record-to is for DB/CONTAINER");
     return record_to(server, options);
   }
   advise::PathTable paths;
   auto settings = make_settings(options, paths);
-  if (!settings) return complain(kUsage, settings.error().message);
+  if (!settings) return end_with(kUsage, settings.error().message);
 
   advise::WorkloadReader workload_reader(paths);
   const auto take = [&](std::string_view line) { return workload_reader.add_line(line); };
@@ -262,16 +262,16 @@ int advise(const ServerAddress& server, const AdviseOptions& options) {
     read = each_line(options.workload, take);
   } else if (!options.container.empty()) {
     auto lines = recorded(server, options, true);
-    if (!lines) return complain(kUsage, lines.error().message);
+    if (!lines) return end_with(kUsage, lines.error().message);
     std::istringstream in(std::move(*lines));
     read = each_line(in, "the server's recording", take);
   }
   if (!read) {
-    return complain(read.error().code == Code::not_found ? kUsage : kBadInput,
+    return end_with(read.error().code == Code::not_found ? kUsage : kBadInput,
                     read.error().message);
   }
   auto workload = workload_reader.finish();
-  if (!workload) return complain(kBadInput, workload.error().message);
+  if (!workload) return end_with(kBadInput, workload.error().message);
   const bool has_workload = !workload->shapes.empty();
 
   advise::ItemReader item_reader(paths, advise::wanted_paths(*workload, *settings));
@@ -279,7 +279,7 @@ int advise(const ServerAddress& server, const AdviseOptions& options) {
                                : read_files(options, item_reader);
   if (!read) {
     const bool bad_input = read.error().code == Code::invalid || read.error().code == Code::corrupt;
-    return complain(bad_input ? kBadInput : kUsage, read.error().message);
+    return end_with(bad_input ? kBadInput : kUsage, read.error().message);
   }
   const advise::Facts facts = advise::make_facts(paths, *settings, item_reader.finish(),
                                                  std::move(*workload), has_workload);
@@ -288,7 +288,7 @@ int advise(const ServerAddress& server, const AdviseOptions& options) {
   if (!options.svg.empty()) {
     std::ofstream file(options.svg, std::ios::binary);
     file << to_svg(report);
-    if (!file.flush()) return complain(kUsage, fmt::format("{} cannot be written", options.svg));
+    if (!file.flush()) return end_with(kUsage, fmt::format("{} cannot be written", options.svg));
   }
   return exit_code(report, options.check);
 }

@@ -16,7 +16,7 @@
 namespace orrery::cli {
 namespace {
 
-constexpr size_t kReadingConnections = 16;
+constexpr size_t kCopyConnections = 16;
 
 // By a signal, or by a line on standard input. The end of that says nothing: a service has none.
 bool cut_over_is_asked() {
@@ -63,11 +63,11 @@ Status copy_between(const CopyOptions& options, transfer::Progress& progress, Su
   if (source->text() == target->text()) {
     return fail(Code::invalid, fmt::format("{} cannot be copied into itself", source->text()));
   }
-  auto from = connect(*source, kReadingConnections);
+  auto from = connect(*source, kCopyConnections);
   if (!from) return pass(from.error());
   auto info = client::read_container(**from, source->name);
   if (!info) return pass(info.error());
-  auto to = connect(*target, options.common.in_flight + kReadingConnections);
+  auto to = connect(*target, options.common.in_flight + kCopyConnections);
   if (!to) return pass(to.error());
   auto container = target_container(**to, target->name, options.create);
   if (!container) return pass(container.error());

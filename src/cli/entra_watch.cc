@@ -34,7 +34,7 @@ int64_t changed_at(const std::string& path) {
   return found.st_mtim.tv_sec * 1'000'000'000 + found.st_mtim.tv_nsec;
 }
 
-Result<std::string> read_file(const std::string& path) {
+Result<std::string> read_settings(const std::string& path) {
   std::error_code error;
   const auto bytes = std::filesystem::file_size(path, error);
   std::ifstream in(path, std::ios::binary);
@@ -72,7 +72,7 @@ Result<std::string> EntraWatch::read_place(const std::string& place) {
   }
   const std::string path = (std::filesystem::path(file_).parent_path() / place).string();
   seen_.emplace_back(path, changed_at(path));
-  return read_file(path);
+  return read_settings(path);
 }
 
 Result<account::SigningKeys> EntraWatch::read_keys(const cosmos::EntraFile& file) {
@@ -94,7 +94,7 @@ Status EntraWatch::load() {
   has_address_ = false;
   has_keys_ = false;
   seen_ = {{file_, changed_at(file_)}};
-  auto text = read_file(file_);
+  auto text = read_settings(file_);
   if (!text) return pass(text.error());
   auto file = cosmos::parse_entra_file(*text);
   if (!file) return pass(file.error());

@@ -14,7 +14,7 @@
 namespace orrery::cli {
 namespace {
 
-constexpr size_t kReadingConnections = 16;
+constexpr size_t kExportConnections = 16;
 
 Result<transfer::ExportSettings> settings_of(const ExportOptions& options,
                                              const client::ContainerName& name) {
@@ -60,7 +60,7 @@ Status export_to_files(const ExportOptions& options, transfer::Progress& progres
   if (!place) return pass(place.error());
   auto settings = settings_of(options, place->name);
   if (!settings) return pass(settings.error());
-  auto client = connect(*place, kReadingConnections);
+  auto client = connect(*place, kExportConnections);
   if (!client) return pass(client.error());
   auto feed = open_feed(**client, place->name, options.query);
   if (!feed) return pass(feed.error());

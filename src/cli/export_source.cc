@@ -11,7 +11,7 @@ namespace orrery::cli {
 namespace {
 
 constexpr const char* kTarget = "/admin/export";
-constexpr int64_t kAnswerMs = 120'000;  // a partition is claimed and flushed
+constexpr int64_t kExportAnswerMs = 120'000;  // a partition is claimed and flushed
 constexpr size_t kAnswerBytes = cluster::kExportReadMax + (64ULL << 20);  // a catalog's list
 
 Code code_of(int status) {
@@ -40,7 +40,7 @@ Result<std::unique_ptr<ExportSource>> ExportSource::open(const ServerAddress& ad
   options.connections = 1;
   options.throttled_ms = 0;
   options.away_ms = 0;
-  options.answer_ms = kAnswerMs;
+  options.answer_ms = kExportAnswerMs;
   options.answer_bytes_max = kAnswerBytes;
   options.stopped = std::move(stopped);
   auto client = client::Client::open(std::move(*server), std::move(options));

@@ -16,10 +16,6 @@
 namespace orrery::cli {
 namespace {
 
-int complain(const Error& error) {
-  return cli::complain("keys", error);
-}
-
 // By name, in the order given.
 void print_keys(const std::vector<std::pair<std::string, std::string>>& keys, bool json) {
   std::string text;
@@ -41,7 +37,7 @@ int list_keys(const ServerAddress& server, bool json) {
     return 0;
   }
   auto keys = read_keys(server.data);
-  if (!keys) return complain(keys.error());
+  if (!keys) return complain("keys", keys.error());
   std::vector<std::pair<std::string, std::string>> all;
   for (const account::KeyName name : {primary, secondary, primary_readonly, secondary_readonly}) {
     all.emplace_back(to_string(name), account::key_of(*keys, name));
@@ -51,14 +47,15 @@ int list_keys(const ServerAddress& server, bool json) {
 }
 
 // Asks the running server, which writes the data folder and refuses the old key from then on.
-int regenerate_key(const ServerAddress& server, const std::string& name, bool json) {
-  if (auto known = account::parse_key_name(name); !known) return complain(known.error());
+int ask_for_new_key(const ServerAddress& server, const std::string& name, bool json) {
+  if (auto known = account::parse_key_name(name); !known) return complain("keys", known.error());
   auto reply =
       call_admin(server, "POST", "/admin/keys/regenerate", fmt::format(R"({{"key":"{}"}})", name));
-  if (!reply) return complain(reply.error());
+  if (!reply) return complain("keys", reply.error());
   auto document = value::JsonDocument::parse(*reply);
   const value::Node* value = document ? document->root().find("value") : nullptr;
-  if (value == nullptr) return complain({Code::internal, "the server's answer has no key"});
+  if (value == nullptr)
+    return complain("keys", Error{Code::internal, "the server's answer has no key"});
   print_keys({{name, std::string(value->text)}}, json);
   return 0;
 }
@@ -87,7 +84,7 @@ KeyCommands::KeyCommands(CLI::App& app) {
 
 std::optional<int> KeyCommands::run() const {
   if (list_->parsed()) return list_keys(server_, json_);
-  if (regenerate_->parsed()) return regenerate_key(server_, key_, json_);
+  if (regenerate_->parsed()) return ask_for_new_key(server_, key_, json_);
   if (token_command_->parsed()) return make_token(token_);
   return std::nullopt;
 }

@@ -31,8 +31,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kStopped = 3;
-constexpr int kSomethingIsWrong = 3;
+constexpr int kRestoreStopped = 3;
+constexpr int kDamaged = 3;
 constexpr int kVerifyStopped = 4;
 
 Result<backup::Manifest> find_manifest(const backup::Folder& folder, const std::string& name) {
@@ -227,7 +227,7 @@ int restore_backup(const RestoreCommandOptions& options) {
     if (transfer::stop_was_asked()) {
       fmt::print(stderr, "orrery restore: stopped; remove what it has left in {}\n",
                  printable(options.data));
-      return kStopped;
+      return kRestoreStopped;
     }
     return complain("restore", restored.error());
   }
@@ -289,7 +289,7 @@ int verify_backups(const VerifyOptions& options) {
   } else if (!archive->wrong.empty()) {
     print_one(*archive);
   }
-  return all_well ? 0 : kSomethingIsWrong;
+  return all_well ? 0 : kDamaged;
 }
 
 }  // namespace orrery::cli

@@ -230,18 +230,18 @@ Report report_of(const Sample& before, const Sample& now) {
 }
 
 std::string text_of(const Report& report, const std::string& where, size_t count, size_t width) {
-  constexpr auto kRight = Table::Align::right;
+  constexpr auto kToTheRight = Table::Align::right;
   std::string text = fmt::format("{}: {} container{}, {} RU/s, {:.1f} throttled/s\n\n", where,
                                  report.containers, report.containers == 1 ? "" : "s",
                                  number_text(report.all.units), report.all.throttled);
   Table table({{"container"},
-               {"partition", kRight},
-               {"RU/s", kRight},
-               {"of", kRight},
-               {"used", kRight},
-               {"throttled/s", kRight},
-               {"items", kRight},
-               {"stored", kRight},
+               {"partition", kToTheRight},
+               {"RU/s", kToTheRight},
+               {"of", kToTheRight},
+               {"used", kToTheRight},
+               {"throttled/s", kToTheRight},
+               {"items", kToTheRight},
+               {"stored", kToTheRight},
                {""}});
   for (size_t i = 0; i < std::min(count, report.rows.size()); ++i) {
     const Row& row = report.rows[i];
@@ -256,7 +256,7 @@ std::string text_of(const Report& report, const std::string& where, size_t count
   if (report.rows.size() > count)
     text += fmt::format("and {} more partitions\n", report.rows.size() - count);
   if (!report.keys->empty()) {
-    Table keys({{"container"}, {"requests", kRight}, {"partition key"}});
+    Table keys({{"container"}, {"requests", kToTheRight}, {"partition key"}});
     for (const HotKey& key : *report.keys)
       keys.add({key.container, fmt::format("{:.0f} %", key.part * 100), key.key}, 60);
     text += "\n" + keys.text(width);

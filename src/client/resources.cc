@@ -81,7 +81,7 @@ Result<value::KeyDefinition> key_of(const Node& definition) {
 }
 
 // documentsCount=12;… in x-ms-resource-usage.
-std::optional<uint64_t> documents_of(const Response& response) {
+std::optional<uint64_t> document_count(const Response& response) {
   constexpr std::string_view kName = "documentsCount=";
   const std::string_view usage = response.header("x-ms-resource-usage");
   const size_t at = usage.find(kName);
@@ -160,7 +160,7 @@ Result<ContainerInfo> read_container(Client& client, const ContainerName& name) 
                      .json = std::string(document->text()),
                      .key = {},
                      .key_json = {},
-                     .documents = documents_of(*response)};
+                     .documents = document_count(*response)};
   if (const Node* definition = document->root().find("partitionKey")) {
     auto key = key_of(*definition);
     if (!key) return pass(key.error());

@@ -10,20 +10,20 @@ namespace orrery::console {
 namespace {
 
 constexpr int64_t kNow = 1'794'717'000;
-const std::string kPrimary = to_base64(std::string(64, 'p'));
-const std::string kReadOnly = to_base64(std::string(64, 'r'));
+const std::string kPrimaryKey = to_base64(std::string(64, 'p'));
+const std::string kReadOnlyKey = to_base64(std::string(64, 'r'));
 
 class SessionTest : public testing::Test {
  protected:
   SessionTest() {
     account::AccountOptions options;
     options.regenerate = [](account::KeyName name) -> Result<account::Keys> {
-      account::Keys keys{kPrimary, "", kReadOnly, ""};
+      account::Keys keys{kPrimaryKey, "", kReadOnlyKey, ""};
       account::key_of(keys, name) = to_base64(std::string(64, 'n'));
       return keys;
     };
     auto made =
-        account::Account::open({kPrimary, "", kReadOnly, ""}, std::string(32, 's'), options);
+        account::Account::open({kPrimaryKey, "", kReadOnlyKey, ""}, std::string(32, 's'), options);
     EXPECT_TRUE(made.has_value());
     account_ = std::move(*made);
     sessions_ = again();
@@ -33,7 +33,7 @@ class SessionTest : public testing::Test {
     EXPECT_TRUE(made.has_value());
     return std::move(*made);
   }
-  std::string open(const std::string& key = kPrimary, int64_t at_s = kNow) {
+  std::string open(const std::string& key = kPrimaryKey, int64_t at_s = kNow) {
     auto token = sessions_->open(key, at_s);
     EXPECT_TRUE(token.has_value());
     return token ? *token : "";
@@ -45,7 +45,7 @@ class SessionTest : public testing::Test {
 
 TEST_F(SessionTest, HasTheRightsOfItsKey) {
   EXPECT_EQ(sessions_->check(open(), kNow)->access, account::Access::read_write);
-  EXPECT_EQ(sessions_->check(open(kReadOnly), kNow)->access, account::Access::read_only);
+  EXPECT_EQ(sessions_->check(open(kReadOnlyKey), kNow)->access, account::Access::read_only);
   auto without = sessions_->open_without_key(kNow);
   ASSERT_TRUE(without);
   EXPECT_EQ(sessions_->check(*without, kNow)->access, account::Access::read_write);
@@ -77,7 +77,7 @@ TEST_F(SessionTest, EndsAfterAnHourWithoutUseAndEightInAll) {
 
 TEST_F(SessionTest, DiesWithItsKeyAndNoOther) {
   const std::string writes = open();
-  const std::string reads = open(kReadOnly);
+  const std::string reads = open(kReadOnlyKey);
   ASSERT_TRUE(account_->regenerate(account::KeyName::primary));
   EXPECT_FALSE(sessions_->check(writes, kNow));
   EXPECT_FALSE(sessions_->renew(writes, kNow + kRenewAfterS));

@@ -27,7 +27,7 @@ constexpr std::string_view kCatalog = "catalog";
 // The statuses of answers. A node that does not have the partition answers kMovedStatus.
 constexpr int kDone = 200;
 constexpr int kFailed = 500;
-constexpr uint32_t kRetryMs = 500;
+constexpr uint32_t kElsewhereRetryMs = 500;
 // Whom the sender stands for was authorized there.
 constexpr std::string_view kPrincipal = "node";
 
@@ -46,7 +46,7 @@ Error was_split() {
 }
 
 Error nobody_has_it(std::string why) {
-  return {.code = Code::overloaded, .message = std::move(why), .retry_after_ms = kRetryMs};
+  return {.code = Code::overloaded, .message = std::move(why), .retry_after_ms = kElsewhereRetryMs};
 }
 
 void send_back(net::Responder responder) {

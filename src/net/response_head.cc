@@ -104,14 +104,14 @@ void append_head(std::string& out, const ResponseHead& head) {
 }
 
 std::string date_line(std::time_t seconds) {
-  static constexpr std::array kDays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-  static constexpr std::array kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                         "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+  static constexpr std::array kDayNames = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+  static constexpr std::array kMonthNames = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                             "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
   std::tm utc{};
   gmtime_r(&seconds, &utc);
   return fmt::format("Date: {}, {:02} {} {} {:02}:{:02}:{:02} GMT\r\n",
-                     kDays[static_cast<size_t>(utc.tm_wday)], utc.tm_mday,
-                     kMonths[static_cast<size_t>(utc.tm_mon)], utc.tm_year + 1900, utc.tm_hour,
+                     kDayNames[static_cast<size_t>(utc.tm_wday)], utc.tm_mday,
+                     kMonthNames[static_cast<size_t>(utc.tm_mon)], utc.tm_year + 1900, utc.tm_hour,
                      utc.tm_min, utc.tm_sec);
 }
 

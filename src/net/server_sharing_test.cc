@@ -26,7 +26,7 @@ HttpTestOptions one_loop() {
   return options;
 }
 
-std::unique_ptr<HttpTestServer> start(const HttpTestOptions& options, Handler& handler) {
+std::unique_ptr<HttpTestServer> start_sharing(const HttpTestOptions& options, Handler& handler) {
   auto started = HttpTestServer::start(options, handler);
   EXPECT_TRUE(started.has_value()) << started.error().message;
   return std::move(*started);
@@ -39,7 +39,7 @@ std::string post(std::string_view target, size_t length, std::string_view header
 
 TEST(ServerBodies, AreNotGatheredForWhomTheHeadRefuses) {
   TestHandler handler;
-  const auto server = start(one_loop(), handler);
+  const auto server = start_sharing(one_loop(), handler);
   std::vector<std::unique_ptr<TestClient>> clients;
   for (int i = 0; i < 20; ++i) {
     clients.push_back(std::make_unique<TestClient>(server->port()));
@@ -58,7 +58,7 @@ TEST(ServerBodies, AreNotGatheredForWhomTheHeadRefuses) {
 
 TEST(ServerBodies, InChunksAreNotGatheredEither) {
   TestHandler handler;
-  const auto server = start(one_loop(), handler);
+  const auto server = start_sharing(one_loop(), handler);
   TestClient client(server->port());
   client.send("POST /refused HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n100000\r\n");
   client.send(std::string(100'000, 'x'));
@@ -68,7 +68,7 @@ TEST(ServerBodies, InChunksAreNotGatheredEither) {
 
 TEST(ServerBodies, SmallOnesOfRefusedRequestsLeaveTheConnection) {
   TestHandler handler;
-  const auto server = start(one_loop(), handler);
+  const auto server = start_sharing(one_loop(), handler);
   TestClient client(server->port());
   client.send(post("/refused", 5) + "ab");
   EXPECT_TRUE(eventually([&] { return server->counters().connections_open == 1; }));
@@ -79,7 +79,7 @@ TEST(ServerBodies, SmallOnesOfRefusedRequestsLeaveTheConnection) {
 
 TEST(ServerBodies, AreAskedForOnlyWhenTheHeadPassed) {
   TestHandler handler;
-  const auto server = start(one_loop(), handler);
+  const auto server = start_sharing(one_loop(), handler);
   {
     TestClient client(server->port());
     EXPECT_EQ(client.ask(post("/refused", 5, "Expect: 100-continue\r\n")).status, 401);
@@ -97,7 +97,7 @@ TEST(ServerBodies, WaitForMemoryInTurn) {
   TestHandler handler;
   HttpTestOptions options = one_loop();
   options.request_buffer_bytes = 4'000'000;  // 3 MB of it for bodies
-  const auto server = start(options, handler);
+  const auto server = start_sharing(options, handler);
   TestClient first(server->port());
   first.send(post("/echo", 2'500'000));
   ASSERT_TRUE(eventually([&] { return server->counters().request_buffer_bytes > 2'400'000; }));
@@ -121,7 +121,7 @@ TEST(ServerBodies, ThatWaitTooLongAreTold) {
   HttpTestOptions options = one_loop();
   options.request_buffer_bytes = 4'000'000;
   options.buffer_timeout = milliseconds(50);
-  const auto server = start(options, handler);
+  const auto server = start_sharing(options, handler);
   TestClient first(server->port());
   first.send(post("/echo", 2'500'000));
   ASSERT_TRUE(eventually([&] { return server->counters().request_buffer_bytes > 2'400'000; }));
@@ -140,7 +140,7 @@ TEST(ServerBodies, OfClientsThatLeaveFreeTheirMemory) {
   TestHandler handler;
   HttpTestOptions options = one_loop();
   options.request_buffer_bytes = 4'000'000;
-  const auto server = start(options, handler);
+  const auto server = start_sharing(options, handler);
   {
     TestClient first(server->port());
     TestClient second(server->port());
@@ -156,7 +156,7 @@ TEST(ServerBodies, DrippingDoesNotBuyTime) {
   TestHandler handler;
   HttpTestOptions options = one_loop();
   options.body_timeout = milliseconds(200);
-  const auto server = start(options, handler);
+  const auto server = start_sharing(options, handler);
   TestClient client(server->port());
   client.send(post("/echo", 10'000));
   std::atomic<bool> answered{false};
@@ -175,7 +175,7 @@ TEST(ServerHeads, LargeOnesAreBoundedTogether) {
   TestHandler handler;
   HttpTestOptions options = one_loop();
   options.request_buffer_bytes = 128 * 1024;  // 32 KB of it for heads
-  const auto server = start(options, handler);
+  const auto server = start_sharing(options, handler);
   const std::string head = "GET /echo HTTP/1.1\r\nHost: h\r\nX: " + std::string(20'000, 'x');
   TestClient first(server->port());
   first.send(head + std::string(20'000, 'x'));
@@ -191,7 +191,7 @@ TEST(ServerAnswers, ThatNobodyTakesAreBoundedTogether) {
   TestHandler handler;
   HttpTestOptions options = one_loop();
   options.response_buffer_bytes = 25'000'000;  // two and a half of these answers
-  const auto server = start(options, handler);
+  const auto server = start_sharing(options, handler);
   std::vector<std::unique_ptr<TestClient>> silent;
   for (int i = 0; i < 6; ++i) {
     silent.push_back(std::make_unique<TestClient>(server->port(), 4096));
@@ -209,7 +209,7 @@ TEST(ServerAnswers, TakingThemInDripsDoesNotBuyTime) {
   HttpTestOptions options = one_loop();
   options.write_timeout = milliseconds(300);
   options.transfer_rate_min = 1'000'000'000;
-  const auto server = start(options, handler);
+  const auto server = start_sharing(options, handler);
   TestClient client(server->port(), 4096);
   client.send(get("/large"));
   size_t taken = 0;
@@ -259,7 +259,7 @@ TEST(ServerTurns, APipelineDoesNotKeepItsLoop) {
   constexpr size_t kBefore = 200;
   constexpr size_t kAfter = 1'000;
   OrderHandler handler;
-  const auto server = start(one_loop(), handler);
+  const auto server = start_sharing(one_loop(), handler);
   TestClient many(server->port());
   TestClient one(server->port());
   EXPECT_EQ(one.ask(get("/first")).status, 200);  // so that it is the loop's before that is stopped

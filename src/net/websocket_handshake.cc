@@ -16,7 +16,7 @@ constexpr std::string_view kVersion = "13";
 constexpr std::string_view kGuid = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 constexpr size_t kSha1Bytes = 20;
 
-std::string_view trim(std::string_view text) {
+std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
   return text;
@@ -29,7 +29,7 @@ bool lists(const Request& request, std::string_view name, std::string_view wante
     if (!equals_ignoring_case(header.name, name)) continue;
     for (std::string_view rest = header.value; !rest.empty();) {
       const size_t comma = rest.find(',');
-      if (same(trim(rest.substr(0, comma)), wanted)) return true;
+      if (same(trimmed(rest.substr(0, comma)), wanted)) return true;
       rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
     }
   }

@@ -35,12 +35,6 @@ class AnswerOfFace final : public net::ResponseSink {
   const PageRequestPtr call_;
 };
 
-Error no_such_container(std::string_view database, std::string_view container) {
-  return Error{
-      .code = Code::not_found,
-      .message = fmt::format("there is no container '{}' in database '{}'", container, database)};
-}
-
 std::string split_json(const cluster::SplitReport& report) {
   return fmt::format(R"({{"parent":{},"children":[{},{}],"pauseMs":{},"totalMs":{}}})",
                      report.parent, report.left, report.right,

@@ -18,12 +18,6 @@ namespace {
 constexpr size_t kSampledItems = 6'000;
 constexpr size_t kItemsOfRun = 20;
 
-Error no_such_container(std::string_view database, std::string_view container) {
-  return {
-      .code = Code::not_found,
-      .message = fmt::format("there is no container '{}' in database '{}'", container, database)};
-}
-
 advise::RecordedContainer about(const cluster::Routing& routing,
                                 const std::vector<cluster::PartitionStatus>& partitions,
                                 const std::optional<catalog::Throughput>& throughput) {

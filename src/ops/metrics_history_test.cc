@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr uint32_t kNow = 1'794'717'000;
+constexpr uint32_t kSampleTime = 1'794'717'000;
 
 class MetricsHistoryTest : public testing::Test {
  protected:
@@ -34,7 +34,7 @@ class MetricsHistoryTest : public testing::Test {
   }
   static std::vector<float> reads(const MetricsHistory& history, uint32_t step_s = kFineStepS) {
     std::vector<float> found;
-    for (Sample& one : history.samples(step_s, 0, kNow + 1'000'000)) {
+    for (Sample& one : history.samples(step_s, 0, kSampleTime + 1'000'000)) {
       found.push_back(one[Figure::reads]);
     }
     return found;
@@ -46,22 +46,22 @@ class MetricsHistoryTest : public testing::Test {
 TEST_F(MetricsHistoryTest, OutlivesTheServer) {
   {
     MetricsHistory history(file_);
-    history.add(kFineStepS, sample(kNow + 3, 1));
-    history.add(kFineStepS, sample(kNow + 5, 2));
-    history.add(kCoarseStepS, sample(kNow, 3));
+    history.add(kFineStepS, sample(kSampleTime + 3, 1));
+    history.add(kFineStepS, sample(kSampleTime + 5, 2));
+    history.add(kCoarseStepS, sample(kSampleTime, 3));
   }
   const MetricsHistory again(file_);
   EXPECT_THAT(reads(again), testing::ElementsAre(1, 2));
   EXPECT_THAT(reads(again, kCoarseStepS), testing::ElementsAre(3));
-  EXPECT_THAT(again.json(kFineStepS, kNow, kNow + 10, 100),
-              HasSubstr("\"samples\":[[" + std::to_string(kNow) + ",1,0"));
+  EXPECT_THAT(again.json(kFineStepS, kSampleTime, kSampleTime + 10, 100),
+              HasSubstr("\"samples\":[[" + std::to_string(kSampleTime) + ",1,0"));
 }
 
 TEST_F(MetricsHistoryTest, IsOfBoundedSizeAndForgetsTheOldest) {
   MetricsHistory history(file_);
   const uint32_t records = 3600 / kFineStepS;
   for (uint32_t i = 0; i < 2 * records; ++i) {
-    history.add(kFineStepS, sample(kNow + i * kFineStepS, static_cast<float>(i)));
+    history.add(kFineStepS, sample(kSampleTime + i * kFineStepS, static_cast<float>(i)));
   }
   const std::vector<float> found = reads(history);
   EXPECT_EQ(found.size(), records);
@@ -73,12 +73,12 @@ TEST_F(MetricsHistoryTest, WhatIsDamagedIsAGap) {
   {
     MetricsHistory history(file_);
     for (uint32_t i = 0; i < 5; ++i)
-      history.add(kFineStepS, sample(kNow + 5 * i, static_cast<float>(1 + i)));
+      history.add(kFineStepS, sample(kSampleTime + 5 * i, static_cast<float>(1 + i)));
   }
   {
     std::fstream file(file_, std::ios::in | std::ios::out | std::ios::binary);
     const auto place = [](uint32_t i) {
-      return static_cast<std::streamoff>((kNow / 5 + i) % (3600 / kFineStepS) * 64);
+      return static_cast<std::streamoff>((kSampleTime / 5 + i) % (3600 / kFineStepS) * 64);
     };
     file.seekp(place(1) + 9);
     file.put('x');
@@ -95,7 +95,7 @@ TEST_F(MetricsHistoryTest, WhatIsDamagedIsAGap) {
 
 TEST_F(MetricsHistoryTest, WithoutAFileItIsInMemory) {
   MetricsHistory nowhere("/nonexistent/folder/file");
-  nowhere.add(kFineStepS, sample(kNow, 1));
+  nowhere.add(kFineStepS, sample(kSampleTime, 1));
   EXPECT_THAT(reads(nowhere), testing::ElementsAre(1));
   std::ofstream(file_) << "not a history, and short";
   EXPECT_THAT(reads(MetricsHistory(file_)), testing::IsEmpty());
@@ -104,11 +104,11 @@ TEST_F(MetricsHistoryTest, WithoutAFileItIsInMemory) {
 TEST_F(MetricsHistoryTest, ManySamplesAreGivenAsMeans) {
   MetricsHistory history("");
   for (uint32_t i = 0; i < 4; ++i)
-    history.add(kFineStepS, sample(kNow + 5 * i, static_cast<float>(1 + i)));
-  EXPECT_THAT(history.json(kFineStepS, kNow, kNow + 15, 2),
+    history.add(kFineStepS, sample(kSampleTime + 5 * i, static_cast<float>(1 + i)));
+  EXPECT_THAT(history.json(kFineStepS, kSampleTime, kSampleTime + 15, 2),
               testing::AllOf(HasSubstr("\"stepSeconds\":10"),
-                             HasSubstr("[" + std::to_string(kNow) + ",1.5,"),
-                             HasSubstr("[" + std::to_string(kNow + 10) + ",3.5,")));
+                             HasSubstr("[" + std::to_string(kSampleTime) + ",1.5,"),
+                             HasSubstr("[" + std::to_string(kSampleTime + 10) + ",3.5,")));
 }
 
 TEST(MetricsSampler, RatesAreTheGrowthOfCounters) {

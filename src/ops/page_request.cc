@@ -99,6 +99,12 @@ void PageRequest::method_not_allowed() {
   fail_with(405, fmt::format("{} is not possible on {}", method, path));
 }
 
+Error no_such_container(std::string_view database, std::string_view container) {
+  return {
+      .code = Code::not_found,
+      .message = fmt::format("there is no container '{}' in database '{}'", container, database)};
+}
+
 std::string quoted(std::string_view text) {
   std::string json;
   face::append_message(json, text);

@@ -59,5 +59,6 @@ using PageRequestPtr = std::unique_ptr<PageRequest>;
 // A text as a JSON string, for the pages that are put together from parts. Bytes that are no UTF-8
 // are replaced.
 std::string quoted(std::string_view text);
+Error no_such_container(std::string_view database, std::string_view container);
 
 }  // namespace orrery::ops

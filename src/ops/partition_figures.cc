@@ -18,12 +18,11 @@ namespace orrery::ops {
 namespace {
 
 using value::Node;
-using value::quoted;
 
-constexpr double kKeysMax = 100;
+constexpr double kHotKeysMax = 100;
 std::string key_json(uint32_t range, const partition::Partition::LogicalPartition& key) {
-  return fmt::format(R"({{"key":{},"range":{},"bytes":{},"items":{}}})", quoted(key.key_text),
-                     range, key.usage.bytes, key.usage.items);
+  return fmt::format(R"({{"key":{},"range":{},"bytes":{},"items":{}}})",
+                     value::quoted(key.key_text), range, key.usage.bytes, key.usage.items);
 }
 
 RangeFigures* find_range(std::vector<RangeFigures>& all, uint64_t id) {
@@ -124,7 +123,7 @@ void PartitionFigures::answer(std::string kind, std::string bytes, peer::Done do
   auto document = value::JsonDocument::parse(bytes);
   if (!document) return done(pass(document.error()));
   const auto container = count_in(document->root(), "container");
-  const auto keys = std::min(static_cast<double>(count_in(document->root(), "keys")), kKeysMax);
+  const auto keys = std::min(static_cast<double>(count_in(document->root(), "keys")), kHotKeysMax);
   auto all = known_here(static_cast<uint32_t>(container), static_cast<size_t>(keys));
   if (!all) return done(pass(all.error()));
   std::erase_if(*all, [](const RangeFigures& one) { return !one.is_known; });
@@ -142,8 +141,8 @@ std::string ranges_json(const std::vector<RangeFigures>& all) {
         R"("parents":[{}],"share":{:.1f},"splitting":{},"node":{},"known":{}}})",
         one.range.id, to_hex_upper(one.range.min), to_hex_upper(one.range.max), one.usage.bytes,
         one.usage.items, one.lsn, one.reads, one.writes, one.throttled, one.charge,
-        one.indexed_percent, quoted(one.read_only_reason), fmt::join(one.range.parents, ","),
-        each.share, each.is_splitting, quoted(one.node), each.is_known);
+        one.indexed_percent, value::quoted(one.read_only_reason), fmt::join(one.range.parents, ","),
+        each.share, each.is_splitting, value::quoted(one.node), each.is_known);
   }
   return json + "]";
 }

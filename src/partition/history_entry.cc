@@ -14,7 +14,7 @@ std::unexpected<Error> damaged() {
   return fail(Code::corrupt, "a stored entry of the history does not have the form it should");
 }
 
-void append_text(std::string& out, std::string_view text) {
+void append_counted(std::string& out, std::string_view text) {
   char size[4];
   store_u32_le(size, static_cast<uint32_t>(text.size()));
   out.append(size, sizeof size).append(text);
@@ -53,9 +53,9 @@ std::string encode_history(const HistoryEntry& entry) {
   out[0] = static_cast<char>(entry.operation);
   store_u32_le(out.data() + 1, entry.time_s);
   store_u64_le(out.data() + 5, entry.previous_lsn);
-  append_text(out, entry.item_key);
-  append_text(out, entry.body);
-  append_text(out, entry.previous_body);
+  append_counted(out, entry.item_key);
+  append_counted(out, entry.body);
+  append_counted(out, entry.previous_body);
   return out;
 }
 

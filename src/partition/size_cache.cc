@@ -8,7 +8,7 @@ namespace orrery::partition {
 namespace {
 
 // What an entry takes beside its texts: its own fields, and its slot.
-constexpr size_t kEntryBytes = 160;
+constexpr size_t kSizeBytes = 160;
 
 }  // namespace
 
@@ -28,7 +28,7 @@ std::optional<LogicalSize> SizeCache::find(uint64_t owner, std::string_view key)
 void SizeCache::put(uint64_t owner, std::string_view key, const LogicalSize& size) {
   using Sizes = SecondChance<LogicalSize>;
   const uint64_t hash = hash_of_owned(owner, key);
-  const size_t bytes = kEntryBytes + key.size() + size.key_text.size();
+  const size_t bytes = kSizeBytes + key.size() + size.key_text.size();
   auto made = Sizes::make(owner, hash, key, size, bytes);
   std::vector<Sizes::EntryPtr> gone;  // freed after the lock is
   Shard& shard = shard_of(hash);

@@ -25,7 +25,7 @@ namespace {
 
 constexpr int64_t kStartUs = 30'000'000;
 
-std::string error_text(int error) {
+std::string system_error(int error) {
   return std::system_category().message(error);
 }
 
@@ -97,7 +97,7 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& p
   const bool injected = !fault::point("script.worker");
   if (injected || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
     return fail(Code::overloaded,
-                "a socket for a script worker: " + error_text(injected ? EMFILE : errno));
+                "a socket for a script worker: " + system_error(injected ? EMFILE : errno));
   }
   // dup2 of a descriptor onto itself would leave it marked to be closed.
   if (sockets[1] == kWorkerSocket) {
@@ -111,7 +111,7 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(const std::string& p
   if (error != 0) {
     close(sockets[0]);
     return fail(Code::internal,
-                fmt::format("starting a script worker ({}): {}", program, error_text(error)));
+                fmt::format("starting a script worker ({}): {}", program, system_error(error)));
   }
   std::unique_ptr<WorkerProcess> worker(new WorkerProcess(pid, sockets[0], grant.message_bytes));
   const int64_t deadline_us = RealClock().steady_us() + kStartUs;

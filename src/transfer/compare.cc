@@ -16,7 +16,7 @@
 namespace orrery::transfer {
 namespace {
 
-constexpr int kWaitMs = 50;
+constexpr int kCompareWaitMs = 50;
 // Of items that are compared one by one at a time: some 200 bytes each.
 constexpr uint64_t kEntriesMax = 1'000'000;
 
@@ -92,7 +92,7 @@ Status Comparison::scan(const Side& side, std::string_view phase, const TakeItem
     if (!pulled) return pass(pulled.error());
     if (*pulled == RecordSource::Pull::end) return {};
     if (*pulled == RecordSource::Pull::wait) {
-      (*source)->turn(kWaitMs);
+      (*source)->turn(kCompareWaitMs);
     } else {
       if (Status taken = take(record.text); !taken) return taken;
       (*source)->passed(record.mark);

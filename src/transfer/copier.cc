@@ -12,7 +12,7 @@ namespace orrery::transfer {
 namespace {
 
 constexpr size_t kExamplesMax = 20;
-constexpr int kWaitMs = 20;
+constexpr int kCopyWaitMs = 20;
 // Extra items are removed, and the target is read again, as often as that may be needed: deletes
 // can race with a check only while somebody still writes.
 constexpr int kChecksMax = 3;
@@ -37,7 +37,7 @@ class Remover {
 
   Status remove(const Difference& extra) {
     while (!writer_->has_room()) {
-      if (Status turned = writer_->turn(kWaitMs); !turned) return turned;
+      if (Status turned = writer_->turn(kCopyWaitMs); !turned) return turned;
     }
     writer_->remove(extra.id, extra.key_json, extra.key_hex, ++count_);
     return {};
@@ -46,7 +46,7 @@ class Remover {
   Status finish() {
     while (!writer_->is_idle()) {
       writer_->flush();
-      if (Status turned = writer_->turn(kWaitMs); !turned) return turned;
+      if (Status turned = writer_->turn(kCopyWaitMs); !turned) return turned;
     }
     if (refused_) {
       return fail(Code::invalid, fmt::format("an item that the source has no more cannot be "

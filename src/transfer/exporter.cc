@@ -17,7 +17,7 @@ using value::Node;
 using value::Type;
 
 constexpr int64_t kSaveEveryUs = 2'000'000;
-constexpr int kWaitMs = 50;
+constexpr int kExportWaitMs = 50;
 
 std::string csv_header(const CsvOptions& csv) {
   std::string line;
@@ -45,7 +45,7 @@ Result<std::vector<std::string>> find_columns(RecordSource& source, const Export
     auto pulled = source.pull(record);
     if (!pulled) return pass(pulled.error());
     if (*pulled == RecordSource::Pull::end) break;
-    source.turn(*pulled == RecordSource::Pull::wait ? kWaitMs : 0);
+    source.turn(*pulled == RecordSource::Pull::wait ? kExportWaitMs : 0);
     if (*pulled == RecordSource::Pull::wait) continue;
     source.passed(record.mark);
     ++records;
@@ -249,7 +249,7 @@ Result<Ending> Exporter::run() {
     if (!pulled) return give_up(pulled.error());
     if (*pulled == RecordSource::Pull::end) break;
     if (*pulled == RecordSource::Pull::wait) {
-      source_.turn(kWaitMs);
+      source_.turn(kExportWaitMs);
     } else {
       if (Status taken = take(record); !taken) return give_up(taken.error());
       source_.passed(record.mark);

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kPagesMax = 12;
 // How long a range without changes is left alone.
 constexpr int64_t kPollMs = 500;
-constexpr int64_t kRangesAgainMs = 200;
+constexpr int64_t kReadRangesAgainMs = 200;
 
 }  // namespace
 
@@ -135,7 +135,7 @@ void FeedSource::replace_gone() {
                        child.waits_for = self.readers_[index].waits_for;
                        child.waits_for.push_back(index);
                        // A range that is still itself is on the move: it is asked again in a while.
-                       child.ask_again_ms = self.now_ms() + kRangesAgainMs;
+                       child.ask_again_ms = self.now_ms() + kReadRangesAgainMs;
                        self.readers_.push_back(std::move(child));
                      }
                    }

@@ -16,7 +16,7 @@ using client::TestAccount;
 using testing::HasSubstr;
 using Pull = RecordSource::Pull;
 
-constexpr const char* kOneRange = R"({"PartitionKeyRanges":[
+constexpr const char* kFeedOneRange = R"({"PartitionKeyRanges":[
     {"id":"0","minInclusive":"","maxExclusive":"FF","parents":[]}]})";
 constexpr const char* kTwoRanges = R"({"PartitionKeyRanges":[
     {"id":"1","minInclusive":"","maxExclusive":"20","parents":["0"]},
@@ -44,7 +44,7 @@ Pull next(FeedSource& source, Record& record) {
 
 TEST(FeedSourceTest, GoesOnBetweenPagesAlone) {
   TestAccount account([](const SeenRequest& request) {
-    if (request.target.ends_with("/pkranges")) return reply(200, kOneRange);
+    if (request.target.ends_with("/pkranges")) return reply(200, kFeedOneRange);
     if (request.header("x-ms-continuation").empty()) {
       return reply(200, R"({"Documents":[{"id":"a"},{"id":"b"}]})", {{"x-ms-continuation", "two"}});
     }
@@ -74,7 +74,8 @@ TEST(FeedSourceTest, GoesOnBetweenPagesAlone) {
 TEST(FeedSourceTest, ChangesOfARangeThatWasSplitComeBeforeItsChildrens) {
   bool is_split = false;
   TestAccount account([&](const SeenRequest& request) {
-    if (request.target.ends_with("/pkranges")) return reply(200, is_split ? kTwoRanges : kOneRange);
+    if (request.target.ends_with("/pkranges"))
+      return reply(200, is_split ? kTwoRanges : kFeedOneRange);
     const std::string range = request.header("x-ms-documentdb-partitionkeyrangeid");
     const std::string from = request.header("if-none-match");
     if (range == "0" && is_split) return reply(410, "{}", {{"x-ms-substatus", "1002"}});

@@ -34,7 +34,7 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-uint64_t number(const value::Node& object, std::string_view name) {
+uint64_t number_at(const value::Node& object, std::string_view name) {
   const value::Node* found = object.find(name);
   return found == nullptr ? 0 : static_cast<uint64_t>(found->number);
 }
@@ -137,7 +137,7 @@ Result<std::string> OutputFile::cut() {
 }
 
 Status OutputFile::resume(const value::Node& position) {
-  part_ = std::max<uint64_t>(1, number(position, "part"));
+  part_ = std::max<uint64_t>(1, number_at(position, "part"));
   files_ = part_ - 1;
   const value::Node* begun = position.find("begun");
   const bool was_begun = begun != nullptr && begun->boolean;
@@ -150,8 +150,8 @@ Status OutputFile::resume(const value::Node& position) {
     fs::remove(name_of(later), error);
   }
   if (!was_begun) return {};
-  plain_ = number(position, "plain");
-  stored_ = number(position, "bytes");
+  plain_ = number_at(position, "plain");
+  stored_ = number_at(position, "bytes");
   const auto size = fs::file_size(partial, error);
   if (error || size < stored_) {
     return fail(

@@ -8,7 +8,7 @@
 namespace orrery::transfer {
 namespace {
 
-constexpr int64_t kSaveEveryUs = 1'000'000;
+constexpr int64_t kSavePositionEveryUs = 1'000'000;
 constexpr size_t kReadAtOnce = 2'000;  // then it is looked what came back
 constexpr int kWaitMs = 20;
 constexpr int kShortWaitMs = 2;
@@ -137,7 +137,7 @@ Status Pump::save() {
 }
 
 Status Pump::save_now_and_then() {
-  if (!checkpoint_.is_used() || clock_.steady_us() - saved_us_ < kSaveEveryUs) return {};
+  if (!checkpoint_.is_used() || clock_.steady_us() - saved_us_ < kSavePositionEveryUs) return {};
   return save();
 }
 

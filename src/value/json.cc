@@ -29,7 +29,7 @@ namespace orrery::value {
 namespace {
 
 // Up to here the names of an object are compared pair by pair; beyond, they are sorted.
-constexpr uint32_t kMaxPairwiseNames = 32;
+constexpr uint32_t kMaxPairwiseMembers = 32;
 // Bytes after the text that string scanning may read.
 constexpr size_t kPadding = 8;
 
@@ -420,7 +420,7 @@ class Parser {
         const char* const name_at = in_;
         if (!parse_string(member->raw_name, member->name)) return false;
         const uint64_t bit = bit_of_name(member->name);
-        if ((names & bit) != 0 && node.count < kMaxPairwiseNames &&
+        if ((names & bit) != 0 && node.count < kMaxPairwiseMembers &&
             node.find(member->name) != nullptr) {
           return stop_duplicate(member->name, name_at);
         }
@@ -442,7 +442,7 @@ class Parser {
     }
     *out_++ = *in_++;
     node.raw = {start, static_cast<size_t>(out_ - start)};
-    return node.count <= kMaxPairwiseNames || check_many_names(node, source);
+    return node.count <= kMaxPairwiseMembers || check_many_names(node, source);
   }
 
   bool check_many_names(const Node& object, const char* where) {

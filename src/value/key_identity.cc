@@ -44,7 +44,7 @@ std::string uuid_digits(std::string_view text) {
   return digits;
 }
 
-void append_text(std::string& out, std::string_view text) {
+void append_escaped(std::string& out, std::string_view text) {
   if (text.size() <= kTextMax) {
     out.push_back(static_cast<char>(kText + text.size()));
     out.append(text);
@@ -80,7 +80,7 @@ void append_identity(std::string& out, const KeyPart& part) {
       append_number(out, part.number);
       return;
     case Type::string:
-      append_text(out, part.text);
+      append_escaped(out, part.text);
       return;
     default:
       out.push_back(kUndefined);

@@ -16,7 +16,7 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 
 constexpr double kTwoTo63 = 9223372036854775808.0;
-constexpr int kExponentBias = 6176;
+constexpr int kDecimalExponentBias = 6176;
 // Digits of a double that has the most of them, and room for its sign and exponent.
 constexpr int kMaxDoubleDigits = 767;
 constexpr size_t kMaxWritten = kMaxDoubleDigits + 16;
@@ -54,11 +54,11 @@ Decimal decode(std::string_view bytes) {
       out.form = Form::infinite;
     } else {
       // A coefficient above the largest there is counts as 0: so says the standard.
-      out.exponent = static_cast<int>(high >> 47 & 0x3FFF) - kExponentBias;
+      out.exponent = static_cast<int>(high >> 47 & 0x3FFF) - kDecimalExponentBias;
     }
     return out;
   }
-  out.exponent = static_cast<int>(high >> 49 & 0x3FFF) - kExponentBias;
+  out.exponent = static_cast<int>(high >> 49 & 0x3FFF) - kDecimalExponentBias;
   out.coefficient = static_cast<Wide>(high & 0x1'FFFF'FFFF'FFFF) << 64 | low;
   static const Wide kLargest = largest_coefficient();
   if (out.coefficient > kLargest) out.coefficient = 0;

@@ -9,7 +9,7 @@ namespace orrery::value {
 
 namespace {
 
-constexpr uint64_t kSignBit = uint64_t{1} << 63;
+constexpr uint64_t kTopBit = uint64_t{1} << 63;
 
 }  // namespace
 
@@ -26,7 +26,7 @@ void append_ordered_bytes(std::string& out, std::string_view bytes) {
 
 void append_ordered_number(std::string& out, double number) {
   const auto bits = std::bit_cast<uint64_t>(number == 0 ? 0.0 : number);
-  append_u64(out, (bits & kSignBit) != 0 ? ~bits : bits | kSignBit);
+  append_u64(out, (bits & kTopBit) != 0 ? ~bits : bits | kTopBit);
 }
 
 void append_u64(std::string& out, uint64_t number) {
@@ -58,7 +58,7 @@ Result<double> take_ordered_number(std::string_view& in) {
   if (in.size() < 8) return fail(Code::corrupt, "an ordered number is cut short");
   const uint64_t ordered = load_u64_be(in.data());
   in.remove_prefix(8);
-  return std::bit_cast<double>((ordered & kSignBit) != 0 ? ordered ^ kSignBit : ~ordered);
+  return std::bit_cast<double>((ordered & kTopBit) != 0 ? ordered ^ kTopBit : ~ordered);
 }
 
 Result<uint64_t> take_u64(std::string_view& in) {

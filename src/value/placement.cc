@@ -32,25 +32,25 @@ constexpr size_t kHashBytes = 16;
 constexpr u128 kHashEnd = u128{1} << 126;  // hashes have their top two bits clear
 constexpr uint64_t kHashEndV1 = uint64_t{1} << 32;
 constexpr size_t kMaxTextUnitsV1 = 100;  // UTF-16 units of a string that V1 looks at
-constexpr uint64_t kSignBit = uint64_t{1} << 63;
+constexpr uint64_t kDoubleSignBit = uint64_t{1} << 63;
 
 // Type tags, for hashing and in V1 values.
-constexpr char kUndefined = 0x00;
-constexpr char kNull = 0x01;
-constexpr char kFalse = 0x02;
-constexpr char kTrue = 0x03;
-constexpr char kNumber = 0x05;
+constexpr char kPlacedUndefined = 0x00;
+constexpr char kPlacedNull = 0x01;
+constexpr char kPlacedFalse = 0x02;
+constexpr char kPlacedTrue = 0x03;
+constexpr char kPlacedNumber = 0x05;
 constexpr char kString = 0x08;
 
 // For the types that are nothing but a tag.
 char tag_of(const KeyPart& part) {
   switch (part.type) {
     case Type::null:
-      return kNull;
+      return kPlacedNull;
     case Type::boolean:
-      return part.boolean ? kTrue : kFalse;
+      return part.boolean ? kPlacedTrue : kPlacedFalse;
     default:
-      return kUndefined;
+      return kPlacedUndefined;
   }
 }
 
@@ -58,7 +58,7 @@ void append_for_hashing(std::string& out, const KeyPart& part, std::string_view 
   if (part.type == Type::number) {
     char bytes[8];
     store_u64_le(bytes, part.number == 0 ? 0 : std::bit_cast<uint64_t>(part.number));
-    out.push_back(kNumber);
+    out.push_back(kPlacedNumber);
     out.append(bytes, sizeof bytes);
   } else if (part.type == Type::string) {
     out.push_back(kString);
@@ -95,8 +95,8 @@ std::string cut_for_v1(std::string_view text) {
 
 void append_number_v1(std::string& out, double number) {
   const auto raw = std::bit_cast<uint64_t>(number);
-  uint64_t bits = (raw & kSignBit) == 0 ? raw ^ kSignBit : ~raw + 1;
-  out.push_back(kNumber);
+  uint64_t bits = (raw & kDoubleSignBit) == 0 ? raw ^ kDoubleSignBit : ~raw + 1;
+  out.push_back(kPlacedNumber);
   out.push_back(static_cast<char>(bits >> 56));
   for (bits <<= 8; bits != 0; bits <<= 7) {
     const auto byte = static_cast<uint8_t>(bits >> 56 & 0xFE);
@@ -109,8 +109,8 @@ void append_number_v1(std::string& out, double number) {
 // space for the largest, nothing for bytes of another make.
 std::optional<uint64_t> hash_of_v1(std::string_view key) {
   if (key.empty()) return 0;
-  if (key.front() > kNumber || static_cast<uint8_t>(key.front()) >= 0x80) return kHashEndV1;
-  if (key.front() != kNumber || key.size() < 2) return std::nullopt;
+  if (key.front() > kPlacedNumber || static_cast<uint8_t>(key.front()) >= 0x80) return kHashEndV1;
+  if (key.front() != kPlacedNumber || key.size() < 2) return std::nullopt;
   uint64_t bits = uint64_t{static_cast<uint8_t>(key[1])} << 56;
   int shift = 56;
   for (size_t i = 2; i < key.size(); ++i) {
@@ -120,8 +120,8 @@ std::optional<uint64_t> hash_of_v1(std::string_view key) {
     bits |= shift >= 0 ? seven << shift : seven >> -shift;
     if ((byte & 1) == 0 || shift <= 0) break;
   }
-  if ((bits & kSignBit) == 0) return std::nullopt;
-  const auto number = std::bit_cast<double>(bits ^ kSignBit);
+  if ((bits & kDoubleSignBit) == 0) return std::nullopt;
+  const auto number = std::bit_cast<double>(bits ^ kDoubleSignBit);
   if (!(number < static_cast<double>(kHashEndV1))) return kHashEndV1;
   return static_cast<uint64_t>(number);
 }
@@ -131,7 +131,7 @@ std::string place_v1(const PartitionKey& key) {
   std::string values;
   for (const KeyPart& part : key) {
     const std::string text = cut_for_v1(part.text);
-    append_for_hashing(encoded, part, text, kUndefined);
+    append_for_hashing(encoded, part, text, kPlacedUndefined);
     if (part.type == Type::number) {
       append_number_v1(values, part.number);
     } else if (part.type == Type::string) {

@@ -30,7 +30,7 @@ KeyPart null() {
 KeyPart boolean(bool value) {
   return {.type = Type::boolean, .boolean = value, .text = {}};
 }
-KeyPart number(double value) {
+KeyPart number_part(double value) {
   return {.type = Type::number, .number = value, .text = {}};
 }
 KeyPart string(std::string text) {
@@ -58,10 +58,10 @@ TEST(Placement, HashV2AgreesWithTheClients) {
       {null(), "378867E4430E67857ACE5C908374FE16"},
       {boolean(true), "0E711127C5B5A8E4726AC6DD306A3E59"},
       {boolean(false), "2FE1BE91E90A3439635E0E9E37361EF2"},
-      {number(0), "155B95BEDAC4B1E9EC1CDC9BB0DDDE58"},
-      {number(-0.0), "155B95BEDAC4B1E9EC1CDC9BB0DDDE58"},  // as 0: they are one key
-      {number(-1), "19938E7A936C1C5B9E3AE842BBC16839"},
-      {number(5.12345), "386AA59DBED2F6C4B6F4C1DCCB116E2A"},
+      {number_part(0), "155B95BEDAC4B1E9EC1CDC9BB0DDDE58"},
+      {number_part(-0.0), "155B95BEDAC4B1E9EC1CDC9BB0DDDE58"},  // as 0: they are one key
+      {number_part(-1), "19938E7A936C1C5B9E3AE842BBC16839"},
+      {number_part(5.12345), "386AA59DBED2F6C4B6F4C1DCCB116E2A"},
       {string(""), "32E9366E637A71B4E710384B2F4970A0"},
       {string("Redmond"), "01620B162169497AFD85FA66E99F7376"},
       {string(std::string(101, 'a')), "08042541D30C8BF90D7092B1519AE0BC"},
@@ -70,12 +70,12 @@ TEST(Placement, HashV2AgreesWithTheClients) {
     EXPECT_EQ(hex(Placement::hash_v2, {part}), expected);
     EXPECT_EQ(hex(Placement::multi_hash, {part}), expected);
   }
-  EXPECT_EQ(hex(Placement::hash_v2, {string("Redmond"), number(5)}),
+  EXPECT_EQ(hex(Placement::hash_v2, {string("Redmond"), number_part(5)}),
             "35C2C742D4AC84146A8DD48B4C5F55C1");
 }
 
 TEST(Placement, MultiHashIsOneHashALevel) {
-  EXPECT_EQ(hex(Placement::multi_hash, {string("Redmond"), number(5), boolean(true)}),
+  EXPECT_EQ(hex(Placement::multi_hash, {string("Redmond"), number_part(5), boolean(true)}),
             "01620B162169497AFD85FA66E99F7376"
             "19C08621B135968252FB34B4CF66F811"
             "0E711127C5B5A8E4726AC6DD306A3E59");
@@ -89,10 +89,10 @@ TEST(Placement, HashV1AgreesWithTheClients) {
       {null(), "05C1ED45D7475601"},
       {boolean(true), "05C1D7C5A903D803"},
       {boolean(false), "05C1DB857D857C02"},
-      {number(0), "05C1BF6DA115600580"},
-      {number(2), "05C1D93569113805C0"},
-      {number(-1), "05C1D1A5BDDF9C054010"},
-      {number(5.12345), "05C1E93B098DEE05C0153F9B35D5170F94"},
+      {number_part(0), "05C1BF6DA115600580"},
+      {number_part(2), "05C1D93569113805C0"},
+      {number_part(-1), "05C1D1A5BDDF9C054010"},
+      {number_part(5.12345), "05C1E93B098DEE05C0153F9B35D5170F94"},
       {string(""), "05C1CF33970FF80800"},
       {string("Redmond"), "05C1EFFF3F1D82085366656E706F6500"},
       {string(std::string(100, 'a')), "05C1EB5921F70608" + hundred + "00"},
@@ -128,7 +128,7 @@ TEST(Placement, ExtractsTheKeyOfAnItem) {
     return extract_key(item.root(), keys);
   };
   EXPECT_EQ(extract({"/a/b", "/n", "/t"}).value(),
-            (PartitionKey{string("x\ty"), number(1.5), boolean(true)}));
+            (PartitionKey{string("x\ty"), number_part(1.5), boolean(true)}));
   EXPECT_EQ(extract({"/z", "/nowhere", "/n/b"}).value(),
             (PartitionKey{null(), undefined(), undefined()}));
   EXPECT_THAT(extract({"/n", "/list"}).error().message, HasSubstr("/list is an array"));
@@ -137,7 +137,7 @@ TEST(Placement, ExtractsTheKeyOfAnItem) {
 }
 
 TEST(Placement, PrintsKeys) {
-  EXPECT_EQ(to_json({string("Red\"mond"), number(5), boolean(true), null(), undefined()}),
+  EXPECT_EQ(to_json({string("Red\"mond"), number_part(5), boolean(true), null(), undefined()}),
             R"(["Red\"mond",5,true,null,{}])");
   EXPECT_EQ(to_json({}), "[]");
 }
@@ -150,7 +150,7 @@ KeyPart random_part(std::mt19937_64& random) {
       return boolean(random() % 2 == 0);
     case 2: {
       const auto any = std::bit_cast<double>(static_cast<uint64_t>(random()));
-      return number(
+      return number_part(
           random() % 2 == 0 && std::isfinite(any) ? any : static_cast<double>(random() % 20) - 10);
     }
     default: {
@@ -228,7 +228,8 @@ TEST(Placement, WholeHashKeysAreOnePoint) {
 
 TEST(Placement, KeysOfOneHashLieSideBySideAndApart) {
   const KeyDefinition keys = definition(Placement::hash_v2);
-  for (const KeyPart& part : {string("alice"), string(std::string(2048, 'x')), number(5), null()}) {
+  for (const KeyPart& part :
+       {string("alice"), string(std::string(2048, 'x')), number_part(5), null()}) {
     const KeyPart twin = hash_twin(part);
     const std::string a = place(keys, {part});
     const std::string b = place(keys, {twin});
@@ -248,7 +249,7 @@ TEST(Placement, PrefixesOfOneHashAreToldApart) {
   const KeyPart alice = string("alice");
   const KeyPart twin = hash_twin(alice);
   const auto key = [&](const KeyPart& first, const KeyPart& second) {
-    return place(keys, {first, second, number(1)});
+    return place(keys, {first, second, number_part(1)});
   };
   const KeyScope of_alice = place_prefix(keys, {alice});
   EXPECT_EQ(of_alice.min, place_prefix(keys, {twin}).min);
@@ -262,7 +263,7 @@ TEST(Placement, PrefixesOfOneHashAreToldApart) {
   // A client's boundary can lie inside a prefix: then both have keys on both sides.
   std::set<bool> sides;
   const std::string boundary = of_alice.min + std::string(16, '\x20');
-  for (int i = 0; i < 64; ++i) sides.insert(key(twin, number(i)) < boundary);
+  for (int i = 0; i < 64; ++i) sides.insert(key(twin, number_part(i)) < boundary);
   EXPECT_EQ(sides.size(), 2U);
 }
 
@@ -280,8 +281,8 @@ TEST(Placement, FirstVersionKeysThatAreCutAreToldApart) {
 TEST(Placement, MinusZeroIsZero) {
   for (const Placement placement :
        {Placement::hash_v1, Placement::hash_v2, Placement::multi_hash, Placement::range}) {
-    EXPECT_EQ(place(definition(placement), {number(-0.0)}),
-              place(definition(placement), {number(0)}));
+    EXPECT_EQ(place(definition(placement), {number_part(-0.0)}),
+              place(definition(placement), {number_part(0)}));
   }
 }
 
@@ -363,7 +364,7 @@ TEST(Placement, MiddleAlsoTakesWholeKeysAsBounds) {
     const KeyDefinition keys = definition(placement, placement == Placement::multi_hash ? 2 : 1);
     for (int i = 0; i < 2000; ++i) {
       PartitionKey a{string(std::to_string(i))};
-      PartitionKey b{number(i)};
+      PartitionKey b{number_part(i)};
       if (placement == Placement::multi_hash) {
         a.push_back(null());
         b.push_back(null());

@@ -185,7 +185,7 @@ TEST(Terms, ByHandAreTheSameAsByWalk) {
   EXPECT_THAT(walked, ElementsAre(term));
 }
 
-std::string value_of(std::string_view text) {
+std::string value_in(std::string_view text) {
   std::string out;
   append_term_value(out, text);
   return out;
@@ -193,15 +193,15 @@ std::string value_of(std::string_view text) {
 
 TEST(Terms, LongStringsAreCutAndKeepTheirOrder) {
   const std::string limit(kMaxTermText, 'm');
-  EXPECT_EQ(value_of(limit).size(), 1 + kMaxTermText + 2);
-  EXPECT_EQ(value_of(limit + "a").size(), 1 + kMaxTermText + 2 + 8);
-  EXPECT_NE(value_of(limit + "a"), value_of(limit + "b"));
-  EXPECT_EQ(value_of(limit + "a"), value_of(limit + "a"));
-  EXPECT_LT(value_of(limit), value_of(limit + "a"));
-  EXPECT_LT(value_of("a" + limit), value_of("b"));
-  EXPECT_LT(value_of("l"), value_of(limit + "a"));
-  EXPECT_LT(value_of(limit + "a"), value_of("n"));
-  EXPECT_LT(value_of("m"), value_of(limit + "a"));
+  EXPECT_EQ(value_in(limit).size(), 1 + kMaxTermText + 2);
+  EXPECT_EQ(value_in(limit + "a").size(), 1 + kMaxTermText + 2 + 8);
+  EXPECT_NE(value_in(limit + "a"), value_in(limit + "b"));
+  EXPECT_EQ(value_in(limit + "a"), value_in(limit + "a"));
+  EXPECT_LT(value_in(limit), value_in(limit + "a"));
+  EXPECT_LT(value_in("a" + limit), value_in("b"));
+  EXPECT_LT(value_in("l"), value_in(limit + "a"));
+  EXPECT_LT(value_in(limit + "a"), value_in("n"));
+  EXPECT_LT(value_in("m"), value_in(limit + "a"));
   std::mt19937_64 random(31);
   for (int i = 0; i < 3000; ++i) {
     const auto make = [&] {
@@ -212,7 +212,7 @@ TEST(Terms, LongStringsAreCutAndKeepTheirOrder) {
     const std::string a = make();
     const std::string b = make();
     if (a.substr(0, kMaxTermText) == b.substr(0, kMaxTermText)) continue;
-    ASSERT_EQ(a < b, value_of(a) < value_of(b));
+    ASSERT_EQ(a < b, value_in(a) < value_in(b));
   }
 }
 

@@ -34,7 +34,7 @@ uint64_t hash_of_type(Type type) {
 }
 
 // Up to here the members of two objects are looked for one by one.
-constexpr size_t kMaxPairwiseNames = 16;
+constexpr size_t kMaxComparedPairwise = 16;
 
 std::strong_ordering compare_bytes(const Value& a, const Value& b) {
   // Binary compares by size first, as encodings that have it do; code by what it is.
@@ -80,7 +80,7 @@ bool Value::operator==(const Value& other) const {
     }
     return true;
   }
-  if (is_object() && count_ <= kMaxPairwiseNames) {
+  if (is_object() && count_ <= kMaxComparedPairwise) {
     for (const Member& mine : members()) {
       if (mine.value != other.find(mine.name)) return false;
     }

@@ -19,7 +19,6 @@ namespace {
 constexpr uint32_t kRetryMs = 100;
 // The newest version of the API that this face knows. Every version is taken for it.
 constexpr std::string_view kVersion = "2026-06-06";
-constexpr Ticks kTicksInMs = 10'000;
 
 // What goes back in a header must not be able to make another.
 void append_safe(std::string& out, std::string_view text) {
@@ -226,7 +225,7 @@ bool Call::wants_json() const {
 }
 
 std::string Call::error_text(const TableError& error, bool as_json) const {
-  const std::string time = time_text(clock_.now_ms() * kTicksInMs);
+  const std::string time = time_text(clock_.now_ms() * value::kTicksInMs);
   const ErrorBody around{.request_id = request_id, .time = time};
   return as_json ? error_json(error, around) : error_xml(error, around);
 }

@@ -16,7 +16,7 @@ namespace {
 
 // Of what one answer has; a message has room for a few times that.
 constexpr size_t kBlockBytesMax = 4U << 20;
-constexpr uint64_t kBlockMax = 4096;
+constexpr uint64_t kServedBlockMax = 4096;
 
 uint64_t random_number() {
   std::random_device source;
@@ -30,7 +30,7 @@ Result<EntriesRead> read_entries(query::ItemView& view, const ReadEntries& quest
                              question.after ? &after : nullptr);
   if (!cursor) return pass(cursor.error());
   EntriesRead read;
-  const uint64_t most = std::clamp<uint64_t>(question.most, 1, kBlockMax);
+  const uint64_t most = std::clamp<uint64_t>(question.most, 1, kServedBlockMax);
   size_t bytes = 0;
   auto moved = question.seek ? (*cursor)->seek(*question.seek) : (*cursor)->next();
   for (;; moved = (*cursor)->next()) {
@@ -46,7 +46,7 @@ Result<EntriesRead> read_entries(query::ItemView& view, const ReadEntries& quest
 
 Result<ItemsRead> read_block(query::ItemCursor& cursor, uint64_t asked) {
   ItemsRead read;
-  const uint64_t most = std::clamp<uint64_t>(asked, 1, kBlockMax);
+  const uint64_t most = std::clamp<uint64_t>(asked, 1, kServedBlockMax);
   size_t bytes = 0;
   while (read.items.size() < most && bytes <= kBlockBytesMax) {
     auto moved = cursor.next();

@@ -8,7 +8,7 @@
 namespace orrery::nodes::simulation {
 namespace {
 
-constexpr uint32_t kRangesMax = 12;  // in all
+constexpr uint32_t kRangesInAll = 12;  // in all
 
 }  // namespace
 
@@ -58,12 +58,12 @@ ToyCatalog::Verdict ToyCatalog::judge(CatalogChange& change) const {
   switch (change.kind) {
     case CatalogChange::Kind::create:
       change.range = next_;
-      return next_ < kRangesMax ? Verdict::commit : Verdict::refused;
+      return next_ < kRangesInAll ? Verdict::commit : Verdict::refused;
     case CatalogChange::Kind::drop:
       return has(change.range) ? Verdict::commit : Verdict::refused;
     case CatalogChange::Kind::intend:
       change.child = next_;
-      return has(change.range) && next_ + 1 < kRangesMax ? Verdict::commit : Verdict::refused;
+      return has(change.range) && next_ + 1 < kRangesInAll ? Verdict::commit : Verdict::refused;
     case CatalogChange::Kind::publish: {
       // The answer got lost. The children may have been dropped or split since.
       const bool is_published = is_mutated(Mutation::forget_published)

@@ -14,7 +14,7 @@ namespace orrery::nodes::simulation {
 namespace {
 
 constexpr uint32_t kWritesInALog = 3;
-constexpr int kAttempts = 4;
+constexpr int kWriteAttempts = 4;
 
 }  // namespace
 
@@ -160,7 +160,7 @@ ToyPartition::Told ToyPartition::settle(uint64_t value) {
   state_ = State::opening;
   drop_claim();
   state_ = State::closed;
-  for (int i = 0; i < kAttempts && !room_.process.dead; ++i) {
+  for (int i = 0; i < kWriteAttempts && !room_.process.dead; ++i) {
     if (open()) {
       return std::ranges::find(writes_, value) != writes_.end() ? Told::done : Told::failed;
     }

@@ -52,7 +52,7 @@ void append_bits(std::string& out, uint64_t bits) {
   out.append(bytes, sizeof bytes);
 }
 
-void append_text(std::string& out, std::string_view text) {
+void append_kept_text(std::string& out, std::string_view text) {
   append_u32(out, text.size());
   out += text;
 }
@@ -79,7 +79,7 @@ void append_bytes(std::string& out, const Value& value) {
     case Type::number:
       return append_number(out, value);
     case Type::string:
-      return append_text(out, value.text());
+      return append_kept_text(out, value.text());
     case Type::array:
       append_u32(out, value.size());
       for (const Value element : value.elements()) append_bytes(out, element);
@@ -87,7 +87,7 @@ void append_bytes(std::string& out, const Value& value) {
     case Type::object:
       append_u32(out, value.size());
       for (const Value::Member& member : value.members()) {
-        append_text(out, member.name);
+        append_kept_text(out, member.name);
         append_bytes(out, member.value);
       }
       return;
@@ -99,7 +99,7 @@ void append_bytes(std::string& out, const Value& value) {
     default:
       if (!value.has_bytes()) return;
       out += static_cast<char>(value.subtype());
-      return append_text(out, value.bytes());
+      return append_kept_text(out, value.bytes());
   }
 }
 

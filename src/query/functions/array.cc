@@ -156,13 +156,13 @@ Value array_min(Arguments arguments, Context& /*context*/) {
   return extreme(arguments[0], false);
 }
 
-constexpr uint16_t kAny = Function::kAnyNumber;
-constexpr Function kFunctions[] = {
+constexpr uint16_t kAnyArrays = Function::kAnyNumber;
+constexpr Function kArrayFunctions[] = {
     {"ARRAY_AVG", 1, 1, array_avg},
-    {"ARRAY_CONCAT", 2, kAny, array_concat},
+    {"ARRAY_CONCAT", 2, kAnyArrays, array_concat},
     {"ARRAY_CONTAINS", 2, 3, array_contains},
-    {"ARRAY_CONTAINS_ALL", 2, kAny, array_contains_all},
-    {"ARRAY_CONTAINS_ANY", 2, kAny, array_contains_any},
+    {"ARRAY_CONTAINS_ALL", 2, kAnyArrays, array_contains_all},
+    {"ARRAY_CONTAINS_ANY", 2, kAnyArrays, array_contains_any},
     {"ARRAY_LENGTH", 1, 1, array_length},
     {"ARRAY_MAX", 1, 1, array_max},
     {"ARRAY_MEDIAN", 1, 1, array_median},
@@ -176,7 +176,7 @@ constexpr Function kFunctions[] = {
 }  // namespace
 
 std::span<const Function> array_functions() {
-  return kFunctions;
+  return kArrayFunctions;
 }
 
 }  // namespace orrery::query

@@ -17,7 +17,7 @@ Value choose_by_index(Arguments arguments, Context& /*context*/) {
   return arguments[static_cast<size_t>(*index)];
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kConditionalFunctions[] = {
     {"CHOOSE", 2, Function::kAnyNumber, choose_by_index},
     {"IIF", 3, 3, iif},
 };
@@ -25,7 +25,7 @@ constexpr Function kFunctions[] = {
 }  // namespace
 
 std::span<const Function> conditional_functions() {
-  return kFunctions;
+  return kConditionalFunctions;
 }
 
 }  // namespace orrery::query

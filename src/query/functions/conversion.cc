@@ -45,7 +45,7 @@ Value to_string(Arguments arguments, Context& context) {
   return string(std::move(json));
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kConversionFunctions[] = {
     {"STRINGTOARRAY", 1, 1, string_to<Type::array>},
     {"STRINGTOBOOLEAN", 1, 1, string_to<Type::boolean>},
     {"STRINGTONULL", 1, 1, string_to<Type::null>},
@@ -57,7 +57,7 @@ constexpr Function kFunctions[] = {
 }  // namespace
 
 std::span<const Function> conversion_functions() {
-  return kFunctions;
+  return kConversionFunctions;
 }
 
 }  // namespace orrery::query

@@ -130,7 +130,7 @@ Value current_timestamp(Arguments /*arguments*/, Context& context) {
   return number(to_timestamp(context.now_ticks));
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kDateFunctions[] = {
     {"AGO", 2, 2, ago, Depends::query},
     {"DATETIMEADD", 3, 3, datetime_add},
     {"DATETIMEBIN", 2, 4, datetime_bin},
@@ -157,7 +157,7 @@ constexpr Function kFunctions[] = {
 }  // namespace
 
 std::span<const Function> date_functions() {
-  return kFunctions;
+  return kDateFunctions;
 }
 
 }  // namespace orrery::query

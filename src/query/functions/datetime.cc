@@ -261,7 +261,7 @@ std::optional<DatePart> parse_date_part(std::string_view name) {
     std::string_view text;
     DatePart part;
   };
-  constexpr Name kNames[] = {
+  constexpr Name kPartNames[] = {
       {"year", DatePart::year},       {"yyyy", DatePart::year},
       {"yy", DatePart::year},         {"month", DatePart::month},
       {"mm", DatePart::month},        {"m", DatePart::month},
@@ -279,8 +279,8 @@ std::optional<DatePart> parse_date_part(std::string_view name) {
   for (char& c : lower) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
-  const auto* const found = std::ranges::find(kNames, std::string_view(lower), &Name::text);
-  if (found == std::end(kNames)) return std::nullopt;
+  const auto* const found = std::ranges::find(kPartNames, std::string_view(lower), &Name::text);
+  if (found == std::end(kPartNames)) return std::nullopt;
   return found->part;
 }
 

@@ -114,12 +114,12 @@ Value full_text_word_count(Arguments arguments, Context& context) {
   return number(static_cast<double>(length_of(arguments[0].text(), context.budget)));
 }
 
-constexpr uint16_t kAny = Function::kAnyNumber;
-constexpr Function kFunctions[] = {
+constexpr uint16_t kAnyTerms = Function::kAnyNumber;
+constexpr Function kFullTextFunctions[] = {
     // The documentation shows it with several terms too; all of them must be there.
-    {"FULLTEXTCONTAINS", 2, kAny, contains_terms<Conjunction>},
-    {"FULLTEXTCONTAINSALL", 2, kAny, contains_terms<Conjunction>},
-    {"FULLTEXTCONTAINSANY", 2, kAny, contains_terms<Disjunction>},
+    {"FULLTEXTCONTAINS", 2, kAnyTerms, contains_terms<Conjunction>},
+    {"FULLTEXTCONTAINSALL", 2, kAnyTerms, contains_terms<Conjunction>},
+    {"FULLTEXTCONTAINSANY", 2, kAnyTerms, contains_terms<Disjunction>},
     {"_FULLTEXTSCORE", 5, 5, full_text_score},
     {"_FULLTEXTWORDCOUNT", 1, 1, full_text_word_count},
 };
@@ -237,7 +237,7 @@ double score_bm25(size_t word_count, std::span<const size_t> matches,
 }
 
 std::span<const Function> full_text_functions() {
-  return kFunctions;
+  return kFullTextFunctions;
 }
 
 }  // namespace orrery::query

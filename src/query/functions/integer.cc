@@ -54,7 +54,7 @@ std::optional<int64_t> shift_right(int64_t a, int64_t b) {
 }
 
 template <Operation operation>
-Value binary(Arguments arguments, Context& /*context*/) {
+Value integer_binary(Arguments arguments, Context& /*context*/) {
   const std::optional<int64_t> left = integer(arguments[0]);
   const std::optional<int64_t> right = integer(arguments[1]);
   if (!left || !right) return {};
@@ -67,24 +67,24 @@ Value bit_not(Arguments arguments, Context& /*context*/) {
   return operand ? number(static_cast<double>(~*operand)) : Value();
 }
 
-constexpr Function kFunctions[] = {
-    {"INTADD", 2, 2, binary<add>},
-    {"INTBITAND", 2, 2, binary<bit_and>},
-    {"INTBITLEFTSHIFT", 2, 2, binary<shift_left>},
+constexpr Function kIntegerFunctions[] = {
+    {"INTADD", 2, 2, integer_binary<add>},
+    {"INTBITAND", 2, 2, integer_binary<bit_and>},
+    {"INTBITLEFTSHIFT", 2, 2, integer_binary<shift_left>},
     {"INTBITNOT", 1, 1, bit_not},
-    {"INTBITOR", 2, 2, binary<bit_or>},
-    {"INTBITRIGHTSHIFT", 2, 2, binary<shift_right>},
-    {"INTBITXOR", 2, 2, binary<bit_xor>},
-    {"INTDIV", 2, 2, binary<divide>},
-    {"INTMOD", 2, 2, binary<modulo>},
-    {"INTMUL", 2, 2, binary<multiply>},
-    {"INTSUB", 2, 2, binary<subtract>},
+    {"INTBITOR", 2, 2, integer_binary<bit_or>},
+    {"INTBITRIGHTSHIFT", 2, 2, integer_binary<shift_right>},
+    {"INTBITXOR", 2, 2, integer_binary<bit_xor>},
+    {"INTDIV", 2, 2, integer_binary<divide>},
+    {"INTMOD", 2, 2, integer_binary<modulo>},
+    {"INTMUL", 2, 2, integer_binary<multiply>},
+    {"INTSUB", 2, 2, integer_binary<subtract>},
 };
 
 }  // namespace
 
 std::span<const Function> integer_functions() {
-  return kFunctions;
+  return kIntegerFunctions;
 }
 
 }  // namespace orrery::query

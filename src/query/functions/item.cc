@@ -31,7 +31,7 @@ Value object_to_array(Arguments arguments, Context& context) {
   return Value::make_array(std::move(pairs));
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kItemFunctions[] = {
     {"DOCUMENTID", 1, 1, document_id},
     {"OBJECTTOARRAY", 1, 3, object_to_array},
 };
@@ -39,7 +39,7 @@ constexpr Function kFunctions[] = {
 }  // namespace
 
 std::span<const Function> item_functions() {
-  return kFunctions;
+  return kItemFunctions;
 }
 
 }  // namespace orrery::query

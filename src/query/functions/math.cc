@@ -71,7 +71,7 @@ Value rand(Arguments /*arguments*/, Context& context) {
   return number(static_cast<double>(context.random() >> 11) * 0x1.0p-53);
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kMathFunctions[] = {
     {"ABS", 1, 1, unary<std::fabs>},
     {"ACOS", 1, 1, unary<std::acos>},
     {"ASIN", 1, 1, unary<std::asin>},
@@ -102,7 +102,7 @@ constexpr Function kFunctions[] = {
 }  // namespace
 
 std::span<const Function> math_functions() {
-  return kFunctions;
+  return kMathFunctions;
 }
 
 }  // namespace orrery::query

@@ -12,7 +12,7 @@ namespace orrery::query {
 
 namespace {
 
-std::string upper(std::string_view name) {
+std::string in_upper_case(std::string_view name) {
   std::string out(name);
   for (char& c : out) {
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
@@ -41,7 +41,7 @@ std::span<const Function> all_functions() {
 }
 
 const Function* find_function(std::string_view name) {
-  const std::string wanted = upper(name);
+  const std::string wanted = in_upper_case(name);
   const std::span<const Function> all = all_functions();
   const auto found = std::ranges::lower_bound(all, std::string_view(wanted), {}, &Function::name);
   return found != all.end() && found->name == wanted ? &*found : nullptr;
@@ -70,7 +70,7 @@ std::expected<const Function*, FunctionError> resolve_function(std::string_view 
 }
 
 bool is_rank_function(std::string_view name) {
-  const std::string wanted = upper(name);
+  const std::string wanted = in_upper_case(name);
   return wanted == "FULLTEXTSCORE" || wanted == "RRF";
 }
 

@@ -15,7 +15,7 @@ namespace {
 // Where each row brings its own pattern, it is compiled for that row.
 constexpr uint64_t kStepsOfRegex = 64;
 
-using Test = bool (*)(std::string_view text, std::string_view wanted);
+using TextTest = bool (*)(std::string_view text, std::string_view wanted);
 
 bool contains(std::string_view text, std::string_view wanted) {
   return find_text(text, wanted) != std::string_view::npos;
@@ -30,7 +30,7 @@ bool equals(std::string_view text, std::string_view wanted) {
   return text == wanted;
 }
 
-template <Test test>
+template <TextTest test>
 Value look(const Value& text, const Value& wanted, bool ignore_case, Budget& budget) {
   if (!text.is_string() || !wanted.is_string()) return {};
   const size_t bytes = text.text().size() + wanted.text().size();
@@ -40,7 +40,7 @@ Value look(const Value& text, const Value& wanted, bool ignore_case, Budget& bud
   return boolean(test(fold_case(text.text()), fold_case(wanted.text())));
 }
 
-template <Test test>
+template <TextTest test>
 Value with_flag(Arguments arguments, Context& context) {
   const std::optional<bool> ignore_case = flag(arguments, 2);
   if (!ignore_case) return {};
@@ -109,13 +109,13 @@ Value regex_match(Arguments arguments, Context& context) {
   return {};
 }
 
-constexpr uint16_t kAny = Function::kAnyNumber;
-constexpr Function kFunctions[] = {
+constexpr uint16_t kAnyTexts = Function::kAnyNumber;
+constexpr Function kSearchFunctions[] = {
     {"CONTAINS", 2, 3, with_flag<contains>},
-    {"CONTAINS_ALL_CI", 2, kAny, contains_each<Conjunction, true>},
-    {"CONTAINS_ALL_CS", 2, kAny, contains_each<Conjunction, false>},
-    {"CONTAINS_ANY_CI", 2, kAny, contains_each<Disjunction, true>},
-    {"CONTAINS_ANY_CS", 2, kAny, contains_each<Disjunction, false>},
+    {"CONTAINS_ALL_CI", 2, kAnyTexts, contains_each<Conjunction, true>},
+    {"CONTAINS_ALL_CS", 2, kAnyTexts, contains_each<Conjunction, false>},
+    {"CONTAINS_ANY_CI", 2, kAnyTexts, contains_each<Disjunction, true>},
+    {"CONTAINS_ANY_CS", 2, kAnyTexts, contains_each<Disjunction, false>},
     {"ENDSWITH", 2, 3, with_flag<ends>},
     {"INDEX_OF", 2, 3, index_of},
     {"LASTINDEXOF", 2, 3, last_index_of},
@@ -127,7 +127,7 @@ constexpr Function kFunctions[] = {
 }  // namespace
 
 std::span<const Function> search_functions() {
-  return kFunctions;
+  return kSearchFunctions;
 }
 
 }  // namespace orrery::query

@@ -65,7 +65,7 @@ Value set_union(Arguments arguments, Context& context) {
   return Value::make_array(std::move(result));
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kSetFunctions[] = {
     {"SETDIFFERENCE", 2, 2, set_difference},
     {"SETEQUAL", 2, 2, set_equal},
     {"SETINTERSECT", 2, 2, set_intersect},
@@ -75,7 +75,7 @@ constexpr Function kFunctions[] = {
 }  // namespace
 
 std::span<const Function> set_functions() {
-  return kFunctions;
+  return kSetFunctions;
 }
 
 }  // namespace orrery::query

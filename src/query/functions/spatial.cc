@@ -46,7 +46,7 @@ Value st_is_valid_detailed(Arguments arguments, Context& /*context*/) {
   });
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kSpatialFunctions[] = {
     {"ST_AREA", 1, 1, st_area},
     {"ST_DISTANCE", 2, 2, st_distance},
     {"ST_INTERSECTS", 2, 2, st_intersects},
@@ -58,7 +58,7 @@ constexpr Function kFunctions[] = {
 }  // namespace
 
 std::span<const Function> spatial_functions() {
-  return kFunctions;
+  return kSpatialFunctions;
 }
 
 }  // namespace orrery::query

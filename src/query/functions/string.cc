@@ -178,7 +178,7 @@ Value string_split(Arguments arguments, Context& context) {
   return Value::make_array(std::move(parts));
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kStringFunctions[] = {
     {"CONCAT", 2, Function::kAnyNumber, concat},
     {"LEFT", 2, 2, left},
     {"LENGTH", 1, 1, length},
@@ -199,7 +199,7 @@ constexpr Function kFunctions[] = {
 }  // namespace
 
 std::span<const Function> string_functions() {
-  return kFunctions;
+  return kStringFunctions;
 }
 
 }  // namespace orrery::query

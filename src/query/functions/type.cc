@@ -45,7 +45,7 @@ bool is_datetime(const Value& value) {
   return value.is_string() && parse_datetime(value.text()).has_value();
 }
 
-constexpr Function kFunctions[] = {
+constexpr Function kTypeFunctions[] = {
     {"IS_ARRAY", 1, 1, answer<has_type<Type::array>>},
     {"IS_BOOL", 1, 1, answer<has_type<Type::boolean>>},
     // As some clients write it where they go on with an ORDER BY.
@@ -64,7 +64,7 @@ constexpr Function kFunctions[] = {
 }  // namespace
 
 std::span<const Function> type_functions() {
-  return kFunctions;
+  return kTypeFunctions;
 }
 
 }  // namespace orrery::query

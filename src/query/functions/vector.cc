@@ -52,7 +52,7 @@ Value vector_distance(Arguments arguments, Context& /*context*/) {
   return number(dot / (std::sqrt(left_square) * std::sqrt(right_square)));
 }
 
-constexpr Function kFunctions[] = {{"VECTORDISTANCE", 2, 4, vector_distance}};
+constexpr Function kVectorFunctions[] = {{"VECTORDISTANCE", 2, 4, vector_distance}};
 
 }  // namespace
 
@@ -85,7 +85,7 @@ std::optional<VectorMetric> parse_vector_metric(std::string_view name) {
 }
 
 std::span<const Function> vector_functions() {
-  return kFunctions;
+  return kVectorFunctions;
 }
 
 }  // namespace orrery::query

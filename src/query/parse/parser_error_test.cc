@@ -11,14 +11,14 @@ namespace {
 
 using testing::HasSubstr;
 
-struct Case {
+struct ErrorCase {
   std::string_view text;
   uint32_t start;
   uint32_t end;
   std::string_view says;
 };
 
-void check(const Case& c, QueryFault fault = QueryFault::syntax) {
+void check(const ErrorCase& c, QueryFault fault = QueryFault::syntax) {
   const auto query = parse_query(c.text);
   ASSERT_FALSE(query) << c.text;
   const SyntaxError& error = query.error();
@@ -29,7 +29,7 @@ void check(const Case& c, QueryFault fault = QueryFault::syntax) {
 }
 
 TEST(ParserError, SaysWhatIsNotExpectedWhere) {
-  for (const Case& c : std::initializer_list<Case>{
+  for (const ErrorCase& c : std::initializer_list<ErrorCase>{
            {"", 0, 0, "near the end of the query. Expected SELECT"},
            {"SELEC *", 0, 5, "near 'SELEC'. Expected SELECT"},
            {"SELECT", 6, 6, "Expected an expression"},

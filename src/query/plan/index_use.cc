@@ -9,7 +9,7 @@ namespace {
 
 using Impact = IndexUse::Impact;
 
-std::string text_of(const value::Path& path, value::Tail tail) {
+std::string shown_path(const value::Path& path, value::Tail tail) {
   return value::to_string(value::IndexPath{.path = path, .tail = tail});
 }
 
@@ -29,7 +29,7 @@ void add_used(const IndexNode& node, IndexUse& use) {
       node.kind == IndexNode::Kind::ranges || node.kind == IndexNode::Kind::lacking;
   if (!is_leaf) return;
   const value::Tail tail = node.is_spatial ? value::Tail::subtree : value::Tail::value;
-  add(use.used, {.path = text_of(node.path, tail),
+  add(use.used, {.path = shown_path(node.path, tail),
                  .impact = node.test ? Impact::low : Impact::high,
                  .is_exact = node.is_exact});
 }
@@ -95,13 +95,13 @@ IndexUse index_use_of(const BoundQuery& query, const IndexPlan& plan) {
     }
   } else if (plan.order) {
     const value::Path& path = plan.order->keys.front().path;
-    add(use.used, {.path = text_of(path, value::Tail::value), .is_exact = true});
+    add(use.used, {.path = shown_path(path, value::Tail::value), .is_exact = true});
   }
   if (plan.only && plan.only->path) {
-    add(use.used, {.path = text_of(*plan.only->path, value::Tail::value), .is_exact = true});
+    add(use.used, {.path = shown_path(*plan.only->path, value::Tail::value), .is_exact = true});
   }
   for (const value::Path& path : plan.missing) {
-    add(use.missing, {.path = text_of(path, value::Tail::value)});
+    add(use.missing, {.path = shown_path(path, value::Tail::value)});
   }
   if (use.used_composites.empty()) add_missing_composite(query, plan, use);
   return use;

@@ -14,7 +14,7 @@ namespace {
 using value::CompositeTerms;
 using value::Value;
 
-constexpr size_t kRunBatch = 64;
+constexpr size_t kCompositeRunBatch = 64;
 constexpr size_t kRunBytesMax = 4ULL << 20;  // of a run's order values and keys, in memory
 
 }  // namespace
@@ -179,7 +179,7 @@ Status CompositeOrderCursor::read_run(const std::string& run) {
     if (budget.spend(kStepsOfEntry)) return pass(ended_early(budget));
     keys.emplace_back(entries_->key());
     if (auto moved = move(); !moved) return moved;
-    if (keys.size() < kRunBatch) continue;
+    if (keys.size() < kCompositeRunBatch) continue;
     if (auto ordered = order_items(keys); !ordered) return ordered;
   }
   if (auto ordered = order_items(keys); !ordered) return ordered;

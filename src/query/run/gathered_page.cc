@@ -81,7 +81,7 @@ class Gathering {
   Frame frame_;
 };
 
-struct Row {
+struct GatheredRow {
   OrderValues order;
   Fingerprint mark{};
   uint64_t number = 0;  // among those with the same place
@@ -106,13 +106,13 @@ class GatheredPage {
     Budget& budget = input.context.budget;
     Held held(budget);
     for (Collector::Ranked& one : *results) {
-      Row& row = rows_.emplace_back();
+      GatheredRow& row = rows_.emplace_back();
       row.order = std::move(one.order);
       row.mark = fingerprint_of(one.result);
       if (!append_row(one.result, row.written, input)) return pass(ended_early(budget));
       one.result = Value();  // what it is written as is in its place
       bytes += row.written.size();
-      held.add(sizeof(Row) + row.written.capacity());
+      held.add(sizeof(GatheredRow) + row.written.capacity());
     }
     results->clear();
     const bool has_order = !query_.order_by.empty();
@@ -134,7 +134,7 @@ class GatheredPage {
   }
 
  private:
-  std::strong_ordering places(const Row& a, const Row& b) const {
+  std::strong_ordering places(const GatheredRow& a, const GatheredRow& b) const {
     const auto order = compare(query_, a.order, b.order);
     return order != std::strong_ordering::equal ? order : a.mark <=> b.mark;
   }
@@ -143,7 +143,7 @@ class GatheredPage {
     const auto order = sorted_order(rows_.size(), budget, [this](uint32_t a, uint32_t b) {
       return places(rows_[a], rows_[b]) < 0;
     });
-    std::vector<Row> sorted;
+    std::vector<GatheredRow> sorted;
     sorted.reserve(rows_.size());
     for (const uint32_t at : order) sorted.push_back(std::move(rows_[at]));
     rows_ = std::move(sorted);
@@ -156,13 +156,13 @@ class GatheredPage {
   // FROM may have sorted those.
   void number_as_they_came() {
     KeyedMap<std::string_view, uint64_t> seen;
-    for (Row& row : rows_) row.number = seen[row.written]++;
+    for (GatheredRow& row : rows_) row.number = seen[row.written]++;
   }
 
   // The index after the last row of the previous page; by count when that row is gone.
   Result<size_t> after_last() const {
     if (!at_.result_mark) return fail(Code::invalid, "the position is not one of this query");
-    const auto last = std::ranges::find_if(rows_, [&](const Row& row) {
+    const auto last = std::ranges::find_if(rows_, [&](const GatheredRow& row) {
       return row.mark == *at_.result_mark && row.number == at_.rows_of_it;
     });
     if (last != rows_.end()) return static_cast<size_t>(last - rows_.begin()) + 1;
@@ -171,22 +171,24 @@ class GatheredPage {
 
   Result<size_t> after_position() const {
     if (!at_.result_mark) return fail(Code::invalid, "the position is not one of this query");
-    Row place{.order = {}, .mark = *at_.result_mark, .number = at_.rows_of_it, .written = {}};
+    GatheredRow place{
+        .order = {}, .mark = *at_.result_mark, .number = at_.rows_of_it, .written = {}};
     if (!at_.order.empty()) {
       auto values = parse_order_values(query_, at_.order);
       if (!values) return pass(values.error());
       place.order = std::move(*values);
     } else {
-      const auto same = std::ranges::find_if(rows_, [&](const Row& row) {
+      const auto same = std::ranges::find_if(rows_, [&](const GatheredRow& row) {
         return row.mark == place.mark && fingerprint_of(row.order) == at_.order_mark;
       });
       if (same == rows_.end()) return pass(order_values_gone());
       place.order = same->order;
     }
-    const auto next = std::ranges::upper_bound(rows_, place, [this](const Row& a, const Row& b) {
-      const auto order = places(a, b);
-      return order < 0 || (order == 0 && a.number < b.number);
-    });
+    const auto next =
+        std::ranges::upper_bound(rows_, place, [this](const GatheredRow& a, const GatheredRow& b) {
+          const auto order = places(a, b);
+          return order < 0 || (order == 0 && a.number < b.number);
+        });
     return static_cast<size_t>(next - rows_.begin());
   }
 
@@ -204,7 +206,7 @@ class GatheredPage {
       if (++at_.given == most) return;
     }
     if (at == rows_.size()) return;
-    const Row& last = rows_[at - 1];
+    const GatheredRow& last = rows_[at - 1];
     at_.rows_of_it = last.number;
     at_.order = to_json(last.order);
     at_.order_mark = fingerprint_of(last.order);
@@ -218,7 +220,7 @@ class GatheredPage {
   QueryPage page_;
   Position at_;
   uint64_t skip_ = 0;
-  std::vector<Row> rows_;
+  std::vector<GatheredRow> rows_;
 };
 
 }  // namespace

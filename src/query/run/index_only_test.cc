@@ -118,7 +118,7 @@ std::vector<std::string> random_bodies(uint32_t seed, size_t count, bool scalars
   return bodies;
 }
 
-const char* const kQueries[] = {
+const char* const kIndexOnlyQueries[] = {
     "SELECT VALUE COUNT(1) FROM c",
     "SELECT COUNT(c) AS n, COUNT(c.a) AS m FROM c",
     "SELECT VALUE COUNT(1) FROM c WHERE c.a = 2",
@@ -149,7 +149,7 @@ TEST_F(IndexOnlyTest, SameAsByItems) {
       IndexedSpace::Options options;
       options.shapes_max = shapes_max;
       IndexedSpace space(IndexedSpace::in_order(random_bodies(3, 300, scalars_only)), options);
-      for (const char* text : kQueries) {
+      for (const char* text : kIndexOnlyQueries) {
         SCOPED_TRACE(text);
         const auto query = bind(text);
         const auto found = by_index(space, *query);

@@ -18,12 +18,12 @@
 namespace orrery::query {
 namespace {
 
-constexpr size_t kBatchMax = 64;
+constexpr size_t kOrderedBatchMax = 64;
 constexpr uint64_t kEntriesBetweenPauses = 4096;
-constexpr uint64_t kKeySetMax = 200'000;    // keys, by estimate
-constexpr size_t kKeySetBytes = 32 << 20;   // of them, in memory
-constexpr size_t kKeyPlaceBytes = 64;       // of each, besides the key
-constexpr uint64_t kUnorderedMax = 50'000;  // items that the cursor may have to sort itself
+constexpr uint64_t kFoundKeysMax = 200'000;   // keys, by estimate
+constexpr size_t kFoundKeysBytes = 32 << 20;  // of them, in memory
+constexpr size_t kFoundKeyBytes = 64;         // of each, besides the key
+constexpr uint64_t kUnorderedMax = 50'000;    // items that the cursor may have to sort itself
 
 // For lookups in any order.
 using KeySet = KeyedSet<std::string>;
@@ -131,7 +131,7 @@ class OrderedSource final : public ItemSource {
 
  private:
   Result<bool> read_batch(size_t wanted) {
-    const size_t most = std::clamp(wanted, is_exact_ ? size_t{1} : size_t{8}, kBatchMax);
+    const size_t most = std::clamp(wanted, is_exact_ ? size_t{1} : size_t{8}, kOrderedBatchMax);
     at_ = 0;
     keys_.clear();
     doubtful_.clear();
@@ -213,7 +213,7 @@ Result<std::unique_ptr<ItemSource>> open_in_order(const SourceSetting& setting,
     const uint64_t asking =
         2 * matches + 2 * steps + kFetchCost * std::min<uint64_t>(wanted, steps);
     if (sorting < std::min(fetching, asking)) return nullptr;
-    if (asking < fetching && matches <= kKeySetMax) {
+    if (asking < fetching && matches <= kFoundKeysMax) {
       auto rest = open_keys(reader, parts.rest);
       if (!rest) return pass(rest.error());
       keys.emplace();
@@ -224,8 +224,8 @@ Result<std::unique_ptr<ItemSource>> open_in_order(const SourceSetting& setting,
         if (!*found) break;
         if (budget.spend(kStepsOfEntry)) return pass(ended_early(budget));
         keys->emplace((*rest)->key());
-        bytes += (*rest)->key().size() + kKeyPlaceBytes;
-        if (bytes > kKeySetBytes) {
+        bytes += (*rest)->key().size() + kFoundKeyBytes;
+        if (bytes > kFoundKeysBytes) {
           keys.reset();  // the estimate was wrong: the items will tell
           break;
         }

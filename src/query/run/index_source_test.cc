@@ -19,7 +19,7 @@ namespace {
 using value::Value;
 using Estimate = IndexedSpace::Options::Estimate;
 
-std::shared_ptr<const BoundQuery> bind(const std::string& text) {
+std::shared_ptr<const BoundQuery> bound(const std::string& text) {
   return bind_query(parse_query(text).value(), {}).value();
 }
 
@@ -132,7 +132,7 @@ class SourceTest : public testing::Test {
 
   void expect_same_from_everywhere(IndexedSpace& space, const std::string& text, bool ordered) {
     SCOPED_TRACE(text);
-    const auto query = bind(text);
+    const auto query = bound(text);
     const std::vector<Item> all = expected(space, *query, ordered);
     for (size_t from = 0; from <= all.size(); ++from) {
       for (const bool inclusive : {false, true}) {
@@ -223,7 +223,7 @@ TEST_F(SourceTest, OrderOfAPathFromAValueThatIsNotThere) {
                                            std::tuple("SELECT * FROM c ORDER BY c.n", 0.5, 9)}) {
       const SourceStart start{
           .values = {Value::make_number(from)}, .key = last, .inclusive = inclusive};
-      const auto keys = read(space, *bind(text), true, &start, 100);
+      const auto keys = read(space, *bound(text), true, &start, 100);
       ASSERT_TRUE(keys);
       EXPECT_EQ(keys->size(), size_t(left)) << text << " from " << from;
     }
@@ -351,7 +351,7 @@ TEST_F(SourceTest, ACompositeIsReadNoFurtherThanIsWanted) {
         "SELECT * FROM c WHERE c.g = 7 AND c.n > 2500 ORDER BY c.n",
         "SELECT * FROM c WHERE c.g = 7 AND c.n <= 2500 ORDER BY c.n DESC",
         "SELECT * FROM c WHERE c.g >= 50 ORDER BY c.g, c.n"}) {
-    const auto keys = read(space, *bind(text), true, nullptr, 10);
+    const auto keys = read(space, *bound(text), true, nullptr, 10);
     ASSERT_TRUE(keys) << text;
     EXPECT_EQ(keys->size(), size_t{10});
     EXPECT_EQ(counts_.items, uint64_t{10}) << text;
@@ -362,7 +362,7 @@ TEST_F(SourceTest, ACompositeIsReadNoFurtherThanIsWanted) {
 TEST_F(SourceTest, ReadsNoMoreThanIsWanted) {
   IndexedSpace space(numbered(5000));
   const auto count = [&](const char* text, bool ordered, size_t wanted) {
-    const auto keys = read(space, *bind(text), ordered, nullptr, wanted);
+    const auto keys = read(space, *bound(text), ordered, nullptr, wanted);
     EXPECT_TRUE(keys) << text;
     return keys ? keys->size() : 0;
   };
@@ -394,18 +394,18 @@ TEST_F(SourceTest, ReadsNoMoreThanIsWanted) {
 
 TEST_F(SourceTest, FewItemsAreSortedRatherThanWalkedTo) {
   IndexedSpace space(numbered(5000));
-  EXPECT_FALSE(
-      read(space, *bind("SELECT * FROM c WHERE c.t = \"name 7\" ORDER BY c.n"), true, nullptr, 10));
+  EXPECT_FALSE(read(space, *bound("SELECT * FROM c WHERE c.t = \"name 7\" ORDER BY c.n"), true,
+                    nullptr, 10));
 }
 
 TEST_F(SourceTest, AViewWithoutItsIndexIsReadWhole) {
   IndexedSpace::Options options;
   options.is_indexed = false;
   IndexedSpace space(IndexedSpace::in_order(numbered(50)), options);
-  EXPECT_EQ(read(space, *bind("SELECT * FROM c WHERE c.n = 7"), false, nullptr, 10)->size(),
+  EXPECT_EQ(read(space, *bound("SELECT * FROM c WHERE c.n = 7"), false, nullptr, 10)->size(),
             size_t{1});
   EXPECT_EQ(counts_.entries, uint64_t{0});
-  EXPECT_FALSE(read(space, *bind("SELECT * FROM c ORDER BY c.n"), true, nullptr, 10));
+  EXPECT_FALSE(read(space, *bound("SELECT * FROM c ORDER BY c.n"), true, nullptr, 10));
 }
 
 }  // namespace

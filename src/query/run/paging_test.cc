@@ -9,7 +9,7 @@
 namespace orrery::query {
 namespace {
 
-constexpr std::string_view kQueries[] = {
+constexpr std::string_view kPagedQueries[] = {
     "SELECT VALUE c.id FROM c",
     "SELECT VALUE e FROM c JOIN e IN c.l",
     "SELECT VALUE c.id FROM c OFFSET 7 LIMIT 20",
@@ -40,7 +40,7 @@ constexpr std::string_view kUnordered[] = {
 };
 
 TEST_F(PagingTest, PagesOfAnySizeGiveTheSameRows) {
-  for (const std::string_view text : kQueries) {
+  for (const std::string_view text : kPagedQueries) {
     limits_.rows = 1000;
     const Rows whole = rest(text);
     EXPECT_FALSE(whole.empty()) << text;
@@ -61,7 +61,7 @@ TEST_F(PagingTest, PagesOfAnySizeGiveTheSameRows) {
 
 // So that a client asks no more than it has to, and can tell when a partition is done.
 TEST_F(PagingTest, TheLastPageSaysThatItIs) {
-  std::vector<std::string_view> texts(std::begin(kQueries), std::end(kQueries));
+  std::vector<std::string_view> texts(std::begin(kPagedQueries), std::end(kPagedQueries));
   texts.insert(texts.end(), std::begin(kUnordered), std::end(kUnordered));
   texts.insert(texts.end(), {
                                 "SELECT * FROM c",
@@ -150,7 +150,7 @@ TEST_F(PagingTest, LimitsCountOverPages) {
 // A position whose order values were too long to keep is found again by the row itself.
 TEST_F(PagingTest, OrderValuesCanBeLeftOut) {
   forgets_order_ = true;
-  for (const std::string_view text : kQueries) {
+  for (const std::string_view text : kPagedQueries) {
     limits_.rows = 1000;
     const Rows whole = rest(text);
     limits_.rows = 4;

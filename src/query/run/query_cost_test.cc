@@ -13,7 +13,7 @@
 namespace orrery::query {
 namespace {
 
-std::string repeat(std::string_view text, size_t times) {
+std::string repeated(std::string_view text, size_t times) {
   std::string out;
   out.reserve(text.size() * times);
   for (size_t i = 0; i < times; ++i) out += text;
@@ -28,8 +28,8 @@ class QueryCostTest : public testing::Test {
     for (size_t i = 1; i < 2000; ++i) {
       members += ",\"m" + std::to_string(i) + "\":" + std::to_string(i);
     }
-    return R"({"id":"1","l":[0)" + repeat(",0", 1999) + R"(],"t":")" + repeat("a", 50'000) +
-           R"(","w":")" + repeat("x y ", 5'000) + R"(","o":{)" + members + "}}";
+    return R"({"id":"1","l":[0)" + repeated(",0", 1999) + R"(],"t":")" + repeated("a", 50'000) +
+           R"(","w":")" + repeated("x y ", 5'000) + R"(","o":{)" + members + "}}";
   }
 
   // Runs one page, and says how it ended: ok, time, memory, or the message.
@@ -92,7 +92,7 @@ std::string growing(std::string_view first, std::string_view of_last, size_t lev
 }
 
 TEST_F(QueryCostTest, ArraysOfArraysEnd) {
-  const std::string numbers = "[" + repeat("0,", 99) + "0]";
+  const std::string numbers = "[" + repeated("0,", 99) + "0]";
   for (const std::string& made :
        {nested("ARRAY_CONCAT(", numbers, 10, 3), nested("ARRAY_CONCAT(", "c.l", 20, 2),
         nested("SETUNION(", "c.l", 2, 8)}) {
@@ -144,7 +144,7 @@ TEST_F(QueryCostTest, RowsThatAreKeptEnd) {
 TEST_F(QueryCostTest, WorkWithoutRowsEnds) {
   looks_max_ = 500;
   const std::string ten_times_ten = "c.l JOIN b IN c.l JOIN d IN c.l JOIN e IN c.l";
-  const std::string needle = repeat("a", 2000) + "b";
+  const std::string needle = repeated("a", 2000) + "b";
   for (const std::string& filter : std::initializer_list<std::string>{
            "EXISTS(SELECT VALUE 1 FROM a IN " + ten_times_ten + " WHERE a + b + d + e = 1)",
            "(SELECT VALUE COUNT(1) FROM a IN " + ten_times_ten + ") = 1",
@@ -185,7 +185,7 @@ TEST_F(QueryCostTest, ShapesOfManyPositionsEnd) {
 }
 
 TEST_F(QueryCostTest, ConstantsAreComputedWithinTheBudget) {
-  const std::string numbers = "[" + repeat("0,", 999) + "0]";
+  const std::string numbers = "[" + repeated("0,", 999) + "0]";
   EXPECT_EQ(run("SELECT VALUE ARRAY_LENGTH(" + nested("ARRAY_CONCAT(", numbers, 64, 1) + ")"),
             "ok");
   const std::string text = nested("CONCAT(", "REPLICATE('a', 10000)", 100, 2);

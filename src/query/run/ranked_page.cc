@@ -36,7 +36,7 @@ Error rows_over_memory() {
                                  kQueryMemoryMax >> 20)};
 }
 
-struct Row {
+struct RankedRow {
   std::string key;
   uint64_t number = 0;  // among the rows of its item
   double fused = 0;     // the larger the better
@@ -138,7 +138,8 @@ class RankedPage {
     }
     rows_.push_back({.key = std::string(key), .number = number});
     // A score, and its rank while rows are sorted.
-    memory_ += sizeof(Row) + key.size() + scores_.size() * sizeof(double) + 3 * sizeof(uint32_t);
+    memory_ +=
+        sizeof(RankedRow) + key.size() + scores_.size() * sizeof(double) + 3 * sizeof(uint32_t);
     return memory_ <= kQueryMemoryMax;
   }
 
@@ -159,8 +160,8 @@ class RankedPage {
       }
     }
     ranked_ = sorted_order(rows_.size(), budget, [this](uint32_t one, uint32_t other) {
-      const Row& a = rows_[one];
-      const Row& b = rows_[other];
+      const RankedRow& a = rows_[one];
+      const RankedRow& b = rows_[other];
       // Total even where weights are infinite.
       const auto order = std::weak_order(b.fused, a.fused);
       if (order != 0) return order < 0;
@@ -188,7 +189,7 @@ class RankedPage {
     return {};
   }
 
-  Result<std::optional<std::string>> show(const Row& row) {
+  Result<std::optional<std::string>> show(const RankedRow& row) {
     auto body = ItemScan::find(input_.space, row.key);
     if (!body) return pass(body.error());
     if (!*body) return std::nullopt;
@@ -217,7 +218,7 @@ class RankedPage {
   Frame frame_;
   std::vector<Score> scores_;
   // In pieces, which do not move when there are more of them.
-  std::deque<Row> rows_;
+  std::deque<RankedRow> rows_;
   std::deque<double> scores_of_rows_;  // those of the first row, those of the second …
   std::vector<uint32_t> ranked_;       // places in rows_, the best first
   size_t memory_ = 0;                  // of both

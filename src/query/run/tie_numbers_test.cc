@@ -112,7 +112,7 @@ class TieNumbersTest : public testing::Test {
   int stops_after_ = 0;  // so many items; 0: never
 };
 
-constexpr const char* kQueries[] = {
+constexpr const char* kTieQueries[] = {
     "SELECT c.v, c.id FROM c ORDER BY c.v",
     "SELECT c.v, c.id FROM c ORDER BY c.v DESC",
     "SELECT c.v, c.id FROM c ORDER BY c.v DESC, c.none",
@@ -123,7 +123,7 @@ constexpr const char* kQueries[] = {
 TEST_F(TieNumbersTest, GrowAmongEqualsAndAreTheSameInPagesOfAnySize) {
   for (const bool is_indexed : {true, false}) {
     is_indexed_ = is_indexed;
-    for (const std::string text : kQueries) {
+    for (const std::string text : kTieQueries) {
       const Got whole = rest(text, 1000);
       EXPECT_GE(whole.size(), 48U) << text;
       expect_growing(whole, text);
@@ -138,7 +138,7 @@ TEST_F(TieNumbersTest, GrowAmongEqualsAndAreTheSameInPagesOfAnySize) {
 }
 
 TEST_F(TieNumbersTest, AreTheSameWhenTimeIsUp) {
-  for (const std::string text : kQueries) {
+  for (const std::string text : kTieQueries) {
     stops_after_ = 0;
     const Got whole = rest(text, 1000);
     for (const bool is_indexed : {true, false}) {
@@ -187,7 +187,7 @@ TEST_F(TieNumbersTest, AreTheSameFromGivenOrderValuesOn) {
 }
 
 TEST_F(TieNumbersTest, StayWhenTheRangeIsDivided) {
-  for (const std::string text : kQueries) {
+  for (const std::string text : kTieQueries) {
     std::map<std::string, uint32_t> number_of;
     for (const Numbered& one : rest(text, 1000)) number_of[one.row] = one.number;
     for (const Position& from : page_ends(text, 7)) {
@@ -207,7 +207,7 @@ TEST_F(TieNumbersTest, GoOnIntoThoseOfTheNextKeys) {
   items_.swap(many);
   for (uint32_t i = 0; i < 2 * kBetweenKeys + 10; ++i) add('d', "x" + std::to_string(i), "1");
   items_.swap(many);
-  for (const std::string text : {kQueries[0], kQueries[1]}) {
+  for (const std::string text : {kTieQueries[0], kTieQueries[1]}) {
     items_ = few;
     std::map<std::string, uint32_t> number_of;
     for (const Numbered& one : rest(text, 1000)) number_of[one.row] = one.number;
@@ -228,7 +228,7 @@ TEST_F(TieNumbersTest, GoOnIntoThoseOfTheNextKeys) {
 TEST_F(TieNumbersTest, EndAtTheLargest) {
   const auto of_last_key = [&] {
     std::vector<uint32_t> numbers;
-    for (const Numbered& one : rest(kQueries[0], 1)) {
+    for (const Numbered& one : rest(kTieQueries[0], 1)) {
       if (one.row.starts_with("{\"v\":1,\"id\":\"h")) numbers.push_back(one.number);
     }
     return numbers;
@@ -236,7 +236,7 @@ TEST_F(TieNumbersTest, EndAtTheLargest) {
   least_ = kTieNumberMax - 1 - of_last_key().front();
   EXPECT_EQ(of_last_key(), (std::vector{kTieNumberMax - 1, kTieNumberMax, kTieNumberMax}));
   least_ = std::numeric_limits<uint32_t>::max() - 30 * kBetweenKeys;
-  for (const Numbered& one : rest(kQueries[0], 5)) EXPECT_EQ(one.number, kTieNumberMax);
+  for (const Numbered& one : rest(kTieQueries[0], 5)) EXPECT_EQ(one.number, kTieNumberMax);
 }
 
 // Clients count the rows of a page that have the same number as the last.

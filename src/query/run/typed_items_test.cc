@@ -177,7 +177,7 @@ TEST_F(TypedItemsTest, AnswersAsAScanDoesWhateverTheValues) {
   values.push_back(Value::make_min_key());
   values.push_back(Value::make_bytes(value::Type::binary, std::string(2000, 'x')));
   fill(values, 150);
-  static constexpr std::string_view kFilters[] = {
+  static constexpr std::string_view kTypedFilters[] = {
       "c.v = @p",
       "c.v != @p",
       "c.v < @p",
@@ -213,7 +213,7 @@ TEST_F(TypedItemsTest, AnswersAsAScanDoesWhateverTheValues) {
     Parameters parameters = {{"@p", values[random_() % values.size()]},
                              {"@q", values[random_() % values.size()]}};
     if (round % 2 == 0) parameters["@p"] = values[random_() % 5];
-    for (const std::string_view filter : kFilters) {
+    for (const std::string_view filter : kTypedFilters) {
       const std::string_view shape = kShapes[random_() % std::size(kShapes)];
       same_rows(std::string(shape) + std::string(filter), parameters);
       const std::string_view order = kOrders[random_() % std::size(kOrders)];

@@ -12,18 +12,18 @@
 namespace orrery::volume {
 namespace {
 
-constexpr const char* kState = "state";
-constexpr int kAttempts = 16;
+constexpr const char* kVersionAttribute = "state";
+constexpr int kReadAttempts = 16;
 
 // From one state to the next. Code::retry: it is another one by now.
 Status change(ObjectStore& store, const WrittenVersion& from, WrittenVersion to) {
   to.turn = from.turn + 1;
-  ObjectChange wanted{.set_attributes = {{kState, encode(to)}}};
+  ObjectChange wanted{.set_attributes = {{kVersionAttribute, encode(to)}}};
   if (from.turn == 0) {
     wanted.presence = ObjectChange::Presence::must_be_new;
   } else {
     wanted.presence = ObjectChange::Presence::must_be_there;
-    wanted.attributes_equal = {{kState, encode(from)}};
+    wanted.attributes_equal = {{kVersionAttribute, encode(from)}};
   }
   const Outcome changed = store.apply(kVersionObject, wanted);
   switch (changed.applied) {
@@ -75,14 +75,14 @@ Result<WrittenVersion> read_written_version(ObjectStore& store) {
   auto object = store.inspect(kVersionObject);
   if (!object && object.error().code == Code::not_found) return WrittenVersion();
   if (!object) return pass(object.error());
-  const auto version = decode_written_version(object->attribute(kState));
+  const auto version = decode_written_version(object->attribute(kVersionAttribute));
   if (version) return *version;
   return fail(Code::corrupt, fmt::format("the object {} in {} says '{}'", kVersionObject,
-                                         store.place(), object->attribute(kState)));
+                                         store.place(), object->attribute(kVersionAttribute)));
 }
 
 Status admit(ObjectStore& store, SpokenVersions own) {
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; attempt < kReadAttempts; ++attempt) {
     auto version = read_written_version(store);
     if (!version) return pass(version.error());
     if (version->written > own.newest) {

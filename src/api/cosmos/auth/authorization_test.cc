@@ -25,7 +25,7 @@ account::KeyRing authorizer(const account::Keys& keys = {.primary = kKey,
   return std::move(*made);
 }
 
-ResourceAddress address(std::string_view path) {
+ResourceAddress address_at(std::string_view path) {
   auto made = address_of(path);
   EXPECT_TRUE(made.has_value()) << path;
   return made.value_or(ResourceAddress{});
@@ -33,7 +33,7 @@ ResourceAddress address(std::string_view path) {
 
 Result<account::Access> verify(const account::KeyRing& checker, std::string_view verb,
                                std::string_view path, std::string_view header, int64_t now = kNow) {
-  const ResourceAddress at = address(path);
+  const ResourceAddress at = address_at(path);
   return cosmos::verify(
       checker,
       {.verb = verb, .authorization = header, .date = kDate, .address = &at, .now_s = now});
@@ -158,7 +158,7 @@ TEST(Authorization, AllowsFifteenMinutesOfSkew) {
 
 TEST(Authorization, NeedsADate) {
   const account::KeyRing checker = authorizer();
-  const ResourceAddress at = address("/dbs");
+  const ResourceAddress at = address_at("/dbs");
   for (const char* date : {"", "yesterday"}) {
     const std::string header = sign(checker, "GET", "dbs", "", date);
     auto access = cosmos::verify(
@@ -181,7 +181,7 @@ TEST(Authorization, RefusesBadKeys) {
 // Not a limit to enforce on a shared machine: printed, and only absurd values fail.
 TEST(Authorization, IsCheap) {
   const account::KeyRing checker = authorizer();
-  const ResourceAddress at = address("/dbs/shop/colls/orders/docs/item-0123456789");
+  const ResourceAddress at = address_at("/dbs/shop/colls/orders/docs/item-0123456789");
   const std::string header = sign(checker, "GET", at.resource_type, at.resource_link, kDate);
   constexpr int kRounds = 20'000;
   const auto start = std::chrono::steady_clock::now();

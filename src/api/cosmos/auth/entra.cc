@@ -34,7 +34,7 @@ Result<std::vector<std::string>> texts_of(const Node& list, std::string_view nam
   return texts;
 }
 
-Result<std::string> text_of(const Node& root, std::string_view name) {
+Result<std::string> wanted_text(const Node& root, std::string_view name) {
   const Node* found = root.find(name);
   if (found == nullptr) return std::string();
   if (found->type != Type::string || found->text.empty()) {
@@ -57,7 +57,7 @@ Result<EntraFile> parse_entra_file(std::string_view text) {
     }
   }
   EntraFile file;
-  auto issuer = text_of(root, "issuer");
+  auto issuer = wanted_text(root, "issuer");
   if (!issuer) return pass(issuer.error());
   if (!issuer->empty()) file.issuers.push_back(std::move(*issuer));
   if (const Node* list = root.find("issuers")) {
@@ -73,7 +73,7 @@ Result<EntraFile> parse_entra_file(std::string_view text) {
   file.audiences = std::move(*parsed);
   for (auto [name, into] :
        {std::pair("discovery", &file.discovery), std::pair("keys", &file.keys)}) {
-    auto place = text_of(root, name);
+    auto place = wanted_text(root, name);
     if (!place) return pass(place.error());
     *into = std::move(*place);
   }
@@ -93,11 +93,11 @@ Result<std::string> keys_place_of(std::string_view discovery_document,
   if (!document || document->root().type != Type::object) {
     return fail(Code::invalid, "the discovery document is not a JSON object");
   }
-  auto issuer = text_of(document->root(), "issuer");
+  auto issuer = wanted_text(document->root(), "issuer");
   if (!issuer || std::ranges::find(issuers, *issuer) == issuers.end()) {
     return fail(Code::invalid, "the discovery document is of another issuer");
   }
-  auto place = text_of(document->root(), "jwks_uri");
+  auto place = wanted_text(document->root(), "jwks_uri");
   if (!place || place->empty()) {
     return fail(Code::invalid, "the discovery document does not say where the keys are (jwks_uri)");
   }

@@ -13,9 +13,9 @@
 namespace orrery::cosmos {
 namespace {
 
-constexpr char kVersion = 1;
+constexpr char kTokenVersion = 1;
 constexpr size_t kBodyBytes = 25;
-constexpr size_t kSealBytes = 32;
+constexpr size_t kTokenSealBytes = 32;
 
 }  // namespace
 
@@ -39,10 +39,10 @@ uint64_t fingerprint_of(std::string_view definition) {
 }
 
 ResourceTokens::ResourceTokens(const account::Secret& secret)
-    : seal_(secret.seal("resource tokens", kSealBytes)) {}
+    : seal_(secret.seal("resource tokens", kTokenSealBytes)) {}
 
 std::string ResourceTokens::seal(const ResourceToken& token) const {
-  std::string bytes(kBodyBytes, kVersion);
+  std::string bytes(kBodyBytes, kTokenVersion);
   store_u32_be(bytes.data() + 1, token.permission);
   store_u32_be(bytes.data() + 5, token.container);
   store_u64_be(bytes.data() + 9, static_cast<uint64_t>(token.expires_s));
@@ -52,9 +52,9 @@ std::string ResourceTokens::seal(const ResourceToken& token) const {
 
 Result<ResourceToken> ResourceTokens::open(std::string_view signature) const {
   const auto bytes = from_base64(signature);
-  if (bytes && bytes->size() == kBodyBytes + kSealBytes) {
+  if (bytes && bytes->size() == kBodyBytes + kTokenSealBytes) {
     const auto opened = seal_.open(*bytes);
-    if (opened && opened->front() == kVersion) {
+    if (opened && opened->front() == kTokenVersion) {
       const std::string_view body = *opened;
       return ResourceToken{.permission = load_u32_be(body.data() + 1),
                            .container = load_u32_be(body.data() + 5),

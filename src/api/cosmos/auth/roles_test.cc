@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 constexpr std::string_view kPrefix = "Microsoft.DocumentDB/databaseAccounts/";
 
-Result<Roles> parse(std::string_view text) {
+Result<Roles> parse_roles(std::string_view text) {
   auto document = value::JsonDocument::parse(text);
   EXPECT_TRUE(document) << text;
   return Roles::parse(document->root());
@@ -47,7 +47,7 @@ TEST(Roles, ActionsHaveTheVendorsNames) {
 }
 
 TEST(Roles, AssignmentsAddUp) {
-  auto roles = parse(R"({
+  auto roles = parse_roles(R"({
     "roles": [{"name":"deleter","id":"d-1","actions":
       ["Microsoft.DocumentDB/databaseAccounts/sqlDatabases/containers/items/delete"]}],
     "assignments": [
@@ -101,7 +101,7 @@ TEST(Roles, SayWhatIsWrong) {
           {R"({"assignments":[{"principal":"p",)" + reader +
                R"(,"scope":"/dbs/x/colls/y/docs/z"}]})",
            "scope"}}) {
-    auto roles = parse(text);
+    auto roles = parse_roles(text);
     ASSERT_FALSE(roles) << text;
     EXPECT_THAT(roles.error().message, HasSubstr(words)) << text;
   }

@@ -11,7 +11,7 @@
 namespace orrery::cosmos::direct {
 namespace {
 
-namespace token_id = response_token;
+namespace answer_token = response_token;
 
 constexpr int kBadRequest = 400;
 constexpr int kGone = 410;
@@ -40,29 +40,29 @@ struct Answer {
   std::string_view usage;
 };
 
-struct Known {
+struct KnownHeader {
   std::string_view name;
   std::string_view Answer::* field;
 };
 
-constexpr std::array kKnown = {
-    Known{"x-ms-session-token", &Answer::session_token},
-    Known{"lsn", &Answer::lsn},
-    Known{"x-ms-documentdb-partitionkeyrangeid", &Answer::range_id},
-    Known{"x-ms-content-path", &Answer::owner_id},
-    Known{"x-ms-alt-content-path", &Answer::owner_full_name},
-    Known{"x-ms-request-charge", &Answer::charge},
-    Known{"etag", &Answer::etag},
-    Known{"x-ms-item-count", &Answer::item_count},
-    Known{"x-ms-continuation", &Answer::continuation},
-    Known{"x-ms-substatus", &Answer::substatus},
-    Known{"x-ms-retry-after-ms", &Answer::retry_after_ms},
-    Known{"x-ms-documentdb-query-metrics", &Answer::query_metrics},
-    Known{"x-ms-cosmos-query-execution-info", &Answer::query_execution_info},
-    Known{"x-ms-cosmos-index-utilization", &Answer::index_utilization},
-    Known{"x-ms-documentdb-script-log-results", &Answer::script_log},
-    Known{"x-ms-resource-quota", &Answer::quota},
-    Known{"x-ms-resource-usage", &Answer::usage},
+constexpr std::array kKnownHeaders = {
+    KnownHeader{"x-ms-session-token", &Answer::session_token},
+    KnownHeader{"lsn", &Answer::lsn},
+    KnownHeader{"x-ms-documentdb-partitionkeyrangeid", &Answer::range_id},
+    KnownHeader{"x-ms-content-path", &Answer::owner_id},
+    KnownHeader{"x-ms-alt-content-path", &Answer::owner_full_name},
+    KnownHeader{"x-ms-request-charge", &Answer::charge},
+    KnownHeader{"etag", &Answer::etag},
+    KnownHeader{"x-ms-item-count", &Answer::item_count},
+    KnownHeader{"x-ms-continuation", &Answer::continuation},
+    KnownHeader{"x-ms-substatus", &Answer::substatus},
+    KnownHeader{"x-ms-retry-after-ms", &Answer::retry_after_ms},
+    KnownHeader{"x-ms-documentdb-query-metrics", &Answer::query_metrics},
+    KnownHeader{"x-ms-cosmos-query-execution-info", &Answer::query_execution_info},
+    KnownHeader{"x-ms-cosmos-index-utilization", &Answer::index_utilization},
+    KnownHeader{"x-ms-documentdb-script-log-results", &Answer::script_log},
+    KnownHeader{"x-ms-resource-quota", &Answer::quota},
+    KnownHeader{"x-ms-resource-usage", &Answer::usage},
 };
 
 Answer answer_of(std::string_view lines) {
@@ -75,7 +75,7 @@ Answer answer_of(std::string_view lines) {
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos) continue;
     const std::string_view name = line.substr(0, colon);
-    for (const Known& known : kKnown) {
+    for (const KnownHeader& known : kKnownHeaders) {
       if (known.name != name) continue;
       std::string_view value = line.substr(colon + 1);
       while (value.starts_with(' ')) value.remove_prefix(1);
@@ -109,15 +109,15 @@ void add_text_if_any(FrameWriter& frame, uint16_t id, std::string_view text) {
 // they need no second read and no barrier. Answers that come from no partition have an LSN as well:
 // without one, reads of databases are repeated until they time out.
 void add_lsns(FrameWriter& frame, int64_t lsn) {
-  frame.add_i64(token_id::kLsn, lsn);
-  frame.add_i64(token_id::kLocalLsn, lsn);
-  frame.add_i64(token_id::kQuorumAckedLsn, lsn);
-  frame.add_i64(token_id::kQuorumAckedLocalLsn, lsn);
-  frame.add_i64(token_id::kGlobalCommittedLsn, lsn);
-  frame.add_u32(token_id::kReplicaSetSize, 1);
-  frame.add_u32(token_id::kWriteQuorum, 1);
-  frame.add_u32(token_id::kReadRegions, 0);
-  frame.add_u32(token_id::kXpRole, 1);
+  frame.add_i64(answer_token::kLsn, lsn);
+  frame.add_i64(answer_token::kLocalLsn, lsn);
+  frame.add_i64(answer_token::kQuorumAckedLsn, lsn);
+  frame.add_i64(answer_token::kQuorumAckedLocalLsn, lsn);
+  frame.add_i64(answer_token::kGlobalCommittedLsn, lsn);
+  frame.add_u32(answer_token::kReplicaSetSize, 1);
+  frame.add_u32(answer_token::kWriteQuorum, 1);
+  frame.add_u32(answer_token::kReadRegions, 0);
+  frame.add_u32(answer_token::kXpRole, 1);
 }
 
 }  // namespace
@@ -140,40 +140,40 @@ void append_response(std::string& out, const DirectRequest& request,
   out.reserve(out.size() + 512 + body.size());
   FrameWriter frame(out, static_cast<uint32_t>(response.status),
                     {request.activity_id.data(), request.activity_id.size()});
-  frame.add_byte(token_id::kPayloadPresent, body.empty() ? 0 : 1);
-  frame.add_u32(token_id::kTransportRequestId, request.transport_id);
+  frame.add_byte(answer_token::kPayloadPresent, body.empty() ? 0 : 1);
+  frame.add_u32(answer_token::kTransportRequestId, request.transport_id);
   // A barrier asks whether what the client has seen is committed. It was told of nothing else.
   const auto lsn = std::max(number_of<int64_t>(answer.lsn, 1), request.target_lsn);
   add_lsns(frame, lsn);
   if (!answer.lsn.empty()) {
-    frame.add_i64(token_id::kItemLsn, lsn);
-    frame.add_i64(token_id::kItemLocalLsn, lsn);
+    frame.add_i64(answer_token::kItemLsn, lsn);
+    frame.add_i64(answer_token::kItemLocalLsn, lsn);
   }
   uint32_t substatus = number_of<uint32_t>(answer.substatus, 0);
   if (response.status == kGone && substatus == kSubstatusRangeGone && !request.names_range) {
     substatus = kSubstatusKeyMoved;
   }
-  if (substatus != 0) frame.add_u32(token_id::kSubstatus, substatus);
+  if (substatus != 0) frame.add_u32(answer_token::kSubstatus, substatus);
   if (!answer.retry_after_ms.empty()) {
-    frame.add_u32(token_id::kRetryAfterMs, number_of<uint32_t>(answer.retry_after_ms, 0));
+    frame.add_u32(answer_token::kRetryAfterMs, number_of<uint32_t>(answer.retry_after_ms, 0));
   }
-  frame.add_double(token_id::kCharge, number_of<double>(answer.charge, 0));
+  frame.add_double(answer_token::kCharge, number_of<double>(answer.charge, 0));
   if (!answer.item_count.empty()) {
-    frame.add_u32(token_id::kItemCount, number_of<uint32_t>(answer.item_count, 0));
+    frame.add_u32(answer_token::kItemCount, number_of<uint32_t>(answer.item_count, 0));
   }
-  add_text_if_any(frame, token_id::kSessionToken, without_range(answer.session_token));
-  add_text_if_any(frame, token_id::kRangeId, answer.range_id);
-  add_text_if_any(frame, token_id::kEtag, answer.etag);
-  add_text_if_any(frame, token_id::kContinuation, answer.continuation);
-  add_text_if_any(frame, token_id::kOwnerFullName, answer.owner_full_name);
-  add_text_if_any(frame, token_id::kOwnerId, answer.owner_id);
-  add_text_if_any(frame, token_id::kQuota, answer.quota);
-  add_text_if_any(frame, token_id::kUsage, answer.usage);
-  add_text_if_any(frame, token_id::kScriptLog, answer.script_log);
-  add_text_if_any(frame, token_id::kQueryMetrics, answer.query_metrics);
-  add_text_if_any(frame, token_id::kQueryExecutionInfo, answer.query_execution_info);
-  add_text_if_any(frame, token_id::kIndexUtilization, answer.index_utilization);
-  frame.add_text8(token_id::kSchemaVersion, "1.18");
+  add_text_if_any(frame, answer_token::kSessionToken, without_range(answer.session_token));
+  add_text_if_any(frame, answer_token::kRangeId, answer.range_id);
+  add_text_if_any(frame, answer_token::kEtag, answer.etag);
+  add_text_if_any(frame, answer_token::kContinuation, answer.continuation);
+  add_text_if_any(frame, answer_token::kOwnerFullName, answer.owner_full_name);
+  add_text_if_any(frame, answer_token::kOwnerId, answer.owner_id);
+  add_text_if_any(frame, answer_token::kQuota, answer.quota);
+  add_text_if_any(frame, answer_token::kUsage, answer.usage);
+  add_text_if_any(frame, answer_token::kScriptLog, answer.script_log);
+  add_text_if_any(frame, answer_token::kQueryMetrics, answer.query_metrics);
+  add_text_if_any(frame, answer_token::kQueryExecutionInfo, answer.query_execution_info);
+  add_text_if_any(frame, answer_token::kIndexUtilization, answer.index_utilization);
+  frame.add_text8(answer_token::kSchemaVersion, "1.18");
   frame.end();
   if (!body.empty()) frame.add_payload(body);
 }

@@ -14,7 +14,7 @@
 namespace orrery::cosmos::direct {
 namespace {
 
-namespace token = response_token;
+namespace answer_token = response_token;
 
 struct Decoded {
   explicit Decoded(std::string_view bytes) {
@@ -66,32 +66,33 @@ TEST(DirectResponse, HeadersBecomeTokens) {
   EXPECT_EQ(got.status, 200U);
   EXPECT_EQ(got.activity_id, std::string(kActivityIdBytes, 'x'));
   EXPECT_EQ(got.payload, "{}");
-  EXPECT_EQ(got.numbers.at(token::kPayloadPresent), 1);
-  EXPECT_EQ(got.numbers.at(token::kTransportRequestId), 9);
-  EXPECT_EQ(got.texts.at(token::kSessionToken), "-1#41");
-  EXPECT_EQ(got.texts.at(token::kRangeId), "3");
+  EXPECT_EQ(got.numbers.at(answer_token::kPayloadPresent), 1);
+  EXPECT_EQ(got.numbers.at(answer_token::kTransportRequestId), 9);
+  EXPECT_EQ(got.texts.at(answer_token::kSessionToken), "-1#41");
+  EXPECT_EQ(got.texts.at(answer_token::kRangeId), "3");
   for (const uint16_t lsn :
-       {token::kLsn, token::kLocalLsn, token::kQuorumAckedLsn, token::kQuorumAckedLocalLsn,
-        token::kGlobalCommittedLsn, token::kItemLsn, token::kItemLocalLsn}) {
+       {answer_token::kLsn, answer_token::kLocalLsn, answer_token::kQuorumAckedLsn,
+        answer_token::kQuorumAckedLocalLsn, answer_token::kGlobalCommittedLsn,
+        answer_token::kItemLsn, answer_token::kItemLocalLsn}) {
     EXPECT_EQ(got.numbers.at(lsn), 41) << lsn;
   }
-  EXPECT_EQ(got.numbers.at(token::kReplicaSetSize), 1);
-  EXPECT_EQ(got.numbers.at(token::kReadRegions), 0);
-  EXPECT_EQ(got.texts.at(token::kOwnerId), "AAAAAYAAAAI=");
-  EXPECT_EQ(got.texts.at(token::kOwnerFullName), "dbs/shop/colls/orders");
-  EXPECT_EQ(std::bit_cast<double>(load_u64_le(got.texts.at(token::kCharge).data())), 2.5);
-  EXPECT_EQ(got.texts.at(token::kEtag), "\"7\"");
-  EXPECT_EQ(got.numbers.at(token::kItemCount), 1);
-  EXPECT_FALSE(got.numbers.contains(token::kSubstatus));
+  EXPECT_EQ(got.numbers.at(answer_token::kReplicaSetSize), 1);
+  EXPECT_EQ(got.numbers.at(answer_token::kReadRegions), 0);
+  EXPECT_EQ(got.texts.at(answer_token::kOwnerId), "AAAAAYAAAAI=");
+  EXPECT_EQ(got.texts.at(answer_token::kOwnerFullName), "dbs/shop/colls/orders");
+  EXPECT_EQ(std::bit_cast<double>(load_u64_le(got.texts.at(answer_token::kCharge).data())), 2.5);
+  EXPECT_EQ(got.texts.at(answer_token::kEtag), "\"7\"");
+  EXPECT_EQ(got.numbers.at(answer_token::kItemCount), 1);
+  EXPECT_FALSE(got.numbers.contains(answer_token::kSubstatus));
 }
 
 TEST(DirectResponse, WithoutBodyHasNoPayload) {
   const DirectRequest request;
   const Decoded got = answer(request, 204, "", "");
-  EXPECT_EQ(got.numbers.at(token::kPayloadPresent), 0);
+  EXPECT_EQ(got.numbers.at(answer_token::kPayloadPresent), 0);
   EXPECT_EQ(got.payload, "");
   // Reads of databases are repeated until a client gives up when there is none.
-  EXPECT_GT(got.numbers.at(token::kLsn), 0);
+  EXPECT_GT(got.numbers.at(answer_token::kLsn), 0);
 }
 
 TEST(DirectResponse, BarrierHasReachedWhatItAsksFor) {
@@ -99,8 +100,8 @@ TEST(DirectResponse, BarrierHasReachedWhatItAsksFor) {
   request.wants_body = false;
   request.target_lsn = 77;
   const Decoded got = answer(request, 200, "etag: \"1\"\r\n", "{\"id\":\"orders\"}");
-  EXPECT_EQ(got.numbers.at(token::kLsn), 77);
-  EXPECT_EQ(got.numbers.at(token::kGlobalCommittedLsn), 77);
+  EXPECT_EQ(got.numbers.at(answer_token::kLsn), 77);
+  EXPECT_EQ(got.numbers.at(answer_token::kGlobalCommittedLsn), 77);
   EXPECT_EQ(got.payload, "");
 }
 
@@ -110,20 +111,23 @@ TEST(DirectResponse, OfSeveralRangesTheFirstIsTold) {
                              "x-ms-session-token: 3:-1#41,4:-1#9\r\nlsn: 41\r\n"
                              "x-ms-documentdb-partitionkeyrangeid: 3\r\n",
                              "{}");
-  EXPECT_EQ(got.texts.at(token::kSessionToken), "-1#41");
+  EXPECT_EQ(got.texts.at(answer_token::kSessionToken), "-1#41");
 }
 
 TEST(DirectResponse, GoneRangeIsToldInTheWordsOfTheRequest) {
   DirectRequest request;
-  EXPECT_EQ(answer(request, 410, "x-ms-substatus: 1002\r\n", "{}").numbers.at(token::kSubstatus),
-            1007);
+  EXPECT_EQ(
+      answer(request, 410, "x-ms-substatus: 1002\r\n", "{}").numbers.at(answer_token::kSubstatus),
+      1007);
   request.names_range = true;
-  EXPECT_EQ(answer(request, 410, "x-ms-substatus: 1002\r\n", "{}").numbers.at(token::kSubstatus),
-            1002);
+  EXPECT_EQ(
+      answer(request, 410, "x-ms-substatus: 1002\r\n", "{}").numbers.at(answer_token::kSubstatus),
+      1002);
   // Another 1002: the replica is behind the session.
   request.names_range = false;
-  EXPECT_EQ(answer(request, 404, "x-ms-substatus: 1002\r\n", "{}").numbers.at(token::kSubstatus),
-            1002);
+  EXPECT_EQ(
+      answer(request, 404, "x-ms-substatus: 1002\r\n", "{}").numbers.at(answer_token::kSubstatus),
+      1002);
 }
 
 TEST(DirectResponse, ContinuationThatNoTokenHoldsIsNoLastPage) {
@@ -131,7 +135,7 @@ TEST(DirectResponse, ContinuationThatNoTokenHoldsIsNoLastPage) {
   const std::string longest(65'535, 'c');
   const Decoded whole = answer(request, 200, "x-ms-continuation: " + longest + "\r\n", "[]");
   EXPECT_EQ(whole.status, 200U);
-  EXPECT_EQ(whole.texts.at(token::kContinuation), longest);
+  EXPECT_EQ(whole.texts.at(answer_token::kContinuation), longest);
   const Decoded refused = answer(request, 200, "x-ms-continuation: " + longest + "c\r\n", "[]");
   EXPECT_EQ(refused.status, 400U);
   EXPECT_NE(refused.payload.find("65,535"), std::string::npos);
@@ -141,8 +145,8 @@ TEST(DirectResponse, ThrottlingSaysWhenToComeBack) {
   const DirectRequest request;
   const Decoded got =
       answer(request, 429, "x-ms-substatus: 3200\r\nx-ms-retry-after-ms: 12\r\n", "{}");
-  EXPECT_EQ(got.numbers.at(token::kRetryAfterMs), 12);
-  EXPECT_EQ(got.numbers.at(token::kSubstatus), 3200);
+  EXPECT_EQ(got.numbers.at(answer_token::kRetryAfterMs), 12);
+  EXPECT_EQ(got.numbers.at(answer_token::kSubstatus), 3200);
 }
 
 TEST(DirectResponse, ContextHasWhatClientsNeed) {

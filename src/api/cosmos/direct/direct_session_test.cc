@@ -19,7 +19,7 @@
 namespace orrery::cosmos::direct {
 namespace {
 
-const std::string kActivity(kActivityIdBytes, 'a');
+const std::string kSessionActivity(kActivityIdBytes, 'a');
 
 // Answers with the item's id; items that begin with "late" when it is told to, "drop" never.
 class TestHandler final : public DirectHandler {
@@ -88,7 +88,7 @@ class DirectSessionTest : public testing::Test {
 
   static std::string context() {
     std::string bytes;
-    FrameWriter frame(bytes, 0, kActivity);
+    FrameWriter frame(bytes, 0, kSessionActivity);
     frame.add_u32(context_token::kProtocolVersion, 1);
     frame.add_text8(context_token::kUserAgent, "test");
     frame.end();
@@ -96,7 +96,7 @@ class DirectSessionTest : public testing::Test {
   }
   static std::string request(uint32_t id, std::string_view item, std::string_view body = {}) {
     std::string bytes;
-    FrameWriter frame(bytes, operation::kReplace << 16 | resource::kItem, kActivity);
+    FrameWriter frame(bytes, operation::kReplace << 16 | resource::kItem, kSessionActivity);
     frame.add_byte(request_token::kPayloadPresent, body.empty() ? 0 : 1);
     frame.add_text(request_token::kDatabaseName, "shop");
     frame.add_text(request_token::kContainerName, "orders");

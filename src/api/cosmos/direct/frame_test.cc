@@ -13,11 +13,12 @@ namespace {
 using Outcome = FrameProgress::Outcome;
 
 constexpr FrameLimits kLimits{.head_bytes_max = 1000, .payload_bytes_max = 100};
-const std::string kActivity = "\x04\x03\x02\x01\x06\x05\x08\x07\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10";
+const std::string kFrameActivity =
+    "\x04\x03\x02\x01\x06\x05\x08\x07\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10";
 
 std::string request_frame(std::string_view payload) {
   std::string out;
-  FrameWriter frame(out, operation::kCreate << 16 | resource::kItem, kActivity);
+  FrameWriter frame(out, operation::kCreate << 16 | resource::kItem, kFrameActivity);
   frame.add_text(request_token::kDatabaseName, "shop");
   frame.add_byte(request_token::kPayloadPresent, payload.empty() ? 0 : 1);
   frame.end();
@@ -27,13 +28,13 @@ std::string request_frame(std::string_view payload) {
 
 TEST(RntbdFrame, HasTheBytesOfTheProtocol) {
   std::string out;
-  FrameWriter frame(out, 0x00130003, kActivity);
+  FrameWriter frame(out, 0x00130003, kFrameActivity);
   frame.add_byte(0x0002, 1);
   frame.add_u32(0x004D, 7);
   frame.end();
   frame.add_payload("{}");
   std::string expected("\x23\0\0\0\x03\0\x13\0", 8);
-  expected += kActivity;
+  expected += kFrameActivity;
   expected += std::string("\x02\0\0\x01\x4d\0\x02\x07\0\0\0", 11);
   expected += std::string("\x02\0\0\0{}", 6);
   EXPECT_EQ(out, expected);
@@ -55,7 +56,7 @@ TEST(RntbdFrame, IsReadOnceItIsWhole) {
   EXPECT_EQ(frame.bytes, bytes.size());
   EXPECT_EQ(frame.resource, resource::kItem);
   EXPECT_EQ(frame.operation, operation::kCreate);
-  EXPECT_EQ(frame.activity_id, kActivity);
+  EXPECT_EQ(frame.activity_id, kFrameActivity);
   EXPECT_EQ(frame.payload, "{\"id\":\"1\"}");
 }
 
@@ -70,7 +71,7 @@ TEST(RntbdFrame, WithoutPayloadEndsAfterItsTokens) {
 // The number of PayloadPresent is the user agent's there.
 TEST(RntbdFrame, ConnectionContextHasNoPayload) {
   std::string bytes;
-  FrameWriter writer(bytes, 0, kActivity);
+  FrameWriter writer(bytes, 0, kFrameActivity);
   writer.add_u32(context_token::kProtocolVersion, 1);
   writer.add_text8(context_token::kUserAgent, "a client");
   writer.end();
@@ -95,7 +96,7 @@ TEST(RntbdFrame, IsRefusedOverItsLimits) {
 TEST(RntbdFrame, TokenThatIsCutOffIsMalformed) {
   const auto outcome_of = [](std::string_view tokens) {
     std::string bytes;
-    FrameWriter writer(bytes, 0x00030003, kActivity);
+    FrameWriter writer(bytes, 0x00030003, kFrameActivity);
     bytes += tokens;
     writer.end();
     RequestFrame frame;
@@ -148,13 +149,13 @@ TEST(RntbdTokens, OfEveryTypeAreRead) {
 }
 
 TEST(RntbdFrame, ActivityIdIsShownAsDotNetDoes) {
-  const auto text = activity_text(kActivity);
+  const auto text = activity_text(kFrameActivity);
   EXPECT_EQ(std::string(text.data(), text.size()), "01020304-0506-0708-090a-0b0c0d0e0f10");
 }
 
 TEST(RntbdFrame, LongTextsAreCutToWhatClientsCanRead) {
   std::string bytes;
-  FrameWriter writer(bytes, 200, kActivity);
+  FrameWriter writer(bytes, 200, kFrameActivity);
   writer.add_text8(1, std::string(300, 'a'));
   writer.add_text(2, std::string(70'000, 'b'));
   writer.end();

@@ -12,7 +12,7 @@ constexpr std::string_view kApp = "/apps/6f727265-7279-4000-8000-000000000000/se
 constexpr std::string_view kService = "6f727265-7279-4000-8001-";
 constexpr std::string_view kPartitions = "/partitions/";
 constexpr std::string_view kPartition = "6f727265-7279-4000-8002-";
-constexpr size_t kDigits = 12;  // of a GUID's last group
+constexpr size_t kGroupDigits = 12;  // of a GUID's last group
 
 bool take(std::string_view& rest, std::string_view prefix) {
   if (!rest.starts_with(prefix)) return false;
@@ -21,10 +21,10 @@ bool take(std::string_view& rest, std::string_view prefix) {
 }
 
 bool take_number(std::string_view& rest, uint32_t& number) {
-  if (rest.size() < kDigits) return false;
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + kDigits, number, 16);
-  if (error != std::errc() || end != rest.data() + kDigits) return false;
-  rest.remove_prefix(kDigits);
+  if (rest.size() < kGroupDigits) return false;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + kGroupDigits, number, 16);
+  if (error != std::errc() || end != rest.data() + kGroupDigits) return false;
+  rest.remove_prefix(kGroupDigits);
   return true;
 }
 

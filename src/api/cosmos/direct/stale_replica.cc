@@ -16,16 +16,17 @@
 namespace orrery::cosmos::direct {
 namespace {
 
-constexpr int kGone = 410;
-constexpr uint32_t kSubstatusNameStale = 1000;  // read the container again
-constexpr uint32_t kSubstatusKeyMoved = 1007;   // read its ranges and addresses again
+constexpr int kGoneStatus = 410;
+constexpr uint32_t kSubstatusNameStale = 1000;        // read the container again
+constexpr uint32_t kSubstatusReadRangesAgain = 1007;  // read its ranges and addresses again
 
 net::Response gone(const DirectRequest& request, uint32_t substatus, std::string_view message) {
   const auto activity = activity_text({request.activity_id.data(), request.activity_id.size()});
   net::Response response;
-  response.status = kGone;
+  response.status = kGoneStatus;
   response.headers = fmt::format("x-ms-substatus: {}\r\n", substatus);
-  response.body = error_body(face::status_name(kGone), message, {activity.data(), activity.size()});
+  response.body =
+      error_body(face::status_name(kGoneStatus), message, {activity.data(), activity.size()});
   return response;
 }
 
@@ -56,7 +57,7 @@ std::optional<net::Response> refuse_stale(const HandlerContext& context,
   if (std::ranges::any_of(ranges, [&](const auto& range) { return range.id == path->range; })) {
     return std::nullopt;
   }
-  return gone(request, kSubstatusKeyMoved,
+  return gone(request, kSubstatusReadRangesAgain,
               fmt::format("partition key range {} was split: read the ranges and their addresses "
                           "again",
                           path->range));

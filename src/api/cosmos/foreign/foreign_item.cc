@@ -68,7 +68,7 @@ void append_code(std::string& out, const Value& code) {
 }
 
 // Codecs bound the depth.
-void append_value(std::string& out, const Node& node) {
+void append_foreign_value(std::string& out, const Node& node) {
   if (node.is_json && node.type != Type::undefined) {
     out += node.raw;
     return;
@@ -100,7 +100,7 @@ void append_value(std::string& out, const Node& node) {
       face::append_message(out, part->name);
       out += ':';
     }
-    append_value(out, *part);
+    append_foreign_value(out, *part);
   }
   out += is_object ? '}' : ']';
 }
@@ -145,7 +145,7 @@ Result<std::string> foreign_item_json(const cluster::Routing& routing, std::stri
     json += ',';
     face::append_message(json, shown_member(member->name));
     json += ':';
-    append_value(json, *member);
+    append_foreign_value(json, *member);
   }
   json += '}';
   const catalog::Container& container = *routing.container;

@@ -17,10 +17,11 @@ std::unexpected<Error> no_index() {
   return fail(Code::internal, "a container of another face has no index for queries of this one");
 }
 
-class Items final : public query::ItemCursor {
+class ForeignItems final : public query::ItemCursor {
  public:
   // Begins with the items of `first`, and goes on after the last of them, or after `after`.
-  Items(const ForeignSpace& space, partition::Page first, std::optional<partition::ItemKey> after)
+  ForeignItems(const ForeignSpace& space, partition::Page first,
+               std::optional<partition::ItemKey> after)
       : space_(space), page_(std::move(first)), after_(std::move(after)) {}
 
   Result<bool> next() override {
@@ -89,7 +90,7 @@ class ForeignView final : public query::ItemView {
         if (*item) first.items.emplace_back(*key, std::move(**item));
       }
     }
-    return std::make_unique<Items>(space_, std::move(first), std::move(key));
+    return std::make_unique<ForeignItems>(space_, std::move(first), std::move(key));
   }
 
   Result<std::vector<std::string_view>> fetch(std::span<const std::string> keys) override {

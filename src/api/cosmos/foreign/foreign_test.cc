@@ -28,7 +28,7 @@ using value::TestCodec;
 using value::Value;
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
-constexpr const char* kKey = "Zmlyc3QgZmlyc3QgZmlyc3QgZmlyc3Q=";
+constexpr const char* kAccountKey = "Zmlyc3QgZmlyc3QgZmlyc3QgZmlyc3Q=";
 constexpr const char* kReadOnlyKey = "dGhpcmQgdGhpcmQgdGhpcmQgdGhpcmQ=";
 const Headers kQuery = {{"x-ms-documentdb-isquery", "True"},
                         {"x-ms-documentdb-query-enablecrosspartition", "True"},
@@ -48,7 +48,7 @@ class PromisedAnswer final : public net::ResponseSink {
   std::promise<net::Response> promise_;
 };
 
-Value object(std::vector<std::pair<std::string, Value>> members) {
+Value foreign_object(std::vector<std::pair<std::string, Value>> members) {
   std::vector<Value::Field> fields;
   for (auto& [name, value] : members) {
     fields.push_back({Value::make_string(name), std::move(value)});
@@ -58,11 +58,11 @@ Value object(std::vector<std::pair<std::string, Value>> members) {
 
 // What the other face stores of order n.
 Value order(int n) {
-  return object({{"pk", Value::make_string(n % 2 == 0 ? "even" : "odd")},
-                 {"id", Value::make_integer(n)},
-                 {"n", Value::make_integer(n, value::NumberKind::int32)},
-                 {"when", Value::make_date({1'700'000'000'000 + n * 1000, 0})},
-                 {"big", Value::make_integer(9'007'199'254'740'993)}});
+  return foreign_object({{"pk", Value::make_string(n % 2 == 0 ? "even" : "odd")},
+                         {"id", Value::make_integer(n)},
+                         {"n", Value::make_integer(n, value::NumberKind::int32)},
+                         {"when", Value::make_date({1'700'000'000'000 + n * 1000, 0})},
+                         {"big", Value::make_integer(9'007'199'254'740'993)}});
 }
 
 // The database "db" of the face "face" has the containers `orders` (by hash) and `events` (by
@@ -83,8 +83,8 @@ class ForeignTest : public cluster::EngineTest {
   void start() {
     scripts_ = std::make_unique<script::Host>(engine_->limits());
     lanes_ = std::make_unique<face::Lanes>(engine_->limits(), clock_, scripts_->workers_max());
-    account_ =
-        account::Account::open({kKey, "", kReadOnlyKey, ""}, std::string(32, 's'), {}).value();
+    account_ = account::Account::open({kAccountKey, "", kReadOnlyKey, ""}, std::string(32, 's'), {})
+                   .value();
     service_ = std::make_unique<Service>(face::Context{.engine = *engine_,
                                                        .scripts = *scripts_,
                                                        .account = *account_,
@@ -120,7 +120,7 @@ class ForeignTest : public cluster::EngineTest {
   }
 
   net::Response ask(std::string_view method, std::string_view target, const Headers& headers = {},
-                    std::string_view body = "", const char* key = kKey) {
+                    std::string_view body = "", const char* key = kAccountKey) {
     const std::string date = net::http_date(clock_.now_s());
     const ResourceAddress address = address_of(target).value();
     const auto keys = account::KeyRing::create({key, "", "", ""}).value();

@@ -20,7 +20,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr uint32_t kRetryMs = 500;
+constexpr uint32_t kForwardRetryMs = 500;
 
 bool is_repeatable(const Call& call) {
   return !call.is_write();
@@ -38,7 +38,7 @@ void run_again(const HandlerContext& context, CallPtr call, uint64_t catalog_lsn
   if (++hop.tries >= face::kForwardTriesMax || steady_clock::now() + pause >= hop.deadline ||
       call->client_is_gone()) {
     why.code = Code::overloaded;
-    why.retry_after_ms = kRetryMs;
+    why.retry_after_ms = kForwardRetryMs;
     return call->fail(why);
   }
   context.forwarder->later(pause, catalog_lsn, [call = std::move(call)]() mutable {

@@ -30,11 +30,11 @@ namespace {
 
 using peer::ForwardAnswer;
 using testing::HasSubstr;
-using Headers = std::vector<std::pair<std::string, std::string>>;
+using SentHeaders = std::vector<std::pair<std::string, std::string>>;
 
-constexpr const char* kKey = "Zmlyc3QgZmlyc3QgZmlyc3QgZmlyc3Q=";
+constexpr const char* kClusterKey = "Zmlyc3QgZmlyc3QgZmlyc3QgZmlyc3Q=";
 
-class PromisedAnswer final : public net::ResponseSink {
+class ForwardedAnswer final : public net::ResponseSink {
  public:
   bool is_gone() const override { return client_is_gone.load(); }
   std::atomic<bool> client_is_gone{false};
@@ -140,7 +140,7 @@ class ForwardTest : public cluster::EngineTest {
     open();
     scripts_ = std::make_unique<script::Host>(engine_->limits());
     lanes_ = std::make_unique<face::Lanes>(engine_->limits(), clock_, scripts_->workers_max());
-    account_ = account::Account::open({kKey, "", "", ""}, std::string(32, 's'), {}).value();
+    account_ = account::Account::open({kClusterKey, "", "", ""}, std::string(32, 's'), {}).value();
     owner_forwarder_ = std::make_unique<face::Forwarder>(owner_);
     forwarder_ = std::make_unique<face::Forwarder>(placement_);
     link_ = std::make_unique<TestLink>(*owner_forwarder_);
@@ -176,8 +176,9 @@ class ForwardTest : public cluster::EngineTest {
                                      ServiceOptions{});
   }
 
-  net::Response ask(std::string_view method, std::string_view target, const Headers& headers = {},
-                    std::string_view body = "", const char* key = kKey) {
+  net::Response ask(std::string_view method, std::string_view target,
+                    const SentHeaders& headers = {}, std::string_view body = "",
+                    const char* key = kClusterKey) {
     const std::string date = net::http_date(clock_.now_s());
     const ResourceAddress address = address_of(target).value();
     const auto keys = account::KeyRing::create({key, "", "", ""}).value();
@@ -190,7 +191,7 @@ class ForwardTest : public cluster::EngineTest {
     request.headers = {
         {"x-ms-date", date}, {"authorization", signature}, {"x-ms-version", "2020-07-15"}};
     for (const auto& [name, value] : headers) request.headers.push_back({name, value});
-    auto sink = std::make_shared<PromisedAnswer>();
+    auto sink = std::make_shared<ForwardedAnswer>();
     sink->client_is_gone = client_is_gone_;
     auto answer = sink->future();
     service_->handle(request, net::Responder(std::move(sink)));
@@ -204,7 +205,7 @@ class ForwardTest : public cluster::EngineTest {
     return ask("GET", "/dbs/db/colls/c/docs/" + std::string(id), kOfA);
   }
 
-  const Headers kOfA = {{"x-ms-documentdb-partitionkey", R"(["a"])"}};
+  const SentHeaders kOfA = {{"x-ms-documentdb-partitionkey", R"(["a"])"}};
   bool client_is_gone_ = false;  // of the next request
   TestPlacement placement_;
   TestPlacement owner_;
@@ -228,7 +229,7 @@ TEST_F(ForwardTest, ARequestAboutOnePartitionGoesToItsOwnerWhole) {
                 R"({"operations":[{"op":"add","path":"/x","value":1}]})")
                 .status,
             200);
-  Headers query = kOfA;
+  SentHeaders query = kOfA;
   query.emplace_back("x-ms-documentdb-isquery", "True");
   query.emplace_back("content-type", "application/query+json");
   auto rows = ask("POST", "/dbs/db/colls/c/docs", query, R"({"query":"SELECT VALUE c.x FROM c"})");

@@ -28,12 +28,13 @@ constexpr size_t kShownBytes = 100;
 // machine.
 constexpr uint64_t kConditionSteps = 5'000'000;
 
-constexpr std::array<std::pair<std::string_view, Kind>, 6> kKinds = {{{"add", Kind::add},
-                                                                      {"set", Kind::set},
-                                                                      {"replace", Kind::replace},
-                                                                      {"remove", Kind::remove},
-                                                                      {"incr", Kind::increment},
-                                                                      {"move", Kind::move}}};
+constexpr std::array<std::pair<std::string_view, Kind>, 6> kOperationKinds = {
+    {{"add", Kind::add},
+     {"set", Kind::set},
+     {"replace", Kind::replace},
+     {"remove", Kind::remove},
+     {"incr", Kind::increment},
+     {"move", Kind::move}}};
 
 // The text and its tree stay: what is bound points into them.
 struct Condition {
@@ -165,9 +166,9 @@ Result<PatchOperation> parse_operation(const Node& node, const value::KeyDefinit
   const Node* op = node.find("op");
   const auto* kind =
       op == nullptr || op->type != Type::string
-          ? kKinds.end()
-          : std::ranges::find(kKinds, op->text, &std::pair<std::string_view, Kind>::first);
-  if (kind == kKinds.end()) {
+          ? kOperationKinds.end()
+          : std::ranges::find(kOperationKinds, op->text, &std::pair<std::string_view, Kind>::first);
+  if (kind == kOperationKinds.end()) {
     return refuse("has no \"op\" that is one of add, set, replace, remove, incr and move");
   }
   operation.kind = kind->second;

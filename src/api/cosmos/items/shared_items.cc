@@ -12,7 +12,7 @@
 namespace orrery::cosmos {
 namespace {
 
-class Items final : public face::SharedItems {
+class CosmosItems final : public face::SharedItems {
  public:
   std::string_view face() const override { return kFaceName; }
   Result<partition::Write> make_write(partition::Verb verb, std::string_view json,
@@ -50,7 +50,7 @@ class Items final : public face::SharedItems {
 }  // namespace
 
 const face::SharedItems& shared_items() {
-  static const Items kItems;
+  static const CosmosItems kItems;
   return kItems;
 }
 

@@ -81,7 +81,7 @@ MeaningPtr step_into(const MeaningPtr& base, value::Path::Step step) {
 }
 
 // The names in scope, and what they stand for. Both may be thousands: each is looked up once.
-class Scope {
+class NameScope {
  public:
   // Adds the sources of a query, in their order.
   void enter(const Query& query) {
@@ -273,7 +273,7 @@ class Checker {
                        R"(groups afterwards."]})"};
     }
     if (has_aggregate(query.select)) return std::nullopt;  // one row
-    Scope scope;
+    NameScope scope;
     scope.enter(query);
     for (const OrderItem& item : query.order_by) {
       if (is_score(*item.expr)) continue;
@@ -337,7 +337,7 @@ Status check_order_is_indexed(const Query& query, const value::IndexPolicy& poli
                               const query::ComputedProperties& computed) {
   const bool is_one_row = query.group_by.empty() && has_aggregate(query.select);
   if (query.order_by.empty() || query.order_by_rank || is_one_row) return {};
-  Scope scope;
+  NameScope scope;
   scope.enter(query);
   std::vector<value::Path> paths;
   for (const OrderItem& item : query.order_by) {

@@ -49,7 +49,7 @@ uint32_t upper_bits(value::Placement placement, std::string_view key) {
   return four_bytes(key, 0) >> 2;
 }
 
-bool is_score(const Expr& expr) {
+bool is_score_call(const Expr& expr) {
   return query::is_vector_distance(expr) || query::is_call(expr, "_FULLTEXTSCORE");
 }
 
@@ -94,7 +94,7 @@ std::optional<TieRids> tie_rids_of(const query::Query& query, value::Placement p
   }
   const auto rid = query::make_member(query::make_identifier(root_alias(query)), "_rid");
   const bool shows_rid = select.items[0].alias.empty() && same(*select.items[0].expr, *rid);
-  if (!shows_rid || is_score(*query.order_by[0].expr)) return std::nullopt;
+  if (!shows_rid || is_score_call(*query.order_by[0].expr)) return std::nullopt;
   return TieRids{.database = database,
                  .container = container,
                  .placement = placement,

@@ -13,7 +13,7 @@ namespace {
 using value::Node;
 using value::Type;
 
-constexpr std::string_view kWhere = "clientEncryptionPolicy";
+constexpr std::string_view kPolicyName = "clientEncryptionPolicy";
 constexpr size_t kMaxEncryptedPaths = 1024;
 
 // The name of the property that a path is of: only whole properties of an item are encrypted.
@@ -41,13 +41,13 @@ std::string_view found_by(std::string_view property, const value::KeyDefinition&
 
 Result<ClientEncryptionPolicy> parse_client_encryption_policy(const Node& policy,
                                                               const value::KeyDefinition& key) {
-  if (policy.type != Type::object) return bad_field(kWhere, policy, "give an object.");
-  auto version = integer_member(policy, kWhere, "policyFormatVersion", 1, 2);
+  if (policy.type != Type::object) return bad_field(kPolicyName, policy, "give an object.");
+  auto version = integer_member(policy, kPolicyName, "policyFormatVersion", 1, 2);
   if (!version) return pass(version.error());
   const int64_t format = version->value_or(1);
-  auto paths = required_member(policy, kWhere, "includedPaths", Type::array);
+  auto paths = required_member(policy, kPolicyName, "includedPaths", Type::array);
   if (!paths) return pass(paths.error());
-  const std::string where = join(kWhere, "includedPaths");
+  const std::string where = join(kPolicyName, "includedPaths");
   if ((*paths)->count > kMaxEncryptedPaths) return bad_field(where, **paths, "too many paths.");
   ClientEncryptionPolicy out;
   std::vector<std::string> properties;
@@ -100,7 +100,7 @@ Result<std::vector<std::string>> client_encryption_keys(std::string_view definit
   std::vector<std::string> ids;
   auto document = value::JsonDocument::parse(fmt::format("{{{}}}", definition_json));
   if (!document) return pass(document.error());
-  const Node* policy = document->root().find(kWhere);
+  const Node* policy = document->root().find(kPolicyName);
   const Node* paths = policy == nullptr ? nullptr : policy->find("includedPaths");
   for (const Node* entry = paths == nullptr ? nullptr : paths->first; entry != nullptr;
        entry = entry->next) {

@@ -11,7 +11,7 @@
 namespace orrery::cosmos {
 namespace {
 
-catalog::ContainerSpec parsed(std::string_view body) {
+catalog::ContainerSpec parsed_container(std::string_view body) {
   auto spec = parse_container_definition(body);
   EXPECT_TRUE(spec.has_value()) << body << ": " << spec.error().message;
   return spec.value_or(catalog::ContainerSpec{});
@@ -39,7 +39,7 @@ std::string member(const catalog::ContainerSpec& spec, std::string_view name) {
 }
 
 TEST(ContainerDefinition, WritesOutTheDefaults) {
-  const auto spec = parsed(R"({"id":"orders","partitionKey":{"paths":["/city"]}})");
+  const auto spec = parsed_container(R"({"id":"orders","partitionKey":{"paths":["/city"]}})");
   EXPECT_EQ(spec.name, "orders");
   EXPECT_EQ(
       spec.face_json,
@@ -55,9 +55,9 @@ TEST(ContainerDefinition, WritesOutTheDefaults) {
 }
 
 TEST(ContainerDefinition, ReadsItsOwnOutputBack) {
-  const auto spec = parsed(with(
+  const auto spec = parsed_container(with(
       R"("defaultTtl":60,"uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/a","/b/c"]}]},"computedProperties":[{"name":"x","query":"SELECT VALUE c.y FROM c"}],"_rid":"AAAAAYAAAAE=","_ts":5)"));
-  const auto again = parsed("{\"id\":\"c\"," + spec.face_json + "}");
+  const auto again = parsed_container("{\"id\":\"c\"," + spec.face_json + "}");
   EXPECT_EQ(again.face_json, spec.face_json);
   EXPECT_EQ(again.key, spec.key);
   EXPECT_TRUE(check_replacement(spec, again).has_value());
@@ -68,7 +68,7 @@ TEST(ContainerDefinition, FixedContainers) {
       const char* body :
       {R"({"id":"c"})", R"({"id":"c","partitionKey":null})",
        R"({"id":"c","partitionKey":{"paths":["/_partitionKey"],"kind":"Hash","systemKey":true}})"}) {
-    const auto spec = parsed(body);
+    const auto spec = parsed_container(body);
     EXPECT_TRUE(spec.key.paths.empty());
     EXPECT_EQ(member(spec, "partitionKey"),
               R"({"paths":["/_partitionKey"],"kind":"Hash","systemKey":true})");
@@ -77,7 +77,7 @@ TEST(ContainerDefinition, FixedContainers) {
 
 TEST(ContainerDefinition, PartitionKeys) {
   auto key = [](std::string_view text) {
-    return parsed(R"({"id":"c","partitionKey":)" + std::string(text) + "}").key;
+    return parsed_container(R"({"id":"c","partitionKey":)" + std::string(text) + "}").key;
   };
   EXPECT_EQ(key(R"({"paths":["/a"],"kind":"Hash","version":2})").placement,
             value::Placement::hash_v2);
@@ -144,21 +144,22 @@ TEST(ContainerDefinition, Names) {
 }
 
 TEST(ContainerDefinition, DefaultTtl) {
-  EXPECT_EQ(parsed(with(R"("defaultTtl":-1)")).default_life_ms, -1);
-  EXPECT_EQ(parsed(with(R"("defaultTtl":2147483647)")).default_life_ms, 2'147'483'647'000);
-  EXPECT_EQ(member(parsed(with(R"("defaultTtl":60)")), "defaultTtl"), "60");
-  EXPECT_EQ(parsed(with(R"("unknown":null)")).default_life_ms, std::nullopt);
+  EXPECT_EQ(parsed_container(with(R"("defaultTtl":-1)")).default_life_ms, -1);
+  EXPECT_EQ(parsed_container(with(R"("defaultTtl":2147483647)")).default_life_ms,
+            2'147'483'647'000);
+  EXPECT_EQ(member(parsed_container(with(R"("defaultTtl":60)")), "defaultTtl"), "60");
+  EXPECT_EQ(parsed_container(with(R"("unknown":null)")).default_life_ms, std::nullopt);
   for (const char* ttl : {"null", "0", "-2", "1.5", "2147483648", "\"60\"", "true"}) {
     expect_invalid(with("\"defaultTtl\":" + std::string(ttl)), "defaultTtl is");
   }
 }
 
 TEST(ContainerDefinition, UniqueKeys) {
-  const auto spec = parsed(
+  const auto spec = parsed_container(
       with(R"("uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/email"]},{"paths":["/a","/b/c"]}]})"));
   ASSERT_EQ(spec.unique_keys.size(), 2U);
   EXPECT_EQ(spec.unique_keys[1].size(), 2U);
-  EXPECT_EQ(member(parsed(with(R"("uniqueKeyPolicy":{})")), "uniqueKeyPolicy"),
+  EXPECT_EQ(member(parsed_container(with(R"("uniqueKeyPolicy":{})")), "uniqueKeyPolicy"),
             R"({"uniqueKeys":[]})");
   auto refused = [](std::string_view keys, std::string_view expected) {
     expect_invalid(with(R"("uniqueKeyPolicy":{"uniqueKeys":)" + std::string(keys) + "}"), expected);
@@ -187,13 +188,13 @@ TEST(ContainerDefinition, UniqueKeys) {
 TEST(ContainerDefinition, ConflictResolution) {
   EXPECT_EQ(
       member(
-          parsed(with(
+          parsed_container(with(
               R"("conflictResolutionPolicy":{"mode":"lastWriterWins","conflictResolutionPath":"/score"})")),
           "conflictResolutionPolicy"),
       R"({"mode":"LastWriterWins","conflictResolutionPath":"/score","conflictResolutionProcedure":""})");
   EXPECT_EQ(
       member(
-          parsed(with(
+          parsed_container(with(
               R"("conflictResolutionPolicy":{"mode":"Custom","conflictResolutionProcedure":"dbs/a/colls/b/sprocs/c"})")),
           "conflictResolutionPolicy"),
       R"({"mode":"Custom","conflictResolutionPath":"","conflictResolutionProcedure":"dbs/a/colls/b/sprocs/c"})");
@@ -209,7 +210,8 @@ TEST(ContainerDefinition, ConflictResolution) {
 TEST(ContainerDefinition, ComputedProperties) {
   const std::string good =
       R"([{"name":"cp","query":"select value CONCAT(c.name, \" where \") from c"}])";
-  EXPECT_EQ(member(parsed(with("\"computedProperties\":" + good)), "computedProperties"), good);
+  EXPECT_EQ(member(parsed_container(with("\"computedProperties\":" + good)), "computedProperties"),
+            good);
   auto refused = [](std::string_view name, std::string_view query) {
     expect_invalid(with(R"("computedProperties":[{"name":")" + std::string(name) +
                         R"(","query":")" + std::string(query) + R"("}])"),
@@ -241,7 +243,7 @@ TEST(ContainerDefinition, ComputedProperties) {
 }
 
 TEST(ContainerDefinition, VectorsAndFullText) {
-  const auto spec = parsed(with(
+  const auto spec = parsed_container(with(
       R"("vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dimensions":1536,"distanceFunction":"Cosine"}]},
          "fullTextPolicy":{"defaultLanguage":"en-US","fullTextPaths":[{"path":"/t","language":"en-US"}]},
          "indexingPolicy":{"vectorIndexes":[{"path":"/v","type":"quantizedFlat"}],"fullTextIndexes":[{"path":"/t"}]})"));
@@ -266,7 +268,7 @@ TEST(ContainerDefinition, VectorsAndFullText) {
           R"("vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dimensions":506}]},"indexingPolicy":{"vectorIndexes":[{"path":"/v","type":"flat"}]})"),
       "at most 505");
   expect_invalid(with(R"("indexingPolicy":{"fullTextIndexes":[{"path":"/t"}]})"), "fullTextPolicy");
-  parsed(with(
+  parsed_container(with(
       R"("fullTextPolicy":{"defaultLanguage":"1033","fullTextPaths":[{"path":"/t","language":"1031"}]})"));
   expect_invalid(with(R"("fullTextPolicy":{"defaultLanguage":"english"})"), "en-US");
   expect_invalid(with(R"("fullTextPolicy":{"defaultLanguage":"103"})"), "en-US");
@@ -275,7 +277,8 @@ TEST(ContainerDefinition, VectorsAndFullText) {
 }
 
 TEST(ContainerDefinition, GeospatialConfig) {
-  EXPECT_EQ(member(parsed(with(R"("geospatialConfig":{"type":"geometry"})")), "geospatialConfig"),
+  EXPECT_EQ(member(parsed_container(with(R"("geospatialConfig":{"type":"geometry"})")),
+                   "geospatialConfig"),
             R"({"type":"Geometry"})");
   expect_invalid(with(R"("geospatialConfig":{"type":"Flat"})"), "Geography, Geometry");
   expect_invalid(
@@ -297,14 +300,14 @@ std::string encrypting(std::string_view path, std::string_view type = "Determini
 }
 
 TEST(ContainerDefinition, ClientEncryption) {
-  const auto spec = parsed(encrypting("/s", "Randomized"));
+  const auto spec = parsed_container(encrypting("/s", "Randomized"));
   EXPECT_EQ(
       member(spec, "clientEncryptionPolicy"),
       R"({"includedPaths":[{"path":"/s","clientEncryptionKeyId":"k","encryptionType":"Randomized","encryptionAlgorithm":"AEAD_AES_256_CBC_HMAC_SHA256"}],"policyFormatVersion":1})")
       << "written alike, however it came";
   EXPECT_EQ(client_encryption_keys(spec.face_json).value(), std::vector<std::string>{"k"});
-  parsed(encrypting("/id", "Deterministic", "2"));
-  parsed(encrypting("/pk", "Deterministic", "2"));
+  parsed_container(encrypting("/id", "Deterministic", "2"));
+  parsed_container(encrypting("/pk", "Deterministic", "2"));
   expect_invalid(encrypting("/id"), "policyFormatVersion");
   expect_invalid(encrypting("/pk"), "partition key");
   expect_invalid(encrypting("/id", "Randomized", "2"), "Deterministic");
@@ -314,14 +317,14 @@ TEST(ContainerDefinition, ClientEncryption) {
   expect_invalid(encrypting("/s", "Randomized", "3"), "policyFormatVersion");
   expect_invalid(with(R"("clientEncryptionPolicy":{"includedPaths":[{"path":"/s"}]})"),
                  "clientEncryptionKeyId");
-  const auto plain = parsed(with(R"("defaultTtl":5)"));
+  const auto plain = parsed_container(with(R"("defaultTtl":5)"));
   EXPECT_EQ(check_replacement(spec, plain).error().code, Code::invalid);
   EXPECT_EQ(check_replacement(plain, spec).error().code, Code::invalid);
-  EXPECT_TRUE(check_replacement(spec, parsed(encrypting("/s", "Randomized"))));
+  EXPECT_TRUE(check_replacement(spec, parsed_container(encrypting("/s", "Randomized"))));
 }
 
 TEST(ContainerDefinition, OtherPolicies) {
-  const auto spec = parsed(with(
+  const auto spec = parsed_container(with(
       R"("analyticalStorageTtl":-1,"changeFeedPolicy":{"retentionDuration":10},"clientEncryptionPolicy":{"policyFormatVersion":1,"includedPaths":[{"path":"/s","clientEncryptionKeyId":"k","encryptionType":"Randomized","encryptionAlgorithm":"AEAD_AES_256_CBC_HMAC_SHA256"}]})"));
   EXPECT_EQ(member(spec, "analyticalStorageTtl"), "-1");
   EXPECT_EQ(member(spec, "changeFeedPolicy"), R"({"retentionDuration":10})");
@@ -334,11 +337,11 @@ TEST(ContainerDefinition, OtherPolicies) {
 
 // A20: the partition key of a container cannot be changed.
 TEST(ContainerDefinition, ReplacementsKeepWhatIsFixed) {
-  const auto old = parsed(with(
+  const auto old = parsed_container(with(
       R"("uniqueKeyPolicy":{"uniqueKeys":[{"paths":["/a"]}]},"vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/v","dimensions":3}]})"));
   EXPECT_TRUE(check_replacement(old, old).has_value());
   auto changed = [&](std::string_view body, std::string_view what) {
-    auto status = check_replacement(old, parsed(body));
+    auto status = check_replacement(old, parsed_container(body));
     ASSERT_FALSE(status.has_value()) << body;
     EXPECT_EQ(status.error().code, Code::invalid);
     EXPECT_TRUE(status.error().message.starts_with(what)) << status.error().message;
@@ -360,11 +363,11 @@ TEST(ContainerDefinition, ReplacementsKeepWhatIsFixed) {
   changed("{\"id\":\"c\"," + key + "," + unique + "," + vectors +
               R"(,"conflictResolutionPolicy":{"mode":"Custom"}})",
           "The conflictResolutionPolicy");
-  EXPECT_TRUE(
-      check_replacement(old, parsed("{\"id\":\"c\"," + key + "," + unique +
-                                    R"(,"defaultTtl":5,"indexingPolicy":{"indexingMode":"none"},
+  EXPECT_TRUE(check_replacement(
+                  old, parsed_container("{\"id\":\"c\"," + key + "," + unique +
+                                        R"(,"defaultTtl":5,"indexingPolicy":{"indexingMode":"none"},
       "vectorEmbeddingPolicy":{"vectorEmbeddings":[{"path":"/w","dimensions":5},{"path":"/v","dimensions":3}]}})"))
-          .has_value());
+                  .has_value());
 }
 
 TEST(ContainerDefinition, CompositeAndSpatialIndexesReachTheEngine) {

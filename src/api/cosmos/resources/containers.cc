@@ -202,7 +202,7 @@ void delete_container(const HandlerContext& context, CallPtr call) {
   call->reply_empty(204);
 }
 
-Handler verb_of(const Call& call) {
+Handler container_verb(const Call& call) {
   if (call.address.is_feed()) {
     if (call.method == "GET") return list_containers;
     if (call.is_query()) return query_containers;
@@ -217,7 +217,7 @@ Handler verb_of(const Call& call) {
 
 void handle_containers(const HandlerContext& context, CallPtr call) {
   call->operation = Operation::container;
-  const Handler verb = verb_of(*call);
+  const Handler verb = container_verb(*call);
   if (verb == nullptr) return call->method_not_allowed();
   later(context, std::move(call), Lane::management, verb);
 }

@@ -85,7 +85,7 @@ void delete_database(const HandlerContext& context, CallPtr call) {
   call->reply_empty(204);
 }
 
-Handler verb_of(const Call& call) {
+Handler database_verb(const Call& call) {
   if (call.address.is_feed()) {
     if (call.method == "GET") return list_databases;
     if (call.is_query()) return query_databases;
@@ -99,7 +99,7 @@ Handler verb_of(const Call& call) {
 
 void handle_databases(const HandlerContext& context, CallPtr call) {
   call->operation = Operation::database;
-  const Handler verb = verb_of(*call);
+  const Handler verb = database_verb(*call);
   if (verb == nullptr) return call->method_not_allowed();
   later(context, std::move(call), Lane::management, verb);
 }

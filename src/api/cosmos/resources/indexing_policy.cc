@@ -13,7 +13,7 @@ namespace {
 using value::Node;
 using value::Type;
 
-constexpr std::string_view kWhere = "indexingPolicy";
+constexpr std::string_view kIndexingPolicy = "indexingPolicy";
 constexpr std::string_view kEverything = "/*";
 constexpr std::string_view kEtag = "/\"_etag\"/?";
 constexpr std::string_view kPathAdvice = "give a path like /name/?, /address/*, /tags/[]/? or /*.";
@@ -50,10 +50,10 @@ Result<value::IndexPath> parse_rule_path(std::string_view text) {
 
 Result<PathList> read_paths(const Node& policy, std::string_view name, OldIndexes old_indexes) {
   PathList list;
-  auto array = optional_member(policy, kWhere, name, Type::array);
+  auto array = optional_member(policy, kIndexingPolicy, name, Type::array);
   if (!array) return pass(array.error());
   if (*array == nullptr) return list;
-  const std::string where = join(kWhere, name);
+  const std::string where = join(kIndexingPolicy, name);
   if ((*array)->count > kMaxIndexPaths) {
     return bad_field(where, **array, "at most " + std::to_string(kMaxIndexPaths) + " paths.");
   }
@@ -163,10 +163,10 @@ Result<std::string> read_composite(const Node& index, std::string_view where, In
 }
 
 Result<std::string> read_composites(const Node& policy, IndexingPolicy& out) {
-  auto array = optional_member(policy, kWhere, "compositeIndexes", Type::array);
+  auto array = optional_member(policy, kIndexingPolicy, "compositeIndexes", Type::array);
   if (!array) return pass(array.error());
   if (*array == nullptr) return std::string();
-  const std::string where = join(kWhere, "compositeIndexes");
+  const std::string where = join(kIndexingPolicy, "compositeIndexes");
   if ((*array)->count > kMaxCompositeIndexes) {
     return bad_field(where, **array,
                      "at most " + std::to_string(kMaxCompositeIndexes) + " composite indexes.");
@@ -195,10 +195,10 @@ Status check_box(const Node& box, std::string_view where) {
 }
 
 Result<std::string> read_spatial(const Node& policy, IndexingPolicy& out) {
-  auto array = optional_member(policy, kWhere, "spatialIndexes", Type::array);
+  auto array = optional_member(policy, kIndexingPolicy, "spatialIndexes", Type::array);
   if (!array) return pass(array.error());
   if (*array == nullptr) return std::string();
-  const std::string where = join(kWhere, "spatialIndexes");
+  const std::string where = join(kIndexingPolicy, "spatialIndexes");
   if ((*array)->count > kMaxIndexPaths) return bad_field(where, **array, "too many.");
   size_t at = 0;
   for (const Node* entry = (*array)->first; entry != nullptr; entry = entry->next) {
@@ -237,10 +237,10 @@ Result<std::string> read_spatial(const Node& policy, IndexingPolicy& out) {
 }
 
 Result<std::string> read_vector(const Node& policy, IndexingPolicy& out) {
-  auto array = optional_member(policy, kWhere, "vectorIndexes", Type::array);
+  auto array = optional_member(policy, kIndexingPolicy, "vectorIndexes", Type::array);
   if (!array) return pass(array.error());
   if (*array == nullptr) return std::string();
-  const std::string where = join(kWhere, "vectorIndexes");
+  const std::string where = join(kIndexingPolicy, "vectorIndexes");
   if ((*array)->count > kMaxIndexPaths) return bad_field(where, **array, "too many.");
   for (const Node* entry = (*array)->first; entry != nullptr; entry = entry->next) {
     const std::string here = element(where, out.vector_indexes.size());
@@ -275,10 +275,10 @@ Result<std::string> read_vector(const Node& policy, IndexingPolicy& out) {
 }
 
 Result<std::string> read_full_text(const Node& policy, IndexingPolicy& out) {
-  auto array = optional_member(policy, kWhere, "fullTextIndexes", Type::array);
+  auto array = optional_member(policy, kIndexingPolicy, "fullTextIndexes", Type::array);
   if (!array) return pass(array.error());
   if (*array == nullptr) return std::string();
-  const std::string where = join(kWhere, "fullTextIndexes");
+  const std::string where = join(kIndexingPolicy, "fullTextIndexes");
   if ((*array)->count > kMaxIndexPaths) return bad_field(where, **array, "too many.");
   for (const Node* entry = (*array)->first; entry != nullptr; entry = entry->next) {
     const std::string here = element(where, out.full_text_paths.size());
@@ -301,7 +301,7 @@ Status check_lists(const Node& policy, const PathList& included, const PathList&
   const bool out = covers_everything(excluded);
   if (!in && !out) {
     return bad_field(
-        kWhere, policy,
+        kIndexingPolicy, policy,
         "the path /* must be among includedPaths or excludedPaths: include it to index "
         "everything else, exclude it to index nothing else.");
   }
@@ -354,12 +354,12 @@ Result<IndexingPolicy> parse_indexing_policy(const Node* policy, OldIndexes old_
   empty.type = Type::object;
   empty.raw = "{}";
   const Node& from = policy != nullptr ? *policy : empty;
-  if (from.type != Type::object) return bad_field(kWhere, from, "give an object.");
+  if (from.type != Type::object) return bad_field(kIndexingPolicy, from, "give an object.");
 
-  auto mode =
-      choice_member(from, kWhere, "indexingMode", {"consistent", "lazy", "none"}, "consistent");
+  auto mode = choice_member(from, kIndexingPolicy, "indexingMode", {"consistent", "lazy", "none"},
+                            "consistent");
   if (!mode) return pass(mode.error());
-  auto automatic = optional_member(from, kWhere, "automatic", Type::boolean);
+  auto automatic = optional_member(from, kIndexingPolicy, "automatic", Type::boolean);
   if (!automatic) return pass(automatic.error());
   auto included = read_paths(from, "includedPaths", old_indexes);
   if (!included) return pass(included.error());

@@ -6,14 +6,14 @@
 namespace orrery::cosmos {
 namespace {
 
-Result<IndexingPolicy> parsed(std::string_view text) {
+Result<IndexingPolicy> parsed_policy(std::string_view text) {
   auto document = value::JsonDocument::parse(text);
   EXPECT_TRUE(document.has_value()) << text;
   return parse_indexing_policy(&document->root());
 }
 
 std::string json(std::string_view text) {
-  auto policy = parsed(text);
+  auto policy = parsed_policy(text);
   EXPECT_TRUE(policy.has_value()) << text << ": " << policy.error().message;
   return policy ? policy->json : "";
 }
@@ -63,16 +63,18 @@ TEST(IndexingPolicy, KindsOfIndexesAreToldToOldClientsOnly) {
 }
 
 TEST(IndexingPolicy, ASlashAloneIsTheWholeItem) {
-  const auto old = parsed(R"({"includedPaths":[{"path":"/"}],"excludedPaths":[{"path":"/a/?"}]})");
-  const auto now = parsed(R"({"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/a/?"}]})");
+  const auto old =
+      parsed_policy(R"({"includedPaths":[{"path":"/"}],"excludedPaths":[{"path":"/a/?"}]})");
+  const auto now =
+      parsed_policy(R"({"includedPaths":[{"path":"/*"}],"excludedPaths":[{"path":"/a/?"}]})");
   ASSERT_TRUE(old.has_value() && now.has_value());
   EXPECT_EQ(old->rules, now->rules);
   EXPECT_NE(old->json.find(R"("includedPaths":[{"path":"/"}])"), std::string::npos) << old->json;
-  EXPECT_FALSE(parsed(R"({"includedPaths":[{"path":"/"},{"path":"/*"}]})").has_value());
+  EXPECT_FALSE(parsed_policy(R"({"includedPaths":[{"path":"/"},{"path":"/*"}]})").has_value());
 }
 
 TEST(IndexingPolicy, NoneIndexesNothing) {
-  auto policy = parsed(R"({"indexingMode":"none","includedPaths":[{"path":"/*"}]})");
+  auto policy = parsed_policy(R"({"indexingMode":"none","includedPaths":[{"path":"/*"}]})");
   ASSERT_TRUE(policy.has_value());
   EXPECT_FALSE(policy->indexed);
   EXPECT_TRUE(policy->rules.empty());
@@ -82,7 +84,7 @@ TEST(IndexingPolicy, NoneIndexesNothing) {
 
 TEST(IndexingPolicy, CompositeSpatialVectorAndText) {
   auto policy =
-      parsed(R"({"compositeIndexes":[[{"path":"/a"},{"path":"/b/c","order":"Descending"}]],
+      parsed_policy(R"({"compositeIndexes":[[{"path":"/a"},{"path":"/b/c","order":"Descending"}]],
       "spatialIndexes":[{"path":"/loc/*","types":["Point","Polygon"]}],
       "vectorIndexes":[{"path":"/v","type":"diskann","indexingSearchListSize":100}],
       "fullTextIndexes":[{"path":"/text"}]})");
@@ -106,7 +108,7 @@ TEST(IndexingPolicy, CompositeSpatialVectorAndText) {
 }
 
 TEST(IndexingPolicy, WhatIsGivenTwiceIsIndexedOnce) {
-  auto policy = parsed(R"({"compositeIndexes":[[{"path":"/a"},{"path":"/b"}],
+  auto policy = parsed_policy(R"({"compositeIndexes":[[{"path":"/a"},{"path":"/b"}],
       [{"path":"/a","order":"ascending"},{"path":"/\"b\""}],[{"path":"/b"},{"path":"/a"}]],
       "spatialIndexes":[{"path":"/l/*","types":["Point"]},{"path":"/l/*","types":["Polygon"]}]})");
   ASSERT_TRUE(policy.has_value()) << policy.error().message;
@@ -150,14 +152,14 @@ TEST(IndexingPolicy, RefusesWhatMakesNoSense) {
           R"({"fullTextIndexes":[{"path":"/t/*"}]})",
           R"({"fullTextIndexes":[{"path":"/t"},{"path":"/t"}]})",
       }) {
-    auto policy = parsed(text);
+    auto policy = parsed_policy(text);
     ASSERT_FALSE(policy.has_value()) << text;
     EXPECT_EQ(policy.error().code, Code::invalid) << text;
   }
 }
 
 TEST(IndexingPolicy, SaysWhereAndWhat) {
-  auto policy = parsed(R"({"includedPaths":[{"path":"/*"},{"path":"name"}]})");
+  auto policy = parsed_policy(R"({"includedPaths":[{"path":"/*"},{"path":"name"}]})");
   ASSERT_FALSE(policy.has_value());
   EXPECT_TRUE(policy.error().message.starts_with(
       "indexingPolicy.includedPaths[1].path is \"name\": give a path like"))

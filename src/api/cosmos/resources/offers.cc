@@ -140,7 +140,7 @@ void replace_offer(const HandlerContext& context, CallPtr call) {
   call->reply(200, json_of(owner));
 }
 
-Handler verb_of(const Call& call) {
+Handler offer_verb(const Call& call) {
   if (call.address.count == 1) {
     if (call.method == "GET") return list_offers;
     return call.method == "POST" ? query_offers : nullptr;
@@ -154,7 +154,7 @@ Handler verb_of(const Call& call) {
 
 void handle_offers(const HandlerContext& context, CallPtr call) {
   call->operation = Operation::offer;
-  const Handler verb = verb_of(*call);
+  const Handler verb = offer_verb(*call);
   if (verb == nullptr) return call->method_not_allowed();
   later(context, std::move(call), Lane::management, verb);
 }

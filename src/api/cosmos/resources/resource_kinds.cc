@@ -101,7 +101,7 @@ Result<std::string> attachment_members(const Node& definition) {
   return out;
 }
 
-constexpr std::array kKinds = {
+constexpr std::array kResourceKinds = {
     ResourceKind{.number = kUserKind,
                  .segment = "users",
                  .owner = "dbs",
@@ -176,15 +176,15 @@ const ResourceKind* kind_of(const ResourceAddress& address) {
   if (address.count < 3 || (at != 2 && at != 4 && at != 6) || address.segments[0] != "dbs") {
     return nullptr;
   }
-  const auto* kind = std::ranges::find_if(kKinds, [&](const ResourceKind& one) {
+  const auto* kind = std::ranges::find_if(kResourceKinds, [&](const ResourceKind& one) {
     return address.segments[at] == one.segment && address.segments[at - 2] == one.owner;
   });
-  return kind == kKinds.end() ? nullptr : kind;
+  return kind == kResourceKinds.end() ? nullptr : kind;
 }
 
 const ResourceKind* kind_of(uint8_t number) {
-  const auto* kind = std::ranges::find(kKinds, number, &ResourceKind::number);
-  return kind == kKinds.end() ? nullptr : kind;
+  const auto* kind = std::ranges::find(kResourceKinds, number, &ResourceKind::number);
+  return kind == kResourceKinds.end() ? nullptr : kind;
 }
 
 Result<ResourceDefinition> parse_resource(const ResourceKind& kind, std::string_view body) {

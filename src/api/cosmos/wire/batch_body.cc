@@ -19,7 +19,7 @@ namespace {
 using value::Node;
 using value::Type;
 
-constexpr size_t kShownBytes = 100;
+constexpr size_t kShownBodyBytes = 100;
 
 constexpr std::array<std::pair<std::string_view, ItemVerb>, 6> kVerbs = {
     {{"Create", ItemVerb::create},
@@ -30,12 +30,12 @@ constexpr std::array<std::pair<std::string_view, ItemVerb>, 6> kVerbs = {
      {"Patch", ItemVerb::patch}}};
 
 // A member that is a text; empty when it is not there.
-Result<std::string_view> text_of(const Node& operation, std::string_view name) {
+Result<std::string_view> member_text(const Node& operation, std::string_view name) {
   const Node* found = operation.find(name);
   if (found == nullptr || found->type == Type::null) return std::string_view();
   if (found->type != Type::string) {
     return fail(Code::invalid, fmt::format("\"{}\" of the operation {} is not a text", name,
-                                           operation.raw.substr(0, kShownBytes)));
+                                           operation.raw.substr(0, kShownBodyBytes)));
   }
   return found->text;
 }
@@ -43,10 +43,10 @@ Result<std::string_view> text_of(const Node& operation, std::string_view name) {
 Result<BatchOperation> parse_operation(const Node& node) {
   auto refuse = [&node](std::string_view why) {
     return fail(Code::invalid,
-                fmt::format("the operation {} {}", node.raw.substr(0, kShownBytes), why));
+                fmt::format("the operation {} {}", node.raw.substr(0, kShownBodyBytes), why));
   };
   if (node.type != Type::object) return refuse("is not an object");
-  auto type = text_of(node, "operationType");
+  auto type = member_text(node, "operationType");
   if (!type) return pass(type.error());
   const auto* verb =
       std::ranges::find(kVerbs, *type, &std::pair<std::string_view, ItemVerb>::first);
@@ -59,7 +59,7 @@ Result<BatchOperation> parse_operation(const Node& node) {
   operation.request.verb = verb->second;
   const bool names_item = verb->second != ItemVerb::create && verb->second != ItemVerb::upsert;
   if (names_item) {
-    auto id = text_of(node, "id");
+    auto id = member_text(node, "id");
     if (!id) return pass(id.error());
     if (id->empty()) return refuse("has no id");
     operation.request.id = *id;
@@ -75,7 +75,7 @@ Result<BatchOperation> parse_operation(const Node& node) {
   }
   for (auto [name, field] : {std::pair("ifMatch", &ItemRequest::if_match),
                              std::pair("ifNoneMatch", &ItemRequest::if_none_match)}) {
-    auto condition = text_of(node, name);
+    auto condition = member_text(node, name);
     if (!condition) return pass(condition.error());
     operation.request.*field = *condition;
   }

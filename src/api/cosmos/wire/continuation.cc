@@ -37,7 +37,7 @@ std::unexpected<Error> not_ours(std::string_view token, std::string_view reason)
                                  "to start again.");
 }
 
-void append_string(std::string& out, std::string_view text) {
+void append_sized(std::string& out, std::string_view text) {
   assert(text.size() <= 0xFFFF);
   const size_t at = out.size();
   out.resize(at + 2);
@@ -125,8 +125,8 @@ std::string Continuations::encode(const FeedPosition& position) const {
   bytes += kItems;
   bytes.resize(kHeadBytes + 4);
   store_u32_be(bytes.data() + kHeadBytes, position.container);
-  append_string(bytes, position.after_placement);
-  append_string(bytes, position.after_row);
+  append_sized(bytes, position.after_placement);
+  append_sized(bytes, position.after_row);
   return sealed(std::move(bytes));
 }
 
@@ -171,9 +171,9 @@ Result<std::string> Continuations::encode(const QueryPosition& position,
       bytes.resize(bytes.size() + kTieNumberBytes);
       store_u32_be(bytes.data() + bytes.size() - kTieNumberBytes, *at.tie_number);
     }
-    append_string(bytes, at.key);
-    append_string(bytes, order);
-    append_string(bytes, at.gathered);
+    append_sized(bytes, at.key);
+    append_sized(bytes, order);
+    append_sized(bytes, at.gathered);
     return fmt::format("{}{}{}", kQueryHead, sealed(std::move(bytes)), kQueryTail);
   };
   if (at.order.size() < characters_max) {
@@ -235,7 +235,7 @@ std::string Continuations::encode_name(std::string_view after) const {
   std::string bytes;
   bytes += kVersion;
   bytes += kNames;
-  append_string(bytes, after);
+  append_sized(bytes, after);
   return sealed(std::move(bytes));
 }
 

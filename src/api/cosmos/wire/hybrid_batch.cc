@@ -16,7 +16,7 @@
 namespace orrery::cosmos {
 namespace {
 
-constexpr char kVersion = '\x81';
+constexpr char kRowVersion = '\x81';
 constexpr uint32_t kSegmentSchema = 2147473648;
 constexpr uint32_t kRecordSchema = 2147473649;
 constexpr uint32_t kOperationSchema = 2145473648;
@@ -120,7 +120,7 @@ class Reader {
   bool failed_ = false;
 };
 
-std::unexpected<Error> refuse(size_t operation, std::string_view why) {
+std::unexpected<Error> refuse_operation(size_t operation, std::string_view why) {
   return fail(Code::invalid,
               fmt::format("operation {} of the HybridRow batch {}", operation + 1, why));
 }
@@ -150,10 +150,10 @@ Status read_sparse(Reader& row, BatchOperation& operation, size_t index) {
       text = row.counted();
       break;
     default:
-      return refuse(index,
-                    fmt::format("has a field of type {}, which no field of a batch is of", type));
+      return refuse_operation(
+          index, fmt::format("has a field of type {}, which no field of a batch is of", type));
   }
-  if (row.failed()) return refuse(index, "has a field that is longer than its row");
+  if (row.failed()) return refuse_operation(index, "has a field that is longer than its row");
   const bool is_bool = type == type_false || type == type_true;
   switch (path) {
     case indexing_directive:  // changes nothing: items are indexed by the container's policy
@@ -175,18 +175,19 @@ Status read_sparse(Reader& row, BatchOperation& operation, size_t index) {
       if (is_bool) return {};
       break;
     default:
-      return refuse(index, "has a sparse field that is not one of a batch's operation");
+      return refuse_operation(index, "has a sparse field that is not one of a batch's operation");
   }
-  return refuse(index, fmt::format("has a \"{}\" of type {}, which is another one's",
-                                   kPaths[path - 1], type));
+  return refuse_operation(index, fmt::format("has a \"{}\" of type {}, which is another one's",
+                                             kPaths[path - 1], type));
 }
 
 Result<BatchOperation> parse_row(std::string_view bytes, size_t index) {
   Reader row(bytes);
-  if (row.u8() != static_cast<uint8_t>(kVersion)) return refuse(index, "is not a HybridRow");
+  if (row.u8() != static_cast<uint8_t>(kRowVersion))
+    return refuse_operation(index, "is not a HybridRow");
   if (const uint32_t schema = row.u32(); schema != kOperationSchema) {
-    return refuse(index, fmt::format("is of the schema {}, and {} is that of operations", schema,
-                                     kOperationSchema));
+    return refuse_operation(index, fmt::format("is of the schema {}, and {} is that of operations",
+                                               schema, kOperationSchema));
   }
   const uint8_t presence = row.u8();
   const auto has = [presence](size_t field) { return (presence >> (field - 1) & 1U) != 0; };
@@ -197,16 +198,16 @@ Result<BatchOperation> parse_row(std::string_view bytes, size_t index) {
     if (has(field)) variable[field] = row.counted();
   }
   if (row.failed())
-    return refuse(index, "is cut short, or has a field that is longer than its row");
+    return refuse_operation(index, "is cut short, or has a field that is longer than its row");
   const auto verb = has(1) ? verb_of(operation_type) : std::nullopt;
   if (!verb) {
-    return refuse(index,
-                  fmt::format("has the operationType {}, and known are 0 (create), 1 (patch), "
-                              "2 (read), 4 (delete), 5 (replace) and 20 (upsert)",
-                              has(1) ? std::to_string(operation_type) : "null"));
+    return refuse_operation(
+        index, fmt::format("has the operationType {}, and known are 0 (create), 1 (patch), "
+                           "2 (read), 4 (delete), 5 (replace) and 20 (upsert)",
+                           has(1) ? std::to_string(operation_type) : "null"));
   }
   if (!has(2) || resource_type != kDocumentType) {
-    return refuse(index, "has a resourceType other than 2, that of items");
+    return refuse_operation(index, "has a resourceType other than 2, that of items");
   }
   BatchOperation operation;
   ItemRequest& request = operation.request;
@@ -214,11 +215,11 @@ Result<BatchOperation> parse_row(std::string_view bytes, size_t index) {
   request.key = variable[3];
   if (*verb != ItemVerb::create && *verb != ItemVerb::upsert) {
     request.id = variable[5];
-    if (request.id.empty()) return refuse(index, "has no id");
+    if (request.id.empty()) return refuse_operation(index, "has no id");
   }
   if (*verb != ItemVerb::read && *verb != ItemVerb::remove) {
     request.body = variable[7];
-    if (request.body.empty()) return refuse(index, "has no resourceBody");
+    if (request.body.empty()) return refuse_operation(index, "has no resourceBody");
   }
   while (!row.at_end()) {
     if (auto read = read_sparse(row, operation, index); !read) return pass(read.error());
@@ -251,7 +252,7 @@ void append_counted(std::string& out, std::string_view bytes) {
 }
 
 void append_row(std::string& out, const BatchResult& result) {
-  out += kVersion;
+  out += kRowVersion;
   append_u32(out, kResultSchema);
   out += static_cast<char>(0x03 | (result.version ? 0x04 : 0) | (result.body.empty() ? 0 : 0x08));
   append_u32(out, static_cast<uint32_t>(result.status));
@@ -283,7 +284,7 @@ Result<std::vector<BatchOperation>> parse_hybrid_batch(std::string_view body,
   while (!stream.at_end()) {
     const uint8_t version = stream.u8();
     const uint32_t schema = stream.u32();
-    if (version != static_cast<uint8_t>(kVersion)) {
+    if (version != static_cast<uint8_t>(kRowVersion)) {
       return fail(Code::invalid, fmt::format("the HybridRow batch has the byte {:02X} where a row "
                                              "begins, which is to be 81",
                                              version));
@@ -300,11 +301,12 @@ Result<std::vector<BatchOperation>> parse_hybrid_batch(std::string_view body,
       }
       const uint32_t length = stream.u32();
       const uint32_t crc = stream.u32();
-      if (length > stream.left()) return refuse(index, "is longer than what was sent");
+      if (length > stream.left()) return refuse_operation(index, "is longer than what was sent");
       const std::string_view row = stream.bytes(length);
       if (crc_of(row) != crc) {
-        return refuse(index, fmt::format("has the CRC {:08X}, and says {:08X}: it was damaged",
-                                         crc_of(row), crc));
+        return refuse_operation(
+            index,
+            fmt::format("has the CRC {:08X}, and says {:08X}: it was damaged", crc_of(row), crc));
       }
       auto operation = parse_row(row, index);
       if (!operation) return pass(operation.error());
@@ -326,7 +328,7 @@ std::string hybrid_results(const std::vector<BatchResult>& results) {
   for (const BatchResult& result : results) bytes += result.body.size() + 100;
   std::string out;
   out.reserve(bytes);
-  out += kVersion;
+  out += kRowVersion;
   append_u32(out, kSegmentSchema);
   out += '\x01';
   append_u32(out, kSegmentBytes);
@@ -334,7 +336,7 @@ std::string hybrid_results(const std::vector<BatchResult>& results) {
   for (const BatchResult& result : results) {
     row.clear();
     append_row(row, result);
-    out += kVersion;
+    out += kRowVersion;
     append_u32(out, kRecordSchema);
     append_u32(out, static_cast<uint32_t>(row.size()));
     append_u32(out, crc_of(row));

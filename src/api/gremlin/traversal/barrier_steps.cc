@@ -12,10 +12,10 @@
 namespace orrery::gremlin {
 namespace {
 
-class LocalStep final : public MapStep {
+class LocalBarrierStep final : public MapStep {
  public:
   using Function = std::function<Result<std::optional<Value>>(Run&, const Traverser&)>;
-  explicit LocalStep(Function function) : function_(std::move(function)) {}
+  explicit LocalBarrierStep(Function function) : function_(std::move(function)) {}
 
  protected:
   Result<std::optional<Value>> map(Run& run, const Traverser& traverser) override {
@@ -25,8 +25,8 @@ class LocalStep final : public MapStep {
  private:
   const Function function_;
 };
-StepPtr local(LocalStep::Function function) {
-  return std::make_unique<LocalStep>(std::move(function));
+StepPtr local(LocalBarrierStep::Function function) {
+  return std::make_unique<LocalBarrierStep>(std::move(function));
 }
 
 class CountStep final : public BarrierStep {
@@ -204,7 +204,7 @@ Result<StepPtr> make_order(Compiler& compiler, const Calls& calls) {
   });
 }
 
-Result<StepPtr> make_dedup(Compiler& compiler, const Calls& calls) {
+Result<StepPtr> make_local_dedup(Compiler& compiler, const Calls& calls) {
   if (!is_local(calls)) return make_global_dedup(compiler, calls);
   return local([](Run&, const Traverser& traverser) -> Result<std::optional<Value>> {
     auto elements = collection_of(traverser.value);
@@ -229,7 +229,7 @@ Value part_of(const Value& whole, std::vector<Value> elements, size_t low, size_
   return collection_like(whole, std::move(part));
 }
 
-Result<StepPtr> make_range(Compiler& compiler, const Calls& calls) {
+Result<StepPtr> make_local_range(Compiler& compiler, const Calls& calls) {
   if (!is_local(calls)) return make_global_range(compiler, calls);
   auto first = integer_argument(calls, 1);
   if (!first) return pass(first.error());
@@ -424,8 +424,8 @@ Maker find_barrier_step(std::string_view name) {
   if (name == "sum" || name == "min" || name == "max" || name == "mean") return make_reduce;
   if (name == "fold") return make_fold;
   if (name == "order") return make_order;
-  if (name == "dedup") return make_dedup;
-  if (name == "limit" || name == "skip" || name == "range") return make_range;
+  if (name == "dedup") return make_local_dedup;
+  if (name == "limit" || name == "skip" || name == "range") return make_local_range;
   if (name == "tail") return make_tail;
   if (name == "sample") return make_sample;
   if (name == "barrier") return make_barrier;

@@ -10,10 +10,6 @@
 namespace orrery::gremlin {
 namespace {
 
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 // Steps that find elements by conditions.
 bool takes_conditions(std::string_view step) {
   return is_one_of(step, {"V", "E", "outE", "inE", "bothE", "toE"});

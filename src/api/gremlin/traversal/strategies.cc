@@ -38,10 +38,6 @@ constexpr auto kWithoutEffect = std::to_array<std::string_view>({"AdjacentToInci
                                                                  "StandardVerificationStrategy",
                                                                  "VertexProgramStrategy"});
 
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 bool is_hop(std::string_view name) {
   return is_one_of(name, {"out", "in", "both", "outE", "inE", "bothE", "to", "toE"});
 }
@@ -277,6 +273,10 @@ std::string name_of(const Argument& argument) {
 }
 
 }  // namespace
+
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
+}
 
 bool writes(const Chain& chain) {
   return std::ranges::any_of(chain.calls, [](const StepCall& call) {

@@ -8,6 +8,9 @@
 //   SeedStrategy                  coin(), sample() and shuffle give the same each time
 #pragma once
 
+#include <initializer_list>
+#include <string_view>
+
 #include "api/gremlin/parse/tree.h"
 #include "api/gremlin/traversal/run.h"
 #include "base/result.h"
@@ -17,6 +20,8 @@ namespace orrery::gremlin {
 // The chain of a whole traversal without its strategies. Code::unsupported, with its name, for one
 // that is not there.
 Result<Chain> apply_strategies(const Chain& chain, Run& run);
+
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names);
 
 // Whether the chain has a step that writes.
 bool writes(const Chain& chain);

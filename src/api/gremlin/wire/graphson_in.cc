@@ -147,7 +147,7 @@ Result<Argument> predicate_of(const Node& node, size_t depth) {
   return Argument{.value = {}, .chain = {}, .predicate = std::move(made)};
 }
 
-std::string text_at(const Node& node, std::string_view name) {
+std::string member_text(const Node& node, std::string_view name) {
   const Node* found = node.find(name);
   if (found == nullptr) return {};
   if (found->type == Type::object) found = found->find("@value");
@@ -221,14 +221,14 @@ Result<Argument> typed(std::string_view type, const Node& node, size_t depth) {
   }
   if (type == "g:Vertex") {
     auto vertex = std::make_shared<Vertex>();
-    vertex->key.id = text_at(node, "id");
-    vertex->label = text_at(node, "label");
+    vertex->key.id = member_text(node, "id");
+    vertex->label = member_text(node, "label");
     return of(Value::of(std::move(vertex)));
   }
   if (type == "g:Edge") {
     auto edge = std::make_shared<Edge>();
-    edge->key.id = text_at(node, "id");
-    edge->label = text_at(node, "label");
+    edge->key.id = member_text(node, "id");
+    edge->label = member_text(node, "label");
     return of(Value::of(std::move(edge)));
   }
   if (type == "g:Traverser") {

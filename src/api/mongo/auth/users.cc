@@ -15,7 +15,7 @@ using value::Type;
 using value::Value;
 
 constexpr std::string_view kFace = "mongo";
-constexpr std::string_view kAdmin = "admin";
+constexpr std::string_view kAdminDatabase = "admin";
 constexpr uint8_t kUserKind = 1;
 
 void append_credential(BsonWriter& to, std::string_view name,
@@ -88,7 +88,7 @@ Answer<User> decode_user(std::string_view text) {
 }
 
 uint32_t Users::parent() const {
-  const auto database = engine_.catalog().database({kFace, kAdmin});
+  const auto database = engine_.catalog().database({kFace, kAdminDatabase});
   return database ? database->number : 0;
 }
 
@@ -132,7 +132,7 @@ std::vector<UserPtr> Users::all() const {
 
 Answer<void> Users::create(const User& user) {
   if (parent() == 0) {
-    auto made = engine_.create_database({kFace, kAdmin}, std::nullopt);
+    auto made = engine_.create_database({kFace, kAdminDatabase}, std::nullopt);
     if (!made && made.error().code != Code::conflict) return pass(engine_error(made.error()));
   }
   auto created =

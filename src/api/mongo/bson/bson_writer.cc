@@ -19,7 +19,7 @@ using value::Value;
 namespace {
 
 constexpr uint8_t kUuidSubtype = 4;
-constexpr uint8_t kOldBinarySubtype = 2;  // has a second length inside
+constexpr uint8_t kNestedBinarySubtype = 2;  // has a second length inside
 
 }  // namespace
 
@@ -131,7 +131,7 @@ BsonWriter& BsonWriter::null(std::string_view name) {
 
 BsonWriter& BsonWriter::binary(std::string_view name, std::string_view bytes, uint8_t subtype) {
   head(ElementType::binary, name);
-  const bool is_old = subtype == kOldBinarySubtype;
+  const bool is_old = subtype == kNestedBinarySubtype;
   put_u32(static_cast<uint32_t>(bytes.size() + (is_old ? 4 : 0)));
   out_.push_back(static_cast<char>(subtype));
   if (is_old) put_u32(static_cast<uint32_t>(bytes.size()));

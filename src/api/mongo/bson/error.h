@@ -58,6 +58,7 @@ enum ErrorCode : int32_t {
   kInvalidIndexSpecification = 197,
   kExceededMemoryLimit = 146,
   kTransactionTooOld = 225,
+  kConversionFailure = 241,
   kSnapshotUnavailable = 246,
   kNoSuchTransaction = 251,
   kTransactionCommitted = 256,

@@ -54,6 +54,10 @@ enum class BsonType : int8_t {
   min_key = -1,
 };
 
+inline Value text_value(std::string_view text) {
+  return Value::make_string(std::string(text));
+}
+
 BsonType bson_type(const Value& value);
 // "double", "string", …; "missing".
 std::string_view type_name(BsonType type);

@@ -14,7 +14,7 @@ namespace orrery::mongo {
 namespace {
 
 constexpr int32_t kHistoryLost = 286;
-constexpr size_t kPage = 256;
+constexpr size_t kChangesInPage = 256;
 
 Error lost(const orrery::Error& error) {
   if (error.code == Code::invalid) {
@@ -161,8 +161,9 @@ Answer<void> ChangeReader::read(Part& part, const cluster::RoutingPtr& routing) 
     auto view = open_view(context_, newest, part.at.min, part.at.min, part.at.max);
     if (view && view->lsn <= part.read_lsn) return {};
   }
-  auto page = context_.items.history(routing, part.at.min, part.at.max,
-                                     {.position = part.read_lsn, .since_s = part.since_s}, kPage);
+  auto page =
+      context_.items.history(routing, part.at.min, part.at.max,
+                             {.position = part.read_lsn, .since_s = part.since_s}, kChangesInPage);
   if (!page) {
     const Code code = page.error().code;
     // Later: it is asked again.

@@ -25,7 +25,7 @@ void put(std::vector<Value::Field>& fields, std::string_view name, Value value) 
   fields.push_back({Value::make_string(std::string(name)), std::move(value)});
 }
 
-Value text_of(std::string_view text) {
+Value string_of(std::string_view text) {
   return Value::make_string(std::string(text));
 }
 
@@ -65,11 +65,11 @@ std::string_view operation_name(EventKind kind) {
 Value description_of(const Value& before, const Value& after) {
   UpdateDescription description = describe_update(before, after);
   std::vector<Value> removed;
-  for (const std::string& path : description.removed) removed.push_back(text_of(path));
+  for (const std::string& path : description.removed) removed.push_back(string_of(path));
   std::vector<Value> truncated;
   for (const UpdateDescription::Truncated& array : description.truncated) {
     std::vector<Value::Field> fields;
-    put(fields, "field", text_of(array.path));
+    put(fields, "field", string_of(array.path));
     put(fields, "newSize",
         Value::make_integer(static_cast<int64_t>(array.new_size), NumberKind::int32));
     truncated.push_back(Value::make_object(std::move(fields)));
@@ -238,7 +238,7 @@ Answer<std::optional<Value>> ChangeStream::next_event() {
     last_token_ = token_of(position);
     std::vector<Value::Field> fields;
     put(fields, "_id", last_token_);
-    put(fields, "operationType", text_of("invalidate"));
+    put(fields, "operationType", string_of("invalidate"));
     put(fields, "clusterTime", Value::make_timestamp(cluster_time(context_.clock.now_ms())));
     put(fields, "wallTime", Value::make_date({context_.clock.now_ms(), 0}));
     return Value::make_object(std::move(fields));
@@ -274,7 +274,7 @@ Answer<Value> ChangeStream::document_of(const ChangeEvent& change) {
   const int64_t time_ms = is_write ? int64_t{change.event.time_s} * 1000 : now_ms;
   std::vector<Value::Field> fields;
   put(fields, "_id", last_token_);
-  put(fields, "operationType", text_of(operation));
+  put(fields, "operationType", string_of(operation));
   put(fields, "clusterTime", Value::make_timestamp(cluster_time(time_ms)));
   put(fields, "wallTime", Value::make_date({time_ms, 0}));
   Value before;
@@ -297,13 +297,13 @@ Answer<Value> ChangeStream::document_of(const ChangeEvent& change) {
     put(fields, "fullDocument", after);
   }
   std::vector<Value::Field> ns;
-  put(ns, "db", text_of(change.database));
-  if (!change.collection.empty()) put(ns, "coll", text_of(change.collection));
+  put(ns, "db", string_of(change.database));
+  if (!change.collection.empty()) put(ns, "coll", string_of(change.collection));
   put(fields, "ns", Value::make_object(std::move(ns)));
   if (change.kind == ChangeEvent::Kind::rename) {
     std::vector<Value::Field> to;
-    put(to, "db", text_of(change.database));
-    put(to, "coll", text_of(change.new_name));
+    put(to, "db", string_of(change.database));
+    put(to, "coll", string_of(change.new_name));
     put(fields, "to", Value::make_object(std::move(to)));
   }
   if (!is_write) return Value::make_object(std::move(fields));

@@ -19,10 +19,6 @@ constexpr std::string_view kBegins = "{\"bson\":\"";
 constexpr std::string_view kEnds = "\"}";
 constexpr uint8_t kUuidSubtype = 4;
 
-Value name_of(std::string_view text) {
-  return Value::make_string(std::string(text));
-}
-
 Value int32_of(int32_t number) {
   return Value::make_integer(number, NumberKind::int32);
 }
@@ -60,21 +56,21 @@ const IndexSpec* Definition::expiring_index() const {
 }
 
 IndexSpec id_index() {
-  const Value key = Value::make_object({{name_of("_id"), int32_of(1)}});
+  const Value key = Value::make_object({{text_value("_id"), int32_of(1)}});
   return {"_id_", key,
-          Value::make_object({{name_of("v"), int32_of(2)},
-                              {name_of("key"), key},
-                              {name_of("name"), name_of("_id_")}})};
+          Value::make_object({{text_value("v"), int32_of(2)},
+                              {text_value("key"), key},
+                              {text_value("name"), text_value("_id_")}})};
 }
 
 std::string Definition::to_face_json() const {
   std::vector<Value> specs;
   for (const IndexSpec& index : indexes) specs.push_back(index.spec);
   std::vector<Value::Field> fields;
-  fields.push_back({name_of("uuid"), Value::make_bytes(Type::binary, uuid, kUuidSubtype)});
-  if (options.is_object()) fields.push_back({name_of("options"), options});
-  fields.push_back({name_of("indexes"), Value::make_array(std::move(specs))});
-  if (is_sharded()) fields.push_back({name_of("shardKey"), shard_key});
+  fields.push_back({text_value("uuid"), Value::make_bytes(Type::binary, uuid, kUuidSubtype)});
+  if (options.is_object()) fields.push_back({text_value("options"), options});
+  fields.push_back({text_value("indexes"), Value::make_array(std::move(specs))});
+  if (is_sharded()) fields.push_back({text_value("shardKey"), shard_key});
   // Its parts came in messages, so it is not too large or too deep.
   const auto bson = to_bson(Value::make_object(std::move(fields)));
   std::string json(kBegins);

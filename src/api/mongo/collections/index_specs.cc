@@ -25,10 +25,6 @@ constexpr std::string_view kSphereVersion = "2dsphereIndexVersion";
 constexpr int32_t kSphereVersionNow = 3;
 constexpr std::string_view kIgnored[] = {"ns", "background", "v", "key", "name"};
 
-Value name_of(std::string_view text) {
-  return Value::make_string(std::string(text));
-}
-
 // a_1_b_-1
 std::string usual_name(const Value& key) {
   std::string name;
@@ -190,16 +186,16 @@ Answer<NewIndex> parse_index(const Value& given) {
   if (is_sphere && made.is_unique) {
     return refuse(kNotImplemented, "unique 2dsphere indexes are not implemented");
   }
-  std::vector<Value::Field> fields = {{name_of("v"), Value::make_integer(2, NumberKind::int32)},
-                                      {name_of("key"), made.index.key},
-                                      {name_of("name"), name_of(made.index.name)}};
+  std::vector<Value::Field> fields = {{text_value("v"), Value::make_integer(2, NumberKind::int32)},
+                                      {text_value("key"), made.index.key},
+                                      {text_value("name"), text_value(made.index.name)}};
   for (const Value::Member& member : given.members()) {
     if (std::ranges::find(kIgnored, member.name) != std::end(kIgnored)) continue;
-    fields.push_back({name_of(member.name), member.value.to_owned()});
+    fields.push_back({text_value(member.name), member.value.to_owned()});
   }
   if (is_sphere && version.is_undefined()) {
     fields.push_back(
-        {name_of(kSphereVersion), Value::make_integer(kSphereVersionNow, NumberKind::int32)});
+        {text_value(kSphereVersion), Value::make_integer(kSphereVersionNow, NumberKind::int32)});
   }
   made.index.spec = Value::make_object(std::move(fields));
   return made;

@@ -24,10 +24,6 @@ using value::Value;
 
 constexpr size_t kOutBytesMax = size_t{256} << 20;
 
-Value name_of(std::string_view text) {
-  return Value::make_string(std::string(text));
-}
-
 // All that comes out, within kOutBytesMax: the collection that is written may be one that is read.
 Answer<std::vector<Value>> collect(Call& call, PipelineStream& rows) {
   start_budget(call, rows);
@@ -94,11 +90,11 @@ Answer<void> write_out(const HandlerContext& context, Call& call, const Output& 
 
 // A document as an update: [{$replaceWith: …}].
 Value update_of(const Value& document, bool merges) {
-  const Value literal = Value::make_object({{name_of("$literal"), document}});
+  const Value literal = Value::make_object({{text_value("$literal"), document}});
   const Value merged = Value::make_object(
-      {{name_of("$mergeObjects"), Value::make_array({Value::make_string("$$ROOT"), literal})}});
+      {{text_value("$mergeObjects"), Value::make_array({Value::make_string("$$ROOT"), literal})}});
   return Value::make_array(
-      {Value::make_object({{name_of("$replaceWith"), merges ? merged : literal}})});
+      {Value::make_object({{text_value("$replaceWith"), merges ? merged : literal}})});
 }
 
 Answer<void> merge_one(const HandlerContext& context, Call& call, const Output& output,
@@ -113,7 +109,7 @@ Answer<void> merge_one(const HandlerContext& context, Call& call, const Output& 
                                        "null, undefined or an array",
                                        path));
     }
-    filter.push_back({name_of(path), Value::make_object({{name_of("$eq"), value}})});
+    filter.push_back({text_value(path), Value::make_object({{text_value("$eq"), value}})});
   }
   modification.query.filter = Value::make_object(std::move(filter));
   modification.upserts = output.when_not_matched == When::insert;
@@ -128,7 +124,7 @@ Answer<void> merge_one(const HandlerContext& context, Call& call, const Output& 
     case When::keep_existing:
     case When::fail: {
       // Nothing of a document that is there changes; a new one is the document.
-      modification.update = Value::make_object({{name_of("$setOnInsert"), document}});
+      modification.update = Value::make_object({{text_value("$setOnInsert"), document}});
       break;
     }
     default:

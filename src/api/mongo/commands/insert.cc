@@ -18,7 +18,7 @@ using value::Value;
 
 constexpr size_t kBatchMax = 100'000;
 // A document that is written from the loop's thread.
-constexpr size_t kAtOnceBytesMax = 16 * 1024;
+constexpr size_t kInsertAtOnceBytesMax = 16 * 1024;
 
 Answer<void> check_batch(size_t size) {
   if (size >= 1 && size <= kBatchMax) return {};
@@ -110,7 +110,7 @@ bool try_insert_at_once(const HandlerContext& context, CallPtr& call) {
   if (call->message.sequences.size() != 1 || call->collection().empty()) return false;
   const DocumentSequence& sequence = call->message.sequences.front();
   if (sequence.name != "documents" || sequence.documents.size() != 1 ||
-      sequence.documents.front().size() > kAtOnceBytesMax) {
+      sequence.documents.front().size() > kInsertAtOnceBytesMax) {
     return false;
   }
   // What may have been done has to be looked for, which may wait.

@@ -19,7 +19,7 @@ namespace {
 
 using value::Value;
 
-constexpr uint8_t kUuidSubtype = 4;
+constexpr uint8_t kUuid = 4;
 constexpr std::string_view kCollectionOptions[] = {
     "validator", "validationLevel",    "validationAction",
     "collation", "expireAfterSeconds", "changeStreamPreAndPostImages"};
@@ -124,7 +124,7 @@ Answer<void> run_list_collections(const HandlerContext& context, Call& call) {
       row.members(definition.options, kMaxMessageDocumentBytes);
       row.end();
       row.begin_document("info").boolean("readOnly", false);
-      row.binary("uuid", definition.uuid, kUuidSubtype).end();
+      row.binary("uuid", definition.uuid, kUuid).end();
       row.value("idIndex", id_index().spec, kMaxMessageDocumentBytes);
     }
     rows.push_back(row.take());

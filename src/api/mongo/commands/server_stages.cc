@@ -18,10 +18,6 @@ namespace {
 using value::Value;
 using Documents = std::vector<Value>;
 
-Value name_of(std::string_view text) {
-  return Value::make_string(std::string(text));
-}
-
 Answer<Documents> tell_operations(const HandlerContext& context, const Call& call,
                                   const PipelineQuery& query) {
   if (call.database != "admin" || !query.collection.empty()) {
@@ -43,8 +39,8 @@ Answer<Documents> tell_sessions(const HandlerContext& /*context*/, const Call& c
   Documents sessions;
   if (const Value id = call["lsid"].find("id"); !id.is_undefined()) {
     sessions.push_back(
-        Value::make_object({{name_of("_id"), Value::make_object({{name_of("id"), id}})},
-                            {name_of("lastUse"), Value::make_date({call.now_ms(), 0})}}));
+        Value::make_object({{text_value("_id"), Value::make_object({{text_value("id"), id}})},
+                            {text_value("lastUse"), Value::make_date({call.now_ms(), 0})}}));
   }
   return sessions;
 }
@@ -101,8 +97,8 @@ Answer<void> answer_server_stage(const HandlerContext& context, const Call& call
   auto told = tell(context, call, query);
   if (!told) return pass(std::move(told.error()));
   const Value literal =
-      Value::make_object({{name_of("$literal"), Value::make_array(std::move(*told))}});
-  std::vector<Value> stages = {Value::make_object({{name_of("$documents"), literal}})};
+      Value::make_object({{text_value("$literal"), Value::make_array(std::move(*told))}});
+  std::vector<Value> stages = {Value::make_object({{text_value("$documents"), literal}})};
   for (size_t i = 1; i < query.stages.size(); ++i) stages.push_back(query.stages.at(i));
   query.stages = Value::make_array(std::move(stages)).to_owned();
   query.collection.clear();

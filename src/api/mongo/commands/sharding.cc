@@ -16,10 +16,6 @@ namespace {
 using value::NumberKind;
 using value::Value;
 
-Value name_of(std::string_view text) {
-  return Value::make_string(std::string(text));
-}
-
 // database.collection in two.
 Answer<std::pair<std::string_view, std::string_view>> split_ns(std::string_view ns) {
   const size_t dot = ns.find('.');
@@ -176,7 +172,7 @@ Answer<void> create_custom_collection(const HandlerContext& context, Call& call)
   const Value shard_key = call["shardKey"];
   if (shard_key.is_string() && !shard_key.text().empty()) {
     definition.shard_key =
-        Value::make_object({{name_of(shard_key.text()), Value::make_string("hashed")}});
+        Value::make_object({{text_value(shard_key.text()), Value::make_string("hashed")}});
   }
   auto indexes = indexes_argument(call, *name, definition);
   if (!indexes) return pass(std::move(indexes.error()));

@@ -19,13 +19,13 @@ namespace {
 
 using value::Value;
 
-constexpr size_t kBatchMax = 100'000;
+constexpr size_t kOperationsMax = 100'000;
 
-Answer<void> check_batch(size_t size) {
-  if (size >= 1 && size <= kBatchMax) return {};
+Answer<void> check_operations(size_t size) {
+  if (size >= 1 && size <= kOperationsMax) return {};
   return refuse(kInvalidLength,
                 fmt::format("Write batch sizes must be between 1 and {}. Got {} operations.",
-                            kBatchMax, size));
+                            kOperationsMax, size));
 }
 
 constexpr std::array<std::string_view, 10> kUpdateMembers = {
@@ -149,7 +149,7 @@ Answer<void> run_all(const HandlerContext& context, Call& call, std::string_view
   std::vector<std::string> kept;
   auto statements = call.documents(member, kept);
   if (!statements) return pass(std::move(statements.error()));
-  if (auto checked = check_batch(statements->size()); !checked) return checked;
+  if (auto checked = check_operations(statements->size()); !checked) return checked;
   const bool is_ordered = flag_argument(call.command, "ordered", true);
   // A statement that is malformed fails the command before any is done.
   const bool are_several = statements->size() > 1;

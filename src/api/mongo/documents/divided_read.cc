@@ -31,7 +31,7 @@ struct Part {
 };
 
 // What the part's expressions are evaluated with: values are shared, the budget is its own.
-void prepare(Run& run, const Run& whole, size_t parts) {
+void prepare_part(Run& run, const Run& whole, size_t parts) {
   run.database = whole.database;
   run.memory_limit = whole.memory_limit / parts;
   run.evaluation.now = whole.evaluation.now;
@@ -60,7 +60,7 @@ Answer<bool> read_divided(MatchingDocuments& documents, query::Helpers& helpers,
                            },
                        .bytes = (run.memory_limit + kBytesOfAll) / count});
     Run own(part.budget);
-    prepare(own, run, count);
+    prepare_part(own, run, count);
     part.documents = documents.part(part.range, part.budget);
     PartSource source(*part.documents);
     part.outcome = reader.read(at, source, own);

@@ -8,16 +8,13 @@
 #include <vector>
 
 #include "api/mongo/bson/types.h"
+#include "api/mongo/collections/index_specs.h"
 
 namespace orrery::mongo {
 namespace {
 
 Value object_of(std::string_view name, Value value) {
   return Value::make_object({{Value::make_string(std::string(name)), std::move(value)}});
-}
-
-bool is_same_key(const Value& a, const Value& b) {
-  return compare(a, b, value::ValueOrder::typed) == 0;
 }
 
 }  // namespace

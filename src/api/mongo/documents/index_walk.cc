@@ -19,7 +19,7 @@ using value::Value;
 constexpr size_t kPageMin = 8;
 constexpr size_t kPageMax = 128;
 // After so many a snapshot is let go of.
-constexpr uint64_t kItemsInView = 8'192;
+constexpr uint64_t kEntriesInView = 8'192;
 constexpr size_t kAlikeBytesMax = size_t{64} << 20;
 constexpr int32_t kQueryPlanKilled = 175;
 
@@ -290,7 +290,7 @@ Answer<std::optional<std::string_view>> IndexWalk::next() {
       pause();
       return std::optional<std::string_view>();
     }
-    if (in_view_ >= kItemsInView) pause();
+    if (in_view_ >= kEntriesInView) pause();
     auto filled = fill();
     // A view at another node is gone. What was read and not given yet is read again.
     if (!filled && context_.remote && filled.error().code == kWriteConflict &&

@@ -20,9 +20,9 @@ namespace {
 constexpr double kFirstReachM = 100;
 // A distance that leaves fewer entries to read is too small to be worth a round.
 constexpr uint64_t kRoundEntries = 64;
-constexpr size_t kPage = 128;
+constexpr size_t kNearPage = 128;
 constexpr uint64_t kStepsOfEntry = 8;
-constexpr int32_t kQueryPlanKilled = 175;
+constexpr int32_t kNearPlanKilled = 175;
 constexpr double kHalfAroundM = std::numbers::pi * kEarthRadiusM;
 
 // Those of `ranges` that are not in `taken`. Both are ascending and apart.
@@ -144,7 +144,7 @@ Answer<void> NearScan::read_lane(IndexLane& lane, const std::vector<TermRange>& 
       if (auto spent = evaluation_.spend(kStepsOfEntry); !spent) return spent;
       std::string key((*cursor)->key());
       if (!seen_.contains(key)) page.push_back(std::move(key));
-      if (page.size() < kPage) continue;
+      if (page.size() < kNearPage) continue;
       if (auto fetched = fetch(lane, page); !fetched) return fetched;
     }
   }
@@ -158,7 +158,7 @@ Answer<void> NearScan::widen() {
     return lane.view().is_indexed();
   });
   if (!is_there) {
-    return refuse(kQueryPlanKilled,
+    return refuse(kNearPlanKilled,
                   fmt::format("the indexes were changed while '{}' was read", index_.name));
   }
   double reach = std::max(2 * reach_m_, kFirstReachM);

@@ -19,10 +19,6 @@ using value::Value;
 // As long as a session that is not used: hello says it to drivers.
 constexpr uint32_t kKeptS = 30 * 60;
 
-Value name_of(std::string_view text) {
-  return Value::make_string(std::string(text));
-}
-
 Value id_value(int64_t id) {
   return Value::make_integer(id, NumberKind::int32);
 }
@@ -129,12 +125,13 @@ NotePtr RetryableWrite::note_of_inserts(const std::vector<size_t>& statements) c
     }
     last = id;
   }
-  return make_note(statements.front(),
-                   Value::make_object({{name_of(command_), Value::make_array(std::move(ends))}}));
+  return make_note(
+      statements.front(),
+      Value::make_object({{text_value(command_), Value::make_array(std::move(ends))}}));
 }
 
 NotePtr RetryableWrite::note_of(size_t statement, std::vector<Value::Field> members) const {
-  members.insert(members.begin(), {name_of(command_), id_value(id_of(statement))});
+  members.insert(members.begin(), {text_value(command_), id_value(id_of(statement))});
   return make_note(statement, Value::make_object(std::move(members)));
 }
 

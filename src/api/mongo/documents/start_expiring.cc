@@ -17,8 +17,8 @@ namespace {
 
 using value::Value;
 
-constexpr size_t kKeysInPage = 500;
-constexpr std::chrono::milliseconds kPollEvery{10};
+constexpr size_t kExpiringInPage = 500;
+constexpr std::chrono::milliseconds kLookEvery{10};
 
 // The same definition with its expiring index pending, or not.
 Definition with_pending(const Definition& definition, bool is_pending) {
@@ -47,7 +47,7 @@ Answer<void> wait_for_rules(const HandlerContext& context, const cluster::Routin
     if (!usage) return pass(engine_error(usage.error()));
     if (usage->is_indexed) return {};
     if (budget.spend(1)) return refuse(kMaxTimeMsExpired, "operation exceeded time limit");
-    std::this_thread::sleep_for(kPollEvery);
+    std::this_thread::sleep_for(kLookEvery);
   }
 }
 
@@ -89,7 +89,7 @@ Answer<cluster::RoutingPtr> start_expiring(const HandlerContext& context, Call& 
   Scan scan(context, *pending, whole_collection());
   for (bool has_more = true; has_more;) {
     std::vector<partition::ItemKey> keys;
-    while (keys.size() < kKeysInPage) {
+    while (keys.size() < kExpiringInPage) {
       auto found = scan.next();
       if (!found) return pass(std::move(found.error()));
       has_more = found->has_value();

@@ -14,7 +14,7 @@ constexpr size_t kPageItems = 256;
 constexpr size_t kPageBytes = 1 << 20;
 // A collection that fits into the first batch of a cursor is given in the order in which its
 // documents were made, as it is without a transaction.
-constexpr size_t kFewDocuments = 101;
+constexpr size_t kFirstPage = 101;
 
 std::optional<std::string> row_in(const std::string& key) {
   if (key.empty()) return std::nullopt;
@@ -55,7 +55,7 @@ Answer<void> TransactionScan::read_first_page() {
   is_begun_ = true;
   if (!from_) {
     if (auto read = read_page(); !read) return read;
-    if (is_natural_ && !to_ && !page_.more && page_.items.size() <= kFewDocuments) {
+    if (is_natural_ && !to_ && !page_.more && page_.items.size() <= kFirstPage) {
       // What the transaction has made itself comes last.
       std::ranges::sort(page_.items, {}, [](const auto& one) {
         const bool is_new = one.second.version.lsn == 0;

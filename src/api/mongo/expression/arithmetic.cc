@@ -206,7 +206,7 @@ Answer<Value> do_rand(const Arguments&) {
   return Value::make_number(std::uniform_real_distribution<double>(0, 1)(generator));
 }
 
-constexpr std::array kPositional = {
+constexpr std::array kArithmeticPositional = {
     PositionalOperator{"$add", 0, kAnyNumber, do_add},
     PositionalOperator{"$subtract", 2, 2, do_subtract, true},
     PositionalOperator{"$multiply", 0, kAnyNumber, do_multiply},
@@ -237,12 +237,12 @@ Answer<Node> parse_rand(std::string_view name, const Value& spec, const ParseCon
   return call_node(name, do_rand, {});
 }
 
-constexpr std::array kSpecial = {SpecialOperator{"$rand", parse_rand}};
+constexpr std::array kArithmeticSpecial = {SpecialOperator{"$rand", parse_rand}};
 
 }  // namespace
 
 OperatorTables arithmetic_operators() {
-  return {.positional = kPositional, .special = kSpecial};
+  return {.positional = kArithmeticPositional, .special = kArithmeticSpecial};
 }
 
 }  // namespace orrery::mongo

@@ -321,7 +321,7 @@ Answer<Value> do_array_to_object(const Arguments& arguments) {
   return Value::make_object(std::move(fields));
 }
 
-constexpr std::array kPositional = {
+constexpr std::array kArrayPositional = {
     PositionalOperator{"$arrayElemAt", 2, 2, do_array_elem_at, true},
     PositionalOperator{"$first", 1, 1, end_of<false>, true},
     PositionalOperator{"$last", 1, 1, end_of<true>, true},
@@ -340,7 +340,7 @@ constexpr std::array kPositional = {
 }  // namespace
 
 OperatorTables array_operators() {
-  return {.positional = kPositional};
+  return {.positional = kArrayPositional};
 }
 
 }  // namespace orrery::mongo

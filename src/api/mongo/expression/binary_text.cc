@@ -9,7 +9,6 @@
 namespace orrery::mongo {
 namespace {
 
-constexpr int32_t kConversionFailure = 241;
 constexpr uint8_t kUuidSubtype = 4;
 constexpr std::string_view kBase64 =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

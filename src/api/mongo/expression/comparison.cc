@@ -49,7 +49,7 @@ Answer<Node> parse_junction(std::string_view, const Value& spec, const ParseCont
   return std::make_shared<JunctionNode>(kDecides, std::move(arguments));
 }
 
-constexpr std::array kPositional = {
+constexpr std::array kComparisonPositional = {
     PositionalOperator{"$eq", 2, 2, compare_two<[](std::strong_ordering o) { return o == 0; }>},
     PositionalOperator{"$ne", 2, 2, compare_two<[](std::strong_ordering o) { return o != 0; }>},
     PositionalOperator{"$gt", 2, 2, compare_two<[](std::strong_ordering o) { return o > 0; }>},
@@ -60,7 +60,7 @@ constexpr std::array kPositional = {
     PositionalOperator{"$not", 1, 1, do_not},
 };
 
-constexpr std::array kSpecial = {
+constexpr std::array kComparisonSpecial = {
     SpecialOperator{"$and", parse_junction<false>},
     SpecialOperator{"$or", parse_junction<true>},
 };
@@ -68,7 +68,7 @@ constexpr std::array kSpecial = {
 }  // namespace
 
 OperatorTables comparison_operators() {
-  return {.positional = kPositional, .special = kSpecial};
+  return {.positional = kComparisonPositional, .special = kComparisonSpecial};
 }
 
 }  // namespace orrery::mongo

@@ -218,7 +218,7 @@ Answer<Node> parse_meta(std::string_view, const Value& spec, const ParseContext&
                 fmt::format("query requires {} metadata, but it is not available", spec.text()));
 }
 
-constexpr std::array kSpecial = {
+constexpr std::array kConditionalSpecial = {
     SpecialOperator{"$cond", parse_cond},
     SpecialOperator{"$switch", parse_switch},
     SpecialOperator{"$ifNull", parse_if_null},
@@ -234,7 +234,7 @@ constexpr std::array kSpecial = {
 }  // namespace
 
 OperatorTables conditional_operators() {
-  return {.special = kSpecial};
+  return {.special = kConditionalSpecial};
 }
 
 }  // namespace orrery::mongo

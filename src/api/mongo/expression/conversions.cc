@@ -12,8 +12,6 @@
 namespace orrery::mongo {
 namespace {
 
-constexpr int32_t kConversionFailure = 241;
-
 std::unexpected<Error> fails(std::string why) {
   return refuse(kConversionFailure, std::move(why) + " in $convert with no onError value");
 }
@@ -246,7 +244,7 @@ Answer<Value> short_form(const Arguments& arguments) {
 }
 
 // Binary as base64, as $toString has it.
-Answer<Value> do_to_string(const Arguments& arguments) {
+Answer<Value> do_any_to_string(const Arguments& arguments) {
   return convert_to(arguments[0], {.type = BsonType::string}, Value::borrow_string("auto"));
 }
 
@@ -273,7 +271,7 @@ std::string timestamp_text(uint64_t timestamp) {
                      time.minute, time.second, timestamp & 0xffffffff);
 }
 
-constexpr std::array kPositional = {
+constexpr std::array kConversionsPositional = {
     PositionalOperator{"$toInt", 1, 1, short_form<BsonType::int32>, true},
     PositionalOperator{"$toLong", 1, 1, short_form<BsonType::int64>, true},
     PositionalOperator{"$toDouble", 1, 1, short_form<BsonType::real>, true},
@@ -281,13 +279,13 @@ constexpr std::array kPositional = {
     PositionalOperator{"$toBool", 1, 1, short_form<BsonType::boolean>, true},
     PositionalOperator{"$toDate", 1, 1, short_form<BsonType::date>, true},
     PositionalOperator{"$toObjectId", 1, 1, short_form<BsonType::object_id>, true},
-    PositionalOperator{"$toString", 1, 1, do_to_string, true},
+    PositionalOperator{"$toString", 1, 1, do_any_to_string, true},
     PositionalOperator{"$toUUID", 1, 1, do_to_uuid, true},
     PositionalOperator{"$type", 1, 1, do_type},
     PositionalOperator{"$isNumber", 1, 1, do_is_number},
 };
 
-constexpr std::array kNamed = {
+constexpr std::array kConversionsNamed = {
     NamedOperator{
         "$convert",
         {Parameter{"input", kFailedToParse}, Parameter{"to", kFailedToParse}, Parameter{"format"},
@@ -329,7 +327,7 @@ Answer<std::string> coerce_to_string(const Value& value) {
 }
 
 OperatorTables type_operators() {
-  return {.positional = kPositional, .named = kNamed};
+  return {.positional = kConversionsPositional, .named = kConversionsNamed};
 }
 
 }  // namespace orrery::mongo

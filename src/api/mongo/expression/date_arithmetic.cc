@@ -317,7 +317,7 @@ constexpr std::array<Parameter, kMaxParameters> kAddParameters = {
     Parameter{"startDate", 5166402}, Parameter{"unit", 5166402}, Parameter{"amount", 5166402},
     Parameter{"timezone"}};
 
-constexpr std::array kNamed = {
+constexpr std::array kDateArithmeticNamed = {
     NamedOperator{"$dateAdd", kAddParameters, 5166401, 5166400, date_add<false>},
     NamedOperator{"$dateSubtract", kAddParameters, 5166401, 5166400, date_add<true>},
     NamedOperator{"$dateDiff",
@@ -337,7 +337,7 @@ constexpr std::array kNamed = {
 }  // namespace
 
 OperatorTables date_arithmetic_operators() {
-  return {.named = kNamed};
+  return {.named = kDateArithmeticNamed};
 }
 
 }  // namespace orrery::mongo

@@ -213,12 +213,12 @@ constexpr NamedOperator kFromParts = {
     40519,
     do_from_parts};
 
-constexpr std::array kPositional = {
+constexpr std::array kDatePartsPositional = {
     PositionalOperator{"$tsSecond", 1, 1, do_ts_second, true},
     PositionalOperator{"$tsIncrement", 1, 1, do_ts_increment, true},
 };
 
-constexpr std::array kNamed = {
+constexpr std::array kDatePartsNamed = {
     NamedOperator{"$dateToParts",
                   {Parameter{"date", 40522}, Parameter{"timezone"}, Parameter{"iso8601"}},
                   40520,
@@ -242,7 +242,7 @@ Answer<Node> parse_from_parts(std::string_view, const Value& spec, const ParseCo
   return parse_named(kFromParts, spec, context);
 }
 
-constexpr std::array kSpecial = {
+constexpr std::array kDatePartsSpecial = {
     SpecialOperator{"$year", parse_part<[](const LocalTime& t) { return t.date.year; }>},
     SpecialOperator{"$month", parse_part<[](const LocalTime& t) { return t.date.month; }>},
     SpecialOperator{"$dayOfMonth", parse_part<[](const LocalTime& t) { return t.date.day; }>},
@@ -265,7 +265,8 @@ constexpr std::array kSpecial = {
 }  // namespace
 
 OperatorTables date_part_operators() {
-  return {.positional = kPositional, .named = kNamed, .special = kSpecial};
+  return {
+      .positional = kDatePartsPositional, .named = kDatePartsNamed, .special = kDatePartsSpecial};
 }
 
 }  // namespace orrery::mongo

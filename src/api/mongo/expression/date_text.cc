@@ -10,7 +10,6 @@
 namespace orrery::mongo {
 namespace {
 
-constexpr int32_t kConversionFailure = 241;
 constexpr std::string_view kLettersToString = "dGHjLmMSwuUVYzZbB%";
 constexpr std::string_view kLettersFromString = "dGHjLmMSuVYzZbB%";
 

@@ -8,7 +8,6 @@ namespace orrery::mongo {
 namespace {
 
 constexpr std::string_view kIsoFormat = "%Y-%m-%dT%H:%M:%S.%LZ";
-constexpr int32_t kConversionFailure = 241;
 
 Answer<Value> do_to_string(const Arguments& arguments) {
   const Value& date = arguments[0];
@@ -36,12 +35,12 @@ Answer<Value> do_to_string(const Arguments& arguments) {
   return Value::make_string(std::move(*text));
 }
 
-enum FromText : size_t { kText, kFormat, kZone, kOnError, kOnNull };
+enum FromText : size_t { kText, kTextFormat, kTextZone, kTextOnError, kTextOnNull };
 
 Answer<Value> do_from_string(const Arguments& arguments) {
   const Value& text = arguments[kText];
-  const Value& format = arguments[kFormat];
-  if (arguments.has(kFormat) && !is_nullish(format)) {
+  const Value& format = arguments[kTextFormat];
+  if (arguments.has(kTextFormat) && !is_nullish(format)) {
     if (!format.is_string()) {
       return refuse(40684, fmt::format("$dateFromString requires that 'format' be a string, found: "
                                        "{} with value {}",
@@ -51,26 +50,27 @@ Answer<Value> do_from_string(const Arguments& arguments) {
       return pass(std::move(checked.error()));
     }
   }
-  auto zone = require_zone(arguments[kZone], arguments.has(kZone));
+  auto zone = require_zone(arguments[kTextZone], arguments.has(kTextZone));
   if (!zone) return pass(std::move(zone.error()));
-  if (is_nullish(text)) return arguments.has(kOnNull) ? arguments[kOnNull] : Value::make_null();
+  if (is_nullish(text))
+    return arguments.has(kTextOnNull) ? arguments[kTextOnNull] : Value::make_null();
   if (!text.is_string()) {
-    if (arguments.has(kOnError)) return arguments[kOnError];
+    if (arguments.has(kTextOnError)) return arguments[kTextOnError];
     return refuse(kConversionFailure, fmt::format("$dateFromString requires that 'dateString' be a "
                                                   "string, found: {} with value {}",
                                                   type_name(text), shown(text)));
   }
-  if (arguments.has(kFormat) && is_nullish(format)) return Value::make_null();
+  if (arguments.has(kTextFormat) && is_nullish(format)) return Value::make_null();
   if (!*zone) return Value::make_null();
-  auto ms =
-      parse_date(text.text(), arguments.has(kFormat) ? std::optional(format.text()) : std::nullopt,
-                 arguments.has(kZone) ? *zone : std::nullopt);
+  auto ms = parse_date(text.text(),
+                       arguments.has(kTextFormat) ? std::optional(format.text()) : std::nullopt,
+                       arguments.has(kTextZone) ? *zone : std::nullopt);
   if (ms) return make_date(*ms);
-  if (arguments.has(kOnError)) return arguments[kOnError];
+  if (arguments.has(kTextOnError)) return arguments[kTextOnError];
   return pass(std::move(ms.error()));
 }
 
-constexpr std::array kNamed = {
+constexpr std::array kDateTextOperatorsNamed = {
     NamedOperator{
         "$dateToString",
         {Parameter{"date", 18628}, Parameter{"format"}, Parameter{"timezone"}, Parameter{"onNull"}},
@@ -88,7 +88,7 @@ constexpr std::array kNamed = {
 }  // namespace
 
 OperatorTables date_text_operators() {
-  return {.named = kNamed};
+  return {.named = kDateTextOperatorsNamed};
 }
 
 }  // namespace orrery::mongo

@@ -340,7 +340,7 @@ Answer<Node> parse_sort_array(std::string_view name, const Value& spec,
   return std::make_shared<SortArrayNode>(std::move(*input), std::nullopt, *direction < 0);
 }
 
-constexpr std::array kSpecial = {
+constexpr std::array kLoopsSpecial = {
     SpecialOperator{"$filter", parse_filter},        SpecialOperator{"$map", parse_map},
     SpecialOperator{"$reduce", parse_reduce},        SpecialOperator{"$zip", parse_zip},
     SpecialOperator{"$sortArray", parse_sort_array},
@@ -349,7 +349,7 @@ constexpr std::array kSpecial = {
 }  // namespace
 
 OperatorTables loop_operators() {
-  return {.special = kSpecial};
+  return {.special = kLoopsSpecial};
 }
 
 }  // namespace orrery::mongo

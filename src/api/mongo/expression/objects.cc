@@ -172,13 +172,13 @@ Answer<Value> do_binary_size(const Arguments& arguments) {
                                    type_name(value)));
 }
 
-constexpr std::array kPositional = {
+constexpr std::array kObjectsPositional = {
     PositionalOperator{"$mergeObjects", 0, kAnyNumber, do_merge},
     PositionalOperator{"$bsonSize", 1, 1, do_bson_size, true},
     PositionalOperator{"$binarySize", 1, 1, do_binary_size, true},
 };
 
-constexpr std::array kSpecial = {
+constexpr std::array kObjectsSpecial = {
     SpecialOperator{"$getField", parse_get_field},
     SpecialOperator{"$setField", parse_set_field},
     SpecialOperator{"$unsetField", parse_set_field},
@@ -187,7 +187,7 @@ constexpr std::array kSpecial = {
 }  // namespace
 
 OperatorTables object_operators() {
-  return {.positional = kPositional, .special = kSpecial};
+  return {.positional = kObjectsPositional, .special = kObjectsSpecial};
 }
 
 }  // namespace orrery::mongo

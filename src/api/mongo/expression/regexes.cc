@@ -180,7 +180,7 @@ Answer<Node> parse_regex(std::string_view name, const Value& spec, const ParseCo
   return node;
 }
 
-constexpr std::array kSpecial = {
+constexpr std::array kRegexesSpecial = {
     SpecialOperator{"$regexMatch", parse_regex<Wants::match>},
     SpecialOperator{"$regexFind", parse_regex<Wants::first>},
     SpecialOperator{"$regexFindAll", parse_regex<Wants::all>},
@@ -189,7 +189,7 @@ constexpr std::array kSpecial = {
 }  // namespace
 
 OperatorTables regex_operators() {
-  return {.special = kSpecial};
+  return {.special = kRegexesSpecial};
 }
 
 }  // namespace orrery::mongo

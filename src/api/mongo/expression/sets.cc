@@ -147,7 +147,7 @@ Answer<Value> elements_true(const Arguments& arguments) {
   return Value::make_bool(kAll);
 }
 
-constexpr std::array kPositional = {
+constexpr std::array kSetsPositional = {
     PositionalOperator{"$setUnion", 0, kAnyNumber, do_union},
     PositionalOperator{"$setIntersection", 0, kAnyNumber, do_intersection},
     PositionalOperator{"$setDifference", 2, 2, do_difference},
@@ -160,7 +160,7 @@ constexpr std::array kPositional = {
 }  // namespace
 
 OperatorTables set_operators() {
-  return {.positional = kPositional};
+  return {.positional = kSetsPositional};
 }
 
 }  // namespace orrery::mongo

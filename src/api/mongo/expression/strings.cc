@@ -136,7 +136,7 @@ Answer<Value> do_substr_cp(const Arguments& arguments) {
   return make_text(arguments, std::string(rest.substr(0, size)));
 }
 
-constexpr std::array kPositional = {
+constexpr std::array kStringsPositional = {
     PositionalOperator{"$concat", 0, kAnyNumber, do_concat},
     PositionalOperator{"$toUpper", 1, 1, change_case<to_upper>},
     PositionalOperator{"$toLower", 1, 1, change_case<to_lower>},
@@ -151,7 +151,7 @@ constexpr std::array kPositional = {
 }  // namespace
 
 OperatorTables string_operators() {
-  return {.positional = kPositional};
+  return {.positional = kStringsPositional};
 }
 
 }  // namespace orrery::mongo

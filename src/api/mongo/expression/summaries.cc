@@ -97,7 +97,7 @@ Answer<Value> over_percentile(const Arguments& arguments) {
 constexpr std::array<Parameter, kMaxParameters> kSomeParameters = {Parameter{"input", 5787907},
                                                                    Parameter{"n", 5787906}};
 
-constexpr std::array kPositional = {
+constexpr std::array kSummariesPositional = {
     PositionalOperator{"$sum", 0, kAnyNumber, over_values},
     PositionalOperator{"$avg", 0, kAnyNumber, over_values},
     PositionalOperator{"$min", 0, kAnyNumber, over_values},
@@ -106,7 +106,7 @@ constexpr std::array kPositional = {
     PositionalOperator{"$stdDevSamp", 0, kAnyNumber, over_values},
 };
 
-constexpr std::array kNamed = {
+constexpr std::array kSummariesNamed = {
     NamedOperator{"$firstN", kSomeParameters, 5787901, 5787900, over_n},
     NamedOperator{"$lastN", kSomeParameters, 5787901, 5787900, over_n},
     NamedOperator{"$minN", kSomeParameters, 5787901, 5787900, over_n},
@@ -126,7 +126,7 @@ constexpr std::array kNamed = {
 }  // namespace
 
 OperatorTables summary_operators() {
-  return {.positional = kPositional, .named = kNamed};
+  return {.positional = kSummariesPositional, .named = kSummariesNamed};
 }
 
 }  // namespace orrery::mongo

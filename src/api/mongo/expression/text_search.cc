@@ -193,13 +193,13 @@ constexpr std::array<Parameter, kMaxParameters> kReplaceParameters = {
 constexpr std::array<Parameter, kMaxParameters> kTrimParameters = {Parameter{"input", 50695},
                                                                    Parameter{"chars"}};
 
-constexpr std::array kPositional = {
+constexpr std::array kTextSearchPositional = {
     PositionalOperator{"$indexOfBytes", 2, 4, index_of<false>},
     PositionalOperator{"$indexOfCP", 2, 4, index_of<true>},
     PositionalOperator{"$split", 2, 2, do_split, true},
 };
 
-constexpr std::array kNamed = {
+constexpr std::array kTextSearchNamed = {
     NamedOperator{"$replaceOne", kReplaceParameters, 51750, 51751, replace<false>},
     NamedOperator{"$replaceAll", kReplaceParameters, 51750, 51751, replace<true>},
     NamedOperator{"$trim", kTrimParameters, 50694, 50696, trim<true, true>},
@@ -210,7 +210,7 @@ constexpr std::array kNamed = {
 }  // namespace
 
 OperatorTables text_search_operators() {
-  return {.positional = kPositional, .named = kNamed};
+  return {.positional = kTextSearchPositional, .named = kTextSearchNamed};
 }
 
 }  // namespace orrery::mongo

@@ -6,15 +6,15 @@
 namespace orrery::mongo {
 namespace {
 
-constexpr std::string_view kOnlyNumbers = "only supports numeric types";
+constexpr std::string_view kNumbersOnly = "only supports numeric types";
 
 // What the argument may be.
 enum class Domain : uint8_t { all, finite, unit, from_one };
 
 template <const Function& kFunction, Domain kDomain>
-Answer<Value> of_one(const Arguments& arguments) {
+Answer<Value> angle_of_one(const Arguments& arguments) {
   const Value& number = arguments[0];
-  if (!number.is_number()) return wrong_type(28765, arguments.name, kOnlyNumbers, number);
+  if (!number.is_number()) return wrong_type(28765, arguments.name, kNumbersOnly, number);
   if (!is_nan(number)) {
     const auto below = [&](int limit) { return compare(number, make_int32(limit), nullptr) < 0; };
     const auto above = [&](int limit) { return compare(number, make_int32(limit), nullptr) > 0; };
@@ -32,7 +32,7 @@ Answer<Value> of_one(const Arguments& arguments) {
 
 Answer<Value> do_atan2(const Arguments& arguments) {
   for (const Value& one : arguments.values) {
-    if (!one.is_number()) return wrong_type(51044, "$atan2", kOnlyNumbers, one);
+    if (!one.is_number()) return wrong_type(51044, "$atan2", kNumbersOnly, one);
   }
   return atan2(arguments[0], arguments[1]);
 }
@@ -40,23 +40,23 @@ Answer<Value> do_atan2(const Arguments& arguments) {
 template <Value (*kFunction)(const Value&)>
 Answer<Value> turn(const Arguments& arguments) {
   if (!arguments[0].is_number())
-    return wrong_type(28765, arguments.name, kOnlyNumbers, arguments[0]);
+    return wrong_type(28765, arguments.name, kNumbersOnly, arguments[0]);
   return kFunction(arguments[0]);
 }
 
-constexpr std::array kPositional = {
-    PositionalOperator{"$sin", 1, 1, of_one<kSin, Domain::finite>, true},
-    PositionalOperator{"$cos", 1, 1, of_one<kCos, Domain::finite>, true},
-    PositionalOperator{"$tan", 1, 1, of_one<kTan, Domain::finite>, true},
-    PositionalOperator{"$asin", 1, 1, of_one<kAsin, Domain::unit>, true},
-    PositionalOperator{"$acos", 1, 1, of_one<kAcos, Domain::unit>, true},
-    PositionalOperator{"$atan", 1, 1, of_one<kAtan, Domain::all>, true},
-    PositionalOperator{"$sinh", 1, 1, of_one<kSinh, Domain::all>, true},
-    PositionalOperator{"$cosh", 1, 1, of_one<kCosh, Domain::all>, true},
-    PositionalOperator{"$tanh", 1, 1, of_one<kTanh, Domain::all>, true},
-    PositionalOperator{"$asinh", 1, 1, of_one<kAsinh, Domain::all>, true},
-    PositionalOperator{"$acosh", 1, 1, of_one<kAcosh, Domain::from_one>, true},
-    PositionalOperator{"$atanh", 1, 1, of_one<kAtanh, Domain::unit>, true},
+constexpr std::array kTrigonometryPositional = {
+    PositionalOperator{"$sin", 1, 1, angle_of_one<kSin, Domain::finite>, true},
+    PositionalOperator{"$cos", 1, 1, angle_of_one<kCos, Domain::finite>, true},
+    PositionalOperator{"$tan", 1, 1, angle_of_one<kTan, Domain::finite>, true},
+    PositionalOperator{"$asin", 1, 1, angle_of_one<kAsin, Domain::unit>, true},
+    PositionalOperator{"$acos", 1, 1, angle_of_one<kAcos, Domain::unit>, true},
+    PositionalOperator{"$atan", 1, 1, angle_of_one<kAtan, Domain::all>, true},
+    PositionalOperator{"$sinh", 1, 1, angle_of_one<kSinh, Domain::all>, true},
+    PositionalOperator{"$cosh", 1, 1, angle_of_one<kCosh, Domain::all>, true},
+    PositionalOperator{"$tanh", 1, 1, angle_of_one<kTanh, Domain::all>, true},
+    PositionalOperator{"$asinh", 1, 1, angle_of_one<kAsinh, Domain::all>, true},
+    PositionalOperator{"$acosh", 1, 1, angle_of_one<kAcosh, Domain::from_one>, true},
+    PositionalOperator{"$atanh", 1, 1, angle_of_one<kAtanh, Domain::unit>, true},
     PositionalOperator{"$atan2", 2, 2, do_atan2, true},
     PositionalOperator{"$degreesToRadians", 1, 1, turn<degrees_to_radians>, true},
     PositionalOperator{"$radiansToDegrees", 1, 1, turn<radians_to_degrees>, true},
@@ -65,7 +65,7 @@ constexpr std::array kPositional = {
 }  // namespace
 
 OperatorTables trigonometry_operators() {
-  return {.positional = kPositional};
+  return {.positional = kTrigonometryPositional};
 }
 
 }  // namespace orrery::mongo

@@ -34,7 +34,7 @@ constexpr milliseconds kLateAnswer{5'000};
 constexpr int64_t kWaitMaxMs = 24 * 60 * 60 * 1000;  // of a maxTimeMS
 constexpr std::string_view kNoKey = "none";
 constexpr std::string_view kReadOnly = "read";
-constexpr std::string_view kReadWrite = "write";
+constexpr std::string_view kWriteRight = "write";
 constexpr int kDone = 200;
 
 void append_int32(std::string& out, size_t number) {
@@ -76,7 +76,7 @@ std::string encode_command(const Message& message) {
 // Lines: what its key may do, whose its sessions are, and the user whose roles decide.
 std::string principal_of(const Connection& connection) {
   const std::string_view access = !connection.access                                  ? kNoKey
-                                  : *connection.access == account::Access::read_write ? kReadWrite
+                                  : *connection.access == account::Access::read_write ? kWriteRight
                                                                                       : kReadOnly;
   std::string lines = fmt::format("{}\n{}", access, to_base64(connection.user));
   if (connection.identity) {
@@ -96,7 +96,7 @@ std::string_view take_line(std::string_view& text) {
 
 void read_principal(std::string_view lines, Connection& connection) {
   const std::string_view access = take_line(lines);
-  if (access == kReadWrite) connection.access = account::Access::read_write;
+  if (access == kWriteRight) connection.access = account::Access::read_write;
   if (access == kReadOnly) connection.access = account::Access::read_only;
   connection.user = from_base64(take_line(lines)).value_or("");
   if (lines.empty()) return;
@@ -389,7 +389,7 @@ Status create_at_owner(const HandlerContext& context, std::string_view database,
     request.method = kCommandMethod;
     request.target = "create";
     request.body = bytes;
-    request.principal = kReadWrite;
+    request.principal = kWriteRight;
     auto answer = await<Result<peer::ForwardAnswer>>([&](auto done) {
       context.forwarder->send(
           *address, std::move(request), steady_clock::now() + kLateAnswer, [] { return true; },

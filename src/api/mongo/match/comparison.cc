@@ -303,7 +303,7 @@ Answer<MatchNodePtr> parse_bits(const MatchPath& path, const Value& operand, con
                    });
 }
 
-constexpr std::array kOperators = {
+constexpr std::array kComparisonOperators = {
     FieldOperator{"$eq", parse_comparison<Relation::equal>},
     FieldOperator{"$gt", parse_comparison<Relation::greater>},
     FieldOperator{"$gte", parse_comparison<Relation::at_least>},
@@ -325,8 +325,8 @@ constexpr std::array kOperators = {
 }  // namespace
 
 const FieldOperator* find_comparison(std::string_view name) {
-  const auto* const found = std::ranges::find(kOperators, name, &FieldOperator::name);
-  return found == kOperators.end() ? nullptr : found;
+  const auto* const found = std::ranges::find(kComparisonOperators, name, &FieldOperator::name);
+  return found == kComparisonOperators.end() ? nullptr : found;
 }
 
 Answer<MatchNodePtr> parse_equality(const MatchPath& path, const Value& operand) {

@@ -144,7 +144,7 @@ Answer<MatchNodePtr> parse_near(const MatchPath& path, const Value& operators,
       });
 }
 
-constexpr std::array kOperators = {
+constexpr std::array kGeoOperators = {
     FieldOperator{"$geoWithin", parse_geo_within},
     FieldOperator{"$within", parse_geo_within},
     FieldOperator{"$geoIntersects", parse_geo_intersects},
@@ -194,8 +194,8 @@ Answer<void> check_place(const Value& document, std::string_view path) {
 }
 
 const FieldOperator* find_geo(std::string_view name) {
-  const auto* const found = std::ranges::find(kOperators, name, &FieldOperator::name);
-  return found == kOperators.end() ? nullptr : found;
+  const auto* const found = std::ranges::find(kGeoOperators, name, &FieldOperator::name);
+  return found == kGeoOperators.end() ? nullptr : found;
 }
 
 }  // namespace orrery::mongo

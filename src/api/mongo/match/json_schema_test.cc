@@ -18,7 +18,7 @@ bool is_valid(std::string_view schema, std::string_view document) {
   return matcher && matcher->matches(from_ejson(document), evaluation).value();
 }
 
-int32_t code_of(std::string_view schema) {
+int32_t schema_code(std::string_view schema) {
   const Answer<Matcher> matcher =
       Matcher::parse(from_ejson(fmt::format(R"({{"$jsonSchema": {}}})", schema)));
   return matcher ? 0 : matcher.error().code;
@@ -90,14 +90,14 @@ TEST(JsonSchema, Combinations) {
 }
 
 TEST(JsonSchema, Errors) {
-  EXPECT_EQ(code_of(R"({"nope": 1})"), kFailedToParse);
-  EXPECT_EQ(code_of(R"({"$ref": "x"})"), kFailedToParse);
-  EXPECT_EQ(code_of(R"({"type": 1})"), kTypeMismatch);
-  EXPECT_EQ(code_of(R"({"type": "integer"})"), kFailedToParse);
-  EXPECT_EQ(code_of(R"({"required": []})"), kFailedToParse);
-  EXPECT_EQ(code_of(R"({"minimum": "1"})"), kTypeMismatch);
-  EXPECT_EQ(code_of(R"({"exclusiveMinimum": true})"), kFailedToParse);
-  EXPECT_EQ(code_of("1"), kTypeMismatch);
+  EXPECT_EQ(schema_code(R"({"nope": 1})"), kFailedToParse);
+  EXPECT_EQ(schema_code(R"({"$ref": "x"})"), kFailedToParse);
+  EXPECT_EQ(schema_code(R"({"type": 1})"), kTypeMismatch);
+  EXPECT_EQ(schema_code(R"({"type": "integer"})"), kFailedToParse);
+  EXPECT_EQ(schema_code(R"({"required": []})"), kFailedToParse);
+  EXPECT_EQ(schema_code(R"({"minimum": "1"})"), kTypeMismatch);
+  EXPECT_EQ(schema_code(R"({"exclusiveMinimum": true})"), kFailedToParse);
+  EXPECT_EQ(schema_code("1"), kTypeMismatch);
 }
 
 }  // namespace

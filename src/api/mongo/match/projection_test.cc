@@ -20,44 +20,44 @@ std::string projected(std::string_view spec, std::string_view document,
 }
 
 // As Extended JSON writes it.
-std::string as_is(std::string_view json) {
+std::string kept_as_is(std::string_view json) {
   return to_ejson(from_ejson(json));
 }
 
 TEST(Projection, Inclusion) {
   constexpr std::string_view kDocument =
       R"({"_id": 1, "a": {"b": 1, "c": 2}, "d": [{"b": 1, "c": 2}, 5, [{"b": 3}]], "e": 5})";
-  EXPECT_EQ(projected("{}", kDocument), as_is(kDocument));
-  EXPECT_EQ(projected(R"({"e": 1})", kDocument), as_is(R"({"_id": 1, "e": 5})"));
-  EXPECT_EQ(projected(R"({"e": true, "_id": 0})", kDocument), as_is(R"({"e": 5})"));
-  EXPECT_EQ(projected(R"({"_id": 1})", kDocument), as_is(R"({"_id": 1})"));
+  EXPECT_EQ(projected("{}", kDocument), kept_as_is(kDocument));
+  EXPECT_EQ(projected(R"({"e": 1})", kDocument), kept_as_is(R"({"_id": 1, "e": 5})"));
+  EXPECT_EQ(projected(R"({"e": true, "_id": 0})", kDocument), kept_as_is(R"({"e": 5})"));
+  EXPECT_EQ(projected(R"({"_id": 1})", kDocument), kept_as_is(R"({"_id": 1})"));
   EXPECT_EQ(projected(R"({"a.b": 1, "d.b": 1})", kDocument),
-            as_is(R"({"_id": 1, "a": {"b": 1}, "d": [{"b": 1}, [{"b": 3}]]})"));
-  EXPECT_EQ(projected(R"({"a": {"c": 1}, "_id": 0})", kDocument), as_is(R"({"a": {"c": 2}})"));
-  EXPECT_EQ(projected(R"({"e.x": 1})", kDocument), as_is(R"({"_id": 1})"));
+            kept_as_is(R"({"_id": 1, "a": {"b": 1}, "d": [{"b": 1}, [{"b": 3}]]})"));
+  EXPECT_EQ(projected(R"({"a": {"c": 1}, "_id": 0})", kDocument), kept_as_is(R"({"a": {"c": 2}})"));
+  EXPECT_EQ(projected(R"({"e.x": 1})", kDocument), kept_as_is(R"({"_id": 1})"));
 }
 
 TEST(Projection, Exclusion) {
   constexpr std::string_view kDocument =
       R"({"_id": 1, "a": {"b": 1, "c": 2}, "d": [{"b": 1, "c": 2}, 5]})";
   EXPECT_EQ(projected(R"({"_id": 0})", kDocument),
-            as_is(R"({"a": {"b": 1, "c": 2}, "d": [{"b": 1, "c": 2}, 5]})"));
+            kept_as_is(R"({"a": {"b": 1, "c": 2}, "d": [{"b": 1, "c": 2}, 5]})"));
   EXPECT_EQ(projected(R"({"a.b": 0, "d.c": 0})", kDocument),
-            as_is(R"({"_id": 1, "a": {"c": 2}, "d": [{"b": 1}, 5]})"));
+            kept_as_is(R"({"_id": 1, "a": {"c": 2}, "d": [{"b": 1}, 5]})"));
   EXPECT_EQ(projected(R"({"a": 0, "_id": 1})", kDocument),
-            as_is(R"({"_id": 1, "d": [{"b": 1, "c": 2}, 5]})"));
+            kept_as_is(R"({"_id": 1, "d": [{"b": 1, "c": 2}, 5]})"));
 }
 
 TEST(Projection, Slice) {
   constexpr std::string_view kDocument = R"({"_id": 1, "a": [1, 2, 3, 4], "b": 5})";
   EXPECT_EQ(projected(R"({"a": {"$slice": 2}})", kDocument),
-            as_is(R"({"_id": 1, "a": [1, 2], "b": 5})"));
+            kept_as_is(R"({"_id": 1, "a": [1, 2], "b": 5})"));
   EXPECT_EQ(projected(R"({"a": {"$slice": -1}})", kDocument),
-            as_is(R"({"_id": 1, "a": [4], "b": 5})"));
+            kept_as_is(R"({"_id": 1, "a": [4], "b": 5})"));
   EXPECT_EQ(projected(R"({"a": {"$slice": [1, 2]}, "_id": 1})", kDocument),
-            as_is(R"({"_id": 1, "a": [2, 3]})"));
+            kept_as_is(R"({"_id": 1, "a": [2, 3]})"));
   EXPECT_EQ(projected(R"({"a": {"$slice": [-9, 1]}, "b": 1})", kDocument),
-            as_is(R"({"_id": 1, "a": [1], "b": 5})"));
+            kept_as_is(R"({"_id": 1, "a": [1], "b": 5})"));
   EXPECT_EQ(projected(R"({"a": {"$slice": [1, 0]}})", kDocument), "28724");
 }
 
@@ -65,19 +65,21 @@ TEST(Projection, ElementsThatMatch) {
   constexpr std::string_view kDocument =
       R"({"_id": 1, "a": [{"x": 1}, {"x": 2}, {"x": 2, "y": 1}], "b": 5})";
   EXPECT_EQ(projected(R"({"a": {"$elemMatch": {"x": 2}}})", kDocument),
-            as_is(R"({"_id": 1, "a": [{"x": 2}]})"));
+            kept_as_is(R"({"_id": 1, "a": [{"x": 2}]})"));
   EXPECT_EQ(projected(R"({"a": {"$elemMatch": {"x": 2}}, "b": 1})", kDocument),
-            as_is(R"({"_id": 1, "b": 5, "a": [{"x": 2}]})"));
-  EXPECT_EQ(projected(R"({"a": {"$elemMatch": {"x": 9}}})", kDocument), as_is(R"({"_id": 1})"));
+            kept_as_is(R"({"_id": 1, "b": 5, "a": [{"x": 2}]})"));
+  EXPECT_EQ(projected(R"({"a": {"$elemMatch": {"x": 9}}})", kDocument),
+            kept_as_is(R"({"_id": 1})"));
   EXPECT_EQ(projected(R"({"a.b": {"$elemMatch": {"x": 9}}})", kDocument), "31275");
 }
 
 TEST(Projection, ThePositionalOperator) {
   constexpr std::string_view kDocument = R"({"_id": 1, "a": [1, 2, 3], "b": [{"c": 1}, {"c": 2}]})";
-  EXPECT_EQ(projected(R"({"a.$": 1})", kDocument, 1), as_is(R"({"_id": 1, "a": [2]})"));
+  EXPECT_EQ(projected(R"({"a.$": 1})", kDocument, 1), kept_as_is(R"({"_id": 1, "a": [2]})"));
   EXPECT_EQ(projected(R"({"a.$": 1})", kDocument), "51246");
   EXPECT_EQ(projected(R"({"a.$": 1})", kDocument, 9), "51247");
-  EXPECT_EQ(projected(R"({"b.c.$": 1})", kDocument, 1), as_is(R"({"_id": 1, "b": [{"c": 2}]})"));
+  EXPECT_EQ(projected(R"({"b.c.$": 1})", kDocument, 1),
+            kept_as_is(R"({"_id": 1, "b": [{"c": 2}]})"));
   EXPECT_EQ(projected(R"({"a.$": 1, "b.$": 1})", kDocument, 1), "31276");
   EXPECT_EQ(projected(R"({"a.$.x": 1})", kDocument, 1), "31394");
   EXPECT_EQ(projected(R"({"a.$": 0})", kDocument, 1), "31395");
@@ -85,12 +87,13 @@ TEST(Projection, ThePositionalOperator) {
 
 TEST(Projection, Expressions) {
   constexpr std::string_view kDocument = R"({"_id": 1, "a": 2, "b": {"c": 3}})";
-  EXPECT_EQ(projected(R"({"x": "$b.c"})", kDocument), as_is(R"({"_id": 1, "x": 3})"));
+  EXPECT_EQ(projected(R"({"x": "$b.c"})", kDocument), kept_as_is(R"({"_id": 1, "x": 3})"));
   EXPECT_EQ(projected(R"({"a": 1, "x": {"$add": ["$a", 1]}})", kDocument),
-            as_is(R"({"_id": 1, "a": 2, "x": 3})"));
-  EXPECT_EQ(projected(R"({"b": {"d": "$a"}})", kDocument), as_is(R"({"_id": 1, "b": {"d": 2}})"));
-  EXPECT_EQ(projected(R"({"x": "text"})", kDocument), as_is(R"({"_id": 1, "x": "text"})"));
-  EXPECT_EQ(projected(R"({"x": "$nope"})", kDocument), as_is(R"({"_id": 1})"));
+            kept_as_is(R"({"_id": 1, "a": 2, "x": 3})"));
+  EXPECT_EQ(projected(R"({"b": {"d": "$a"}})", kDocument),
+            kept_as_is(R"({"_id": 1, "b": {"d": 2}})"));
+  EXPECT_EQ(projected(R"({"x": "text"})", kDocument), kept_as_is(R"({"_id": 1, "x": "text"})"));
+  EXPECT_EQ(projected(R"({"x": "$nope"})", kDocument), kept_as_is(R"({"_id": 1})"));
 }
 
 TEST(Projection, Errors) {

@@ -12,7 +12,7 @@ bool is_before(std::string_view spec, std::string_view a, std::string_view b) {
   return Sort::parse(from_ejson(spec)).value().compare_documents(from_ejson(a), from_ejson(b)) < 0;
 }
 
-int32_t code_of(std::string_view spec) {
+int32_t sort_code(std::string_view spec) {
   const Answer<Sort> sort = Sort::parse(from_ejson(spec));
   return sort ? 0 : sort.error().code;
 }
@@ -46,10 +46,10 @@ TEST(Sort, StringsByACollation) {
 }
 
 TEST(Sort, Errors) {
-  EXPECT_EQ(code_of(R"({"a": 2})"), 15975);
-  EXPECT_EQ(code_of(R"({"a": "x"})"), 15974);
-  EXPECT_EQ(code_of(R"({"a.": 1})"), 40353);
-  EXPECT_EQ(code_of(R"({"": 1})"), 40352);
+  EXPECT_EQ(sort_code(R"({"a": 2})"), 15975);
+  EXPECT_EQ(sort_code(R"({"a": "x"})"), 15974);
+  EXPECT_EQ(sort_code(R"({"a.": 1})"), 40353);
+  EXPECT_EQ(sort_code(R"({"": 1})"), 40352);
   EXPECT_TRUE(Sort::parse(from_ejson(R"({"$natural": -1})")).value().is_reverse_natural());
 }
 

@@ -343,7 +343,7 @@ Answer<StagePtr> parse_bucket_auto(std::string_view name, const Value& spec, Sta
   return std::make_shared<BucketAutoStage>(std::move(*by), *count, granularity, std::move(*fields));
 }
 
-constexpr std::array kStages = {
+constexpr std::array kBucketStages = {
     StageKind{"$bucket", parse_bucket},
     StageKind{"$bucketAuto", parse_bucket_auto},
 };
@@ -351,7 +351,7 @@ constexpr std::array kStages = {
 }  // namespace
 
 std::span<const StageKind> bucket_stages() {
-  return kStages;
+  return kBucketStages;
 }
 
 }  // namespace orrery::mongo

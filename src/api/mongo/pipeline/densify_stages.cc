@@ -289,12 +289,12 @@ Answer<StagePtr> parse_densify(std::string_view name, const Value& spec, StagePa
   return std::make_shared<DensifyStage>(std::move(options), std::move(*sort));
 }
 
-constexpr std::array kStages = {StageKind{"$densify", parse_densify}};
+constexpr std::array kDensifyStages = {StageKind{"$densify", parse_densify}};
 
 }  // namespace
 
 std::span<const StageKind> densify_stages() {
-  return kStages;
+  return kDensifyStages;
 }
 
 }  // namespace orrery::mongo

@@ -321,7 +321,7 @@ Answer<StagePtr> parse_documents(std::string_view, const Value& spec, StageParse
   return std::make_shared<DocumentsStage>(std::move(*documents));
 }
 
-constexpr std::array kStages = {
+constexpr std::array kFlowStages = {
     StageKind{"$match", parse_match},         StageKind{"$sort", parse_sort},
     StageKind{"$limit", parse_limit},         StageKind{"$skip", parse_limit},
     StageKind{"$unwind", parse_unwind},       StageKind{"$sample", parse_sample},
@@ -331,7 +331,7 @@ constexpr std::array kStages = {
 }  // namespace
 
 std::span<const StageKind> flow_stages() {
-  return kStages;
+  return kFlowStages;
 }
 
 const Value* filter_of(const Stage& stage) {

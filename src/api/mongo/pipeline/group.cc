@@ -329,7 +329,7 @@ Answer<StagePtr> parse_count(std::string_view, const Value& spec, StageParser&) 
   return std::make_shared<CountStage>(std::string(name));
 }
 
-constexpr std::array kStages = {
+constexpr std::array kGroupStages = {
     StageKind{"$group", parse_group},
     StageKind{"$sortByCount", parse_sort_by_count},
     StageKind{"$count", parse_count},
@@ -338,7 +338,7 @@ constexpr std::array kStages = {
 }  // namespace
 
 std::span<const StageKind> group_stages() {
-  return kStages;
+  return kGroupStages;
 }
 
 }  // namespace orrery::mongo

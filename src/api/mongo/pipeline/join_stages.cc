@@ -268,7 +268,7 @@ Answer<StagePtr> parse_graph(std::string_view name, const Value& spec, StagePars
   return std::make_shared<GraphStage>(std::move(options));
 }
 
-constexpr std::array kStages = {
+constexpr std::array kJoinStages = {
     StageKind{"$lookup", parse_lookup},
     StageKind{"$graphLookup", parse_graph},
     StageKind{"$unionWith", parse_union},
@@ -278,7 +278,7 @@ constexpr std::array kStages = {
 }  // namespace
 
 std::span<const StageKind> join_stages() {
-  return kStages;
+  return kJoinStages;
 }
 
 }  // namespace orrery::mongo

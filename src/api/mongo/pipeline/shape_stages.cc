@@ -160,7 +160,7 @@ Answer<StagePtr> parse_redact(std::string_view, const Value& spec, StageParser& 
   return std::make_shared<RedactStage>(std::move(*decide), first_slot);
 }
 
-constexpr std::array kStages = {
+constexpr std::array kShapeStages = {
     StageKind{"$project", parse_project},
     StageKind{"$addFields", parse_add_fields},
     StageKind{"$set", parse_add_fields},
@@ -173,7 +173,7 @@ constexpr std::array kStages = {
 }  // namespace
 
 std::span<const StageKind> shape_stages() {
-  return kStages;
+  return kShapeStages;
 }
 
 }  // namespace orrery::mongo

@@ -307,7 +307,7 @@ Answer<WindowFunctionPtr> parse_linear_fill(const WindowCall& call) {
   return std::make_shared<LinearFillFunction>(std::move(*input));
 }
 
-constexpr std::array kKinds = {
+constexpr std::array kCalculusKinds = {
     WindowKind{"$derivative", parse_axis<true>},
     WindowKind{"$integral", parse_axis<false>},
     WindowKind{"$expMovingAvg", parse_moving_average},
@@ -319,7 +319,7 @@ constexpr std::array kKinds = {
 }  // namespace
 
 std::span<const WindowKind> window_calculus() {
-  return kKinds;
+  return kCalculusKinds;
 }
 
 }  // namespace orrery::mongo

@@ -179,7 +179,7 @@ Answer<WindowFunctionPtr> parse_carry(const WindowCall& call) {
   return std::make_shared<CarryFunction>(std::move(*input));
 }
 
-constexpr std::array kKinds = {
+constexpr std::array kFunctionKinds = {
     WindowKind{"$rank", parse_rank<Rank::rank>},
     WindowKind{"$denseRank", parse_rank<Rank::dense>},
     WindowKind{"$documentNumber", parse_rank<Rank::number>},
@@ -236,7 +236,7 @@ Answer<WindowFunctionPtr> parse_window_function(const Value& spec,
                            .window = spec.find("window"),
                            .sort = sort,
                            .context = context};
-  for (const auto& kinds : {std::span<const WindowKind>(kKinds), window_calculus()}) {
+  for (const auto& kinds : {std::span<const WindowKind>(kFunctionKinds), window_calculus()}) {
     for (const WindowKind& kind : kinds) {
       if (kind.name == found->name) return kind.parse(call);
     }

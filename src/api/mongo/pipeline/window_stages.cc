@@ -231,7 +231,7 @@ Answer<StagePtr> parse_fill(std::string_view name, const Value& spec, StageParse
   return chain_of(std::move(stages));
 }
 
-constexpr std::array kStages = {
+constexpr std::array kWindowStages = {
     StageKind{"$setWindowFields", parse_windows},
     StageKind{"$fill", parse_fill},
 };
@@ -239,7 +239,7 @@ constexpr std::array kStages = {
 }  // namespace
 
 std::span<const StageKind> window_stages() {
-  return kStages;
+  return kWindowStages;
 }
 
 }  // namespace orrery::mongo

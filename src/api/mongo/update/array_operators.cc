@@ -306,7 +306,7 @@ Answer<Modifier> parse_pull_all(std::string_view path, const Value& operand,
                  });
 }
 
-constexpr std::array kOperators = {
+constexpr std::array kArrayOperators = {
     UpdateOperator{"$push", parse_push},        UpdateOperator{"$addToSet", parse_add_to_set},
     UpdateOperator{"$pop", parse_pop},          UpdateOperator{"$pull", parse_pull},
     UpdateOperator{"$pullAll", parse_pull_all},
@@ -315,8 +315,8 @@ constexpr std::array kOperators = {
 }  // namespace
 
 const UpdateOperator* find_array_operator(std::string_view name) {
-  const auto* const found = std::ranges::find(kOperators, name, &UpdateOperator::name);
-  return found == kOperators.end() ? nullptr : found;
+  const auto* const found = std::ranges::find(kArrayOperators, name, &UpdateOperator::name);
+  return found == kArrayOperators.end() ? nullptr : found;
 }
 
 }  // namespace orrery::mongo

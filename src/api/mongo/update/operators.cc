@@ -161,7 +161,7 @@ Answer<Modifier> parse_bit(std::string_view path, const Value& operand, const Ma
   }};
 }
 
-constexpr std::array kOperators = {
+constexpr std::array kFieldOperators = {
     UpdateOperator{"$set", parse_set},
     UpdateOperator{"$setOnInsert", parse_set_on_insert},
     UpdateOperator{"$unset", parse_unset},
@@ -176,8 +176,8 @@ constexpr std::array kOperators = {
 }  // namespace
 
 const UpdateOperator* find_update_operator(std::string_view name) {
-  const auto* const found = std::ranges::find(kOperators, name, &UpdateOperator::name);
-  return found == kOperators.end() ? find_array_operator(name) : found;
+  const auto* const found = std::ranges::find(kFieldOperators, name, &UpdateOperator::name);
+  return found == kFieldOperators.end() ? find_array_operator(name) : found;
 }
 
 }  // namespace orrery::mongo

@@ -16,7 +16,7 @@ constexpr int32_t kEmptyFieldName = 56;
 // How many elements beyond an array's end an index may be: what is between is filled with nulls.
 constexpr size_t kMaxPadding = 1'500'000;
 
-std::vector<Value> elements_of(const Value& array) {
+std::vector<Value> members_of(const Value& array) {
   std::vector<Value> elements;
   elements.reserve(array.size() + 1);
   for (const Value& element : array.elements()) elements.push_back(element);
@@ -172,7 +172,7 @@ Answer<Value> UpdatePath::apply_in_array(const Value& array, size_t index, size_
   if (index < array.size()) {
     Answer<Value> changed = apply_at(array.at(index), depth + 1, modifier, state);
     if (!changed) return changed;
-    std::vector<Value> elements = elements_of(array);
+    std::vector<Value> elements = members_of(array);
     // What is removed leaves a null: the others keep their places.
     elements[index] = changed->is_undefined() ? Value::make_null() : *std::move(changed);
     return Value::make_array(std::move(elements));
@@ -187,7 +187,7 @@ Answer<Value> UpdatePath::apply_in_array(const Value& array, size_t index, size_
   }
   Answer<Value> made = create(depth + 1, modifier, state);
   if (!made || made->is_undefined()) return made ? Answer<Value>(array) : made;
-  std::vector<Value> elements = elements_of(array);
+  std::vector<Value> elements = members_of(array);
   elements.resize(index, Value::make_null());
   elements.push_back(*std::move(made));
   return Value::make_array(std::move(elements));
@@ -205,7 +205,7 @@ Answer<Value> UpdatePath::apply_to_elements(const Value& array, size_t depth,
     }
     filter = &*found;
   }
-  std::vector<Value> elements = elements_of(array);
+  std::vector<Value> elements = members_of(array);
   for (Value& element : elements) {
     if (filter != nullptr) {
       const Answer<bool> takes = filter->matches(element, state.evaluation);

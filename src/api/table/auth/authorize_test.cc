@@ -21,7 +21,7 @@ RequestFacts request(std::string_view method, std::string_view path, std::string
           .now_s = kTestNow};
 }
 
-ErrorCode refused(const TableResult<Grant>& grant) {
+ErrorCode refusal_of(const TableResult<Grant>& grant) {
   EXPECT_FALSE(grant.has_value());
   return grant ? ErrorCode::internal_error : grant.error().code;
 }
@@ -43,7 +43,7 @@ TEST(TableAuthorize, TakesWhatTheSdkSigns) {
   acl.query = "timeout=30&comp=acl";  // no other parameter is signed
   EXPECT_TRUE(authorize(acl, accounts));
   acl.query = "comp=stats";
-  EXPECT_EQ(refused(authorize(acl, accounts)), ErrorCode::authentication_failed);
+  EXPECT_EQ(refusal_of(authorize(acl, accounts)), ErrorCode::authentication_failed);
 }
 
 TEST(TableAuthorize, SharedKeySignsMoreThanLite) {
@@ -59,7 +59,7 @@ TEST(TableAuthorize, SharedKeySignsMoreThanLite) {
         &RequestFacts::content_md5}) {
     RequestFacts other = facts;
     other.*part = "/x";
-    EXPECT_EQ(refused(authorize(other, accounts)), ErrorCode::authentication_failed);
+    EXPECT_EQ(refusal_of(authorize(other, accounts)), ErrorCode::authentication_failed);
   }
   const std::string lite = sign(accounts.keys(), Scheme::shared_key_lite, facts);
   facts.authorization = lite;
@@ -81,13 +81,13 @@ TEST(TableAuthorize, ReadsTheDateOfXmsDateOrDate) {
   EXPECT_TRUE(authorize(facts, accounts));
 
   facts.now_s = kTestNow + kMaxClockSkewS;
-  EXPECT_EQ(refused(authorize(facts, accounts)), ErrorCode::authentication_failed);
+  EXPECT_EQ(refusal_of(authorize(facts, accounts)), ErrorCode::authentication_failed);
   facts.now_s = kTestNow;
   for (const std::string_view date : {"", "yesterday"}) {
     facts.date = date;
     header = sign(accounts.keys(), Scheme::shared_key_lite, facts);
     facts.authorization = header;
-    EXPECT_EQ(refused(authorize(facts, accounts)), ErrorCode::authentication_failed) << date;
+    EXPECT_EQ(refusal_of(authorize(facts, accounts)), ErrorCode::authentication_failed) << date;
   }
 }
 
@@ -97,7 +97,7 @@ TEST(TableAuthorize, APublishedKeyNeedsNoDate) {
   facts.x_ms_date = {};
   const std::string header = sign(accounts.keys(), Scheme::shared_key_lite, facts);
   facts.authorization = header;
-  EXPECT_EQ(refused(authorize(facts, accounts)), ErrorCode::authentication_failed);
+  EXPECT_EQ(refusal_of(authorize(facts, accounts)), ErrorCode::authentication_failed);
   accounts.published = true;
   EXPECT_TRUE(authorize(facts, accounts));
   // One that is there is checked.
@@ -157,21 +157,21 @@ TEST(TableAuthorize, AReadOnlyKeyReads) {
 TEST(TableAuthorize, RefusesWhatIsNoSignature) {
   const TestAccounts accounts;
   RequestFacts facts = request("GET", "/devstoreaccount1/Tables");
-  EXPECT_EQ(refused(authorize(facts, accounts)), ErrorCode::authentication_failed);
+  EXPECT_EQ(refusal_of(authorize(facts, accounts)), ErrorCode::authentication_failed);
   for (const std::string_view header :
        {"x", "SharedKey", "SharedKey ", "SharedKey a", "SharedKey a:", "SharedKey :a",
         "sharedkeylite devstoreaccount1:AAAA"}) {
     facts.authorization = header;
-    EXPECT_EQ(refused(authorize(facts, accounts)), ErrorCode::invalid_authentication_info)
+    EXPECT_EQ(refusal_of(authorize(facts, accounts)), ErrorCode::invalid_authentication_info)
         << header;
   }
   for (const std::string_view header :
        {"Bearer token", "SharedKey devstoreaccount1:AAAA", "SharedKey other:AAAA"}) {
     facts.authorization = header;
-    EXPECT_EQ(refused(authorize(facts, accounts)), ErrorCode::authentication_failed) << header;
+    EXPECT_EQ(refusal_of(authorize(facts, accounts)), ErrorCode::authentication_failed) << header;
   }
   facts.account = "other";
-  EXPECT_EQ(refused(authorize(facts, accounts)), ErrorCode::authentication_failed);
+  EXPECT_EQ(refusal_of(authorize(facts, accounts)), ErrorCode::authentication_failed);
 }
 
 }  // namespace

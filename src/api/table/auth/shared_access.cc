@@ -69,12 +69,12 @@ void append_lines(std::string& out, std::initializer_list<std::string_view> line
 }
 
 // Bytes of an IPv6 address; an IPv4 address is mapped into one.
-using Address = std::array<unsigned char, 16>;
+using IpAddress = std::array<unsigned char, 16>;
 
-std::optional<Address> parse_address(std::string_view text) {
+std::optional<IpAddress> parse_ip_address(std::string_view text) {
   if (text.empty() || text.size() >= INET6_ADDRSTRLEN) return std::nullopt;
   const std::string ended(text);
-  Address address{};
+  IpAddress address{};
   if (inet_pton(AF_INET6, ended.c_str(), address.data()) == 1) return address;
   address = {};
   address[10] = address[11] = 0xFF;
@@ -269,11 +269,11 @@ TableResult<Grant> authorize_shared_access(const RequestFacts& request,
 }
 
 bool address_allowed(std::string_view allowed, std::string_view peer) {
-  const auto address = parse_address(without_port(peer));
+  const auto address = parse_ip_address(without_port(peer));
   const size_t dash = allowed.find('-');
-  const auto first = parse_address(allowed.substr(0, dash));
+  const auto first = parse_ip_address(allowed.substr(0, dash));
   const auto last =
-      dash == std::string_view::npos ? first : parse_address(allowed.substr(dash + 1));
+      dash == std::string_view::npos ? first : parse_ip_address(allowed.substr(dash + 1));
   return address && first && last && *first <= *address && *address <= *last;
 }
 

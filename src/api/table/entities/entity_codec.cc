@@ -18,16 +18,14 @@ using value::NumberKind;
 using value::Type;
 using value::Value;
 
-constexpr Ticks kTicksInMs = value::kTicksInMs;
-
 Date date_of(Ticks ticks) {
-  const Ticks rest = ticks % kTicksInMs;
-  return {ticks / kTicksInMs - (rest < 0 ? 1 : 0),
-          static_cast<uint32_t>(rest < 0 ? rest + kTicksInMs : rest)};
+  const Ticks rest = ticks % Ticks{value::kTicksInMs};
+  return {ticks / Ticks{value::kTicksInMs} - (rest < 0 ? 1 : 0),
+          static_cast<uint32_t>(rest < 0 ? rest + Ticks{value::kTicksInMs} : rest)};
 }
 
 Ticks ticks_of(Date date) {
-  return date.ms * kTicksInMs + date.ticks;
+  return date.ms * Ticks{value::kTicksInMs} + date.ticks;
 }
 
 struct Tree final : value::Document::Tree {

@@ -16,8 +16,6 @@ namespace {
 
 using partition::Verb;
 
-constexpr Ticks kTicksInMs = 10'000;
-
 class MergeEditor final : public partition::Editor {
  public:
   explicit MergeEditor(std::string changes) : changes_(std::move(changes)) {}
@@ -77,7 +75,7 @@ std::string Timestamps::finish(std::string_view body, const partition::Version& 
 }
 
 Ticks Timestamps::next() const {
-  const Ticks now = clock_.now_ms() * kTicksInMs;
+  const Ticks now = clock_.now_ms() * value::kTicksInMs;
   Ticks last = last_.load(std::memory_order_relaxed);
   for (;;) {
     const Ticks mine = std::max(now, last + 1);

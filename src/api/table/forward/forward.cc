@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr uint32_t kRetryMs = 500;
+constexpr uint32_t kForwardRetryMs = 500;
 
 // From the beginning, a little later: what it concerns may be elsewhere then, or here. `why`: what
 // the client is told when it was too often.
@@ -27,7 +27,7 @@ void run_again(const HandlerContext& context, CallPtr call, uint64_t catalog_lsn
   if (++hop.tries >= face::kForwardTriesMax || steady_clock::now() + pause >= hop.deadline ||
       call->client_is_gone()) {
     TableError busy = table_error(ErrorCode::server_busy, std::move(why));
-    busy.retry_after_ms = kRetryMs;
+    busy.retry_after_ms = kForwardRetryMs;
     return call->fail(busy);
   }
   context.forwarder->later(pause, catalog_lsn, [&context, call = std::move(call)]() mutable {

@@ -8,7 +8,7 @@
 namespace orrery::table {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_blanks(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   const size_t begin = text.find_first_not_of(kSpace);
   if (begin == std::string_view::npos) return {};
@@ -69,7 +69,7 @@ TableResult<pugi::xml_node> load_xml(pugi::xml_document& document, std::string_v
 }
 
 std::string_view child_text(const pugi::xml_node& node, const char* name) {
-  return trimmed(node.child(name).text().get());
+  return without_blanks(node.child(name).text().get());
 }
 
 void append_xml_text(std::string& out, std::string_view text) {

@@ -18,7 +18,7 @@ namespace {
 
 using face::Lane;
 
-constexpr size_t kPageMax = 1000;
+constexpr size_t kTablesPageMax = 1000;
 
 void append_table(std::string& out, const Call& call, std::string_view name, Metadata level,
                   bool is_alone) {
@@ -109,7 +109,7 @@ void run_list(const HandlerContext& context, CallPtr call) {
   if (!level) return call->fail(level.error());
   auto filter = parse_filter(call->parameters.filter);
   if (!filter) return call->fail(filter.error());
-  auto top = parse_top(call->parameters.top, kPageMax);
+  auto top = parse_top(call->parameters.top, kTablesPageMax);
   if (!top) return call->fail(top.error());
   std::string from;
   if (const auto& next = call->parameters.next_table; next && !next->empty()) {
@@ -200,7 +200,7 @@ void run_write_policies(const HandlerContext& context, CallPtr call) {
   call->reply_empty(204);
 }
 
-void run(const HandlerContext& context, CallPtr call, Operation operation, Handler handler) {
+void run_later(const HandlerContext& context, CallPtr call, Operation operation, Handler handler) {
   call->set_operation(operation);
   if (auto allowed = call->grant.allows(operation, call->address.table); !allowed) {
     return call->fail(allowed.error());
@@ -212,30 +212,30 @@ void run(const HandlerContext& context, CallPtr call, Operation operation, Handl
 
 void handle_tables(const HandlerContext& context, CallPtr call) {
   if (call->method == "GET") {
-    return run(context, std::move(call), Operation::query_tables, run_list);
+    return run_later(context, std::move(call), Operation::query_tables, run_list);
   }
   if (call->method == "POST") {
-    return run(context, std::move(call), Operation::create_table, run_create);
+    return run_later(context, std::move(call), Operation::create_table, run_create);
   }
   call->method_not_allowed();
 }
 
 void handle_table(const HandlerContext& context, CallPtr call) {
   if (call->method == "GET") {
-    return run(context, std::move(call), Operation::query_tables, run_read);
+    return run_later(context, std::move(call), Operation::query_tables, run_read);
   }
   if (call->method == "DELETE") {
-    return run(context, std::move(call), Operation::delete_table, run_delete);
+    return run_later(context, std::move(call), Operation::delete_table, run_delete);
   }
   call->method_not_allowed();
 }
 
 void handle_access_policies(const HandlerContext& context, CallPtr call) {
   if (call->method == "GET") {
-    return run(context, std::move(call), Operation::get_access_policies, run_read_policies);
+    return run_later(context, std::move(call), Operation::get_access_policies, run_read_policies);
   }
   if (call->method == "PUT") {
-    return run(context, std::move(call), Operation::set_access_policies, run_write_policies);
+    return run_later(context, std::move(call), Operation::set_access_policies, run_write_policies);
   }
   call->method_not_allowed();
 }

@@ -10,7 +10,7 @@
 namespace orrery::table {
 namespace {
 
-constexpr std::string_view kSecondary = "-secondary";
+constexpr std::string_view kSecondaryEnding = "-secondary";
 
 // Whether the host names no account: an address, or this machine.
 bool is_plain_host(std::string_view host) {
@@ -21,8 +21,8 @@ bool is_plain_host(std::string_view host) {
 }
 
 void take_account(Address& address, std::string_view name) {
-  if (name.ends_with(kSecondary)) {
-    name.remove_suffix(kSecondary.size());
+  if (name.ends_with(kSecondaryEnding)) {
+    name.remove_suffix(kSecondaryEnding.size());
     address.secondary = true;
   }
   address.account = name;
