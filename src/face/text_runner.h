@@ -15,6 +15,7 @@ struct TextRequest {
   std::string database;
   std::string container;
   std::string text;
+  std::string bindings;    // a JSON object: the values of names that the text uses; empty: none
   bool may_write = false;  // what the key that signed it allows
 };
 

@@ -125,11 +125,21 @@ void Pages::run_text(PageRequestPtr call, bool may_write) {
   face::TextRequest request{.database = member("database"),
                             .container = member("container"),
                             .text = member("text"),
+                            .bindings = {},
                             .may_write = may_write};
   if (name.empty() || request.database.empty() || request.container.empty()) {
     return call->fail({.code = Code::invalid,
                        .message = "the body is to be {\"face\":NAME,\"database\":NAME,"
-                                  "\"container\":NAME,\"text\":TEXT}"});
+                                  "\"container\":NAME,\"text\":TEXT}, and \"bindings\":{…} if the "
+                                  "text has names for values"});
+  }
+  const Node* bindings = document->root().find("bindings");
+  if (bindings != nullptr && bindings->type != Type::null) {
+    if (bindings->type != Type::object) {
+      return call->fail(
+          {.code = Code::invalid, .message = "bindings is to be an object, as {\"name\":\"Ada\"}"});
+    }
+    request.bindings = bindings->raw;
   }
   const auto found =
       std::ranges::find(text_runners_, name, [](const auto& one) { return one.first; });

@@ -11,9 +11,10 @@
 //                                 &key=1: with the secret of its marks
 //   GET  /admin/advise            ?database=…&container=…: what the advisor says of its partition
 //                                 key; &key=EXPRESSION: of that one too
-//   POST /admin/run               {"face":NAME,"database":…,"container":…,"text":…}: a text in the
-//                                 language of a face, run by it (face/text_runner.h). Also with a
-//                                 read-only key: the face refuses what would write
+//   POST /admin/run               {"face":NAME,"database":…,"container":…,"text":…,"bindings":…}: a
+//                                 text in the language of a face, run by it (face/text_runner.h),
+//                                 with an object of values for its names, if it has any. Also with
+//                                 a read-only key: the face refuses what would write
 //   POST /admin/split             {"database":…,"container":…,"range":n}; without range the largest
 //   POST /admin/merge             {"database":…,"container":…,"ranges":[n,n]}: two neighbours
 //   POST /admin/keys/regenerate   {"key":"primary"}

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <climits>
 
+#include "partition/memtable.h"
 #include "value/term_size.h"
 
 namespace orrery::partition {
@@ -59,6 +60,7 @@ rocksdb::ColumnFamilyOptions family_options(const Shared& shared, Store::Mode mo
     options.write_buffer_size = kNeverFlushed;
     options.disable_auto_compactions = true;
   }
+  options.memtable_factory = memtable_factory();
   options.arena_block_size = 16ULL << 10;  // an open partition has five, mostly empty
   options.compression = rocksdb::kLZ4Compression;
   options.level_compaction_dynamic_level_bytes = true;

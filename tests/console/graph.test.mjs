@@ -156,6 +156,39 @@ describe("a graph in the console", () => {
     await p.isClean([at.server.key]);
   });
 
+  it("a traversal is run with bindings, and what is wrong with them is said", async () => {
+    const { p } = at;
+    const isShown = () => p.page.evaluate(() => document.querySelector(".bindings") !== null);
+    await walk("g.V().has('name', n).values('age').is(gt(a))");
+    await p.says(/could not be run \(400/, ".problem");
+    await p.says("'n' is neither a constant of the language nor a binding", ".problem");
+    assert.equal(await isShown(), false);
+    await p.press("Bindings");
+    await p.edit("Bindings", '{"n": "Bob", "a": 30}');
+    await p.press("Run");
+    await p.says("1 result", ".facts");
+    assert.deepEqual(await cells(), [["31"]]);
+    for (const [text, said] of [['{"n": ', "The bindings are not JSON"], ["[1, 2]", "are to be an object"], ['{"n": {"@type": "g:Int32", "@value": "x"}, "a": 1}', /could not be run \(400/]]) {
+      await p.edit("Bindings", text);
+      await p.press("Run");
+      await p.says(said, ".problem");
+    }
+    // What is not shown is not sent; an earlier traversal comes with its bindings.
+    await p.press("Bindings");
+    assert.equal(await isShown(), false);
+    await p.edit("Traversal", "g.V().hasLabel('robot').values('name')");
+    await p.press("Run");
+    await p.says("Dan", ".grid");
+    await p.press("Earlier traversals");
+    await p.page.evaluate(() => [...document.querySelectorAll(".history-list button")].find((one) => one.innerText.includes("gt(a)")).click());
+    await p.page.waitForSelector(".bindings");
+    assert.equal(await p.editorText("Bindings"), '{"n": "Bob", "a": 30}');
+    await p.press("Run");
+    await p.says("31", ".grid");
+    await p.press("Bindings");
+    await p.isClean([at.server.key]);
+  });
+
   it("a read-only console runs traversals that read", async () => {
     const p = await at.page(at.server);
     await p.open();

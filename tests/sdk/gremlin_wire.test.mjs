@@ -38,6 +38,18 @@ describe("gremlin on the wire", () => {
     }
     assert.equal((await run("g.V()", {}, { key: null })).status, 401);
     assert.equal((await rest("GET", "/admin/run")).status, 405);
+    // With values for its names, typed or not.
+    const bound = await run("g.V().has('n', n).values(p)", { bindings: { n: { "@type": "g:Int32", "@value": 1 }, p: "n" } });
+    assert.deepEqual(bound.body?.results, [1], bound.text);
+    assert.deepEqual((await run("g.inject(l).unfold()", { bindings: { l: [1, "a", true] } })).body.results, [1, "a", true]);
+    assert.equal((await run("g.V()", { bindings: null })).status, 200);
+    for (const [bindings, message] of [["n", /bindings is to be an object/], [[1], /bindings is to be an object/],
+      [{ n: { "@type": "g:Int32", "@value": "x" } }, /./]]) {
+      const refused = await run("g.V().has('n', n)", { bindings });
+      assert.equal(refused.status, 400, refused.text);
+      assert.match(refused.body.message, message);
+    }
+    assert.equal((await run("g.V()", { bindings: { n: "x".repeat(40_000) } })).status, 413);
     const many = await run("g.inject(1).repeat(union(identity(), identity())).times(20)");
     assert.deepEqual([many.body.results.length, many.body.more], [1000, true]);
     // One that writes is run to its end.

@@ -249,8 +249,8 @@ export const query = (db: string, c: string, text: string, options: QueryOptions
 
 // A text in the language of another face, over a container of this one.
 export interface TextResults { results: Json[]; more: boolean; ms: number }
-export const runText = (face: string, database: string, container: string, text: string, signal?: AbortSignal) =>
-  call<TextResults>("admin/run", { method: "POST", body: { face, database, container, text }, signal });
+export const runText = (face: string, database: string, container: string, text: string, bindings?: { [name: string]: Json }, signal?: AbortSignal) =>
+  call<TextResults>("admin/run", { method: "POST", body: { face, database, container, text, bindings }, signal });
 
 // Which ranges of placement keys a query can touch.
 export interface QueryPlan { queryRanges?: { min: string; max: string; isMinInclusive: boolean; isMaxInclusive: boolean }[]; queryInfo?: Record<string, Json> }

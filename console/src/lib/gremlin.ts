@@ -2,6 +2,7 @@
 import { type CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
 import { StreamLanguage } from "@codemirror/language";
 import type { Json } from "./api";
+import { isObject, parseExactly } from "./json";
 
 const steps = `E V addE addV aggregate and as barrier both bothE bothV by cap choose coalesce constant count cyclicPath dedup drop elementMap emit executionProfile explain filter flatMap fold from group groupCount has hasId hasKey hasLabel hasNot hasValue id identity in inE inV inject is key label limit local loops map match max mean mergeE mergeV min not option optional or order otherV out outE outV path project properties property range repeat sample select sideEffect simplePath skip store sum tail times to toList tree unfold union until value valueMap values where`.split(" ");
 const predicates = `eq neq lt lte gt gte between inside outside within without startingWith endingWith containing asc desc`.split(" ");
@@ -21,6 +22,19 @@ export const gremlin = StreamLanguage.define({
     return known.has(word[0]) && stream.peek() === "(" ? "keyword" : null;
   },
 });
+
+// The values for names of a traversal, as a person has typed them. Throws what is wrong with them.
+export function bindingsOf(text: string): { [name: string]: Json } | undefined {
+  if (text.trim() === "") return undefined;
+  let read: Json;
+  try {
+    read = parseExactly(text) as Json;
+  } catch (error) {
+    throw new Error(`The bindings are not JSON: ${(error as Error).message}`);
+  }
+  if (!isObject(read)) throw new Error('The bindings are to be an object, as {"name": "Ada", "age": 30}.');
+  return read;
+}
 
 export const stepCompletions = (context: CompletionContext): CompletionResult | null => {
   const word = context.matchBefore(/\w+/);

@@ -37,12 +37,12 @@ export function Rows({ rows, widths, busy, none }: { rows: Json[]; widths: Width
   );
 }
 
-export interface Past { text: string; charge: number; ms: number; rows: number; at: number }
+export interface Past { text: string; bindings?: string; charge: number; ms: number; rows: number; at: number }
 const pastMax = 100;
 // With the text at the front, once.
 export const withPast = (past: Past[], now: Past) => [now, ...past.filter((other) => other.text !== now.text)].slice(0, pastMax);
 
-export function Earlier({ past, what, onPick }: { past: Past[]; what: string; onPick: (text: string) => void }) {
+export function Earlier({ past, what, onPick }: { past: Past[]; what: string; onPick: (one: Past) => void }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <div class="anchor">
@@ -51,7 +51,7 @@ export function Earlier({ past, what, onPick }: { past: Past[]; what: string; on
         <div class="menu history-list" style={{ left: "0", right: "auto", width: "min(420px, 80vw)" }}>
           {past.length === 0 && <p class="dim small">{what[0]!.toUpperCase() + what.slice(1)} that you run are listed here until you close the page.</p>}
           {past.map((one) => (
-            <button type="button" key={one.at} onClick={() => { onPick(one.text); setOpen(false); }}>
+            <button type="button" key={one.at} onClick={() => { onPick(one); setOpen(false); }}>
               <code>{one.text}</code>
               <span class="dim small">{units(one.charge)} RU · {ms(one.ms)} · {plural(one.rows, "row")}</span>
             </button>

@@ -12,7 +12,8 @@ import { type Property, propertiesOf } from "../lib/sql";
 import { useWidths } from "../parts/columns";
 import { Editor } from "../parts/editor";
 import { Button, isOther, languages, Problem, Segmented } from "../parts/parts";
-import { Earlier, type Past, Rows, withPast } from "../parts/rows";
+import { type Past, Rows, withPast } from "../parts/rows";
+import { RunBar } from "../parts/run_bar";
 import { GraphView } from "./graph_view";
 import { type IndexMetrics, QueryFacts, type QueryMetrics } from "./query_facts";
 import { Traversal } from "./traversal";
@@ -157,26 +158,18 @@ function SqlQuery({ db, container, languages }: { db: string; container: Contain
   return (
     <div class="split">
       <div class="left">
-        <div class="bar lined">
-          {running ? <Button kind="primary" icon="stop" onClick={() => { running.abort(); setRunning(undefined); }}>Stop</Button>
-            : <Button kind="primary" icon="play" id="run" onClick={() => run()}>Run</Button>}
-          <kbd class="wide-only">Ctrl ↵</kbd>
-          <Earlier past={history.get(name) ?? []} what="queries" onPick={type} />
-          {languages}
-          <span class="grow" />
+        <RunBar isRunning={!!running} onRun={() => run()} onStop={() => { running?.abort(); setRunning(undefined); }} what="queries" past={history.get(name) ?? []}
+          onPick={(one) => type(one.text)} languages={languages} downloads={<>
+            <Button kind="quiet" disabled={!now} onClick={() => save(now!.rows, "csv")}>This page as CSV</Button>
+            <Button kind="quiet" disabled={!now} onClick={() => save(now!.rows, "json")}>This page as JSON</Button>
+            <Button kind="quiet" disabled={!now || !!running} onClick={() => all("csv")}>All rows as CSV</Button>
+            <Button kind="quiet" disabled={!now || !!running} onClick={() => all("json")}>All rows as JSON</Button>
+          </>}>
           {fetching && <span class="dim small">{count(fetching.rows)} rows, {units(fetching.charge)} RU so far</span>}
           <label class="row small dim wide-only">Page of <select class="input" value={size} onChange={(event) => setSize(Number(event.currentTarget.value))}>
             {[10, 100, 1000].map((n) => <option key={n} value={n}>{n}</option>)}
           </select></label>
-          <details class="anchor"><summary class="btn">Download</summary>
-            <div class="menu stack tight-gap">
-              <Button kind="quiet" disabled={!now} onClick={() => save(now!.rows, "csv")}>This page as CSV</Button>
-              <Button kind="quiet" disabled={!now} onClick={() => save(now!.rows, "json")}>This page as JSON</Button>
-              <Button kind="quiet" disabled={!now || !!running} onClick={() => all("csv")}>All rows as CSV</Button>
-              <Button kind="quiet" disabled={!now || !!running} onClick={() => all("json")}>All rows as JSON</Button>
-            </div>
-          </details>
-        </div>
+        </RunBar>
         <div class="query-editor"><Editor language="sql" label="Query" flat value={text} onChange={type} onRun={run} properties={() => properties.current} /></div>
         {error !== undefined ? <div class="page"><Problem error={error} title="The query could not be run" /></div> : !now ? (
           <div class="page"><div class="empty"><h2>Ask {container.id} something</h2>

@@ -4,19 +4,21 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Container, type Json, runText } from "../lib/api";
 import { count, units } from "../lib/format";
 import { graphOf } from "../lib/graph";
-import { itemsOfResults, rowOfResult } from "../lib/gremlin";
+import { bindingsOf, itemsOfResults, rowOfResult } from "../lib/gremlin";
 import { csv, download } from "../lib/json";
 import { useRoute } from "../lib/route";
 import { useWidths } from "../parts/columns";
 import { Editor } from "../parts/editor";
 import { Button, Problem, Segmented } from "../parts/parts";
-import { Earlier, type Past, Rows, withPast } from "../parts/rows";
+import { type Past, Rows, withPast } from "../parts/rows";
+import { RunBar } from "../parts/run_bar";
 import { GraphView } from "./graph_view";
 
 interface Ran { text: string; results: Json[]; more: boolean; charge: number; ms: number; at: number }
 
 // In memory, for each container.
 const texts = new Map<string, string>();
+const bound = new Map<string, string>();
 const latest = new Map<string, Ran>();
 const history = new Map<string, Past[]>();
 
@@ -25,6 +27,9 @@ export function Traversal({ db, container, languages }: { db: string; container:
   const route = useRoute();
   const linked = route.query.get("l") === "gremlin" ? route.query.get("q") : null;
   const [text, setText] = useState(linked ?? texts.get(name) ?? "g.V().limit(100)");
+  // Only what is shown is sent.
+  const [hasBindings, setHasBindings] = useState(bound.has(name));
+  const [bindings, setBindings] = useState(bound.get(name) ?? '{"name": "Ada"}');
   const [now, setNow] = useState(latest.get(name));
   const [running, setRunning] = useState<AbortController>();
   const [error, setError] = useState<unknown>();
@@ -41,6 +46,15 @@ export function Traversal({ db, container, languages }: { db: string; container:
     setText(value);
     texts.set(name, value);
   };
+  const bind = (value: string) => {
+    setBindings(value);
+    bound.set(name, value);
+  };
+  const pick = (one: Past) => {
+    type(one.text);
+    setHasBindings(one.bindings !== undefined);
+    if (one.bindings !== undefined) bind(one.bindings);
+  };
   useEffect(() => {
     if (linked !== null && linked !== texts.get(name)) type(linked);
   }, [linked]);
@@ -56,10 +70,11 @@ export function Traversal({ db, container, languages }: { db: string; container:
     setRunning(control);
     setError(undefined);
     try {
-      const { body, charge } = await runText("gremlin", db, container.id, asked, control.signal);
+      const given = hasBindings ? bindings : undefined;
+      const { body, charge } = await runText("gremlin", db, container.id, asked, bindingsOf(given ?? ""), control.signal);
       const at = Date.now() / 1000;
       show({ text: asked, results: body.results, more: body.more, charge, ms: body.ms, at });
-      history.set(name, withPast(history.get(name) ?? [], { text: asked, charge, ms: body.ms, rows: body.results.length, at }));
+      history.set(name, withPast(history.get(name) ?? [], { text: asked, bindings: given, charge, ms: body.ms, rows: body.results.length, at }));
     } catch (caught) {
       if (!control.signal.aborted) {
         setError(caught);
@@ -71,21 +86,15 @@ export function Traversal({ db, container, languages }: { db: string; container:
   return (
     <div class="split">
       <div class="left">
-        <div class="bar lined">
-          {running ? <Button kind="primary" icon="stop" onClick={() => { running.abort(); setRunning(undefined); }}>Stop</Button>
-            : <Button kind="primary" icon="play" id="run" onClick={() => run()}>Run</Button>}
-          <kbd class="wide-only">Ctrl ↵</kbd>
-          <Earlier past={history.get(name) ?? []} what="traversals" onPick={type} />
-          {languages}
-          <span class="grow" />
-          <details class="anchor"><summary class="btn">Download</summary>
-            <div class="menu stack tight-gap">
-              <Button kind="quiet" disabled={!now} onClick={() => download(`${container.id}.csv`, "text/csv", csv(rows))}>Results as CSV</Button>
-              <Button kind="quiet" disabled={!now} onClick={() => download(`${container.id}.json`, "application/json", JSON.stringify(now!.results, null, 2))}>Results as JSON</Button>
-            </div>
-          </details>
-        </div>
+        <RunBar isRunning={!!running} onRun={() => run()} onStop={() => { running?.abort(); setRunning(undefined); }} what="traversals" past={history.get(name) ?? []}
+          onPick={pick} languages={languages} downloads={<>
+            <Button kind="quiet" disabled={!now} onClick={() => download(`${container.id}.csv`, "text/csv", csv(rows))}>Results as CSV</Button>
+            <Button kind="quiet" disabled={!now} onClick={() => download(`${container.id}.json`, "application/json", JSON.stringify(now!.results, null, 2))}>Results as JSON</Button>
+          </>}>
+          <Button aria-expanded={hasBindings} title="Values for names that the traversal uses" onClick={() => setHasBindings(!hasBindings)}>Bindings</Button>
+        </RunBar>
         <div class="query-editor"><Editor language="gremlin" label="Traversal" flat value={text} onChange={type} onRun={run} /></div>
+        {hasBindings && <div class="query-editor bindings"><Editor language="json" label="Bindings" flat value={bindings} onChange={bind} onRun={() => run()} /></div>}
         {error !== undefined ? <div class="page"><Problem error={error} title="The traversal could not be run" /></div> : !now ? (
           <div class="page"><div class="empty"><h2>Walk through {container.id}</h2>
             <p class="dim"><kbd>Ctrl ↵</kbd> runs the traversal, or what is selected of it. Vertices, edges and paths of a result are drawn as a graph. A traversal that writes is stored.</p></div></div>

@@ -38,7 +38,7 @@ void Service::handle(const net::Request& request, net::Responder responder) {
 
 void Service::run_text(face::TextRequest request, net::Responder responder) {
   auto answers = std::make_unique<PageAnswers>(std::move(responder));
-  auto message = eval_message(request.text);
+  auto message = eval_message(request.text, request.bindings);
   if (!message) {
     Attributes attributes;
     attributes.status_code = 1004;

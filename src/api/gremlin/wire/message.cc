@@ -171,9 +171,10 @@ Status read_message(std::string_view bytes, bool is_binary, Message& message) {
   return {};
 }
 
-Result<Message> eval_message(std::string_view text) {
+Result<Message> eval_message(std::string_view text, std::string_view bindings) {
   std::string json = "{\"gremlin\":";
   value::append_json_string(json, text);
+  if (!bindings.empty()) json.append(",\"bindings\":").append(bindings);
   json += '}';
   auto document = value::JsonDocument::parse(json);
   if (!document) return pass(document.error());

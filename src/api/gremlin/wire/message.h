@@ -57,8 +57,8 @@ struct Message {
 // Code::invalid when it is no request, Code::unsupported for a mime type that is not served.
 Status read_message(std::string_view bytes, bool is_binary, Message& message);
 
-// An eval request for a text, as if a client had sent it.
-Result<Message> eval_message(std::string_view text);
+// An eval request for a text, as if a client had sent it. `bindings`: a JSON object, or nothing.
+Result<Message> eval_message(std::string_view text, std::string_view bindings = {});
 
 // The bindings of an eval request.
 Result<Bindings> read_bindings(const Message& message);
