@@ -147,12 +147,15 @@ class Run {
   Result<Written> apply_to_item(const Write& write);
   // Of the item that is there, when it `keeps_it`; of the one that gave up its row; or a new one.
   Origin next_origin(const std::optional<Item>& current, bool keeps_it);
+  // What the write's editor makes of the item; nothing without one.
+  static Result<std::optional<Editor::Edited>> edit(const Write& write,
+                                                    const std::optional<Item>& current);
   // The body and the expiry of the item to be stored; its version and origin are there.
-  Status make_body(const Write& write, const std::optional<Item>& current, Item& next);
-  // Notes the item, and puts its change and its history into the batch. `before` is what was there,
-  // live or not; `after` is null when it is removed.
-  void put_item(const Write& write, const std::string& key, const Item* before, bool live,
-                const Item* after);
+  Status make_body(const Write& write, std::optional<Editor::Edited>& edited, Item& next);
+  // Puts the item's change and its history into the batch. `before` is what was there, live or not;
+  // `after` is null when it is removed.
+  void put_change(const Write& write, const std::string& key, const Item* before, bool live,
+                  const Item* after);
   // A replace that changes the item's row: a delete and an insert in one transaction. The item
   // keeps its origin.
   Result<Written> apply_renaming(const Write& write);
@@ -162,7 +165,7 @@ class Run {
   Status adopt_rules(const Schema& schema);
   Result<Written> apply_reindex(const Write& write);
   Result<Written> note_indexed();
-  Status put_note(const Write& write);  // note.cc
+  Status put_note(const Write& write, const Note& note);  // note.cc
   Result<Written> apply_purge(const Write& write);
   Result<Written> note_purged(const Write& write);
   size_t purges_count() const;

@@ -49,6 +49,17 @@ Answer<NewDocument> finish(const cluster::Routing& routing, NewDocument made) {
   return made;
 }
 
+// Of a document with its _id first.
+Answer<NewDocument> from_value(const cluster::Routing& routing, const Value& document) {
+  NewDocument made;
+  made.document = document.to_owned();
+  made.id = made.document.find("_id");
+  auto bytes = to_bson(made.document, kMaxMessageDocumentBytes);
+  if (!bytes) return pass(std::move(bytes.error()));
+  made.bytes = std::move(*bytes);
+  return finish(routing, std::move(made));
+}
+
 // With the _id first, and one made if there is none.
 Answer<NewDocument> with_id_first(const cluster::Routing& routing, const Value& document,
                                   int64_t now_ms) {
@@ -60,13 +71,7 @@ Answer<NewDocument> with_id_first(const cluster::Routing& routing, const Value& 
     if (member.name == "_id") continue;
     fields.push_back({Value::make_string(std::string(member.name)), member.value});
   }
-  NewDocument made;
-  made.document = Value::make_object(std::move(fields)).to_owned();
-  made.id = made.document.find("_id");
-  auto bytes = to_bson(made.document, kMaxMessageDocumentBytes);
-  if (!bytes) return pass(std::move(bytes.error()));
-  made.bytes = std::move(*bytes);
-  return finish(routing, std::move(made));
+  return from_value(routing, Value::make_object(std::move(fields)));
 }
 
 bool has_id_first(const Value& document) {
@@ -111,27 +116,6 @@ std::string paths_text(const Value& key) {
   return text;
 }
 
-// From the date that the expiring index is of, or the earliest of several. Without one: for ever.
-partition::Lifetime lifetime_of(const Definition& definition, std::string_view body) {
-  const IndexSpec* const index = definition.expiring_index();
-  if (index == nullptr) return {};
-  partition::Lifetime life{.ms = partition::Lifetime::kForever, .from_ms = {}};
-  const auto document = parse_bson_in_place(body);
-  if (!document) return life;
-  const auto take = [&life](const Value& value) {
-    if (value.type() != value::Type::date) return;
-    const int64_t ms = std::clamp(value.date().ms, -kFarthestMs, kFarthestMs);
-    life.ms = partition::Lifetime::kByDefault;
-    life.from_ms = std::min(life.from_ms.value_or(ms), ms);
-  };
-  for (const Value::Member& field : index->key.members()) {
-    const Value found = find_path(Value::from(document->root()), field.name);
-    take(found);
-    for (const Value& element : found.elements()) take(element);
-  }
-  return life;
-}
-
 // Wherever the partition is. Of an outcome that nobody knows the client is told that it may try
 // again: a write that may be retried is then done once.
 cluster::WriteReply store(const HandlerContext& context, const cluster::RoutingPtr& routing,
@@ -157,7 +141,46 @@ Answer<NewDocument> prepare(const cluster::Routing& routing, std::string_view by
 
 Answer<NewDocument> prepare(const cluster::Routing& routing, const Value& document,
                             int64_t now_ms) {
-  return with_id_first(routing, document, now_ms);
+  if (!has_id_first(document)) return with_id_first(routing, document, now_ms);
+  return from_value(routing, document);
+}
+
+Answer<NewDocument> prepare_next(const cluster::Routing& routing, const partition::ItemKey& key,
+                                 const Value& before, const Value& after) {
+  const Value id = before.find("_id");
+  const Value given = after.find("_id");
+  if (!given.is_undefined() && compare(given, id, value::ValueOrder::typed) != 0) {
+    return refuse(kImmutableField,
+                  "Performing an update on the path '_id' would modify the immutable field '_id'");
+  }
+  // A replacement without an _id keeps that of the document.
+  auto made = prepare(routing, given.is_undefined() ? with_member(after, "_id", id) : after, 0);
+  if (made && made->key != key) {
+    return refuse(kImmutableField,
+                  "Performing an update on the path '_id', or on the shard key, would modify "
+                  "an immutable field");
+  }
+  return made;
+}
+
+partition::Lifetime lifetime_of(const cluster::Routing& routing, std::string_view body) {
+  const IndexSpec* const index = definition_of(routing).expiring_index();
+  if (index == nullptr) return {};
+  partition::Lifetime life{.ms = partition::Lifetime::kForever, .from_ms = {}};
+  const auto document = parse_bson_in_place(body);
+  if (!document) return life;
+  const auto take = [&life](const Value& value) {
+    if (value.type() != value::Type::date) return;
+    const int64_t ms = std::clamp(value.date().ms, -kFarthestMs, kFarthestMs);
+    life.ms = partition::Lifetime::kByDefault;
+    life.from_ms = std::min(life.from_ms.value_or(ms), ms);
+  };
+  for (const Value::Member& field : index->key.members()) {
+    const Value found = find_path(Value::from(document->root()), field.name);
+    take(found);
+    for (const Value& element : found.elements()) take(element);
+  }
+  return life;
 }
 
 Write make_write(Verb verb, const cluster::RoutingPtr& routing, const partition::ItemKey& key,
@@ -168,7 +191,8 @@ Write make_write(Verb verb, const cluster::RoutingPtr& routing, const partition:
   write.row = key.row;
   write.body = std::move(body);
   write.schema = routing->schema;
-  if (verb != Verb::remove) write.lifetime = lifetime_of(definition_of(*routing), write.body);
+  write.wants_item = false;
+  if (verb != Verb::remove) write.lifetime = lifetime_of(*routing, write.body);
   prepare_terms(write, *routing);
   return write;
 }

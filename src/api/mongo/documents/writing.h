@@ -37,6 +37,14 @@ Answer<NewDocument> prepare(const cluster::Routing& routing, std::string_view by
 Answer<NewDocument> prepare(const cluster::Routing& routing, const value::Value& document,
                             int64_t now_ms);
 
+// What an update has made of the document that is there, which keeps its _id. 66 when it would be
+// another document.
+Answer<NewDocument> prepare_next(const cluster::Routing& routing, const partition::ItemKey& key,
+                                 const value::Value& before, const value::Value& after);
+
+// How long a document lives: from the date that the expiring index is of, or the earliest of
+// several. Without one: for ever.
+partition::Lifetime lifetime_of(const cluster::Routing& routing, std::string_view body);
 partition::Write make_write(partition::Verb verb, const cluster::RoutingPtr& routing,
                             const partition::ItemKey& key, std::string body = {});
 // The index terms of its document, made before a writer has to.
