@@ -56,7 +56,7 @@ std::expected<std::vector<Written>, Run::Failure> Run::apply(
   found_bytes_ = 0;
   take_lsn();
   const PartitionRecord before = record_;
-  const size_t deltas_before = deltas_.size();
+  deltas_from_ = deltas_.size();
   const size_t terms_before = terms_.size();
   const size_t term_bytes_before = term_bytes_.size();
   const size_t ledger_before = ledger_.entries().size();
@@ -71,7 +71,7 @@ std::expected<std::vector<Written>, Run::Failure> Run::apply(
       purges_.roll_back();
       batch_.RollbackToSavePoint();
       record_ = before;
-      deltas_.resize(deltas_before);
+      deltas_.resize(deltas_from_);
       terms_.resize(terms_before);
       term_bytes_.resize(term_bytes_before);
       ledger_.roll_back(ledger_before);
@@ -489,7 +489,11 @@ Status Run::change_size(const Write& write, int64_t bytes, int64_t items, uint64
   sizes_.set(key, std::move(*size));
   record_.bytes += static_cast<uint64_t>(bytes);
   record_.items += static_cast<uint64_t>(items);
-  deltas_.push_back({write.placement, bytes, items});
+  if (deltas_.size() == deltas_from_ || deltas_.back().placement != write.placement) {
+    deltas_.push_back({.placement = write.placement});
+  }
+  deltas_.back().bytes += bytes;
+  deltas_.back().items += items;
   return {};
 }
 

@@ -32,49 +32,64 @@ class Overlay {
  public:
   const T* find(const std::string& key) const {
     auto found = values_.find(key);
-    return found == values_.end() ? nullptr : &found->second;
+    return found == values_.end() ? nullptr : &found->second.value;
   }
   void set(const std::string& key, T next) {
     auto [at, fresh] = values_.try_emplace(key);
-    undo_.emplace_back(key, fresh ? std::nullopt : std::optional<T>(std::move(at->second)));
-    at->second = std::move(next);
+    Entry& entry = at->second;
+    if (entry.mark != mark_) {
+      undo_.emplace_back(&*at, fresh ? std::nullopt : std::optional<T>(std::move(entry.value)));
+      entry.mark = mark_;
+    }
+    entry.value = std::move(next);
   }
   bool empty() const { return values_.empty(); }
   size_t size() const { return values_.size(); }
   template <class Take>
   void each(const Take& take) const {
-    for (const auto& [key, value] : values_) take(key, value);
+    for (const auto& [key, entry] : values_) take(key, entry.value);
   }
   // In the order of their keys.
   std::vector<std::pair<std::string_view, const T*>> sorted() const {
     std::vector<std::pair<std::string_view, const T*>> all;
     all.reserve(values_.size());
-    for (const auto& [key, value] : values_) all.emplace_back(key, &value);
+    for (const auto& [key, entry] : values_) all.emplace_back(key, &entry.value);
     std::ranges::sort(all, {}, &decltype(all)::value_type::first);
     return all;
   }
   std::vector<std::string> keys() const {
     std::vector<std::string> all;
     all.reserve(values_.size());
-    for (const auto& [key, value] : values_) all.push_back(key);
+    for (const auto& [key, entry] : values_) all.push_back(key);
     return all;
   }
-  void mark() { undo_.clear(); }
+  void mark() {
+    undo_.clear();
+    ++mark_;
+  }
   void roll_back() {
     while (!undo_.empty()) {
-      auto& [key, before] = undo_.back();
+      auto& [node, before] = undo_.back();
       if (before) {
-        values_[key] = std::move(*before);
+        node->second = {.value = std::move(*before)};
       } else {
-        values_.erase(key);
+        values_.erase(values_.find(node->first));
       }
       undo_.pop_back();
     }
   }
 
  private:
-  std::unordered_map<std::string, T> values_;
-  std::vector<std::pair<std::string, std::optional<T>>> undo_;
+  struct Entry {
+    T value = {};
+    uint64_t mark = 0;  // the newest that it was changed after
+  };
+  using Values = std::unordered_map<std::string, Entry>;
+
+  Values values_;
+  uint64_t mark_ = 1;
+  // What values were at the mark, each once. Nodes of the map stay where they are.
+  std::vector<std::pair<typename Values::value_type*, std::optional<T>>> undo_;
 };
 
 struct SizeDelta {
@@ -235,6 +250,7 @@ class Run {
   const PurgeMarksPtr purges_before_;
   Overlay<std::optional<uint64_t>> purges_;  // by what the items' keys begin with
   std::vector<SizeDelta> deltas_;
+  size_t deltas_from_ = 0;  // those of the transaction at hand
   // The transaction at hand: the LSN that its writes share, and what has been given it so far.
   uint64_t lsn_ = 0;
   uint16_t change_step_ = 0;

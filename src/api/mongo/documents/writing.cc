@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "api/mongo/bson/bson_codec.h"
@@ -129,12 +130,12 @@ cluster::WriteReply store(const HandlerContext& context, const cluster::RoutingP
 
 Answer<NewDocument> prepare(const cluster::Routing& routing, std::string_view bytes,
                             int64_t now_ms) {
-  auto document = from_bson(bytes);
-  if (!document) return pass(std::move(document.error()));
-  if (!has_id_first(*document)) return with_id_first(routing, *document, now_ms);
+  auto parsed = parse_bson_in_place(bytes);
+  if (!parsed) return pass(std::move(parsed.error()));
   NewDocument made;
+  made.document = Value::make_document(std::move(*parsed));
+  if (!has_id_first(made.document)) return with_id_first(routing, made.document, now_ms);
   made.bytes = bytes;
-  made.document = std::move(*document);
   made.id = made.document.find("_id");
   return finish(routing, std::move(made));
 }
@@ -183,12 +184,12 @@ partition::Lifetime lifetime_of(const cluster::Routing& routing, std::string_vie
   return life;
 }
 
-Write make_write(Verb verb, const cluster::RoutingPtr& routing, const partition::ItemKey& key,
+Write make_write(Verb verb, const cluster::RoutingPtr& routing, partition::ItemKey key,
                  std::string body) {
   Write write;
   write.verb = verb;
-  write.placement = key.placement;
-  write.row = key.row;
+  write.placement = std::move(key.placement);
+  write.row = std::move(key.row);
   write.body = std::move(body);
   write.schema = routing->schema;
   write.wants_item = false;
@@ -289,33 +290,46 @@ WriteBatch::Outcome& WriteBatch::finish() {
   return outcome_;
 }
 
+std::vector<Write> WriteBatch::take(std::vector<Write>& pending,
+                                    const std::vector<size_t>& statements, size_t from,
+                                    size_t to) const {
+  // Mostly none is refused.
+  if (remake_ && pending.size() == to - from) return std::exchange(pending, {});
+  std::vector<Write> taken;
+  taken.reserve(to - from);
+  for (size_t i = from; i < to; ++i) {
+    taken.push_back(remake_ ? remake_(statements[i]) : pending[i]);
+  }
+  return taken;
+}
+
 void WriteBatch::flush() {
   std::vector<Write> pending = std::move(pending_);
   pending_.clear();
   const std::vector<size_t> statements = std::exchange(statements_, {});
   bytes_ = 0;
+  const size_t count = pending.size();
   size_t from = 0;
-  size_t to = pending.size();
-  while (from < pending.size() && !outcome_.is_stopped) {
+  size_t to = count;
+  while (from < count && !outcome_.is_stopped) {
     if (from == to) {
       // What was before the refused one is done. Goes on behind it.
       ++from;
-      to = pending.size();
+      to = count;
       outcome_.is_stopped = stops_;
       continue;
     }
-    const auto slice = [from, to]<class T>(const std::vector<T>& all) {
-      return std::vector<T>(all.begin() + static_cast<int64_t>(from),
-                            all.begin() + static_cast<int64_t>(to));
-    };
-    std::vector<Write> transaction = slice(pending);
-    if (retry_ != nullptr) transaction.back().note = retry_->note_of_inserts(slice(statements));
+    std::vector<Write> transaction = take(pending, statements, from, to);
+    if (retry_ != nullptr) {
+      const std::span<const size_t> taken = std::span(statements).subspan(from, to - from);
+      transaction.back().note = retry_->note_of_inserts({taken.begin(), taken.end()});
+    }
     cluster::WriteReply reply = store(context_, routing_, std::move(transaction));
     if (!reply.error) {
       outcome_.done += to - from;
       outcome_.charge += reply.receipt.charge;
       from = to;
-      if (to == pending.size()) break;
+      if (to == count) break;
       continue;
     }
     if (wait_for_throughput(*reply.error, wait_left_ms_)) continue;
@@ -323,7 +337,7 @@ void WriteBatch::flush() {
     to = from + reply.failed_write.value_or(0);
     outcome_.refused.emplace_back(first_ + to, std::move(*reply.error));
   }
-  first_ += pending.size();
+  first_ += count;
 }
 
 }  // namespace orrery::mongo
