@@ -11,7 +11,6 @@
 namespace orrery::partition {
 namespace {
 
-constexpr size_t kItemHeaderBytes = 44;
 constexpr uint8_t kItemFormat = 2;
 
 std::unexpected<Error> damaged(std::string_view what) {
@@ -91,10 +90,9 @@ std::string items_from(std::string_view placement) {
 
 // header: format (1), kind of expiry (1), step (2), time of expiry (8), lsn (8), time (4), range
 // (4), origin number (8), origin range (4), index version (4).
-std::string encode_item(const Item& item) {
-  std::string out(kItemHeaderBytes, '\0');
-  out.reserve(kItemHeaderBytes + item.body.size());
-  char* at = out.data();
+ItemHeader encode_header(const Item& item) {
+  ItemHeader header;
+  char* at = header.data();
   at[0] = static_cast<char>(kItemFormat);
   at[1] = static_cast<char>(item.expiry.kind);
   store_u16_be(at + 2, item.version.step);
@@ -105,8 +103,14 @@ std::string encode_item(const Item& item) {
   store_u64_le(at + 28, item.origin.number);
   store_u32_le(at + 36, item.origin.range);
   store_u32_le(at + 40, item.index_version);
-  out += item.body;
-  return out;
+  return header;
+}
+
+std::string encode_item(const Item& item) {
+  const ItemHeader header = encode_header(item);
+  std::string out;
+  out.reserve(header.size() + item.body.size());
+  return out.append(header.data(), header.size()).append(item.body);
 }
 
 Result<Item> decode_item(std::string_view stored) {

@@ -18,6 +18,7 @@
 // Fixed-width integers in values are little-endian. ordered() is value::append_ordered_bytes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -39,6 +40,10 @@ Result<ItemKey> parse_item_key(std::string_view key);
 // max) have keys in [items_from(min), items_from(max)).
 std::string items_from(std::string_view placement);
 
+// What comes before its body.
+inline constexpr size_t kItemHeaderBytes = 44;
+using ItemHeader = std::array<char, kItemHeaderBytes>;
+ItemHeader encode_header(const Item& item);
 std::string encode_item(const Item& item);
 Result<Item> decode_item(std::string_view value);
 // The same without a copy of the body, which is left a part of `value`.

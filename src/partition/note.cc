@@ -61,8 +61,7 @@ Result<StoredNote> decode_note(std::string_view value) {
   return StoredNote{static_cast<int64_t>(load_u64_le(value.data())), value.substr(kUntilBytes)};
 }
 
-Status Run::put_note(const Write& write) {
-  const Note& note = *write.note;
+Status Run::put_note(const Write& write, const Note& note) {
   const std::string key = note_key(note, write.placement);
   const int64_t now_s = now_ms_ / 1000;
   const rocksdb::Slice upper_bound("o");

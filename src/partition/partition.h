@@ -47,6 +47,8 @@ namespace orrery::partition {
 class Export;
 class Store;
 class Writer;
+struct KeptNote;  // note.h
+struct Note;      // the same
 struct Verification;
 
 // Whether a read may wait for the disk.
@@ -85,14 +87,16 @@ class Finisher {
                           const std::function<void(const value::Value&)>& take) const = 0;
 };
 
-// Makes an item's next body out of its current one. Called by the writer, with others waiting: it
-// is quick and waits for nothing.
+// Makes an item's next body out of its current one, or refuses to. Called by the writer, with
+// others waiting: it is quick and waits for nothing. A write that comes to a partition which has
+// moved is sent on, so it may be called again.
 class Editor {
  public:
   virtual ~Editor() = default;
   struct Edited {
-    std::string body;  // without what the finisher adds
+    std::string body;  // without what the finisher adds; nothing of a removal
     Lifetime lifetime;
+    std::shared_ptr<const Note> note = nullptr;  // that is left in the place of Write::note
   };
   virtual Result<Edited> edit(const Item& current) const = 0;
 };
@@ -111,8 +115,6 @@ enum class Verb : uint8_t {
 };
 
 struct PreparedTerms;  // prepared_terms.h
-struct Note;           // note.h
-struct KeptNote;
 
 struct Write {
   Verb verb = Verb::create;
@@ -126,13 +128,15 @@ struct Write {
   bool if_absent = false;             // it must not be there (an upsert too)
   bool needs_room = true;             // false: written on a full disk too, so that it can be freed
   bool wants_before = false;          // the answer is to have the body that was there
+  bool wants_item = true;             // the answer is to have the item as it is stored
   bool is_edit = false;               // for replace: the history tells it as an edit
   std::optional<uint64_t>
       seen_lsn;            // a transaction read it at this LSN (0: saw that it was not there)
   uint64_t purge_lsn = 0;  // for purged: of which purge
   std::shared_ptr<const Schema> schema;
   std::shared_ptr<const Finisher> finisher;  // null: the body is stored as it is
-  std::shared_ptr<const Editor> editor;      // for replace, in the place of `body` and `lifetime`
+  // For replace, in the place of `body` and `lifetime`. For remove: it may refuse.
+  std::shared_ptr<const Editor> editor;
   // Of `body` and what the finisher adds; null: the writer makes the terms from the stored body.
   std::shared_ptr<const PreparedTerms> prepared;
   std::shared_ptr<const Note> note;  // of a write to an item: left with it
@@ -141,7 +145,7 @@ struct Write {
 // What a write did, or what a read found.
 struct Written {
   Version version;
-  Item item;           // as stored; empty body after a removal
+  Item item;           // as stored, if it was wanted; empty body after a removal
   std::string before;  // the body that was there, if it was wanted and the item was live
   bool replaced = false;
   uint64_t old_bytes = 0;  // of the item that was there

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/fault.h"
 #include "partition/history_entry.h"
@@ -55,7 +56,7 @@ std::expected<std::vector<Written>, Run::Failure> Run::apply(
   found_bytes_ = 0;
   take_lsn();
   const PartitionRecord before = record_;
-  const size_t deltas_before = deltas_.size();
+  deltas_from_ = deltas_.size();
   const size_t terms_before = terms_.size();
   const size_t term_bytes_before = term_bytes_.size();
   const size_t ledger_before = ledger_.entries().size();
@@ -70,7 +71,7 @@ std::expected<std::vector<Written>, Run::Failure> Run::apply(
       purges_.roll_back();
       batch_.RollbackToSavePoint();
       record_ = before;
-      deltas_.resize(deltas_before);
+      deltas_.resize(deltas_from_);
       terms_.resize(terms_before);
       term_bytes_.resize(term_bytes_before);
       ledger_.roll_back(ledger_before);
@@ -173,6 +174,10 @@ Result<Written> Run::apply_to_item(const Write& write) {
   }
 
   const bool removal = write.verb == Verb::remove || write.verb == Verb::expire;
+  auto edited = edit(write, current);
+  if (!edited) return pass(edited.error());
+  const std::shared_ptr<const Note>& note =
+      *edited && (*edited)->note ? (*edited)->note : write.note;
   if (is_lsn_full()) take_lsn();
   Item& next = written.item;
   next.version = {lsn_, time_s(), identity_.range, change_step_};
@@ -180,7 +185,7 @@ Result<Written> Run::apply_to_item(const Write& write) {
   next.expiry = expiry_of(write.lifetime, next.version.time_s);
   next.index_version = schema.index_version;
   if (!removal) {
-    if (auto made = make_body(write, current, next); !made) return pass(made.error());
+    if (auto made = make_body(write, *edited, next); !made) return pass(made.error());
     written.new_bytes = weight(write, next.body);
   }
   const Item* before = current ? &*current : nullptr;
@@ -194,14 +199,21 @@ Result<Written> Run::apply_to_item(const Write& write) {
   if (auto sized = change_size(write, grown, more, schema.logical_bytes_max); !sized) {
     return pass(sized.error());
   }
-  put_item(write, key, before, live, after);
-  if (write.note) {
-    if (auto noted = put_note(write); !noted) return pass(noted.error());
+  put_change(write, key, before, live, after);
+  if (note) {
+    if (auto noted = put_note(write, *note); !noted) return pass(noted.error());
   }
   ++change_step_;
   lsn_bytes_ += written.old_bytes + written.new_bytes;
   note_version(next.version);
   written.version = next.version;
+  if (removal) {
+    items_.set(key, std::nullopt);
+  } else if (write.wants_item) {
+    items_.set(key, next);
+  } else {
+    items_.set(key, std::exchange(next, {}));
+  }
   return written;
 }
 
@@ -211,33 +223,37 @@ Origin Run::next_origin(const std::optional<Item>& current, bool keeps_it) {
   return {identity_.range, ++record_.made};
 }
 
-Status Run::make_body(const Write& write, const std::optional<Item>& current, Item& next) {
-  std::optional<std::string> edited_body;
-  if (write.editor) {
-    auto edited = write.editor->edit(*current);
-    if (!edited) return pass(edited.error());
-    edited_body = std::move(edited->body);
-    next.expiry = expiry_of(edited->lifetime, next.version.time_s);
-  }
-  const std::string& body = edited_body ? *edited_body : write.body;
-  next.body = write.finisher ? write.finisher->finish(body, next.version, next.origin) : body;
-  return write.editor ? count_found(write, next) : Status{};
+Result<std::optional<Editor::Edited>> Run::edit(const Write& write,
+                                                const std::optional<Item>& current) {
+  if (!write.editor || !current) return std::nullopt;
+  auto edited = write.editor->edit(*current);
+  if (!edited) return pass(edited.error());
+  return std::move(*edited);
 }
 
-void Run::put_item(const Write& write, const std::string& key, const Item* before, bool live,
-                   const Item* after) {
+Status Run::make_body(const Write& write, std::optional<Editor::Edited>& edited, Item& next) {
+  if (edited) next.expiry = expiry_of(edited->lifetime, next.version.time_s);
+  if (write.finisher) {
+    next.body =
+        write.finisher->finish(edited ? edited->body : write.body, next.version, next.origin);
+  } else {
+    next.body = edited ? std::move(edited->body) : write.body;
+  }
+  return edited ? count_found(write, next) : Status{};
+}
+
+void Run::put_change(const Write& write, const std::string& key, const Item* before, bool live,
+                     const Item* after) {
   if (before != nullptr) batch_.Delete(store_.changes(), change_key(before->version));
   // What has expired or was purged ends before something else takes its place.
   if (before != nullptr && !live) remember(end_of(key, *before), key, before, nullptr);
   if (after == nullptr) {
     if (live) remember(EventKind::remove, key, before, nullptr);
-    items_.set(key, std::nullopt);
     return;
   }
   const EventKind change = write.is_edit ? EventKind::edit : EventKind::replace;
   remember(live ? change : EventKind::create, key, live ? before : nullptr, after);
   batch_.Put(store_.changes(), change_key(after->version), key);
-  items_.set(key, *after);
 }
 
 void Run::note_version(const Version& version) {
@@ -473,7 +489,11 @@ Status Run::change_size(const Write& write, int64_t bytes, int64_t items, uint64
   sizes_.set(key, std::move(*size));
   record_.bytes += static_cast<uint64_t>(bytes);
   record_.items += static_cast<uint64_t>(items);
-  deltas_.push_back({write.placement, bytes, items});
+  if (deltas_.size() == deltas_from_ || deltas_.back().placement != write.placement) {
+    deltas_.push_back({.placement = write.placement});
+  }
+  deltas_.back().bytes += bytes;
+  deltas_.back().items += items;
   return {};
 }
 

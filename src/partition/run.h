@@ -32,49 +32,64 @@ class Overlay {
  public:
   const T* find(const std::string& key) const {
     auto found = values_.find(key);
-    return found == values_.end() ? nullptr : &found->second;
+    return found == values_.end() ? nullptr : &found->second.value;
   }
   void set(const std::string& key, T next) {
     auto [at, fresh] = values_.try_emplace(key);
-    undo_.emplace_back(key, fresh ? std::nullopt : std::optional<T>(std::move(at->second)));
-    at->second = std::move(next);
+    Entry& entry = at->second;
+    if (entry.mark != mark_) {
+      undo_.emplace_back(&*at, fresh ? std::nullopt : std::optional<T>(std::move(entry.value)));
+      entry.mark = mark_;
+    }
+    entry.value = std::move(next);
   }
   bool empty() const { return values_.empty(); }
   size_t size() const { return values_.size(); }
   template <class Take>
   void each(const Take& take) const {
-    for (const auto& [key, value] : values_) take(key, value);
+    for (const auto& [key, entry] : values_) take(key, entry.value);
   }
   // In the order of their keys.
   std::vector<std::pair<std::string_view, const T*>> sorted() const {
     std::vector<std::pair<std::string_view, const T*>> all;
     all.reserve(values_.size());
-    for (const auto& [key, value] : values_) all.emplace_back(key, &value);
+    for (const auto& [key, entry] : values_) all.emplace_back(key, &entry.value);
     std::ranges::sort(all, {}, &decltype(all)::value_type::first);
     return all;
   }
   std::vector<std::string> keys() const {
     std::vector<std::string> all;
     all.reserve(values_.size());
-    for (const auto& [key, value] : values_) all.push_back(key);
+    for (const auto& [key, entry] : values_) all.push_back(key);
     return all;
   }
-  void mark() { undo_.clear(); }
+  void mark() {
+    undo_.clear();
+    ++mark_;
+  }
   void roll_back() {
     while (!undo_.empty()) {
-      auto& [key, before] = undo_.back();
+      auto& [node, before] = undo_.back();
       if (before) {
-        values_[key] = std::move(*before);
+        node->second = {.value = std::move(*before)};
       } else {
-        values_.erase(key);
+        values_.erase(values_.find(node->first));
       }
       undo_.pop_back();
     }
   }
 
  private:
-  std::unordered_map<std::string, T> values_;
-  std::vector<std::pair<std::string, std::optional<T>>> undo_;
+  struct Entry {
+    T value = {};
+    uint64_t mark = 0;  // the newest that it was changed after
+  };
+  using Values = std::unordered_map<std::string, Entry>;
+
+  Values values_;
+  uint64_t mark_ = 1;
+  // What values were at the mark, each once. Nodes of the map stay where they are.
+  std::vector<std::pair<typename Values::value_type*, std::optional<T>>> undo_;
 };
 
 struct SizeDelta {
@@ -147,12 +162,15 @@ class Run {
   Result<Written> apply_to_item(const Write& write);
   // Of the item that is there, when it `keeps_it`; of the one that gave up its row; or a new one.
   Origin next_origin(const std::optional<Item>& current, bool keeps_it);
+  // What the write's editor makes of the item; nothing without one.
+  static Result<std::optional<Editor::Edited>> edit(const Write& write,
+                                                    const std::optional<Item>& current);
   // The body and the expiry of the item to be stored; its version and origin are there.
-  Status make_body(const Write& write, const std::optional<Item>& current, Item& next);
-  // Notes the item, and puts its change and its history into the batch. `before` is what was there,
-  // live or not; `after` is null when it is removed.
-  void put_item(const Write& write, const std::string& key, const Item* before, bool live,
-                const Item* after);
+  Status make_body(const Write& write, std::optional<Editor::Edited>& edited, Item& next);
+  // Puts the item's change and its history into the batch. `before` is what was there, live or not;
+  // `after` is null when it is removed.
+  void put_change(const Write& write, const std::string& key, const Item* before, bool live,
+                  const Item* after);
   // A replace that changes the item's row: a delete and an insert in one transaction. The item
   // keeps its origin.
   Result<Written> apply_renaming(const Write& write);
@@ -162,7 +180,7 @@ class Run {
   Status adopt_rules(const Schema& schema);
   Result<Written> apply_reindex(const Write& write);
   Result<Written> note_indexed();
-  Status put_note(const Write& write);  // note.cc
+  Status put_note(const Write& write, const Note& note);  // note.cc
   Result<Written> apply_purge(const Write& write);
   Result<Written> note_purged(const Write& write);
   size_t purges_count() const;
@@ -232,6 +250,7 @@ class Run {
   const PurgeMarksPtr purges_before_;
   Overlay<std::optional<uint64_t>> purges_;  // by what the items' keys begin with
   std::vector<SizeDelta> deltas_;
+  size_t deltas_from_ = 0;  // those of the transaction at hand
   // The transaction at hand: the LSN that its writes share, and what has been given it so far.
   uint64_t lsn_ = 0;
   uint16_t change_step_ = 0;

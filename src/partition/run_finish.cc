@@ -9,7 +9,10 @@ namespace orrery::partition {
 void Run::finish_items() {
   for (const auto& [key, item] : items_.sorted()) {
     if (*item) {
-      batch_.Put(store_.items(), key, encode_item(**item));
+      const ItemHeader header = encode_header(**item);
+      const rocksdb::Slice key_part(key);
+      const rocksdb::Slice parts[] = {{header.data(), header.size()}, (*item)->body};
+      batch_.Put(store_.items(), {&key_part, 1}, {parts, 2});
     } else {
       batch_.Delete(store_.items(), key);
     }

@@ -270,6 +270,9 @@ void Service::run_here(CallPtr call, const Command& command) {
   }
   if (command.run == run_find && try_find_at_once(context_, call)) return;
   if (command.run == run_insert && try_insert_at_once(context_, call)) return;
+  const bool modifies =
+      command.run == run_update || command.run == run_delete || command.run == run_find_and_modify;
+  if (modifies && try_modify_at_once(context_, call, command.run)) return;
   if (command.runs == Runs::at_once) return call->finish(command.run(context_, *call));
   const auto routing = call->collection().empty()
                            ? nullptr

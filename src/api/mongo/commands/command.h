@@ -105,9 +105,12 @@ Answer<void> run_update(const HandlerContext& context, Call& call);
 Answer<void> run_delete(const HandlerContext& context, Call& call);
 Answer<void> run_find_and_modify(const HandlerContext& context, Call& call);
 
-// Point reads and single inserts that can be done where they are, or handed to the engine. True:
-// the call was taken.
+// Point reads, single inserts and changes of one document by its _id that can be done where they
+// are, or handed to the engine. True: the call was taken.
 bool try_find_at_once(const HandlerContext& context, CallPtr& call);
 bool try_insert_at_once(const HandlerContext& context, CallPtr& call);
+// `run`: run_update, run_delete or run_find_and_modify.
+bool try_modify_at_once(const HandlerContext& context, CallPtr& call,
+                        Answer<void> (*run)(const HandlerContext&, Call&));
 
 }  // namespace orrery::mongo

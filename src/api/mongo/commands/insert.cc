@@ -39,7 +39,7 @@ Answer<void> insert_in_transaction(Call& call, const cluster::RoutingPtr& routin
       continue;
     }
     auto staged = call.transaction->stage(
-        routing, make_write(Verb::create, routing, made->key, std::move(made->bytes)));
+        routing, make_write(Verb::create, routing, std::move(made->key), std::move(made->bytes)));
     if (!staged) return pass(std::move(staged.error()));
     if (*staged) continue;
     failures.push_back(failure_of(*routing, made->document, staged->error()));
@@ -73,7 +73,12 @@ Answer<void> run_insert(const HandlerContext& context, Call& call) {
     if (auto loaded = call.retry->load(context, *routing, call); !loaded) return loaded;
   }
   if (call.transaction) return insert_in_transaction(call, *routing, *documents, is_ordered);
-  WriteBatch batch(context, *routing, is_ordered, call.retry.get());
+  const auto write_of = [&routing](NewDocument made) {
+    return make_write(Verb::create, *routing, std::move(made.key), std::move(made.bytes));
+  };
+  WriteBatch batch(context, *routing, is_ordered, call.retry.get(), [&](size_t i) {
+    return write_of(prepare(**routing, (*documents)[i], call.now_ms()).value());
+  });
   for (size_t i = 0; i < documents->size() && !batch.is_stopped(); ++i) {
     if (call.retry && call.retry->is_inserted(i)) {
       ++done_before;
@@ -86,7 +91,7 @@ Answer<void> run_insert(const HandlerContext& context, Call& call) {
       continue;
     }
     numbers.push_back(i);
-    batch.add(make_write(Verb::create, *routing, made->key, std::move(made->bytes)), i);
+    batch.add(write_of(std::move(*made)), i);
   }
   WriteBatch::Outcome& outcome = batch.finish();
   call.charge += outcome.charge;
@@ -120,7 +125,8 @@ bool try_insert_at_once(const HandlerContext& context, CallPtr& call) {
   auto made = prepare(*routing, sequence.documents.front(), call->now_ms());
   if (!made) return false;
   std::vector<partition::Write> transaction;
-  transaction.push_back(make_write(Verb::create, routing, made->key, std::move(made->bytes)));
+  transaction.push_back(
+      make_write(Verb::create, routing, std::move(made->key), std::move(made->bytes)));
   if (call->retry) transaction.back().note = call->retry->note_of_inserts({0});
   context.engine.write(
       routing, std::move(transaction),

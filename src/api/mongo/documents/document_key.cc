@@ -56,6 +56,10 @@ std::string row_of(const Value& id) {
   return row;
 }
 
+bool can_be_row(const Value& id) {
+  return !id.is_undefined() && !id.is_array() && id.type() != Type::regex;
+}
+
 Answer<void> check_id(const Value& id) {
   switch (id.type()) {
     case Type::array:

@@ -18,6 +18,8 @@
 namespace orrery::mongo {
 
 std::string row_of(const value::Value& id);
+// Whether a document can have it as its _id.
+bool can_be_row(const value::Value& id);
 // Code 53 when a document cannot have it.
 Answer<void> check_id(const value::Value& id);
 // Code 61 when a member of the shard key is missing.

@@ -31,10 +31,6 @@ constexpr size_t kKeysFirstMax = 200'000;
 constexpr uint64_t kFewIndexed = 1'000;
 constexpr int32_t kNoQueryExecutionPlans = 291;
 
-bool can_be_row(const Value& id) {
-  return !id.is_undefined() && !id.is_array() && id.type() != Type::regex;
-}
-
 bool routing_has_index(const cluster::Routing& routing) {
   return routing.container->spec.indexed;
 }

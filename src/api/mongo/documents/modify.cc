@@ -136,30 +136,13 @@ class Modifier {
       change.after = change.before;
       return change;
     }
-    auto made = replacement(updated->document, change.before.find("_id"));
+    auto made = prepare_next(*routing_, change.key, change.before, updated->document);
     if (!made) return failed(std::move(made.error()));
-    if (made->key != change.key) {
-      return failed({kImmutableField,
-                     "Performing an update on the path '_id', or on the shard key, would modify "
-                     "an immutable field"});
-    }
     change.after = std::move(made->document);
     change.write = make_write(Verb::replace, routing_, change.key, std::move(made->bytes));
     if (!call_.transaction) change.write->if_version = item.version;
     change.write->is_edit = update_->kind() != Update::Kind::replacement;
     return change;
-  }
-
-  Answer<NewDocument> replacement(const Value& document, const Value& id) const {
-    const Value given = document.find("_id");
-    // A replacement without an _id keeps that of the document.
-    if (given.is_undefined()) return prepare(*routing_, with_member(document, "_id", id), 0);
-    if (compare(given, id, value::ValueOrder::typed) != 0) {
-      return refuse(kImmutableField,
-                    "Performing an update on the path '_id' would modify the immutable field "
-                    "'_id'");
-    }
-    return prepare(*routing_, document, 0);
   }
 
   void count(Change& change) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "api/mongo/bson/bson_codec.h"
@@ -49,6 +50,17 @@ Answer<NewDocument> finish(const cluster::Routing& routing, NewDocument made) {
   return made;
 }
 
+// Of a document with its _id first.
+Answer<NewDocument> from_value(const cluster::Routing& routing, const Value& document) {
+  NewDocument made;
+  made.document = document.to_owned();
+  made.id = made.document.find("_id");
+  auto bytes = to_bson(made.document, kMaxMessageDocumentBytes);
+  if (!bytes) return pass(std::move(bytes.error()));
+  made.bytes = std::move(*bytes);
+  return finish(routing, std::move(made));
+}
+
 // With the _id first, and one made if there is none.
 Answer<NewDocument> with_id_first(const cluster::Routing& routing, const Value& document,
                                   int64_t now_ms) {
@@ -60,13 +72,7 @@ Answer<NewDocument> with_id_first(const cluster::Routing& routing, const Value& 
     if (member.name == "_id") continue;
     fields.push_back({Value::make_string(std::string(member.name)), member.value});
   }
-  NewDocument made;
-  made.document = Value::make_object(std::move(fields)).to_owned();
-  made.id = made.document.find("_id");
-  auto bytes = to_bson(made.document, kMaxMessageDocumentBytes);
-  if (!bytes) return pass(std::move(bytes.error()));
-  made.bytes = std::move(*bytes);
-  return finish(routing, std::move(made));
+  return from_value(routing, Value::make_object(std::move(fields)));
 }
 
 bool has_id_first(const Value& document) {
@@ -111,9 +117,55 @@ std::string paths_text(const Value& key) {
   return text;
 }
 
-// From the date that the expiring index is of, or the earliest of several. Without one: for ever.
-partition::Lifetime lifetime_of(const Definition& definition, std::string_view body) {
-  const IndexSpec* const index = definition.expiring_index();
+// Wherever the partition is. Of an outcome that nobody knows the client is told that it may try
+// again: a write that may be retried is then done once.
+cluster::WriteReply store(const HandlerContext& context, const cluster::RoutingPtr& routing,
+                          std::vector<Write> transaction) {
+  face::StoredItems stored = context.items.write_and_wait(routing, std::move(transaction));
+  if (stored.is_unknown) stored.reply.error->code = Code::elsewhere;
+  return std::move(stored.reply);
+}
+
+}  // namespace
+
+Answer<NewDocument> prepare(const cluster::Routing& routing, std::string_view bytes,
+                            int64_t now_ms) {
+  auto parsed = parse_bson_in_place(bytes);
+  if (!parsed) return pass(std::move(parsed.error()));
+  NewDocument made;
+  made.document = Value::make_document(std::move(*parsed));
+  if (!has_id_first(made.document)) return with_id_first(routing, made.document, now_ms);
+  made.bytes = bytes;
+  made.id = made.document.find("_id");
+  return finish(routing, std::move(made));
+}
+
+Answer<NewDocument> prepare(const cluster::Routing& routing, const Value& document,
+                            int64_t now_ms) {
+  if (!has_id_first(document)) return with_id_first(routing, document, now_ms);
+  return from_value(routing, document);
+}
+
+Answer<NewDocument> prepare_next(const cluster::Routing& routing, const partition::ItemKey& key,
+                                 const Value& before, const Value& after) {
+  const Value id = before.find("_id");
+  const Value given = after.find("_id");
+  if (!given.is_undefined() && compare(given, id, value::ValueOrder::typed) != 0) {
+    return refuse(kImmutableField,
+                  "Performing an update on the path '_id' would modify the immutable field '_id'");
+  }
+  // A replacement without an _id keeps that of the document.
+  auto made = prepare(routing, given.is_undefined() ? with_member(after, "_id", id) : after, 0);
+  if (made && made->key != key) {
+    return refuse(kImmutableField,
+                  "Performing an update on the path '_id', or on the shard key, would modify "
+                  "an immutable field");
+  }
+  return made;
+}
+
+partition::Lifetime lifetime_of(const cluster::Routing& routing, std::string_view body) {
+  const IndexSpec* const index = definition_of(routing).expiring_index();
   if (index == nullptr) return {};
   partition::Lifetime life{.ms = partition::Lifetime::kForever, .from_ms = {}};
   const auto document = parse_bson_in_place(body);
@@ -132,43 +184,16 @@ partition::Lifetime lifetime_of(const Definition& definition, std::string_view b
   return life;
 }
 
-// Wherever the partition is. Of an outcome that nobody knows the client is told that it may try
-// again: a write that may be retried is then done once.
-cluster::WriteReply store(const HandlerContext& context, const cluster::RoutingPtr& routing,
-                          std::vector<Write> transaction) {
-  face::StoredItems stored = context.items.write_and_wait(routing, std::move(transaction));
-  if (stored.is_unknown) stored.reply.error->code = Code::elsewhere;
-  return std::move(stored.reply);
-}
-
-}  // namespace
-
-Answer<NewDocument> prepare(const cluster::Routing& routing, std::string_view bytes,
-                            int64_t now_ms) {
-  auto document = from_bson(bytes);
-  if (!document) return pass(std::move(document.error()));
-  if (!has_id_first(*document)) return with_id_first(routing, *document, now_ms);
-  NewDocument made;
-  made.bytes = bytes;
-  made.document = std::move(*document);
-  made.id = made.document.find("_id");
-  return finish(routing, std::move(made));
-}
-
-Answer<NewDocument> prepare(const cluster::Routing& routing, const Value& document,
-                            int64_t now_ms) {
-  return with_id_first(routing, document, now_ms);
-}
-
-Write make_write(Verb verb, const cluster::RoutingPtr& routing, const partition::ItemKey& key,
+Write make_write(Verb verb, const cluster::RoutingPtr& routing, partition::ItemKey key,
                  std::string body) {
   Write write;
   write.verb = verb;
-  write.placement = key.placement;
-  write.row = key.row;
+  write.placement = std::move(key.placement);
+  write.row = std::move(key.row);
   write.body = std::move(body);
   write.schema = routing->schema;
-  if (verb != Verb::remove) write.lifetime = lifetime_of(definition_of(*routing), write.body);
+  write.wants_item = false;
+  if (verb != Verb::remove) write.lifetime = lifetime_of(*routing, write.body);
   prepare_terms(write, *routing);
   return write;
 }
@@ -265,33 +290,46 @@ WriteBatch::Outcome& WriteBatch::finish() {
   return outcome_;
 }
 
+std::vector<Write> WriteBatch::take(std::vector<Write>& pending,
+                                    const std::vector<size_t>& statements, size_t from,
+                                    size_t to) const {
+  // Mostly none is refused.
+  if (remake_ && pending.size() == to - from) return std::exchange(pending, {});
+  std::vector<Write> taken;
+  taken.reserve(to - from);
+  for (size_t i = from; i < to; ++i) {
+    taken.push_back(remake_ ? remake_(statements[i]) : pending[i]);
+  }
+  return taken;
+}
+
 void WriteBatch::flush() {
   std::vector<Write> pending = std::move(pending_);
   pending_.clear();
   const std::vector<size_t> statements = std::exchange(statements_, {});
   bytes_ = 0;
+  const size_t count = pending.size();
   size_t from = 0;
-  size_t to = pending.size();
-  while (from < pending.size() && !outcome_.is_stopped) {
+  size_t to = count;
+  while (from < count && !outcome_.is_stopped) {
     if (from == to) {
       // What was before the refused one is done. Goes on behind it.
       ++from;
-      to = pending.size();
+      to = count;
       outcome_.is_stopped = stops_;
       continue;
     }
-    const auto slice = [from, to]<class T>(const std::vector<T>& all) {
-      return std::vector<T>(all.begin() + static_cast<int64_t>(from),
-                            all.begin() + static_cast<int64_t>(to));
-    };
-    std::vector<Write> transaction = slice(pending);
-    if (retry_ != nullptr) transaction.back().note = retry_->note_of_inserts(slice(statements));
+    std::vector<Write> transaction = take(pending, statements, from, to);
+    if (retry_ != nullptr) {
+      const std::span<const size_t> taken = std::span(statements).subspan(from, to - from);
+      transaction.back().note = retry_->note_of_inserts({taken.begin(), taken.end()});
+    }
     cluster::WriteReply reply = store(context_, routing_, std::move(transaction));
     if (!reply.error) {
       outcome_.done += to - from;
       outcome_.charge += reply.receipt.charge;
       from = to;
-      if (to == pending.size()) break;
+      if (to == count) break;
       continue;
     }
     if (wait_for_throughput(*reply.error, wait_left_ms_)) continue;
@@ -299,7 +337,7 @@ void WriteBatch::flush() {
     to = from + reply.failed_write.value_or(0);
     outcome_.refused.emplace_back(first_ + to, std::move(*reply.error));
   }
-  first_ += pending.size();
+  first_ += count;
 }
 
 }  // namespace orrery::mongo

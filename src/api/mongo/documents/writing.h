@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,18 +28,27 @@ struct IndexSpec;
 // A document that is ready to be stored: its _id is there and first.
 struct NewDocument {
   std::string bytes;
-  value::Value document;  // owns what it is of
-  value::Value id;        // of it
+  value::Value document;
+  value::Value id;  // of it
   partition::ItemKey key;
 };
-// Errors: 2 or 53 for its _id, 61 for its shard key, 10334 when it is too large.
+// Errors: 2 or 53 for its _id, 61 for its shard key, 10334 when it is too large. Of the first, the
+// document and its id are views of `bytes`; of the second, they own what they are of.
 Answer<NewDocument> prepare(const cluster::Routing& routing, std::string_view bytes,
                             int64_t now_ms);
 Answer<NewDocument> prepare(const cluster::Routing& routing, const value::Value& document,
                             int64_t now_ms);
 
+// What an update has made of the document that is there, which keeps its _id. 66 when it would be
+// another document.
+Answer<NewDocument> prepare_next(const cluster::Routing& routing, const partition::ItemKey& key,
+                                 const value::Value& before, const value::Value& after);
+
+// How long a document lives: from the date that the expiring index is of, or the earliest of
+// several. Without one: for ever.
+partition::Lifetime lifetime_of(const cluster::Routing& routing, std::string_view body);
 partition::Write make_write(partition::Verb verb, const cluster::RoutingPtr& routing,
-                            const partition::ItemKey& key, std::string body = {});
+                            partition::ItemKey key, std::string body = {});
 // The index terms of its document, made before a writer has to.
 void prepare_terms(partition::Write& write, const cluster::Routing& routing);
 
@@ -76,12 +86,19 @@ class WriteBatch {
     std::vector<std::pair<size_t, orrery::Error>> refused;
     bool is_stopped = false;  // at the first that was refused
   };
+  // Makes a write again, by its statement. It was made before, so it can be.
+  using Remake = std::function<partition::Write(size_t statement)>;
   // `stops`: nothing is done after a write that was refused. `retry`: the writes are inserts of it.
+  // `remake`: writes are given away, and made again if they have to be; null: copies are.
   WriteBatch(const HandlerContext& context, cluster::RoutingPtr routing, bool stops,
-             const RetryableWrite* retry = nullptr)
-      : context_(context), routing_(std::move(routing)), stops_(stops), retry_(retry) {}
+             const RetryableWrite* retry = nullptr, Remake remake = nullptr)
+      : context_(context),
+        routing_(std::move(routing)),
+        stops_(stops),
+        retry_(retry),
+        remake_(std::move(remake)) {}
 
-  // `statement`: the number of the write in its command, for `retry`.
+  // `statement`: the number of the write in its command, for `retry` and `remake`.
   void add(partition::Write write, size_t statement = 0);
   // Writes what is left.
   Outcome& finish();
@@ -90,11 +107,16 @@ class WriteBatch {
 
  private:
   void flush();
+  // Those in [from, to) of `pending`, of which the statements are these.
+  std::vector<partition::Write> take(std::vector<partition::Write>& pending,
+                                     const std::vector<size_t>& statements, size_t from,
+                                     size_t to) const;
 
   const HandlerContext& context_;
   const cluster::RoutingPtr routing_;
   const bool stops_;
   const RetryableWrite* const retry_;
+  const Remake remake_;
   std::vector<partition::Write> pending_;
   std::vector<size_t> statements_;  // of the pending ones
   size_t first_ = 0;                // the number of the first that is pending

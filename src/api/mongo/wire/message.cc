@@ -5,8 +5,8 @@
 
 #include <utility>
 
-#include "api/mongo/wire/crc32c.h"
 #include "base/bytes.h"
+#include "base/crc32c.h"
 
 namespace orrery::mongo {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "api/mongo/bson/bson_writer.h"
-#include "api/mongo/wire/crc32c.h"
 #include "base/bytes.h"
+#include "base/crc32c.h"
 
 namespace orrery::mongo {
 namespace {
