@@ -83,6 +83,10 @@ std::shared_ptr<const partition::Schema> RoutingTable::make_schema(
     schema->free_paths.push_back(value::term_path(path));
   }
   schema->unique_keys = spec.unique_keys;
+  for (const std::string& condition : spec.unique_conditions) {
+    schema->unique_conditions.push_back(condition.empty() ? nullptr
+                                                          : schema->codec->condition(condition));
+  }
   schema->default_life_ms = spec.default_life_ms;
   schema->history_s = spec.history_s;
   // A partition of one key cannot be split, so it cannot outgrow a physical partition either.

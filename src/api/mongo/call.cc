@@ -212,6 +212,7 @@ void Call::fail(const Error& error) {
   BsonWriter document;
   document.real("ok", 0).string("errmsg", error.message).int32("code", error.code);
   document.string("codeName", code_name(error.code));
+  document.members(error_members, SIZE_MAX);
   append_labels(document);
   send(document, error.code);
 }

@@ -56,6 +56,7 @@ class Call {
   BsonWriter answer;
   double charge = 0;
   std::vector<std::string> error_labels;  // of the error, if it comes to one
+  value::Value error_members;             // told beside it: an object, or undefined
   // The transaction that it is a statement of; null: none.
   std::shared_ptr<OpenTransaction> transaction;
   bool has_write_errors = false;  // the answer tells of some

@@ -29,6 +29,14 @@ Value int32_of(int32_t number) {
 
 }  // namespace
 
+std::vector<std::string> places_of(const IndexSpec& index) {
+  std::vector<std::string> paths;
+  for (const Value::Member& field : index.key.members()) {
+    if (field.value.is_string() && field.value.text() == "2dsphere") paths.emplace_back(field.name);
+  }
+  return paths;
+}
+
 std::vector<std::string> Definition::shard_paths() const {
   std::vector<std::string> paths;
   for (const Value::Member& member : shard_key.members()) paths.emplace_back(member.name);
@@ -109,6 +117,7 @@ Definition read_definition(const catalog::ContainerSpec& spec) {
     IndexSpec made{std::string(name.text()), index.find("key").to_owned(), index.to_owned()};
     // Documents have contradicted it while it was built.
     if (is_unique(made) && !unique_key_of(spec, made)) continue;
+    for (std::string& place : places_of(made)) definition.places.push_back(std::move(place));
     definition.indexes.push_back(std::move(made));
   }
   return definition;

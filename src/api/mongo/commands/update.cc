@@ -315,7 +315,14 @@ Answer<void> run_find_and_modify(const HandlerContext& context, Call& call) {
     };
   }
   auto modified = modify(context, call, routing, modification);
-  if (!modified) return pass(std::move(modified.error().error));
+  if (!modified) {
+    const WriteFailure& failure = modified.error();
+    if (failure.key_pattern.is_object()) {
+      call.error_members = Value::make_object({{member_name("keyPattern"), failure.key_pattern},
+                                               {member_name("keyValue"), failure.key_value}});
+    }
+    return pass(failure.error);
+  }
   return append_found(call.answer, *modified, removes, returns_new, projection);
 }
 

@@ -8,7 +8,6 @@
 #include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/bson/select_members.h"
 #include "api/mongo/call.h"
-#include "api/mongo/collections/places.h"
 #include "api/mongo/documents/document_key.h"
 #include "api/mongo/documents/index_choice.h"
 #include "api/mongo/match/bounds.h"

@@ -10,7 +10,6 @@
 #include "api/mongo/call.h"
 #include "api/mongo/collections/collections.h"
 #include "api/mongo/collections/definition.h"
-#include "api/mongo/collections/places.h"
 #include "api/mongo/documents/divided_read.h"
 #include "api/mongo/pipeline/geo_near.h"
 
@@ -42,7 +41,7 @@ Value joined(const Leading& leading) {
 
 // The field that $geoNear is of: the one that it names, or the one that has an index.
 Answer<std::string> place_of(const GeoNear& stage, const cluster::Routing& routing) {
-  const std::vector<std::string> places = places_of(definition_of(routing));
+  const std::vector<std::string>& places = definition_of(routing).places;
   if (!stage.key.empty() && std::ranges::find(places, stage.key) != places.end()) return stage.key;
   if (stage.key.empty() && places.size() == 1) return places.front();
   if (stage.key.empty() && places.size() > 1) {
