@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
+import { eventually } from "./expect.mjs";
 import { errorOf, MongoClient, mongoUri, sharedMongo, startMongo } from "./mongo.mjs";
 
 const names = async (collection) => (await collection.indexes()).map((one) => one.name);
@@ -129,6 +130,27 @@ describe("MongoDB: unique indexes of collections that have documents", () => {
     await places.createIndex({ region: 1, n: 1 }, { unique: true });
     assert.equal((await errorOf(places.insertOne({ _id: 4, region: "us", n: 2 }))).code, 11000);
     await places.insertOne({ _id: 4, region: "eu", n: 2 });
+  });
+
+  it("that are partial hold on when their partition is split", async () => {
+    const server = await startMongo();
+    const client = await MongoClient.connect(mongoUri(server));
+    await client.db("admin").command({ shardCollection: "test.split", key: { k: "hashed" } });
+    const split = client.db("test").collection("split");
+    // Of each key one that the filter matches, and two that it does not.
+    await split.insertMany(Array.from({ length: 300 }, (_, i) => ({ _id: i, k: i % 100, mail: 1, ...(i < 100 ? { open: true } : {}) })));
+    await split.createIndex({ k: 1, mail: 1 }, { unique: true, partialFilterExpression: { open: true } });
+    await client.db("test").command({ customAction: "UpdateCollection", collection: "split", offerThroughput: 25_000 });
+    const container = server.client().database("mongo:test").container("split");
+    await eventually(async () => (await container.readPartitionKeyRanges().fetchAll()).resources.length > 1);
+    for (let i = 0; i < 100; ++i) {
+      assert.equal((await errorOf(split.insertOne({ _id: `twin${i}`, k: i, mail: 1, open: true }))).code, 11000);
+      await split.updateOne({ k: i, _id: i }, { $set: { open: false } });
+      await split.updateOne({ k: i, _id: i + 100 }, { $set: { open: true } });
+      assert.equal((await errorOf(split.updateOne({ k: i, _id: i + 200 }, { $set: { open: true } }))).code, 11000);
+    }
+    await client.close();
+    await server.stop();
   });
 
   it("are built while others write: nothing is lost, and nothing is there twice", async () => {

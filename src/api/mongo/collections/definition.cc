@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/mongo/bson/bson_codec.h"
+#include "api/mongo/bson/types.h"
 #include "api/mongo/collections/unique_index.h"
 #include "base/bytes.h"
 #include "value/placement.h"
@@ -35,6 +36,21 @@ std::vector<std::string> places_of(const IndexSpec& index) {
     if (field.value.is_string() && field.value.text() == "2dsphere") paths.emplace_back(field.name);
   }
   return paths;
+}
+
+Value condition_of(const IndexSpec& index) {
+  if (const Value partial = index.spec.find("partialFilterExpression"); partial.is_object()) {
+    return partial;
+  }
+  if (!is_truthy(index.spec.find("sparse"))) return {};
+  const auto object_of = [](std::string_view name, Value value) {
+    return Value::make_object({{Value::make_string(std::string(name)), std::move(value)}});
+  };
+  std::vector<Value> fields;
+  for (const Value::Member& field : index.key.members()) {
+    fields.push_back(object_of(field.name, object_of("$exists", Value::make_bool(true))));
+  }
+  return object_of("$or", Value::make_array(std::move(fields)));
 }
 
 std::vector<std::string> Definition::shard_paths() const {

@@ -29,6 +29,10 @@ struct IndexSpec {
 // The fields that a 2dsphere index has the places of: dotted paths.
 std::vector<std::string> places_of(const IndexSpec& index);
 
+// Which documents an index is of, as a filter: those that have one of its fields, if it is sparse;
+// those that its own filter matches, if it is partial. Undefined: all.
+value::Value condition_of(const IndexSpec& index);
+
 struct Definition {
   std::string uuid;      // 16 bytes
   value::Value options;  // an object

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "api/mongo/collections/document_codec.h"
-#include "api/mongo/documents/hint.h"
 #include "partition/prepared_terms.h"
 
 namespace orrery::mongo {
@@ -24,8 +23,7 @@ std::vector<value::Path> unique_paths(const IndexSpec& index) {
 }
 
 std::string unique_condition_of(const IndexSpec& index) {
-  const Value partial = index.spec.find("partialFilterExpression");
-  const Value filter = partial.is_object() ? partial : condition_of_sparse(index);
+  const Value filter = condition_of(index);
   return filter.is_object() ? condition_text(filter) : std::string();
 }
 

@@ -19,9 +19,8 @@ namespace orrery::mongo {
 bool is_unique(const IndexSpec& index);
 // What the key of a unique index is of.
 std::vector<value::Path> unique_paths(const IndexSpec& index);
-// Of which documents it is, as a condition of the collection's codec (document_codec.h): those that
-// have one of its fields, if it is sparse; those that its filter matches, if it is partial. Empty:
-// of all.
+// Which documents it is of (condition_of()), as a condition of the collection's codec
+// (document_codec.h). Empty: all.
 std::string unique_condition_of(const IndexSpec& index);
 // The number of the key that enforces a unique index. Nothing: there is none.
 std::optional<size_t> unique_key_of(const catalog::ContainerSpec& spec, const IndexSpec& index);

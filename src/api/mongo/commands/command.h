@@ -107,6 +107,9 @@ Answer<void> run_find_and_modify(const HandlerContext& context, Call& call);
 
 // Point reads and single inserts that can be done where they are, or handed to the engine. True:
 // the call was taken.
+// find, aggregate or distinct with the read concern snapshot, outside a transaction; others are
+// refused.
+Answer<void> run_at_snapshot(const HandlerContext& context, Call& call);
 bool try_find_at_once(const HandlerContext& context, CallPtr& call);
 bool try_insert_at_once(const HandlerContext& context, CallPtr& call);
 

@@ -149,7 +149,7 @@ Answer<PipelineStream::Input> PipelineStream::documents_of(const std::string& da
                  .collation = query_.collation,
                  .hint = hint,
                  .is_natural = true,
-                 .transaction = query_.transaction};
+                 .pinned = query_.pinned};
   // The stages that are left out are the first ones.
   const bool has_filter = input.filter.is_object() || leading.filters.empty();
   if (has_filter) find.fields = leading.fields;
@@ -167,6 +167,10 @@ Answer<PipelineStream::Input> PipelineStream::documents_of(const std::string& da
   auto routing = find_collection(context_, database, collection);
   if (!routing && !std::exchange(has_learned_, true) && context_.items.learn_catalog()) {
     routing = find_collection(context_, database, collection);
+  }
+  if (query_.pinned) {
+    auto checked = query_.pinned->check_name(database, collection, routing);
+    if (!checked) return pass(std::move(checked.error()));
   }
   std::string place;
   if (pipeline.geo_near() && routing) {
