@@ -352,6 +352,11 @@ std::string encode(const Container& container) {
   if (spec.default_life_ms) out.number("lifeMs", *spec.default_life_ms);
   if (spec.history_s > 0) out.number("history", spec.history_s);
   out.raw("uniqueKeys", array_of(spec.unique_keys, encode_paths));
+  if (!spec.unique_conditions.empty()) {
+    out.raw("uniqueConditions", array_of(spec.unique_conditions, [](const std::string& condition) {
+              return value::quoted(condition);
+            }));
+  }
   if (container.throughput) out.raw("throughput", encode(*container.throughput));
   out.raw("map", encode(*container.map));
   out.text("face", spec.face_json);
@@ -452,6 +457,12 @@ Result<Container> decode_container(std::string_view text) {
       in.add_path("uniqueKeys", *path, paths);
     }
   });
+  if (in.optional("uniqueConditions") != nullptr) {
+    in.array("uniqueConditions", [&](const Node& element) {
+      if (element.type != Type::string) return in.wrong("uniqueConditions");
+      spec.unique_conditions.emplace_back(element.text);
+    });
+  }
   container.throughput = read_throughput(in);
   auto map = std::make_shared<PartitionMap>();
   read_map(in, *map);

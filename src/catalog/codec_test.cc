@@ -44,6 +44,7 @@ Container full_container() {
   spec.value_order = value::ValueOrder::typed;
   spec.unique_keys = {
       {path_of("/email")}, {path_of("/a"), path_of("/b/c")}, {value::Path(), path_of("/retired")}};
+  spec.unique_conditions = {"", "\"open\""};
   spec.default_life_ms = -1;
   spec.history_s = 3'600;
   spec.face_json = R"({"indexingPolicy":{"x":"\u00e9"}})";
@@ -87,6 +88,7 @@ void expect_same(const Container& a, const Container& b) {
   EXPECT_EQ(a.spec.history_s, b.spec.history_s);
   EXPECT_EQ(a.spec.always_indexed, b.spec.always_indexed);
   EXPECT_EQ(a.spec.unique_keys, b.spec.unique_keys);
+  EXPECT_EQ(a.spec.unique_conditions, b.spec.unique_conditions);
   EXPECT_EQ(a.spec.face_json, b.spec.face_json);
   EXPECT_EQ(a.spec.encoding, b.spec.encoding);
   EXPECT_EQ(index_definition(a.spec), index_definition(b.spec));

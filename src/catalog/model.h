@@ -129,8 +129,16 @@ struct ContainerSpec {
   std::vector<value::CompositeIndex> composite_indexes;
   std::vector<value::IndexPath> spatial_indexes;
   std::vector<std::vector<value::Path>> unique_keys;
+  // Of which items each of those is: conditions of the encoding's codec. Empty, or missing at the
+  // end: of all.
+  std::vector<std::string> unique_conditions;
   std::string face_json;
 };
+
+inline std::string_view unique_condition(const ContainerSpec& spec, size_t key) {
+  return key < spec.unique_conditions.size() ? std::string_view(spec.unique_conditions[key])
+                                             : std::string_view();
+}
 
 // What is indexed, all in all.
 inline value::IndexDefinition index_definition(const ContainerSpec& spec) {

@@ -10,6 +10,7 @@
 #include "api/gremlin/service.h"
 #include "api/gremlin/settings.h"
 #include "api/mongo/bson/bson_codec.h"
+#include "api/mongo/collections/document_codec.h"
 #include "api/mongo/service.h"
 #include "api/mongo/settings.h"
 #include "api/table/entities/entity_codec.h"
@@ -78,7 +79,7 @@ std::unique_ptr<face::Face> make_face(const KnownFace& known, const face::Contex
 
 Codecs face_codecs() {
   return {{std::string(table::kEntityEncoding), table::entity_codec()},
-          {std::string(mongo::kBsonEncoding), mongo::bson_codec()}};
+          {std::string(mongo::kBsonEncoding), mongo::document_codec()}};
 }
 
 }  // namespace orrery::cli

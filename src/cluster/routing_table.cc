@@ -83,6 +83,12 @@ std::shared_ptr<const partition::Schema> RoutingTable::make_schema(
     schema->free_paths.push_back(value::term_path(path));
   }
   schema->unique_keys = spec.unique_keys;
+  for (const std::string& text : spec.unique_conditions) {
+    auto condition = text.empty() ? nullptr : schema->codec->condition(text);
+    // Without knowing who holds a unique value nothing can be written.
+    if (!text.empty() && !condition) schema->codec = value::unknown_codec(spec.encoding);
+    schema->unique_conditions.push_back(std::move(condition));
+  }
   schema->default_life_ms = spec.default_life_ms;
   schema->history_s = spec.history_s;
   // A partition of one key cannot be split, so it cannot outgrow a physical partition either.

@@ -78,7 +78,9 @@ struct Schema {
   value::IndexPolicy index;
   uint32_t index_version = 1;
   std::vector<std::string> free_paths;  // term paths that every item has, which cost nothing extra
-  std::vector<std::vector<value::Path>> unique_keys;  // never changes; at most 255
+  std::vector<std::vector<value::Path>> unique_keys;  // by number; at most 255
+  // Which items claim values of each; null, or missing at the end: all.
+  std::vector<std::shared_ptr<const value::Condition>> unique_conditions = {};
   // Unset: nothing expires. Lifetime::kForever: only items that say so themselves.
   std::optional<int64_t> default_life_ms;
   uint64_t logical_bytes_max = UINT64_MAX;

@@ -128,7 +128,10 @@ class SkipList {
   bool insert(Node* node) {
     node->note_key();
     const Key key = node->key();
-    if (!find_path(key)) return false;
+    if (!find_path(key)) {
+      last_ = nullptr;  // the path is of a key that was not inserted
+      return false;
+    }
     size_t top = height_.load(std::memory_order_relaxed);
     if (node->height() > top) height_.store(top = node->height(), std::memory_order_relaxed);
     for (size_t level = 0; level < node->height(); ++level) {

@@ -34,11 +34,13 @@ std::string unique_value(const value::Node& item, const std::vector<value::Path>
 
 }  // namespace
 
-std::vector<std::string> unique_values(const value::Node& item, const Schema& schema) {
-  std::vector<std::string> values;
-  values.reserve(schema.unique_keys.size());
-  for (const auto& paths : schema.unique_keys) {
-    values.push_back(unique_value(item, paths, schema.index.definition().order));
+UniqueValues unique_values(const value::Node& item, const Schema& schema) {
+  UniqueValues values(schema.unique_keys.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const value::Condition* const condition =
+        i < schema.unique_conditions.size() ? schema.unique_conditions[i].get() : nullptr;
+    if (condition != nullptr && !condition->holds(item)) continue;
+    values[i] = unique_value(item, schema.unique_keys[i], schema.index.definition().order);
   }
   return values;
 }
@@ -59,6 +61,8 @@ std::shared_ptr<const PreparedTerms> PreparedTerms::make(const value::Node& body
   if (!schema.indexed && schema.unique_keys.empty()) return nullptr;
   const auto added =
       finisher == nullptr ? std::span<const std::string_view>() : finisher->added_names();
+  // A condition may be on the members that come.
+  if (!added.empty() && !schema.unique_conditions.empty()) return nullptr;
   for (const auto& paths : schema.unique_keys) {
     for (const value::Path& path : paths) {
       if (path.steps.empty()) continue;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,13 @@ class Finisher;
 // write.
 inline constexpr size_t kPreparedTermsMax = 128U << 10;
 
+// One for each unique key. Nothing: the item claims none, as the key's condition does not hold.
+using UniqueValues = std::vector<std::optional<std::string>>;
+
 struct PreparedTerms {
   uint32_t index_version = 0;
   TermDraft draft;
-  std::vector<std::string> unique_values;  // one for each unique key
+  UniqueValues unique_values;
 
   // `body` is what finish() will be given: without the members that it adds. Null when the writer
   // is to do it.
@@ -36,7 +40,7 @@ struct PreparedTerms {
 
 // The values that an item has of each unique key. A missing value counts as null: of the items that
 // have null or nothing at a path there can be one.
-std::vector<std::string> unique_values(const value::Node& item, const Schema& schema);
+UniqueValues unique_values(const value::Node& item, const Schema& schema);
 
 // A unique key that holds no longer keeps its number, since the numbers of the others must stay:
 // an empty path before its own tells it apart. Its values are taken away as items are re-indexed.

@@ -391,12 +391,12 @@ Status Run::reindex(const Write& write, const std::string& key, const Item* befo
     new_body = std::move(*parsed);
   }
   if (!schema.unique_keys.empty()) {
-    std::optional<std::vector<std::string>> old_values, new_values;
+    std::optional<UniqueValues> old_values, new_values;
     if (old_body) old_values = unique_values(old_body->root(), schema);
     if (new_body) new_values = unique_values(new_body->root(), schema);
-    const std::vector<std::string>* coming = prepared != nullptr ? &prepared->unique_values
-                                             : new_values        ? &*new_values
-                                                                 : nullptr;
+    const UniqueValues* coming = prepared != nullptr ? &prepared->unique_values
+                                 : new_values        ? &*new_values
+                                                     : nullptr;
     // Of an item that has expired, or was purged, another may have taken the values.
     const bool has_ended = write.verb == Verb::reindex && !is_live(schema, key, *before);
     const Claim claim = !stale ? Claim::held : !has_ended ? Claim::again : Claim::again_if_free;

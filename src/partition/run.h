@@ -20,6 +20,7 @@
 #include "partition/format.h"
 #include "partition/index_ledger.h"
 #include "partition/partition.h"
+#include "partition/prepared_terms.h"
 #include "partition/purge_marks.h"
 #include "partition/store.h"
 #include "partition/term_set.h"
@@ -208,8 +209,8 @@ class Run {
   // values that stay the same are held already; they may not be when the keys have changed since
   // the item was written.
   enum class Claim : uint8_t { held, again, again_if_free };
-  Status put_unique(const Write& write, const std::vector<std::string>* before,
-                    const std::vector<std::string>* after, Claim claim);
+  Status put_unique(const Write& write, const UniqueValues* before, const UniqueValues* after,
+                    Claim claim);
   // Nothing if another item, which lives, has it.
   Result<bool> claim_unique(const Write& write, const std::string& key);
   // Takes an expired or purged item of the same logical partition away, since its unique value is

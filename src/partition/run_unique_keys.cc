@@ -63,17 +63,17 @@ Result<bool> Run::claim_unique(const Write& write, const std::string& key) {
   return true;
 }
 
-Status Run::put_unique(const Write& write, const std::vector<std::string>* before,
-                       const std::vector<std::string>* after, Claim claim) {
+Status Run::put_unique(const Write& write, const UniqueValues* before, const UniqueValues* after,
+                       Claim claim) {
   const auto& unique_keys = write.schema->unique_keys;
   for (size_t i = 0; i < unique_keys.size(); ++i) {
     const bool is_gone = is_retired(unique_keys[i]);
     std::optional<std::string> old_key, new_key;
-    if (before != nullptr) {
-      old_key = unique_key(write.placement, i, (*before)[i]);
+    if (before != nullptr && (*before)[i]) {
+      old_key = unique_key(write.placement, i, *(*before)[i]);
     }
-    if (after != nullptr && !is_gone) {
-      new_key = unique_key(write.placement, i, (*after)[i]);
+    if (after != nullptr && !is_gone && (*after)[i]) {
+      new_key = unique_key(write.placement, i, *(*after)[i]);
     }
     if (claim == Claim::held && (is_gone || old_key == new_key)) continue;
     if (new_key) {

@@ -262,7 +262,8 @@ class Verifier {
     if (schema_.unique_keys.empty()) return bytes;
     const auto values = unique_values(open->document.root(), schema_);
     for (size_t i = 0; i < values.size(); ++i) {
-      const std::string unique = unique_key(parsed.placement, i, values[i]);
+      if (!values[i]) continue;
+      const std::string unique = unique_key(parsed.placement, i, *values[i]);
       // Of a purged item another may have taken them. One that was written before the keys changed
       // may not hold them yet, or may hold some that are retired.
       const bool is_stale = open->item.index_version != schema_.index_version;

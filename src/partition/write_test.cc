@@ -295,6 +295,38 @@ TEST_F(WriteTest, AMissingUniqueValueCountsAsNull) {
   EXPECT_EQ(code_of(run(create("k", "7", "\"u\":[2]"))), Code::conflict);
 }
 
+// Holds for items that have the member.
+class HasMember final : public value::Condition {
+ public:
+  explicit HasMember(std::string name) : name_(std::move(name)) {}
+  bool holds(const value::Node& item) const override { return item.find(name_) != nullptr; }
+
+ private:
+  const std::string name_;
+};
+
+TEST_F(WriteTest, ItemsThatAConditionLeavesOutClaimNoUniqueValue) {
+  schema_->unique_keys = {{path_of("/v")}, {path_of("/u")}};
+  schema_->unique_conditions = {std::make_shared<HasMember>("v"),
+                                std::make_shared<HasMember>("open")};
+  ASSERT_FALSE(run(create("k", "1", "\"u\":1,\"open\":1")).error);
+  EXPECT_FALSE(run(create("k", "2", "\"u\":1")).error);
+  EXPECT_FALSE(run(create("k", "3", "\"u\":1")).error);
+  EXPECT_EQ(code_of(run(create("k", "4", "\"u\":1,\"open\":2"))), Code::conflict);
+  // An item that comes to satisfy it claims its value; one that does so no longer lets go of it.
+  EXPECT_EQ(code_of(run(replace("k", "2", "\"u\":1,\"open\":1"))), Code::conflict);
+  EXPECT_FALSE(run(replace("k", "1", "\"u\":1")).error);
+  EXPECT_FALSE(run(replace("k", "2", "\"u\":1,\"open\":1")).error);
+  EXPECT_EQ(code_of(run(replace("k", "1", "\"u\":1,\"open\":1"))), Code::conflict);
+  EXPECT_FALSE(run(remove("k", "3")).error) << "of what it did not hold nothing is taken";
+  EXPECT_EQ(code_of(run(create("k", "3", "\"u\":1,\"open\":1"))), Code::conflict);
+  EXPECT_FALSE(run(remove("k", "2")).error);
+  EXPECT_FALSE(run(create("k", "3", "\"u\":1,\"open\":1")).error);
+  EXPECT_FALSE(run(create("k", "5", "\"v\":null")).error);
+  EXPECT_EQ(code_of(run(create("k", "6", "\"v\":null"))), Code::conflict);
+  expect_consistent();
+}
+
 TEST_F(WriteTest, ValuesCanBeSwappedWithinATransaction) {
   schema_->unique_keys = {{path_of("/u")}};
   ASSERT_FALSE(

@@ -24,6 +24,13 @@ namespace orrery::value {
 
 class Value;
 
+// Something that holds for an item or does not. Immutable: any thread may ask.
+class Condition {
+ public:
+  virtual ~Condition() = default;
+  virtual bool holds(const Node& item) const = 0;
+};
+
 class Codec {
  public:
   virtual ~Codec() = default;
@@ -31,6 +38,11 @@ class Codec {
   // Appends a value, as the rows of queries show it, until `out` has about `most` bytes; false when
   // there is more. Undefined appends nothing.
   virtual bool append(std::string& out, const Value& value, size_t most) const = 0;
+  // What a face wrote as a condition on its items. The same text must always mean the same: who is
+  // an item's unique values' holder depends on it. Null: it is none.
+  virtual std::shared_ptr<const Condition> condition(std::string_view /*text*/) const {
+    return nullptr;
+  }
 };
 
 const std::shared_ptr<const Codec>& json_codec();

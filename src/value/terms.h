@@ -4,7 +4,8 @@
 //    "is it an array" (the root is always there and has none);
 //  - one for its shape;
 //  - one for each composite index;
-//  - several for each GeoJSON value with a spatial index.
+//  - several for each GeoJSON value with a spatial index; in the typed order for each place, which
+//    is on the sphere (geometry.h).
 //
 //   term   = path value | 04 shape (shape.h) | 05 composite (composite.h) |
 //            06 path cell (spatial.h)

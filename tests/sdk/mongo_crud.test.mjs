@@ -49,6 +49,11 @@ describe("documents of MongoDB's driver", () => {
     assert.equal(error.message, `E11000 duplicate key error collection: test.${collection.collectionName} index: _id_ dup key: { _id: "x" }`);
     assert.deepEqual(error.errorResponse.keyPattern, { _id: 1 });
     assert.deepEqual(error.errorResponse.keyValue, { _id: "x" });
+    await collection.createIndex({ mail: 1 }, { unique: true });
+    await collection.insertOne({ _id: "y", mail: "m" });
+    const found = await errorOf(collection.findOneAndUpdate({ _id: "x" }, { $set: { mail: "m" } }));
+    assert.equal(found.code, 11000);
+    assert.deepEqual([found.errorResponse.keyPattern, found.errorResponse.keyValue], [{ mail: 1 }, { mail: "m" }]);
   });
 
   it("ordered batches stop at an error, others go on; each error has its number", async () => {

@@ -134,7 +134,8 @@ describe("MongoDB: what is asked for and not known is refused", () => {
     assert.equal((await errorOf(run({ explain: { aggregate: name, pipeline: [], cursor: {}, writeConcern: { j: true } } }))).code, 9);
     assert.equal((await errorOf(run({ explain: { aggregate: name, pipeline: [], cursor: {} }, writeConcern: { w: 1 } }))).code, 72);
     assert.equal((await errorOf(run({ aggregate: name, pipeline: [{ $out: "o" }], cursor: {}, readConcern: { level: "linearizable" } }))).code, 72);
-    assert.equal((await errorOf(run({ find: name, readConcern: { level: "snapshot" } }))).code, 238);
+    assert.equal((await errorOf(run({ aggregate: name, pipeline: [{ $out: "o" }], cursor: {}, readConcern: { level: "snapshot" } }))).code, 72);
+    assert.equal((await errorOf(run({ count: name, readConcern: { level: "snapshot" } }))).code, 72);
     assert.equal((await errorOf(run({ insert: name, documents: [{}], readConcern: { level: "snapshot" } }))).code, 72);
     assert.equal(await collection.countDocuments(), 1);
   });

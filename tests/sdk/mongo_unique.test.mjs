@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
+import { eventually } from "./expect.mjs";
 import { errorOf, MongoClient, mongoUri, sharedMongo, startMongo } from "./mongo.mjs";
 
 const names = async (collection) => (await collection.indexes()).map((one) => one.name);
@@ -48,6 +49,63 @@ describe("MongoDB: unique indexes of collections that have documents", () => {
     assert.equal((await errorOf(collection.insertOne({ _id: "none too" }))).code, 11000);
   });
 
+  it("that are sparse are of the documents that have a field", async () => {
+    const collection = at.collection();
+    await collection.insertMany([{ _id: 1, phone: "a" }, { _id: 2 }, { _id: 3 }]);
+    await collection.createIndex({ phone: 1 }, { unique: true, sparse: true });
+    await collection.insertMany([{ _id: 4 }, { _id: 5, phone: null }]);
+    assert.equal((await errorOf(collection.insertOne({ _id: 6, phone: null }))).code, 11000, "null is there");
+    const error = await errorOf(collection.insertOne({ _id: 6, phone: "a" }));
+    assert.match(error.message, /index: phone_1 dup key: \{ phone: "a" \}$/);
+    assert.deepEqual(error.errorResponse.keyPattern, { phone: 1 });
+    assert.equal((await errorOf(collection.updateOne({ _id: 2 }, { $set: { phone: "a" } }))).code, 11000);
+    await collection.updateOne({ _id: 1 }, { $unset: { phone: 1 } });
+    await collection.updateOne({ _id: 2 }, { $set: { phone: "a" } });
+    assert.equal((await errorOf(collection.updateOne({ _id: 1 }, { $set: { phone: "a" } }))).code, 11000);
+    await collection.deleteOne({ _id: 2 });
+    await collection.updateOne({ _id: 1 }, { $set: { phone: "a" } });
+    // Of several fields: of documents that have one of them.
+    await collection.createIndex({ x: 1, y: 1 }, { unique: true, sparse: true });
+    await collection.insertMany([{ _id: 10, x: 1 }, { _id: 11, y: 1 }, { _id: 12 }]);
+    assert.equal((await errorOf(collection.insertOne({ _id: 13, x: 1 }))).code, 11000);
+    assert.deepEqual((await collection.find({ phone: "a" }).toArray()).map((one) => one._id), [1]);
+    assert.equal(await collection.countDocuments(), 7);
+  });
+
+  it("that are partial are of the documents that their filter matches", async () => {
+    const collection = at.collection();
+    const isOpen = { partialFilterExpression: { state: "open", rank: { $gte: 5 } }, unique: true };
+    await collection.insertMany([{ _id: 1, room: 1, state: "open", rank: 5 }, { _id: 2, room: 1, state: "open", rank: 4 }, { _id: 3, room: 1, state: "shut", rank: 9 }]);
+    await collection.createIndex({ room: 1 }, isOpen);
+    assert.deepEqual((await collection.indexes())[1].partialFilterExpression, isOpen.partialFilterExpression);
+    assert.equal((await errorOf(collection.insertOne({ _id: 4, room: 1, state: "open", rank: 6 }))).code, 11000);
+    await collection.insertOne({ _id: 4, room: 1, state: "open" });
+    // Into the filter and out of it.
+    assert.equal((await errorOf(collection.updateOne({ _id: 3 }, { $set: { state: "open" } }))).code, 11000);
+    await collection.updateOne({ _id: 1 }, { $set: { state: "shut" } });
+    await collection.updateOne({ _id: 3 }, { $set: { state: "open" } });
+    assert.equal((await errorOf(collection.updateOne({ _id: 2 }, { $inc: { rank: 1 } }))).code, 11000);
+    assert.equal((await errorOf(collection.findOneAndUpdate({ _id: 1 }, { $set: { state: "open" } }))).code, 11000);
+    await collection.updateOne({ _id: 3 }, { $set: { room: 2 } });
+    await collection.updateOne({ _id: 2 }, { $inc: { rank: 1 } });
+    // Documents that are there and contradict it.
+    const twins = at.collection();
+    await twins.insertMany([{ _id: 1, room: 1 }, { _id: 2, room: 1 }, { _id: 3, room: 2, state: "open", rank: 8 }, { _id: 4, room: 2, state: "open", rank: 7 }]);
+    const error = await errorOf(twins.createIndex({ room: 1 }, isOpen));
+    assert.equal(error.code, 11000);
+    assert.match(error.message, /index: room_1 dup key: \{ room: 2 \}$/);
+    await twins.updateOne({ _id: 4 }, { $set: { rank: 1 } });
+    await twins.createIndex({ room: 1 }, isOpen);
+    // Dropped, and made again with another filter.
+    await twins.dropIndex("room_1");
+    await twins.createIndex({ room: 1 }, { unique: true, partialFilterExpression: { state: { $exists: true }, rank: { $gt: 100 } } });
+    await twins.insertOne({ _id: 5, room: 2, state: "open", rank: 8 });
+    assert.equal((await errorOf(twins.createIndex({ a: 1 }, { unique: true, sparse: true, partialFilterExpression: { a: 1 } }))).code, 67);
+    for (const filter of [{ a: { $ne: 1 } }, { a: { $exists: false } }, { $nor: [{ a: 1 }] }, { a: /x/ }]) {
+      assert.equal((await errorOf(twins.createIndex({ a: 1 }, { partialFilterExpression: filter }))).code, 67, JSON.stringify(filter));
+    }
+  });
+
   it("can be dropped, and made again", async () => {
     const collection = at.collection();
     await collection.createIndex({ mail: 1 }, { unique: true });
@@ -72,6 +130,27 @@ describe("MongoDB: unique indexes of collections that have documents", () => {
     await places.createIndex({ region: 1, n: 1 }, { unique: true });
     assert.equal((await errorOf(places.insertOne({ _id: 4, region: "us", n: 2 }))).code, 11000);
     await places.insertOne({ _id: 4, region: "eu", n: 2 });
+  });
+
+  it("that are partial hold on when their partition is split", async () => {
+    const server = await startMongo();
+    const client = await MongoClient.connect(mongoUri(server));
+    await client.db("admin").command({ shardCollection: "test.split", key: { k: "hashed" } });
+    const split = client.db("test").collection("split");
+    // Of each key one that the filter matches, and two that it does not.
+    await split.insertMany(Array.from({ length: 300 }, (_, i) => ({ _id: i, k: i % 100, mail: 1, ...(i < 100 ? { open: true } : {}) })));
+    await split.createIndex({ k: 1, mail: 1 }, { unique: true, partialFilterExpression: { open: true } });
+    await client.db("test").command({ customAction: "UpdateCollection", collection: "split", offerThroughput: 25_000 });
+    const container = server.client().database("mongo:test").container("split");
+    await eventually(async () => (await container.readPartitionKeyRanges().fetchAll()).resources.length > 1);
+    for (let i = 0; i < 100; ++i) {
+      assert.equal((await errorOf(split.insertOne({ _id: `twin${i}`, k: i, mail: 1, open: true }))).code, 11000);
+      await split.updateOne({ k: i, _id: i }, { $set: { open: false } });
+      await split.updateOne({ k: i, _id: i + 100 }, { $set: { open: true } });
+      assert.equal((await errorOf(split.updateOne({ k: i, _id: i + 200 }, { $set: { open: true } }))).code, 11000);
+    }
+    await client.close();
+    await server.stop();
   });
 
   it("are built while others write: nothing is lost, and nothing is there twice", async () => {
@@ -142,6 +221,8 @@ describe("MongoDB: unique indexes across a crash", () => {
     await client.db("d").collection("half").insertMany(rows);
     await client.db("d").collection("twins").insertMany([...rows, { _id: "twin", mail: "m4000" }]);
     await client.db("d").collection("whole").createIndex({ mail: 1 }, { unique: true });
+    await client.db("d").collection("some").insertMany([...rows, { _id: "twin", mail: "m1", is: "out" }, { _id: "no" }]);
+    await client.db("d").collection("some").createIndex({ mail: 1 }, { unique: true, partialFilterExpression: { shop: { $gte: 0 } } });
     const cut = Promise.allSettled([
       client.db("d").collection("half").createIndex({ mail: 1 }, { unique: true }),
       client.db("d").collection("twins").createIndex({ mail: 1 }, { unique: true }),
@@ -157,6 +238,8 @@ describe("MongoDB: unique indexes across a crash", () => {
     client = await MongoClient.connect(mongoUri(server));
     const db = client.db("d");
     assert.equal((await errorOf(db.collection("whole").insertOne({ mail: "m1" }))).code, 11000);
+    assert.equal((await errorOf(db.collection("some").insertOne({ mail: "m1", shop: 3 }))).code, 11000);
+    await db.collection("some").insertOne({ mail: "m1" });
     assert.equal(await db.collection("half").createIndex({ mail: 1 }, { unique: true }), "mail_1");
     assert.equal((await errorOf(db.collection("half").insertOne({ mail: "m4999" }))).code, 11000);
     assert.equal((await errorOf(db.collection("twins").createIndex({ mail: 1 }, { unique: true }))).code, 11000);

@@ -10,6 +10,8 @@
 #include "api/mongo/bson/numbers.h"
 #include "api/mongo/commands/fail_point.h"
 #include "api/mongo/forward/hop.h"
+#include "api/mongo/transactions/open_transaction.h"
+#include "api/mongo/transactions/snapshot_store.h"
 
 namespace orrery::mongo {
 namespace {
@@ -96,6 +98,11 @@ std::string Call::session() const {
 
 std::string session_name(std::string_view user, std::string_view id) {
   return fmt::format("{}\n{}", user, id);
+}
+
+std::shared_ptr<PinnedReads> Call::pinned() const {
+  if (transaction) return transaction;
+  return snapshot;
 }
 
 int64_t Call::max_time_ms() const {
@@ -212,6 +219,7 @@ void Call::fail(const Error& error) {
   BsonWriter document;
   document.real("ok", 0).string("errmsg", error.message).int32("code", error.code);
   document.string("codeName", code_name(error.code));
+  document.members(error_members, SIZE_MAX);
   append_labels(document);
   send(document, error.code);
 }

@@ -34,6 +34,8 @@ class ReplySink {
 
 class RetryableWrite;   // documents/retryable_write.h
 class OpenTransaction;  // transactions/open_transaction.h
+class PinnedReads;      // transactions/pinned_reads.h
+class Snapshot;         // transactions/snapshot_store.h
 struct Hop;             // forward/hop.h
 
 class Call {
@@ -56,8 +58,13 @@ class Call {
   BsonWriter answer;
   double charge = 0;
   std::vector<std::string> error_labels;  // of the error, if it comes to one
+  value::Value error_members;             // told beside it: an object, or undefined
   // The transaction that it is a statement of; null: none.
   std::shared_ptr<OpenTransaction> transaction;
+  // What it reads with the read concern snapshot outside a transaction; null: it does not.
+  std::shared_ptr<Snapshot> snapshot;
+  // One of the two, or null.
+  std::shared_ptr<PinnedReads> pinned() const;
   bool has_write_errors = false;  // the answer tells of some
   // Told beside what was done (commands/fail_point.h); undefined: nothing.
   value::Value write_concern_error;

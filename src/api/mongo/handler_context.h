@@ -18,6 +18,7 @@
 #include "api/mongo/cursors/cursor_store.h"
 #include "api/mongo/cursors/parking.h"
 #include "api/mongo/documents/retry_memory.h"
+#include "api/mongo/transactions/snapshot_store.h"
 #include "api/mongo/transactions/transaction_store.h"
 #include "base/clock.h"
 #include "cluster/engine.h"
@@ -50,7 +51,8 @@ struct HandlerContext {
         forwarder(lent.forwarder),
         items(lent.engine, lent.forwarder, kFaceName, std::move(complete_write)),
         cursors(lent.clock),
-        transactions(lent.engine, lent.clock) {
+        transactions(lent.engine, lent.clock),
+        snapshots(lent.engine, lent.clock) {
     if (forwarder != nullptr && forwarder->calls() != nullptr) {
       remote = std::make_unique<cluster::RemoteViews>(*forwarder->calls(), forwarder->placement());
     }
@@ -73,6 +75,7 @@ struct HandlerContext {
   mutable Parking parking;
   mutable RetryMemory retries;
   mutable TransactionStore transactions;
+  mutable SnapshotStore snapshots;
   mutable FailPoint fail_point;
   mutable std::atomic<int64_t> connections_open = 0;
   mutable std::atomic<int64_t> connections_made = 0;

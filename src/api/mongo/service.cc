@@ -244,15 +244,12 @@ void Service::begin(Message message, Connection& connection, std::shared_ptr<Rep
 }
 
 void Service::run_checked(CallPtr call, const Command& command) {
-  // Outside a transaction it would be a read of a moment that is over, for as long as the session
-  // wants.
   const Value level = call->command.find("readConcern").find("level");
-  if (level.is_string() && level.text() == "snapshot" && !call->is_in_transaction()) {
-    const bool reads = command.needs == Action::read;
-    return call->fail(
-        Error{reads ? kNotImplemented : kInvalidOptions,
-              fmt::format("'{}' does not support the read concern 'snapshot' outside a transaction",
-                          call->name)});
+  // A cursor goes on as it was opened. Drivers name the level with all commands of a session.
+  const bool is_of_cursor = command.run == run_get_more || command.run == run_kill_cursors;
+  if (level.is_string() && level.text() == "snapshot" && !call->is_in_transaction() &&
+      !is_of_cursor) {
+    return run_later(context_, std::move(call), Runs::queries, run_at_snapshot, 0);
   }
   if (call->is_in_transaction()) {
     const Runs runs = command.runs == Runs::queries ? Runs::queries : Runs::writes;

@@ -8,7 +8,7 @@
 //   commands/     one function for each command
 //   collections/  what a collection is in the catalog
 //   documents/    where documents are; scans, writes, updates, pipelines
-//   transactions/ those of sessions: what is open, and how others ended
+//   transactions/ those of sessions: what is open, and how others ended; snapshots
 //   changes/      change streams
 //   forward/      sends commands to the node that has what they concern
 //   cursors/      the open cursors, and calls that wait for news
@@ -39,6 +39,7 @@ class Service final : public face::Face, public CommandReceiver {
   void stop() override {
     context_.parking.stop();
     context_.transactions.stop();
+    context_.snapshots.stop();
     context_.cursors.clear();
   }
 

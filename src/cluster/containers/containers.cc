@@ -22,13 +22,13 @@ constexpr size_t kUniqueKeysMax = 255;
 
 // The partitions know unique keys by their numbers: each may be retired, and one may be added
 // behind them. One at a time, so that it is known which one the items contradict (see indexer.h).
-Status check_unique_keys(const catalog::Container& container,
-                         const std::vector<std::vector<value::Path>>& wanted) {
+Status check_unique_keys(const catalog::Container& container, const catalog::ContainerSpec& spec) {
   const auto& have = container.spec.unique_keys;
-  if (wanted == have) return {};
+  const auto& wanted = spec.unique_keys;
   bool is_change = wanted.size() == have.size() || wanted.size() == have.size() + 1;
   for (size_t i = 0; is_change && i < have.size(); ++i) {
-    is_change = wanted[i] == have[i] || wanted[i] == partition::retired(have[i]);
+    is_change = (wanted[i] == have[i] || wanted[i] == partition::retired(have[i])) &&
+                unique_condition(spec, i) == unique_condition(container.spec, i);
   }
   if (!is_change) {
     return fail(Code::invalid,
@@ -146,7 +146,7 @@ Result<RoutingPtr> Containers::replace_container(uint32_t number, catalog::Conta
     if (container.spec.key != spec.key) {
       return fail(Code::invalid, "the partition key of a container cannot be changed");
     }
-    if (auto checked = check_unique_keys(container, spec.unique_keys); !checked) return checked;
+    if (auto checked = check_unique_keys(container, spec); !checked) return checked;
     // Terms are made by the definition of their time; a new version tells old ones apart. Items
     // claim unique keys, and leave them, as they are re-indexed. A history ends with a new version.
     if (catalog::index_definition(container.spec) != catalog::index_definition(spec) ||

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/mongo/bson/bson_codec.h"
+#include "api/mongo/bson/types.h"
 #include "api/mongo/collections/unique_index.h"
 #include "base/bytes.h"
 #include "value/placement.h"
@@ -24,6 +25,29 @@ Value int32_of(int32_t number) {
 }
 
 }  // namespace
+
+std::vector<std::string> places_of(const IndexSpec& index) {
+  std::vector<std::string> paths;
+  for (const Value::Member& field : index.key.members()) {
+    if (field.value.is_string() && field.value.text() == "2dsphere") paths.emplace_back(field.name);
+  }
+  return paths;
+}
+
+Value condition_of(const IndexSpec& index) {
+  if (const Value partial = index.spec.find("partialFilterExpression"); partial.is_object()) {
+    return partial;
+  }
+  if (!is_truthy(index.spec.find("sparse"))) return {};
+  const auto object_of = [](std::string_view name, Value value) {
+    return Value::make_object({{Value::make_string(std::string(name)), std::move(value)}});
+  };
+  std::vector<Value> fields;
+  for (const Value::Member& field : index.key.members()) {
+    fields.push_back(object_of(field.name, object_of("$exists", Value::make_bool(true))));
+  }
+  return object_of("$or", Value::make_array(std::move(fields)));
+}
 
 std::vector<std::string> Definition::shard_paths() const {
   std::vector<std::string> paths;
@@ -105,6 +129,7 @@ Definition read_definition(const catalog::ContainerSpec& spec) {
     IndexSpec made{std::string(name.text()), index.find("key").to_owned(), index.to_owned()};
     // Documents have contradicted it while it was built.
     if (is_unique(made) && !unique_key_of(spec, made)) continue;
+    for (std::string& place : places_of(made)) definition.places.push_back(std::move(place));
     definition.indexes.push_back(std::move(made));
   }
   return definition;

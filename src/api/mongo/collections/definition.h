@@ -26,12 +26,22 @@ struct IndexSpec {
   value::Value spec;  // all of it, as listIndexes shows it
 };
 
+// The fields that a 2dsphere index has the places of: dotted paths.
+std::vector<std::string> places_of(const IndexSpec& index);
+
+// Which documents an index is of, as a filter: those that have one of its fields, if it is sparse;
+// those that its own filter matches, if it is partial. Undefined: all.
+value::Value condition_of(const IndexSpec& index);
+
 struct Definition {
   std::string uuid;      // 16 bytes
   value::Value options;  // an object
   std::vector<IndexSpec> indexes;
   value::Value shard_key;  // an object, or undefined
   std::string placement;   // of all documents, when there is no shard key
+  // Of all 2dsphere indexes: what documents have there must be places. Filled in by
+  // read_definition().
+  std::vector<std::string> places;
 
   bool is_sharded() const { return shard_key.is_object() && shard_key.size() > 0; }
   // Dotted paths.

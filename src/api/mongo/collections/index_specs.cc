@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "api/mongo/bson/types.h"
-#include "api/mongo/collections/places.h"
 #include "api/mongo/match/match.h"
 #include "api/mongo/match/node.h"
 
@@ -168,12 +167,6 @@ Answer<NewIndex> parse_index(const Value& given) {
     made.is_expiring = true;
   }
   if (auto checked = check_partial(given); !checked) return pass(std::move(checked.error()));
-  if (made.is_unique &&
-      (!given.find("partialFilterExpression").is_undefined() || is_truthy(given.find("sparse")))) {
-    return refuse(kNotImplemented,
-                  "unique indexes that are sparse or partial are not implemented: they would "
-                  "refuse documents that they should not");
-  }
   const Value version = given.find(kSphereVersion);
   const bool is_sphere = !places_of(made.index).empty();
   if (is_sphere && !version.is_undefined() &&

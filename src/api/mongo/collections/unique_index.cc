@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/mongo/collections/document_codec.h"
 #include "partition/prepared_terms.h"
 
 namespace orrery::mongo {
@@ -21,24 +22,40 @@ std::vector<value::Path> unique_paths(const IndexSpec& index) {
   return paths;
 }
 
+std::string unique_condition_of(const IndexSpec& index) {
+  const Value filter = condition_of(index);
+  return filter.is_object() ? condition_text(filter) : std::string();
+}
+
 std::optional<size_t> unique_key_of(const catalog::ContainerSpec& spec, const IndexSpec& index) {
-  const auto found = std::ranges::find(spec.unique_keys, unique_paths(index));
-  if (found == spec.unique_keys.end()) return std::nullopt;
-  return static_cast<size_t>(found - spec.unique_keys.begin());
+  const auto paths = unique_paths(index);
+  const std::string condition = unique_condition_of(index);
+  for (size_t i = 0; i < spec.unique_keys.size(); ++i) {
+    if (spec.unique_keys[i] == paths && catalog::unique_condition(spec, i) == condition) return i;
+  }
+  return std::nullopt;
 }
 
 void set_unique_keys(catalog::ContainerSpec& spec, const Definition& definition) {
-  std::vector<std::vector<value::Path>> wanted;
+  std::vector<bool> is_wanted(spec.unique_keys.size());
+  std::vector<const IndexSpec*> missing;
   for (const IndexSpec& index : definition.indexes) {
-    if (is_unique(index)) wanted.push_back(unique_paths(index));
+    if (!is_unique(index)) continue;
+    const auto key = unique_key_of(spec, index);
+    if (key) is_wanted[*key] = true;
+    if (!key) missing.push_back(&index);
   }
-  for (auto& key : spec.unique_keys) {
-    if (partition::is_retired(key)) continue;
-    if (std::ranges::find(wanted, key) == wanted.end()) key = partition::retired(key);
+  for (size_t i = 0; i < is_wanted.size(); ++i) {
+    auto& key = spec.unique_keys[i];
+    if (!is_wanted[i] && !partition::is_retired(key)) key = partition::retired(key);
   }
-  for (auto& key : wanted) {
-    const bool is_there = std::ranges::find(spec.unique_keys, key) != spec.unique_keys.end();
-    if (!is_there) spec.unique_keys.push_back(std::move(key));
+  for (const IndexSpec* index : missing) {
+    if (unique_key_of(spec, *index)) continue;
+    spec.unique_keys.push_back(unique_paths(*index));
+    const std::string condition = unique_condition_of(*index);
+    if (condition.empty()) continue;
+    spec.unique_conditions.resize(spec.unique_keys.size());
+    spec.unique_conditions.back() = condition;
   }
 }
 

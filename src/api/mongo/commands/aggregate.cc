@@ -183,7 +183,7 @@ Answer<PipelineQuery> parse_aggregate(const Call& call, const Value& command) {
   }
   query.let = command.find("let");
   query.hint = command.find("hint");
-  query.transaction = call.transaction;
+  query.pinned = call.pinned();
   auto collation = collation_argument(command);
   if (!collation) return pass(std::move(collation.error()));
   query.collation = *collation;
@@ -230,9 +230,10 @@ Answer<void> run_aggregate(const HandlerContext& context, Call& call) {
                     "$out and $merge cannot be used in a transaction");
     }
     const Value level = call["readConcern"].find("level");
-    if (level.is_string() && level.text() == "linearizable") {
+    if (level.is_string() && (level.text() == "linearizable" || level.text() == "snapshot")) {
       return refuse(kInvalidOptions,
-                    "$out and $merge cannot be used with a 'linearizable' read concern level");
+                    fmt::format("$out and $merge cannot be used with a '{}' read concern level",
+                                level.text()));
     }
     Output target = *output;
     if (target.database.empty()) target.database = call.database;

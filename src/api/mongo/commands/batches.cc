@@ -10,6 +10,7 @@
 #include "api/mongo/commands/arguments.h"
 #include "api/mongo/commands/command.h"
 #include "api/mongo/forward/forward.h"
+#include "api/mongo/transactions/snapshot_store.h"
 
 namespace orrery::mongo {
 namespace {
@@ -228,7 +229,9 @@ Answer<void> reply_first_batch(const HandlerContext& context, Call& call,
     if (!added) return pass(std::move(added.error()));
     id = *added;
   }
-  call.answer.end().int64("id", id).string("ns", options.ns).end();
+  call.answer.end().int64("id", id).string("ns", options.ns);
+  if (call.snapshot) call.answer.timestamp("atClusterTime", call.snapshot->time());
+  call.answer.end();
   call.cursor_id = id;
   return {};
 }

@@ -105,6 +105,10 @@ Answer<void> run_update(const HandlerContext& context, Call& call);
 Answer<void> run_delete(const HandlerContext& context, Call& call);
 Answer<void> run_find_and_modify(const HandlerContext& context, Call& call);
 
+// find, aggregate or distinct with the read concern snapshot, outside a transaction; others are
+// refused.
+Answer<void> run_at_snapshot(const HandlerContext& context, Call& call);
+
 // Point reads, single inserts and changes of one document by its _id that can be done where they
 // are, or handed to the engine. True: the call was taken.
 bool try_find_at_once(const HandlerContext& context, CallPtr& call);

@@ -16,6 +16,7 @@
 #include "api/mongo/documents/find_stream.h"
 #include "api/mongo/match/filter_fields.h"
 #include "api/mongo/match/path.h"
+#include "api/mongo/transactions/snapshot_store.h"
 
 namespace orrery::mongo {
 namespace {
@@ -121,9 +122,13 @@ Answer<void> run_find(const HandlerContext& context, Call& call) {
   if (!name) return pass(std::move(name.error()));
   auto find = parse_find(call.command);
   if (!find) return pass(std::move(find.error()));
-  find->query.transaction = call.transaction;
-  auto rows = FindStream::open(context, find_collection(context, call.database, *name), find->query,
-                               find->options, call.now_ms());
+  find->query.pinned = call.pinned();
+  const auto routing = find_collection(context, call.database, *name);
+  if (find->query.pinned) {
+    auto checked = find->query.pinned->check_name(call.database, *name, routing);
+    if (!checked) return checked;
+  }
+  auto rows = FindStream::open(context, routing, find->query, find->options, call.now_ms());
   if (!rows) return pass(std::move(rows.error()));
   return reply_first_batch(
       context, call, std::move(*rows),
@@ -219,11 +224,15 @@ Answer<void> run_distinct(const HandlerContext& context, Call& call) {
   if (!query) return pass(std::move(query.error()));
   query->fields.emplace();
   add_field(key.text(), *query->fields);
-  query->transaction = call.transaction;
+  query->pinned = call.pinned();
+  const auto routing = find_collection(context, call.database, *name);
+  if (query->pinned) {
+    auto checked = query->pinned->check_name(call.database, *name, routing);
+    if (!checked) return checked;
+  }
   Budget budget;
   start_budget(call, budget);
-  auto documents = MatchingDocuments::open(context, find_collection(context, call.database, *name),
-                                           *query, budget, call.now_ms());
+  auto documents = MatchingDocuments::open(context, routing, *query, budget, call.now_ms());
   if (!documents) return pass(std::move(documents.error()));
   if (auto begun = (*documents)->begin_batch(); !begun) return begun;
   const MatchPath path(key.text());
@@ -258,6 +267,7 @@ Answer<void> run_distinct(const HandlerContext& context, Call& call) {
   BsonWriter::Index index;
   for (const Value& value : values) call.answer.value(index.next(), value, SIZE_MAX);
   call.answer.end();
+  if (call.snapshot) call.answer.timestamp("atClusterTime", call.snapshot->time());
   return {};
 }
 

@@ -15,18 +15,18 @@ using value::Value;
 using Run = Answer<void> (*)(const HandlerContext&, Call&);
 
 // Of a statement that is looked at on the loop's thread.
-constexpr size_t kAtOnceBytesMax = 16 * 1024;
+constexpr size_t kStatementBytesMax = 16 * 1024;
 
 // The one statement of an update or a delete; undefined: it has several, or a large one.
 Value only_statement(const Call& call, std::string_view member) {
-  if (call.message.body.size() > kAtOnceBytesMax) return {};
+  if (call.message.body.size() > kStatementBytesMax) return {};
   if (call.message.sequences.empty()) {
     const Value statements = call[member];
     return statements.size() == 1 ? statements.at(0) : Value();
   }
   const DocumentSequence& sequence = call.message.sequences.front();
   if (call.message.sequences.size() != 1 || sequence.name != member ||
-      sequence.documents.size() != 1 || sequence.documents.front().size() > kAtOnceBytesMax) {
+      sequence.documents.size() != 1 || sequence.documents.front().size() > kStatementBytesMax) {
     return {};
   }
   auto statement = from_bson(sequence.documents.front());
@@ -34,9 +34,9 @@ Value only_statement(const Call& call, std::string_view member) {
 }
 
 // Whatever was asked for, as a findAndModify would: of the others, the modification alone.
-Answer<FindAndModify> parse(const Call& call, Run run) {
+Answer<FindAndModify> parse_only(const Call& call, Run run) {
   if (run == run_find_and_modify) {
-    if (call.message.body.size() > kAtOnceBytesMax) return refuse(kInvalidLength, "");
+    if (call.message.body.size() > kStatementBytesMax) return refuse(kInvalidLength, "");
     return parse_find_and_modify(call);
   }
   const bool updates = run == run_update;
@@ -60,7 +60,7 @@ void append_answer(Call& call, Run run, const FindAndModify& asked, const Modifi
 }
 
 void answer_failure(Call& call, Run run, const WriteFailure& failure) {
-  if (run == run_find_and_modify) return call.fail(failure.error);
+  if (run == run_find_and_modify) return call.fail(error_of_found(call, failure));
   if (auto again = ask_to_retry(call, {failure}); !again) return call.fail(again.error());
   call.has_write_errors = true;
   append_failures(call.answer, {failure});
@@ -76,7 +76,7 @@ bool try_modify_at_once(const HandlerContext& context, CallPtr& call, Run run) {
   // What may have been done has to be looked for, which may wait.
   if (call->retry && call->retry->may_be_done()) return false;
   const auto routing = find_collection(context, call->database, call->collection());
-  auto parsed = parse(*call, run);
+  auto parsed = parse_only(*call, run);
   if (!parsed || !routing) return false;
   auto asked = std::make_unique<FindAndModify>(std::move(*parsed));
   asked->modification.note =

@@ -117,6 +117,14 @@ std::function<NotePtr(const Modified&)> note_of_statement(const Call& call, size
   };
 }
 
+Error error_of_found(Call& call, const WriteFailure& failure) {
+  if (failure.key_pattern.is_object()) {
+    call.error_members = Value::make_object({{text_value("keyPattern"), failure.key_pattern},
+                                             {text_value("keyValue"), failure.key_value}});
+  }
+  return failure.error;
+}
+
 std::function<NotePtr(const Modified&)> note_of_found(const Call& call,
                                                       const FindAndModify& asked) {
   if (!call.retry) return nullptr;

@@ -39,6 +39,8 @@ struct FindAndModify {
 };
 Answer<FindAndModify> parse_find_and_modify(const Call& call);
 Answer<void> append_found(BsonWriter& answer, const FindAndModify& asked, const Modified& modified);
+// What the command answers; the call keeps what of the failure goes beside it.
+Error error_of_found(Call& call, const WriteFailure& failure);
 // As note_of_statement(). `asked` outlives the function, too.
 std::function<NotePtr(const Modified&)> note_of_found(const Call& call, const FindAndModify& asked);
 

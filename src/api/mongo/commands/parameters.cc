@@ -50,6 +50,10 @@ constexpr std::array kParameters = {
               [](const HandlerContext&, std::string_view as, BsonWriter& answer) {
                 answer.int32(as, 30);
               }},
+    Parameter{"minSnapshotHistoryWindowInSeconds",
+              [](const HandlerContext&, std::string_view as, BsonWriter& answer) {
+                answer.int64(as, SnapshotStore::kLifetimeS);
+              }},
     Parameter{"notablescan", [](const HandlerContext&, std::string_view as,
                                 BsonWriter& answer) { answer.boolean(as, false); }},
     Parameter{"requireApiVersion", [](const HandlerContext&, std::string_view as,

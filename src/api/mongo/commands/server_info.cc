@@ -96,6 +96,12 @@ Answer<void> run_server_status(const HandlerContext& context, Call& call) {
       .int64("totalCommitted", transactions.committed)
       .int64("totalAborted", transactions.aborted)
       .end();
+  const SnapshotStore::Counts snapshots = context.snapshots.counts();
+  answer.begin_document("snapshotReads")
+      .int64("currentOpen", snapshots.open)
+      .int64("totalTaken", snapshots.taken)
+      .int64("totalEvicted", snapshots.evicted)
+      .end();
   answer.begin_document("storageEngine").string("name", "orrery").boolean("persistent", true).end();
   return {};
 }

@@ -136,7 +136,7 @@ Answer<void> run_find_and_modify(const HandlerContext& context, Call& call) {
     asked->modification.note = note_of_found(call, *asked);
   }
   auto modified = modify(context, call, routing, asked->modification);
-  if (!modified) return pass(std::move(modified.error().error));
+  if (!modified) return pass(error_of_found(call, modified.error()));
   return append_found(call.answer, *asked, *modified);
 }
 

@@ -45,6 +45,10 @@ Error duplicate_error(const HandlerContext& context, const cluster::RoutingPtr& 
                       const IndexSpec& index) {
   partition::Schema schema = *routing->schema;
   schema.unique_keys = {unique_paths(index)};
+  schema.unique_conditions = {};
+  if (const std::string condition = unique_condition_of(index); !condition.empty()) {
+    schema.unique_conditions.push_back(schema.codec->condition(condition));
+  }
   std::unordered_set<std::string> seen;
   Scan scan(context, routing, whole_collection());
   while (seen.size() < kSeenMax) {
@@ -53,8 +57,9 @@ Error duplicate_error(const HandlerContext& context, const cluster::RoutingPtr& 
     const auto document = parse_bson_in_place(**bytes);
     const auto key = partition::parse_item_key(scan.key());
     if (!document || !key) continue;
-    const auto digest =
-        sha256(key->placement + partition::unique_values(document->root(), schema).front());
+    const auto values = partition::unique_values(document->root(), schema).front();
+    if (!values) continue;
+    const auto digest = sha256(key->placement + *values);
     if (!seen.emplace(reinterpret_cast<const char*>(digest.data()), digest.size()).second) {
       return duplicate_of(*routing, index, Value::from(document->root())).error;
     }

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "api/mongo/bson/bson_codec.h"
-#include "api/mongo/collections/places.h"
 #include "api/mongo/commands/batches.h"
 #include "api/mongo/documents/scan.h"
 #include "api/mongo/match/match.h"

@@ -3,21 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "api/mongo/bson/types.h"
 #include "api/mongo/collections/index_specs.h"
 
 namespace orrery::mongo {
-namespace {
-
-Value object_of(std::string_view name, Value value) {
-  return Value::make_object({{Value::make_string(std::string(name)), std::move(value)}});
-}
-
-}  // namespace
 
 Answer<Hint> resolve_hint(const cluster::Routing& routing, const Value& hint) {
   if (is_nullish(hint) || (hint.is_object() && hint.size() == 0)) return Hint{};
@@ -43,15 +32,6 @@ Answer<Hint> resolve_hint(const cluster::Routing& routing, const Value& hint) {
                 fmt::format("error processing query: ns={}.{}: planner returned error :: caused by "
                             ":: hint provided does not correspond to an existing index: {}",
                             routing.database->name, routing.container->spec.name, shown(hint)));
-}
-
-Value condition_of_sparse(const IndexSpec& index) {
-  if (!is_truthy(index.spec.find("sparse"))) return {};
-  std::vector<Value> fields;
-  for (const Value::Member& field : index.key.members()) {
-    fields.push_back(object_of(field.name, object_of("$exists", Value::make_bool(true))));
-  }
-  return object_of("$or", Value::make_array(std::move(fields)));
 }
 
 }  // namespace orrery::mongo

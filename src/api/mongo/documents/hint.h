@@ -21,8 +21,4 @@ struct Hint {
 // Code 9 when it is neither a name nor a key, 2 when the collection has no such index.
 Answer<Hint> resolve_hint(const cluster::Routing& routing, const value::Value& hint);
 
-// A sparse index that is asked for by name finds the documents that have one of its fields, and no
-// others: the condition for that. Undefined: the index has all documents.
-value::Value condition_of_sparse(const IndexSpec& index);
-
 }  // namespace orrery::mongo

@@ -7,7 +7,6 @@
 
 #include "api/mongo/bson/types.h"
 #include "api/mongo/collections/collections.h"
-#include "api/mongo/collections/places.h"
 #include "api/mongo/match/bounds.h"
 #include "value/ordered.h"
 #include "value/term_value.h"

@@ -8,7 +8,6 @@
 #include "api/mongo/call.h"
 #include "api/mongo/collections/collections.h"
 #include "api/mongo/collections/definition.h"
-#include "api/mongo/collections/places.h"
 #include "api/mongo/documents/index_plan.h"
 #include "api/mongo/match/bounds.h"
 #include "api/mongo/match/geo_region.h"

@@ -8,7 +8,6 @@
 #include "api/mongo/bson/bson_codec.h"
 #include "api/mongo/bson/select_members.h"
 #include "api/mongo/call.h"
-#include "api/mongo/collections/places.h"
 #include "api/mongo/documents/document_key.h"
 #include "api/mongo/documents/index_choice.h"
 #include "api/mongo/match/bounds.h"
@@ -105,19 +104,20 @@ Answer<std::unique_ptr<MatchingDocuments>> MatchingDocuments::open(const Handler
     if (!resolved) return pass(std::move(resolved.error()));
     hint = *resolved;
   }
-  Value filter = query.filter;
-  if (const Value has_it = hint.index ? condition_of_sparse(*hint.index) : Value();
-      has_it.is_object()) {
-    filter = Value::make_object(
-        {{Value::make_string("$and"), Value::make_array({query.filter, has_it})}});
-  }
   auto matcher = Matcher::parse(
-      filter,
+      query.filter,
       {.collation = query.collation, .context = made->parse_context_, .sorts_by_distance = true});
   if (!matcher) return pass(std::move(matcher.error()));
   made->matcher_ = std::move(*matcher);
-  made->matches_all_ = filter.size() == 0;
-  if (auto fields = query.fields; fields && add_filter_fields(filter, *fields)) {
+  const Value indexed = hint.index != nullptr ? condition_of(*hint.index) : Value();
+  if (indexed.is_object()) {
+    auto is_indexed = Matcher::parse(indexed);
+    if (!is_indexed) return pass(std::move(is_indexed.error()));
+    made->is_indexed_ = std::move(*is_indexed);
+  }
+  made->matches_all_ = query.filter.size() == 0 && !made->is_indexed_;
+  if (auto fields = query.fields; fields && add_filter_fields(query.filter, *fields) &&
+                                  (!indexed.is_object() || add_filter_fields(indexed, *fields))) {
     made->selector_.emplace(std::move(*fields));
   }
   if (!made->routing_) return made;  // no collection: nothing matches
@@ -131,9 +131,8 @@ Answer<std::unique_ptr<MatchingDocuments>> MatchingDocuments::open(const Handler
                       made->routing_->database->name, made->routing_->container->spec.name));
     }
   }
-  made->transaction_ = query.transaction;
-  if (auto planned =
-          query.transaction ? made->plan_in_transaction(query) : made->plan_reads(query, hint);
+  made->pinned_ = query.pinned;
+  if (auto planned = query.pinned ? made->plan_pinned(query) : made->plan_reads(query, hint);
       !planned) {
     return pass(std::move(planned.error()));
   }
@@ -273,7 +272,7 @@ Answer<bool> MatchingDocuments::plan_index(const FindQuery& query, const Hint& h
   return true;
 }
 
-Answer<void> MatchingDocuments::plan_in_transaction(const FindQuery& query) {
+Answer<void> MatchingDocuments::plan_pinned(const FindQuery& query) {
   const auto placement = placement_of_filter(*routing_, query.filter);
   if (!placement) {
     return refuse(kOperationNotSupportedInTransaction,
@@ -283,7 +282,7 @@ Answer<void> MatchingDocuments::plan_in_transaction(const FindQuery& query) {
   }
   first_placement_ = *placement;
   // The snapshot is taken now, also when the documents are read later.
-  if (auto begun = query.transaction->reads(routing_, *placement); !begun) {
+  if (auto begun = query.pinned->reads(routing_, *placement); !begun) {
     return pass(std::move(begun.error()));
   }
   ScanRange range = one_placement(*placement);
@@ -296,7 +295,7 @@ Answer<void> MatchingDocuments::plan_in_transaction(const FindQuery& query) {
   }
   is_range_ = !range.from.empty() || !range.to.empty();
   is_in_id_order_ = !query.is_natural;
-  staged_ = std::make_unique<TransactionScan>(query.transaction, routing_, *placement, range,
+  staged_ = std::make_unique<TransactionScan>(query.pinned, routing_, *placement, range,
                                               query.is_natural);
   return {};
 }
@@ -348,8 +347,8 @@ Answer<std::optional<std::string_view>> MatchingDocuments::next_found() {
   }
   while (next_point_ < points_.size()) {
     const partition::ItemKey& key = points_[next_point_++];
-    if (transaction_) {
-      auto item = transaction_->read(routing_, key);
+    if (pinned_) {
+      auto item = pinned_->read(routing_, key);
       if (!item) return pass(std::move(item.error()));
       if (!*item) continue;
       point_body_ = std::move((*item)->body);
@@ -375,6 +374,15 @@ Answer<Value> MatchingDocuments::decode(std::string_view bytes) {
   return from_bson(bytes);
 }
 
+Answer<Matcher::Match> MatchingDocuments::match(const Value& document) {
+  auto match = matcher_.match(document, evaluation_);
+  if (!match || !match->is_match || !is_indexed_) return match;
+  auto is_indexed = is_indexed_->matches(document, evaluation_);
+  if (!is_indexed) return pass(std::move(is_indexed.error()));
+  match->is_match = *is_indexed;
+  return match;
+}
+
 Answer<std::optional<MatchingDocuments::Found>> MatchingDocuments::next() {
   for (;;) {
     auto bytes = next_bytes();
@@ -386,7 +394,7 @@ Answer<std::optional<MatchingDocuments::Found>> MatchingDocuments::next() {
     auto document = decode(**bytes);
     if (!document) return pass(std::move(document.error()));
     if (matches_all_) return Found{**bytes, std::move(*document), std::nullopt};
-    auto match = matcher_.match(*document, evaluation_);
+    auto match = this->match(*document);
     if (!match) return pass(std::move(match.error()));
     if (match->is_match) return Found{**bytes, std::move(*document), match->position};
   }
@@ -426,6 +434,7 @@ std::unique_ptr<MatchingDocuments> MatchingDocuments::part(const ScanRange& rang
   made->evaluation_.variables = evaluation_.variables;
   made->evaluation_.collation = evaluation_.collation;
   made->matcher_ = matcher_;
+  made->is_indexed_ = is_indexed_;
   made->matches_all_ = matches_all_;
   if (selector_) made->selector_.emplace(selector_->names());
   made->first_placement_ = range.min;
@@ -456,14 +465,14 @@ Answer<partition::ItemKey> MatchingDocuments::found_key() const {
 }
 
 Answer<void> MatchingDocuments::begin_batch() {
-  if (transaction_ && routing_) return admit(context_, routing_, first_placement_);
+  if (pinned_ && routing_) return admit(context_, routing_, first_placement_);
   if (!reads_by_scan()) return {};  // points are admitted one by one
   return admit(context_, routing_, first_placement_);
 }
 
 double MatchingDocuments::end_batch(size_t bytes_returned) {
   pause();
-  if (transaction_ && routing_) {
+  if (pinned_ && routing_) {
     const uint64_t all_items = documents_read();
     const uint64_t all_bytes = staged_bytes_ + (staged_ ? staged_->bytes_read() : 0);
     return pay(context_, routing_, first_placement_,

@@ -53,8 +53,8 @@ struct FindQuery {
   // The members that are looked at beside those of the filter: Found::document has these, may have
   // no others, and is valid until the next call. Unset: all, and it owns what it is of.
   std::optional<std::vector<std::string>> fields = std::nullopt;
-  // Whose view of the documents is read; null: what is committed.
-  std::shared_ptr<OpenTransaction> transaction = {};
+  // Whose view of the documents is read; null: what is committed now.
+  std::shared_ptr<PinnedReads> pinned = {};
 };
 
 // Asks for an order, if that can be had, of so many documents.
@@ -107,9 +107,7 @@ class MatchingDocuments {
     if (walk_) walk_->pause();
   }
   // Whether a document that was read again still matches.
-  Answer<Matcher::Match> match(const value::Value& document) {
-    return matcher_.match(document, evaluation_);
-  }
+  Answer<Matcher::Match> match(const value::Value& document);
   Evaluation& evaluation() { return evaluation_; }
   const ParseContext& parse_context() const { return parse_context_; }
   // Whether documents come in the order of a sort, which was asked for by want_order().
@@ -139,8 +137,8 @@ class MatchingDocuments {
   Answer<bool> plan_index(const FindQuery& query, const Hint& hint, const ScanRange& range);
   // By how far they are from a point, from `index`, if that has all of them. False: it has not.
   Answer<bool> plan_near(const IndexSpec& index, const ScanRange& range);
-  // The same in a transaction: points_ or staged_.
-  Answer<void> plan_in_transaction(const FindQuery& query);
+  // The same of what query.pinned sees: points_ or staged_.
+  Answer<void> plan_pinned(const FindQuery& query);
   // By the keys of documents, if the filter names them. False: it does not.
   bool plan_points(const FindQuery& query, const std::string& placement);
   // All documents in the order in which they were made, if they are few. False: they are not.
@@ -158,8 +156,11 @@ class MatchingDocuments {
   Evaluation evaluation_;
   ParseContext parse_context_;
   Matcher matcher_;
+  // Of a sparse or partial index that is asked for by name: documents that it leaves out are not
+  // found. By the index's own comparisons, not by the query's collation.
+  std::optional<Matcher> is_indexed_;
   bool matches_all_ = false;  // the filter is empty
-  std::shared_ptr<OpenTransaction> transaction_;
+  std::shared_ptr<PinnedReads> pinned_;
   const IndexSpec* near_index_ = nullptr;  // that $near needs; belongs to routing_
   // One of these five, or points_, whose bodies are there already if they are few_.
   std::unique_ptr<Scan> scan_;
@@ -179,7 +180,7 @@ class MatchingDocuments {
   std::string first_placement_;
   uint64_t points_read_ = 0;
   double point_charge_ = 0;
-  uint64_t staged_bytes_ = 0;  // of points_ in a transaction
+  uint64_t staged_bytes_ = 0;  // of points_ that are pinned
   uint64_t part_items_ = 0;    // that were read by parts
   uint64_t part_bytes_ = 0;
   uint64_t paid_items_ = 0;

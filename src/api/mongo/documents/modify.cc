@@ -36,7 +36,7 @@ class Modifier {
         routing_(std::move(routing)),
         modification_(modification),
         query_(modification.query) {
-    query_.transaction = call.transaction;
+    query_.pinned = call.transaction;
   }
 
   std::expected<Modified, WriteFailure> run() {

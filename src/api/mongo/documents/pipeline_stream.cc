@@ -10,7 +10,6 @@
 #include "api/mongo/call.h"
 #include "api/mongo/collections/collections.h"
 #include "api/mongo/collections/definition.h"
-#include "api/mongo/collections/places.h"
 #include "api/mongo/documents/divided_read.h"
 #include "api/mongo/pipeline/geo_near.h"
 
@@ -42,7 +41,7 @@ Value joined(const Leading& leading) {
 
 // The field that $geoNear is of: the one that it names, or the one that has an index.
 Answer<std::string> place_of(const GeoNear& stage, const cluster::Routing& routing) {
-  const std::vector<std::string> places = places_of(definition_of(routing));
+  const std::vector<std::string>& places = definition_of(routing).places;
   if (!stage.key.empty() && std::ranges::find(places, stage.key) != places.end()) return stage.key;
   if (stage.key.empty() && places.size() == 1) return places.front();
   if (stage.key.empty() && places.size() > 1) {
@@ -150,7 +149,7 @@ Answer<PipelineStream::Input> PipelineStream::documents_of(const std::string& da
                  .collation = query_.collation,
                  .hint = hint,
                  .is_natural = true,
-                 .transaction = query_.transaction};
+                 .pinned = query_.pinned};
   // The stages that are left out are the first ones.
   const bool has_filter = input.filter.is_object() || leading.filters.empty();
   if (has_filter) find.fields = leading.fields;
@@ -168,6 +167,10 @@ Answer<PipelineStream::Input> PipelineStream::documents_of(const std::string& da
   auto routing = find_collection(context_, database, collection);
   if (!routing && !std::exchange(has_learned_, true) && context_.items.learn_catalog()) {
     routing = find_collection(context_, database, collection);
+  }
+  if (query_.pinned) {
+    auto checked = query_.pinned->check_name(database, collection, routing);
+    if (!checked) return pass(std::move(checked.error()));
   }
   std::string place;
   if (pipeline.geo_near() && routing) {

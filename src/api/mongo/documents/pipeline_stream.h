@@ -22,7 +22,7 @@ struct PipelineQuery {
   value::Value let;
   std::shared_ptr<const Collation> collation;
   value::Value hint = {};  // as FindQuery's
-  std::shared_ptr<OpenTransaction> transaction = {};
+  std::shared_ptr<PinnedReads> pinned = {};
 };
 
 class PipelineStream final : public RowStream, private Collections {

@@ -25,10 +25,9 @@ std::optional<std::string> row_in(const std::string& key) {
 
 }  // namespace
 
-TransactionScan::TransactionScan(std::shared_ptr<OpenTransaction> transaction,
-                                 cluster::RoutingPtr routing, std::string placement,
-                                 const ScanRange& range, bool is_natural)
-    : transaction_(std::move(transaction)),
+TransactionScan::TransactionScan(std::shared_ptr<PinnedReads> pinned, cluster::RoutingPtr routing,
+                                 std::string placement, const ScanRange& range, bool is_natural)
+    : pinned_(std::move(pinned)),
       routing_(std::move(routing)),
       placement_(std::move(placement)),
       is_natural_(is_natural),
@@ -36,15 +35,10 @@ TransactionScan::TransactionScan(std::shared_ptr<OpenTransaction> transaction,
       to_(row_in(range.to)) {}
 
 Answer<void> TransactionScan::read_page() {
-  auto reads = transaction_->reads(routing_, placement_);
+  auto reads = pinned_->reads(routing_, placement_);
   if (!reads) return pass(std::move(reads.error()));
   auto page = (*reads)->scan(placement_, after_ ? &*after_ : nullptr, kPageItems, kPageBytes);
-  if (!page) {
-    if (page.error().code == Code::moved || page.error().code == Code::retry) {
-      return refuse(kWriteConflict, page.error().message);
-    }
-    return pass(engine_error(page.error()));
-  }
+  if (!page) return pinned_->read_error(page.error());
   page_ = std::move(*page);
   if (page_.last) after_ = page_.last->row;
   at_ = 0;
@@ -65,7 +59,7 @@ Answer<void> TransactionScan::read_first_page() {
     }
     return {};
   }
-  auto first = transaction_->read(routing_, {placement_, *from_});
+  auto first = pinned_->read(routing_, {placement_, *from_});
   if (!first) return pass(std::move(first.error()));
   after_ = from_;
   if (!*first) return read_page();
@@ -75,7 +69,7 @@ Answer<void> TransactionScan::read_first_page() {
 }
 
 Answer<std::optional<std::string_view>> TransactionScan::next() {
-  if (transaction_->is_ended()) return refuse(kNoSuchTransaction, "the transaction has ended");
+  if (const auto error = pinned_->ended()) return pass(*error);
   if (!is_begun_) {
     if (auto read = read_first_page(); !read) return pass(std::move(read.error()));
   } else {

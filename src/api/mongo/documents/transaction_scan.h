@@ -1,8 +1,8 @@
 // The documents of one logical partition as a transaction sees them, with those that it has written
-// itself, in the order of _id. As Scan (scan.h) otherwise. There is no index over what is about to
-// be written, so it reads all of the partition, or of a range of _id.
+// itself, or as a snapshot has them, in the order of _id. As Scan (scan.h) otherwise. There is no
+// index over what is about to be written, so it reads all of the partition, or of a range of _id.
 //
-// Threading: one thread at a time, that which has the transaction. Blocks.
+// Threading: one thread at a time, that which has the transaction if it is of one. Blocks.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 #include "api/mongo/bson/error.h"
 #include "api/mongo/documents/scan.h"
-#include "api/mongo/transactions/open_transaction.h"
+#include "api/mongo/transactions/pinned_reads.h"
 #include "cluster/routing.h"
 #include "partition/partition.h"
 
@@ -22,7 +22,7 @@ namespace orrery::mongo {
 class TransactionScan {
  public:
   // `range`: of one placement key. `is_natural`: few documents come as they were made.
-  TransactionScan(std::shared_ptr<OpenTransaction> transaction, cluster::RoutingPtr routing,
+  TransactionScan(std::shared_ptr<PinnedReads> pinned, cluster::RoutingPtr routing,
                   std::string placement, const ScanRange& range, bool is_natural);
 
   Answer<std::optional<std::string_view>> next();
@@ -35,7 +35,7 @@ class TransactionScan {
   Answer<void> read_page();
   Answer<void> read_first_page();
 
-  const std::shared_ptr<OpenTransaction> transaction_;
+  const std::shared_ptr<PinnedReads> pinned_;
   const cluster::RoutingPtr routing_;
   const std::string placement_;
   const bool is_natural_;

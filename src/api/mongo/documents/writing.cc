@@ -11,7 +11,6 @@
 #include "api/mongo/bson/types.h"
 #include "api/mongo/call.h"
 #include "api/mongo/collections/definition.h"
-#include "api/mongo/collections/places.h"
 #include "api/mongo/documents/document_key.h"
 #include "api/mongo/documents/retryable_write.h"
 #include "api/mongo/documents/scan.h"
@@ -39,7 +38,7 @@ Answer<NewDocument> finish(const cluster::Routing& routing, NewDocument made) {
                                      made.bytes.size(), kDocumentBytesMax));
   }
   if (auto checked = check_id(made.id); !checked) return pass(std::move(checked.error()));
-  for (const std::string& path : places_of(definition_of(routing))) {
+  for (const std::string& path : definition_of(routing).places) {
     if (auto checked = check_place(made.document, path); !checked) {
       return pass(std::move(checked.error()));
     }

@@ -159,7 +159,8 @@ Answer<int64_t> put_together(std::string_view text, const Found& found,
   if (found.iso_year) {
     days = days_of(IsoWeek{*found.iso_year, found.iso_week.value_or(1), found.iso_day.value_or(1)});
   } else if (found.year && found.day_of_year) {
-    days = days_of(CivilDate{*found.year, 1, *found.day_of_year});
+    // From 0 on, as MongoDB reads it; it writes it from 1 on.
+    days = days_of(CivilDate{*found.year, 1, *found.day_of_year + 1});
   } else if (found.year && found.month && found.day) {
     days = days_of(CivilDate{*found.year, *found.month, *found.day});
   } else {

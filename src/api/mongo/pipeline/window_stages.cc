@@ -24,6 +24,10 @@ class WindowStage : public GatherStage {
     auto documents = read_all(input, run, kept);
     if (!documents) return documents;
     if (sort_) {
+      // MongoDB promises no order of documents that compare equal. Here a descending order is the
+      // ascending one read from its end, so that windows are mirrored with it.
+      const bool is_descending = std::ranges::all_of(sort_->parts(), &SortKey::Part::is_descending);
+      if (is_descending) std::ranges::reverse(*documents);
       documents = sort_documents(std::move(*documents), *sort_, run);
       if (!documents) return documents;
     }

@@ -36,14 +36,6 @@ bool is_unknown(Code code) {
   }
 }
 
-// Of what is read: the partition was split, moved or opened again since the transaction began.
-std::unexpected<Error> read_error(const orrery::Error& error) {
-  if (error.code != Code::moved && error.code != Code::retry) return pass(engine_error(error));
-  return refuse(kWriteConflict,
-                "the partition was split, moved or opened again under the transaction: run it "
-                "again");
-}
-
 }  // namespace
 
 bool is_transient(int32_t code) {
@@ -56,9 +48,21 @@ bool ends_transaction(int32_t code) {
          code == kTransactionTooLarge;
 }
 
+std::unexpected<Error> OpenTransaction::read_error(const orrery::Error& error) const {
+  if (error.code != Code::moved && error.code != Code::retry) return pass(engine_error(error));
+  return refuse(kWriteConflict,
+                "the partition was split, moved or opened again under the transaction: run it "
+                "again");
+}
+
+std::optional<Error> OpenTransaction::ended() const {
+  if (!is_ended_) return std::nullopt;
+  return Error{kNoSuchTransaction, "the transaction has ended"};
+}
+
 Answer<OpenTransaction::Part*> OpenTransaction::part(const cluster::RoutingPtr& routing,
                                                      const std::string& placement) {
-  if (is_ended_) return refuse(kNoSuchTransaction, "the transaction has ended");
+  if (const auto error = ended()) return pass(*error);
   const uint32_t container = routing->container->number;
   for (const auto& one : parts_) {
     if (one->routing->container->number == container && one->placement == placement) {
@@ -90,11 +94,11 @@ Answer<OpenTransaction::Part*> OpenTransaction::part(const cluster::RoutingPtr& 
   }
 }
 
-Answer<const partition::Transaction*> OpenTransaction::reads(const cluster::RoutingPtr& routing,
-                                                             const std::string& placement) {
+Answer<std::shared_ptr<const partition::Transaction>> OpenTransaction::reads(
+    const cluster::RoutingPtr& routing, const std::string& placement) {
   auto found = part(routing, placement);
   if (!found) return pass(std::move(found.error()));
-  return (*found)->transaction.get();
+  return (*found)->transaction;
 }
 
 Answer<std::optional<partition::Item>> OpenTransaction::read(const cluster::RoutingPtr& routing,

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "api/mongo/bson/error.h"
+#include "api/mongo/transactions/pinned_reads.h"
 #include "cluster/engine.h"
 #include "partition/note.h"
 #include "partition/transaction.h"
@@ -33,7 +34,7 @@ struct TransactionMemory {
   std::atomic<size_t> bytes = 0;
 };
 
-class OpenTransaction {
+class OpenTransaction final : public PinnedReads {
  public:
   static constexpr size_t kBytesMax = size_t{16} << 20;
   static constexpr size_t kPartsMax = 16;
@@ -41,15 +42,21 @@ class OpenTransaction {
   // `is_snapshot`: all that it reads is to be of one moment.
   OpenTransaction(cluster::Engine& engine, TransactionMemory& memory, bool is_snapshot)
       : engine_(engine), memory_(memory), is_snapshot_(is_snapshot) {}
-  ~OpenTransaction() { end(); }
+  ~OpenTransaction() override { end(); }
   OpenTransaction(const OpenTransaction&) = delete;
   OpenTransaction& operator=(const OpenTransaction&) = delete;
 
-  // What it sees of a logical partition; belongs to it, until it ends. Blocks.
-  Answer<const partition::Transaction*> reads(const cluster::RoutingPtr& routing,
-                                              const std::string& placement);
+  Answer<std::shared_ptr<const partition::Transaction>> reads(
+      const cluster::RoutingPtr& routing, const std::string& placement) override;
   Answer<std::optional<partition::Item>> read(const cluster::RoutingPtr& routing,
-                                              const partition::ItemKey& key);
+                                              const partition::ItemKey& key) override;
+  // Names stand for what they stand for at the first touch.
+  Answer<void> check_name(std::string_view /*database*/, std::string_view /*collection*/,
+                          const cluster::RoutingPtr& /*routing*/) const override {
+    return {};
+  }
+  std::unexpected<Error> read_error(const orrery::Error& error) const override;
+  std::optional<Error> ended() const override;
   // Writes when it is committed. The answer is an error when a transaction cannot have the write;
   // the status in it, when the write is refused as one alone would be. Blocks.
   Answer<Status> stage(const cluster::RoutingPtr& routing, partition::Write write);
@@ -76,13 +83,12 @@ class OpenTransaction {
   Outcome commit(const std::shared_ptr<const partition::Note>& note, bool may_be_done);
   // Lets go of everything. Reads and writes fail from then on.
   void end();
-  bool is_ended() const { return is_ended_; }
 
  private:
   struct Part {
     cluster::RoutingPtr routing;
     std::string placement;
-    std::unique_ptr<partition::Transaction> transaction;
+    std::shared_ptr<partition::Transaction> transaction;
   };
   Answer<Part*> part(const cluster::RoutingPtr& routing, const std::string& placement);
   Answer<void> check_room(size_t bytes) const;
