@@ -35,16 +35,12 @@ Value count_of(int64_t count) {
   return Value::make_integer(count, value::NumberKind::int32);
 }
 
-Value member_name(std::string_view name) {
-  return Value::make_string(std::string(name));
-}
-
 // What the note of an update or a delete says that it did.
 NotePtr note_of(const RetryableWrite& retry, size_t statement, const Modified& modified) {
   const bool inserts = !modified.upserted_id.is_undefined();
-  std::vector<Value::Field> members = {{member_name("n"), count_of(inserts ? 1 : modified.matched)},
-                                       {member_name("nModified"), count_of(modified.changed)}};
-  if (inserts) members.push_back({member_name("upserted"), modified.upserted_id});
+  std::vector<Value::Field> members = {{text_value("n"), count_of(inserts ? 1 : modified.matched)},
+                                       {text_value("nModified"), count_of(modified.changed)}};
+  if (inserts) members.push_back({text_value("upserted"), modified.upserted_id});
   return retry.note_of(statement, std::move(members));
 }
 
@@ -55,7 +51,7 @@ NotePtr make_note_of_found(const RetryableWrite& retry, const FindAndModify& ask
   if (!append_found(answer, asked, modified)) return nullptr;
   auto document = from_bson(answer.take());
   if (!document) return nullptr;
-  return retry.note_of(0, {{member_name("answer"), *document}});
+  return retry.note_of(0, {{text_value("answer"), *document}});
 }
 
 }  // namespace
