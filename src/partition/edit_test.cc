@@ -2,6 +2,7 @@
 #include <charconv>
 #include <thread>
 
+#include "partition/note.h"
 #include "partition/partition_fixture.h"
 
 namespace orrery::partition {
@@ -110,6 +111,49 @@ TEST_F(EditTest, WhatATransactionGivesBackIsBounded) {
   EXPECT_EQ(code_of(outcome), Code::too_large);
   EXPECT_EQ(outcome.failed_write, 2U);
   EXPECT_EQ(body("b"), "");
+}
+
+// Refuses when the body does not have the text, and leaves a note of what was there.
+class Guard final : public Editor {
+ public:
+  explicit Guard(std::string text) : text_(std::move(text)) {}
+  Result<Edited> edit(const Item& current) const override {
+    if (!current.body.contains(text_)) return fail(Code::precondition_failed, "not that one");
+    return Edited{.body = current.body,
+                  .lifetime = {},
+                  .note = std::make_shared<const Note>(
+                      Note{.owner = "o", .number = 1, .body = current.body, .life_s = 60})};
+  }
+
+ private:
+  const std::string text_;
+};
+
+TEST_F(EditTest, ARemovalAsksItsEditor) {
+  run(one(create("k", "a", "\"n\":1")));
+  Write removal = remove("k", "a");
+  removal.editor = std::make_shared<Guard>("\"n\":2");
+  EXPECT_EQ(code_of(run(one(removal))), Code::precondition_failed);
+  EXPECT_EQ(body("a"), body_of("a", "\"n\":1"));
+  EXPECT_TRUE(partition_->notes("o", 1)->empty());
+  removal.editor = std::make_shared<Guard>("\"n\":1");
+  EXPECT_FALSE(run(one(removal)).error);
+  EXPECT_EQ(body("a"), "");
+  ASSERT_EQ(partition_->notes("o", 1)->size(), 1U);
+  EXPECT_EQ(partition_->notes("o", 1)->front().body, body_of("a", "\"n\":1"));
+  EXPECT_EQ(code_of(run(one(removal))), Code::not_found);
+}
+
+TEST_F(EditTest, TheAnswerHasTheItemIfItIsWanted) {
+  run(one(create("k", "a", "\"n\":1")));
+  Write edit = add("a", 1);
+  edit.wants_item = false;
+  const Outcome outcome = run(all_of(edit, edit, add("a", 1)));
+  ASSERT_FALSE(outcome.error) << outcome.error->message;
+  EXPECT_EQ(outcome.written[1].item.body, "");
+  EXPECT_EQ(outcome.written[1].version.lsn, 2U);
+  EXPECT_EQ(outcome.written[2].item.body, body_of("a", "\"n\":4"));
+  EXPECT_EQ(body("a"), body_of("a", "\"n\":4"));
 }
 
 TEST_F(EditTest, EditsThatRaceLoseNothing) {
