@@ -12,7 +12,7 @@ namespace orrery::mongo {
 namespace {
 
 using value::Value;
-using Run = Answer<void> (*)(const HandlerContext&, Call&);
+using RunCommand = Answer<void> (*)(const HandlerContext&, Call&);
 
 // Of a statement that is looked at on the loop's thread.
 constexpr size_t kStatementBytesMax = 16 * 1024;
@@ -34,7 +34,7 @@ Value only_statement(const Call& call, std::string_view member) {
 }
 
 // Whatever was asked for, as a findAndModify would: of the others, the modification alone.
-Answer<FindAndModify> parse_only(const Call& call, Run run) {
+Answer<FindAndModify> parse_only(const Call& call, RunCommand run) {
   if (run == run_find_and_modify) {
     if (call.message.body.size() > kStatementBytesMax) return refuse(kInvalidLength, "");
     return parse_find_and_modify(call);
@@ -47,7 +47,8 @@ Answer<FindAndModify> parse_only(const Call& call, Run run) {
   return FindAndModify{.modification = std::move(*parsed)};
 }
 
-void append_answer(Call& call, Run run, const FindAndModify& asked, const Modified& modified) {
+void append_answer(Call& call, RunCommand run, const FindAndModify& asked,
+                   const Modified& modified) {
   if (run == run_find_and_modify) {
     return call.finish(append_found(call.answer, asked, modified));
   }
@@ -59,7 +60,7 @@ void append_answer(Call& call, Run run, const FindAndModify& asked, const Modifi
   call.reply();
 }
 
-void answer_failure(Call& call, Run run, const WriteFailure& failure) {
+void answer_failure(Call& call, RunCommand run, const WriteFailure& failure) {
   if (run == run_find_and_modify) return call.fail(error_of_found(call, failure));
   if (auto again = ask_to_retry(call, {failure}); !again) return call.fail(again.error());
   call.has_write_errors = true;
@@ -69,7 +70,7 @@ void answer_failure(Call& call, Run run, const WriteFailure& failure) {
 
 }  // namespace
 
-bool try_modify_at_once(const HandlerContext& context, CallPtr& call, Run run) {
+bool try_modify_at_once(const HandlerContext& context, CallPtr& call, RunCommand run) {
   if (call->collection().empty() || !check_collection_name(call->database, call->collection())) {
     return false;
   }

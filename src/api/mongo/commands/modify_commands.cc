@@ -1,5 +1,6 @@
 // See modify_commands.h.
 #include "api/mongo/commands/modify_commands.h"
+#include "api/mongo/bson/types.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,6 @@
 // See server_stages.h.
 #include "api/mongo/commands/server_stages.h"
+#include "api/mongo/bson/types.h"
 
 #include <fmt/format.h>
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/mongo/bson/types.h"
 #include "api/mongo/collections/collections.h"
 #include "api/mongo/collections/index_specs.h"
 #include "api/mongo/commands/arguments.h"

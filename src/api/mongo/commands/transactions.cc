@@ -10,6 +10,7 @@
 #include "api/mongo/collections/collections.h"
 #include "api/mongo/commands/arguments.h"
 #include "api/mongo/commands/command.h"
+#include "api/mongo/documents/retryable_write.h"
 #include "api/mongo/documents/writing.h"
 #include "api/mongo/transactions/transaction_store.h"
 #include "value/placement.h"
@@ -19,7 +20,6 @@ namespace {
 
 using End = TransactionStore::End;
 using Found = TransactionStore::Found;
-using NotePtr = std::shared_ptr<const partition::Note>;
 using value::Value;
 
 // As long as the driver's session lives: hello says it to drivers.

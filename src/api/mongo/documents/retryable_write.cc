@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "api/mongo/bson/bson_codec.h"
+#include "api/mongo/bson/types.h"
 #include "api/mongo/call.h"
 #include "api/mongo/forward/hop.h"
 #include "value/placement.h"

@@ -16,7 +16,7 @@
 namespace orrery::mongo {
 namespace {
 
-constexpr std::chrono::milliseconds kSweepEvery{500};
+constexpr std::chrono::milliseconds kForgetEvery{500};
 constexpr size_t kNoWrites = 0;  // bytes that a view may stage
 
 std::unexpected<Error> unavailable(std::string_view why) {
@@ -228,7 +228,7 @@ void SnapshotStore::run() {
       if (kept_.empty()) {
         wake_.wait(mutex_);
       } else {
-        wake_.wait_for(mutex_, kSweepEvery);
+        wake_.wait_for(mutex_, kForgetEvery);
       }
     }
     sweep();
