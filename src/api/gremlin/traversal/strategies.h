@@ -16,7 +16,7 @@ namespace orrery::gremlin {
 
 // The chain of a whole traversal without its strategies. Code::unsupported, with its name, for one
 // that is not there.
-Result<Chain> apply_strategies(const Chain& chain, Run& run);
+Result<Chain> apply_strategies(Chain chain, Run& run);
 
 // Whether the chain has a step that writes.
 bool writes(const Chain& chain);
