@@ -1,7 +1,11 @@
-// What a thread that must not wait for files gets, and that it does not wait.
+// What a thread that must not wait for files gets, and that it does not wait; reads that come
+// together.
 #include "partition/file_reads.h"
 
 #include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <array>
 
 #include "partition/partition_fixture.h"
 #include "partition/store.h"
@@ -206,6 +210,72 @@ TEST_F(FileReadsTest, AFileThatIsNotOpenDoesNoHarmWhereRangesWereDeleted) {
   std::set<std::string> keys;
   while (items->next().value()) keys.emplace(items->key());
   EXPECT_EQ(keys.size(), 22U);
+}
+
+// Notes what is asked of a file.
+class NotedFile final : public rocksdb::FSRandomAccessFileOwnerWrapper {
+ public:
+  NotedFile(std::unique_ptr<rocksdb::FSRandomAccessFile> file, std::vector<std::string>& asked)
+      : FSRandomAccessFileOwnerWrapper(std::move(file)), asked_(asked) {}
+  rocksdb::IOStatus MultiRead(rocksdb::FSReadRequest* requests, size_t count,
+                              const rocksdb::IOOptions& options,
+                              rocksdb::IODebugContext* debug) override {
+    asked_.push_back("read " + std::to_string(count));
+    return target()->MultiRead(requests, count, options, debug);
+  }
+  rocksdb::IOStatus Prefetch(uint64_t offset, size_t size, const rocksdb::IOOptions&,
+                             rocksdb::IODebugContext*) override {
+    asked_.push_back("hint " + std::to_string(offset) + "+" + std::to_string(size));
+    return rocksdb::IOStatus::OK();
+  }
+
+ private:
+  std::vector<std::string>& asked_;
+};
+
+class NotedFiles final : public rocksdb::FileSystemWrapper {
+ public:
+  NotedFiles() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+  const char* Name() const override { return "noted"; }
+  rocksdb::IOStatus NewRandomAccessFile(const std::string& name,
+                                        const rocksdb::FileOptions& options,
+                                        std::unique_ptr<rocksdb::FSRandomAccessFile>* result,
+                                        rocksdb::IODebugContext* debug) override {
+    std::unique_ptr<rocksdb::FSRandomAccessFile> file;
+    rocksdb::IOStatus opened = target()->NewRandomAccessFile(name, options, &file, debug);
+    if (opened.ok()) *result = std::make_unique<NotedFile>(std::move(file), asked);
+    return opened;
+  }
+  std::vector<std::string> asked;
+};
+
+TEST(SeveralFileReads, AreToldToTheSystemBeforeTheFirst) {
+  const std::string name = testing::TempDir() + "several-" + std::to_string(::getpid());
+  const auto noted = std::make_shared<NotedFiles>();
+  const auto files = watch_reads(noted);
+  ASSERT_TRUE(rocksdb::WriteStringToFile(files.get(), "0123456789", name).ok());
+  std::unique_ptr<rocksdb::FSRandomAccessFile> file;
+  ASSERT_TRUE(files->NewRandomAccessFile(name, {}, &file, nullptr).ok());
+  std::array<char, 4> room = {};
+  const auto read = [&](std::vector<uint64_t> offsets) {
+    std::vector<rocksdb::FSReadRequest> requests(offsets.size());
+    for (size_t i = 0; i < offsets.size(); ++i) {
+      requests[i].offset = offsets[i];
+      requests[i].len = 2;
+      requests[i].scratch = room.data() + 2 * i;
+    }
+    EXPECT_TRUE(file->MultiRead(requests.data(), requests.size(), {}, nullptr).ok());
+    std::string found;
+    for (const auto& request : requests) found += request.result.ToString() + " ";
+    return found;
+  };
+  EXPECT_EQ(read({1, 6}), "12 67 ");
+  EXPECT_THAT(noted->asked, testing::ElementsAre("hint 1+2", "hint 6+2", "read 2"));
+  noted->asked.clear();
+  EXPECT_EQ(read({4}), "45 ");  // nothing to wait for together
+  EXPECT_THAT(noted->asked, testing::ElementsAre("read 1"));
+  file.reset();
+  EXPECT_TRUE(files->DeleteFile(name, {}, nullptr).ok());
 }
 
 }  // namespace

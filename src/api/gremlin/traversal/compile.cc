@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "api/gremlin/traversal/strategies.h"
 
@@ -30,27 +31,31 @@ bool modifies(std::string_view step, const StepCall& next) {
 }
 
 // a.or().b, where `or` stands between what it joins: as or(a, b). `and` binds closer.
-std::vector<StepCall> without_infix(const std::vector<StepCall>& calls, size_t from) {
+std::vector<StepCall> without_infix(std::vector<StepCall> calls, size_t from) {
+  const auto rest = calls.begin() + static_cast<std::ptrdiff_t>(from);
   for (const std::string_view connective : {"or", "and"}) {
+    const auto joins = [&](const StepCall& call) {
+      return call.name == connective && call.arguments.empty();
+    };
+    if (std::none_of(rest, calls.end(), joins)) continue;
     std::vector<Argument> parts;
     std::vector<StepCall> part;
-    for (size_t i = from; i < calls.size(); ++i) {
-      if (calls[i].name != connective || !calls[i].arguments.empty()) {
-        part.push_back(calls[i]);
-        continue;
-      }
+    const auto end_part = [&] {
       parts.push_back({.value = {},
-                       .chain = std::make_shared<Chain>(Chain{"__", std::move(part)}),
+                       .chain = std::make_shared<Chain>(Chain{"__", std::exchange(part, {})}),
                        .predicate = {}});
-      part.clear();
+    };
+    for (auto call = rest; call != calls.end(); ++call) {
+      if (joins(*call)) {
+        end_part();
+      } else {
+        part.push_back(std::move(*call));
+      }
     }
-    if (parts.empty()) continue;
-    parts.push_back({.value = {},
-                     .chain = std::make_shared<Chain>(Chain{"__", std::move(part)}),
-                     .predicate = {}});
-    std::vector<StepCall> made(calls.begin(), calls.begin() + static_cast<std::ptrdiff_t>(from));
-    made.push_back({std::string(connective), std::move(parts)});
-    return made;
+    end_part();
+    calls.erase(rest, calls.end());
+    calls.push_back({std::string(connective), std::move(parts)});
+    return calls;
   }
   return calls;
 }
@@ -356,11 +361,10 @@ class RootCompiler {
     Compiled made;
     auto applied = apply_strategies(given, run_);
     if (!applied) return pass(applied.error());
-    const Chain& chain = *applied;
-    std::vector<StepCall> calls = chain.calls;
-    run_.keeps_path = needs_path(chain);
-    made.is_read_only = !writes(chain);
-    made.only_adds = only_adds(chain);
+    run_.keeps_path = needs_path(*applied);
+    made.is_read_only = !writes(*applied);
+    made.only_adds = only_adds(*applied);
+    std::vector<StepCall> calls = std::move(applied->calls);
     size_t first = 0;
     while (first < calls.size() && calls[first].name.starts_with("with") &&
            calls[first].name != "with") {
@@ -382,7 +386,7 @@ class RootCompiler {
       if (is_one_of(calls[i].name, {"V", "E", "addV", "inject"})) after_start = i + 1;
     }
     while (after_start < calls.size() && calls[after_start].name == "as") ++after_start;
-    calls = without_infix(calls, after_start);
+    calls = without_infix(std::move(calls), after_start);
     made.traversal = std::make_unique<Traversal>();
     if (auto added = compiler_.add_calls(*made.traversal, calls, true); !added) {
       return pass(added.error());

@@ -306,10 +306,11 @@ bool only_adds(const Chain& chain) {
   return true;
 }
 
-Result<Chain> apply_strategies(const Chain& chain, Run& run) {
+Result<Chain> apply_strategies(Chain chain, Run& run) {
   std::vector<Chain> strategies;
   Chain left{chain.source, {}};
-  for (const StepCall& call : chain.calls) {
+  left.calls.reserve(chain.calls.size());
+  for (StepCall& call : chain.calls) {
     if (call.name == "withStrategies") {
       for (const Argument& argument : call.arguments) {
         if (!argument.chain) {
@@ -323,7 +324,7 @@ Result<Chain> apply_strategies(const Chain& chain, Run& run) {
                       [&](const Chain& one) { return one.source == name_of(argument); });
       }
     } else {
-      left.calls.push_back(call);
+      left.calls.push_back(std::move(call));
     }
   }
   for (const Chain& strategy : strategies) {

@@ -19,7 +19,7 @@ namespace orrery::gremlin {
 
 // The chain of a whole traversal without its strategies. Code::unsupported, with its name, for one
 // that is not there.
-Result<Chain> apply_strategies(const Chain& chain, Run& run);
+Result<Chain> apply_strategies(Chain chain, Run& run);
 
 bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names);
 
