@@ -1,3 +1,4 @@
+// The checksum by the instruction and by tables, whole and in parts.
 #include "base/crc32c.h"
 
 #include <gtest/gtest.h>

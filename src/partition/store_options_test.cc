@@ -1,3 +1,4 @@
+// What RocksDB takes from this program.
 #include "partition/store_options.h"
 
 #include <dlfcn.h>

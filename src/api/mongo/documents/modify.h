@@ -2,6 +2,8 @@
 //
 // A document is read, changed, and written if it is still as it was read; if not, that is done
 // again. So an update is never lost, and never applied to a document that does not match any more.
+// Most changes of one document by its _id never come here: the partition's writer makes them
+// (point_change.h).
 //
 // Threading: blocks.
 #pragma once
