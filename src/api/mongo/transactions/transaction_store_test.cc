@@ -84,7 +84,7 @@ TEST_F(TransactionStoreTest, CommitsAllAtOnceAndRemembersIt) {
   }
   EXPECT_TRUE(is_there(routing, "a"));
   EXPECT_EQ(store_->lend("s", 1).found, Found::committed);
-  EXPECT_TRUE(transaction->is_ended());
+  EXPECT_TRUE(transaction->ended());
   EXPECT_EQ(engine_->notes(routing, "s", 1)->size(), 1U);
   EXPECT_EQ(store_->counts().committed, 1);
 }
