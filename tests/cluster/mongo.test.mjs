@@ -132,6 +132,26 @@ describe("collections of several nodes", () => {
     assert.equal(await on[1].countDocuments({ seen: 3 }), 3);
   });
 
+  test("documents that contradict a new unique index are told of, whichever node has them", async () => {
+    for (const [i, name] of at.cluster.names.entries()) {
+      const collection = `twins_${name}`;
+      const on = at.on(collection);
+      await on[i].insertMany([{ _id: 1, mail: "a" }, { _id: 2, mail: "b" }, { _id: 3, mail: "b" }]);
+      const [{ id }] = await partitionsOf(at, collection);
+      const reply = await at.cluster.nodes.get(at.cluster.names[0]).rest()("POST", "/admin/cluster/move",
+        { body: { face: "mongo", database: "shop", container: collection, range: Number(id), node: name } });
+      assert.ok(reply.status < 300, reply.text);
+      await until(`${collection} at ${name}`, async () => (await partitionsOf(at, collection))[0].node === name);
+      const error = await on[(i + 1) % 3].createIndex({ mail: 1 }, { unique: true }).then(() => undefined, (thrown) => thrown);
+      assert.equal(error?.code, 11000, `${error}`);
+      assert.match(error.message, /index: mail_1 dup key: \{ mail: "b" \}$/);
+      assert.deepEqual((await on[0].indexes()).map((index) => index.name), ["_id_"]);
+      await on[i].deleteOne({ _id: 3 });
+      assert.equal(await on[(i + 2) % 3].createIndex({ mail: 1 }, { unique: true }), "mail_1");
+      await assert.rejects(on[i].insertOne({ mail: "a" }), (thrown) => thrown.code === 11000);
+    }
+  });
+
   test("a change stream at any node tells what is written at all of them", async () => {
     await makeSharded(at, "watched");
     const on = at.on("watched");

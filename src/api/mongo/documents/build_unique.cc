@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_set>
@@ -40,9 +42,11 @@ Answer<void> wait_a_little(Budget& budget, std::string_view name) {
   return {};
 }
 
-// Which two documents are the same, as well as it can be told.
-Error duplicate_error(const HandlerContext& context, const cluster::RoutingPtr& routing,
-                      const IndexSpec& index) {
+// The first document whose values another has too, as an error. Nothing: none was found, of those
+// that were looked at.
+std::optional<Error> find_duplicate(const HandlerContext& context,
+                                    const cluster::RoutingPtr& routing, const IndexSpec& index,
+                                    Budget& budget) {
   partition::Schema schema = *routing->schema;
   schema.unique_keys = {unique_paths(index)};
   schema.unique_conditions = {};
@@ -51,7 +55,7 @@ Error duplicate_error(const HandlerContext& context, const cluster::RoutingPtr& 
   }
   std::unordered_set<std::string> seen;
   Scan scan(context, routing, whole_collection());
-  while (seen.size() < kSeenMax) {
+  while (seen.size() < kSeenMax && !budget.spend(1)) {
     auto bytes = scan.next();
     if (!bytes || !*bytes) break;
     const auto document = parse_bson_in_place(**bytes);
@@ -64,9 +68,44 @@ Error duplicate_error(const HandlerContext& context, const cluster::RoutingPtr& 
       return duplicate_of(*routing, index, Value::from(document->root())).error;
     }
   }
-  return {kDuplicateKey,
-          fmt::format("E11000 duplicate key error collection: {}.{} index: {}",
-                      routing->database->name, routing->container->spec.name, index.name)};
+  return std::nullopt;
+}
+
+// When documents are looked through by the node that builds an index itself, since the nodes that
+// have them cannot say that they contradict it: seldom, as that reads all of them.
+class OwnLook {
+ public:
+  OwnLook(const HandlerContext& context, const Call& call)
+      : context_(context), call_(call), at_us_(call.steady_us() + wait_us_) {}
+
+  std::optional<Error> find(const cluster::RoutingPtr& routing, const IndexSpec& index,
+                            Budget& budget) {
+    if (!context_.remote || call_.steady_us() < at_us_) return std::nullopt;
+    const bool is_far = std::ranges::any_of(routing->slots, [&](const auto& slot) {
+      return context_.items.is_elsewhere(*routing, slot->range.min);
+    });
+    if (!is_far) return std::nullopt;
+    auto found = find_duplicate(context_, routing, index, budget);
+    wait_us_ *= 2;
+    at_us_ = call_.steady_us() + wait_us_;
+    return found;
+  }
+
+ private:
+  const HandlerContext& context_;
+  const Call& call_;
+  int64_t wait_us_ = 1'000'000;
+  int64_t at_us_;
+};
+
+// The collection with the indexes that it had `before`, without the one that was asked for, which
+// another command may have asked for earlier.
+Answer<cluster::RoutingPtr> give_up(const HandlerContext& context,
+                                    const cluster::RoutingPtr& routing, const IndexSpec& index,
+                                    const Definition& before) {
+  Definition without = before;
+  std::erase_if(without.indexes, [&](const IndexSpec& other) { return other.name == index.name; });
+  return replace_definition(context, routing, without);
 }
 
 }  // namespace
@@ -79,6 +118,7 @@ Answer<cluster::RoutingPtr> build_unique(const HandlerContext& context, Call& ca
   const std::string database = routing->database->name;
   const std::string name = routing->container->spec.name;
   const uint32_t number = routing->container->number;
+  OwnLook look(context, call);
   bool is_asked_for = definition_of(*routing).index_of_name(index.name) != nullptr;
   for (;;) {
     if (!is_asked_for) {
@@ -94,17 +134,19 @@ Answer<cluster::RoutingPtr> build_unique(const HandlerContext& context, Call& ca
       return refuse(kNamespaceNotFound,
                     fmt::format("{}.{} was dropped while its index was built", database, name));
     }
-    if (is_asked_for && !unique_key_of(routing->container->spec, index)) {
-      // Another command may have asked for it before this one.
-      Definition without = before;
-      std::erase_if(without.indexes,
-                    [&](const IndexSpec& other) { return other.name == index.name; });
-      auto undone = replace_definition(context, routing, without);
-      if (!undone) return undone;
-      return pass(duplicate_error(context, *undone, index));
-    }
+    const bool is_retired = is_asked_for && !unique_key_of(routing->container->spec, index);
     const bool is_behind = routing->container->indexed_version < routing->container->index_version;
-    if (is_asked_for && !is_behind) return routing;
+    if (is_asked_for && !is_retired && !is_behind) return routing;
+    std::optional<Error> found;
+    if (is_asked_for && !is_retired) found = look.find(routing, index, budget);
+    if (is_retired || found) {
+      auto undone = give_up(context, routing, index, before);
+      if (!undone) return undone;
+      if (!found) found = find_duplicate(context, *undone, index, budget);
+      return pass(found.value_or(
+          Error{kDuplicateKey, fmt::format("E11000 duplicate key error collection: {}.{} index: {}",
+                                           database, name, index.name)}));
+    }
     if (auto waited = wait_a_little(budget, index.name); !waited) {
       return pass(std::move(waited.error()));
     }

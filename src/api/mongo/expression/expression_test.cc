@@ -144,6 +144,8 @@ TEST(ExpressionTest, dates_in_time_zones) {
        "\"2023-11-15 03:43 +0530\""},
       {R"({"$dateFromString": {"dateString": "2021-01-11T12:53:12.506+01:00"}})",
        R"({"$date":{"$numberLong":"1610365992506"}})"},
+      {R"({"$dateFromString": {"dateString": "2024 001", "format": "%Y %j"}})",
+       R"({"$date":{"$numberLong":"1704153600000"}})"},
       {R"({"$dateAdd": {"startDate": {"$date": {"$numberLong": "1706659200000"}}, "unit": "month",
                         "amount": 1}})",
        R"({"$date":{"$numberLong":"1709164800000"}})"},
