@@ -10,6 +10,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <new>
@@ -250,7 +251,7 @@ class SkipList {
   uint64_t random_ = 0x9E3779B97F4A7C15;
 };
 
-class Cursor final : public rocksdb::MemTableRep::Iterator {
+class Cursor : public rocksdb::MemTableRep::Iterator {
  public:
   explicit Cursor(const SkipList& list) : list_(list) {}
   bool Valid() const override { return at_ != nullptr; }
@@ -279,6 +280,13 @@ class Cursor final : public rocksdb::MemTableRep::Iterator {
 
   const SkipList& list_;
   const Node* at_ = nullptr;
+};
+
+// One that nobody has to free, and that nobody frees by mistake.
+class ThreadsCursor final : public Cursor {
+ public:
+  using Cursor::Cursor;
+  static void operator delete(void*) {}
 };
 
 class Memtable final : public rocksdb::MemTableRep {
@@ -310,6 +318,13 @@ class Memtable final : public rocksdb::MemTableRep {
     if (arena == nullptr) return new Cursor(list_);
     Room room(reinterpret_cast<rocksdb::Allocator*>(arena));
     return new (room.take(sizeof(Cursor))) Cursor(list_);
+  }
+  // Without an arena it is asked for by MemTableRep::Get alone, to look for one key, and
+  // RocksDB 7.8 forgets to free it. So each thread has one.
+  Iterator* GetDynamicPrefixIterator(rocksdb::Arena* arena) override {
+    if (arena != nullptr) return GetIterator(arena);
+    alignas(ThreadsCursor) thread_local std::array<std::byte, sizeof(ThreadsCursor)> room;
+    return ::new (room.data()) ThreadsCursor(list_);
   }
 
  private:
