@@ -90,6 +90,23 @@ describe("documents of MongoDB's driver", () => {
     assert.deepEqual((await collection.findOne({ _id: 1 })).tags, ["a", "z", "c"]);
   });
 
+  it("a batch with duplicates leaves those out, or ends at the first", async () => {
+    const documents = Array.from({ length: 1200 }, (_, _id) => ({ _id, n: _id }));
+    const there = [0, 3, 4, 499, 500, 730, 1199];
+    for (const ordered of [false, true]) {
+      const collection = at.collection();
+      await collection.insertMany(there.slice(ordered ? 5 : 0).map((_id) => ({ _id, n: "there" })));
+      const error = await errorOf(collection.insertMany(documents, { ordered }));
+      const refused = ordered ? [730] : there;
+      assert.deepEqual(error.writeErrors.map((one) => [one.index, one.code]), refused.map((index) => [index, 11000]));
+      assert.equal(error.result.insertedCount, ordered ? 730 : 1193);
+      const stored = await collection.find().sort({ _id: 1 }).toArray();
+      const kept = ordered ? [730, 1199] : there;
+      const expected = documents.slice(0, ordered ? 731 : 1200).map((one) => (kept.includes(one._id) ? { ...one, n: "there" } : one));
+      assert.deepEqual(stored, ordered ? [...expected, { _id: 1199, n: "there" }] : expected);
+    }
+  });
+
   it("updates of one document by many at once lose nothing", async () => {
     const collection = at.collection();
     await collection.insertOne({ _id: 1, n: 0 });
