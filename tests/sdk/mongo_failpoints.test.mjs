@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { errorOf, MongoClient, mongoUri, sharedMongo } from "./mongo.mjs";
+import { errorOf, MongoClient, mongoUri, runByHand, sharedMongo } from "./mongo.mjs";
 
 describe("MongoDB: fail points", () => {
   const at = sharedMongo();
@@ -136,6 +136,9 @@ describe("MongoDB: what is asked for and not known is refused", () => {
     assert.equal((await errorOf(run({ aggregate: name, pipeline: [{ $out: "o" }], cursor: {}, readConcern: { level: "linearizable" } }))).code, 72);
     assert.equal((await errorOf(run({ aggregate: name, pipeline: [{ $out: "o" }], cursor: {}, readConcern: { level: "snapshot" } }))).code, 72);
     assert.equal((await errorOf(run({ count: name, readConcern: { level: "snapshot" } }))).code, 72);
+    for (const $clusterTime of [{ clusterTime: {} }, {}, 5]) {
+      assert.equal((await runByHand(at.server, { find: name, $db: at.db.databaseName, $clusterTime })).code, 14);
+    }
     assert.equal((await errorOf(run({ insert: name, documents: [{}], readConcern: { level: "snapshot" } }))).code, 72);
     assert.equal(await collection.countDocuments(), 1);
   });

@@ -132,9 +132,9 @@ using CallPtr = std::unique_ptr<Call>;
 
 std::string session_name(std::string_view user, std::string_view id);
 
-// The cluster's time as clients are told it: seconds and a counter.
+// The cluster's time as clients are told it: seconds, and a counter within each, from 1 on.
 inline uint64_t cluster_time(int64_t now_ms) {
-  return static_cast<uint64_t>(now_ms / 1000) << 32 | 1U;
+  return static_cast<uint64_t>(now_ms / 1000) << 32 | static_cast<uint64_t>(now_ms % 1000 + 1);
 }
 
 // Whether a command that fails with this code may succeed when it is sent again as it is.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "api/mongo/bson/bson_codec.h"
+#include "api/mongo/bson/types.h"
 #include "api/mongo/collections/collections.h"
 #include "api/mongo/commands/access.h"
 #include "api/mongo/commands/command.h"
@@ -244,6 +245,16 @@ void Service::begin(Message message, Connection& connection, std::shared_ptr<Rep
 }
 
 void Service::run_checked(CallPtr call, const Command& command) {
+  // What is told of the cluster's time is not needed here, but a client that tells nonsense learns
+  // of it as from MongoDB.
+  const Value gossip = call->command.find("$clusterTime");
+  if (const Value time = gossip.find("clusterTime");
+      !gossip.is_undefined() && time.type() != value::Type::timestamp) {
+    return call->fail(
+        Error{kTypeMismatch, fmt::format("BSON field '$clusterTime.clusterTime' is the wrong type "
+                                         "'{}', expected type 'timestamp'",
+                                         type_name(time))});
+  }
   const Value level = call->command.find("readConcern").find("level");
   // A cursor goes on as it was opened. Drivers name the level with all commands of a session.
   const bool is_of_cursor = command.run == run_get_more || command.run == run_kill_cursors;
