@@ -1,9 +1,9 @@
 // The sorted table in memory that a partition's writes go to before they are in files: RocksDB's
 // interface for one (rocksdb/memtablerep.h), with a skip list that suits how partitions write.
 //
-// An item has some twenty index entries, so a commit is mostly inserts here. RocksDB's own list
+// An item has a dozen or more index entries, so a commit is mostly inserts here. RocksDB's own list
 // compares keys through two virtual calls and a thread-local counter, and looks for the place of a
-// key from that of the last one upwards: two comparisons for each level, for nothing where keys
+// key from that of the last one upwards: comparing on each level, for nothing where keys
 // lie far apart, as entries of different paths do. Its inserts were half of the instructions of a
 // write. This list compares bytes where they lie, and goes downwards along the path of the last
 // insert for as long as that is the way (decision 0046).
