@@ -135,7 +135,7 @@ rocksdb::DBOptions database_options(const Shared& shared, Store::Mode mode, rock
 }  // namespace orrery::partition
 
 // RocksDB takes the checksum of every record of a log. Debian builds it without the processor's
-// instruction for that, and the tables in its place took 6 % of a server that inserts. A program's
+// instruction for that, and the tables in its place took 9 % of a server that inserts. A program's
 // function comes before that of a shared library, so this one is called (decision 0045).
 namespace rocksdb::crc32c {
 

@@ -33,10 +33,20 @@ Value only_statement(const Call& call, std::string_view member) {
   return statement ? *statement : Value();
 }
 
+// A projection that chooses members: expressions may take long, and the writer has others waiting.
+bool is_quick_projection(const Value& fields) {
+  for (const Value::Member& member : fields.members()) {
+    if (!member.value.is_number() && !member.value.is_bool()) return false;
+  }
+  return true;
+}
+
 // Whatever was asked for, as a findAndModify would: of the others, the modification alone.
 Answer<FindAndModify> parse_only(const Call& call, RunCommand run) {
   if (run == run_find_and_modify) {
-    if (call.message.body.size() > kStatementBytesMax) return refuse(kInvalidLength, "");
+    if (call.message.body.size() > kStatementBytesMax || !is_quick_projection(call["fields"])) {
+      return refuse(kInvalidLength, "");
+    }
     return parse_find_and_modify(call);
   }
   const bool updates = run == run_update;

@@ -39,6 +39,23 @@ bool is_quick(const Value& filter) {
   return true;
 }
 
+// Whether something in it is no comparison: a regular expression, or another condition. As deep as
+// documents nest.
+bool has_condition(const Value& value) {
+  if (value.type() == Type::regex) return true;
+  for (const Value& element : value.elements()) {
+    if (has_condition(element)) return true;
+  }
+  for (const Value::Member& member : value.members()) {
+    if (member.name.starts_with('$') &&
+        std::ranges::find(kQuickOperators, member.name) == kQuickOperators.end()) {
+      return true;
+    }
+    if (has_condition(member.value)) return true;
+  }
+  return false;
+}
+
 std::optional<partition::ItemKey> key_of(const cluster::Routing& routing, const Value& filter) {
   const auto id = equality_of(filter, "_id");
   if (!id || !can_be_row(*id)) return std::nullopt;
@@ -52,7 +69,8 @@ bool is_plain(const Modification& modification) {
   return !modification.is_multi && !modification.update.is_array() &&
          modification.constants.is_undefined() && query.hint.is_undefined() &&
          query.let.is_undefined() && !query.collation && !query.pinned &&
-         is_quick(query.filter);
+         is_quick(query.filter) && !has_condition(modification.array_filters) &&
+         !has_condition(modification.update.find("$pull"));
 }
 
 }  // namespace
