@@ -28,6 +28,13 @@ describe("MongoDB: unique indexes of collections that have documents", () => {
     assert.deepEqual(await names(collection), ["_id_", "mail_1", "shop_1", "shop_1_mail_1", "_id_1_shop_1"]);
   });
 
+  it("are not made with a collation, by which other texts are the same", async () => {
+    const collection = at.collection();
+    const error = await errorOf(collection.createIndex({ mail: 1 }, { unique: true, collation: { locale: "en", strength: 2 } }));
+    assert.equal(error.code, 238);
+    assert.equal(await collection.createIndex({ mail: 1 }, { unique: true, collation: { locale: "simple" } }), "mail_1");
+  });
+
   it("answer 11000 when two documents are the same, and are not made", async () => {
     const collection = at.collection();
     await collection.insertMany([...numbered(500), { _id: "twin", mail: "m17", shop: 99 }]);
