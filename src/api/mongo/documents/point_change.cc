@@ -68,8 +68,8 @@ bool is_plain(const Modification& modification) {
   const FindQuery& query = modification.query;
   return !modification.is_multi && !modification.update.is_array() &&
          modification.constants.is_undefined() && query.hint.is_undefined() &&
-         query.let.is_undefined() && !query.collation && !query.pinned &&
-         is_quick(query.filter) && !has_condition(modification.array_filters) &&
+         query.let.is_undefined() && !query.collation && !query.pinned && is_quick(query.filter) &&
+         !has_condition(modification.array_filters) &&
          !has_condition(modification.update.find("$pull"));
 }
 
