@@ -304,7 +304,7 @@ TEST_F(SourceTest, OrderOfACompositeFromAPlaceThatIsNotThere) {
     const SourceStart start{.values = {Value::make_number(g), Value::make_number(n)},
                             .key = "\xff",
                             .inclusive = inclusive};
-    const auto query = query::bind(std::string("SELECT * FROM c ORDER BY ") + order);
+    const auto query = bound(std::string("SELECT * FROM c ORDER BY ") + order);
     const auto keys = read(space, *query, true, &start, 100);
     return keys ? keys->size() : SIZE_MAX;
   };
