@@ -13,6 +13,15 @@ const upTo = (count) => Array.from({ length: count }, (_, i) => i + 1);
 describe("changes of one document by its _id", () => {
   const at = sharedMongo({}, { maxPoolSize: 50 });
 
+  it("findAndModify with a positional projection is refused by its name", async () => {
+    const collection = at.collection();
+    await collection.insertOne({ _id: 1, a: [1, 2] });
+    const error = await errorOf(collection.findOneAndUpdate({ _id: 1, a: 2 }, { $set: { b: 1 } }, { projection: { "a.$": 1 } }));
+    assert.equal(error.code, 238);
+    assert.match(error.message, /positional projection/);
+    assert.deepEqual(await collection.findOne({ _id: 1 }), { _id: 1, a: [1, 2] });
+  });
+
   it("findAndModify gives each caller a number of its own, updates and replacements in between", async () => {
     const collection = at.collection();
     await collection.insertOne({ _id: "counter", n: 0, others: 0 });
