@@ -64,6 +64,7 @@ const settings = {
     loader: `${build}/bench/load_items`,
     directLoad: `${build}/bench/direct_load`,
     mongoLoad: `${build}/bench/mongo_load`,
+    gremlinLoad: `${build}/bench/gremlin_load`,
     sample: samplePath,
     querySample: join(root, "bench/query_item.json"),
   },
