@@ -4,12 +4,15 @@
 //   ORRERY_BENCH_VERTICES (100,000) and ORRERY_BENCH_EDGES (ten for each vertex)
 //
 // JanusGraph is compared in writes alone, and takes in some hundred edges a second: it is loaded with a tenth of the graph.
+// npm's client loads the graph. It takes as much of the machine as a fast server does: gremlin_load.cc sends what is measured.
+import { rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { fileURLToPath } from "node:url";
 
 import { startGremlinServer, startJanusGraph } from "./gremlin_peers.mjs";
 import { lowToHigh, median, medians, ms, ratio, table, verdict, whole } from "./report.mjs";
-import { freePort, key, startServer, within } from "./server.mjs";
+import { freePort, key, output, startServer, within } from "./server.mjs";
 
 const gremlin = createRequire(fileURLToPath(new URL("../tests/sdk/x.js", import.meta.url)))("gremlin");
 
@@ -19,16 +22,18 @@ const popular = Math.min(1000, Math.floor(edges / 20));  // edges that end at on
 const janusShare = 10;
 const sockets = 8;
 const callers = 32;
+const messages = 20_000;  // that are made for each run of a kind; they are sent again and again
 const partitionKeys = 1000;
 const readsTarget = 1;
 const writesTarget = 5;
 
 export const title = "The Gremlin face";
-export const about = `${whole(vertices)} vertices and ${whole(edges)} edges; ${callers} callers on ${sockets} sockets with npm's gremlin 3.4, ` +
-  "texts with bindings. A vertex has a name and an age, an edge a weight; ends are random, and " +
-  `${whole(popular)} edges end at one vertex. Gremlin Server 3.4 keeps everything in memory and stores nothing; JanusGraph with ` +
+export const about = `${whole(vertices)} vertices and ${whole(edges)} edges; bench/gremlin_load.cc, one thread, ${callers} requests under way ` +
+  `(${sockets} for the last two) on ${sockets} sockets, as npm's gremlin 3.4 sends them but without compression: texts with ` +
+  `bindings. A vertex has a name and an age, an edge a weight; ends are random, and ${whole(popular)} edges end at one vertex. Gremlin Server 3.4 keeps everything in memory and stores nothing; JanusGraph with ` +
   "BerkeleyDB is durable, as Orrery is, is compared in writes, and has a tenth of the graph. All take turns, after a round that warms them up.";
 
+const built = fileURLToPath(new URL("../build/bench/gremlin_load", import.meta.url));
 const patience_s = 120;
 const warmUp_s = 10;
 
@@ -48,12 +53,14 @@ const dialects = {
   indexed: { id: "'code'", at: (name) => `V().has('code', ${name})` },
 };
 
-// Ids of one run are not those of another over the same graph.
+// Ids of one run are not those of another over the same graph. The load puts digits in the place of `fresh`, others each time.
 const run = Date.now().toString(36);
-let added = 0;
+const fresh = "~".repeat(16);
+const requestId = "#".repeat(36);
+let tags = 0;
 const kinds = [
   { name: "addV", writes: true, text: ({ id }) => `g.addV('person').property(${id}, i).property('pk', p).property('name', n).property('age', a)`,
-    bindings: (random) => ({ i: `new${run}-${++added}`, p: `p${random(partitionKeys)}`, n: `new${added}`, a: random(90) }) },
+    bindings: (random) => ({ i: `new${run}-${fresh}`, p: `p${random(partitionKeys)}`, n: `new${fresh}`, a: random(90) }) },
   { name: "addE", writes: true, text: ({ at }) => `g.${at("f")}.addE('knows').to(__.${at("t")}).property('weight', w)`,
     bindings: (random, count) => ({ f: `v${random(count)}`, t: `v${random(count)}`, w: random(100) / 100 }) },
   { name: "has() lookup", text: () => "g.V().has('name', n).values('age')", bindings: (random) => ({ n: `name${random(vertices)}` }) },
@@ -62,14 +69,28 @@ const kinds = [
   { name: "in() of a popular vertex", text: ({ at }) => `g.${at("i")}.in('knows').count()`, few: true, bindings: () => ({ i: "v0" }) },
 ];
 
+// For the load: after its length. Texts and numbers are in GraphSON what they are in JSON.
+function message(mime, request) {
+  const body = JSON.stringify({ requestId: { "@type": "g:UUID", "@value": requestId }, ...request });
+  const bytes = Buffer.from(`0000${String.fromCharCode(mime.length)}${mime}${body}`);
+  bytes.writeUInt32LE(bytes.length - 4);
+  return bytes;
+}
+
+// `program` is the load's, `folder` is where its files are.
 export class Clients {
-  constructor(name, url, dialect, { user, share = 1 } = {}) {
+  constructor(name, url, dialect, { user, share = 1, program = built, folder = tmpdir() } = {}) {
     this.name = name;
+    this.user = user;
+    this.port = new URL(url).port;
+    this.mime = user ? "application/vnd.gremlin-v2.0+json" : "application/vnd.gremlin-v3.0+json";
+    this.program = program;
+    this.folder = folder;
     this.dialect = dialects[dialect];
     this.vertices = vertices / share;
     this.edges = edges / share;
     this.all = Array.from({ length: sockets }, () => new gremlin.driver.Client(url, {
-      traversalSource: "g", mimeType: user ? "application/vnd.gremlin-v2.0+json" : "application/vnd.gremlin-v3.0+json",
+      traversalSource: "g", mimeType: this.mime,
       ...(user ? { authenticator: new gremlin.driver.auth.PlainTextSaslAuthenticator(user, key) } : {}),
     }));
   }
@@ -124,21 +145,35 @@ export class Clients {
     }));
   }
 
-  // For so many seconds: how many a second, and how long one took.
+  // For so many seconds: how many a second, and how long one took. Fails when a request is refused.
   async measure(kind, seconds, seed) {
     const text = kind.text(this.dialect);
-    const times_us = [];
-    const end = performance.now() + seconds * 1000;
-    const began = performance.now();
-    await Promise.all(Array.from({ length: kind.few ? sockets : callers }, async (_, caller) => {
-      const random = numbers(seed * 1000 + caller);
-      while (performance.now() < end) {
-        const start = performance.now();
-        await this.submit(caller, text, kind.bindings(random, this.vertices));
-        times_us.push((performance.now() - start) * 1000);
-      }
-    }));
-    return { perSecond: times_us.length * 1000 / (performance.now() - began), p50_us: median(times_us) };
+    const random = numbers(seed * 1000);
+    const files = [this.#file("messages", Array.from({ length: messages }, () => this.#eval(text, kind.bindings(random, this.vertices)))),
+      ...(this.user ? [this.#file("login", [this.#login()])] : [])];
+    try {
+      const { requests, us, p50_us } = JSON.parse(await output(this.program, this.port, String(seconds), String(sockets),
+        String(kind.few ? 1 : callers / sockets), String(++tags), ...files));
+      return { perSecond: requests / (us / 1e6), p50_us };
+    } finally {
+      for (const file of files) rmSync(file);
+    }
+  }
+
+  #file(what, list) {
+    const path = `${this.folder}/gremlin-${process.pid}-${this.name}-${what}`;
+    writeFileSync(path, Buffer.concat(list));
+    return path;
+  }
+
+  // These two are as npm's client sends them.
+  #eval(gremlin, bindings) {
+    return message(this.mime, { op: "eval", processor: "", args: { gremlin, aliases: { g: "g" }, bindings, language: "gremlin-groovy", accept: this.mime } });
+  }
+
+  #login() {
+    const sasl = Buffer.from(`\0${this.user}\0${key}`).toString("base64");
+    return message(this.mime, { op: "authentication", processor: "traversal", args: { saslMechanism: "PLAIN", sasl } });
   }
 }
 
@@ -149,16 +184,16 @@ export async function startOrrery(programs, folder) {
   const made = await server.rest("POST", "/dbs/db/colls", { headers: { "x-ms-offer-throughput": "1000000" },
     body: { id: "graph", partitionKey: { paths: ["/pk"], kind: "Hash", version: 2 } } });
   if (made.status !== 201 && made.status !== 409) throw new Error(made.text);
-  return { clients: new Clients("Orrery", `ws://127.0.0.1:${port}/gremlin`, "service", { user: "/dbs/db/colls/graph" }), stop: () => server.stop(), server };
+  return { clients: new Clients("Orrery", `ws://127.0.0.1:${port}/gremlin`, "service", { user: "/dbs/db/colls/graph", program: programs.gremlinLoad, folder }), stop: () => server.stop(), server };
 }
 
-export async function startPeers(folder) {
+export async function startPeers(folder, programs = {}) {
   const sides = {};
   const missing = [];
   for (const [name, start, dialect, share] of [["gremlinServer", startGremlinServer, "native", 1], ["janusGraph", startJanusGraph, "indexed", janusShare]]) {
     try {
       const peer = await start(`${folder}/${name}`);
-      sides[name] = { clients: new Clients(name, peer.url, dialect, { share }), stop: () => peer.stop() };
+      sides[name] = { clients: new Clients(name, peer.url, dialect, { share, program: programs.gremlinLoad, folder }), stop: () => peer.stop() };
     } catch (error) {
       missing.push(`${name}: ${error.message.split("\n")[0]}`);
     }
@@ -190,7 +225,7 @@ export async function compare(sides, rounds, seconds, only) {
 
 export async function measure({ programs, folder, rounds, seconds }) {
   const ours = await startOrrery(programs, folder);
-  const { sides: peers, missing } = await startPeers(folder);
+  const { sides: peers, missing } = await startPeers(folder, programs);
   const sides = { ours, ...peers };
   const loaded = {};
   for (const [name, side] of Object.entries(sides)) loaded[name] = await load(side);
