@@ -24,6 +24,9 @@ class __attribute__((capability("mutex"))) Mutex {
 
 class __attribute__((scoped_lockable)) MutexLock {
  public:
+  // The caller has locked it.
+  MutexLock(Mutex& mutex, std::adopt_lock_t /*locked*/) __attribute__((requires_capability(mutex)))
+      : mutex_(mutex) {}
   explicit MutexLock(Mutex& mutex) __attribute__((acquire_capability(mutex))) : mutex_(mutex) {
     mutex_.lock();
   }

@@ -38,13 +38,21 @@ WorkerPool::~WorkerPool() {
 }
 
 void WorkerPool::post(Job job) noexcept {
+  post(std::move(job), true);
+}
+
+void WorkerPool::post_at_end(Job job) noexcept {
+  post(std::move(job), false);
+}
+
+void WorkerPool::post(Job job, bool wakes) noexcept {
   bool inline_here = false;
   const bool queued = survive(name_, [&] {
     MutexLock lock(mutex_);
     inline_here = stopping_;
     if (stopping_) return;
     jobs_.push_back(std::move(job));
-    wake_.notify_one();
+    if (wakes) wake_.notify_one();
   });
   if (!queued) failed_.fetch_add(1, std::memory_order_relaxed);
   if (inline_here) run(std::move(job));

@@ -31,6 +31,9 @@ class WorkerPool {
   ~WorkerPool();  // runs what was posted, then ends
 
   void post(Job job) noexcept;
+  // The same, as the last act of a job of this pool: its thread is about to take one, so that no
+  // other has to be woken.
+  void post_at_end(Job job) noexcept;
   // Runs what was posted and joins. Posting afterwards runs the job in the caller.
   void stop();
 
@@ -38,6 +41,7 @@ class WorkerPool {
   uint64_t failed() const { return failed_.load(std::memory_order_relaxed); }
 
  private:
+  void post(Job job, bool wakes) noexcept;
   void work(size_t index);
   void run(Job job) noexcept;
 

@@ -3,11 +3,15 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <atomic>
+#include <functional>
 #include <future>
 #include <new>
 #include <stdexcept>
 #include <system_error>
+#include <thread>
+#include <vector>
 
 #include "base/await.h"
 #include "base/fault.h"
@@ -52,6 +56,39 @@ TEST_F(WorkerPoolTest, AfterItsEndJobsRunInTheCallerAndMayThrowThereToo) {
   pool.post([&] { ran = true; });
   EXPECT_TRUE(ran);
   EXPECT_EQ(pool.failed(), 1U);
+}
+
+TEST_F(WorkerPoolTest, AJobThatPostsTheNextAsItEndsIsFollowedByItOnTheSameThread) {
+  WorkerPool pool("test", 4);
+  std::vector<std::thread::id> ran_on;
+  std::promise<void> ended;
+  std::function<void()> next = [&] {
+    ran_on.push_back(std::this_thread::get_id());
+    if (ran_on.size() == 100) return ended.set_value();
+    pool.post_at_end([&] { next(); });
+  };
+  pool.post([&] { next(); });
+  ended.get_future().wait();
+  EXPECT_EQ(std::ranges::count(ran_on, ran_on.front()), 100);
+}
+
+TEST_F(WorkerPoolTest, JobsThatWaitComeBeforeTheOneThatIsPostedAtAnEnd) {
+  WorkerPool pool("test", 1);
+  std::vector<int> order;
+  std::promise<void> all_posted;
+  std::promise<void> ended;
+  pool.post([&] {
+    all_posted.get_future().wait();
+    order.push_back(1);
+    pool.post_at_end([&] {
+      order.push_back(3);
+      ended.set_value();
+    });
+  });
+  pool.post([&] { order.push_back(2); });
+  all_posted.set_value();
+  ended.get_future().wait();
+  EXPECT_THAT(order, testing::ElementsAre(1, 2, 3));
 }
 
 TEST_F(WorkerPoolTest, AThreadThatCannotBeMadeIsAnErrorThatNamesThePool) {

@@ -115,6 +115,17 @@ enum class Verb : uint8_t {
 };
 
 struct PreparedTerms;  // prepared_terms.h
+struct Written;
+
+// Hears what a transaction has stored, before its LSN can be seen: whoever follows the partition by
+// LSNs and is told by it misses nothing. Called by the writer, with others waiting: it is quick and
+// waits for nothing.
+class Witness {
+ public:
+  virtual ~Witness() = default;
+  // One for each write.
+  virtual void stored(std::span<const Written> written) = 0;
+};
 
 struct Write {
   Verb verb = Verb::create;
@@ -140,6 +151,7 @@ struct Write {
   // Of `body` and what the finisher adds; null: the writer makes the terms from the stored body.
   std::shared_ptr<const PreparedTerms> prepared;
   std::shared_ptr<const Note> note;  // of a write to an item: left with it
+  std::shared_ptr<Witness> witness;  // of the whole transaction, with its first write
 };
 
 // What a write did, or what a read found.

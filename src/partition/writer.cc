@@ -109,10 +109,16 @@ bool Writer::take_turn() {
   return true;
 }
 
-void Writer::post() noexcept {
+void Writer::post(bool at_end) noexcept {
   survive("posting a writer's job", [&] {
-    shared_.writers.post(
-        [turn = Turn(partition_.shared_from_this(), *this)]() mutable { turn.run(); });
+    WorkerPool::Job job = [turn = Turn(partition_.shared_from_this(), *this)]() mutable {
+      turn.run();
+    };
+    if (at_end) {
+      shared_.writers.post_at_end(std::move(job));
+    } else {
+      shared_.writers.post(std::move(job));
+    }
   });
 }
 
@@ -123,7 +129,7 @@ void Writer::work() noexcept {
     commit(entries, bytes);
   });
   if (!done) survive("failing a run of writes", [&] { fail_all(entries, out_of_memory()); });
-  yield_turn();
+  yield_turn(true);
 }
 
 size_t Writer::take_run(std::vector<Entry>& entries) {
@@ -154,10 +160,10 @@ void Writer::end_turn() noexcept {
     }
     survive("failing a write", [&] { fail_one(entry, out_of_memory()); });
   }
-  yield_turn();
+  yield_turn(false);
 }
 
-void Writer::yield_turn() noexcept {
+void Writer::yield_turn(bool at_end) noexcept {
   {
     MutexLock lock(mutex_);
     running_ = false;
@@ -166,7 +172,7 @@ void Writer::yield_turn() noexcept {
       return;
     }
   }
-  post();
+  post(at_end);
 }
 
 void Writer::commit(std::vector<Entry>& entries, size_t bytes) {
@@ -201,7 +207,7 @@ void Writer::commit(std::vector<Entry>& entries, size_t bytes) {
     }
   }
   if (!run.empty()) {
-    if (auto committed = commit_run(run); !committed) {
+    if (auto committed = commit_run(run, entries, outcomes); !committed) {
       // Whoever was refused because of what the run would have changed was refused for a state that
       // never was: nobody knows what it would have got, so it fails with the commit. Refusals from
       // before the first change were by what is stored, and stand.
@@ -233,7 +239,18 @@ Status Writer::room_to_grow() {
               "the partition was opened on a full disk and takes only removals yet: try again");
 }
 
-Status Writer::commit_run(Run& run) {
+void Writer::tell_witnesses(const std::vector<Entry>& entries,
+                            const std::vector<Outcome>& outcomes) noexcept {
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    const std::vector<Write>& transaction = entries[i].transaction;
+    if (outcomes[i].error || transaction.empty() || !transaction.front().witness) continue;
+    survive("telling what was stored",
+            [&] { transaction.front().witness->stored(outcomes[i].written); });
+  }
+}
+
+Status Writer::commit_run(Run& run, const std::vector<Entry>& entries,
+                          const std::vector<Outcome>& outcomes) {
   // What follows the commit needs no memory: it must not fail.
   PartitionRecord next = run.record();
   const std::optional<PurgeMarksPtr> purges = run.changed_purges();
@@ -282,6 +299,7 @@ Status Writer::commit_run(Run& run) {
   } else {
     removals_.add(next.lsn, std::move(removed));
   }
+  tell_witnesses(entries, outcomes);
   MutexLock lock(mutex_);
   set_record(std::move(next));
   return {};

@@ -98,18 +98,23 @@ class Writer {
   Result<bool> enqueue(std::vector<Write>& transaction, Completion& done);
   // Whether a job is to be posted, after unlocking (posting may run it at once).
   bool take_turn() ORRERY_REQUIRES(mutex_);
-  void post() noexcept;
+  // `at_end`: of the job before it.
+  void post(bool at_end = false) noexcept;
   void work() noexcept;
   // About as many bytes as its batch will have.
   size_t take_run(std::vector<Entry>& entries);
   // Fails what waits, for want of memory.
   void end_turn() noexcept;
-  void yield_turn() noexcept;  // to the next job, if there is work for one
+  // To the next job, if there is work for one.
+  void yield_turn(bool at_end) noexcept;
   void track(std::vector<SizeDelta> deltas) noexcept;
   void set_record(PartitionRecord record) noexcept ORRERY_REQUIRES(mutex_);
   void commit(std::vector<Entry>& entries, size_t bytes);
-  // Commits a run; on failure the partition has stopped taking writes.
-  Status commit_run(Run& run);
+  // Commits the run that these have made; on failure the partition has stopped taking writes.
+  Status commit_run(Run& run, const std::vector<Entry>& entries,
+                    const std::vector<Outcome>& outcomes);
+  static void tell_witnesses(const std::vector<Entry>& entries,
+                             const std::vector<Outcome>& outcomes) noexcept;
   // That it has left, after its commit.
   void remember_sizes(const Run& run) noexcept;
   // Those from `from` on go to the front of the queue again: the run has read enough.
