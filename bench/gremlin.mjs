@@ -61,7 +61,8 @@ let tags = 0;
 const kinds = [
   { name: "addV", writes: true, text: ({ id }) => `g.addV('person').property(${id}, i).property('pk', p).property('name', n).property('age', a)`,
     bindings: (random) => ({ i: `new${run}-${fresh}`, p: `p${random(partitionKeys)}`, n: `new${fresh}`, a: random(90) }) },
-  { name: "addE", writes: true, text: ({ at }) => `g.${at("f")}.addE('knows').to(__.${at("t")}).property('weight', w)`,
+  // Of a label of their own: the hops below walk the same graph everywhere, however many were added.
+  { name: "addE", writes: true, text: ({ at }) => `g.${at("f")}.addE('met').to(__.${at("t")}).property('weight', w)`,
     bindings: (random, count) => ({ f: `v${random(count)}`, t: `v${random(count)}`, w: random(100) / 100 }) },
   { name: "has() lookup", text: () => "g.V().has('name', n).values('age')", bindings: (random) => ({ n: `name${random(vertices)}` }) },
   { name: "two hops", text: ({ at }) => `g.${at("i")}.out('knows').out('knows').count()`, bindings: (random) => ({ i: `v${random(vertices)}` }) },

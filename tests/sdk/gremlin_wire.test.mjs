@@ -258,6 +258,33 @@ describe("gremlin on the wire", () => {
     assert.equal((await at.container.item("1", "p").read()).resource.n[0]._value, "by another");
   });
 
+  it("what only adds at known vertices is done while slow traversals have every thread", async () => {
+    const client = await at.graph("busy");
+    for (const id of ["a", "b"]) {
+      await client.submit("g.addV('v').property('id', i).property('pk', i)", { i: id });
+      await client.submit("g.V(i)", { i: id });
+    }
+    const queue = async (what) => {
+      const { text } = await at.server.rest()("GET", "/metrics", { key: null });
+      return Number(new RegExp(`^orrery_queue_${what}\\{queue="queries"\\} (\\d+)`, "m").exec(text)[1]);
+    };
+    // Each would take hours.
+    const slow = Array(6).fill().reduce((inner) => `repeat(${inner}).times(60)`, "identity()");
+    const others = await Promise.all(Array.from({ length: 16 }, () => raw("busy")));
+    let ended = 0;
+    for (const other of others) other.ask(`g.inject(1).${slow}`).then(() => ++ended);
+    await eventually(async () => await queue("waiting") > 0, { what: "a full house" });
+    await client.submit("g.V('a').addE('e').to(__.V('b')).property('by', 'text')");
+    const { Bytecode } = drivers["3.4"].process;
+    const bytes = new Bytecode().addStep("V", ["b"]).addStep("addE", ["e"])
+      .addStep("to", [new Bytecode().addStep("V", ["a"])]).addStep("property", ["by", "bytecode"]);
+    await client.submit(bytes);
+    assert.equal(ended, 0);
+    for (const other of others) other.close();
+    await eventually(async () => await queue("running") === 0, { what: "the end of the others" });
+    assert.deepEqual((await rows(client, "g.E().values('by')")).sort(), ["bytecode", "text"]);
+  });
+
   it("a traversal ends when its client goes, and stores nothing", async () => {
     await makeSlow("gone");
     const evaluations = async () => {

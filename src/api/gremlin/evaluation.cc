@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "api/gremlin/graph/engine_graph.h"
@@ -25,6 +27,32 @@ constexpr int kOverBudget = 3200;  // the substatus of 429
 // Of results that wait until what the traversal writes is stored. Beyond that it is stored in
 // pieces.
 constexpr size_t kHeldBytesMax = 16ULL << 20;
+// Of a request that is tried on the loop's thread.
+constexpr size_t kAtOnceBytesMax = 4096;
+constexpr size_t kAtOnceCallsMax = 16;
+
+// Whether a traversal looks vertices up by an id or one value, and then gives something of them or
+// adds elements there: when what it needs is in memory, that is done in microseconds.
+bool is_short(const Chain& chain) {
+  const auto is_plain = [](const Argument& argument) {
+    return !argument.predicate && (!argument.chain || is_short(*argument.chain));
+  };
+  for (size_t i = 0; i < chain.calls.size(); ++i) {
+    const StepCall& call = chain.calls[i];
+    static constexpr std::string_view kNames[] = {
+        "V",  "has",   "addV",  "addE",   "property", "to",    "from",
+        "as", "limit", "count", "values", "valueMap", "label", "id"};
+    if (std::ranges::find(kNames, call.name) == std::end(kNames)) return false;
+    if (!std::ranges::all_of(call.arguments, is_plain)) return false;
+    if (call.name != "V") continue;
+    const bool has_id = call.arguments.size() == 1 && call.arguments[0].is_text();
+    const bool has_value = call.arguments.empty() && i + 1 < chain.calls.size() &&
+                           chain.calls[i + 1].name == "has" &&
+                           chain.calls[i + 1].arguments.size() == 2;
+    if (!has_id && !has_value) return false;
+  }
+  return true;
+}
 
 // What a client is told about an error.
 struct Outcome {
@@ -98,7 +126,7 @@ class Evaluation {
                           .message = error.message + what_was_written()};
     answered_ = true;
     note_costs();
-    answers_->fail(failure, attributes_, !stores_later_);
+    answers_->fail(failure, attributes_, may_wait_ && !stores_later_);
     count(outcome.code);
   }
 
@@ -116,10 +144,31 @@ class Evaluation {
                        report.waiting);
   }
 
-  // A commit that is one transaction holds no thread: the answer comes when it is stored.
+  // On a thread that may wait.
   static void run(std::unique_ptr<Evaluation> self) {
     if (auto done = self->evaluate(); !done) return self->fail(done.error());
-    if (!self->stores_later_) return;
+    if (self->stores_later_) store_later(std::move(self));
+  }
+
+  // On a thread that may not wait: a traversal that reads a little from memory, or stores one
+  // transaction. Otherwise nothing has been done, and `self` is as it was.
+  static void try_at_once(std::unique_ptr<Evaluation>& self) {
+    self->may_wait_ = false;
+    if (self->is_for_at_once() && self->evaluate()) {
+      if (self->stores_later_) {
+        store_later(std::move(self));
+      } else {
+        self.reset();
+      }
+      return;
+    }
+    self->start_again();
+    self->may_wait_ = true;
+  }
+
+ private:
+  // A commit that is one transaction holds no thread: the answer comes when it is stored.
+  static void store_later(std::unique_ptr<Evaluation> self) {
     EngineGraph& graph = *self->graph_;
     graph.commit_later([self = std::move(self)](const Status& stored) {
       if (!stored) return self->fail(stored.error());
@@ -127,7 +176,26 @@ class Evaluation {
     });
   }
 
- private:
+  bool is_for_at_once() {
+    if (message_.bytes > kAtOnceBytesMax || !login_->token.empty() || context_.anywhere ||
+        context_.remote) {
+      return false;
+    }
+    auto chain = read();
+    if (!chain) return false;
+    chain_ = std::move(*chain);
+    return count_calls(*chain_) <= kAtOnceCallsMax && is_short(*chain_);
+  }
+
+  void start_again() {
+    graph_.reset();
+    is_parsing_ = true;
+    stores_later_ = false;
+    part_.clear();
+    held_.clear();
+    results_ = given_ = given_bytes_ = held_bytes_ = 0;
+  }
+
   Result<Chain> read() {
     is_parsing_ = true;
     if (is_bytecode_) {
@@ -175,9 +243,12 @@ class Evaluation {
   }
 
   Status evaluate() {
-    auto chain = read();
-    if (!chain) return pass(chain.error());
-    if (const size_t steps = count_calls(*chain); steps > kStepsMax) {
+    if (!chain_) {
+      auto chain = read();
+      if (!chain) return pass(chain.error());
+      chain_ = std::move(*chain);
+    }
+    if (const size_t steps = count_calls(*chain_); steps > kStepsMax) {
       return orrery::fail(
           Code::invalid,
           fmt::format("the traversal has {} steps and the most is {}", steps, kStepsMax));
@@ -211,12 +282,13 @@ class Evaluation {
                                     .memory_max = run_limits.memory,
                                     .only_placement = std::move(grant->placement),
                                     .cache = context_.neighbours.of(routing->container->number),
-                                    .anywhere = context_.anywhere.get()},
+                                    .anywhere = context_.anywhere.get(),
+                                    .may_wait = may_wait_},
                                    routing);
     if (!graph) return pass(graph.error());
     graph_ = std::move(*graph);
     Run run(*graph_, run_limits);
-    auto compiled = compile(*chain, run);
+    auto compiled = compile(*chain_, run);
     if (!compiled) return pass(compiled.error());
     is_parsing_ = false;
     if (!compiled->is_read_only && !grant->may_write) {
@@ -310,6 +382,7 @@ class Evaluation {
 
   // A part with what is stored already; otherwise it waits.
   Status send_part() {
+    if (!may_wait_) return orrery::fail(Code::would_wait, "the client may be slow");
     held_bytes_ += part_.size();
     held_.push_back(std::exchange(part_, {}));
     results_ = 0;
@@ -336,7 +409,9 @@ class Evaluation {
       stores_later_ = true;
       return {};
     }
+    // A thread that may not wait stores no more than that, and holds no parts.
     if (auto sent = send_held(); !sent) return sent;
+    graph_->settle();
     finish_with_results();
     return {};
   }
@@ -344,7 +419,7 @@ class Evaluation {
   void finish_with_results() {
     answered_ = true;
     note_costs();
-    answers_->last(results_ == 0 ? nullptr : &part_, attributes_, !stores_later_);
+    answers_->last(results_ == 0 ? nullptr : &part_, attributes_, may_wait_ && !stores_later_);
     count(results_ == 0 ? status::kNoContent : status::kSuccess);
   }
 
@@ -366,7 +441,9 @@ class Evaluation {
   int64_t part_from_us_ = 0;
   bool is_parsing_ = true;
   bool answered_ = false;
-  bool stores_later_ = false;  // on another thread, which must not wait
+  bool may_wait_ = true;        // on this thread
+  bool stores_later_ = false;   // on another thread, which must not wait
+  std::optional<Chain> chain_;  // once it was read
   Attributes attributes_;
   std::unique_ptr<EngineGraph> graph_;
   std::string part_;  // results of the next answer
@@ -386,6 +463,8 @@ void start_evaluation(const HandlerContext& context, std::unique_ptr<Answers> an
   const uint64_t share = routing ? routing->container->number : 0;
   auto call = std::make_unique<Evaluation>(context, std::move(answers), std::move(login),
                                            std::move(message), form);
+  Evaluation::try_at_once(call);
+  if (!call) return;
   context.lent.lanes.submit(face::Lane::queries, share,
                             std::make_unique<face::WaitingCall<Evaluation>>(
                                 std::move(call), [](std::unique_ptr<Evaluation> running) {

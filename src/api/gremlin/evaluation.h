@@ -9,7 +9,8 @@
 
 namespace orrery::gremlin {
 
-// On a thread of the lanes; every outcome is answered.
+// On the loop's thread where that is quick, otherwise on one of the lanes; every outcome is
+// answered.
 void start_evaluation(const HandlerContext& context, std::unique_ptr<Answers> answers,
                       std::shared_ptr<const Login> login, Message message, GraphSon form);
 

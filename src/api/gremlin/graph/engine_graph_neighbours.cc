@@ -27,7 +27,8 @@ bool EngineGraph::has_cache() {
   const bool may_have =
       terms_.cache && terms_.remote == nullptr && !terms_.only_placement && form_.shown.empty();
   if (may_have && !moment_) {
-    moment_ = terms_.cache->catch_up(reader_.routing_ptr(), form_.key_name);
+    moment_ = terms_.may_wait ? terms_.cache->catch_up(reader_.routing_ptr(), form_.key_name)
+                              : terms_.cache->try_catch_up(reader_.routing_ptr());
   }
   return may_have && moment_.has_value();
 }

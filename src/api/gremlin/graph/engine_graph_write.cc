@@ -18,6 +18,7 @@ constexpr uint64_t kStagedBytesMax = 16ULL << 20;
 
 Status EngineGraph::commit() {
   if (staged_.empty()) return {};
+  if (!terms_.may_wait) return fail(Code::would_wait, "this is not stored in one transaction");
   if (auto checked = check(); !checked) return checked;
   known_hops_.clear();  // without what is staged
   // The next moment may be of other numbers.
@@ -29,6 +30,7 @@ Status EngineGraph::commit() {
 
 void EngineGraph::commit_later(StagedWrites::Done done) {
   if (auto checked = check(); !checked) return done(std::move(checked));
+  reader_.settle();
   staged_.commit_later(commit_terms(), written_, std::move(done));
 }
 

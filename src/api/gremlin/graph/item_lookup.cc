@@ -54,7 +54,7 @@ Status ItemReader::Lookup::next(size_t want, const Take& take) {
   const cluster::LsnDemand demand;
   cluster::Receipt receipt;
   cluster::EngineSpace space(reader_.terms_.engine, reader_.terms_.remote, reader_.routing_,
-                             {reader_.ranges_, any}, demand, receipt);
+                             {reader_.ranges_, any}, demand, receipt, reader_.allowance());
   Status done;
   while (done && !ended_ && request.found < want) {
     done = reader_.patiently([&]() -> Status {
@@ -91,6 +91,7 @@ Status ItemReader::Lookup::read_view(Request& request, query::ItemView& view,
   }
   StringList bodies;
   if (read) read = fetch(request, view, bodies);
+  if (read) read = reader_.may_take(bodies.bytes());
   if (!read) {  // it may be tried again
     at_ = at_before;
     after_ = after_before;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "base/await.h"
 #include "partition/format.h"
@@ -16,6 +17,10 @@ constexpr size_t kKeysOfFetch = 512;
 // While a partition is on its way to another node.
 constexpr int kTriesMax = 6;
 constexpr std::chrono::milliseconds kPause{5};
+// On a thread that may not wait: some ten microseconds.
+constexpr uint32_t kEntriesAtOnce = 128;
+constexpr uint32_t kItemsAtOnce = 8;
+constexpr size_t kBytesAtOnce = 64 * 1024;  // of items
 
 value::KeyPart key_part(const Value& value) {
   value::KeyPart part;
@@ -58,6 +63,11 @@ Status ItemReader::charge(std::string_view placement, const ReadCost& cost) {
   return {};
 }
 
+cluster::ReadAllowance ItemReader::allowance() const {
+  if (terms_.may_wait) return {};
+  return {.reach = partition::Reach::memory, .entries = kEntriesAtOnce, .items = kItemsAtOnce};
+}
+
 Status ItemReader::check() {
   if (terms_.clock.steady_us() > terms_.until_us) {
     timed_out_ = true;
@@ -81,11 +91,26 @@ Status ItemReader::patiently(const std::function<Status()>& read) {
 void ItemReader::pay(std::string_view placement, const partition::Work& work) {
   if (is_free_) return;
   const double charge = prices::query_charge(work);
-  terms_.engine.pay_for_query(routing_, placement, charge);
+  if (terms_.may_wait) {
+    terms_.engine.pay_for_query(routing_, placement, charge);
+  } else {
+    owed_.emplace_back(placement, charge);
+  }
   spent_.charge += charge;
   ++spent_.requests;
   spent_.items += work.items;
   spent_.entries += work.entries_read;
+}
+
+Status ItemReader::may_take(size_t bytes) const {
+  if (terms_.may_wait || bytes <= kBytesAtOnce) return {};
+  return fail(Code::would_wait, "these are large");
+}
+
+void ItemReader::settle() {
+  for (const auto& [placement, charge] : std::exchange(owed_, {})) {
+    terms_.engine.pay_for_query(routing_, placement, charge);
+  }
 }
 
 ItemReader::Query::Query(ItemReader& reader, ItemFilter filter) : reader_(reader) {
@@ -109,6 +134,7 @@ Status ItemReader::Query::prepare() {
 
 Result<const StringList*> ItemReader::Query::next(size_t rows) {
   if (ended_) return nullptr;
+  if (!reader_.terms_.may_wait) return fail(Code::would_wait, "a query may take long");
   if (!bound_) {
     if (auto prepared = prepare(); !prepared) return pass(prepared.error());
   }
@@ -174,7 +200,7 @@ Status ItemReader::fetch(std::vector<Key> keys, const Take& take) {
   const cluster::LsnDemand demand;
   cluster::Receipt receipt;
   cluster::EngineSpace space(terms_.engine, terms_.remote, routing_, {ranges_, any}, demand,
-                             receipt);
+                             receipt, allowance());
   partition::Work work{.kind = partition::WorkKind::query};
   const auto read_view = [&](size_t& at) -> Status {
     std::string end;
@@ -189,6 +215,9 @@ Status ItemReader::fetch(std::vector<Key> keys, const Take& take) {
       }
       auto bodies = (*view)->fetch(stored);
       if (!bodies) return pass(bodies.error());
+      size_t bytes = 0;
+      for (const std::string_view body : *bodies) bytes += body.size();
+      if (auto may = may_take(bytes); !may) return may;
       at = to;
       for (const std::string_view body : *bodies) {
         if (body.empty()) continue;
@@ -211,6 +240,7 @@ Status ItemReader::fetch(std::vector<Key> keys, const Take& take) {
 }
 
 Result<bool> ItemReader::scan(const std::string& placement, size_t most, const Take& take) {
+  if (!terms_.may_wait) return fail(Code::would_wait, "these may be many");
   const value::LevelFilter any;
   const cluster::LsnDemand demand;
   cluster::Receipt receipt;

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/gremlin/graph/item_query.h"
@@ -41,6 +42,9 @@ struct GraphTerms {
   std::optional<std::string> only_placement = {};  // nothing outside it is there
   std::shared_ptr<NeighbourCache> cache = {};      // of the container; null: there is none
   face::ItemsAnywhere* anywhere = nullptr;         // of a node among others, to write at them
+  // False: whatever is not in memory, or not little, is Code::would_wait, and so is storing. What
+  // is read is paid for by settle().
+  bool may_wait = true;
 };
 
 // Where the items of a partition key's value lie.
@@ -78,6 +82,8 @@ class ItemReader {
   };
   // As if it were read now, by one request that starts at this placement: admits and charges it.
   Status charge(std::string_view placement, const ReadCost& cost);
+  // Pays what a traversal that may not wait owes.
+  void settle();
 
   // A query, page by page.
   class Query {
@@ -150,6 +156,9 @@ class ItemReader {
   };
 
  private:
+  // Of one request.
+  cluster::ReadAllowance allowance() const;
+  Status may_take(size_t bytes) const;  // of items
   // Runs `read` again while a partition moves to another node.
   Status patiently(const std::function<Status()>& read);
   void pay(std::string_view placement, const partition::Work& work);
@@ -159,6 +168,7 @@ class ItemReader {
   cluster::KeyBounds bounds_;
   std::vector<query::PlacementRange> ranges_;  // the same
   StoreWork spent_;
+  std::vector<std::pair<std::string, double>> owed_;  // placements and charges
   bool timed_out_ = false;
   bool is_free_ = false;
 };

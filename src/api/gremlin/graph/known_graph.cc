@@ -2,9 +2,12 @@
 #include "api/gremlin/graph/known_graph.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <thread>
 
 #include "api/gremlin/graph/item.h"
 #include "api/gremlin/graph/item_reader.h"
+#include "base/survive.h"
 #include "partition/format.h"
 #include "partition/removal_log.h"
 #include "prices/request_units.h"
@@ -23,6 +26,7 @@ constexpr size_t kPlacesOfChanges = 16'384;
 // whole once between them.
 constexpr size_t kPlacesOfMisses = 65'536;
 constexpr uint8_t kMissesOfScan = 2;
+constexpr int kTriesToFollow = 8;
 // With its place in the maps and vectors.
 constexpr size_t kVertexBytes = 320;
 // Of EdgeEnds, for each list that names the edge.
@@ -71,39 +75,66 @@ bool KnownGraph::is_true(uint64_t moment, uint64_t hash) const {
          changed_at_[hash >> 32 & (kPlacesOfChanges - 1)] <= moment;
 }
 
-uint64_t KnownGraph::catch_up() {
-  const auto is_behind = [this](size_t part) ORRERY_HELD_BY_CALLER {
-    // One that is closed does not change.
-    const auto partition = routing_->slots[part]->opened();
-    return partition != nullptr && partition->lsn() != lsns_[part];
-  };
-  const auto parts_behind = [&]() ORRERY_HELD_BY_CALLER {
-    std::vector<std::pair<size_t, uint64_t>> behind;
-    for (size_t part = 0; part < lsns_.size(); ++part) {
-      if (is_behind(part)) behind.emplace_back(part, lsns_[part]);
-    }
-    return behind;
-  };
-  {
-    const ReadLock lock(mutex_);
-    if (parts_behind().empty()) return moment_;
+bool KnownGraph::is_behind(size_t part) const {
+  // One that is closed does not change.
+  const auto partition = routing_->slots[part]->opened();
+  return partition != nullptr && partition->lsn() != lsns_[part];
+}
+
+std::optional<uint64_t> KnownGraph::current_moment() const {
+  const ReadLock lock(mutex_);
+  for (size_t part = 0; part < lsns_.size(); ++part) {
+    if (is_behind(part)) return std::nullopt;
   }
+  return moment_;
+}
+
+uint64_t KnownGraph::catch_up() {
+  if (const auto moment = current_moment()) return *moment;
   const MutexLock following(following_);
+  return *follow(true);
+}
+
+std::optional<uint64_t> KnownGraph::try_catch_up() {
+  if (const auto moment = current_moment()) return moment;
+  // Others hold it for microseconds, unless they read.
+  for (int tries = 1; !following_.try_lock(); ++tries) {
+    if (tries == kTriesToFollow) return std::nullopt;
+    std::this_thread::yield();
+  }
+  const MutexLock following(following_, std::adopt_lock);
+  return follow(false);
+}
+
+std::optional<uint64_t> KnownGraph::follow(bool reads) {
   std::vector<std::pair<size_t, uint64_t>> behind;
   {
     const ReadLock lock(mutex_);
-    behind = parts_behind();
+    for (size_t part = 0; part < lsns_.size(); ++part) {
+      if (is_behind(part)) behind.emplace_back(part, lsns_[part]);
+    }
     if (behind.empty()) return moment_;
   }
+  bool has_all = true;
   std::vector<News> all;
   for (const auto& [part, from] : behind) {
     const auto partition = routing_->slots[part]->opened();
-    if (partition != nullptr) all.push_back(news_of(part, *partition, from));
+    if (partition == nullptr) continue;
+    const uint64_t now = partition->lsn();
+    if (auto noted = noted_.take(part, from, now)) {
+      all.push_back({.part = part, .lsn = now, .changes = std::move(noted)});
+    } else if (reads) {
+      feeds_read_.fetch_add(1, std::memory_order_relaxed);
+      all.push_back(read_news(part, *partition, from));
+    } else {
+      has_all = false;
+    }
   }
   const WriteLock lock(mutex_);
   ++moment_;
   for (const News& news : all) take_in(news);
-  return moment_;
+  evict();
+  return has_all ? std::optional(moment_) : std::nullopt;
 }
 
 void KnownGraph::note_stored(uint32_t range, std::vector<StoredNotes::Stored> transaction) {
@@ -114,16 +145,6 @@ void KnownGraph::note_stored(uint32_t range, std::vector<StoredNotes::Stored> tr
   const auto at =
       std::ranges::find(routing_->slots, slot, [](const auto& one) { return one.get(); });
   noted_.add(static_cast<size_t>(at - routing_->slots.begin()), std::move(transaction));
-}
-
-KnownGraph::News KnownGraph::news_of(size_t part, const partition::Partition& partition,
-                                     uint64_t from) {
-  const uint64_t now = partition.lsn();
-  if (auto noted = noted_.take(part, from, now)) {
-    return {.part = part, .lsn = now, .changes = std::move(noted)};
-  }
-  feeds_read_.fetch_add(1, std::memory_order_relaxed);
-  return read_news(part, partition, from);
 }
 
 KnownGraph::News KnownGraph::read_news(size_t part, const partition::Partition& partition,
@@ -164,9 +185,48 @@ void KnownGraph::take_in(const News& news) {
     if (!change.edge) continue;
     note_change(hash_of(change.edge->out.id, About::outgoing));
     note_change(hash_of(change.edge->in.id, About::incoming));
-    if (const Number out = find_number(change.edge->out); out != kNone) drop_list(out, true);
-    if (const Number in = find_number(change.edge->in); in != kNone) drop_list(in, false);
+    if (const Number out = find_number(change.edge->out); out != kNone) add_edge(out, true, change);
+    if (const Number in = find_number(change.edge->in); in != kNone) add_edge(in, false, change);
   }
+}
+
+void KnownGraph::add_edge(Number of, bool is_out, const StoredNotes::Change& change) {
+  bool added = false;
+  survive("a neighbour", [&]() ORRERY_HELD_BY_CALLER { added = try_add_edge(of, is_out, change); });
+  if (!added) drop_list(of, is_out);
+}
+
+bool KnownGraph::try_add_edge(Number of, bool is_out, const StoredNotes::Change& change) {
+  const ListPtr before = side(is_out)[of];
+  if (!before || change.new_bytes == 0) return false;
+  if (before->is_too_long) return true;
+  if (before->edges.size() == kListMax) return false;
+  const uint64_t hash = item_hash(change.placement, change.row);
+  EdgeEnds::Ends ends = ends_.find(hash);
+  Number& end = is_out ? ends.out : ends.in;
+  if (end != kNone) return false;
+  end = of;
+
+  auto list = std::make_shared<List>(*before);
+  const uint32_t label = label_number(change.edge->label);
+  auto stretch = std::ranges::find(list->labels, label, &Stretch::label);
+  if (stretch == list->labels.end()) {
+    const auto at = static_cast<uint32_t>(list->others.size());
+    stretch = list->labels.insert(stretch, {label, at, at});
+  }
+  const auto at = static_cast<std::ptrdiff_t>(stretch->to);
+  list->others.insert(list->others.begin() + at,
+                      make_number(is_out ? change.edge->in : change.edge->out));
+  list->edges.insert(list->edges.begin() + at, hash);
+  ++stretch->to;
+  for (++stretch; stretch != list->labels.end(); ++stretch) ++stretch->from, ++stretch->to;
+  list->cost += ReadCost::of_item(change.new_bytes);
+  ++list->cost.entries;
+
+  ends_.set(hash, ends);
+  grow(list->memory() - before->memory() + kEndBytes);
+  side(is_out)[of] = std::move(list);
+  return true;
 }
 
 void KnownGraph::drop_item(std::string_view placement, const std::string& row) {

@@ -7,9 +7,10 @@
 // with a new one (neighbour_cache.h).
 //
 // It follows the partitions by their LSNs. Before a traversal uses it, catch_up() drops what the
-// changes and removals since then are about, and gives a moment. What traversals of this process
-// have stored is told by note_stored(); for all else the change feed is read. What a traversal
-// reads after its moment is kept only if nothing that was dropped since then is about it.
+// changes and removals since then are about, adds new edges to the lists of their vertices, and
+// gives a moment. What traversals of this process have stored is told by note_stored(), before its
+// LSN can be seen; for all else the change feed is read. What a traversal reads after its moment is
+// kept only if no change since then is about it.
 //
 // Vertices that it gives are shared between traversals, and must not be changed.
 //
@@ -66,7 +67,7 @@ class KnownGraph {
   };
   // Immutable.
   struct List {
-    std::vector<Number> others;   // by label, and then in the order in which they were made
+    std::vector<Number> others;   // those of a label in the order in which they were made
     std::vector<uint64_t> edges;  // their items: item_hash()
     std::vector<Stretch> labels;
     ReadCost cost;
@@ -111,6 +112,8 @@ class KnownGraph {
 
   // Drops what is out of date, and gives the moment. Reads what has changed and was not noted.
   uint64_t catch_up();
+  // Nothing when that has to be read, or when others are about it.
+  std::optional<uint64_t> try_catch_up();
   // All writes of one transaction that the partition with this range has stored.
   void note_stored(uint32_t range, std::vector<StoredNotes::Stored> transaction);
   // How often catch_up() has read the change feed of a partition, for tests.
@@ -169,10 +172,18 @@ class KnownGraph {
     uint64_t lsn;
     std::optional<std::vector<StoredNotes::Change>> changes;
   };
-  News news_of(size_t part, const partition::Partition& partition, uint64_t from)
-      ORRERY_REQUIRES(following_);
+  // The moment, unless some partition has gone on since.
+  std::optional<uint64_t> current_moment() const;
+  // Catches up with every partition, or those of which everything was noted. Nothing: not all.
+  std::optional<uint64_t> follow(bool reads) ORRERY_REQUIRES(following_);
+  bool is_behind(size_t part) const ORRERY_REQUIRES_SHARED(mutex_);
   News read_news(size_t part, const partition::Partition& partition, uint64_t from) const;
   void take_in(const News& news) ORRERY_REQUIRES(mutex_);
+  // An edge that is new at one of its vertices.
+  void add_edge(Number of, bool is_out, const StoredNotes::Change& change) ORRERY_REQUIRES(mutex_);
+  // False: the list can only be read again.
+  bool try_add_edge(Number of, bool is_out, const StoredNotes::Change& change)
+      ORRERY_REQUIRES(mutex_);
   void drop_item(std::string_view placement, const std::string& row) ORRERY_REQUIRES(mutex_);
   void drop_part(size_t part) ORRERY_REQUIRES(mutex_);
   void drop_list(Number of, bool is_out) ORRERY_REQUIRES(mutex_);

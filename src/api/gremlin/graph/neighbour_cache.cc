@@ -5,13 +5,25 @@
 
 namespace orrery::gremlin {
 
+bool NeighbourCache::is_followed(const cluster::Routing& routing) {
+  return !routing.schema->default_life_ms &&
+         std::ranges::all_of(routing.slots,
+                             [](const auto& slot) { return slot->here && !slot->gone; });
+}
+
+std::optional<NeighbourCache::Moment> NeighbourCache::try_catch_up(
+    const cluster::RoutingPtr& routing) {
+  if (!is_followed(*routing)) return std::nullopt;
+  const auto graph = this->graph();
+  if (!graph || graph->is_retired() || !graph->is_of(*routing)) return std::nullopt;
+  const auto number = graph->try_catch_up();
+  if (!number) return std::nullopt;
+  return Moment{graph, *number};
+}
+
 std::optional<NeighbourCache::Moment> NeighbourCache::catch_up(const cluster::RoutingPtr& routing,
                                                                const std::string& key_name) {
-  const bool is_followed = !routing->schema->default_life_ms &&
-                           std::ranges::all_of(routing->slots, [](const auto& slot) {
-                             return slot->here && !slot->gone;
-                           });
-  if (!is_followed) {
+  if (!is_followed(*routing)) {
     clear();
     return std::nullopt;
   }

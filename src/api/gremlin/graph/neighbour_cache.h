@@ -37,6 +37,8 @@ class NeighbourCache {
   // What is known, without what is out of date. Nothing: it cannot be used. `key_name`: the
   // property that is the partition key. Reads what has changed.
   std::optional<Moment> catch_up(const cluster::RoutingPtr& routing, const std::string& key_name);
+  // The same without reading or waiting. Nothing: not this way.
+  std::optional<Moment> try_catch_up(const cluster::RoutingPtr& routing);
   // What is known, as it is; null: nothing.
   std::shared_ptr<KnownGraph> graph() {
     const MutexLock lock(mutex_);
@@ -45,6 +47,9 @@ class NeighbourCache {
   void clear();
 
  private:
+  // Whether changes of this container can be followed.
+  static bool is_followed(const cluster::Routing& routing);
+
   std::atomic<size_t>& used_;
   const size_t bytes_max_;
   Mutex mutex_;

@@ -146,38 +146,60 @@ bool StagedWrites::is_of_one_key() const {
 void StagedWrites::commit_later(const Terms& terms, WriteReport& report, Done done) {
   Group group;
   for (Entry& entry : entries_) {
-    if (!entry.is_void) group.push_back(&entry);
+    if (entry.is_void) continue;
+    // No step comes after it that would need the elements as they are stored.
+    entry.write.wants_item = false;
+    group.push_back(&entry);
   }
-  // No step comes after it that would need the elements as they are stored.
   write(group, terms,
-        [this, group, known = terms.known, &report,
+        [this, count = group.size(), &report,
          done = std::move(done)](const cluster::WriteReply& reply) mutable {
           report.charge += reply.receipt.charge;
-          (reply.error ? report.waiting : report.stored) += group.size();
-          if (known && !reply.error) tell(*known, group, reply);
+          (reply.error ? report.waiting : report.stored) += count;
           clear();
           done(reply.error ? Status(pass(*reply.error)) : Status());
         });
 }
 
-void StagedWrites::tell(KnownGraph& known, const Group& group, const cluster::WriteReply& reply) {
-  if (reply.written.size() != group.size()) return;
-  std::vector<StoredNotes::Stored> stored;
-  stored.reserve(group.size());
-  for (size_t i = 0; i < group.size(); ++i) {
-    const Entry& entry = *group[i];
-    const bool has_edge = entry.write.verb != Verb::remove && entry.element.is_edge();
-    stored.push_back({.lsn = reply.written[i].version.lsn,
-                      .change = {.placement = entry.write.placement,
-                                 .row = entry.write.row,
-                                 .edge = has_edge ? entry.element.edge() : nullptr}});
+// Tells what is known of the graph. It may hear of the same writes again, when they are sent again.
+class StagedWrites::Witness final : public partition::Witness {
+ public:
+  Witness(std::shared_ptr<KnownGraph> known, const Group& group) : known_(std::move(known)) {
+    changes_.reserve(group.size());
+    for (const Entry* entry : group) {
+      const bool has_edge = entry->write.verb != Verb::remove && entry->element.is_edge();
+      changes_.push_back({.placement = entry->write.placement,
+                          .row = entry->write.row,
+                          .edge = has_edge ? entry->element.edge() : nullptr});
+      is_new_.push_back(entry->write.verb == Verb::create);
+    }
   }
-  known.note_stored(reply.written.front().version.range, std::move(stored));
-}
+  void stored(std::span<const partition::Written> written) override {
+    if (written.size() != changes_.size()) return;
+    std::vector<StoredNotes::Stored> stored;
+    stored.reserve(changes_.size());
+    for (size_t i = 0; i < changes_.size(); ++i) {
+      stored.push_back({.lsn = written[i].version.lsn, .change = changes_[i]});
+      StoredNotes::Change& change = stored.back().change;
+      if (!change.edge || !is_new_[i]) continue;
+      change.new_bytes = static_cast<uint32_t>(written[i].new_bytes - change.row.size());
+    }
+    known_->note_stored(written.front().version.range, std::move(stored));
+  }
+
+ private:
+  const std::shared_ptr<KnownGraph> known_;
+  std::vector<StoredNotes::Change> changes_;
+  std::vector<bool> is_new_;
+};
 
 void StagedWrites::write(const Group& group, const Terms& terms, Reply done) {
   std::vector<partition::Write> transaction;
+  transaction.reserve(group.size());
   for (const Entry* entry : group) transaction.push_back(entry->write);
+  if (terms.known) {
+    transaction.front().witness = std::make_shared<Witness>(terms.known, group);
+  }
   if (terms.anywhere == nullptr) {
     return terms.engine.write(terms.routing, std::move(transaction), std::move(done));
   }
@@ -204,7 +226,7 @@ Status StagedWrites::store(std::span<const Group> some, const Terms& terms, Writ
     uint32_t wait_ms = 1;
     for (size_t i = 0; i < left.size(); ++i) {
       const Group& group = *left[i];
-      auto error = take(replies[i], group, terms, report);
+      auto error = take(replies[i], group, report);
       if (!error) continue;
       report.waiting += group.size();
       if (error->code == Code::throttled) {
@@ -223,11 +245,10 @@ Status StagedWrites::store(std::span<const Group> some, const Terms& terms, Writ
 }
 
 std::optional<Error> StagedWrites::take(const cluster::WriteReply& reply, const Group& group,
-                                        const Terms& terms, WriteReport& report) {
+                                        WriteReport& report) {
   report.charge += reply.receipt.charge;
   if (reply.error) return reply.error;
   report.stored += group.size();
-  if (terms.known) tell(*terms.known, group, reply);
   for (size_t i = 0; i < group.size() && i < reply.written.size(); ++i) {
     note_stored(group[i]->element, reply.written[i]);
   }
@@ -235,10 +256,9 @@ std::optional<Error> StagedWrites::take(const cluster::WriteReply& reply, const 
 }
 
 std::optional<Error> StagedWrites::take(std::future<cluster::WriteReply>& answer,
-                                        const Group& group, const Terms& terms,
-                                        WriteReport& report) {
+                                        const Group& group, WriteReport& report) {
   try {
-    return take(answer.get(), group, terms, report);
+    return take(answer.get(), group, report);
   } catch (const std::future_error&) {  // as base/await.h
     return Error{.code = Code::overloaded,
                  .message =

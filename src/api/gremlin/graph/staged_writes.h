@@ -71,6 +71,7 @@ class StagedWrites {
   };
   // Of one partition key, in the order in which they were staged.
   using Group = std::vector<Entry*>;
+  class Witness;
 
   // By when they are to be stored.
   std::array<std::vector<Group>, 3> groups();
@@ -80,10 +81,9 @@ class StagedWrites {
   using Reply = std::move_only_function<void(cluster::WriteReply)>;
   static void write(const Group& group, const Terms& terms, Reply done);
   static std::optional<Error> take(std::future<cluster::WriteReply>& answer, const Group& group,
-                                   const Terms& terms, WriteReport& report);
+                                   WriteReport& report);
   static std::optional<Error> take(const cluster::WriteReply& reply, const Group& group,
-                                   const Terms& terms, WriteReport& report);
-  static void tell(KnownGraph& known, const Group& group, const cluster::WriteReply& reply);
+                                   WriteReport& report);
   void clear();
 
   std::vector<Entry> entries_;

@@ -36,10 +36,11 @@ std::optional<std::vector<StoredNotes::Change>> StoredNotes::take(size_t part, u
   if (are_all) {
     taken.emplace();
     for (auto at = noted.begin(); at != end; ++at) {
+      changes_ -= at->second.size();
       std::ranges::move(at->second, std::back_inserter(*taken));
     }
+    noted.erase(noted.begin(), end);
   }
-  forget(noted, end);
   return taken;
 }
 

@@ -27,7 +27,8 @@ class StoredNotes {
   struct Change {
     std::string placement;
     std::string row;
-    EdgePtr edge;  // as it was written; null for a vertex, and for what was removed
+    EdgePtr edge;            // as it was written; null for a vertex, and for what was removed
+    uint32_t new_bytes = 0;  // of an edge that was not there before: its item's JSON
   };
   struct Stored {
     uint64_t lsn;
@@ -38,8 +39,8 @@ class StoredNotes {
 
   // All changes of one transaction.
   void add(size_t part, std::vector<Stored> transaction);
-  // Every change after `from`, up to `to`; nothing when some of that time are not known. Those up
-  // to `to` are forgotten.
+  // Every change after `from`, up to `to`, which are forgotten then; nothing when some of that time
+  // are not known.
   std::optional<std::vector<Change>> take(size_t part, uint64_t from, uint64_t to);
 
  private:

@@ -40,7 +40,8 @@ TEST(StoredNotesTest, SayNothingOfATimeThatTheyKnowAPartOf) {
   EXPECT_EQ(rows(notes, 0, 10, 13), std::nullopt) << "12 was somebody else";
   notes.add(0, {write(15, "e")});
   notes.add(0, {write(14, "d")});
-  EXPECT_EQ(rows(notes, 0, 12, 15), std::nullopt) << "13 was forgotten";
+  EXPECT_EQ(rows(notes, 0, 11, 15), std::nullopt) << "12 still was";
+  EXPECT_THAT(rows(notes, 0, 12, 15), Optional(ElementsAre("c", "d", "e")));
   notes.add(0, {write(16, "f")});
   notes.add(0, {write(17, "g")});
   notes.add(0, {write(18, "h")});

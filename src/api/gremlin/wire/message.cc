@@ -156,6 +156,7 @@ Status read_message(std::string_view bytes, bool is_binary, Message& message) {
     }
     if (!mime_read && !bytes.starts_with('{')) return mime_read;
   }
+  message.bytes = bytes.size();
   auto document = value::JsonDocument::parse(bytes);
   if (!document) return fail(Code::invalid, "the request is not JSON: " + document.error().message);
   message.document = std::make_unique<value::JsonDocument>(std::move(*document));

@@ -44,6 +44,7 @@ struct Message {
   GraphSon form = GraphSon::v2;  // that the mime type names
   bool is_typed_form = true;     // false: the mime type asks for the untyped form
   std::string graphbinary_id;    // the 16 bytes of a GraphBinary request's id; empty: it is none
+  size_t bytes = 0;              // of its JSON
   std::unique_ptr<value::JsonDocument> document;
   const value::Node* arguments = nullptr;  // in the document; null: there are none
 
