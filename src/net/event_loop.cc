@@ -120,19 +120,25 @@ void EventLoop::turn(int wait_ms) {
     if (!survive("a stream's next turn", [&] { stream->on_next_turn(); })) stream->on_failure();
   }
   going_on_.clear();
-  telling_ = false;
-  for (const std::shared_ptr<Stream>& writer : writers_) {
-    if (!survive("writing answers", [&] { writer->on_turn_end(); })) writer->on_failure();
-  }
-  writers_.clear();
+  write_answers();
   if (woken) {
+    telling_ = true;
     run_posted();
+    write_answers();
     visit_notified();
   }
   survive("time limits", [&] {
     run_due();
     close_slow_readers();
   });
+}
+
+void EventLoop::write_answers() {
+  telling_ = false;
+  for (const std::shared_ptr<Stream>& writer : writers_) {
+    if (!survive("writing answers", [&] { writer->on_turn_end(); })) writer->on_failure();
+  }
+  writers_.clear();
 }
 
 void EventLoop::go_on_later(const std::shared_ptr<Stream>& stream) {

@@ -7,7 +7,7 @@
 // 3. continue streams that used up their share of the last turn;
 // 4. let streams write the answers that resulted (written together, they wake their reader once and
 //    not once for each);
-// 5. run posted work;
+// 5. run posted work, and write what results from it;
 // 6. check deadlines, and the memory that slow readers hold.
 //
 // Descriptors are registered once, edge-triggered, for reading and writing. So a request needs no
@@ -88,7 +88,8 @@ class EventLoop : public std::enable_shared_from_this<EventLoop> {
   // Runs `work` once, when the time has come. For the listeners: one at a time for each.
   void after(std::chrono::milliseconds delay, std::move_only_function<void()> work);
 
-  // True while watchers are told of events: the stream is then asked to write at their end.
+  // True while watchers are told of events, or posted work is run: the stream is then asked to
+  // write at their end.
   bool write_later(const std::shared_ptr<Stream>& stream);
   // The stream goes on in the next turn, after all that have events by then.
   void go_on_later(const std::shared_ptr<Stream>& stream);
@@ -115,6 +116,7 @@ class EventLoop : public std::enable_shared_from_this<EventLoop> {
   void wake() noexcept;
   void visit_notified() noexcept;
   void run_posted();
+  void write_answers();
   void run_due();
   void tick();
   void close_slow_readers();

@@ -320,6 +320,23 @@ TEST_F(EngineGraphTest, WhatIsKnownFollowsRandomWrites) {
   }
 }
 
+TEST_F(EngineGraphTest, WhatIsKnownKeepsUpWhileNobodyReads) {
+  open();
+  const auto routing = make("g");
+  make_hub(routing, 2);
+  run(routing, "g.V('s0').out().id()");
+  const auto known = caches_.of(routing->container->number)->graph();
+  const uint64_t read = known->feeds_read();
+  const size_t rounds = 2 * StoredNotes::kChangesMax / 300;
+  for (size_t i = 0; i < rounds; ++i) {
+    run(routing,
+        "g.inject(1).repeat(union(identity(),identity())).times(9).limit(300)"
+        ".addV('v').property('pk','k0')");
+  }
+  EXPECT_THAT(run(routing, "g.V('s0').out().id()"), ElementsAre("hub"));
+  EXPECT_EQ(known->feeds_read(), read);
+}
+
 // Nobody can see a commit before what is known has heard of it.
 TEST_F(EngineGraphTest, WhatManyThreadsStoreIsFollowedWithoutReadingIt) {
   open();

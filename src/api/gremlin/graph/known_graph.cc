@@ -137,6 +137,13 @@ std::optional<uint64_t> KnownGraph::follow(bool reads) {
   return has_all ? std::optional(moment_) : std::nullopt;
 }
 
+void KnownGraph::keep_up() {
+  if (noted_.changes() < keeps_up_at_.load(std::memory_order_relaxed)) return;
+  try_catch_up();
+  // What is left waits for somebody who reads.
+  keeps_up_at_.store(std::max(kKeptUpWith, 2 * noted_.changes()), std::memory_order_relaxed);
+}
+
 void KnownGraph::note_stored(uint32_t range, std::vector<StoredNotes::Stored> transaction) {
   if (is_retired() || transaction.empty()) return;
   const cluster::Slot* slot = routing_->slot_of(transaction.front().change.placement).get();

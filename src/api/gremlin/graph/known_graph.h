@@ -116,6 +116,9 @@ class KnownGraph {
   std::optional<uint64_t> try_catch_up();
   // All writes of one transaction that the partition with this range has stored.
   void note_stored(uint32_t range, std::vector<StoredNotes::Stored> transaction);
+  // For whoever writes: catches up when much was noted, as try_catch_up() does. While nobody reads,
+  // more would be noted than can be kept.
+  void keep_up();
   // How often catch_up() has read the change feed of a partition, for tests.
   uint64_t feeds_read() const { return feeds_read_.load(std::memory_order_relaxed); }
 
@@ -158,6 +161,8 @@ class KnownGraph {
 
  private:
   static constexpr Number kNone = UINT32_MAX;
+  // Changes: they are taken in within some hundred microseconds.
+  static constexpr size_t kKeptUpWith = 64;
   enum class About : uint8_t { vertex, outgoing, incoming };
   // The vertices with one id.
   struct Id {
@@ -216,6 +221,7 @@ class KnownGraph {
   std::atomic<bool> is_retired_{false};
 
   StoredNotes noted_;
+  std::atomic<size_t> keeps_up_at_{kKeptUpWith};  // so many changes
   std::atomic<uint64_t> feeds_read_{0};
   // Held while it catches up, so that the change feed is read without mutex_. Before mutex_.
   Mutex following_;

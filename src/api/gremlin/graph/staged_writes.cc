@@ -198,6 +198,7 @@ void StagedWrites::write(const Group& group, const Terms& terms, Reply done) {
   transaction.reserve(group.size());
   for (const Entry* entry : group) transaction.push_back(entry->write);
   if (terms.known) {
+    terms.known->keep_up();
     transaction.front().witness = std::make_shared<Witness>(terms.known, group);
   }
   if (terms.anywhere == nullptr) {

@@ -6,6 +6,7 @@
 // Threading: any thread.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -42,6 +43,8 @@ class StoredNotes {
   // Every change after `from`, up to `to`, which are forgotten then; nothing when some of that time
   // are not known.
   std::optional<std::vector<Change>> take(size_t part, uint64_t from, uint64_t to);
+  // How many are noted. Without waiting.
+  size_t changes() const { return changes_; }
 
  private:
   using ByLsn = std::map<uint64_t, std::vector<Change>>;
@@ -49,7 +52,7 @@ class StoredNotes {
 
   Mutex mutex_;
   std::vector<ByLsn> noted_ ORRERY_GUARDED_BY(mutex_);  // by partition
-  size_t changes_ ORRERY_GUARDED_BY(mutex_) = 0;
+  std::atomic<size_t> changes_ = 0;                     // set with mutex_
 };
 
 }  // namespace orrery::gremlin
