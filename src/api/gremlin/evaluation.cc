@@ -151,19 +151,25 @@ class Evaluation {
   }
 
   // On a thread that may not wait: a traversal that reads a little from memory, or stores one
-  // transaction. Otherwise nothing has been done, and `self` is as it was.
-  static void try_at_once(std::unique_ptr<Evaluation>& self) {
+  // transaction. False: nothing has been done, and `self` is as it was.
+  static bool try_at_once(std::unique_ptr<Evaluation>& self) {
     self->may_wait_ = false;
-    if (self->is_for_at_once() && self->evaluate()) {
-      if (self->stores_later_) {
+    if (self->is_for_at_once()) {
+      const Status done = self->evaluate();
+      if (done && self->stores_later_) {
         store_later(std::move(self));
-      } else {
-        self.reset();
+        return true;
       }
-      return;
+      // A client that is over its budget takes no other thread.
+      if (!done && done.error().code == Code::throttled) {
+        if (self->graph_) self->graph_->settle();
+        self->fail(done.error());
+      }
+      if (self->answered_) return true;
     }
     self->start_again();
     self->may_wait_ = true;
+    return false;
   }
 
  private:
@@ -463,8 +469,7 @@ void start_evaluation(const HandlerContext& context, std::unique_ptr<Answers> an
   const uint64_t share = routing ? routing->container->number : 0;
   auto call = std::make_unique<Evaluation>(context, std::move(answers), std::move(login),
                                            std::move(message), form);
-  Evaluation::try_at_once(call);
-  if (!call) return;
+  if (Evaluation::try_at_once(call)) return;
   context.lent.lanes.submit(face::Lane::queries, share,
                             std::make_unique<face::WaitingCall<Evaluation>>(
                                 std::move(call), [](std::unique_ptr<Evaluation> running) {

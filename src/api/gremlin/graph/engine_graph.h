@@ -72,7 +72,7 @@ class EngineGraph final : public Graph {
   // The last thing that is asked of it, which it outlives. `done` is called on any thread.
   void commit_later(StagedWrites::Done done);
   bool has_staged() const { return !staged_.empty(); }
-  // At the end of a traversal that stores nothing: pays what it owes.
+  // At the end of a traversal without commit_later(): pays what it owes.
   void settle() { reader_.settle(); }
   // Of commits so far, and what is still staged.
   WriteReport written() const;
