@@ -42,7 +42,11 @@ class NoRecovery final : public rocksdb::EventListener {
   }
 };
 
-constexpr size_t kWriteBufferBytes = 32ULL << 20;
+// Half of it, and the first level would be merged into the next twice as often.
+constexpr size_t kWriteBufferBytes = 64ULL << 20;
+// Tables of the first level are smaller where memtables are, and more of them may wait to be
+// compacted: as many bytes.
+constexpr size_t kFirstLevelTableBytes = 32ULL << 20;
 // As the size of a memtable or of the logs: more than a log ever has.
 constexpr size_t kNeverFlushed = 4ULL << 30;
 
@@ -53,8 +57,8 @@ rocksdb::ColumnFamilyOptions family_options(const Shared& shared, Store::Mode mo
   // Small enough that the disk's reserve has room for it: see docs/configuration.md.
   options.write_buffer_size =
       std::min<size_t>(kWriteBufferBytes, shared.limits.write_buffer_bytes / 4);
-  // Files of the first level are as small; more of them may wait to be compacted.
-  const int times = static_cast<int>(kWriteBufferBytes / options.write_buffer_size);
+  const int times =
+      static_cast<int>(std::max<size_t>(kFirstLevelTableBytes / options.write_buffer_size, 1));
   options.level0_slowdown_writes_trigger *= times;
   options.level0_stop_writes_trigger *= times;
   if (mode == Store::Mode::sparing) {
