@@ -153,9 +153,12 @@ export class Clients {
     const files = [this.#file("messages", Array.from({ length: messages }, () => this.#eval(text, kind.bindings(random, this.vertices)))),
       ...(this.user ? [this.#file("login", [this.#login()])] : [])];
     try {
-      const { requests, us, p50_us } = JSON.parse(await output(this.program, this.port, String(seconds), String(sockets),
-        String(kind.few ? 1 : callers / sockets), String(++tags), ...files));
-      return { perSecond: requests / (us / 1e6), p50_us };
+      // Gremlin Server's graph in memory is not made for many threads, and refuses some requests at times.
+      const told = await output(this.program, this.port, String(seconds), String(sockets), String(kind.few ? 1 : callers / sockets),
+        String(++tags), ...files).catch((error) => this.user || !error.stdout ? Promise.reject(error) : error.stdout);
+      const { requests, refused, us, p50_us } = JSON.parse(told);
+      if (refused > requests / 1000) throw new Error(`${this.name} refused ${refused} of ${requests}: ${text}`);
+      return { perSecond: (requests - refused) / (us / 1e6), p50_us };
     } finally {
       for (const file of files) rmSync(file);
     }
