@@ -146,7 +146,7 @@ export class Clients {
     }));
   }
 
-  // For so many seconds: how many a second, and how long one took. Fails when a request is refused.
+  // For so many seconds: how many a second, and how long one took. Fails when Orrery refuses a request, or a peer one in a thousand.
   async measure(kind, seconds, seed) {
     const text = kind.text(this.dialect);
     const random = numbers(seed * 1000);
