@@ -3,11 +3,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <filesystem>
 #include <optional>
@@ -42,10 +44,12 @@ struct Root {
   // True when it was not there before.
   Result<bool> make_place(std::string_view name) const {
     const std::string here = place(name);
-    std::error_code error;
-    const bool made = fs::create_directory(here, error);
-    if (error) {
-      return fail(Code::read_only, fmt::format("cannot make {}: {}", here, error.message()));
+    // Not fs::create_directory, which looks again at what is there: somebody may just have removed
+    // it. What is there and not a directory fails when it is used.
+    const bool made = ::mkdir(here.c_str(), 0777) == 0;
+    if (!made && errno != EEXIST) {
+      return fail(Code::read_only,
+                  fmt::format("cannot make {}: {}", here, std::generic_category().message(errno)));
     }
     if (made) {
       if (auto synced = sync_directory(partitions); !synced) return pass(synced.error());
