@@ -80,7 +80,7 @@ function message(mime, request) {
 
 // `program` is the load's, `folder` is where its files are.
 export class Clients {
-  constructor(name, url, dialect, { user, share = 1, program = built, folder = tmpdir() } = {}) {
+  constructor(name, url, dialect, { user, share = 1, loaders = callers, program = built, folder = tmpdir() } = {}) {
     this.name = name;
     this.user = user;
     this.port = new URL(url).port;
@@ -90,6 +90,7 @@ export class Clients {
     this.dialect = dialects[dialect];
     this.vertices = vertices / share;
     this.edges = edges / share;
+    this.loaders = loaders;
     this.all = Array.from({ length: sockets }, () => new gremlin.driver.Client(url, {
       traversalSource: "g", mimeType: this.mime,
       ...(user ? { authenticator: new gremlin.driver.auth.PlainTextSaslAuthenticator(user, key) } : {}),
@@ -138,7 +139,7 @@ export class Clients {
   }
 
   async #work(requests, turn) {
-    await Promise.all(Array.from({ length: callers }, async (_, caller) => {
+    await Promise.all(Array.from({ length: this.loaders }, async (_, caller) => {
       for (const [text, bindings] of requests) {
         await turn();
         await this.submit(caller, text, bindings);
@@ -153,7 +154,7 @@ export class Clients {
     const files = [this.#file("messages", Array.from({ length: messages }, () => this.#eval(text, kind.bindings(random, this.vertices)))),
       ...(this.user ? [this.#file("login", [this.#login()])] : [])];
     try {
-      // Gremlin Server's graph in memory is not made for many threads, and refuses some requests at times.
+      // Gremlin Server refuses some requests at times, for the same reason as it is loaded by one caller.
       const told = await output(this.program, this.port, String(seconds), String(sockets), String(kind.few ? 1 : callers / sockets),
         String(++tags), ...files).catch((error) => this.user || !error.stdout ? Promise.reject(error) : error.stdout);
       const { requests, refused, us, p50_us } = JSON.parse(told);
@@ -194,10 +195,12 @@ export async function startOrrery(programs, folder) {
 export async function startPeers(folder, programs = {}) {
   const sides = {};
   const missing = [];
-  for (const [name, start, dialect, share] of [["gremlinServer", startGremlinServer, "native", 1], ["janusGraph", startJanusGraph, "indexed", janusShare]]) {
+  // Gremlin Server's graph in memory is not made for many threads: the edges of one vertex, added by several at once, cannot be read afterwards.
+  for (const [name, start, dialect, share, loaders] of [["gremlinServer", startGremlinServer, "native", 1, 1],
+    ["janusGraph", startJanusGraph, "indexed", janusShare, callers]]) {
     try {
       const peer = await start(`${folder}/${name}`);
-      sides[name] = { clients: new Clients(name, peer.url, dialect, { share, program: programs.gremlinLoad, folder }), stop: () => peer.stop() };
+      sides[name] = { clients: new Clients(name, peer.url, dialect, { share, loaders, program: programs.gremlinLoad, folder }), stop: () => peer.stop() };
     } catch (error) {
       missing.push(`${name}: ${error.message.split("\n")[0]}`);
     }

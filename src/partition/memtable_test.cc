@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <map>
@@ -31,10 +32,7 @@ class Backwards final : public rocksdb::Comparator {
 
 class MemtableTest : public testing::Test {
  protected:
-  MemtableTest()
-      : folder_(testing::TempDir() + "memtable-" +
-                testing::UnitTest::GetInstance()->current_test_info()->name() + "-" +
-                std::to_string(::getpid())) {
+  MemtableTest() : folder_(testing::TempDir() + "memtable-" + std::to_string(::getpid())) {
     std::filesystem::remove_all(folder_);
   }
   ~MemtableTest() override {
@@ -158,6 +156,54 @@ TEST_F(MemtableTest, HasWhatAMapHasAtEverySnapshot) {
   }
 }
 
+// As the entries of an index are: many begin alike, for any number of bytes, and some are the
+// beginning of others.
+std::string index_key(uint64_t number) {
+  std::mt19937_64 random(number);
+  std::string key = "path" + std::to_string(random() % 5);
+  if (random() % 100 == 0) key.resize(random() % key.size());
+  if (random() % 2 == 0) key += "the same for all of these";
+  if (random() % 4 != 0) key += '\0' + std::to_string(random() % 1000);
+  if (random() % 4 != 0) key += std::to_string(random());
+  return key;
+}
+
+enum class Order : uint8_t { random, upwards, downwards, from_the_middle };
+class MemtableOrderTest : public MemtableTest, public testing::WithParamInterface<Order> {};
+
+TEST_P(MemtableOrderTest, HasManyEntriesInWhateverOrderTheyCome) {
+  open();
+  constexpr uint64_t kEntries = 30'000;
+  std::vector<std::string> keys;
+  for (uint64_t i = 0; i < kEntries; ++i) keys.push_back(index_key(i));
+  if (GetParam() != Order::random) std::ranges::sort(keys);
+  if (GetParam() == Order::downwards) std::ranges::reverse(keys);
+  if (GetParam() == Order::from_the_middle) std::ranges::rotate(keys, keys.begin() + kEntries / 2);
+  Map expected;
+  rocksdb::WriteBatch batch;
+  for (const std::string& key : keys) {
+    expected[key] = std::to_string(expected.size());
+    batch.Put(key, expected[key]);
+  }
+  ASSERT_TRUE(db_->Write({}, &batch).ok());
+  expect_has(expected);
+  for (uint64_t i = kEntries; i < 2 * kEntries; ++i) {
+    const std::string key = index_key(i);
+    const auto known = expected.find(key);
+    ASSERT_EQ(get(key), known == expected.end() ? std::nullopt : std::optional(known->second));
+  }
+}
+
+std::string name_of(const testing::TestParamInfo<Order>& test) {
+  constexpr std::array kNames = {"Random", "Upwards", "Downwards", "FromTheMiddle"};
+  return kNames[static_cast<size_t>(test.param)];
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, MemtableOrderTest,
+                         testing::Values(Order::random, Order::upwards, Order::downwards,
+                                         Order::from_the_middle),
+                         name_of);
+
 TEST_F(MemtableTest, CountsAboutWhatIsInARange) {
   open();
   constexpr int kEntries = 20'000;
@@ -204,6 +250,35 @@ TEST_F(MemtableTest, ReadersBesideTheWriterSeeWholeEntriesInOrder) {
   for (int i = 0; i < kWrites; ++i) {
     const std::string key = numbered(i * 7919 % kWrites);
     put(key, "value of " + key);
+    written = i + 1;
+  }
+  for (std::thread& reader : readers) reader.join();
+}
+
+TEST_F(MemtableTest, ReadersBesideTheWriterFindWhatWasThere) {
+  open();
+  constexpr uint64_t kWrites = 30'000;
+  std::atomic<uint64_t> written = 0;
+  std::vector<std::thread> readers;
+  for (uint64_t reader = 0; reader < 3; ++reader) {
+    readers.emplace_back([&, reader] {
+      std::mt19937_64 random(reader);
+      while (written.load() < kWrites) {
+        const uint64_t before = written.load();
+        if (before == 0) continue;
+        // One of the newest as often as any: their places change.
+        const uint64_t back = random() % 2 == 0 ? random() % 64 : random();
+        const std::string key = index_key(before - 1 - back % before);
+        ASSERT_TRUE(get(key)) << key;
+        const std::unique_ptr<rocksdb::Iterator> it(db_->NewIterator({}));
+        it->SeekForPrev(key);
+        ASSERT_TRUE(it->Valid());
+        ASSERT_EQ(it->key().ToString(), key);
+      }
+    });
+  }
+  for (uint64_t i = 0; i < kWrites; ++i) {
+    put(index_key(i), "v");
     written = i + 1;
   }
   for (std::thread& reader : readers) reader.join();
