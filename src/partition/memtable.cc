@@ -263,6 +263,10 @@ class Room final : public rocksdb::MemTableRep {
   Iterator* GetIterator(rocksdb::Arena*) override { return nullptr; }
 };
 
+// Invariants
+//  - Every entry of the list is in one leaf, and the leaves have them in the list's order.
+//  - What a branch has for a child is the child's first node. For its first child it may be a later
+//    one than that: whatever is before its second node belongs to the first child.
 class Tree {
  public:
   explicit Tree(rocksdb::Allocator* allocator)
@@ -353,7 +357,7 @@ class Tree {
     return new (room_.take(sizeof(Branch), kCacheLineBytes)) Branch();
   }
 
-  // Where the last node before the key is. A key before all nodes would be in the first child.
+  // Where the last node before the key is, if there is one.
   static size_t child_of(const Block& branch, const Key& key) {
     const size_t before = branch.find(key);
     return before > 0 ? before - 1 : 0;
