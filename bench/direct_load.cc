@@ -5,8 +5,6 @@
 //   direct_load http|rntbd PORT SECONDS CONNECTIONS DEPTH FILE
 // FILE has requests, each after its length (u32, little-endian). The first one of rntbd is the
 // connection context. Prints {"requests":N,"refused":N,"us":N}; refused: the status is not 200.
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
@@ -14,51 +12,23 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/bytes.h"
+#include "load.h"
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-[[noreturn]] void die(const char* why) {
-  std::fprintf(stderr, "direct_load: %s\n", why);
-  std::exit(1);
-}
-
-std::vector<std::string> read_requests(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  std::vector<std::string> requests;
-  for (size_t at = 0; at + 4 <= bytes.size();) {
-    const size_t size = orrery::load_u32_le(bytes.data() + at);
-    requests.push_back(bytes.substr(at + 4, size));
-    at += 4 + size;
-  }
-  if (requests.size() < 2) die("the file has no requests");
-  return requests;
-}
+using orrery::bench::Clock;
+using orrery::bench::die;
 
 class Connection {
  public:
   Connection(SSL_CTX* context, uint16_t port) {
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const int on = 1;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-      die("cannot connect");
-    }
     ssl_ = SSL_new(context);
-    SSL_set_fd(ssl_, fd);
+    SSL_set_fd(ssl_, orrery::bench::connect_to_loopback(port));
     if (SSL_connect(ssl_) != 1) die("the TLS handshake failed");
   }
 
@@ -128,7 +98,8 @@ int main(int argc, char** argv) {
   const auto time = std::chrono::milliseconds(static_cast<int64_t>(std::atof(argv[3]) * 1000));
   const auto count = static_cast<size_t>(std::atoi(argv[4]));
   const auto depth = static_cast<size_t>(std::atoi(argv[5]));
-  std::vector<std::string> requests = read_requests(argv[6]);
+  std::vector<std::string> requests = orrery::bench::read_messages(argv[6]);
+  if (requests.size() < 2) die("the file has no requests:", argv[6]);
   SSL_CTX* context = SSL_CTX_new(TLS_client_method());
   std::vector<Connection> connections;
   connections.reserve(count);
@@ -159,9 +130,7 @@ int main(int argc, char** argv) {
       }
     }
   }
-  const auto took =
-      std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - start).count();
-  std::printf("{\"requests\":%zu,\"refused\":%zu,\"us\":%lld}\n", done, refused,
-              static_cast<long long>(took));
+  std::printf("{\"requests\":%zu,\"refused\":%zu,\"us\":%u}\n", done, refused,
+              orrery::bench::micros(Clock::now() - start));
   return 0;
 }

@@ -10,8 +10,6 @@
 // Prints {"requests":N,"refused":N,"parts":N,"us":N,"p50_us":N}; refused: the final answer is
 // neither 200 nor 204, which also makes the program fail; parts: answers with 206, which are not
 // final.
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -20,9 +18,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,24 +26,19 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "load.h"
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using orrery::bench::Clock;
+using orrery::bench::die;
+using orrery::bench::micros;
+using orrery::bench::tell;
 constexpr size_t kUuidChars = 36;
 constexpr size_t kFreshChars = 16;
 constexpr size_t kReadBytes = 256 * 1024;
 constexpr uint64_t kMessageBytesMax = 64 * 1024 * 1024;
 constexpr int kPatienceMs = 120'000;
-
-void tell(const char* what, std::string_view text) {
-  std::fprintf(stderr, "%s %s\n", what, std::string(text.substr(0, 400)).c_str());
-}
-
-[[noreturn]] void die(const char* why, std::string_view text = {}) {
-  tell(why, text);
-  std::exit(1);
-}
 
 void put_hex(char* to, size_t digits, uint64_t number) {
   for (; digits > 0; number >>= 4) to[--digits] = "0123456789abcdef"[number & 0xF];
@@ -86,15 +77,10 @@ struct Message {
 };
 
 std::vector<Message> read_messages(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const std::string fresh(kFreshChars, '~');
   std::vector<Message> messages;
-  for (size_t at = 0; at + 4 <= bytes.size();) {
-    const size_t size = orrery::load_u32_le(bytes.data() + at);
-    Message message{.frame = frame_of(2, std::string_view(bytes).substr(at + 4, size)),
-                    .request_id = 0,
-                    .fresh = {}};
+  for (const std::string& bytes : orrery::bench::read_messages(path)) {
+    Message message{.frame = frame_of(2, bytes), .request_id = 0, .fresh = {}};
     message.request_id = message.frame.find(std::string(kUuidChars, '#'));
     if (message.request_id == std::string::npos) die("a message without a place for its requestId");
     for (size_t digits = 0; (digits = message.frame.find(fresh, digits)) != std::string::npos;
@@ -102,9 +88,7 @@ std::vector<Message> read_messages(const char* path) {
       message.fresh.push_back(digits);
     }
     messages.push_back(std::move(message));
-    at += 4 + size;
   }
-  if (messages.empty()) die("a file has no messages:", path);
   return messages;
 }
 
@@ -171,16 +155,7 @@ Answer read_answer(std::string_view text) {
 // A client's end of a WebSocket.
 class Connection {
  public:
-  explicit Connection(uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    const int on = 1;
-    setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-      die("cannot connect");
-    }
+  explicit Connection(uint16_t port) : fd_(orrery::bench::connect_to_loopback(port)) {
     shake_hands();
   }
 
@@ -382,15 +357,8 @@ class Load {
   }
 
   void print(Clock::duration time) {
-    const auto middle = times_us_.begin() + static_cast<int64_t>(times_us_.size() / 2);
-    std::ranges::nth_element(times_us_, middle);
     std::printf("{\"requests\":%zu,\"refused\":%zu,\"parts\":%zu,\"us\":%u,\"p50_us\":%u}\n",
-                times_us_.size(), refused_, parts_, micros(time), *middle);
-  }
-
-  static uint32_t micros(Clock::duration time) {
-    return static_cast<uint32_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(time).count());
+                times_us_.size(), refused_, parts_, micros(time), orrery::bench::median(times_us_));
   }
 
   std::vector<Message> messages_;

@@ -5,37 +5,29 @@
 // FILE has messages, each after its length (u32, little-endian). An ObjectId of 12 bytes EE in one
 // is replaced, each time that it is sent, by one that nobody has had: of TAG and a count.
 // Prints {"requests":N,"refused":N,"us":N,"p50_us":N}; refused: without {ok: 1}, or with an error
-// of a write.
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
+// of a write, which also makes the program fail.
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/bytes.h"
+#include "load.h"
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using orrery::bench::Clock;
+using orrery::bench::die;
 constexpr size_t kObjectIdBytes = 12;
 constexpr std::string_view kOk("\x01ok\0\0\0\0\0\0\0\xF0\x3F", 12);
 constexpr std::string_view kWriteErrors("\x04writeErrors\0", 13);
-
-[[noreturn]] void die(const char* why) {
-  std::fprintf(stderr, "mongo_load: %s\n", why);
-  std::exit(1);
-}
 
 struct Message {
   std::string bytes;
@@ -43,37 +35,22 @@ struct Message {
 };
 
 std::vector<Message> read_messages(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const std::string placeholder(kObjectIdBytes, '\xEE');
   std::vector<Message> messages;
-  for (size_t at = 0; at + 4 <= bytes.size();) {
-    const size_t size = orrery::load_u32_le(bytes.data() + at);
-    Message message{.bytes = bytes.substr(at + 4, size), .ids = {}};
+  for (std::string& bytes : orrery::bench::read_messages(path)) {
+    Message message{.bytes = std::move(bytes), .ids = {}};
     for (size_t id = 0; (id = message.bytes.find(placeholder, id)) != std::string::npos;
          id += kObjectIdBytes) {
       message.ids.push_back(id);
     }
     messages.push_back(std::move(message));
-    at += 4 + size;
   }
-  if (messages.empty()) die("the file has no messages");
   return messages;
 }
 
 class Connection {
  public:
-  explicit Connection(uint16_t port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    const int on = 1;
-    setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-      die("cannot connect");
-    }
-  }
+  explicit Connection(uint16_t port) : fd_(orrery::bench::connect_to_loopback(port)) {}
 
   int fd() const { return fd_; }
   Clock::time_point sent_at() const { return sent_at_; }
@@ -99,10 +76,7 @@ class Connection {
   bool is_refused() {
     const std::string_view answer(input_.data(), size_);
     const bool refused = !answer.contains(kOk) || answer.contains(kWriteErrors);
-    if (refused && !std::exchange(is_told_, true)) {
-      std::fprintf(stderr, "refused: %.*s\n", static_cast<int>(std::min<size_t>(size_, 400)),
-                   input_.data());
-    }
+    if (refused && !std::exchange(is_told_, true)) orrery::bench::tell("refused:", answer);
     size_ = 0;
     return refused;
   }
@@ -129,7 +103,8 @@ class Load {
     connection.send(message.bytes);
   }
 
-  void run(std::vector<Connection>& connections, int seconds) {
+  // Whether none was refused.
+  bool run(std::vector<Connection>& connections, int seconds) {
     const int poll = epoll_create1(EPOLL_CLOEXEC);
     for (Connection& connection : connections) {
       epoll_event event{.events = EPOLLIN, .data = {.ptr = &connection}};
@@ -147,7 +122,7 @@ class Load {
         Connection& connection = *static_cast<Connection*>(events[i].data.ptr);
         if (!connection.receive()) continue;
         now = Clock::now();
-        times_us_.push_back(micros(now - connection.sent_at()));
+        times_us_.push_back(orrery::bench::micros(now - connection.sent_at()));
         refused_ += connection.is_refused() ? 1 : 0;
         if (now < end) {
           send_next(connection);
@@ -156,18 +131,13 @@ class Load {
         }
       }
     }
-    const auto middle = times_us_.begin() + static_cast<int64_t>(times_us_.size() / 2);
-    std::ranges::nth_element(times_us_, middle);
     std::printf("{\"requests\":%zu,\"refused\":%zu,\"us\":%lld,\"p50_us\":%u}\n", times_us_.size(),
-                refused_, static_cast<long long>(micros(now - start)), *middle);
+                refused_, static_cast<long long>(orrery::bench::micros(now - start)),
+                orrery::bench::median(times_us_));
+    return refused_ == 0;
   }
 
  private:
-  static uint32_t micros(Clock::duration time) {
-    return static_cast<uint32_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(time).count());
-  }
-
   std::vector<Message> messages_;
   const uint32_t tag_;
   uint64_t ids_ = 0;
@@ -183,6 +153,6 @@ int main(int argc, char** argv) {
   const auto port = static_cast<uint16_t>(std::atoi(argv[1]));
   std::vector<Connection> connections;
   for (int i = 0; i < std::atoi(argv[3]); ++i) connections.emplace_back(port);
-  Load(read_messages(argv[5]), static_cast<uint32_t>(std::atoi(argv[4])))
-      .run(connections, std::atoi(argv[2]));
+  Load load(read_messages(argv[5]), static_cast<uint32_t>(std::atoi(argv[4])));
+  return load.run(connections, std::atoi(argv[2])) ? 0 : 1;
 }

@@ -2,7 +2,7 @@
 //
 // An entry is what RocksDB makes it: the size of the internal key as a varint, the internal key,
 // the size of the value, the value. An internal key is the key and 8 bytes, little-endian: the
-// number of the write in its upper 7, which is what orders the writes of a key, and its kind.
+// number of the write in its upper 7, which alone orders the writes of a key, and its kind.
 //
 // A node is an entry with a link to the next: all of them are a list in their order. A tree of
 // blocks says where in the list a key is. Nodes and blocks are pieces of the memtable's arena, and
@@ -29,12 +29,16 @@ constexpr size_t kCacheLineBytes = 64;
 
 struct Key {
   std::string_view bytes;
-  uint64_t mark;  // number and kind of the write
+  uint64_t number;  // of the write
 };
+
+uint64_t number_at(const char* mark) {
+  return load_u64_le(mark) >> 8;
+}
 
 Key key_of_internal(const rocksdb::Slice& internal) {
   const size_t size = internal.size() - kMarkBytes;
-  return {{internal.data(), size}, load_u64_le(internal.data() + size)};
+  return {{internal.data(), size}, number_at(internal.data() + size)};
 }
 
 Key key_of_entry(const char* entry) {
@@ -52,7 +56,7 @@ int compare(const Key& a, const Key& b) {
   const int order = std::memcmp(a.bytes.data(), b.bytes.data(), common);
   if (order != 0) return order;
   if (a.bytes.size() != b.bytes.size()) return a.bytes.size() < b.bytes.size() ? -1 : 1;
-  return a.mark > b.mark ? -1 : a.mark < b.mark ? 1 : 0;
+  return a.number > b.number ? -1 : a.number < b.number ? 1 : 0;
 }
 
 size_t common_bytes(const Key& a, const Key& b) {
@@ -84,7 +88,7 @@ class Node {
   }
   Key key() const {
     const char* at = reinterpret_cast<const char*>(this) + key_at_;
-    return {{at, key_size_}, load_u64_le(at + key_size_)};
+    return {{at, key_size_}, number_at(at + key_size_)};
   }
   Node* next() const { return next_.load(std::memory_order_acquire); }
   // Before readers can reach the node.
@@ -295,6 +299,7 @@ class Tree {
     Node* const after = before->next();
     const bool may_be_there = at == leaf->size() || leaf->may_have(at, key);
     if (may_be_there && after != nullptr && compare(after->key(), key) == 0) return false;
+    take_spares(path, *leaf);
     node->prepare_next(after);
     before->set_next(node);
     count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
@@ -350,6 +355,9 @@ class Tree {
     };
     std::array<Step, kBranchesMax> steps;
     size_t size = 0;
+    // Blocks for those of the path that are full, from the leaf upwards, and for another root.
+    std::array<Block*, kBranchesMax + 2> spares;
+    size_t spares_taken = 0;
   };
 
   Block* make_block(bool is_leaf) {
@@ -363,39 +371,45 @@ class Tree {
     return before > 0 ? before - 1 : 0;
   }
 
-  // Puts a node into a block at the end of a path, dividing blocks that are full.
-  void add(Path& path, Block* block, size_t at, Node* node) {
-    Block* child = nullptr;
-    while (block->size() == Block::kNodesMax) {
-      const bool is_last =
-          std::all_of(path.steps.begin(), path.steps.begin() + path.size,
-                      [](const Path::Step& step) { return step.at + 1 == step.branch->size(); });
-      // Keys that come in their order leave full blocks behind.
-      const size_t keep =
-          is_last && at == Block::kNodesMax ? Block::kNodesMax : Block::kNodesMax / 2;
-      Block* const right = make_block(block->is_leaf());
-      block->copy_to(*right, keep);
-      block->cut(keep);
-      if (at > keep || keep == Block::kNodesMax) {
-        right->insert(at - keep, node, child);
-      } else {
-        block->insert(at, node, child);
-      }
-      node = right->node(0);
-      child = right;
-      if (path.size == 0) {
-        Block* const root = make_block(/*is_leaf=*/false);
-        root->insert(0, block->node(0), block);
-        root->insert(1, node, child);
-        root_.store(root, std::memory_order_release);
-        return;
-      }
+  // Before anything is changed: what has begun needs no more memory.
+  void take_spares(Path& path, const Block& leaf) {
+    if (leaf.size() < Block::kNodesMax) return;
+    size_t taken = 0;
+    path.spares[taken++] = make_block(/*is_leaf=*/true);
+    for (size_t above = path.size; above-- > 0;) {
+      if (path.steps[above].branch->size() < Block::kNodesMax) return;
+      path.spares[taken++] = make_block(/*is_leaf=*/false);
+    }
+    path.spares[taken++] = make_block(/*is_leaf=*/false);
+  }
+
+  // Puts a node into the block at the end of a path, with the child that begins with it. A block
+  // that is full is divided. It keeps what the new block has until readers can reach that:
+  // otherwise they would go there along the list.
+  void add(Path& path, Block* block, size_t at, Node* node, Block* child = nullptr) {
+    if (block->size() < Block::kNodesMax) return block->insert(at, node, child);
+    const bool is_last =
+        std::all_of(path.steps.begin(), path.steps.begin() + path.size,
+                    [](const Path::Step& step) { return step.at + 1 == step.branch->size(); });
+    // Keys that come in their order leave full blocks behind.
+    const bool is_appended = is_last && at == Block::kNodesMax;
+    const size_t keep = is_appended ? Block::kNodesMax : Block::kNodesMax / 2;
+    Block* const right = path.spares[path.spares_taken++];
+    block->copy_to(*right, keep);
+    const bool goes_right = is_appended || at > keep;
+    if (goes_right) right->insert(at - keep, node, child);
+    if (path.size == 0) {
+      Block* const root = path.spares[path.spares_taken++];
+      root->insert(0, block->node(0), block);
+      root->insert(1, right->node(0), right);
+      root_.store(root, std::memory_order_release);
+    } else {
       const Path::Step above = path.steps[--path.size];
       if (above.at == 0) above.branch->set_first(block->node(0));
-      block = above.branch;
-      at = above.at + 1;
+      add(path, above.branch, above.at + 1, right->node(0), right);
     }
-    block->insert(at, node, child);
+    block->cut(keep);
+    if (!goes_right) block->insert(at, node, child);
   }
 
   // The last node before the key, as far as blocks say. Some before it when they are being changed;
@@ -441,11 +455,9 @@ class Cursor : public rocksdb::MemTableRep::Iterator {
   void SeekForPrev(const rocksdb::Slice& internal_key, const char* entry) override {
     const Key key = asked(internal_key, entry);
     at_ = tree_.find(key);
-    if (at_ == nullptr) {
-      at_ = tree_.last();
-    } else if (compare(at_->key(), key) > 0) {
-      Prev();
-    }
+    if (at_ == nullptr) at_ = tree_.last();
+    // More than one when others come meanwhile.
+    while (at_ != nullptr && compare(at_->key(), key) > 0) Prev();
   }
   void SeekToFirst() override { at_ = tree_.first(); }
   void SeekToLast() override { at_ = tree_.last(); }
@@ -517,10 +529,10 @@ bool has_our_order(const rocksdb::MemTableRep::KeyComparator& comparator) {
     std::string entry(1, static_cast<char>(key.size() + kMarkBytes));
     return entry.append(key).append(end.data(), end.size());
   };
-  std::array<std::string, 8> sorted;
+  std::array<std::string, 12> sorted;
   size_t count = 0;
   for (const std::string_view key : {"", "a", "ab", "\xFF"}) {
-    for (const uint64_t mark : {uint64_t{0x0201}, uint64_t{0x0101}}) {
+    for (const uint64_t mark : {uint64_t{0x0201}, uint64_t{0x0200}, uint64_t{0x0101}}) {
       sorted[count++] = entry_of(key, mark);
     }
   }
